@@ -1,0 +1,92 @@
+"""Every exception that warpglass raises for a user's mistake or a kernel's fault.
+
+Belongs here: exception classes and the data they carry. Does not belong here: wording that needs a
+stage's knowledge (the stage composes its message) and printing (report/ and cli.py do that).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class WarpglassError(Exception):
+    """Base of all errors that a user can cause; its text is complete and needs no traceback."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One message about one place: `file:line:column: message`, with the line's text if known."""
+
+    message: str
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+    text: str | None = None
+
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
+        shown = f"{place}: {self.message}" if place else self.message
+        return f"{shown}\n    {self.text.strip()}" if self.text and self.text.strip() else shown
+
+
+class CompileError(WarpglassError):
+    """A source file that its compiler, or our PTX parser, refused; `diagnostics` lists every place."""
+
+    def __init__(self, summary: str, diagnostics: tuple[Diagnostic, ...] = ()):
+        self.summary = summary
+        self.diagnostics = diagnostics
+        super().__init__("\n".join([summary, *map(str, diagnostics)]))
+
+
+class UnsupportedError(CompileError):
+    """PTX that is valid but that the engine has no row for; all such instructions of the entry at once."""
+
+
+class ArgumentError(WarpglassError, ValueError):
+    """A kernel argument of the wrong count, type, layout or alignment; the text names the argument."""
+
+
+class LaunchError(WarpglassError):
+    """A launch that failed as CUDA would report it.
+
+    `cuda_name` is the runtime's name (cudaErrorInvalidConfiguration, ...), `synchronous` says whether the
+    launch call itself fails (else the error appears later), `sticky` whether the device refuses all
+    further work until it is reset.
+    """
+
+    def __init__(self, message: str, *, cuda_name: str, synchronous: bool, sticky: bool):
+        self.cuda_name = cuda_name
+        self.synchronous = synchronous
+        self.sticky = sticky
+        super().__init__(message)
+
+
+@dataclass(frozen=True, slots=True)
+class FaultPlace:
+    """Where a kernel failed: every field that is known, in the kernel author's own terms."""
+
+    kind: str  # a finding kind of the public interface: out-of-bounds, misaligned, read-only-write, ...
+    file: str | None = None
+    line: int | None = None
+    block: tuple[int, int, int] | None = None
+    thread: tuple[int, int, int] | None = None
+    array: str | None = None
+    index: int | None = None  # element index, counted from the array's first element
+    address: int | None = None
+    size: int | None = None  # bytes accessed
+
+
+class KernelFault(LaunchError):
+    """A kernel that was stopped by an illegal access or a trap; `place` says where."""
+
+    def __init__(self, message: str, place: FaultPlace, *, cuda_name: str):
+        self.place = place
+        super().__init__(message, cuda_name=cuda_name, synchronous=False, sticky=True)
+
+
+class KernelTimeout(LaunchError):
+    """A kernel that did not end within its time budget; `place` names where it was, if known."""
+
+    def __init__(self, message: str, place: FaultPlace | None = None):
+        self.place = place
+        super().__init__(message, cuda_name="cudaErrorLaunchTimeout", synchronous=False, sticky=True)

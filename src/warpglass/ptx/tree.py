@@ -1,0 +1,187 @@
+"""The PTX tree: what the parser makes and every later stage reads.
+
+Belongs here: frozen dataclasses that mirror the PTX grammar and nothing else. No meaning (isa/ has that),
+no text (printer.py), no control flow (program/). Scopes are gone: the parser renames registers, variables
+and labels of nested `{ }` blocks so that every name is unique within its function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLocation:
+    """A line of the kernel author's file, from `.loc`; `inlined_at` is the call it was inlined from."""
+
+    file: str
+    line: int
+    column: int = 0
+    inlined_at: SourceLocation | None = None
+
+
+# ---------------------------------------------------------------------------------------- operands
+@dataclass(frozen=True, slots=True)
+class Register:
+    """A declared register, `%r1`; its type stands in Function.registers."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Special:
+    """A special register: `%tid.x`, `%laneid`, `%clock64`, or the constant `WARP_SZ`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Integer:
+    """An integer literal as written: negative if it carries a minus sign; any base, `U` dropped."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Float:
+    """A floating literal by its bits: `0f3F800000` has width 32, `0d...` and decimal literals 64."""
+
+    bits: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """The name of a variable, function or label."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Negated:
+    """`!%p1` as a source operand."""
+
+    operand: Register
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """`%p1|%p2`, a destination of setp, shfl, match and others."""
+
+    first: Operand
+    second: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """`{%f1, %f2}`."""
+
+    elements: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """`(a, b)`: the results or arguments of a call."""
+
+    elements: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """`[base]`, `[base+offset]`; a literal address has an Integer base."""
+
+    base: Register | Symbol | Integer | Special
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sink:
+    """`_`: a result that nobody wants."""
+
+
+Operand = Register | Special | Integer | Float | Symbol | Negated | Pair | Vector | Group | Address | Sink
+
+
+# ---------------------------------------------------------------------------------------- statements
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """`@%p` or `@!%p` in front of an instruction."""
+
+    register: str
+    negated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One instruction: `@%p1 ld.global.f64 %fd1, [%rd2+8];` has opcode "ld", modifiers ("global", "f64").
+
+    `line` is the PTX line (1-based), `source` the kernel author's line if `.loc` gave one. A `.loc` with
+    line 0 means "no line of its own": the last known location stays in force.
+    """
+
+    opcode: str
+    modifiers: tuple[str, ...]
+    operands: tuple[Operand, ...]
+    guard: Guard | None = None
+    line: int = 0
+    source: SourceLocation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A branch target."""
+
+    name: str
+    line: int = 0
+
+
+# ---------------------------------------------------------------------------------------- declarations
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable or parameter: `.shared .align 4 .b8 buf[64];` has type "b8" and shape (64,).
+
+    `shape` is () for a scalar; a dimension of 0 is unsized (`[]`). `vector` is 1, 2, 4 or 8 (`.v4`).
+    `initial` is a flat tuple of Integer, Float or Symbol (with Address for `sym+4`), or None.
+    `linkage` is "visible", "extern", "weak", "common" or "". `pointer_space` is from `.ptr .global`.
+    """
+
+    name: str
+    space: str  # reg, shared, global, const, local, param
+    type: str  # without the dot: u32, b8, f64, pred
+    align: int = 0  # 0: natural
+    shape: tuple[int, ...] = ()
+    vector: int = 1
+    initial: tuple[Operand, ...] | None = None
+    linkage: str = ""
+    pointer_space: str | None = None
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A `.entry` or `.func`; `body` is None for a declaration. `directives` keeps e.g. ("maxntid", (512,))."""
+
+    name: str
+    entry: bool
+    parameters: tuple[Variable, ...] = ()
+    results: tuple[Variable, ...] = ()
+    registers: Mapping[str, str] = field(default_factory=dict)  # name -> type without the dot
+    variables: tuple[Variable, ...] = ()  # .shared, .local, .param, .global, .const declared inside
+    body: tuple[Instruction | Label, ...] | None = None
+    directives: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    branch_targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    linkage: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """One PTX file. `files` maps the numbers of `.file` to paths."""
+
+    version: tuple[int, int]
+    target: tuple[str, ...]
+    address_size: int = 64
+    variables: tuple[Variable, ...] = ()
+    functions: tuple[Function, ...] = ()
+    files: Mapping[int, str] = field(default_factory=dict)
