@@ -1,0 +1,93 @@
+"""Front ends: one file per language, each turning source into PTX (compiled.py has what they share).
+
+Belongs here: the choice of front end. `load` goes by a file's suffix, `compile_text` by the language named,
+`from_numba` by the package that a Python function is written for.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from ..errors import CompileError
+from .compiled import Argument, Compiled, CompilerWarning, FixedSource, Source
+
+__all__ = [
+    "Argument",
+    "Compiled",
+    "CompilerWarning",
+    "FixedSource",
+    "Source",
+    "compile_text",
+    "from_numba",
+    "load",
+]
+
+DEFAULT_TARGET = "sm_90"
+
+
+def load(
+    path: str | PathLike[str],
+    name: str | None = None,
+    *,
+    target: str = DEFAULT_TARGET,
+    options: Sequence[str] | str = (),
+) -> Source:
+    """Return the kernel `name` of a .cu, .ptx or .py file; None means the only kernel of the file.
+
+    `name` is an entry, a C++ name or a template's name with its arguments (`reduce<512u>`). C++ is compiled
+    at once; Python at the first launch, when types are known. Raises CompileError.
+    """
+    place = Path(path)
+    try:
+        text = place.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError as error:
+        raise CompileError(f"{place}: {error.strerror}") from None
+    suffix = place.suffix.lower()
+    if suffix in (".cu", ".cuh"):
+        from .cuda import load_cuda
+
+        return load_cuda(text, place, name, target=target, options=_words(options))
+    if suffix == ".ptx":
+        from .ptx import load_ptx
+
+        return load_ptx(text, str(place), name)
+    if suffix == ".py":
+        from .python import load_python
+
+        return load_python(place, name, target=target, options=_words(options))
+    raise CompileError(f"{place}: expected a .cu, .ptx or .py file")
+
+
+def compile_text(
+    text: str,
+    name: str | None = None,
+    *,
+    language: str = "cuda",
+    target: str = DEFAULT_TARGET,
+    options: Sequence[str] | str = (),
+) -> Source:
+    """Return the kernel `name` of CUDA C++ ("cuda") or PTX ("ptx") text."""
+    if language == "cuda":
+        from .cuda import load_cuda
+
+        return load_cuda(text, None, name, target=target, options=_words(options))
+    if language == "ptx":
+        from .ptx import load_ptx
+
+        return load_ptx(text, "<ptx>", name)
+    raise CompileError(f"language {language!r}: expected 'cuda' or 'ptx'")
+
+
+def from_numba(function: Callable[..., Any], *, target: str = DEFAULT_TARGET) -> Source:
+    """Return the kernel that a @cuda.jit dispatcher of numba-cuda(-mlir), or a plain function, describes."""
+    from .python import from_function
+
+    return from_function(function, target=target)
+
+
+def _words(options: Sequence[str] | str) -> tuple[str, ...]:
+    return tuple(shlex.split(options) if isinstance(options, str) else options)

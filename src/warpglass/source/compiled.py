@@ -8,6 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..errors import Diagnostic
+
 
 @dataclass(frozen=True, slots=True)
 class Argument:
@@ -23,6 +25,8 @@ class Argument:
       "size"            number of elements
       "itemsize"        bytes per element
       "null"            0 (a pointer the kernel never follows)
+      "any"             a pointer if the argument is an array, else the scalar itself (a C++ type that the
+                        front end cannot see through)
     `dtype` is the element or scalar type where the front end knows it (Python kernels), else None.
     `ndim` is None when unknown (a C++ pointer), 0 for a scalar.
     """
@@ -46,6 +50,11 @@ class Compiled:
     name: str
     language: str  # "cuda", "ptx", "python"
     arguments: tuple[Argument, ...] | None = None
+    warnings: tuple[Diagnostic, ...] = ()  # the compiler's; also raised as CompilerWarning when it ran
+
+
+class CompilerWarning(UserWarning):
+    """A compiler's remark about a kernel that it compiled all the same."""
 
 
 class Source(Protocol):
@@ -60,3 +69,22 @@ class Source(Protocol):
     def compile(self, args: Sequence[object]) -> Compiled:
         """Return PTX for these arguments (only Python kernels look at them); cached on disk by content."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class FixedSource:
+    """A kernel whose PTX does not depend on argument types: CUDA C++ and PTX."""
+
+    compiled: Compiled
+
+    @property
+    def language(self) -> str:
+        return self.compiled.language
+
+    @property
+    def name(self) -> str:
+        return self.compiled.name
+
+    def compile(self, args: Sequence[object]) -> Compiled:
+        """Return the PTX; the arguments do not matter."""
+        return self.compiled

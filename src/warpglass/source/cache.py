@@ -1,0 +1,147 @@
+"""Content-addressed cache on disk: bytes under a key that is a digest of everything that made them.
+
+Belongs here: where the cache lives, who may own it, and atomic reads and writes. What goes into a key is
+the business of whoever computes the value. An entry is one file: the digest of its payload, a newline, the
+payload; whatever does not match its digest is deleted and counts as absent. Files are written beside their
+place and renamed, so concurrent processes see whole entries only. Cached code runs in this process, so the
+directory must belong to the user alone.
+
+`WARPGLASS_CACHE` names another directory; set but empty, it turns the cache off.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import random
+import stat
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import WarpglassError
+
+VARIABLE = "WARPGLASS_CACHE"
+LIMIT = 512 * 2**20  # bytes of one kind; the entries unused for longest go first
+PRUNE_CHANCE = 1 / 64  # of the writes look at the size of the whole cache
+
+
+def digest(*parts: str | bytes) -> str:
+    """Return a key for these parts, in this order: 64 hexadecimal digits.
+
+    Each part is preceded by its type and length, so ("ab", "c") and ("a", "bc") differ.
+    """
+    hasher = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+        hasher.update(f"{'t' if isinstance(part, str) else 'b'}{len(data)}:".encode())
+        hasher.update(data)
+    return hasher.hexdigest()
+
+
+def directory() -> Path | None:
+    """Return the cache's directory, made if need be; None if the cache is off or there is no place for it.
+
+    Raises WarpglassError if others may write to it or it is not the user's own.
+    """
+    chosen = os.environ.get(VARIABLE)
+    if chosen == "":
+        return None
+    if chosen is None:
+        import platformdirs
+
+        root = Path(platformdirs.user_cache_dir("warpglass", appauthor=False))
+    else:
+        root = Path(chosen).expanduser().absolute()
+    try:
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        if chosen is None:
+            return None  # a read-only home directory is no reason not to run
+        raise WarpglassError(f"{VARIABLE}={chosen}: cannot make this directory: {error.strerror}") from None
+    _refuse_if_shared(root)
+    return root
+
+
+def _refuse_if_shared(root: Path) -> None:
+    """Raise unless only this user can read and write the directory (POSIX; Windows keeps profiles apart)."""
+    if not hasattr(os, "geteuid"):
+        return
+    status = root.stat()
+    mode = stat.S_IMODE(status.st_mode)
+    if status.st_uid != os.geteuid():
+        raise WarpglassError(
+            f"{root}: the cache of compiled kernels belongs to user {status.st_uid}, not to you; "
+            f"set {VARIABLE} to a directory of your own"
+        )
+    if mode & 0o077:
+        raise WarpglassError(
+            f"{root}: the cache of compiled kernels is open to other users (mode {mode:04o}); "
+            f"run `chmod 700 {root}` or set {VARIABLE} to another directory"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """The entries of one kind ("ptx", ...), a subdirectory of the cache."""
+
+    kind: str
+
+    def get(self, key: str) -> bytes | None:
+        """Return what was put under `key`, or None; a damaged entry is deleted."""
+        path = self._path(key)
+        if path is None:
+            return None
+        try:
+            content = path.read_bytes()
+        except OSError:
+            return None
+        mark, _, payload = content.partition(b"\n")
+        if mark.decode("ascii", "replace") != digest(payload):
+            with contextlib.suppress(OSError):
+                path.unlink()
+            return None
+        with contextlib.suppress(OSError):
+            os.utime(path)  # what prune() goes by
+        return payload
+
+    def put(self, key: str, payload: bytes) -> None:
+        """Keep `payload` under `key`; a full or read-only disk is not an error."""
+        path = self._path(key)
+        if path is None:
+            return
+        with contextlib.suppress(OSError):
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(digest(payload).encode() + b"\n" + payload)
+                os.replace(temporary, path)
+            except BaseException:
+                os.unlink(temporary)
+                raise
+            if random.random() < PRUNE_CHANCE:
+                self.prune()
+
+    def prune(self, limit: int = LIMIT) -> None:
+        """Delete the entries unused for longest until at most `limit` bytes are left."""
+        root = directory()
+        if root is None:
+            return
+        files: list[tuple[float, int, Path]] = []
+        for path in (root / self.kind).glob("*/*"):
+            with contextlib.suppress(OSError):
+                status = path.stat()
+                files.append((status.st_mtime, status.st_size, path))
+        excess = sum(size for _, size, _ in files) - limit
+        for _, size, path in sorted(files):
+            if excess <= 0:
+                break
+            with contextlib.suppress(OSError):
+                path.unlink()
+            excess -= size
+
+    def _path(self, key: str) -> Path | None:
+        root = directory()
+        return None if root is None else root / self.kind / key[:2] / key[2:]

@@ -1,0 +1,143 @@
+"""What can be read off CUDA C++ text without a compiler: its kernels and their parameters' names.
+
+Belongs here: a scan of the text, good enough for messages and argument names; never an authority (macros are
+not expanded). Whoever uses it must be content with "not found". The scan blanks comments and literals,
+tracks namespaces by their braces, and reads the parameter list that follows `__global__ ... name`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_NOISE = re.compile(
+    r"//[^\n]*|/\*.*?\*/|R\"([^(\s\\]{0,16})\(.*?\)\1\"|\"(?:\\.|[^\"\\\n])*\"|(?<!\w)'(?:\\.|[^'\\\n])+'"
+    r"|^[ \t]*#(?:\\\n|[^\n])*",
+    re.DOTALL | re.MULTILINE,
+)
+_TOKEN = re.compile(r"\bnamespace\b[^;{]*\{|\{|\}|\b__global__\b")
+_ATTRIBUTE = re.compile(
+    r"\s*(?:\b(?:__launch_bounds__|__cluster_dims__|__maxnreg__|__block_size__|alignas|__attribute__|__declspec)\b"
+    r"\s*(?=\()|\[\[.*?\]\])",
+    re.DOTALL,
+)
+_TEMPLATE_BEFORE = re.compile(r"\btemplate\s*<[^;{}]*>[^;{}()]*$", re.DOTALL)
+_SCALAR_WORDS = frozenset(
+    "const volatile signed unsigned char short int long float double bool size_t ssize_t ptrdiff_t half __half "
+    "__nv_bfloat16 int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t uint ushort uchar ulong "
+    "__grid_constant__ std cuda".split()
+)
+_NOT_NAMES = _SCALAR_WORDS | frozenset("__restrict__ __restrict restrict struct class enum typename".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter: its name ("" if it has none) and whether it is a pointer (None: cannot tell)."""
+
+    name: str
+    pointer: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One `__global__` function; `name` carries its namespaces, `parameters` is None if unreadable."""
+
+    name: str
+    template: bool
+    line: int
+    parameters: tuple[Parameter, ...] | None
+
+
+def find_kernels(text: str) -> tuple[Kernel, ...]:
+    """Return the kernels that the text declares, in order; a declaration and its definition count once."""
+    clean = _NOISE.sub(_blank, text)
+    scopes: list[str] = []
+    found: dict[tuple[str, tuple[Parameter, ...] | None], Kernel] = {}
+    for token in _TOKEN.finditer(clean):
+        word = token.group()
+        if word == "}":
+            if scopes:
+                scopes.pop()
+        elif word != "__global__":
+            scopes.append(re.sub(r"\b(?:namespace|inline)\b|[\s{]|\[\[.*?\]\]", "", word))
+        elif kernel := _read_kernel(clean, token.start(), token.end(), scopes):
+            found.setdefault((kernel.name, kernel.parameters), kernel)
+    return tuple(found.values())
+
+
+def _blank(match: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", " ", match.group())
+
+
+def _read_kernel(clean: str, start: int, position: int, scopes: list[str]) -> Kernel | None:
+    """Read `... name(parameters)` after `__global__`; None if no name stands there (a macro's body)."""
+    while opening := clean.find("(", position) + 1:
+        head = clean[position : opening - 1]
+        if _ATTRIBUTE.search(head + "("):
+            position = _closing(clean, opening)
+            continue
+        words = re.findall(r"[A-Za-z_]\w*", head)
+        if not words or ";" in head or "{" in head:
+            return None
+        body = clean[opening : _closing(clean, opening) - 1]
+        before = clean[max(0, start - 2000) : start]
+        return Kernel(
+            name="::".join([*filter(None, scopes), words[-1]]),
+            template=_TEMPLATE_BEFORE.search(before) is not None,
+            line=clean.count("\n", 0, opening) + 1,
+            parameters=_read_parameters(body),
+        )
+    return None
+
+
+def _closing(clean: str, opening: int) -> int:
+    """Return the position behind the bracket that closes the one just before `opening`."""
+    depth = 1
+    for position in range(opening, len(clean)):
+        depth += (clean[position] in "([{") - (clean[position] in ")]}")
+        if depth == 0:
+            return position + 1
+    return len(clean)
+
+
+def _read_parameters(body: str) -> tuple[Parameter, ...] | None:
+    if body.strip() in ("", "void"):
+        return ()
+    if "..." in body:
+        return None  # a parameter pack
+    return tuple(_read_parameter(part) for part in _split(body))
+
+
+def _split(body: str) -> list[str]:
+    """Split at the commas outside all brackets; `<` and `>` count as brackets."""
+    parts, depth, begin = list[str](), 0, 0
+    for position, character in enumerate(body):
+        if character in "([{<":
+            depth += 1
+        elif character in ")]}" or (character == ">" and body[position - 1] not in "-="):
+            depth -= 1
+        elif character == "," and depth == 0:
+            parts.append(body[begin:position])
+            begin = position + 1
+    return [*parts, body[begin:]]
+
+
+def _read_parameter(part: str) -> Parameter:
+    declared = re.split(r"(?<![<>=!])=(?!=)", part)[0]
+    inner = re.search(r"\(\s*[*&]\s*(?:\w+\s+)*?([A-Za-z_]\w*)?\s*(?:\[[^\]]*\]\s*)*\)", declared)
+    if inner:  # T (*name)[4], R (*name)(int)
+        return Parameter(inner.group(1) or "", True)
+    outer = _without_templates(declared)
+    pointer = "*" in outer or "&" in outer or "[" in outer
+    words = re.findall(r"[A-Za-z_]\w*", re.sub(r"\[[^\]]*\]", "", outer))
+    named = len(words) > 1 or pointer and words
+    name = words[-1] if named and words[-1] not in _NOT_NAMES else ""
+    kind = words[:-1] if name else words
+    return Parameter(name, True if pointer else (False if _SCALAR_WORDS.issuperset(kind) else None))
+
+
+def _without_templates(text: str) -> str:
+    previous = None
+    while previous != text:
+        previous, text = text, re.sub(r"<[^<>]*>", " ", text)
+    return text

@@ -1,0 +1,198 @@
+"""CUDA C++ kernels: text, entry name and options in, PTX out.
+
+Belongs here: how an entry's name is found, what a compilation is keyed by, and what the user reads when it
+fails. The compiler itself is nvrtc.py; reading C++ text is cpp_text.py. A name goes to NVRTC as a name
+expression, which makes it instantiate templates and tell the mangled name. Compiling happens at once, so that
+a mistake shows where the file is named.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..errors import CompileError, Diagnostic
+from . import cpp_text, nvrtc, ptx, store
+from .cache import digest
+from .compiled import Argument, Compiled, FixedSource
+from .headers import reachable_headers
+from .relocate import Layout
+
+TEXT_FILE = "<cuda>"  # the file name of text that has none
+_POSITION_IN_CODE = re.compile(r"__FILE__|\bassert\b|source_location|__builtin_FILE")
+_HOST_HINT = (
+    "warpglass compiles the device code of a file (NVRTC): put host code and its headers between "
+    "`#ifndef __CUDACC_RTC__` and `#endif`, or name further header folders with options=('-I...',)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """One compilation: everything that goes into it."""
+
+    text: str
+    file: str  # as NVRTC is told
+    name: str  # as the user wrote it; "" for the only one
+    target: str
+    options: tuple[str, ...]  # without include folders
+    include: tuple[str, ...]  # the user's folders, absolute
+
+    @property
+    def shown(self) -> str:
+        return self.file if self.file == TEXT_FILE else os.path.relpath(self.file)
+
+
+def load_cuda(
+    text: str, path: Path | None, name: str | None, *, target: str, options: tuple[str, ...]
+) -> FixedSource:
+    """Return the kernel `name` of `text`, which is the content of `path` if there is one.
+
+    `name` is a C++ name or a template's name with arguments; None means the only kernel of the file.
+    Raises CompileError with the compiler's messages, or with the names of the kernels there are.
+    """
+    file = TEXT_FILE if path is None else os.path.abspath(path)
+    folder = os.getcwd() if path is None else os.path.dirname(file)
+    include, plain = _split_options(options)
+    if path is not None:
+        include = (folder, *include)
+    job = _Job(text, file, (name or "").strip(), target, plain, include)
+    layout = Layout(roots=tuple(dict.fromkeys((file, *include, *nvrtc.header_folders()[:1]))))
+    headers = reachable_headers(text, folder, include)
+    if headers is None:
+        return FixedSource(_build(job))
+    content = [part for header in headers for part in header]
+    if any(_POSITION_IN_CODE.search(part) for part in (text, *content[1::2])):
+        content.append(file)  # its path is part of the program
+    key = digest("cuda", text, job.name, target, repr((plain, len(include))), *content)
+    return FixedSource(store.obtain(key, nvrtc.version(), layout, lambda: _build(job)))
+
+
+def _split_options(options: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return (include folders, other options)."""
+    include, plain = list[str](), list[str]()
+    queue = list(options)
+    while queue:
+        option = queue.pop(0)
+        flag = re.match(r"(?:-I|--include-path=?)(.*)$", option, re.DOTALL)
+        if flag:
+            folder = flag[1] or (queue.pop(0) if queue else "")
+            include.append(os.path.abspath(folder.strip()))
+        elif option in ("-D", "--define-macro", "-U", "-std", "--std", "-include") and queue:
+            plain.append(option + ("" if option in ("-D", "-U") else "=") + queue.pop(0))
+        elif re.match(r"-arch|--gpu-architecture|--gpu-code|-gencode", option):
+            raise CompileError(f"option {option}: the architecture is chosen with target=, such as 'sm_90'")
+        else:
+            plain.append(option)
+    return tuple(include), tuple(plain)
+
+
+def _build(job: _Job) -> Compiled:
+    kernels = cpp_text.find_kernels(job.text)
+    expression = _expression(job, kernels)
+    if not re.fullmatch(r"sm_\d+[af]?", job.target):
+        raise CompileError(f"target {job.target!r}: expected a form such as 'sm_90'")
+    cuda = nvrtc.header_folders()
+    if not cuda and "#" in job.text and re.search(r"#\s*include", job.text):
+        cuda_missing = "CUDA's headers are not installed: `pip install " + " ".join(nvrtc.WHEELS[1:]) + "`"
+    else:
+        cuda_missing = ""
+    standard = () if any(re.match(r"--?std\b", option) for option in job.options) else ("-std=c++17",)
+    options = (
+        f"--gpu-architecture={job.target.replace('sm_', 'compute_')}",
+        "-lineinfo",
+        *standard,
+        *job.options,
+        *(f"-I{folder}" for folder in (*job.include, *cuda)),
+    )
+    try:
+        result = nvrtc.compile_program(job.text, job.file, expression, options)
+    except nvrtc.Refused as refusal:
+        raise _explain(job, kernels, refusal, cuda_missing) from None
+    text = result.ptx
+    if job.file == TEXT_FILE:
+        text = text.replace(f'"{os.path.join(os.getcwd(), TEXT_FILE)}"', f'"{TEXT_FILE}"')
+    entry = result.lowered or ptx.choose_entry(text, job.name or None, job.shown)
+    if entry not in ptx.entry_names(text):
+        raise _no_such_kernel(job, kernels)
+    name = job.name or (expression if expression else entry)
+    return Compiled(text, entry, name, "cuda", _arguments(text, entry, expression, kernels), result.warnings)
+
+
+def _expression(job: _Job, kernels: tuple[cpp_text.Kernel, ...]) -> str:
+    """Return the name expression for NVRTC; "" leaves the choice to the entries of the PTX."""
+    if job.name.startswith("_Z"):
+        return ""  # already mangled
+    if job.name:
+        base, _, rest = job.name.partition("<")
+        inside = {k.name for k in kernels if k.name.endswith("::" + base.strip())}
+        outside = any(k.name == base.strip() for k in kernels)
+        if len(inside) == 1 and not outside:  # the namespace may be left out where that is clear
+            return inside.pop() + ("<" + rest if rest else "")
+        return job.name
+    if len(kernels) > 1 or any(kernel.template for kernel in kernels):
+        raise _no_such_kernel(job, kernels)
+    return kernels[0].name if kernels else ""
+
+
+def _no_such_kernel(job: _Job, kernels: tuple[cpp_text.Kernel, ...], reason: str = "") -> CompileError:
+    base = job.name.partition("<")[0].strip()
+    listed = ", ".join(dict.fromkeys(k.name + ("<...>" if k.template else "") for k in kernels)) or "none found"
+    templates = [k for k in kernels if k.template and (k.name == base or k.name.endswith("::" + base))]
+    if not job.name:
+        problem = "name the kernel to load"
+    elif templates and "<" not in job.name:
+        problem = f"{base} is a template: give its arguments, such as {base}<256>"
+    elif any(k.name == base or k.name.endswith("::" + base) for k in kernels):
+        problem = f"cannot form {job.name}" + (f" ({reason})" if reason else "")
+    else:
+        problem = f"no kernel named {job.name}"
+    return CompileError(f"{job.shown}: {problem}; kernels in the file: {listed}")
+
+
+def _explain(
+    job: _Job, kernels: tuple[cpp_text.Kernel, ...], refusal: nvrtc.Refused, cuda_missing: str
+) -> CompileError:
+    """Turn NVRTC's log into an error in the user's terms."""
+    errors = tuple(error for error in refusal.errors if error.file != nvrtc.NAME_MAP)
+    if refusal.errors and not errors:
+        return _no_such_kernel(job, kernels, refusal.errors[0].message)
+    if not refusal.errors:
+        return CompileError(f"{job.shown}: the compiler refused it\n{refusal.log}")
+    found = tuple(_with_text(job, error) for error in (*errors, *refusal.warnings))
+    count = "1 error" if len(errors) == 1 else f"{len(errors)} errors"
+    hint = ""
+    if any("cannot open source file" in error.message for error in errors):
+        hint = cuda_missing or _HOST_HINT
+    return CompileError(f"{job.shown}: {count} in CUDA C++" + (f". {hint}" if hint else ""), found)
+
+
+def _with_text(job: _Job, found: Diagnostic) -> Diagnostic:
+    """Fill in the line's text, as it stands in the file, where the log lacks it."""
+    lines = job.text.splitlines()
+    if found.text is None and found.file == job.file and found.line and found.line <= len(lines):
+        return replace(found, text=lines[found.line - 1])
+    return found
+
+
+def _arguments(
+    text: str, entry: str, expression: str, kernels: tuple[cpp_text.Kernel, ...]
+) -> tuple[Argument, ...]:
+    """Name the PTX parameters after the C++ ones where the text can be read, else by their number."""
+    declared = ptx.entry_parameters(text, entry)
+    base = expression.partition("<")[0].strip().removeprefix("::") or entry
+    written: tuple[cpp_text.Parameter, ...] = ()
+    for kernel in kernels:
+        if kernel.name == base and kernel.parameters and len(kernel.parameters) == len(declared):
+            written = kernel.parameters
+            break
+    arguments = list[Argument]()
+    for index, kind in enumerate(declared):
+        parameter = written[index] if written else cpp_text.Parameter("", None)
+        pointer = parameter.pointer if kind in ("u64", "b64") else False
+        fields = ("any",) if pointer is None else ("pointer",) if pointer else ("value",)
+        arguments.append(
+            Argument(parameter.name or f"argument {index + 1}", fields, ndim=0 if pointer is False else None)
+        )
+    return tuple(arguments)

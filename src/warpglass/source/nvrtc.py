@@ -1,0 +1,205 @@
+"""The call into NVRTC, NVIDIA's runtime compiler for CUDA C++, and the reading of its log.
+
+Belongs here: one function that turns text into PTX, CUDA's header folders, and what NVRTC says when it refuses.
+NVRTC is called directly through cuda.bindings: it needs neither a GPU nor a driver. Which entry is wanted,
+what is cached and what the user gets to read is cuda.py's business.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import CompileError, Diagnostic
+
+WHEELS = ("nvidia-cuda-nvrtc", "nvidia-cuda-runtime", "nvidia-cuda-crt", "nvidia-cuda-cccl")
+NAME_MAP = "__nv_name_map"  # the file that NVRTC blames for a bad name expression
+
+# Headers of the host's C library that kernels' files include out of habit and that NVRTC lacks: what they
+# declare is built in (printf, assert, sqrt) or small enough to state.
+_FIXED_INTEGERS = "".join(
+    f"using {name}{bits}_t = {kind};\n"
+    for bits, signed in ((8, "signed char"), (16, "short"), (32, "int"), (64, "long long"))
+    for name, kind in (("int", signed), ("uint", f"unsigned {signed.removeprefix('signed ')}"))
+)
+_STD_INTEGERS = "".join(f"using ::{u}int{bits}_t;" for u in ("", "u") for bits in (8, 16, 32, 64))
+_LIMITS = """
+#define CHAR_BIT 8
+#define SCHAR_MIN (-128)
+#define SCHAR_MAX 127
+#define UCHAR_MAX 255
+#define SHRT_MIN (-32768)
+#define SHRT_MAX 32767
+#define USHRT_MAX 65535
+#define INT_MIN (-2147483647 - 1)
+#define INT_MAX 2147483647
+#define UINT_MAX 4294967295u
+#define LLONG_MIN (-9223372036854775807ll - 1)
+#define LLONG_MAX 9223372036854775807ll
+#define ULLONG_MAX 18446744073709551615ull
+"""
+_FLOATS = """
+#define FLT_MAX 3.402823466e+38f
+#define FLT_MIN 1.175494351e-38f
+#define FLT_EPSILON 1.192092896e-07f
+#define DBL_MAX 1.7976931348623158e+308
+#define DBL_MIN 2.2250738585072014e-308
+#define DBL_EPSILON 2.2204460492503131e-16
+"""
+_CUDA_STD = "#include <cuda/std/{0}>\nnamespace std {{ using namespace cuda::std; }}\n"
+HOST_HEADERS = {
+    "stdint.h": _FIXED_INTEGERS,
+    "cstdint": f"#include <stdint.h>\nnamespace std {{ {_STD_INTEGERS} }}\n",
+    "stdio.h": "",
+    "cstdio": "",
+    "assert.h": "",
+    "cassert": "",
+    "math.h": "",
+    "cmath": _CUDA_STD.format("cmath"),
+    "stddef.h": "",
+    "cstddef": _CUDA_STD.format("cstddef"),
+    "limits.h": _LIMITS,
+    "climits": "#include <limits.h>\n",
+    "float.h": _FLOATS,
+    "cfloat": "#include <float.h>\n",
+    "limits": _CUDA_STD.format("limits"),
+    "type_traits": _CUDA_STD.format("type_traits"),
+    "utility": _CUDA_STD.format("utility"),
+}
+
+_MESSAGE = re.compile(
+    r"^(?P<file>.+?)\((?P<line>\d+)\): (?:(?P<rank>(?:catastrophic )?error|warning|remark)"
+    r"(?: #(?P<number>[\w-]+))?: )(?P<text>.*)$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """PTX, the mangled name of the name expression ("" if there was none) and the compiler's remarks."""
+
+    ptx: str
+    lowered: str
+    warnings: tuple[Diagnostic, ...]
+
+
+class Refused(Exception):
+    """NVRTC did not compile the program; `errors` and `warnings` are its log."""
+
+    def __init__(self, errors: tuple[Diagnostic, ...], warnings: tuple[Diagnostic, ...], log: str):
+        self.errors, self.warnings, self.log = errors, warnings, log
+        super().__init__(log)
+
+
+def version() -> str | None:
+    """Return the versions of the wheels that a compilation reads, None if the compiler's is unknown."""
+    try:
+        return " ".join(f"{name} {importlib.metadata.version(name)}" for name in WHEELS)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def header_folders() -> tuple[str, ...]:
+    """Return the folders of CUDA's own headers, from the wheels; () if they are not installed."""
+    spec = importlib.util.find_spec("nvidia")
+    roots = list(spec.submodule_search_locations or ()) if spec else []
+    for root in roots:
+        for include in sorted(Path(root).glob("cu[0-9]*/include"), reverse=True):
+            if (include / "cuda_fp16.h").exists():
+                return (str(include), str(include / "cccl"))
+    return ()
+
+
+def compile_program(text: str, file: str, expression: str, options: tuple[str, ...]) -> Result:
+    """Compile `text`, which NVRTC takes to be `file`; `expression` asks for an entry's mangled name.
+
+    Raises Refused if NVRTC finds errors, CompileError if it is not there or fails in another way.
+    """
+    nvrtc = _library()
+    program = _checked(
+        nvrtc,
+        nvrtc.nvrtcCreateProgram(
+            text.encode(),
+            file.encode(),
+            len(HOST_HEADERS),
+            [content.encode() for content in HOST_HEADERS.values()],
+            [name.encode() for name in HOST_HEADERS],
+        ),
+    )
+    try:
+        if expression:
+            _checked(nvrtc, nvrtc.nvrtcAddNameExpression(program, expression.encode()))
+        (status,) = nvrtc.nvrtcCompileProgram(program, len(options), [option.encode() for option in options])
+        log = _fetch(nvrtc, nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
+        errors, remarks = parse_log(log)
+        if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
+            if status == nvrtc.nvrtcResult.NVRTC_ERROR_COMPILATION:
+                raise Refused(errors, remarks, log)
+            raise CompileError(f"{file}: NVRTC failed with {status.name}" + (f"\n{log}" if log else ""))
+        ptx = _fetch(nvrtc, nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program)
+        lowered = b""
+        if expression:
+            lowered = _checked(nvrtc, nvrtc.nvrtcGetLoweredName(program, expression.encode()))
+        return Result(ptx, lowered.decode(), remarks)
+    finally:
+        nvrtc.nvrtcDestroyProgram(program)
+
+
+def _library() -> Any:
+    missing = (
+        "CUDA C++ needs NVIDIA's runtime compiler, which is not installed{}; "
+        f"`pip install cuda-bindings {' '.join(WHEELS)}` (Linux and Windows; no GPU is needed)"
+    )
+    try:
+        from cuda.bindings import nvrtc
+    except ImportError:
+        raise CompileError(missing.format("")) from None
+    try:
+        nvrtc.nvrtcVersion()
+    except Exception as error:  # cuda.pathfinder's DynamicLibNotFoundError, or the loader's OSError
+        raise CompileError(missing.format(f" ({str(error).splitlines()[0]})")) from None
+    return nvrtc
+
+
+def _checked(nvrtc: Any, answer: tuple[Any, ...]) -> Any:
+    status, *rest = answer
+    if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
+        raise CompileError(f"NVRTC failed with {status.name}")
+    return rest[0] if rest else None
+
+
+def _fetch(nvrtc: Any, size: Any, content: Any, program: Any) -> str:
+    buffer = b" " * _checked(nvrtc, size(program))
+    _checked(nvrtc, content(program, buffer))
+    return buffer.rstrip(b"\0").decode(errors="replace").strip(" ")
+
+
+def parse_log(log: str) -> tuple[tuple[Diagnostic, ...], tuple[Diagnostic, ...]]:
+    """Return the errors and the warnings of an NVRTC log.
+
+    A message is `file(line): error: text`, then the source line indented by two, then a caret under the column.
+    """
+    errors, remarks = list[Diagnostic](), list[Diagnostic]()
+    lines = log.splitlines()
+    for index, line in enumerate(lines):
+        match = _MESSAGE.match(line)
+        if not match:
+            continue
+        follow = index + 1
+        message = [match["text"]]
+        while follow < len(lines) and lines[follow].startswith("      "):  # continuation of a long message
+            if lines[follow].strip() == "^" or follow + 1 < len(lines) and lines[follow + 1].strip() == "^":
+                break
+            message.append(lines[follow].strip())
+            follow += 1
+        text, column = None, None
+        if follow + 1 < len(lines) and lines[follow + 1].strip() == "^":
+            text, column = lines[follow][2:], lines[follow + 1].index("^") - 1
+        if match["number"]:
+            message.append(f"[#{match['number']}]")
+        found = Diagnostic(" ".join(message), match["file"], int(match["line"]), column, text)
+        (errors if "error" in match["rank"] else remarks).append(found)
+    return tuple(errors), tuple(remarks)

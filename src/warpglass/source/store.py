@@ -1,0 +1,83 @@
+"""Where compiled kernels come from: the disk cache, the PTX shipped with the package, then the compiler.
+
+Belongs here: the order of the three and the form of an entry (JSON of a Compiled, its PTX detached from its
+place by relocate.py). `key` digests the content alone: source, types, options, target; never a path, a line
+number or a compiler's version, so that shipped PTX is found on every machine. The disk cache adds the version.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+
+from ..errors import Diagnostic
+from . import shipped
+from .cache import Cache, digest
+from .compiled import Argument, Compiled, CompilerWarning
+from .relocate import Layout, attach, attach_path, detach, detach_path
+
+FORMAT = "1"  # of an entry; part of the disk cache's key
+
+
+def obtain(key: str, version: str | None, layout: Layout, build: Callable[[], Compiled]) -> Compiled:
+    """Return the kernel with this content key; `build` compiles it if it is nowhere to be found.
+
+    `version` is the compiler's; None (unknown) leaves the disk cache alone.
+    """
+    cache = Cache("ptx")
+    place = None if version is None else digest(FORMAT, key, version)
+    for payload in (cache.get(place) if place else None, shipped.find(key)):
+        if payload is not None:
+            return _warned(unpack(payload, layout))
+    compiled = build()
+    if place:
+        cache.put(place, pack(compiled, layout))
+    shipped.note(key, pack(compiled, layout))
+    return _warned(compiled)
+
+
+def _warned(compiled: Compiled) -> Compiled:
+    for diagnostic in compiled.warnings:
+        warnings.warn(str(diagnostic), CompilerWarning, stacklevel=5)
+    return compiled
+
+
+def pack(compiled: Compiled, layout: Layout) -> bytes:
+    """Return the entry for a kernel."""
+    record = asdict(compiled)
+    record["ptx"] = detach(compiled.ptx, layout)
+    for argument in record["arguments"] or ():
+        argument["dtype"] = argument["dtype"] and argument["dtype"].str
+    for diagnostic in record["warnings"]:
+        diagnostic["file"] = diagnostic["file"] and detach_path(diagnostic["file"], layout)
+    return json.dumps(record, separators=(",", ":")).encode()
+
+
+def unpack(payload: bytes, layout: Layout) -> Compiled:
+    """Return the kernel of an entry, its lines where the source stands now."""
+    record: dict[str, Any] = json.loads(payload)
+    arguments, remarks = record.pop("arguments"), record.pop("warnings")
+    compiled = Compiled(
+        **record,
+        arguments=None if arguments is None else tuple(map(_argument, arguments)),
+        warnings=tuple(
+            Diagnostic(**{**remark, "file": remark["file"] and attach_path(remark["file"], layout)})
+            for remark in remarks
+        ),
+    )
+    return replace(compiled, ptx=attach(compiled.ptx, layout))
+
+
+def _argument(record: dict[str, Any]) -> Argument:
+    dtype = record["dtype"]
+    return Argument(
+        name=record["name"],
+        fields=tuple(record["fields"]),
+        dtype=None if dtype is None else np.dtype(dtype),
+        ndim=record["ndim"],
+    )
