@@ -1,0 +1,42 @@
+"""neighbored as the course notes have it, for arrays that are a multiple of the block.
+
+Threads past the end return at once, but the ones that stay add `x[tid + stride]` without asking whether
+that element exists.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from warpglass.ladders.reduction.rung import ReductionRung
+
+if TYPE_CHECKING:
+    from numba_cuda_mlir import cuda
+
+
+def neighbored(x: Any, partial: Any, n: Any) -> None:
+    """Add neighbours at distance 1, 2, 4, ... within the block, in place."""
+    tid = cuda.threadIdx.x
+    base = cuda.blockIdx.x * cuda.blockDim.x
+    if base + tid >= n:
+        return
+    stride = 1
+    while stride < cuda.blockDim.x:
+        if tid % (2 * stride) == 0:
+            x[base + tid] += x[base + tid + stride]
+        cuda.syncthreads()
+        stride *= 2
+    if tid == 0:
+        partial[cuda.blockIdx.x] = x[base]
+
+
+RUNG = ReductionRung(
+    name="neighbored_as_written",
+    file=Path(__file__),
+    explanation=__doc__,
+    follows="cpu_recursive_as_written",
+    cuda="neighbored<{type}>",
+    kernel=neighbored,
+    defect=("when n is no multiple of the block size, the last block reads past the end of the array"),
+)

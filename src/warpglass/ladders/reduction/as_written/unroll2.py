@@ -1,0 +1,48 @@
+"""unroll2 as the course notes have it, for arrays that are a multiple of 2 blocks.
+
+The guard asks for the last of the 2 elements only: where it does not exist, the thread adds none of them.
+The tree after it reads as if the block were full.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from warpglass.ladders.reduction.rung import ReductionRung
+
+if TYPE_CHECKING:
+    from numba_cuda_mlir import cuda
+
+
+def unroll2(x: Any, partial: Any, n: Any) -> None:
+    """Add two data blocks into one, then reduce it."""
+    tid = cuda.threadIdx.x
+    base = cuda.blockIdx.x * cuda.blockDim.x * 2
+    width = cuda.blockDim.x
+    if base + tid + width < n:
+        x[base + tid] += x[base + tid + width]
+    cuda.syncthreads()
+    stride = cuda.blockDim.x // 2
+    while stride > 0:
+        if tid < stride:
+            x[base + tid] += x[base + tid + stride]
+        cuda.syncthreads()
+        stride >>= 1
+    if tid == 0:
+        partial[cuda.blockIdx.x] = x[base]
+
+
+RUNG = ReductionRung(
+    name="unroll2_as_written",
+    file=Path(__file__),
+    explanation=__doc__,
+    follows="interleaved_as_written",
+    elements_per_thread=2,
+    cuda="unroll2<{type}>",
+    kernel=unroll2,
+    defect=(
+        "when n is no multiple of 2 * blockDim.x, elements of the tail are dropped "
+        "and the tree reads past the end of the array"
+    ),
+)

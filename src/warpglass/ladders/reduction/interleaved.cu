@@ -1,0 +1,17 @@
+// The stride starts at half the block and halves: consecutive threads touch consecutive elements.
+// The explanation, the launch arithmetic and the Python twin are in interleaved.py.
+template <typename T>
+__global__ void interleaved(T *x, T *partial, unsigned int n)
+{
+    const unsigned int tid = threadIdx.x;
+    const unsigned int base = blockIdx.x * blockDim.x;
+    T *data = x + base;
+    const unsigned int count = base < n ? n - base : 0;  // elements left from this block on
+
+    for (unsigned int stride = blockDim.x / 2; stride > 0; stride >>= 1) {
+        if (tid < stride && tid + stride < count) data[tid] += data[tid + stride];
+        __syncthreads();
+    }
+
+    if (tid == 0) partial[blockIdx.x] = count > 0 ? data[0] : T(0);
+}

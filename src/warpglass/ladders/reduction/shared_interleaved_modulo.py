@@ -1,0 +1,54 @@
+"""In shared memory: each block copies its elements there and adds neighbours, chosen by a remainder.
+
+Each element is read from global memory once; the tree runs in dynamic shared memory, and the array in
+global memory stays as it was. One thread then writes the block's sum.
+
+Look at divergence: as in neighbored, the remainder leaves every warp half, a quarter, an eighth full. There
+are no bank conflicts: the lanes that are active in one access all fall into different banks.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from warpglass.ladders.reduction.rung import ReductionRung
+from warpglass.ladders.rung import Claim
+
+if TYPE_CHECKING:
+    from numba_cuda_mlir import cuda
+
+
+def shared_interleaved_modulo(x: Any, partial: Any, n: Any) -> None:
+    """Add neighbours at distance 1, 2, 4, ... in shared memory."""
+    shared = cuda.shared.array(0, x.dtype)
+    tid = cuda.threadIdx.x
+    i = cuda.blockIdx.x * cuda.blockDim.x + tid
+    if i < n:
+        shared[tid] = x[i]
+    else:
+        shared[tid] = 0
+    cuda.syncthreads()
+    stride = 1
+    while stride < cuda.blockDim.x:
+        if tid % (2 * stride) == 0:
+            shared[tid] += shared[tid + stride]
+        cuda.syncthreads()
+        stride *= 2
+    if tid == 0:
+        partial[cuda.blockIdx.x] = shared[0]
+
+
+RUNG = ReductionRung(
+    name="shared_interleaved_modulo",
+    file=Path(__file__),
+    explanation=__doc__,
+    follows=None,
+    table="shared",
+    cuda="shared_interleaved_modulo<{type}>",
+    kernel=shared_interleaved_modulo,
+    claims=(
+        Claim("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", "==", 0.0),
+        Claim("smsp__sass_branch_targets_threads_divergent.sum", ">", 0.0),
+    ),
+)

@@ -1,0 +1,53 @@
+"""Two data blocks per thread block: each thread first adds the element one block further on.
+
+Half of all additions now happen before the tree starts, with every thread busy, and there are half as many
+blocks, hence half as many trees, barriers and partial sums.
+
+Look at the executed instructions: in the tree most threads only run the loop and wait at the barrier, and
+that overhead is paid per block, not per element.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from warpglass.ladders.reduction.rung import ReductionRung
+from warpglass.ladders.rung import Claim
+
+if TYPE_CHECKING:
+    from numba_cuda_mlir import cuda
+
+
+def unroll2(x: Any, partial: Any, n: Any) -> None:
+    """Add two data blocks into one, then reduce it."""
+    tid = cuda.threadIdx.x
+    base = cuda.blockIdx.x * cuda.blockDim.x * 2
+    count = n - base  # elements left from this block on
+    width = cuda.blockDim.x
+    if tid + width < count:
+        x[base + tid] += x[base + tid + width]
+    cuda.syncthreads()
+    stride = cuda.blockDim.x // 2
+    while stride > 0:
+        if tid < stride and tid + stride < count:
+            x[base + tid] += x[base + tid + stride]
+        cuda.syncthreads()
+        stride >>= 1
+    if tid == 0:
+        if count > 0:
+            partial[cuda.blockIdx.x] = x[base]
+        else:
+            partial[cuda.blockIdx.x] = 0
+
+
+RUNG = ReductionRung(
+    name="unroll2",
+    file=Path(__file__),
+    explanation=__doc__,
+    follows="interleaved",
+    elements_per_thread=2,
+    cuda="unroll2<{type}>",
+    kernel=unroll2,
+    claims=(Claim("smsp__inst_executed.sum", "<", "interleaved"),),
+)

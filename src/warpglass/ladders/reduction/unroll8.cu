@@ -1,0 +1,33 @@
+// Eight data blocks per thread block are added in registers, then one is reduced.
+// The explanation, the launch arithmetic and the Python twin are in unroll8.py.
+template <typename T>
+__global__ void unroll8(T *x, T *partial, unsigned int n)
+{
+    const unsigned int tid = threadIdx.x;
+    const unsigned int base = blockIdx.x * blockDim.x * 8;
+    T *data = x + base;
+    const unsigned int count = base < n ? n - base : 0;  // elements left from this block on
+
+    if (tid + 7 * blockDim.x < count) {
+        const T a0 = data[tid];
+        const T a1 = data[tid + blockDim.x];
+        const T a2 = data[tid + 2 * blockDim.x];
+        const T a3 = data[tid + 3 * blockDim.x];
+        const T a4 = data[tid + 4 * blockDim.x];
+        const T a5 = data[tid + 5 * blockDim.x];
+        const T a6 = data[tid + 6 * blockDim.x];
+        const T a7 = data[tid + 7 * blockDim.x];
+        data[tid] = a0 + a1 + a2 + a3 + a4 + a5 + a6 + a7;
+    } else {
+        // Only the last block comes here: add whatever whole or broken data blocks it has.
+        for (unsigned int i = tid + blockDim.x; i < count; i += blockDim.x) data[tid] += data[i];
+    }
+    __syncthreads();
+
+    for (unsigned int stride = blockDim.x / 2; stride > 0; stride >>= 1) {
+        if (tid < stride && tid + stride < count) data[tid] += data[tid + stride];
+        __syncthreads();
+    }
+
+    if (tid == 0) partial[blockIdx.x] = count > 0 ? data[0] : T(0);
+}
