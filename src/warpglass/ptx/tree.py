@@ -53,9 +53,10 @@ class Float:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """The name of a variable, function or label."""
+    """The name of a variable, function or label; `generic(name)` in an initialiser sets `generic`."""
 
     name: str
+    generic: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +97,58 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
+class AddressList:
+    """`[tex, {%f1, %f2}]`: an address of several parts (textures, tensor maps)."""
+
+    elements: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Displaced:
+    """`sym+8` outside brackets, as in `mov.u64 %rd1, sym+8`."""
+
+    base: Symbol
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """`%r1.b0` or `%v.x`: a part of a register (video instructions, vector registers)."""
+
+    base: Register
+    selector: str
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """`0xFF00(sym)` in an initialiser: the byte of an address that the mask selects."""
+
+    mask: int
+    operand: Symbol | Address
+
+
+@dataclass(frozen=True, slots=True)
 class Sink:
     """`_`: a result that nobody wants."""
 
 
-Operand = Register | Special | Integer | Float | Symbol | Negated | Pair | Vector | Group | Address | Sink
+Operand = (
+    Register
+    | Special
+    | Integer
+    | Float
+    | Symbol
+    | Negated
+    | Pair
+    | Vector
+    | Group
+    | Address
+    | AddressList
+    | Displaced
+    | Component
+    | Masked
+    | Sink
+)
 
 
 # ---------------------------------------------------------------------------------------- statements
@@ -142,8 +190,10 @@ class Variable:
     """A variable or parameter: `.shared .align 4 .b8 buf[64];` has type "b8" and shape (64,).
 
     `shape` is () for a scalar; a dimension of 0 is unsized (`[]`). `vector` is 1, 2, 4 or 8 (`.v4`).
-    `initial` is a flat tuple of Integer, Float or Symbol (with Address for `sym+4`), or None.
-    `linkage` is "visible", "extern", "weak", "common" or "". `pointer_space` is from `.ptr .global`.
+    `initial` is a flat tuple of Integer, Float, Symbol (with Address for `sym+4`) or Masked, or None; rows
+    that nested braces leave short are filled with Integer(0).
+    `linkage` is "visible", "extern", "weak", "common" or "". `.ptr .global .align 16` gives pointer_space
+    "global" and pointer_align 16; a `.ptr` without a space gives "generic".
     """
 
     name: str
@@ -156,11 +206,25 @@ class Variable:
     linkage: str = ""
     pointer_space: str | None = None
     line: int = 0
+    pointer_align: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Prototype:
+    """A `.callprototype`: the signature of an indirect call."""
+
+    results: tuple[Variable, ...] = ()
+    parameters: tuple[Variable, ...] = ()
+    noreturn: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A `.entry` or `.func`; `body` is None for a declaration. `directives` keeps e.g. ("maxntid", (512,))."""
+    """A `.entry` or `.func`; `body` is None for a declaration. `directives` keeps e.g. ("maxntid", (512,)).
+
+    A vector register `.reg .v4 .f32 %v` has type "v4.f32". `branch_targets`, `call_targets` and `prototypes`
+    hold the labelled `.branchtargets`, `.calltargets` and `.callprototype` by label.
+    """
 
     name: str
     entry: bool
@@ -173,11 +237,15 @@ class Function:
     branch_targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     linkage: str = ""
     line: int = 0
+    call_targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    prototypes: Mapping[str, Prototype] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """One PTX file. `files` maps the numbers of `.file` to paths."""
+    """One PTX file: no two functions and no two variables of one name, since a definition replaces its
+    declarations. `files` maps the numbers of `.file` to paths, `aliases` the names of `.alias` to functions.
+    """
 
     version: tuple[int, int]
     target: tuple[str, ...]
@@ -185,3 +253,4 @@ class Module:
     variables: tuple[Variable, ...] = ()
     functions: tuple[Function, ...] = ()
     files: Mapping[int, str] = field(default_factory=dict)
+    aliases: Mapping[str, str] = field(default_factory=dict)
