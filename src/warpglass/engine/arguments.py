@@ -1,8 +1,9 @@
 """Checking a launch's arguments and binding them to the PTX parameters; both back ends do it here.
 
-Belongs here: which argument meets which parameter, what each must be, which arrays share memory, and the packed
-parameter block. What an array is stands in arrays.py, how scalars convert in values.py. Where memory lies on a
-device is the back end's business: Bound refers to arrays by number, and `pack` puts the addresses in.
+Belongs here: which argument meets which parameter, what each must be, which arrays share memory, and the
+packed parameter block. What an array is stands in arrays.py, how scalars convert in values.py. Where
+memory lies on a device is the back end's business: Bound refers to arrays by number, and `pack` puts the
+addresses in.
 
 How it works: a Binder is made once per kernel. It holds one Slot per argument (a pointer or a descriptor with
 shape and strides, a value, or either for an untyped 64-bit PTX parameter) and is then called per launch.
@@ -194,7 +195,7 @@ def _layout_of(parameters: Sequence[Parameter]) -> Layout:
 # ---------------------------------------------------------------------------------------- binding
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """What one argument must be; `value` is None where only an array will do, `fill` () where only a value."""
+    """What one argument must be: `value` is None for arrays only, `fill` is () for values only."""
 
     argument: Argument
     value: Callable[[object], Value] | None
@@ -405,14 +406,14 @@ def _alignment(view: ArrayView) -> int:
 
 def _misaligned(view: ArrayView, place: int, where: str) -> str:
     return (
-        f"got an array of {view.dtype} whose data starts at byte {place % 4096} (mod 4096) {where}, no multiple "
-        f"of {_alignment(view)}; pass x.copy()"
+        f"got an array of {view.dtype} whose data starts at byte {place % 4096} (mod 4096) {where}, "
+        f"no multiple of {_alignment(view)}; pass x.copy()"
     )
 
 
 def _order_hint(arg: object) -> str:
     if getattr(getattr(arg, "flags", None), "f_contiguous", False):
-        return "; it is in Fortran order: pass x.T to hand the memory over as it lies, or np.ascontiguousarray(x)"
+        return "; it is in Fortran order: pass x.T (the memory as it lies) or np.ascontiguousarray(x)"
     return "; pass np.ascontiguousarray(x), and copy the result back if the kernel writes it"
 
 

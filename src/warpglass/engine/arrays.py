@@ -3,9 +3,10 @@
 Belongs here: recognising NumPy arrays, DLPack tensors and `__cuda_array_interface__` objects, and describing
 each as an ArrayView. Whether a kernel accepts the array is arguments.py; copying it is the back ends' work.
 
-How it works: a NumPy array is followed along `.base` to the array that owns or wraps the memory (memory maps and
-buffers of other libraries are wrapped, never copied). DLPack tensors on the host become NumPy arrays of the same
-memory; tensors on a device are described from the capsule, which stays unconsumed and is kept alive by the view.
+How it works: a NumPy array is followed along `.base` to the array that owns or wraps the memory (memory
+maps and buffers of other libraries are wrapped, never copied). DLPack tensors on the host become NumPy
+arrays of the same memory; tensors on a device are described from the capsule, which stays unconsumed and
+is kept alive by the view.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ class ArrayView:
     """One array as a kernel sees it: address of its first element, layout, and the memory that it is part of.
 
     `shape` is in elements, `strides` in bytes. The elements lie in [low, high), the memory that owns them
-    in [owner_low, owner_high); all four are byte addresses. `device` is None for host memory, else the ordinal
-    of the CUDA device. `keep` holds the memory alive. `dtype` is None where NumPy has no such type (bfloat16).
+    in [owner_low, owner_high); all four are byte addresses. `device` is None for host memory, else the
+    ordinal of the CUDA device. `keep` holds the memory alive. `dtype` is None where NumPy has no such
+    type (bfloat16).
     """
 
     address: int

@@ -1,12 +1,12 @@
 """How one scalar or structure that is passed by value becomes the value of a PTX parameter.
 
-Belongs here: Parameter, the rules by which Python and NumPy values convert, and their refusals (Misfit). Arrays
-are arrays.py; which argument meets which parameter is arguments.py.
+Belongs here: Parameter, the rules by which Python and NumPy values convert, and their refusals (Misfit).
+Arrays are arrays.py; which argument meets which parameter is arguments.py.
 
-PTX does not say whether a C++ integer is signed (NVRTC writes `.u32` for int), so an n-bit parameter takes every
-integer from -2**(n-1) to 2**n - 1 unless the front end knows the type. Integers convert to floating parameters
-and float64 to f32 as in C++; what C++ would do silently and wrongly (a float for an integer, a number out of
-range, a bool for a float) is refused.
+PTX does not say whether a C++ integer is signed (NVRTC writes `.u32` for int), so an n-bit parameter
+takes every integer from -2**(n-1) to 2**n - 1 unless the front end knows the type. Integers convert to
+floating parameters and float64 to f32 as in C++; what C++ would do silently and wrongly (a float for an
+integer, a number out of range, a bool for a float) is refused.
 """
 
 from __future__ import annotations
