@@ -24,6 +24,7 @@ class Argument:
       "byte_stride:K"   stride of dimension K, in bytes
       "size"            number of elements
       "itemsize"        bytes per element
+      "real", "imag"    the parts of a complex scalar that is passed as two parameters
       "null"            0 (a pointer the kernel never follows)
       "any"             a pointer if the argument is an array, else the scalar itself (a C++ type that the
                         front end cannot see through)

@@ -1,0 +1,207 @@
+"""Python kernels: a function and the arguments of a call in, PTX out, with either numba package.
+
+Belongs here: finding the function (in a file, behind a dispatcher), its argument types, and the way to the
+cache or the compiler. Which package compiles: the one that the function's `cuda` comes from, else the one
+that is installed. The packages are imported only when something has to be compiled.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import ArgumentError, CompileError, Diagnostic
+from . import ptx, store
+from .argument_types import ArgumentType, choose_signature, type_of
+from .cache import digest
+from .compiled import Argument, Compiled, Source
+from .numba_package import Function, Package, explain, signature_type, version_of
+from .python_key import Described, Unkeyable, describe
+from .python_names import choose_package, code_names, is_dispatcher, package_of, transplant
+
+_VARIADIC = 0x04 | 0x08  # CO_VARARGS, CO_VARKEYWORDS
+
+
+@dataclass(slots=True)
+class PythonSource:
+    """A Python function to be compiled once per tuple of argument types, as numba does.
+
+    Like numba's dispatchers it freezes globals and closure variables at the first compilation.
+    """
+
+    function: Function
+    package: Package
+    target: str
+    options: Mapping[str, object] = field(default_factory=dict[str, object])
+    signatures: tuple[tuple[ArgumentType, ...], ...] = ()  # explicit ones; () compiles for whatever comes
+    _known: dict[tuple[ArgumentType, ...], Compiled] = field(
+        default_factory=dict[tuple[ArgumentType, ...], Compiled], repr=False
+    )
+    _described: Described | None = field(default=None, repr=False)
+
+    @property
+    def language(self) -> str:
+        return "python"
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the kernel's parameters."""
+        code = self.function.__code__
+        return code.co_varnames[: code.co_argcount]
+
+    def compile(self, args: Sequence[object]) -> Compiled:
+        """Return PTX for arguments of these types.
+
+        Raises ArgumentError for arguments that no kernel takes, CompileError for what cannot be compiled.
+        """
+        names = self.parameters
+        if len(args) != len(names):
+            raise ArgumentError(
+                f"{self.name} takes {len(names)} arguments ({', '.join(names)}), got {len(args)}"
+            )
+        kinds = tuple(
+            type_of(arg, f"{self.name}: argument {index + 1} ({name})")
+            for index, (name, arg) in enumerate(zip(names, args, strict=True))
+        )
+        if self.signatures:
+            kinds = choose_signature(kinds, self.signatures, self.name)
+        if kinds not in self._known:
+            self._known[kinds] = self._obtain(kinds)
+        return self._known[kinds]
+
+    def _obtain(self, kinds: tuple[ArgumentType, ...]) -> Compiled:
+        try:
+            self._described = described = self._described or describe(self.function)
+        except Unkeyable:
+            return self._build(kinds)
+        if any(kind.dtype.names for kind in kinds):
+            return self._build(kinds)  # entries on disk hold plain element types only
+        key = digest(
+            "python",
+            described.content,
+            " ".join(kind.key() for kind in kinds),
+            self.package.name,
+            self.target,
+            repr(sorted(self.options.items())),
+        )
+        version = version_of(self.package)
+        if version is not None:
+            version = digest(version, sys.version, described.bytecode)
+        return store.obtain(key, version, described.layout, lambda: self._build(kinds))
+
+    def _build(self, kinds: tuple[ArgumentType, ...]) -> Compiled:
+        package, function = self.package, self.function
+        if version_of(package) is None:
+            raise CompileError(
+                f"{self.name}: Python kernels need a compiler that is not installed: "
+                "`pip install numba-cuda-mlir` (Linux and Windows; no GPU is needed)"
+            )
+        try:
+            text = package.compile_ptx(transplant(function, package), kinds, self.target, self.options)
+        except CompileError:
+            raise
+        except Exception as error:  # compilers raise whatever their passes run into
+            raise explain(error, function, package) from None
+        arguments = tuple(
+            Argument(name, package.expand(kind), kind.dtype, kind.ndim)
+            for name, kind in zip(self.parameters, kinds, strict=True)
+        )
+        entry = ptx.choose_entry(text, None, self.name)
+        return Compiled(text, entry, self.name, "python", arguments)
+
+
+def from_function(value: Callable[..., Any], *, target: str) -> Source:
+    """Return the kernel that a dispatcher of either package or a plain function describes."""
+    function: Any = getattr(value, "py_func", value)
+    if not isinstance(function, types.FunctionType):
+        raise CompileError(f"{value!r}: expected a function or what @cuda.jit returns")
+    code = function.__code__
+    if code.co_flags & _VARIADIC or code.co_kwonlyargcount:
+        place = Diagnostic("a kernel's parameters must be plain", code.co_filename, code.co_firstlineno)
+        raise CompileError(f"{function.__name__}: *args, **kwargs and keyword-only parameters", (place,))
+    if not is_dispatcher(value):
+        return PythonSource(function, choose_package(function), target)
+    dispatcher: Any = value
+    options: dict[str, Any] = dispatcher.targetoptions
+    if options.get("device"):
+        raise CompileError(f"{function.__name__} is a device function; a kernel is needed")
+    if options.get("link"):
+        raise CompileError(f"{function.__name__}: kernels that link other code are not supported")
+    package = package_of(dispatcher)
+    if package is None or version_of(package) is None:
+        package = choose_package(function)
+    kept = {name: options[name] for name in package.options if options.get(name) not in (None, False)}
+    if not getattr(dispatcher, "_can_compile", True):  # explicit signatures freeze a dispatcher
+        signatures = [tuple(map(signature_type, signature)) for signature in dispatcher.overloads]
+    else:
+        signatures = list[tuple[ArgumentType, ...]]()
+    return PythonSource(function, package, target, _changed(package, kept), tuple(signatures))
+
+
+def _changed(package: Package, options: dict[str, Any]) -> dict[str, object]:
+    """Leave out what is a default anyway, so that a dispatcher and its function share cached kernels."""
+    defaults = {"opt": (True, 3), "opt_level": (3,)}
+    return {name: value for name, value in options.items() if value not in defaults.get(name, ())}
+
+
+def load_python(path: Path, name: str | None, *, target: str, options: tuple[str, ...]) -> Source:
+    """Return the kernel `name` of a Python file, which is run as a module; None means its only kernel."""
+    if options:
+        raise CompileError(f"{path}: options are for CUDA C++; Python kernels have those of @cuda.jit")
+    namespace = vars(_import_file(path, target))
+    kernels = {key: value for key, value in namespace.items() if _is_kernel(value, namespace)}
+    listed = ", ".join(kernels) or "none found"
+    if name is None:
+        if len(kernels) != 1:
+            raise CompileError(f"{path}: name the kernel to load; kernels in the file: {listed}")
+        return from_function(next(iter(kernels.values())), target=target)
+    value = namespace.get(name)
+    if not (is_dispatcher(value) or isinstance(value, types.FunctionType)):
+        raise CompileError(f"{path}: no kernel named {name}; kernels in the file: {listed}")
+    return from_function(value, target=target)  # type: ignore[arg-type]
+
+
+def _is_kernel(value: Any, namespace: dict[str, Any]) -> bool:
+    if is_dispatcher(value):
+        return not value.targetoptions.get("device")
+    if not isinstance(value, types.FunctionType) or value.__module__ != namespace["__name__"]:
+        return False
+    return "cuda" in code_names(value.__code__) and not value.__name__.startswith("_")
+
+
+def _import_file(path: Path, target: str) -> types.ModuleType:
+    """Run a file as a module of its own name; what it raises becomes a CompileError at its line."""
+    import importlib.util
+    import re
+    import traceback
+    from contextlib import nullcontext
+
+    from .numba_mlir import without_driver
+
+    place = path.absolute()
+    spec = importlib.util.spec_from_file_location(f"_warpglass_{place.stem}_{digest(str(place))[:8]}", place)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    # A signature in @cuda.jit compiles at once, for which the package would ask the driver.
+    eager = re.search(r"^\s*(?:from|import)\s+numba_cuda_mlir\b", path.read_text(errors="replace"), re.MULTILINE)
+    sys.path.insert(0, str(place.parent))
+    try:
+        with without_driver(target) if eager else nullcontext():
+            spec.loader.exec_module(module)
+    except Exception as error:
+        own = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(place)]
+        line = own[-1].lineno if own else getattr(error, "lineno", None)
+        message = f"{type(error).__name__}: {error}"
+        raise CompileError(f"{path}: running it failed", (Diagnostic(message, str(path), line),)) from None
+    finally:
+        sys.path.remove(str(place.parent))
+    return module
