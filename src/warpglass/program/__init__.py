@@ -1,0 +1,62 @@
+"""From the tree of one kernel to a program: basic blocks and what the analyses found, one pass a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..errors import CompileError
+from ..ptx import tree
+from .blocks import Barrier, Block, Branch, Exit, Jump, Terminator, Trap, build_blocks
+from .decode import Step, decode
+from .layout import SharedLayout, lay_out_shared
+from .liveness import find_dirty, find_liveness
+from .pending import Pending, find_pending
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One kernel, ready for code generation; analyses that depend on divergence are run by codegen/."""
+
+    name: str
+    parameters: tuple[tree.Variable, ...]
+    registers: Mapping[str, str]
+    blocks: tuple[Block, ...]
+    live: tuple[frozenset[str], ...]  # live into each block
+    dirty: tuple[frozenset[str], ...]  # written since the last resume, at the end of each block
+    shared: SharedLayout
+
+
+def build_program(module: tree.Module, entry: str) -> Program:
+    """Run the passes on one entry of a module; raise CompileError or UnsupportedError."""
+    function = next((f for f in module.functions if f.entry and f.name == entry), None)
+    if function is None or function.body is None:
+        known = ", ".join(f.name for f in module.functions if f.entry) or "none"
+        raise CompileError(f"the PTX has no kernel named {entry!r}; it has: {known}")
+    blocks = build_blocks(decode(function))
+    return Program(
+        name=entry,
+        parameters=function.parameters,
+        registers=function.registers,
+        blocks=blocks,
+        live=find_liveness(blocks),
+        dirty=find_dirty(blocks),
+        shared=lay_out_shared(module, function),
+    )
+
+
+__all__ = [
+    "Barrier",
+    "Block",
+    "Branch",
+    "Exit",
+    "Jump",
+    "Pending",
+    "Program",
+    "SharedLayout",
+    "Step",
+    "Terminator",
+    "Trap",
+    "build_program",
+    "find_pending",
+]

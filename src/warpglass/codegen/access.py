@@ -1,0 +1,211 @@
+"""Loads and stores of a warp: the check that every access passes, and the host memory behind it.
+
+Kernels see virtual device addresses. Each access site remembers the range it last hit: first address, number
+of whole elements, and the distance to host memory. An address a belongs to it if
+
+    rotate_right(a - low, log2(size)) < limit
+
+for an access of `size` bytes: one comparison that fails for addresses outside and for misaligned ones, whose
+low bits the rotation moves to the top. What fails goes to a helper (runtime.py) that serves the lanes one by
+one, searching all ranges, remembers where it ended, and records a fault for a lane that may not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..isa.types import BITS
+from .builder import Builder, suffix, vector
+from .context import SHARED_WINDOW, SITE_WORDS
+from .values import Value
+
+SPACES = ("generic", "global", "shared")
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One access in the generated code: the step it belongs to, and what it does."""
+
+    step: int
+    space: str
+    write: bool
+    size: int  # bytes per lane, the whole vector
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """A range as LLVM scalars: first address, elements of the access's size, distance to host memory."""
+
+    low: str
+    limit: str
+    delta: str
+
+
+class Access:
+    """Emits the accesses of one warp function; `sites` lists them in order."""
+
+    def __init__(self, builder: Builder):
+        self.builder = builder
+        self.sites: list[Site] = []
+        self.step = 0
+        self.fault_label = "fault"
+
+    # ------------------------------------------------------------------------------------ parameters
+    def load_parameter(self, address: Value, type_: str, count: int) -> list[str]:
+        """Scalars from the kernel's parameter block; the address is a constant byte offset."""
+        assert address.constant is not None, "parameters are addressed by constants"
+        b = self.builder
+        size = BITS[type_] // 8
+        return [
+            b.load(type_, b.offset("%parameters", address.constant + k * size), f", align {size}, !invariant.load !0")
+            for k in range(count)
+        ]
+
+    # ------------------------------------------------------------------------------------ checks
+    def new_site(self, space: str, write: bool, size: int) -> int:
+        """Register an access of the current step; returns the site's number."""
+        self.sites.append(Site(self.step, space, write, size))
+        return len(self.sites) - 1
+
+    def bounds(self, site: int) -> Bounds:
+        """The range that an access is checked against first."""
+        b = self.builder
+        size = self.sites[site].size
+        if self.sites[site].space == "shared":
+            limit = b.value(f"lshr i64 %shared_size, {size.bit_length() - 1}")
+            return Bounds("0", limit, "%shared_address")
+        where = b.offset("%sites", site * SITE_WORDS * 8)
+        return Bounds(b.load("i64", where), b.load("i64", b.offset(where, 8)), b.load("i64", b.offset(where, 16)))
+
+    def _check_vector(self, site: int, address: str, mask: str) -> tuple[str, Bounds]:
+        """An i1 that holds if every active lane is within the site's range, and that range."""
+        b = self.builder
+        bounds = self.bounds(site)
+        size = self.sites[site].size
+        distance = address
+        if bounds.low != "0":
+            distance = b.value(f"sub <32 x i64> {address}, {b.splat('i64', bounds.low)}")
+        if size > 1:
+            shift = f"splat (i64 {size.bit_length() - 1})"
+            operands = [("<32 x i64>", distance)] * 2 + [("<32 x i64>", shift)]
+            distance = b.call("<32 x i64>", "llvm.fshr.v32i64", operands)
+        outside = b.value(f"icmp uge <32 x i64> {distance}, {b.splat('i64', bounds.limit)}")
+        bad = b.mask_bits(outside)
+        if mask != "-1":
+            bad = b.value(f"and i32 {bad}, {mask}")
+        return b.value(f"icmp ne i32 {bad}, 0"), bounds
+
+    # ------------------------------------------------------------------------------------ vectors
+    def load_vector(self, site: int, address: str, type_: str, count: int, mask: str) -> list[str]:
+        """`count` neighbouring elements from any addresses (<32 x i64>); inactive lanes get zero."""
+        b = self.builder
+        bad, bounds = self._check_vector(site, address, mask)
+        fast, slow, join = b.label("fast"), b.label("slow"), b.label("join")
+        b.branch(bad, slow, fast, unlikely=True)
+        b.place(fast)
+        quick = self.gather(address, bounds.delta, type_, count, mask)
+        b.jump(join)
+        b.place(slow)
+        careful, from_slow = self.load_slowly(site, address, type_, count, mask)
+        b.jump(join)
+        b.place(join)
+        return [b.phi(vector(type_), (x, fast), (y, from_slow)) for x, y in zip(quick, careful, strict=True)]
+
+    def store_vector(self, site: int, address: str, type_: str, values: list[str], mask: str) -> None:
+        """Neighbouring elements to any addresses (<32 x i64>); the highest lane wins a shared address."""
+        b = self.builder
+        bad, bounds = self._check_vector(site, address, mask)
+        fast, slow, join = b.label("fast"), b.label("slow"), b.label("join")
+        b.branch(bad, slow, fast, unlikely=True)
+        b.place(fast)
+        self.scatter(address, bounds.delta, type_, values, mask)
+        b.jump(join)
+        b.place(slow)
+        self.store_slowly(site, address, type_, values, mask)
+        b.jump(join)
+        b.place(join)
+
+    def gather(self, address: str, delta: str, type_: str, count: int, mask: str) -> list[str]:
+        """Checked loads from any addresses."""
+        b = self.builder
+        host = b.value(f"add <32 x i64> {address}, {b.splat('i64', delta)}")
+        return [self._gather_one(self._pointers(host, type_, k), type_, mask) for k in range(count)]
+
+    def _gather_one(self, pointers: str, type_: str, mask: str) -> str:
+        size = BITS[type_] // 8
+        args = [
+            ("<32 x ptr>", f"align {size} {pointers}"),
+            ("<32 x i1>", self.builder.mask_vector(mask)),
+            (vector(type_), "zeroinitializer"),
+        ]
+        return self.builder.call(vector(type_), f"llvm.masked.gather.{suffix(type_)}.v32p0", args)
+
+    def scatter(self, address: str, delta: str, type_: str, values: list[str], mask: str) -> None:
+        """Checked stores to any addresses."""
+        b = self.builder
+        host = b.value(f"add <32 x i64> {address}, {b.splat('i64', delta)}")
+        for k, value in enumerate(values):
+            args = [
+                (vector(type_), value),
+                ("<32 x ptr>", f"align {BITS[type_] // 8} {self._pointers(host, type_, k)}"),
+                ("<32 x i1>", b.mask_vector(mask)),
+            ]
+            b.call("void", f"llvm.masked.scatter.{suffix(type_)}.v32p0", args)
+
+    def _pointers(self, host: str, type_: str, element: int) -> str:
+        b = self.builder
+        if element:
+            host = b.value(f"add <32 x i64> {host}, splat (i64 {element * BITS[type_] // 8})")
+        return b.value(f"inttoptr <32 x i64> {host} to <32 x ptr>")
+
+    # ------------------------------------------------------------------------------------ one by one
+    def load_slowly(self, site: int, address: str, type_: str, count: int, mask: str) -> tuple[list[str], str]:
+        """Serve each lane on its own; returns the elements and the label that they come from."""
+        b = self.builder
+        b.store(f"<{32 * count} x {type_}>", "zeroinitializer", "%lane_buffer", ", align 64")
+        label = self._serve(site, address, mask)
+        whole = b.load(f"<{32 * count} x {type_}>", "%lane_buffer", ", align 64")
+        return [self._every(whole, type_, count, k) for k in range(count)], label
+
+    def store_slowly(self, site: int, address: str, type_: str, values: list[str], mask: str) -> str:
+        """Serve each lane on its own; returns the label where control goes on."""
+        b = self.builder
+        if len(values) == 1:
+            b.store(vector(type_), values[0], "%lane_buffer", ", align 64")
+        else:
+            for k, value in enumerate(values):
+                size = BITS[type_] // 8
+                for lane in range(32):
+                    one = b.value(f"extractelement {vector(type_)} {value}, i32 {lane}")
+                    b.store(type_, one, b.offset("%lane_buffer", (lane * len(values) + k) * size))
+        return self._serve(site, address, mask)
+
+    def _serve(self, site: int, address: str, mask: str) -> str:
+        b = self.builder
+        info = self.sites[site]
+        if info.space == "shared":
+            address = b.value(f"add <32 x i64> {address}, splat (i64 {SHARED_WINDOW})")
+        b.store("<32 x i64>", address, "%lane_addresses", ", align 64")
+        helper = "wg_store_lanes" if info.write else "wg_load_lanes"
+        args = [
+            ("ptr", "%context"),
+            ("i64", str(site)),
+            ("i64", str(info.size)),
+            ("i1", "true" if info.space in ("generic", "shared") else "false"),
+            ("i32", mask),
+            ("ptr", "%lane_addresses"),
+            ("ptr", "%lane_buffer"),
+        ]
+        failed = b.call("i1", helper, args)
+        on = b.label("served")
+        b.branch(failed, self.fault_label, on, unlikely=True)
+        b.place(on)
+        return on
+
+    def _every(self, whole: str, type_: str, count: int, first: int) -> str:
+        if count == 1:
+            return whole
+        picks = ", ".join(f"i32 {lane * count + first}" for lane in range(32))
+        wide = f"<{32 * count} x {type_}>"
+        return self.builder.value(f"shufflevector {wide} {whole}, {wide} poison, <32 x i32> <{picks}>")
+

@@ -1,0 +1,117 @@
+"""Writes LLVM IR as text: names, labels, instructions and the declarations they need. No meaning here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+WIDTH = 32  # lanes of a warp
+
+Arg = tuple[str, str]  # LLVM type and value
+
+SUFFIX = {"float": "f32", "double": "f64", "half": "f16", "bfloat": "bf16", "ptr": "p0"}
+
+
+def vector(type_: str, lanes: int = WIDTH) -> str:
+    """The LLVM type of `lanes` lanes of a scalar type; the scalar itself for one lane."""
+    return type_ if lanes == 1 else f"<{lanes} x {type_}>"
+
+
+def suffix(type_: str, lanes: int = WIDTH) -> str:
+    """An intrinsic's overload suffix for a scalar or vector type: `i32`, `v32f64`."""
+    base = SUFFIX.get(type_, type_)
+    return base if lanes == 1 else f"v{lanes}{base}"
+
+
+def constant_vector(type_: str, values: Iterable[int | str]) -> str:
+    """A literal vector."""
+    return "<" + ", ".join(f"{type_} {value}" for value in values) + ">"
+
+
+class Builder:
+    """Collects the lines of one function, and what the module must declare for them."""
+
+    def __init__(self, declarations: set[str]):
+        self.lines: list[str] = []
+        self.declarations = declarations
+        self._count = 0
+
+    def name(self, hint: str = "v") -> str:
+        """A fresh value name."""
+        self._count += 1
+        return f"%{hint}{self._count}"
+
+    def label(self, hint: str = "L") -> str:
+        """A fresh label name (without %)."""
+        self._count += 1
+        return f"{hint}{self._count}"
+
+    def emit(self, text: str) -> None:
+        """An instruction without a result."""
+        self.lines.append("  " + text)
+
+    def value(self, text: str) -> str:
+        """An instruction with a result; returns the result's name."""
+        name = self.name()
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def place(self, label: str) -> None:
+        """Start a basic block."""
+        self.lines.append(f"{label}:")
+
+    def jump(self, label: str) -> None:
+        """Branch unconditionally."""
+        self.emit(f"br label %{label}")
+
+    def branch(self, condition: str, yes: str, no: str, *, unlikely: bool = False) -> None:
+        """Branch on an i1; `unlikely` says that `yes` is the cold side."""
+        weight = ", !prof !1" if unlikely else ""
+        self.emit(f"br i1 {condition}, label %{yes}, label %{no}{weight}")
+
+    def call(self, result: str, name: str, args: Iterable[Arg], attributes: str = "") -> str:
+        """Call an intrinsic or helper, declaring it if it is an intrinsic; returns the result's name."""
+        args = tuple(args)
+        if name.startswith("llvm."):
+            types = ", ".join(type_.partition(" ")[0] if type_.startswith("ptr ") else type_ for type_, _ in args)
+            self.declarations.add(f"declare {result} @{name}({types})")
+        text = f"call {result} @{name}({', '.join(f'{type_} {value}' for type_, value in args)}){attributes}"
+        if result == "void":
+            self.emit(text)
+            return ""
+        return self.value(text)
+
+    def phi(self, type_: str, *incoming: tuple[str, str]) -> str:
+        """Merge values by the label they come from."""
+        return self.value(f"phi {type_} " + ", ".join(f"[ {value}, %{label} ]" for value, label in incoming))
+
+    def load(self, type_: str, pointer: str, extra: str = "") -> str:
+        """Load through a host pointer."""
+        return self.value(f"load {type_}, ptr {pointer}{extra}")
+
+    def store(self, type_: str, value: str, pointer: str, extra: str = "") -> None:
+        """Store through a host pointer."""
+        self.emit(f"store {type_} {value}, ptr {pointer}{extra}")
+
+    def offset(self, pointer: str, bytes_: str | int) -> str:
+        """A host pointer moved by a number of bytes."""
+        if bytes_ == 0:
+            return pointer
+        return self.value(f"getelementptr i8, ptr {pointer}, i64 {bytes_}")
+
+    def splat(self, type_: str, value: str, lanes: int = WIDTH) -> str:
+        """A vector with one scalar in all lanes."""
+        if not value.startswith("%"):
+            return f"splat ({type_} {value})"
+        whole = vector(type_, lanes)
+        first = self.value(f"insertelement {whole} poison, {type_} {value}, i32 0")
+        return self.value(f"shufflevector {whole} {first}, {whole} poison, <{lanes} x i32> zeroinitializer")
+
+    def mask_vector(self, mask: str, lanes: int = WIDTH) -> str:
+        """An integer of `lanes` bits as a vector of i1."""
+        if mask == "-1":
+            return "splat (i1 true)"
+        return self.value(f"bitcast i{lanes} {mask} to <{lanes} x i1>")
+
+    def mask_bits(self, predicate: str, lanes: int = WIDTH) -> str:
+        """A vector of i1 as an integer."""
+        return self.value(f"bitcast <{lanes} x i1> {predicate} to i{lanes}")

@@ -1,0 +1,50 @@
+"""What generated code is handed at run time: one block of 64-bit words per worker thread.
+
+The words are named here once; the engine fills them (numpy) and generated code reads them by `slot`. All
+tables that they point to are the engine's and outlive the launch.
+"""
+
+from __future__ import annotations
+
+WORDS = (
+    "next_block",  # pointer to the shared i64 counter of blocks handed out
+    "block_count",  # blocks in the grid
+    "chunk",  # blocks to take at once
+    "grid_x",
+    "grid_y",
+    "grid_z",
+    "parameters",  # pointer to the parameter block
+    "shared",  # pointer to this worker's shared memory
+    "shared_size",  # bytes, static and dynamic
+    "frames",  # pointer to the warps' frames: registers kept across barriers
+    "states",  # pointer to one i32 per warp: where it resumes
+    "counters",  # pointer to the probes' i64 counters
+    "ranges",  # pointer to the range table: base, size, delta, permissions per entry
+    "range_count",
+    "sites",  # pointer to the last-hit ranges: low, limit, delta per access site
+    "stop",  # pointer to an i32 that becomes non-zero when the launch must end
+    "threads",  # pointer to the thread index table: x, y, z of each thread of a block, i32
+    "fault_site",  # written by a fault: access site or trap number
+    "fault_lane",
+    "fault_address",
+    "fault_warp",
+    "fault_block",
+)
+SLOT = {name: position for position, name in enumerate(WORDS)}
+
+# Entries of the range table: four 64-bit words.
+RANGE_WORDS = 4
+# Entries of the site table: three 64-bit words.
+SITE_WORDS = 3
+
+READ, WRITE, GENERIC_ONLY = 1, 2, 4
+
+# Generic addresses of the windows. Allocations start above; nothing else lies near them.
+SHARED_WINDOW = 0x1_0000_0000_0000
+LOCAL_WINDOW = 0x2_0000_0000_0000
+GLOBAL_BASE = 0x7_0000_0000_0000
+
+# What a warp function returns, or keeps as its state: DONE, START, or RESUME + resume point.
+FAULT, STOPPED, DONE, START, RESUME = -2, -1, 0, 1, 2
+# What the kernel function returns when all went well.
+OK = 0

@@ -1,0 +1,140 @@
+"""Helpers that generated code calls where it leaves the fast path, as LLVM IR.
+
+`wg_load_lanes` and `wg_store_lanes` serve the active lanes of an access one by one, in lane order: each
+lane's address is looked up in the range table (sorted by base), checked for permission, bounds and alignment,
+and its bytes copied between host memory and the lane buffer. The range of the last lane becomes the site's.
+They return true, with the fault words of the context filled in, if a lane may not.
+"""
+
+from __future__ import annotations
+
+from .context import GENERIC_ONLY, READ, SLOT, WRITE
+
+_FIND = f"""
+define internal ptr @wg_find_range(ptr %context, i64 %address, i64 %size, i64 %need, i1 %generic) noinline cold #0 {{
+entry:
+  %ranges.p = getelementptr i64, ptr %context, i64 {SLOT["ranges"]}
+  %ranges = load ptr, ptr %ranges.p
+  %count.p = getelementptr i64, ptr %context, i64 {SLOT["range_count"]}
+  %count = load i64, ptr %count.p
+  br label %search
+search:
+  %low = phi i64 [ 0, %entry ], [ %low.next, %narrow ]
+  %high = phi i64 [ %count, %entry ], [ %high.next, %narrow ]
+  %more = icmp ult i64 %low, %high
+  br i1 %more, label %narrow, label %found
+narrow:
+  %sum = add i64 %low, %high
+  %middle = lshr i64 %sum, 1
+  %entry.p = getelementptr [4 x i64], ptr %ranges, i64 %middle
+  %base = load i64, ptr %entry.p
+  %below = icmp ule i64 %base, %address
+  %after = add i64 %middle, 1
+  %low.next = select i1 %below, i64 %after, i64 %low
+  %high.next = select i1 %below, i64 %high, i64 %middle
+  br label %search
+found:
+  %none = icmp eq i64 %low, 0
+  br i1 %none, label %fail, label %test
+test:
+  %index = sub i64 %low, 1
+  %range = getelementptr [4 x i64], ptr %ranges, i64 %index
+  %first = load i64, ptr %range
+  %bytes.p = getelementptr i64, ptr %range, i64 1
+  %bytes = load i64, ptr %bytes.p
+  %permissions.p = getelementptr i64, ptr %range, i64 3
+  %permissions = load i64, ptr %permissions.p
+  %distance = sub i64 %address, %first
+  %end = add i64 %distance, %size
+  %inside = icmp ule i64 %end, %bytes
+  %low.bits = sub i64 %size, 1
+  %rest = and i64 %address, %low.bits
+  %aligned = icmp eq i64 %rest, 0
+  %granted = and i64 %permissions, %need
+  %allowed = icmp eq i64 %granted, %need
+  %window = and i64 %permissions, {GENERIC_ONLY}
+  %plain = icmp eq i64 %window, 0
+  %reachable = or i1 %plain, %generic
+  %a = and i1 %inside, %aligned
+  %b = and i1 %allowed, %reachable
+  %ok = and i1 %a, %b
+  br i1 %ok, label %good, label %fail
+good:
+  ret ptr %range
+fail:
+  ret ptr null
+}}
+"""
+
+_SERVE = """
+define internal i1 @wg_{verb}_lanes(ptr %context, i64 %site, i64 %size, i1 %generic, i32 %mask, ptr %addresses, ptr %buffer) noinline cold #0 {{
+entry:
+  %none = icmp eq i32 %mask, 0
+  br i1 %none, label %done, label %lanes
+lanes:
+  %rest = phi i32 [ %mask, %entry ], [ %rest.next, %copied ]
+  %lane = call i32 @llvm.cttz.i32(i32 %rest, i1 true)
+  %lane.wide = zext i32 %lane to i64
+  %address.p = getelementptr i64, ptr %addresses, i64 %lane.wide
+  %address = load i64, ptr %address.p
+  %range = call ptr @wg_find_range(ptr %context, i64 %address, i64 %size, i64 {need}, i1 %generic)
+  %missing = icmp eq ptr %range, null
+  br i1 %missing, label %fault, label %copy
+copy:
+  %delta.p = getelementptr i64, ptr %range, i64 2
+  %delta = load i64, ptr %delta.p
+  %host = add i64 %address, %delta
+  %host.p = inttoptr i64 %host to ptr
+  %place = mul i64 %lane.wide, %size
+  %lane.p = getelementptr i8, ptr %buffer, i64 %place
+  call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 %size, i1 false)
+  br label %copied
+copied:
+  %minus = sub i32 %rest, 1
+  %rest.next = and i32 %rest, %minus
+  %last = icmp eq i32 %rest.next, 0
+  br i1 %last, label %remember, label %lanes
+remember:
+  %sites.p = getelementptr i64, ptr %context, i64 {sites}
+  %sites = load ptr, ptr %sites.p
+  %site.p = getelementptr [3 x i64], ptr %sites, i64 %site
+  %low = load i64, ptr %range
+  store i64 %low, ptr %site.p
+  %bytes.p = getelementptr i64, ptr %range, i64 1
+  %bytes = load i64, ptr %bytes.p
+  %log = call i64 @llvm.cttz.i64(i64 %size, i1 true)
+  %limit = lshr i64 %bytes, %log
+  %limit.p = getelementptr i64, ptr %site.p, i64 1
+  store i64 %limit, ptr %limit.p
+  %remembered.p = getelementptr i64, ptr %site.p, i64 2
+  store i64 %delta, ptr %remembered.p
+  br label %done
+done:
+  ret i1 false
+fault:
+  %fault.site = getelementptr i64, ptr %context, i64 {fault_site}
+  store i64 %site, ptr %fault.site
+  %fault.lane = getelementptr i64, ptr %context, i64 {fault_lane}
+  store i64 %lane.wide, ptr %fault.lane
+  %fault.address = getelementptr i64, ptr %context, i64 {fault_address}
+  store i64 %address, ptr %fault.address
+  ret i1 true
+}}
+"""
+
+
+def helpers() -> str:
+    """The helpers' definitions and what they declare."""
+    slots = {name: SLOT[name] for name in ("sites", "fault_site", "fault_lane", "fault_address")}
+    load = _SERVE.format(verb="load", need=READ, target="%lane.p", source="%host.p", **slots)
+    store = _SERVE.format(verb="store", need=WRITE, target="%host.p", source="%lane.p", **slots)
+    return _FIND + load + store
+
+
+DECLARATIONS = frozenset(
+    {
+        "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
+        "declare i32 @llvm.cttz.i32(i32, i1)",
+        "declare i64 @llvm.cttz.i64(i64, i1)",
+    }
+)

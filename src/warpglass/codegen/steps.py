@@ -1,0 +1,167 @@
+"""One PTX instruction at a time: operands to lane values, the row's meaning, results to registers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..isa.types import BITS, LLVM_TYPE
+from ..program import Step
+from ..ptx import tree
+from .registers import Registers
+from .values import Value
+from .vector import VectorLanes
+
+
+@dataclass(frozen=True, slots=True)
+class Symbols:
+    """What a symbol stands for: byte offsets of parameters, addresses within their space of variables."""
+
+    parameters: Mapping[str, int]
+    variables: Mapping[str, int]
+
+
+class Steps:
+    """Emits straight-line steps under a mask, through any implementation of the lanes vocabulary."""
+
+    def __init__(self, lanes: VectorLanes, registers: Registers, symbols: Symbols):
+        self.lanes = lanes
+        self.registers = registers
+        self.symbols = symbols
+
+    def run(self, step: Step, mask: str, blend: frozenset[str]) -> None:
+        """Emit a step for the lanes of `mask`; `blend` are the registers whose other lanes must survive."""
+        lanes = self.lanes
+        guard = step.instruction.guard
+        condition = self.guard(guard) if guard else None
+        if step.match.row.meaning is None:
+            return
+        lanes.access.step = step.number
+        lanes.mask = self._under(mask, condition)
+        sources = [
+            self.operand(operand, type_, lanes)
+            for form, operand, type_ in step.match.forms()
+            if not form.destination
+        ]
+        result = step.match.row.meaning(lanes, step.match, *sources)
+        if result is not None:
+            self._write(step, result, mask, condition, blend)
+
+    def guard(self, guard: tree.Guard) -> Value:
+        """The predicate under which an instruction runs."""
+        value = self.registers.read(guard.register)
+        value = self.lanes.constant("i1", value.constant) if value.constant is not None else value
+        return self.lanes.not_(value) if guard.negated else value
+
+    def _under(self, mask: str, condition: Value | None) -> str:
+        if condition is None:
+            return mask
+        b = self.lanes.builder
+        if condition.uniform:
+            return b.value(f"select i1 {condition.ir}, i32 {mask}, i32 0")
+        bits = b.mask_bits(condition.ir)
+        return bits if mask == "-1" else b.value(f"and i32 {bits}, {mask}")
+
+    # ------------------------------------------------------------------------------------ operands
+    def operand(self, operand: tree.Operand, type_: str, lanes: VectorLanes) -> Value | tuple[Value, ...]:
+        """A source operand as a value of a PTX type."""
+        want = LLVM_TYPE[type_] if type_ in LLVM_TYPE else "i64"
+        match operand:
+            case tree.Register(name):
+                return lanes.fit(self._read(name), want)
+            case tree.Negated(inner):
+                return lanes.not_(self._read(inner.name))
+            case tree.Integer(value):
+                return lanes.constant(want, _pattern(value, want))
+            case tree.Float(pattern, width):
+                return lanes.constant(want, _float_pattern(pattern, width, BITS[want]))
+            case tree.Special(name):
+                return self._special(name, want)
+            case tree.Symbol(name):
+                return lanes.constant(want, self.symbols.variables[name])
+            case tree.Address():
+                return self._address(operand)
+            case tree.Vector(elements):
+                return tuple(self._single(self.operand(element, type_, lanes)) for element in elements)
+            case _:
+                raise AssertionError(f"{operand} is no source operand")
+
+    def _read(self, name: str) -> Value:
+        value = self.registers.read(name)
+        return self.lanes.constant(value.type, value.constant) if value.constant is not None else value
+
+    @staticmethod
+    def _single(value: Value | tuple[Value, ...]) -> Value:
+        assert isinstance(value, Value)
+        return value
+
+    def _special(self, name: str, want: str) -> Value:
+        if name == "WARP_SZ":
+            return self.lanes.constant(want, 32)
+        return self.lanes.fit(self.lanes.special(name.removeprefix("%")), want)
+
+    def _address(self, operand: tree.Address) -> Value:
+        lanes = self.lanes
+        match operand.base:
+            case tree.Symbol(name):
+                known = self.symbols.parameters.get(name)
+                base = self.symbols.variables[name] if known is None else known
+                return lanes.constant("i64", base + operand.offset)
+            case tree.Integer(value):
+                return lanes.constant("i64", value + operand.offset)
+            case tree.Register(name):
+                base = lanes.fit(self._read(name), "i64")
+            case tree.Special(name):
+                base = self._special(name, "i64")
+        return lanes.add(base, lanes.constant("i64", operand.offset)) if operand.offset else base
+
+    # ------------------------------------------------------------------------------------ results
+    def _write(
+        self, step: Step, result: Value | tuple[Value, ...], mask: str, condition: Value | None, blend: frozenset[str]
+    ) -> None:
+        form, operand, type_ = step.match.forms()[0]
+        signed = type_[0] == "s"
+        targets = _targets(operand)
+        values = result if isinstance(result, tuple) else (result,)
+        for target, value in zip(targets, values, strict=True):
+            if isinstance(target, tree.Register):
+                self._write_one(target.name, value, signed, mask, condition, blend)
+
+    def _write_one(
+        self, name: str, value: Value, signed: bool, mask: str, condition: Value | None, blend: frozenset[str]
+    ) -> None:
+        registers, lanes = self.registers, self.lanes
+        fitted = lanes.fit(value, registers.types[name], signed)
+        if registers.kind(name).offsets is not None:
+            if condition is None:
+                registers.write(name, fitted)
+            else:
+                registers.write_if(name, fitted, condition.ir)
+            return
+        fitted = lanes.as_vector(fitted)
+        if condition is not None:
+            registers.write(name, fitted, keep=self._under(mask if name in blend else "-1", condition))
+        else:
+            registers.write(name, fitted, keep=mask if name in blend and mask != "-1" else None)
+
+
+def _targets(operand: tree.Operand) -> tuple[tree.Operand, ...]:
+    if isinstance(operand, tree.Vector):
+        return operand.elements
+    if isinstance(operand, tree.Pair):
+        return (operand.first, operand.second)
+    return (operand,)
+
+
+def _pattern(value: int, type_: str) -> int:
+    return value & ((1 << BITS[type_]) - 1)
+
+
+def _float_pattern(pattern: int, width: int, want: int) -> int:
+    """A floating literal's bits at the operand's width; decimal literals come as doubles."""
+    if width == want:
+        return pattern
+    whole = np.array(pattern, dtype=f"u{width // 8}").view(f"f{width // 8}")
+    return int(whole.astype(f"f{want // 8}").view(f"u{want // 8}"))

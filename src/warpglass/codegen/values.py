@@ -1,0 +1,60 @@
+"""A lane value as code generation knows it: where it stands, in which form, and what is known about it."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+from .builder import WIDTH
+
+Offsets = tuple[int, ...]
+UNIFORM: Offsets = (0,) * WIDTH
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """32 lanes of one LLVM scalar type.
+
+    `offsets` is None for a general vector (`ir` names an LLVM vector); else `ir` names a scalar and lane l
+    holds it plus `offsets[l]`, modulo the width: all zeros is a uniform value, anything else affine.
+    `constant` is the bit pattern, if known, of a uniform value. `low` and `high` bound the lanes' values read
+    as signed integers, None if unknown.
+    """
+
+    type: str
+    ir: str
+    offsets: Offsets | None = None
+    constant: int | None = None
+    low: int | None = None
+    high: int | None = None
+
+    @property
+    def uniform(self) -> bool:
+        """Whether one scalar is every lane's value."""
+        return self.offsets == UNIFORM
+
+    @property
+    def scalar(self) -> bool:
+        """Whether `ir` is a scalar: the value is uniform or affine."""
+        return self.offsets is not None
+
+
+def literal(type_: str, pattern: int, width: int) -> str:
+    """A bit pattern as an LLVM constant of a scalar type."""
+    pattern &= (1 << width) - 1
+    if type_ == "i1":
+        return "true" if pattern else "false"
+    if type_[0] == "i":
+        return str(pattern - (1 << width) if pattern >> (width - 1) else pattern)
+    if type_ == "double":
+        return f"0x{pattern:016X}"
+    if type_ == "float":
+        return f"0x{_widen_single(pattern):016X}"
+    return f"0x{'H' if type_ == 'half' else 'R'}{pattern:04X}"
+
+
+def _widen_single(pattern: int) -> int:
+    """LLVM writes a float constant as the double of the same value; NaN payloads move with it."""
+    if (pattern >> 23) & 0xFF == 0xFF:
+        return (pattern >> 31) << 63 | 0x7FF << 52 | (pattern & 0x7FFFFF) << 29
+    return int.from_bytes(struct.pack(">d", struct.unpack(">f", pattern.to_bytes(4, "big"))[0]), "big")

@@ -1,0 +1,151 @@
+"""The reference implementation of isa/lanes.py: every value is a vector of 32 lanes, nothing is clever.
+
+It stays as the oracle that the value-kind implementation (kinds.py) is compared with, bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..isa import Lanes
+from ..isa.types import bits, is_float
+from .access import Access
+from .builder import Builder, constant_vector, suffix, vector
+from .context import LOCAL_WINDOW, SHARED_WINDOW
+from .probes import Emission, Probe
+from .shape import Shape
+from .values import Value, literal
+
+_WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}
+_DIVISIONS = {"udiv": (False, False), "sdiv": (True, False), "urem": (False, True), "srem": (True, True)}
+
+
+class VectorLanes(Lanes[Value]):
+    """Operations on 32-lane vectors, emitted as LLVM IR.
+
+    `mask` is the name of the i32 whose bits are the lanes that execute the current step.
+    """
+
+    def __init__(self, builder: Builder, access: Access, shape: Shape, probes: Sequence[Probe] = ()):
+        self.builder = builder
+        self.access = access
+        self.shape = shape
+        self.probes = probes
+        self.mask = "-1"
+
+    # ------------------------------------------------------------------------------------ values
+    def constant(self, type_: str, pattern: int) -> Value:
+        text = literal(type_, pattern, bits(type_))
+        return Value(type_, f"splat ({type_} {text})", constant=pattern & ((1 << bits(type_)) - 1))
+
+    def type_of(self, a: Value) -> str:
+        return a.type
+
+    def as_vector(self, a: Value) -> Value:
+        """The same value as a general vector."""
+        return a
+
+    def apply(self, operation: str, *operands: Value) -> Value:
+        if operation in _DIVISIONS:
+            return self._divide(operation, *operands)
+        return self._emit(operation, operands, lanes=32)
+
+    def compare(self, predicate: str, a: Value, b: Value) -> Value:
+        return self._compare(predicate, a, b, lanes=32)
+
+    def select(self, condition: Value, a: Value, b: Value) -> Value:
+        return self._select(condition, a, b, lanes=32)
+
+    def convert(self, operation: str, a: Value, type_: str) -> Value:
+        return self._convert(operation, a, type_, lanes=32)
+
+    # ------------------------------------------------------------------------------------ the machine
+    def special(self, name: str) -> Value:
+        register, _, axis = name.partition(".")
+        b = self.builder
+        if register == "tid":
+            where = b.offset("%threads_of_warp", self.shape.table_offset(axis))
+            return Value("i32", b.load("<32 x i32>", where, ", align 64"))
+        if register == "laneid":
+            return Value("i32", constant_vector("i32", range(32)))
+        return self._splat("i32", self.scalar_special(name))
+
+    def scalar_special(self, name: str) -> str:
+        """A special register that is the same for all lanes of a warp, as a scalar."""
+        register, _, axis = name.partition(".")
+        if register == "ntid":
+            return str(self.shape.extent(axis))
+        if register == "nwarpid":
+            return str(self.shape.warps)
+        return {"ctaid": f"%ctaid_{axis}", "nctaid": f"%nctaid_{axis}", "warpid": "%warp"}[register]
+
+    def window(self, space: str) -> Value:
+        return self.constant("i64", _WINDOWS.get(space, 0))
+
+    def load(self, space: str, address: Value, type_: str, count: int, volatile: bool) -> tuple[Value, ...]:
+        if space == "param":
+            return tuple(self._splat(type_, name) for name in self.access.load_parameter(address, type_, count))
+        site = self.announce(space, False, address, type_, count)
+        names = self.access.load_vector(site, address.ir, type_, count, self.mask)
+        return tuple(Value(type_, name) for name in names)
+
+    def store(self, space: str, address: Value, values: tuple[Value, ...], volatile: bool) -> None:
+        site = self.announce(space, True, address, values[0].type, len(values))
+        self.access.store_vector(site, address.ir, values[0].type, [v.ir for v in values], self.mask)
+
+    def announce(self, space: str, write: bool, address: Value, type_: str, count: int) -> int:
+        """Register an access and let the probes see it; returns the site's number."""
+        site = self.access.new_site(space, write, bits(type_) // 8 * count)
+        for probe in self.probes:
+            probe.access(Emission(self.builder, self.mask), self.access.sites[site], address)
+        return site
+
+    def _splat(self, type_: str, scalar: str) -> Value:
+        return Value(type_, self.builder.splat(type_, scalar))
+
+    # ------------------------------------------------------------------------------------ emission
+    def _emit(self, operation: str, operands: tuple[Value, ...], lanes: int) -> Value:
+        type_ = operands[0].type
+        whole = vector(type_, lanes)
+        if operation.startswith("llvm."):
+            args = [(whole, operand.ir) for operand in operands]
+            if operation == "llvm.ctlz":
+                args.append(("i1", "false"))
+            name = self.builder.call(whole, f"{operation}.{suffix(type_, lanes)}", args)
+        else:
+            name = self.builder.value(f"{operation} {whole} {', '.join(operand.ir for operand in operands)}")
+        return Value(type_, name)
+
+    def _compare(self, predicate: str, a: Value, b: Value, lanes: int) -> Value:
+        instruction = "fcmp" if is_float(a.type) else "icmp"
+        return Value("i1", self.builder.value(f"{instruction} {predicate} {vector(a.type, lanes)} {a.ir}, {b.ir}"))
+
+    def _select(self, condition: Value, a: Value, b: Value, lanes: int) -> Value:
+        whole = vector(a.type, lanes)
+        test = vector("i1", lanes)
+        return Value(
+            a.type, self.builder.value(f"select {test} {condition.ir}, {whole} {a.ir}, {whole} {b.ir}")
+        )
+
+    def _convert(self, operation: str, a: Value, type_: str, lanes: int) -> Value:
+        have, want = vector(a.type, lanes), vector(type_, lanes)
+        if operation.startswith("llvm."):
+            name = f"{operation}.{suffix(type_, lanes)}.{suffix(a.type, lanes)}"
+            return Value(type_, self.builder.call(want, name, [(have, a.ir)]))
+        return Value(type_, self.builder.value(f"{operation} {have} {a.ir} to {want}"))
+
+    def _divide(self, operation: str, a: Value, b: Value) -> Value:
+        """Division that is defined for every operand: LLVM's is not for 0, nor for the least integer by -1."""
+        signed, remainder = _DIVISIONS[operation]
+        zero, ones = self.constant(a.type, 0), self.constant(a.type, -1)
+        by_zero = self.compare("eq", b, zero)
+        unsafe = self.or_(by_zero, self.compare("eq", b, ones)) if signed else by_zero
+        safe = self.select(unsafe, self.constant(a.type, 1), b)
+        plain = self._plain_division(operation, a, safe)
+        if signed:
+            by_minus_one = self.neg(a) if not remainder else zero
+            plain = self.select(self.compare("eq", b, ones), by_minus_one, plain)
+        return self.select(by_zero, a if remainder else ones, plain)
+
+    def _plain_division(self, operation: str, a: Value, b: Value) -> Value:
+        return self._emit(operation, (a, b), lanes=32)

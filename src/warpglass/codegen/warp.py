@@ -1,0 +1,237 @@
+"""The function that runs one warp from where it stands to its next barrier or its end.
+
+Each basic block has a mask of the lanes that have come to it (`%lanes_B`). A block starts by taking its mask
+and clearing it; at its end the lanes are added to their targets' masks and control goes to the lowest-numbered
+block that may have lanes (program/pending.py). Only blocks that can have lanes are tested, so straight code
+and uniform branches compile to plain jumps. At a barrier the live registers go to the warp's frame and the
+function returns; the next call resumes behind it. On every backward jump the stop flag is read, so any launch
+can be ended from outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..program import Barrier, Block, Branch, Exit, Jump, Pending, Program, Trap
+from .builder import Builder
+from .context import DONE, FAULT, RESUME, SLOT, STOPPED
+from .probes import Emission, Probe
+from .registers import Registers
+from .steps import Steps
+from .values import Value
+
+PARAMETERS = (
+    "ptr %context, i32 %warp, i32 %state, i32 %start_mask, "
+    "i32 %ctaid_x, i32 %ctaid_y, i32 %ctaid_z, i32 %nctaid_x, i32 %nctaid_y, i32 %nctaid_z, "
+    "ptr %threads_of_warp, ptr %parameters, ptr %shared, i64 %shared_address, i64 %shared_size, "
+    "ptr %frame, ptr %sites, ptr %stop, ptr %counters, ptr %lane_buffer, ptr %lane_addresses"
+)
+
+
+class WarpFunction:
+    """Emits `@warp` for one program."""
+
+    def __init__(
+        self,
+        program: Program,
+        pending: Pending,
+        steps: Steps,
+        probes: Sequence[Probe],
+    ):
+        self.program = program
+        self.pending = pending
+        self.steps = steps
+        self.probes = probes
+        self.builder: Builder = steps.lanes.builder
+        self.registers: Registers = steps.registers
+        self.traps: list[int] = []  # step numbers of traps, in the order of their fault numbers
+
+    def emit(self) -> str:
+        """The function's IR."""
+        b = self.builder
+        self._resume_points()
+        for index in range(len(self.program.blocks)):
+            self._block(index)
+        self._ends()
+        slots = [f"  %lanes_{i} = alloca i32\n  store i32 0, ptr %lanes_{i}" for i in self._slots()]
+        head = [f"define internal i32 @warp({PARAMETERS}) alwaysinline #0 {{", "entry:"]
+        return "\n".join([*head, *slots, *self.registers.declare(), *b.lines, "}"])
+
+    def _slots(self) -> range:
+        return range(len(self.program.blocks))
+
+    # ------------------------------------------------------------------------------------ entering
+    def _resume_points(self) -> None:
+        b = self.builder
+        resumes = self.pending.resumes
+        cases = " ".join(f"i32 {RESUME + k}, label %resume_{r}" for k, r in enumerate(resumes))
+        if not resumes:
+            b.jump("begin")
+        elif self.pending.divergent_barrier:
+            b.emit("switch i32 %state, label %begin [ i32 2, label %resume ]")
+            self._resume_together()
+        else:
+            b.emit(f"switch i32 %state, label %begin [ {cases} ]")
+            for resume in resumes:
+                b.place(f"resume_{resume}")
+                self.registers.restore(self.program.live[resume])
+                b.store("i32", b.load("i32", self._kept_mask(resume)), f"%lanes_{resume}")
+                b.jump(f"block_{resume}")
+        b.place("begin")
+        b.store("i32", "%start_mask", "%lanes_0")
+        b.jump("block_0")
+
+    def _resume_together(self) -> None:
+        """Lanes may wait at several barriers: take them all back and go on with the lowest."""
+        b = self.builder
+        b.place("resume")
+        for resume in self.pending.resumes:
+            b.store("i32", b.load("i32", self._kept_mask(resume)), f"%lanes_{resume}")
+            b.store("i32", "0", self._kept_mask(resume))
+        self.registers.restore(self._all_live())
+        self._dispatch(self.pending.resumes, source=None)
+
+    def _all_live(self) -> frozenset[str]:
+        return frozenset().union(*(self.program.live[r] for r in self.pending.resumes))
+
+    def _kept_mask(self, resume: int) -> str:
+        """Where the frame keeps the mask of the lanes that wait in front of a block."""
+        return self.builder.offset("%frame", f"{-4 * (1 + self.pending.resumes.index(resume))}")
+
+    # ------------------------------------------------------------------------------------ blocks
+    def _block(self, index: int) -> None:
+        b = self.builder
+        block = self.program.blocks[index]
+        b.place(f"block_{index}")
+        mask = b.load("i32", f"%lanes_{index}")
+        b.store("i32", "0", f"%lanes_{index}")
+        blend = self._blend(index)
+        emission = Emission(b, mask)
+        for probe in self.probes:
+            probe.block(emission, index, block)
+        for step in block.steps:
+            self.steps.run(step, mask, blend)
+        self._end(index, block, mask)
+
+    def _blend(self, index: int) -> frozenset[str]:
+        waiting = self.pending.sets[index]
+        return frozenset().union(*(self.program.live[other] for other in waiting)) if waiting else frozenset()
+
+    def _end(self, index: int, block: Block, mask: str) -> None:
+        b = self.builder
+        match block.end:
+            case Jump(target):
+                self._send(index, target, mask)
+                self._dispatch((target,), index)
+            case Branch():
+                self._branch(index, block.end, mask)
+            case Barrier():
+                self._barrier(index, block.end, mask)
+            case Exit():
+                self._dispatch((), index)
+            case Trap(step):
+                self.traps.append(step.number)
+                b.store("i64", str(-len(self.traps)), b.offset("%context", 8 * SLOT["fault_site"]))
+                lane = b.call("i32", "llvm.cttz.i32", [("i32", mask), ("i1", "true")])
+                b.store("i64", b.value(f"zext i32 {lane} to i64"), b.offset("%context", 8 * SLOT["fault_lane"]))
+                b.jump("fault")
+
+    def _branch(self, index: int, end: Branch, mask: str) -> None:
+        b = self.builder
+        guard = end.step.instruction.guard
+        assert guard is not None, "a branch terminator is guarded"
+        condition = self.steps.guard(guard)
+        emission = Emission(b, mask)
+        if condition.uniform:
+            self._uniform_branch(index, end, mask, condition)
+            return
+        bits = b.mask_bits(condition.ir)
+        taken = b.value(f"and i32 {bits}, {mask}")
+        other = b.value(f"xor i32 {taken}, {mask}")
+        for probe in self.probes:
+            probe.branch(emission, end, taken)
+        self._send(index, end.taken, taken)
+        self._send(index, end.other, other, add=end.taken == end.other)
+        self._dispatch((end.taken, end.other), index)
+
+    def _uniform_branch(self, index: int, end: Branch, mask: str, condition: Value) -> None:
+        b = self.builder
+        for probe in self.probes:
+            taken = b.value(f"select i1 {condition.ir}, i32 {mask}, i32 0")
+            probe.branch(Emission(b, mask), end, taken)
+        yes, no = b.label("yes"), b.label("no")
+        b.branch(condition.ir, yes, no)
+        for label, target in ((yes, end.taken), (no, end.other)):
+            b.place(label)
+            self._send(index, target, mask)
+            self._dispatch((target,), index)
+
+    def _send(self, index: int, target: int, lanes: str, add: bool = False) -> None:
+        """Put lanes in front of a block, beside those that may wait there already."""
+        b = self.builder
+        if self.program.blocks[target].only_exits:
+            return
+        if add or target in self.pending.sets[index]:
+            lanes = b.value(f"or i32 {b.load('i32', f'%lanes_{target}')}, {lanes}")
+        b.store("i32", lanes, f"%lanes_{target}")
+
+    def _dispatch(self, targets: Sequence[int], source: int | None) -> None:
+        """Go to the lowest block that has lanes, among the targets and the blocks where lanes may wait."""
+        b = self.builder
+        waiting = self.pending.sets[source] if source is not None else frozenset(self.pending.resumes)
+        real = {target for target in targets if not self.program.blocks[target].only_exits}
+        candidates = sorted(real | waiting)
+        # If no target is an exit, someone is sure to be at the last of them once the others are empty.
+        certain = max(real) if len(real) == len(set(targets)) and real else None
+        for candidate in candidates:
+            if candidate == certain:
+                self._go(candidate, source)
+                return
+            there, further = b.label("go"), b.label("next")
+            lanes = b.load("i32", f"%lanes_{candidate}")
+            b.branch(b.value(f"icmp ne i32 {lanes}, 0"), there, further)
+            b.place(there)
+            self._go(candidate, source)
+            b.place(further)
+        b.jump("leave")
+
+    def _go(self, target: int, source: int | None) -> None:
+        b = self.builder
+        if source is not None and target <= source:
+            stop = b.value("load volatile i32, ptr %stop")
+            on = b.label("on")
+            b.branch(b.value(f"icmp ne i32 {stop}, 0"), "stopped", on, unlikely=True)
+            b.place(on)
+        b.jump(f"block_{target}")
+
+    # ------------------------------------------------------------------------------------ leaving
+    def _barrier(self, index: int, end: Barrier, mask: str) -> None:
+        b = self.builder
+        for probe in self.probes:
+            probe.barrier(Emission(b, mask), end)
+        live = self.program.live[end.resume]
+        if not self.pending.divergent_barrier:
+            self.registers.save(live & self.program.dirty[index])
+            b.store("i32", mask, self._kept_mask(end.resume))
+            b.emit(f"ret i32 {RESUME + self.pending.resumes.index(end.resume)}")
+            return
+        kept = self._kept_mask(end.resume)
+        b.store("i32", b.value(f"or i32 {b.load('i32', kept)}, {mask}"), kept)
+        self.registers.save(live, mask)
+        self._dispatch((), index)
+
+    def _ends(self) -> None:
+        b = self.builder
+        b.place("leave")
+        if self.pending.divergent_barrier:
+            anyone = "0"
+            for resume in self.pending.resumes:
+                anyone = b.value(f"or i32 {anyone}, {b.load('i32', self._kept_mask(resume))}")
+            waiting = b.value(f"icmp ne i32 {anyone}, 0")
+            b.emit(f"ret i32 {b.value(f'select i1 {waiting}, i32 {RESUME}, i32 {DONE}')}")
+        else:
+            b.emit(f"ret i32 {DONE}")
+        b.place("stopped")
+        b.emit(f"ret i32 {STOPPED}")
+        b.place("fault")
+        b.emit(f"ret i32 {FAULT}")

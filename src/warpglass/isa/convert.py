@@ -1,0 +1,57 @@
+"""Data movement and conversion between types (PTX manual, "mov", "cvta", "cvt")."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from .lanes import Lanes
+from .table import Match, row
+from .types import BITWISE, INTEGERS, LLVM_TYPE, bits, is_signed
+
+V = TypeVar("V")
+
+_WHOLE = "u8 u16 u32 u64 s8 s16 s32 s64"
+_FLOATS = "f32 f64"
+_ROUND = {"rni": "llvm.roundeven", "rzi": "llvm.trunc", "rmi": "llvm.floor", "rpi": "llvm.ceil"}
+
+
+@row("mov.type  d, a", type=f"pred {BITWISE} {INTEGERS} {_FLOATS}", unit="misc")
+def mov(lanes: Lanes[V], m: Match, a: V) -> V:
+    return a
+
+
+@row("cvta.to.space.size  d, a", space="global shared local const param", size="u32 u64", unit="integer")
+def cvta_to(lanes: Lanes[V], m: Match, a: V) -> V:
+    return lanes.sub(a, lanes.fit(lanes.window(m.values["space"]), lanes.type_of(a)))
+
+
+@row("cvta.space.size  d, a", space="global shared local const param", size="u32 u64", unit="integer")
+def cvta(lanes: Lanes[V], m: Match, a: V) -> V:
+    return lanes.add(a, lanes.fit(lanes.window(m.values["space"]), lanes.type_of(a)))
+
+
+@row("cvt.to.from  d:to, a:from", unit="conversion", **{"to": _WHOLE, "from": _WHOLE})
+def cvt_integer(lanes: Lanes[V], m: Match, a: V) -> V:
+    return lanes.extend(a, LLVM_TYPE[m.values["to"]], is_signed(m.values["from"]))
+
+
+@row("cvt.rn{.ftz}.to.from  d:to, a:from", unit="conversion", **{"to": _FLOATS, "from": _WHOLE})
+def cvt_to_float(lanes: Lanes[V], m: Match, a: V) -> V:
+    operation = "sitofp" if is_signed(m.values["from"]) else "uitofp"
+    return lanes.convert(operation, a, LLVM_TYPE[m.values["to"]])
+
+
+@row("cvt.rnd.to.from  d:to, a:from", unit="conversion", **{"rnd": " ".join(_ROUND), "to": _WHOLE, "from": _FLOATS})
+def cvt_to_integer(lanes: Lanes[V], m: Match, a: V) -> V:
+    rounded = lanes.apply(_ROUND[m.values["rnd"]], a)
+    operation = "llvm.fptosi.sat" if is_signed(m.values["to"]) else "llvm.fptoui.sat"
+    return lanes.convert(operation, rounded, LLVM_TYPE[m.values["to"]])
+
+
+@row("cvt{.rn}.to.from  d:to, a:from", unit="conversion", **{"to": _FLOATS, "from": _FLOATS})
+def cvt_float(lanes: Lanes[V], m: Match, a: V) -> V:
+    to = LLVM_TYPE[m.values["to"]]
+    have = bits(lanes.type_of(a))
+    if have == bits(to):
+        return a
+    return lanes.convert("fpext" if have < bits(to) else "fptrunc", a, to)

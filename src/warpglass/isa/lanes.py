@@ -1,0 +1,146 @@
+"""The vocabulary in which the meaning of every instruction is written: operations on a warp's 32 lanes.
+
+A value is one LLVM scalar type for all 32 lanes. Meanings say what happens to each lane and nothing about
+how: an implementation may compute all lanes as a vector (codegen/vector.py, the reference engine) or find
+that a scalar stands for all of them (codegen/kinds.py). Arithmetic is two's complement and wraps, as LLVM
+defines it; division by zero gives all ones, its remainder the dividend, as NVIDIA's hardware does; shift
+amounts must be smaller than the width.
+
+Six primitives are left to implementations; everything else here is made of them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Generic, TypeVar
+
+from .types import bits, integer_of, is_float
+
+V = TypeVar("V")
+
+
+class Lanes(ABC, Generic[V]):
+    """Operations on values of type V, an implementation's notion of 32 lanes of one type."""
+
+    # ------------------------------------------------------------------------------------ primitives
+    @abstractmethod
+    def constant(self, type_: str, pattern: int) -> V:
+        """The same bits in every lane (for floating types too, the bit pattern)."""
+
+    @abstractmethod
+    def type_of(self, a: V) -> str:
+        """The LLVM scalar type of a value."""
+
+    @abstractmethod
+    def apply(self, operation: str, *operands: V) -> V:
+        """An operation of one result type, lane by lane: LLVM's add, fmul, ...; an intrinsic by its name
+        without type suffix (`llvm.fma`, `llvm.ctpop`, ...); or `fneg`."""
+
+    @abstractmethod
+    def compare(self, predicate: str, a: V, b: V) -> V:
+        """LLVM's icmp (`slt`, `eq`, ...) or fcmp (`olt`, `une`, ...) predicate, by the operands' type."""
+
+    @abstractmethod
+    def select(self, condition: V, a: V, b: V) -> V:
+        """Lane by lane, a where the condition holds, else b."""
+
+    @abstractmethod
+    def convert(self, operation: str, a: V, type_: str) -> V:
+        """LLVM's zext, sext, trunc, bitcast, sitofp, uitofp, fpext, fptrunc, or llvm.fpto[su]i.sat."""
+
+    # ------------------------------------------------------------------------------------ the machine
+    @abstractmethod
+    def special(self, name: str) -> V:
+        """A special register: `tid.x`, `ntid.y`, `ctaid.z`, `nctaid.x`, `laneid`, `warpid`, `nwarpid`."""
+
+    @abstractmethod
+    def load(self, space: str, address: V, type_: str, count: int, volatile: bool) -> tuple[V, ...]:
+        """`count` neighbouring elements from a 64-bit address of a state space."""
+
+    @abstractmethod
+    def store(self, space: str, address: V, values: tuple[V, ...], volatile: bool) -> None:
+        """Neighbouring elements to a 64-bit address of a state space; of lanes that hit one address the
+        highest active one wins."""
+
+    @abstractmethod
+    def window(self, space: str) -> V:
+        """The generic address at which a state space begins."""
+
+    # ------------------------------------------------------------------------------------ derived
+    def add(self, a: V, b: V) -> V:
+        """a + b, of the operands' type, integer or floating."""
+        return self.apply("fadd" if is_float(self.type_of(a)) else "add", a, b)
+
+    def sub(self, a: V, b: V) -> V:
+        """a - b."""
+        return self.apply("fsub" if is_float(self.type_of(a)) else "sub", a, b)
+
+    def mul(self, a: V, b: V) -> V:
+        """a * b, the low half for integers."""
+        return self.apply("fmul" if is_float(self.type_of(a)) else "mul", a, b)
+
+    def and_(self, a: V, b: V) -> V:
+        """Bitwise and."""
+        return self.apply("and", a, b)
+
+    def or_(self, a: V, b: V) -> V:
+        """Bitwise or."""
+        return self.apply("or", a, b)
+
+    def xor(self, a: V, b: V) -> V:
+        """Bitwise exclusive or."""
+        return self.apply("xor", a, b)
+
+    def not_(self, a: V) -> V:
+        """Every bit inverted."""
+        return self.apply("xor", a, self.constant(self.type_of(a), -1))
+
+    def neg(self, a: V) -> V:
+        """0 - a, or the sign bit flipped."""
+        if is_float(self.type_of(a)):
+            return self.apply("fneg", a)
+        return self.apply("sub", self.constant(self.type_of(a), 0), a)
+
+    def extend(self, a: V, type_: str, signed: bool) -> V:
+        """An integer made as wide as `type_`: extended, cut or unchanged."""
+        have, want = bits(self.type_of(a)), bits(type_)
+        if have == want:
+            return a
+        return self.convert("trunc" if want < have else "sext" if signed else "zext", a, type_)
+
+    def bitcast(self, a: V, type_: str) -> V:
+        """The same bits as another type of the same width."""
+        return a if self.type_of(a) == type_ else self.convert("bitcast", a, type_)
+
+    def fit(self, a: V, type_: str, signed: bool = False) -> V:
+        """A value as a register of `type_` takes it: same bits if as wide, else extended or cut."""
+        have = self.type_of(a)
+        if have == type_:
+            return a
+        whole = self.bitcast(a, integer_of(have))
+        return self.bitcast(self.extend(whole, integer_of(type_), signed), type_)
+
+    def multiply_wide(self, a: V, b: V, signed: bool) -> V:
+        """The full product, twice as wide as the operands."""
+        wide = f"i{2 * bits(self.type_of(a))}"
+        return self.mul(self.extend(a, wide, signed), self.extend(b, wide, signed))
+
+    def multiply_high(self, a: V, b: V, signed: bool) -> V:
+        """The upper half of the full product."""
+        narrow = self.type_of(a)
+        product = self.multiply_wide(a, b, signed)
+        half = self.constant(self.type_of(product), bits(narrow))
+        return self.convert("trunc", self.apply("lshr", product, half), narrow)
+
+    def shift(self, operation: str, a: V, amount: V) -> V:
+        """`shl`, `lshr` or `ashr` by a 32-bit unsigned amount, clamped at the width as PTX says."""
+        type_ = self.type_of(a)
+        limit = self.constant("i32", bits(type_) - 1)
+        inside = self.extend(self.apply("llvm.umin", amount, limit), type_, signed=False)
+        shifted = self.apply(operation, a, inside)
+        if operation == "ashr":
+            return shifted
+        return self.select(self.compare("ule", amount, limit), shifted, self.constant(type_, 0))
+
+
+AnyLanes = Lanes[Any]

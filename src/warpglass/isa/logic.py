@@ -1,0 +1,91 @@
+"""Logic, shifts, comparison and selection (PTX manual, "Logic and Shift", "Comparison and Selection")."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from .lanes import Lanes
+from .table import Match, row
+from .types import BITWISE, INTEGERS, LLVM_TYPE, is_float, is_signed
+
+V = TypeVar("V")
+
+
+@row("and.type  d, a, b", type=f"pred {BITWISE}", unit="integer")
+def and_(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
+    return lanes.and_(a, b)
+
+
+@row("or.type  d, a, b", type=f"pred {BITWISE}", unit="integer")
+def or_(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
+    return lanes.or_(a, b)
+
+
+@row("xor.type  d, a, b", type=f"pred {BITWISE}", unit="integer")
+def xor(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
+    return lanes.xor(a, b)
+
+
+@row("not.type  d, a", type=f"pred {BITWISE}", unit="integer")
+def not_(lanes: Lanes[V], m: Match, a: V) -> V:
+    return lanes.not_(a)
+
+
+@row("shl.type  d, a, b:u32", type=BITWISE, unit="integer")
+def shl(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
+    return lanes.shift("shl", a, b)
+
+
+@row("shr.type  d, a, b:u32", type=f"{BITWISE} {INTEGERS}", unit="integer")
+def shr(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
+    return lanes.shift("ashr" if is_signed(m.type) else "lshr", a, b)
+
+
+# Comparison operators: PTX name -> LLVM's integer predicate (sign added below) and floating predicate.
+_INTEGER = {"eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge"}
+_INTEGER |= {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
+_FLOAT = {"eq": "oeq", "ne": "one", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"}
+_FLOAT |= {"equ": "ueq", "neu": "une", "ltu": "ult", "leu": "ule", "gtu": "ugt", "geu": "uge"}
+_FLOAT |= {"num": "ord", "nan": "uno"}
+_BOOLEAN = {"and": "and", "or": "or", "xor": "xor"}
+
+
+def _compare(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
+    operator = m.values["cmp"]
+    if is_float(LLVM_TYPE[m.values["type"]]):
+        return lanes.compare(_FLOAT[operator], a, b)
+    predicate = _INTEGER[operator]
+    if predicate in ("eq", "ne"):
+        return lanes.compare(predicate, a, b)
+    unsigned = not is_signed(m.type) or operator in ("lo", "ls", "hi", "hs")
+    return lanes.compare(("u" if unsigned else "s") + predicate, a, b)
+
+
+def _both(lanes: Lanes[V], m: Match, result: V) -> V | tuple[V, V]:
+    return (result, lanes.not_(result)) if m.has_pair else result
+
+
+_COMPARED = {"type": f"{BITWISE} {INTEGERS}", "cmp": " ".join(_INTEGER)}
+_COMPARED_FLOAT = {"type": "f32 f64", "cmp": " ".join(_FLOAT)}
+
+
+@row("setp.cmp.type  p[|q]:pred, a, b", unit="integer", **_COMPARED)
+@row("setp.cmp{.ftz}.type  p[|q]:pred, a, b", unit="fp32", **_COMPARED_FLOAT)
+def setp(lanes: Lanes[V], m: Match, a: V, b: V) -> V | tuple[V, V]:
+    return _both(lanes, m, _compare(lanes, m, a, b))
+
+
+@row("setp.cmp.bool.type  p[|q]:pred, a, b, c:pred", unit="integer", bool="and or xor", **_COMPARED)
+@row("setp.cmp.bool{.ftz}.type  p[|q]:pred, a, b, c:pred", unit="fp32", bool="and or xor", **_COMPARED_FLOAT)
+def setp_combined(lanes: Lanes[V], m: Match, a: V, b: V, c: V) -> V | tuple[V, V]:
+    compared = _compare(lanes, m, a, b)
+    combine = _BOOLEAN[m.values["bool"]]
+    first = lanes.apply(combine, compared, c)
+    if not m.has_pair:
+        return first
+    return first, lanes.apply(combine, lanes.not_(compared), c)
+
+
+@row("selp.type  d, a, b, c:pred", type=f"{BITWISE} {INTEGERS} f32 f64", unit="integer")
+def selp(lanes: Lanes[V], m: Match, a: V, b: V, c: V) -> V:
+    return lanes.select(c, a, b)

@@ -1,0 +1,144 @@
+"""The PTX manual's notation for instructions, read into patterns that match parsed instructions.
+
+A row of the instruction table is written as the manual writes it, on one line:
+
+    add{.rnd}{.ftz}.f32   d, a, b
+    mul.wide.type         d:wide, a, b
+    setp.cmp.type         p[|q]:pred, a, b
+    ld{.weak}{.space}{.vec}.type   d*, [a]
+
+Left of the first blank: the opcode and its modifiers in order. `.name` stands for any of the alternatives
+that the row gives for `name`, a modifier without alternatives for itself, `{...}` makes one optional.
+Right of it: the operands. `d`, `p` (and `q`) are destinations, all others sources. `x:type` gives an
+operand's type: a PTX type, the name of a modifier, or `wide` (twice the width of `.type`); without it the
+operand has the row's `.type` or, failing that, the last modifier. `[a]` is an address, `x*` an operand that
+may be a vector, `d[|p]` an optional second destination, a number matches only that number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..ptx import tree
+
+WIDER = {"u8": "u16", "s8": "s16", "u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
+WIDER |= {"b8": "b16", "b16": "b32", "b32": "b64"}
+
+
+@dataclass(frozen=True, slots=True)
+class Modifier:
+    """One place in the opcode: a named choice, or a fixed word (then `name` is that word)."""
+
+    name: str
+    choices: tuple[str, ...]
+    optional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OperandForm:
+    """One operand place: its name, type expression and role."""
+
+    name: str
+    type: str | None  # a PTX type, a modifier's name, "wide", or None for the row's own type
+    destination: bool = False
+    address: bool = False
+    vector: bool = False
+    second: str | None = None  # name of the optional second destination
+    literal: int | None = None
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A row's notation, parsed."""
+
+    text: str
+    opcode: str
+    modifiers: tuple[Modifier, ...]
+    operands: tuple[OperandForm, ...]
+
+    def match_modifiers(self, words: tuple[str, ...]) -> dict[str, str] | None:
+        """The value of every modifier present in `words`, or None if they do not fit."""
+        return _match(self.modifiers, words)
+
+    def fits_operands(self, operands: tuple[tree.Operand, ...]) -> bool:
+        """Whether number and kinds of the operands are the notation's."""
+        required = sum(1 for form in self.operands if not form.optional)
+        if not required <= len(operands) <= len(self.operands):
+            return False
+        return all(_fits(form, operand) for form, operand in zip(self.operands, operands, strict=False))
+
+    def type_of(self, form: OperandForm, values: Mapping[str, str]) -> str:
+        """The PTX type of an operand place, given the modifiers' values."""
+        own = values.get("type") or values[self.modifiers[-1].name]
+        if form.type is None:
+            return own
+        if form.type == "wide":
+            return WIDER[own]
+        return values.get(form.type, form.type)
+
+
+def _match(places: tuple[Modifier, ...], words: tuple[str, ...]) -> dict[str, str] | None:
+    if not places:
+        return {} if not words else None
+    place, rest = places[0], places[1:]
+    if words and words[0] in place.choices:
+        found = _match(rest, words[1:])
+        if found is not None:
+            return {place.name: words[0], **found}
+    return _match(rest, words) if place.optional else None
+
+
+def _fits(form: OperandForm, operand: tree.Operand) -> bool:
+    if form.literal is not None:
+        return isinstance(operand, tree.Integer) and operand.value == form.literal
+    if form.address:
+        return isinstance(operand, tree.Address)
+    if isinstance(operand, tree.Vector):
+        return form.vector
+    if isinstance(operand, tree.Pair):
+        return form.second is not None
+    if form.destination:
+        return isinstance(operand, tree.Register | tree.Sink)
+    return not isinstance(operand, tree.Address | tree.Group | tree.Sink)
+
+
+_PLACE = re.compile(r"\{\.([\w:]+)\}|\.([\w:]+)")
+_OPERAND = re.compile(
+    r"(?P<open>\{)?(?:(?P<literal>\d+)|\[(?P<address>\w+)\]|(?P<name>\w+)(?:\[\|(?P<second>\w+)\])?)"
+    r"(?P<vector>\*)?(?::(?P<type>\w+))?\}?$"
+)
+
+
+def parse_notation(text: str, choices: Mapping[str, str]) -> Pattern:
+    """Read one row's notation; `choices` gives the alternatives of each named modifier."""
+    head, _, tail = text.partition(" ")
+    opcode = re.match(r"\w+", head)
+    if opcode is None:
+        raise ValueError(f"no opcode in {text!r}")
+    modifiers = tuple(
+        Modifier(name, tuple(choices.get(name, name).split()), optional=bool(found[1]))
+        for found in _PLACE.finditer(head, opcode.end())
+        for name in (found[1] or found[2],)
+    )
+    operands = tuple(_parse_operand(part.strip()) for part in tail.split(",") if part.strip())
+    return Pattern(" ".join(text.split()), opcode[0], modifiers, operands)
+
+
+def _parse_operand(text: str) -> OperandForm:
+    found = _OPERAND.match(text)
+    if found is None:
+        raise ValueError(f"not an operand of the notation: {text!r}")
+    name = found["name"] or found["address"] or found["literal"]
+    return OperandForm(
+        name=name,
+        type=found["type"],
+        destination=name in ("d", "p"),
+        address=found["address"] is not None,
+        vector=found["vector"] is not None,
+        second=found["second"],
+        literal=int(found["literal"]) if found["literal"] else None,
+        optional=found["open"] is not None,
+    )

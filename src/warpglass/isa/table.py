@@ -1,0 +1,105 @@
+"""The instruction table: rows in the manual's notation, each with its meaning, found by `match`.
+
+A row is declared by decorating its meaning, in the file of its section of the manual (integer.py, ...):
+
+    @row("add.type  d, a, b", type=INTEGERS, unit="integer")
+    def add(lanes, m, a, b):
+        return lanes.add(a, b)
+
+`lanes` is the vocabulary of lanes.py, `m` the Match (`m.type`, `m.rnd`, ... are the modifiers' values, None
+where left out), the rest the source operands as lane values. The result is the destination's value, a tuple
+for two destinations or a vector, None for none. Control rows have no meaning of their own: `control` says
+what they do to the flow of a warp, and program/ and codegen/ act on that word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..ptx import tree
+from .notation import OperandForm, Pattern, parse_notation
+
+Meaning = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One form of one instruction."""
+
+    pattern: Pattern
+    unit: str  # the class that Nsight Compute counts it in: integer, fp32, fp64, control, memory, ...
+    meaning: Meaning | None
+    control: str | None = None  # "branch", "exit", "barrier", "trap"
+    flops: int = 0  # floating-point operations per thread
+
+
+class Match:
+    """An instruction with its row; modifiers are attributes (`m.type`), None if absent."""
+
+    __slots__ = ("instruction", "row", "values")
+
+    def __init__(self, row: Row, instruction: tree.Instruction, values: dict[str, str]):
+        self.row = row
+        self.instruction = instruction
+        self.values = values
+
+    def __getattr__(self, name: str) -> str | None:
+        return self.values.get(name)
+
+    @property
+    def has_pair(self) -> bool:
+        """Whether the first destination is written `p|q`."""
+        return bool(self.instruction.operands) and isinstance(self.instruction.operands[0], tree.Pair)
+
+    def forms(self) -> list[tuple[OperandForm, tree.Operand, str]]:
+        """Each operand with its place in the notation and its PTX type."""
+        pattern = self.row.pattern
+        return [
+            (form, operand, pattern.type_of(form, self.values))
+            for form, operand in zip(pattern.operands, self.instruction.operands, strict=False)
+        ]
+
+
+ROWS: dict[str, list[Row]] = {}
+
+
+def row(
+    notation: str, *, unit: str, control: str | None = None, flops: int = 0, **choices: str
+) -> Callable[[Meaning], Meaning]:
+    """Add a row to the table; the decorated function is its meaning."""
+
+    def declare(meaning: Meaning) -> Meaning:
+        add_row(notation, unit=unit, meaning=meaning, control=control, flops=flops, **choices)
+        return meaning
+
+    return declare
+
+
+def add_row(
+    notation: str,
+    *,
+    unit: str,
+    meaning: Meaning | None = None,
+    control: str | None = None,
+    flops: int = 0,
+    **choices: str,
+) -> None:
+    """Add a row without decorating: for control rows and meanings shared by several rows."""
+    pattern = parse_notation(notation, choices)
+    ROWS.setdefault(pattern.opcode, []).append(Row(pattern, unit, meaning, control, flops))
+
+
+def match(instruction: tree.Instruction) -> Match | None:
+    """The row for an instruction, or None if the table has no such form."""
+    for candidate in ROWS.get(instruction.opcode, ()):
+        values = candidate.pattern.match_modifiers(instruction.modifiers)
+        if values is not None and candidate.pattern.fits_operands(instruction.operands):
+            return Match(candidate, instruction, values)
+    return None
+
+
+def known_forms(opcode: str) -> tuple[str, ...]:
+    """The notations of all rows of an opcode, for messages."""
+    return tuple(candidate.pattern.text for candidate in ROWS.get(opcode, ()))

@@ -1,0 +1,194 @@
+"""The wiring: the only file that knows every stage. The public functions of the package are here.
+
+A Kernel is a source that compiles for the arguments of a launch; `run` sends it to a back end. Back ends are
+made once per process: they keep compiled kernels and, like a CUDA context, the memory of a sticky error.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from os import PathLike
+from typing import Any
+
+from . import source
+from .engine.backend import Backend, Launch
+from .engine.limits import as_dim3
+from .errors import ArgumentError, LaunchError
+from .source import Compiled, Source
+
+Extent = int | Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What `run` reports: seconds of the kernel alone, what kind of time that is, and where it ran.
+
+    `label` is "engine" for wall time of the CPU engine, "gpu" for a GPU's event time. `transfer_seconds` is
+    the time that copying NumPy arrays to a GPU and back took, 0 on the engine.
+    """
+
+    seconds: float
+    label: str
+    device: str
+    transfer_seconds: float = 0.0
+
+
+class Kernel:
+    """A kernel from any language: `k[grid, block](*args)` launches it, `run`, `check` and `profile` take it."""
+
+    def __init__(self, origin: Source):
+        self._source = origin
+
+    @property
+    def name(self) -> str:
+        """The name that the kernel was asked for by."""
+        return self._source.name
+
+    @property
+    def language(self) -> str:
+        """ "cuda", "ptx" or "python"."""
+        return self._source.language
+
+    def compile(self, args: Sequence[object] = ()) -> Compiled:
+        """PTX for these arguments; only Python kernels look at them."""
+        return self._source.compile(args)
+
+    def __getitem__(self, configuration: object) -> Launcher:
+        """`k[grid, block]`, `k[grid, block, stream, shared_bytes]`, numba's launch syntax."""
+        parts = configuration if isinstance(configuration, tuple) else (configuration,)
+        if not 2 <= len(parts) <= 4:
+            raise ArgumentError(
+                f"{self.name}[...] takes grid, block and optionally stream and shared memory bytes, "
+                f"got {len(parts)} values"
+            )
+        grid, block, _stream, shared = (*parts, *(0, 0)[len(parts) - 2 :])
+        return Launcher(self, as_dim3(grid, "grid"), as_dim3(block, "block"), shared)
+
+    def __repr__(self) -> str:
+        return f"<warpglass kernel {self.name} ({self.language})>"
+
+
+@dataclass(frozen=True, slots=True)
+class Launcher:
+    """A kernel with its launch configuration, waiting for arguments."""
+
+    kernel: Kernel
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared: int
+
+    def __call__(self, *args: object) -> None:
+        """Launch on the default device and wait for the end."""
+        run(self.kernel, self.grid, self.block, args, shared=self.shared)
+
+
+def load(
+    path: str | PathLike[str],
+    name: str | None = None,
+    target: str = "sm_90",
+    options: Sequence[str] | str = (),
+) -> Kernel:
+    """The kernel `name` of a .cu, .ptx or .py file; `reduce<512u>` names an instance of a C++ template.
+
+    `target` is the GPU architecture compiled for, `options` go to the compiler (-D, -I, -std, ...). Without a
+    name the file must hold exactly one kernel. Raises CompileError.
+    """
+    return Kernel(source.load(path, name, target=target, options=options))
+
+
+def compile(
+    text: str,
+    name: str | None = None,
+    language: str = "cuda",
+    target: str = "sm_90",
+    options: Sequence[str] | str = (),
+) -> Kernel:
+    """The kernel `name` of a text in language "cuda" (C++) or "ptx". Raises CompileError."""
+    return Kernel(source.compile_text(text, name, language=language, target=target, options=options))
+
+
+def from_numba(function: Callable[..., Any], target: str = "sm_90") -> Kernel:
+    """A kernel from a @cuda.jit dispatcher of numba-cuda or numba-cuda-mlir, or from a plain function."""
+    return Kernel(source.from_numba(function, target=target))
+
+
+def run(
+    kernel: Kernel,
+    grid: Extent,
+    block: Extent,
+    args: Sequence[object],
+    shared: int = 0,
+    device: str = "auto",
+    timeout: float = 60,
+    model: str = "h100",
+) -> Run:
+    """Run a kernel to completion; results are in the argument arrays.
+
+    `shared` is dynamic shared memory in bytes, `timeout` in seconds. `device` is "auto" (the first GPU, else
+    the engine), "cpu" or "gpu"; on the engine `model` names the GPU whose launch limits apply. Raises
+    ArgumentError for arguments that do not fit, LaunchError (KernelFault, KernelTimeout) for what CUDA would
+    report.
+    """
+    place = backend(device, model)
+    launch = Launch(
+        compiled=kernel.compile(args),
+        grid=as_dim3(grid, "grid"),
+        block=as_dim3(block, "block"),
+        args=tuple(args),
+        shared=_bytes(shared),
+        timeout=float(timeout),
+    )
+    outcome = place.run(launch)
+    return Run(outcome.seconds, outcome.label, place.description, outcome.transfer_seconds)
+
+
+def _bytes(shared: object) -> int:
+    if isinstance(shared, bool) or not isinstance(shared, int) or shared < 0:
+        raise LaunchError(
+            f"dynamic shared memory is {shared!r}; it must be a number of bytes, 0 or more",
+            cuda_name="cudaErrorInvalidValue",
+            synchronous=True,
+            sticky=False,
+        )
+    return shared
+
+
+def reset(device: str = "auto", model: str = "h100") -> None:
+    """Reset a device after a sticky error, as cudaDeviceReset does."""
+    backend(device, model).reset()
+
+
+def backend(device: str = "auto", model: str = "h100") -> Backend:
+    """The back end that a device name stands for; WARPGLASS_DEVICE replaces "auto"."""
+    name = os.environ.get("WARPGLASS_DEVICE", "auto") if device == "auto" else device
+    if name == "auto":
+        name = "gpu" if _gpu_present() else "cpu"
+    if name == "cpu":
+        return _engine(model)
+    if name == "gpu":
+        return _gpu()
+    raise ArgumentError(f"device {name!r}; it may be 'auto', 'cpu' or 'gpu'")
+
+
+@lru_cache(maxsize=None)
+def _engine(model: str) -> Backend:
+    from .engine.cpu import CpuBackend
+
+    return CpuBackend(model)
+
+
+@lru_cache(maxsize=1)
+def _gpu_present() -> bool:
+    from .engine import gpu
+
+    return gpu.available()
+
+
+@lru_cache(maxsize=1)
+def _gpu() -> Backend:
+    from .engine import gpu
+
+    return gpu.GpuBackend()

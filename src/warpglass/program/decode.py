@@ -1,0 +1,99 @@
+"""Instructions of one function matched with their rows; everything unsupported is reported at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .. import isa
+from ..errors import Diagnostic, UnsupportedError
+from ..ptx import tree
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One instruction with its row and the registers it reads and writes.
+
+    `number` counts the function's instructions in file order: faults and events name it.
+    """
+
+    number: int
+    match: isa.Match
+    reads: frozenset[str]
+    writes: tuple[str, ...]
+
+    @property
+    def instruction(self) -> tree.Instruction:
+        """The parsed instruction."""
+        return self.match.instruction
+
+    @property
+    def control(self) -> str | None:
+        """What the row does to control flow, None for an ordinary instruction."""
+        return self.match.row.control
+
+
+Decoded = Step | tree.Label
+
+
+def decode(function: tree.Function) -> tuple[Decoded, ...]:
+    """Match every instruction of a function; raise UnsupportedError naming all that have no row."""
+    decoded: list[Decoded] = []
+    unsupported: list[Diagnostic] = []
+    count = 0
+    for item in function.body or ():
+        if isinstance(item, tree.Label):
+            decoded.append(item)
+            continue
+        found = isa.match(item)
+        if found is None:
+            unsupported.append(_explain(item))
+            continue
+        decoded.append(_step(count, found))
+        count += 1
+    if unsupported:
+        plural = "instruction" if len(unsupported) == 1 else f"{len(unsupported)} instructions"
+        raise UnsupportedError(
+            f"kernel {function.name} uses {plural} that the engine does not support yet", tuple(unsupported)
+        )
+    return tuple(decoded)
+
+
+def _step(number: int, found: isa.Match) -> Step:
+    reads: set[str] = set()
+    writes: list[str] = []
+    for form, operand, _ in found.forms() if found.row.meaning else ():
+        if form.destination:
+            writes += registers_of(operand)
+        else:
+            reads.update(registers_of(operand))
+    if found.instruction.guard:
+        reads.add(found.instruction.guard.register)
+    return Step(number, found, frozenset(reads), tuple(writes))
+
+
+def registers_of(operand: tree.Operand) -> Iterator[str]:
+    """The registers named in an operand."""
+    match operand:
+        case tree.Register(name):
+            yield name
+        case tree.Negated(inner):
+            yield inner.name
+        case tree.Pair(first, second):
+            yield from registers_of(first)
+            yield from registers_of(second)
+        case tree.Vector(elements):
+            for element in elements:
+                yield from registers_of(element)
+        case tree.Address(base, _):
+            yield from registers_of(base)
+        case _:
+            return
+
+
+def _explain(item: tree.Instruction) -> Diagnostic:
+    written = ".".join([item.opcode, *item.modifiers])
+    forms = isa.known_forms(item.opcode)
+    known = "known forms: " + "; ".join(forms) if forms else "no form of it is known"
+    where = f" (from {item.source.file}:{item.source.line})" if item.source else ""
+    return Diagnostic(f"{written} is not supported{where}; {known}", file="PTX line", line=item.line)

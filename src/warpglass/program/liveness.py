@@ -1,0 +1,93 @@
+"""Which registers are live where, and which are dirty at a barrier."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .blocks import Barrier, Block, Branch
+
+
+def find_liveness(blocks: tuple[Block, ...]) -> tuple[frozenset[str], ...]:
+    """The registers whose value each block may read before writing it, itself or in a later block.
+
+    A guarded write keeps the old value where the guard fails, so it counts as a read.
+    """
+    names, bit = _bits(blocks)
+    uses: list[int] = []
+    kills: list[int] = []
+    for block in blocks:
+        used = killed = 0
+        for step in block.steps:
+            used |= _mask(step.reads, bit) & ~killed
+            written = _mask(step.writes, bit)
+            if step.instruction.guard:
+                used |= written & ~killed
+            else:
+                killed |= written
+        if isinstance(block.end, Branch):
+            used |= bit[block.end.register] & ~killed
+        uses.append(used)
+        kills.append(killed)
+    live = [0] * len(blocks)
+    changed = True
+    while changed:
+        changed = False
+        for index in range(len(blocks) - 1, -1, -1):
+            out = 0
+            for target in blocks[index].successors:
+                out |= live[target]
+            into = uses[index] | (out & ~kills[index])
+            if into != live[index]:
+                live[index] = into
+                changed = True
+    return tuple(frozenset(_names(value, names)) for value in live)
+
+
+def find_dirty(blocks: tuple[Block, ...]) -> tuple[frozenset[str], ...]:
+    """The registers that may have been written, by the end of each block, since the warp was last resumed.
+
+    Only these need saving at a barrier: the others still stand in the warp's frame as they were loaded.
+    """
+    names, bit = _bits(blocks)
+    written = [0] * len(blocks)
+    for index, block in enumerate(blocks):
+        for step in block.steps:
+            written[index] |= _mask(step.writes, bit)
+    into = [0] * len(blocks)
+    changed = True
+    while changed:
+        changed = False
+        for index, block in enumerate(blocks):
+            if isinstance(block.end, Barrier):
+                continue
+            out = into[index] | written[index]
+            for target in block.successors:
+                if out & ~into[target]:
+                    into[target] |= out
+                    changed = True
+    return tuple(frozenset(_names(a | b, names)) for a, b in zip(into, written, strict=True))
+
+
+def _bits(blocks: tuple[Block, ...]) -> tuple[list[str], dict[str, int]]:
+    names: dict[str, None] = {}
+    for block in blocks:
+        for step in block.steps:
+            names.update(dict.fromkeys((*step.reads, *step.writes)))
+        if isinstance(block.end, Branch):
+            names[block.end.register] = None
+    ordered = list(names)
+    return ordered, {name: 1 << position for position, name in enumerate(ordered)}
+
+
+def _mask(registers: Iterable[str], bit: dict[str, int]) -> int:
+    mask = 0
+    for register in registers:
+        mask |= bit[register]
+    return mask
+
+
+def _names(mask: int, names: list[str]) -> Iterable[str]:
+    while mask:
+        low = mask & -mask
+        yield names[low.bit_length() - 1]
+        mask ^= low
