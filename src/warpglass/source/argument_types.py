@@ -30,7 +30,9 @@ class ArgumentType:
 
     def key(self) -> str:
         """A text that tells this type from all others, the same on every machine."""
-        described = self.dtype.str if self.dtype.names is None else repr((self.dtype.descr, self.dtype.itemsize))
+        described = (
+            self.dtype.str if self.dtype.names is None else repr((self.dtype.descr, self.dtype.itemsize))
+        )
         return f"{described}/{self.ndim}{self.layout}"
 
     def __str__(self) -> str:

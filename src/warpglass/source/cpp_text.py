@@ -23,11 +23,14 @@ _ATTRIBUTE = re.compile(
 )
 _TEMPLATE_BEFORE = re.compile(r"\btemplate\s*<[^;{}]*>[^;{}()]*$", re.DOTALL)
 _SCALAR_WORDS = frozenset(
-    "const volatile signed unsigned char short int long float double bool size_t ssize_t ptrdiff_t half __half "
-    "__nv_bfloat16 int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t uint ushort uchar ulong "
-    "__grid_constant__ std cuda".split()
+    re.findall(
+        r"\w+",
+        "const volatile signed unsigned char short int long float double bool size_t ssize_t ptrdiff_t half "
+        "__half __nv_bfloat16 int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t uint ushort "
+        "uchar ulong __grid_constant__ std cuda",
+    )
 )
-_NOT_NAMES = _SCALAR_WORDS | frozenset("__restrict__ __restrict restrict struct class enum typename".split())
+_NOT_NAMES = _SCALAR_WORDS | {"__restrict__", "__restrict", "restrict", "struct", "class", "enum", "typename"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,7 +138,9 @@ def _expression(job: _Job, kernels: tuple[cpp_text.Kernel, ...]) -> str:
 
 def _no_such_kernel(job: _Job, kernels: tuple[cpp_text.Kernel, ...], reason: str = "") -> CompileError:
     base = job.name.partition("<")[0].strip()
-    listed = ", ".join(dict.fromkeys(k.name + ("<...>" if k.template else "") for k in kernels)) or "none found"
+    listed = (
+        ", ".join(dict.fromkeys(k.name + ("<...>" if k.template else "") for k in kernels)) or "none found"
+    )
     templates = [k for k in kernels if k.template and (k.name == base or k.name.endswith("::" + base))]
     if not job.name:
         problem = "name the kernel to load"

@@ -2,38 +2,55 @@
 
 Belongs here: everything that depends on this package. An array arrives as numba's array structure: meminfo and
 parent (null), number of elements, bytes per element, data, extents, then strides in bytes; a complex
-scalar as two parameters. The copy of numba.cuda inside numba itself is older and is not used.
+scalar as two parameters. The copy of numba.cuda inside numba itself is older and is not used. Device functions
+and explicit signatures ask the driver for the device, unless that question is answered here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import importlib
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from types import SimpleNamespace
+from typing import Any
 
 from .argument_types import ArgumentType
-from .numba_package import Function, Package
+from .numba_package import Function, Package, capability, numba_type
+
+_lock = threading.RLock()
+
+
+@contextmanager
+def _without_driver(target: str) -> Iterator[None]:
+    """Let the package believe that the device is a `target`; explicit signatures are noted, not compiled."""
+    dispatcher: Any = importlib.import_module("numba.cuda.dispatcher")
+    device = SimpleNamespace(compute_capability=capability(target)[:2])
+
+    def note(self: Any, signature: Any) -> None:
+        types, _ = importlib.import_module("numba.core.sigutils").normalize_signature(signature)
+        self.overloads[types] = SimpleNamespace(entry_point=None)  # its finalizer looks for this
+
+    with _lock, ExitStack() as undo:
+        for owner, name, value in (
+            (dispatcher, "get_current_device", lambda: device),
+            (dispatcher.CUDADispatcher, "compile", note),
+        ):
+            undo.callback(setattr, owner, name, getattr(owner, name))
+            setattr(owner, name, value)
+        yield
 
 
 def _compile_ptx(
     function: Function, types: tuple[ArgumentType, ...], target: str, options: Mapping[str, object]
 ) -> str:
-    import re
-
-    from numba import cuda
-    from numba import types as numba_types
-    from numba.cuda.np import numpy_support
-
-    def numba_type(kind: ArgumentType) -> object:
-        element = numpy_support.from_dtype(kind.dtype)
-        if kind.is_array:
-            aligned = kind.dtype.names is None or kind.dtype.isalignedstruct
-            return numba_types.Array(element, kind.ndim, kind.layout, aligned=aligned)
-        return element
-
-    found = re.match(r"sm_(\d+)(\d)([af]?)$", target)
-    capability = (int(found[1]), int(found[2]), *filter(None, [found[3]])) if found else (9, 0)
-    signature = numba_types.void(*map(numba_type, types))
-    text, _ = cuda.compile_ptx(function, signature, cc=capability, lineinfo=True, **options)
-    return text
+    cuda = importlib.import_module("numba.cuda")
+    numba_types = importlib.import_module("numba.types")
+    numpy_support = importlib.import_module("numba.cuda.np.numpy_support")
+    signature = numba_types.void(*(numba_type(kind, numba_types, numpy_support) for kind in types))
+    with _without_driver(target):
+        text, _ = cuda.compile_ptx(function, signature, cc=capability(target), lineinfo=True, **options)
+    return str(text)
 
 
 def _expand(kind: ArgumentType) -> tuple[str, ...]:
@@ -51,4 +68,5 @@ PACKAGE = Package(
     options=("fastmath", "opt", "launch_bounds"),
     compile_ptx=_compile_ptx,
     expand=_expand,
+    without_driver=_without_driver,
 )

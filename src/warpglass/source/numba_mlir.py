@@ -7,51 +7,41 @@ whatever the layout. It asks the driver for the compute capability unless `tools
 
 from __future__ import annotations
 
+import importlib
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from .argument_types import ArgumentType
-from .numba_package import Function, Package
+from .numba_package import Function, Package, capability, numba_type
 
 _lock = threading.RLock()
 
 
 @contextmanager
-def without_driver(target: str) -> Iterator[None]:
+def _without_driver(target: str) -> Iterator[None]:
     """Let the package believe that the device is a `target`, so that it does not ask the driver."""
-    import re
-
-    from numba_cuda_mlir import tools
-
-    found = re.match(r"sm_(\d+)(\d)", target)
+    tools: Any = importlib.import_module("numba_cuda_mlir.tools")
     with _lock:
-        before = tools._cached_cc  # pyright: ignore[reportPrivateUsage]
-        tools._cached_cc = (int(found[1]), int(found[2])) if found else (9, 0)  # pyright: ignore[reportPrivateUsage]
+        before = tools._cached_cc
+        tools._cached_cc = capability(target)[:2]
         try:
             yield
         finally:
-            tools._cached_cc = before  # pyright: ignore[reportPrivateUsage]
+            tools._cached_cc = before
 
 
 def _compile_ptx(
     function: Function, types: tuple[ArgumentType, ...], target: str, options: Mapping[str, object]
 ) -> str:
-    from numba_cuda_mlir import cuda
-    from numba_cuda_mlir import types as numba_types
-    from numba_cuda_mlir.numba_cuda.np import numpy_support
-
-    def numba_type(kind: ArgumentType) -> object:
-        element = numpy_support.from_dtype(kind.dtype)
-        if kind.is_array:
-            aligned = kind.dtype.names is None or kind.dtype.isalignedstruct
-            return numba_types.Array(element, kind.ndim, kind.layout, aligned=aligned)
-        return element
-
-    with without_driver(target):
+    cuda = importlib.import_module("numba_cuda_mlir.cuda")
+    numba_types = importlib.import_module("numba_cuda_mlir.types")
+    numpy_support = importlib.import_module("numba_cuda_mlir.numba_cuda.np.numpy_support")
+    signature = numba_types.void(*(numba_type(kind, numba_types, numpy_support) for kind in types))
+    with _without_driver(target):
         dispatcher = cuda.jit(function, chip=target, lto=False, lineinfo=True, **options)
-        compiled = dispatcher.compile(numba_types.void(*map(numba_type, types)), output="ptx")
-        text = compiled.ptx
+        text: str | bytes = dispatcher.compile(signature, output="ptx").ptx
     return text.decode() if isinstance(text, bytes) else text
 
 
@@ -70,4 +60,5 @@ PACKAGE = Package(
     options=("fastmath", "opt", "launch_bounds", "opt_level"),
     compile_ptx=_compile_ptx,
     expand=_expand,
+    without_driver=_without_driver,
 )

@@ -6,12 +6,16 @@ Belongs here: the record that describes a package, the choice between them, and 
 from __future__ import annotations
 
 import importlib.metadata
+import linecache
 import re
 import types
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+
+import numpy as np
 
 from ..errors import CompileError, Diagnostic
 from .argument_types import ArgumentType
@@ -24,7 +28,8 @@ class Package:
     """One package: how it is found, asked for PTX, and how it passes arguments.
 
     `compile_ptx(function, types, target, options)` needs no GPU and no driver. `expand(type)` gives the
-    Argument.fields of one argument. `modules` are import paths of its `cuda`, `types` and top level.
+    Argument.fields of one argument. While `without_driver(target)` is entered, @cuda.jit with explicit signatures
+    asks no driver. `modules` are import paths of its `cuda`, `types` and top level.
     """
 
     name: str
@@ -33,6 +38,7 @@ class Package:
     options: tuple[str, ...]  # of a dispatcher that change the PTX
     compile_ptx: Callable[[Function, tuple[ArgumentType, ...], str, Mapping[str, object]], str]
     expand: Callable[[ArgumentType], tuple[str, ...]]
+    without_driver: Callable[[str], AbstractContextManager[None]]
 
 
 @cache
@@ -90,8 +96,6 @@ def _trimmed(text: str) -> str:
 
 
 def _source_line(file: str, line: int) -> str | None:
-    import linecache
-
     return linecache.getline(file, line).rstrip("\n") or None
 
 
@@ -104,17 +108,34 @@ def _line_naming(function: Function, name: str) -> int:
     return first
 
 
+def capability(target: str) -> tuple[Any, ...]:
+    """Return a target as the packages write it: (9, 0) for "sm_90", (9, 0, "a") for "sm_90a"."""
+    found = re.fullmatch(r"sm_(\d+)(\d)([af]?)", target)
+    if not found:
+        raise CompileError(f"target {target!r}: expected a form such as 'sm_90'")
+    return (int(found[1]), int(found[2]), *filter(None, [found[3]]))
+
+
+def numba_type(kind: ArgumentType, numba_types: Any, numpy_support: Any) -> object:
+    """Return a package's own type for an ArgumentType, given its modules of these names."""
+    element = numpy_support.from_dtype(kind.dtype)
+    if not kind.is_array:
+        return element
+    aligned = kind.dtype.names is None or kind.dtype.isalignedstruct
+    return numba_types.Array(element, kind.ndim, kind.layout, aligned=aligned)
+
+
 def signature_type(numba_type: Any) -> ArgumentType:
     """Return the ArgumentType of one type of an explicit signature, of either package.
 
     Raises CompileError for what kernels here do not take (tuples, records by name).
     """
-    import numpy as np
-
     layout = getattr(numba_type, "layout", "")
     element = numba_type.dtype if layout else numba_type
     try:
-        dtype = element.dtype if hasattr(element, "fields") else np.dtype(str(element).replace("boolean", "bool"))
+        dtype = (
+            element.dtype if hasattr(element, "fields") else np.dtype(str(element).replace("boolean", "bool"))
+        )
     except TypeError:
         raise CompileError(f"explicit signature: arguments of type {numba_type} are not supported") from None
     return ArgumentType(dtype, numba_type.ndim if layout else 0, layout)

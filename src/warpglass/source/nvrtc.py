@@ -7,6 +7,7 @@ what is cached and what the user gets to read is cuda.py's business.
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import importlib.util
 import re
@@ -154,12 +155,12 @@ def _library() -> Any:
         f"`pip install cuda-bindings {' '.join(WHEELS)}` (Linux and Windows; no GPU is needed)"
     )
     try:
-        from cuda.bindings import nvrtc
+        nvrtc: Any = importlib.import_module("cuda.bindings.nvrtc")
     except ImportError:
         raise CompileError(missing.format("")) from None
     try:
         nvrtc.nvrtcVersion()
-    except Exception as error:  # cuda.pathfinder's DynamicLibNotFoundError, or the loader's OSError
+    except (RuntimeError, OSError) as error:  # cuda.pathfinder's DynamicLibNotFoundError is a RuntimeError
         raise CompileError(missing.format(f" ({str(error).splitlines()[0]})")) from None
     return nvrtc
 

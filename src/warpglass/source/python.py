@@ -19,9 +19,9 @@ from . import ptx, store
 from .argument_types import ArgumentType, choose_signature, type_of
 from .cache import digest
 from .compiled import Argument, Compiled, Source
-from .numba_package import Function, Package, explain, signature_type, version_of
+from .numba_package import Package, explain, signature_type, version_of
 from .python_key import Described, Unkeyable, describe
-from .python_names import choose_package, code_names, is_dispatcher, package_of, transplant
+from .python_names import PACKAGES, choose_package, code_names, is_dispatcher, package_of, transplant
 
 _VARIADIC = 0x04 | 0x08  # CO_VARARGS, CO_VARKEYWORDS
 
@@ -33,7 +33,7 @@ class PythonSource:
     Like numba's dispatchers it freezes globals and closure variables at the first compilation.
     """
 
-    function: Function
+    function: Any  # a types.FunctionType, which as a field's type would count as a method
     package: Package
     target: str
     options: Mapping[str, object] = field(default_factory=dict[str, object])
@@ -108,7 +108,7 @@ class PythonSource:
             text = package.compile_ptx(transplant(function, package), kinds, self.target, self.options)
         except CompileError:
             raise
-        except Exception as error:  # compilers raise whatever their passes run into
+        except Exception as error:  # noqa: BLE001  # compilers raise whatever their passes run into
             raise explain(error, function, package) from None
         arguments = tuple(
             Argument(name, package.expand(kind), kind.dtype, kind.ndim)
@@ -182,22 +182,23 @@ def _import_file(path: Path, target: str) -> types.ModuleType:
     import importlib.util
     import re
     import traceback
-    from contextlib import nullcontext
-
-    from .numba_mlir import without_driver
+    from contextlib import ExitStack
 
     place = path.absolute()
     spec = importlib.util.spec_from_file_location(f"_warpglass_{place.stem}_{digest(str(place))[:8]}", place)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
-    # A signature in @cuda.jit compiles at once, for which the package would ask the driver.
-    eager = re.search(r"^\s*(?:from|import)\s+numba_cuda_mlir\b", path.read_text(errors="replace"), re.MULTILINE)
+    text = path.read_text(errors="replace")
     sys.path.insert(0, str(place.parent))
     try:
-        with without_driver(target) if eager else nullcontext():
+        with ExitStack() as stack:
+            for package in PACKAGES:  # those that the file imports anyway
+                imported = rf"^\s*(?:from|import)\s+{package.modules['']}\b"
+                if re.search(imported, text, re.MULTILINE) and importlib.util.find_spec(package.modules[""]):
+                    stack.enter_context(package.without_driver(target))
             spec.loader.exec_module(module)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  # the file is the user's program
         own = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(place)]
         line = own[-1].lineno if own else getattr(error, "lineno", None)
         message = f"{type(error).__name__}: {error}"

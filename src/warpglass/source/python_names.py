@@ -18,7 +18,9 @@ from .numba_mlir import PACKAGE as NUMBA_MLIR
 from .numba_package import Function, Package, version_of
 
 PACKAGES = (NUMBA_MLIR, NUMBA_CUDA)  # in order of preference
-_LIBRARIES = frozenset({"numba", "numba_cuda", "numba_cuda_mlir", "numpy", "math", "cmath", "builtins", "cuda"})
+_LIBRARIES = frozenset(
+    {"numba", "numba_cuda", "numba_cuda_mlir", "numpy", "math", "cmath", "builtins", "cuda"}
+)
 
 
 def is_dispatcher(value: object) -> bool:
@@ -101,7 +103,11 @@ def transplant(function: Function, package: Package, done: dict[int, Any] | None
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     )
     copy = types.FunctionType(
-        function.__code__, {**function.__globals__, **replaced}, function.__name__, function.__defaults__, closure
+        function.__code__,
+        {**function.__globals__, **replaced},
+        function.__name__,
+        function.__defaults__,
+        closure,
     )
     copy.__kwdefaults__ = function.__kwdefaults__
     copy.__qualname__ = function.__qualname__
