@@ -6,6 +6,7 @@ behind its `;`, or at the next line if that clearly starts a new statement.
 
 from __future__ import annotations
 
+import difflib
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -87,6 +88,8 @@ class _BodyParser:
                 self.tokens.report(mistake)
                 self.index = max(mistake.index, before)
                 self._recover(before)
+                if self.texts[before][:1] == ".":
+                    self.tokens.lose(before, self.index)
 
     # ------------------------------------------------------------------------------------ statements
     def _statement(self) -> None:
@@ -190,22 +193,14 @@ class _BodyParser:
 
     # ------------------------------------------------------------------------------------ directives
     def _registers(self) -> None:
-        try:
-            self.index = parse_registers(self.tokens, self.index, self.names)
-        except Mistake:
-            self.names.incomplete = True
-            raise
+        self.index = parse_registers(self.tokens, self.index, self.names)
 
     def _variables(self) -> None:
         linkage = ""
         index = self.index
         if self.texts[index] == ".extern":
             linkage, index = "extern", index + 1
-        try:
-            found, self.index = parse_variables(self.tokens, index, linkage, self._reference)
-        except Mistake:
-            self.names.incomplete = True
-            raise
+        found, self.index = parse_variables(self.tokens, index, linkage, self._reference)
         for at, variable in found:
             unique = self.names.declare_symbol(at, variable.name)
             self.body.variables.append(rename(variable, unique))
@@ -334,10 +329,15 @@ class _BodyParser:
                 self._opened.pop()
             self.tokens.report(mistake)
             return
-        raise Mistake(
-            self.index,
-            f"expected an instruction, a label or a directive such as .reg, found {shorten(token)!r}",
+        close = (
+            difflib.get_close_matches(token[:40], sorted(self._directives), n=1) if token[0] == "." else []
         )
+        expected = close[0] if close else "an instruction, a label or a directive such as .reg"
+        mistake = Mistake(self.index, f"expected {expected}, found {shorten(token)!r}")
+        if not close:
+            raise mistake
+        self.tokens.report(mistake)
+        self.texts[self.index] = close[0]  # go on as if it had been spelt right
 
     def _end(self, what: str) -> None:
         if self.texts[self.index] != ";":

@@ -89,6 +89,7 @@ def parse_parameters(tokens: Tokens, index: int) -> tuple[list[tuple[int, Variab
             index = mistake.index
             while texts[index] not in (",", ")", ";", "{", "}", ""):
                 index += 1
+            tokens.lose(at, index)
         if texts[index] == ")":
             return found, index + 1
         if texts[index] != ",":

@@ -76,16 +76,12 @@ class Tokens:
         self.starts = starts + [end] * LOOKAHEAD
         self._line_starts = [0, *(match.end() for match in re.finditer("\n", self.text))]
         self._found: dict[tuple[int, str], Diagnostic] = {}
+        self._lost: set[str] = set()
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Everything reported, in the order of the text."""
         return tuple(self._found[key] for key in sorted(self._found))
-
-    @property
-    def error_count(self) -> int:
-        """How many errors have been reported."""
-        return len(self._found)
 
     def line(self, index: int) -> int:
         """The 1-based line of a token."""
@@ -114,6 +110,14 @@ class Tokens:
         before = self.starts[index - 1] + len(self.texts[index - 1]) if index > 0 else 0
         return Mistake(index, f"expected {what}, found {place}{_reason(found)}", before)
 
+    def lose(self, start: int, stop: int) -> None:
+        """Note that the declarations in a range of tokens were lost to a mistake."""
+        self._lost.update(self.texts[start:stop])
+
+    def is_lost(self, name: str) -> bool:
+        """Whether a broken declaration may have declared a name, so that its use is no further error."""
+        return name in self._lost or name.rstrip("0123456789") in self._lost
+
     def raise_if_any(self) -> None:
         """Raise one PtxSyntaxError with every diagnostic, if there is any."""
         found = self.diagnostics
@@ -124,7 +128,8 @@ class Tokens:
 
 def shorten(token: str, limit: int = 60) -> str:
     """A token for use in a message."""
-    return token if len(token) <= limit else token[: limit - 3] + "..."
+    line = token.partition("\n")[0]  # a comment without end may span lines
+    return line if len(line) <= limit else line[: limit - 3] + "..."
 
 
 def choices(names: Sequence[str]) -> str:

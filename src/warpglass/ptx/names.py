@@ -45,7 +45,6 @@ class Names:
         self.registers: dict[str, str] = {}  # unique name -> type
         self.unresolved: dict[str, int] = {}  # names that only the module can declare -> first use
         self.current: dict[str, Operand] = {}
-        self.incomplete = False  # a declaration was lost to a mistake: do not complain about unknown names
         self._module_names = module_names
         self._scopes: list[tuple[dict[str, Operand], set[str]]] = [(self.current, set())]
         self._taken: set[str] = set()
@@ -92,7 +91,7 @@ class Names:
         if found is None:
             found = self._resolve_component(name, index)
         if found is None and (name[0] == "%" or "." in name):
-            if not self.incomplete:
+            if not self.tokens.is_lost(name) and not self.tokens.is_lost(name.partition(".")[0]):
                 self.tokens.report(Mistake(index, self._explain(name)))
             found = Register(name)
         elif found is None:

@@ -1,8 +1,8 @@
 """PTX text to tree: the module level, function headers, and recovery.
 
 Belongs here: what stands outside of function bodies (those are body.py; declarations.py and operands.py
-serve both). A mistake is reported and parsing goes on at the next statement, so that one run names every error;
-only at the end is one PtxSyntaxError raised.
+serve both). A mistake is reported and parsing goes on at the next statement, so that one run names every
+error; only at the end is one PtxSyntaxError raised.
 """
 
 from __future__ import annotations
@@ -52,7 +52,6 @@ class _ModuleParser:
         self.functions: dict[str, Function] = {}
         self.names: set[str] = set()
         self.unresolved: list[tuple[str, int]] = []
-        self.incomplete = False  # a declaration was lost to a mistake
         self.statements: dict[str, Callable[[], None]] = {
             ".version": self._version,
             ".target": self._target,
@@ -72,10 +71,9 @@ class _ModuleParser:
                 self._statement()
             except Mistake as mistake:
                 self.tokens.report(mistake)
-                self.incomplete = True
                 self.index = max(mistake.index, before)
                 self._recover()
-            self.index = max(self.index, before + 1)
+                self.tokens.lose(before, self.index)
         self._check_header()
         self._check_names()
         return Module(
@@ -113,16 +111,16 @@ class _ModuleParser:
             self._reject(token, linkage)
 
     def _reject(self, token: str, linkage: str) -> None:
-        known = [*self.statements, *SPACES, *_LINKAGES, ".entry", ".func"]
-        close = difflib.get_close_matches(token[:40], known, n=1)
+        known = sorted([*self.statements, *SPACES, *_LINKAGES, ".entry", ".func"])
+        close = difflib.get_close_matches(token[:40], known, n=1) if token[:1] == "." else []
         expected = close[0] if close else "a directive such as .visible, .entry, .func or .global"
         if linkage:
             expected = close[0] if close else ".entry, .func or a state space"
         mistake = Mistake(self.index, f"expected {expected}, found {shorten(token)!r}")
-        if token[:1] != "." or self.texts[self.index + 1][:1] != ".":
-            raise mistake
-        self.tokens.report(mistake)  # a misspelt word in front of a good declaration
-        self.index += 1
+        if not close:
+            raise mistake if token else self.tokens.expected(self.index, expected)
+        self.tokens.report(mistake)
+        self.texts[self.index] = close[0]  # go on as if it had been spelt right
 
     def _recover(self) -> None:
         """Go on behind the next `;` of this line, or at the next line that starts a declaration."""
@@ -233,15 +231,14 @@ class _ModuleParser:
         except Mistake as mistake:
             self.tokens.report(mistake)
             self.index = mistake.index
-            names.incomplete = True
             self._find_body()
+            self.tokens.lose(at, self.index)
         body = None
         if self.texts[self.index] == "{":
             body, self.index = parse_body(self.tokens, self.index, names, self.files)
         elif self.texts[self.index] == ";":
             self.index += 1
-        if not names.incomplete:
-            self.unresolved.extend(names.unresolved.items())
+        self.unresolved.extend(names.unresolved.items())
         header = Function(
             name,
             entry,
@@ -288,9 +285,7 @@ class _ModuleParser:
     def _parameters(self, names: Names) -> tuple[Variable, ...]:
         if self.texts[self.index] != "(":
             return ()
-        errors = self.tokens.error_count
         parameters, self.index = parse_parameters(self.tokens, self.index)
-        names.incomplete |= self.tokens.error_count > errors
         for at, parameter in parameters:
             if parameter.space == "reg":
                 names.declare_register(at, parameter.name, parameter.type)
@@ -339,10 +334,8 @@ class _ModuleParser:
             )
 
     def _check_names(self) -> None:
-        if self.incomplete:  # the names of broken declarations are unknown
-            return
         for name, index in self.unresolved:
-            if name not in self.names:
+            if name not in self.names and not self.tokens.is_lost(name):
                 close = (
                     difflib.get_close_matches(name, self.names, n=1, cutoff=0.8)
                     if len(self.names) < 500
