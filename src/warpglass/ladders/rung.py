@@ -26,7 +26,7 @@ KernelFunction = Callable[..., None]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A statement about a rung's counters that can be checked: `counter` `relation` a number or another rung's."""
+    """A statement that can be checked: a counter of a rung against a number or another rung's counter."""
 
     counter: str  # Nsight Compute's name
     relation: Relation
@@ -69,7 +69,7 @@ def find_rungs(package: ModuleType, kind: type[R]) -> tuple[R, ...]:
 
 
 def in_order(rungs: Iterable[R]) -> tuple[R, ...]:
-    """Sort rungs so that each stands directly after the rung it follows, chains by the name of their first."""
+    """Sort rungs so that each stands directly after the one it follows, chains by their first name."""
     after: dict[str | None, list[R]] = {}
     for rung in sorted(rungs, key=lambda rung: rung.name):
         after.setdefault(rung.follows, []).append(rung)

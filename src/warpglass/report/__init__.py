@@ -1,0 +1,1 @@
+"""Words and pictures for people: reads records, computes nothing."""

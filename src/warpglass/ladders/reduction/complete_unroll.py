@@ -17,7 +17,7 @@ from warpglass.ladders.reduction.rung import ReductionRung
 from warpglass.ladders.rung import Claim
 
 if TYPE_CHECKING:
-    from numba_cuda_mlir import cuda
+    cuda: Any = ...  # the front end supplies it when it compiles the kernel
 
 
 def specialise(block_size: int) -> Callable[..., None]:
@@ -105,7 +105,7 @@ def specialise(block_size: int) -> Callable[..., None]:
 RUNG = ReductionRung(
     name="complete_unroll",
     file=Path(__file__),
-    explanation=__doc__,
+    explanation=__doc__ or "",
     follows="complete_unroll_warps8",
     elements_per_thread=8,
     cuda="complete_unroll<{type}, {block}>",

@@ -44,6 +44,7 @@ __global__ void complete_unroll_warps8(T *x, T *partial, unsigned int n)
         data[tid] = a0 + a1 + a2 + a3 + a4 + a5 + a6 + a7;
     } else {
         // Only the last block comes here: add whatever whole or broken data blocks it has.
+        #pragma unroll 1
         for (unsigned int i = tid + blockDim.x; i < count; i += blockDim.x) data[tid] += data[i];
     }
     __syncthreads();

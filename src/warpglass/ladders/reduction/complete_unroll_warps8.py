@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from warpglass.ladders.reduction.rung import ReductionRung
 
 if TYPE_CHECKING:
-    from numba_cuda_mlir import cuda
+    cuda: Any = ...  # the front end supplies it when it compiles the kernel
 
 
 def complete_unroll_warps8(x: Any, partial: Any, n: Any) -> None:
@@ -94,7 +94,7 @@ def complete_unroll_warps8(x: Any, partial: Any, n: Any) -> None:
 RUNG = ReductionRung(
     name="complete_unroll_warps8",
     file=Path(__file__),
-    explanation=__doc__,
+    explanation=__doc__ or "",
     follows="unroll_warps8",
     elements_per_thread=8,
     cuda="complete_unroll_warps8<{type}>",

@@ -31,7 +31,7 @@ def cpu_recursive(x: Array) -> Number:
 RUNG = ReductionRung(
     name="cpu_recursive",
     file=Path(__file__),
-    explanation=__doc__,
+    explanation=__doc__ or "",
     follows=None,
     host=cpu_recursive,
 )

@@ -16,7 +16,7 @@ from warpglass.ladders.reduction.rung import ReductionRung
 from warpglass.ladders.rung import Claim
 
 if TYPE_CHECKING:
-    from numba_cuda_mlir import cuda
+    cuda: Any = ...  # the front end supplies it when it compiles the kernel
 
 
 def interleaved(x: Any, partial: Any, n: Any) -> None:
@@ -40,7 +40,7 @@ def interleaved(x: Any, partial: Any, n: Any) -> None:
 RUNG = ReductionRung(
     name="interleaved",
     file=Path(__file__),
-    explanation=__doc__,
+    explanation=__doc__ or "",
     follows="neighbored_less",
     cuda="interleaved<{type}>",
     kernel=interleaved,

@@ -17,7 +17,7 @@ from warpglass.ladders.reduction.rung import ReductionRung
 from warpglass.ladders.rung import Claim
 
 if TYPE_CHECKING:
-    from numba_cuda_mlir import cuda
+    cuda: Any = ...  # the front end supplies it when it compiles the kernel
 
 
 def neighbored_less(x: Any, partial: Any, n: Any) -> None:
@@ -42,7 +42,7 @@ def neighbored_less(x: Any, partial: Any, n: Any) -> None:
 RUNG = ReductionRung(
     name="neighbored_less",
     file=Path(__file__),
-    explanation=__doc__,
+    explanation=__doc__ or "",
     follows="neighbored",
     cuda="neighbored_less<{type}>",
     kernel=neighbored_less,

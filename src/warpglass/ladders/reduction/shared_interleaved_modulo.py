@@ -16,7 +16,7 @@ from warpglass.ladders.reduction.rung import ReductionRung
 from warpglass.ladders.rung import Claim
 
 if TYPE_CHECKING:
-    from numba_cuda_mlir import cuda
+    cuda: Any = ...  # the front end supplies it when it compiles the kernel
 
 
 def shared_interleaved_modulo(x: Any, partial: Any, n: Any) -> None:
@@ -42,7 +42,7 @@ def shared_interleaved_modulo(x: Any, partial: Any, n: Any) -> None:
 RUNG = ReductionRung(
     name="shared_interleaved_modulo",
     file=Path(__file__),
-    explanation=__doc__,
+    explanation=__doc__ or "",
     follows=None,
     table="shared",
     cuda="shared_interleaved_modulo<{type}>",

@@ -15,7 +15,7 @@ from warpglass.ladders.reduction.rung import ReductionRung
 from warpglass.ladders.rung import Claim
 
 if TYPE_CHECKING:
-    from numba_cuda_mlir import cuda
+    cuda: Any = ...  # the front end supplies it when it compiles the kernel
 
 
 def shared_sequential(x: Any, partial: Any, n: Any) -> None:
@@ -41,7 +41,7 @@ def shared_sequential(x: Any, partial: Any, n: Any) -> None:
 RUNG = ReductionRung(
     name="shared_sequential",
     file=Path(__file__),
-    explanation=__doc__,
+    explanation=__doc__ or "",
     follows="shared_interleaved_strided",
     table="shared",
     cuda="shared_sequential<{type}>",

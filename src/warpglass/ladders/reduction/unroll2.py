@@ -16,7 +16,7 @@ from warpglass.ladders.reduction.rung import ReductionRung
 from warpglass.ladders.rung import Claim
 
 if TYPE_CHECKING:
-    from numba_cuda_mlir import cuda
+    cuda: Any = ...  # the front end supplies it when it compiles the kernel
 
 
 def unroll2(x: Any, partial: Any, n: Any) -> None:
@@ -44,7 +44,7 @@ def unroll2(x: Any, partial: Any, n: Any) -> None:
 RUNG = ReductionRung(
     name="unroll2",
     file=Path(__file__),
-    explanation=__doc__,
+    explanation=__doc__ or "",
     follows="interleaved",
     elements_per_thread=2,
     cuda="unroll2<{type}>",

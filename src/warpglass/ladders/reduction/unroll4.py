@@ -16,7 +16,7 @@ from warpglass.ladders.reduction.rung import ReductionRung
 from warpglass.ladders.rung import Claim
 
 if TYPE_CHECKING:
-    from numba_cuda_mlir import cuda
+    cuda: Any = ...  # the front end supplies it when it compiles the kernel
 
 
 def unroll4(x: Any, partial: Any, n: Any) -> None:
@@ -54,7 +54,7 @@ def unroll4(x: Any, partial: Any, n: Any) -> None:
 RUNG = ReductionRung(
     name="unroll4",
     file=Path(__file__),
-    explanation=__doc__,
+    explanation=__doc__ or "",
     follows="unroll2",
     elements_per_thread=4,
     cuda="unroll4<{type}>",

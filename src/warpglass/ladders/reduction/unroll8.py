@@ -16,7 +16,7 @@ from warpglass.ladders.reduction.rung import ReductionRung
 from warpglass.ladders.rung import Claim
 
 if TYPE_CHECKING:
-    from numba_cuda_mlir import cuda
+    cuda: Any = ...  # the front end supplies it when it compiles the kernel
 
 
 def unroll8(x: Any, partial: Any, n: Any) -> None:
@@ -58,7 +58,7 @@ def unroll8(x: Any, partial: Any, n: Any) -> None:
 RUNG = ReductionRung(
     name="unroll8",
     file=Path(__file__),
-    explanation=__doc__,
+    explanation=__doc__ or "",
     follows="unroll4",
     elements_per_thread=8,
     cuda="unroll8<{type}>",

@@ -18,7 +18,7 @@ from warpglass.ladders.reduction.rung import ReductionRung
 from warpglass.ladders.rung import Claim
 
 if TYPE_CHECKING:
-    from numba_cuda_mlir import cuda
+    cuda: Any = ...  # the front end supplies it when it compiles the kernel
 
 
 def unroll_warps8(x: Any, partial: Any, n: Any) -> None:
@@ -92,7 +92,7 @@ def unroll_warps8(x: Any, partial: Any, n: Any) -> None:
 RUNG = ReductionRung(
     name="unroll_warps8",
     file=Path(__file__),
-    explanation=__doc__,
+    explanation=__doc__ or "",
     follows="unroll8",
     elements_per_thread=8,
     cuda="unroll_warps8<{type}>",

@@ -13,7 +13,7 @@ from warpglass.ladders.reduction.rung import ReductionRung
 RUNG = ReductionRung(
     name="complete_unroll_as_written",
     file=Path(__file__),
-    explanation=__doc__,
+    explanation=__doc__ or "",
     follows="complete_unroll_warps8_as_written",
     elements_per_thread=8,
     cuda="complete_unroll<{type}, {block}>",

@@ -14,7 +14,7 @@ from warpglass.ladders.reduction.rung import ReductionRung
 RUNG = ReductionRung(
     name="complete_unroll_warps8_as_written",
     file=Path(__file__),
-    explanation=__doc__,
+    explanation=__doc__ or "",
     follows="unroll_warps8_as_written",
     elements_per_thread=8,
     cuda="complete_unroll_warps8<{type}>",

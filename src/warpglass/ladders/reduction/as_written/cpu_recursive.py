@@ -24,7 +24,7 @@ def cpu_recursive(x: Array) -> Number:
 RUNG = ReductionRung(
     name="cpu_recursive_as_written",
     file=Path(__file__),
-    explanation=__doc__,
+    explanation=__doc__ or "",
     follows=None,
     host=cpu_recursive,
     defect="an element is dropped at every odd size",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from warpglass.ladders.reduction.rung import ReductionRung
 
 if TYPE_CHECKING:
-    from numba_cuda_mlir import cuda
+    cuda: Any = ...  # the front end supplies it when it compiles the kernel
 
 
 def interleaved(x: Any, partial: Any, n: Any) -> None:
@@ -34,7 +34,7 @@ def interleaved(x: Any, partial: Any, n: Any) -> None:
 RUNG = ReductionRung(
     name="interleaved_as_written",
     file=Path(__file__),
-    explanation=__doc__,
+    explanation=__doc__ or "",
     follows="neighbored_less_as_written",
     cuda="interleaved<{type}>",
     kernel=interleaved,

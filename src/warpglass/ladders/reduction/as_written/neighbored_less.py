@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from warpglass.ladders.reduction.rung import ReductionRung
 
 if TYPE_CHECKING:
-    from numba_cuda_mlir import cuda
+    cuda: Any = ...  # the front end supplies it when it compiles the kernel
 
 
 def neighbored_less(x: Any, partial: Any, n: Any) -> None:
@@ -35,7 +35,7 @@ def neighbored_less(x: Any, partial: Any, n: Any) -> None:
 RUNG = ReductionRung(
     name="neighbored_less_as_written",
     file=Path(__file__),
-    explanation=__doc__,
+    explanation=__doc__ or "",
     follows="neighbored_as_written",
     cuda="neighbored_less<{type}>",
     kernel=neighbored_less,

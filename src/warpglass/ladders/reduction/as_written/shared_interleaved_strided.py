@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from warpglass.ladders.reduction.rung import ReductionRung
 
 if TYPE_CHECKING:
-    from numba_cuda_mlir import cuda
+    cuda: Any = ...  # the front end supplies it when it compiles the kernel
 
 
 def shared_interleaved_strided(x: Any, partial: Any, n: Any) -> None:
@@ -36,7 +36,7 @@ def shared_interleaved_strided(x: Any, partial: Any, n: Any) -> None:
 RUNG = ReductionRung(
     name="shared_interleaved_strided_as_written",
     file=Path(__file__),
-    explanation=__doc__,
+    explanation=__doc__ or "",
     follows="shared_interleaved_modulo_as_written",
     table="shared",
     cuda="shared_interleaved_strided<{type}>",

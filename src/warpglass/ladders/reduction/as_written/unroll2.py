@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from warpglass.ladders.reduction.rung import ReductionRung
 
 if TYPE_CHECKING:
-    from numba_cuda_mlir import cuda
+    cuda: Any = ...  # the front end supplies it when it compiles the kernel
 
 
 def unroll2(x: Any, partial: Any, n: Any) -> None:
@@ -36,7 +36,7 @@ def unroll2(x: Any, partial: Any, n: Any) -> None:
 RUNG = ReductionRung(
     name="unroll2_as_written",
     file=Path(__file__),
-    explanation=__doc__,
+    explanation=__doc__ or "",
     follows="interleaved_as_written",
     elements_per_thread=2,
     cuda="unroll2<{type}>",

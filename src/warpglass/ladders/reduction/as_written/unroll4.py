@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from warpglass.ladders.reduction.rung import ReductionRung
 
 if TYPE_CHECKING:
-    from numba_cuda_mlir import cuda
+    cuda: Any = ...  # the front end supplies it when it compiles the kernel
 
 
 def unroll4(x: Any, partial: Any, n: Any) -> None:
@@ -40,7 +40,7 @@ def unroll4(x: Any, partial: Any, n: Any) -> None:
 RUNG = ReductionRung(
     name="unroll4_as_written",
     file=Path(__file__),
-    explanation=__doc__,
+    explanation=__doc__ or "",
     follows="unroll2_as_written",
     elements_per_thread=4,
     cuda="unroll4<{type}>",

@@ -13,7 +13,7 @@ from warpglass.ladders.reduction.rung import ReductionRung
 RUNG = ReductionRung(
     name="unroll_warps8_as_written",
     file=Path(__file__),
-    explanation=__doc__,
+    explanation=__doc__ or "",
     follows="unroll8_as_written",
     elements_per_thread=8,
     cuda="unroll_warps8<{type}>",

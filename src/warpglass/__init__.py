@@ -1,0 +1,59 @@
+"""warpglass: run, check, profile and race CUDA kernels on any machine.
+
+The names below are all of the public interface. They are looked up when first used, so that importing the
+package costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .errors import (
+        ArgumentError,
+        CompileError,
+        KernelFault,
+        KernelTimeout,
+        LaunchError,
+        UnsupportedError,
+        WarpglassError,
+    )
+    from .lab import Kernel, Run, compile, from_numba, load, reset, run
+    from .lab_bench import bench
+    from .measure import Bench
+
+__version__ = "0.1.0"
+__all__ = [
+    "ArgumentError",
+    "Bench",
+    "CompileError",
+    "Kernel",
+    "KernelFault",
+    "KernelTimeout",
+    "LaunchError",
+    "Run",
+    "UnsupportedError",
+    "WarpglassError",
+    "__version__",
+    "bench",
+    "compile",
+    "from_numba",
+    "load",
+    "reset",
+    "run",
+]
+_HOMES = {"bench": "lab_bench", "Bench": "measure"}  # the rest of the functions are in lab.py
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = "errors" if name.endswith(("Error", "Fault", "Timeout")) else _HOMES.get(name, "lab")
+    value = getattr(importlib.import_module(f".{home}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,5 @@
+"""`python -m warpglass` is the command `warpglass`."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,226 @@
+"""The command line: what `warpglass` and `python -m warpglass` do.
+
+Belongs here: options, exit status, and the choice of a report. Everything it does goes through lab.py.
+Imports of numpy, rich and the stages stand inside the commands: `warpglass --help` must not wait for them.
+
+Exit status: 0, 1 when something fails to verify or a launch fails, 2 for bad usage, 130 after Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import __version__
+from .argument_text import (
+    ArraySpec,
+    make_arguments,
+    parse_argument,
+    parse_dimensions,
+    parse_size,
+    parse_target,
+)
+from .errors import ArgumentError, WarpglassError
+
+if TYPE_CHECKING:
+    from .measure import Bench
+
+FAILED, BAD_USAGE, INTERRUPTED = 1, 2, 130
+
+app = typer.Typer(
+    name="warpglass",
+    help="Run, check, profile and race CUDA kernels on any machine.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class LanguageChoice(StrEnum):
+    """Which kernels of a ladder to run."""
+
+    cuda = "cuda"
+    python = "python"
+    both = "both"
+
+
+class FinalChoice(StrEnum):
+    """Where the partial sums are added."""
+
+    host = "host"
+    launch = "launch"
+
+
+DeviceOption = Annotated[str, typer.Option(help="auto (the first GPU, else the engine), cpu or gpu.")]
+TimeoutOption = Annotated[float, typer.Option(help="Seconds after which a launch is stopped.")]
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"warpglass {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def bench(
+    ladder: Annotated[str, typer.Argument(help="The ladder to run; `warpglass list` names them.")],
+    size: Annotated[str | None, typer.Option(help="Elements: 16777216, 2^24, 16M or 1e6.")] = None,
+    dtype: Annotated[
+        str | None, typer.Option(help="float32, float64, int32, int64, uint32 or uint64.")
+    ] = None,
+    block: Annotated[int | None, typer.Option(help="Threads per block: 64, 128, 256, 512 or 1024.")] = None,
+    language: Annotated[LanguageChoice, typer.Option(help="Kernels in this language.")] = LanguageChoice.both,
+    device: DeviceOption = "auto",
+    repeat: Annotated[int, typer.Option(min=1, help="Timed repeats; the median counts.")] = 5,
+    rung: Annotated[
+        list[str] | None, typer.Option(help="Only this rung; may be given several times.")
+    ] = None,
+    final: Annotated[FinalChoice, typer.Option(help="Where partial sums are added.")] = FinalChoice.host,
+    data: Annotated[str, typer.Option(help="Input: random, ones, cancelling or extreme.")] = "random",
+    seed: Annotated[int, typer.Option(help="Seed of the input.")] = 0,
+    json_path: Annotated[
+        Path | None, typer.Option("--json", help="Also write the record here; - writes only it, to stdout.")
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Add what each rung shows.")] = False,
+    as_written: Annotated[
+        bool, typer.Option("--as-written", help="Add the kernels with the defects of the course notes.")
+    ] = False,
+    timeout: TimeoutOption = 60.0,
+) -> None:
+    """Run every rung of a ladder, verify the results, print times and speedups."""
+    from .lab_bench import bench as run_ladder
+    from .report.progress import progress_bar
+
+    with progress_bar() as progress:
+        result = run_ladder(
+            ladder,
+            size=None if size is None else parse_size(size),
+            dtype=dtype,
+            block=block,
+            language=language.value,
+            device=device,
+            repeat=repeat,
+            rungs=tuple(rung or ()),
+            final=final.value,
+            as_written=as_written,
+            data=data,
+            seed=seed,
+            timeout=timeout,
+            progress=progress,
+        )
+    _report_bench(result, json_path, explain)
+    if not result.verified:
+        raise typer.Exit(FAILED)
+
+
+def _report_bench(result: Bench, json_path: Path | None, explain: bool) -> None:
+    if json_path == Path("-"):
+        typer.echo(result.to_json(), nl=False)
+        return
+    from .report.bench import print_bench
+    from .report.console import stdout_console
+
+    console = stdout_console()
+    print_bench(result.record, console)
+    if explain:
+        from .report.explain import print_explanations
+
+        print_explanations(result.rungs, result.record, console)
+    if json_path is not None:
+        result.record.save(json_path)
+
+
+@app.command()
+def run(
+    target: Annotated[
+        str, typer.Argument(metavar="FILE:KERNEL", help="As in reduce.cu:sum<512> or k.py:sum.")
+    ],
+    grid: Annotated[str, typer.Option(help="Blocks: 1024, 32x32 or 8,8,8.")],
+    block: Annotated[str, typer.Option(help="Threads per block, likewise.")],
+    arg: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="f8[1048576]:rand, f8[2048], u4=1048576; in order. Fills: zero, one, rand, perm, arange."
+        ),
+    ] = None,
+    shared: Annotated[str, typer.Option(help="Bytes of dynamic shared memory.")] = "0",
+    device: DeviceOption = "auto",
+    timeout: TimeoutOption = 60.0,
+    json_output: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """Run one kernel once; print its time and the sum of every array afterwards."""
+    from . import lab
+
+    path, name = parse_target(target)
+    if not path.is_file():
+        raise ArgumentError(f"no file {path}")
+    texts = arg or []
+    specs = [parse_argument(text) for text in texts]
+    arguments = make_arguments(specs)
+    shape = parse_dimensions(grid), parse_dimensions(block)
+    kernel = lab.load(path, name)
+    outcome = lab.run(kernel, *shape, arguments, shared=parse_size(shared), device=device, timeout=timeout)
+    from .report.run import RunReport, print_run
+
+    sums = [
+        (text, value.sum(dtype=_sum_type(value)).item())
+        for text, spec, value in zip(texts, specs, arguments, strict=True)
+        if isinstance(spec, ArraySpec)
+    ]
+    report = RunReport(name, *shape, outcome.device, outcome.label, outcome.seconds, tuple(sums))
+    print_run(report, as_json=json_output)
+
+
+def _sum_type(array: Any) -> str:
+    return {"f": "f8", "c": "c16", "u": "u8"}.get(array.dtype.kind, "i8")
+
+
+@app.command(name="list")
+def list_ladders() -> None:
+    """List the ladders and their rungs."""
+    from .ladders import find_ladder, ladder_names
+    from .ladders.trial import Options
+    from .report.listing import print_ladder
+
+    for name in ladder_names():
+        ladder = find_ladder(name)
+        print_ladder(ladder.name, ladder.title, ladder.rungs(Options(as_written=True)))
+
+
+@app.command()
+def devices() -> None:
+    """List where kernels can run on this machine, and the GPUs whose limits the engine can apply."""
+    from . import lab
+    from .devices import get, names
+    from .report.listing import print_devices
+
+    engine = lab.backend("cpu")
+    default = lab.backend("auto")
+    places = (engine,) if default.name == engine.name else (default, engine)
+    print_devices([(place.name, place.description) for place in places], [get(name) for name in names()])
+
+
+def main() -> None:
+    """Run the command line and leave the process with its exit status."""
+    try:
+        app(standalone_mode=False)
+    except WarpglassError as problem:
+        typer.echo(f"warpglass: {problem}", err=True)
+        sys.exit(BAD_USAGE if isinstance(problem, ArgumentError) else FAILED)
+    except KeyboardInterrupt:
+        typer.echo("warpglass: interrupted", err=True)
+        sys.exit(INTERRUPTED)

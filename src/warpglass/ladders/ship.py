@@ -1,0 +1,89 @@
+"""Compile every kernel of every ladder and put the PTX into the package: `python -m warpglass.ladders.ship`.
+
+Belongs here: which kernels ship, namely those that a bench can ask for: all rungs, as-written ones too, in both
+languages, for every element type and block size. Machines without a compiler run these. A test fails when an
+archive is out of date.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import pkgutil
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import ladders
+from ..engine.backend import Launch, Outcome
+from ..source import from_numba, load, shipped
+from .trial import Ladder, Options, Toolchain
+
+ELEMENT_TYPES = ("float32", "float64", "int32", "int64", "uint32", "uint64")
+BLOCKS = (64, 128, 256, 512, 1024)
+TARGET = "sm_90"
+SIZE = 4096
+
+
+class NoDevice:
+    """A back end that runs nothing: what is left of a trial is the compilation."""
+
+    name = "none"
+    description = "compiles only"
+
+    def run(self, launch: Launch) -> Outcome:
+        """Do nothing."""
+        return Outcome(0.0, "engine")
+
+    def to_device(self, array: np.ndarray[Any, Any]) -> Any:
+        """Return the array itself."""
+        return array
+
+    def to_host(self, array: Any) -> np.ndarray[Any, Any]:
+        """Return the array itself."""
+        return array
+
+    def copy(self, source: Any, target: Any) -> None:
+        """Do nothing."""
+
+    def flush_caches(self) -> None:
+        """Do nothing."""
+
+    def reset(self) -> None:
+        """Do nothing."""
+
+
+def all_ladders() -> Iterator[tuple[Path, Ladder]]:
+    """Yield every ladder with its folder."""
+    for found in pkgutil.iter_modules(ladders.__path__):
+        if found.ispkg:
+            module = importlib.import_module(f"{ladders.__name__}.{found.name}.ladder")
+            yield Path(str(module.__file__)).parent, module.LADDER
+
+
+def compile_ladder(ladder: Ladder) -> None:
+    """Obtain every kernel that the ladder can ask for."""
+    toolchain = Toolchain(
+        open_cuda=partial(load, target=TARGET), open_python=partial(from_numba, target=TARGET)
+    )
+    for dtype, block in itertools.product(ELEMENT_TYPES, BLOCKS):
+        options = Options(size=SIZE, dtype=dtype, block=block, as_written=True)
+        for trial in ladder.trials(options, NoDevice(), toolchain):
+            trial.run()
+
+
+def main() -> None:
+    """Write the archive of every ladder."""
+    for folder, ladder in all_ladders():
+        with shipped.record(fresh=True) as entries:
+            compile_ladder(ladder)
+        archive = folder / shipped.ARCHIVE
+        shipped.write(archive, entries)
+        print(f"{archive}: {len(entries)} kernels, {archive.stat().st_size} bytes")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+"""What a bench asks of a ladder: a list of trials, each one kernel that can be restored, launched and judged.
+
+Belongs here: the options of a bench, the way to a compiled kernel, and the protocols. A ladder's own folder
+implements them; bench.py times the trials without knowing which ladder they come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+from ..engine.backend import Backend
+from ..source.compiled import Source
+from .rung import Claim, KernelFunction, Shape
+
+Language = Literal["cuda", "python"]
+Final = Literal["host", "launch"]
+Number = float | int
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user may choose; None means the ladder's own choice, which may differ between its tables."""
+
+    size: int | None = None
+    dtype: str | None = None
+    block: int | None = None
+    languages: tuple[Language, ...] = ("cuda", "python")
+    rungs: tuple[str, ...] = ()  # empty: all
+    final: Final = "host"  # where the partial results are combined
+    as_written: bool = False  # add the variants with the defects of the course notes
+    data: str = "random"
+    seed: int = 0
+    timeout: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Toolchain:
+    """How a rung's kernels become sources; the front ends are behind it."""
+
+    open_cuda: Callable[[Path, str], Source]  # file, name expression
+    open_python: Callable[[KernelFunction], Source]
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Seconds of one run of a trial; `label` says whose: "engine", "gpu" or "host"."""
+
+    seconds: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A result against the reference: right when error <= bound."""
+
+    result: Number
+    expected: Number
+    error: float
+    bound: float
+
+    @property
+    def verified(self) -> bool:
+        """Whether rounding explains the difference (a NaN never passes)."""
+        return self.error <= self.bound
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """Everything about a trial that is known before it runs."""
+
+    rung: str
+    table: str
+    title: str  # of the table
+    language: Language
+    kernel: str
+    size: int
+    dtype: str
+    shape: Shape | None  # None: no launch, the host computes
+    ideal_bytes: int
+    ideal_flops: int
+    final: Final
+    as_written: bool
+
+
+class Trial(Protocol):
+    """One rung in one language on one array."""
+
+    @property
+    def card(self) -> Card: ...
+
+    def restore(self) -> None:
+        """Put the input back as it was before the first run."""
+        ...
+
+    def run(self) -> Timing:
+        """Compute once."""
+        ...
+
+    def judge(self) -> Verdict:
+        """Compare the last run's result with the reference."""
+        ...
+
+    def recover(self) -> None:
+        """Make the back end usable again after a failed run."""
+        ...
+
+
+class Explained(Protocol):
+    """What a reader is told about a rung."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def explanation(self) -> str: ...
+
+    @property
+    def languages(self) -> tuple[Language, ...]: ...
+
+    @property
+    def claims(self) -> tuple[Claim, ...]: ...
+
+    @property
+    def defect(self) -> str: ...
+
+
+class Ladder(Protocol):
+    """A ladder as the bench and the command line see it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def title(self) -> str: ...
+
+    def rungs(self, options: Options) -> Sequence[Explained]:
+        """The rungs that the options select, in order; ArgumentError names unknown ones."""
+        ...
+
+    def trials(self, options: Options, backend: Backend, toolchain: Toolchain) -> Sequence[Trial]:
+        """One trial per selected rung and language, in the order of the tables."""
+        ...

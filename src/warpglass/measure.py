@@ -1,0 +1,158 @@
+"""Timing a ladder: every trial is warmed up, repeated and judged, and becomes a row.
+
+Belongs here: the order of restore, flush, run and judge; medians and speedups. It knows neither the ladder
+(ladders/ gives it trials) nor the device (a Backend is handed in), and prints nothing.
+
+Each repeat starts from the restored input with cold caches and is judged on its own: a kernel with a race may
+be wrong only sometimes. The worst error is kept.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from .engine.backend import Backend
+from .errors import ArgumentError, CompileError, LaunchError
+from .ladders import find_ladder
+from .ladders.trial import Card, Explained, Options, Timing, Toolchain, Trial, Verdict
+from .record import Record, Row
+
+Progress = Callable[[int, int, str], None]  # trials done, trials in all, what runs next
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """The outcome of a bench: a record and its usual views."""
+
+    record: Record
+    rungs: tuple[Explained, ...]  # what ran, with its explanations
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """One row per rung and language."""
+        return self.record.rows
+
+    @property
+    def verified(self) -> bool:
+        """Whether every rung is right; the as-written ones, which show defects, do not count."""
+        return all(row.verified for row in self.rows if not row.as_written)
+
+    def table(self, width: int = 120) -> str:
+        """The tables of the report as plain text, `width` columns wide."""
+        from .report.bench import render_text  # rich is needed only here
+
+        return render_text(self.record, width)
+
+    def to_json(self) -> str:
+        """The record as JSON text."""
+        return self.record.to_json()
+
+
+def run_bench(
+    ladder: str,
+    options: Options,
+    *,
+    backend: Backend,
+    toolchain: Toolchain,
+    version: str,
+    repeat: int = 5,
+    progress: Progress | None = None,
+) -> Bench:
+    """Run the selected rungs of a ladder and return their rows, failed ones included.
+
+    Raises ArgumentError for options that the ladder refuses, before anything runs.
+    """
+    if repeat < 1:
+        raise ArgumentError(f"repeat {repeat}: at least 1")
+    found = find_ladder(ladder)
+    rungs = tuple(found.rungs(options))
+    trials = found.trials(options, backend, toolchain)
+    rows: list[Row] = []
+    for done, trial in enumerate(trials):
+        if progress is not None:
+            progress(done, len(trials), f"{trial.card.rung} ({trial.card.language})")
+        rows.append(_measure(trial, backend, repeat))
+    if progress is not None:
+        progress(len(trials), len(trials), "")
+    record = Record(
+        ladder=ladder,
+        device=backend.description,
+        backend=backend.name,
+        version=version,
+        rows=add_speedups(rows),
+    )
+    return Bench(record, rungs)
+
+
+def add_speedups(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """Fill in step and cumulative speedups; the first timed kernel of a table and language is the base."""
+    first: dict[tuple[str, bool, str], float] = {}
+    last: dict[tuple[str, bool, str], float] = {}
+    filled: list[Row] = []
+    for row in rows:
+        if row.seconds is None or row.grid is None:
+            filled.append(row)
+            continue
+        key = (row.table, row.as_written, row.language)
+        base, previous = first.setdefault(key, row.seconds), last.get(key, row.seconds)
+        last[key] = row.seconds
+        step, cumulative = _ratio(previous, row.seconds), _ratio(base, row.seconds)
+        filled.append(replace(row, step_speedup=step, cumulative_speedup=cumulative))
+    return tuple(filled)
+
+
+def _measure(trial: Trial, backend: Backend, repeat: int) -> Row:
+    timings: list[Timing] = []
+    verdicts: list[Verdict] = []
+    try:
+        for _ in range(1 + repeat):  # the first compiles and warms up
+            trial.restore()
+            backend.flush_caches()
+            timings.append(trial.run())
+            verdicts.append(trial.judge())
+    except (LaunchError, CompileError) as problem:
+        if isinstance(problem, LaunchError):
+            trial.recover()
+        return _row(trial.card, [], None, str(problem))
+    worst = max(verdicts, key=lambda verdict: (not verdict.verified, verdict.error))
+    return _row(trial.card, timings[1:], worst, None)
+
+
+def _row(card: Card, timings: Sequence[Timing], verdict: Verdict | None, failure: str | None) -> Row:
+    repeats = tuple(timing.seconds for timing in timings)
+    seconds = statistics.median(repeats) if repeats else None
+    shape = card.shape
+    return Row(
+        rung=card.rung,
+        language=card.language,
+        kernel=card.kernel,
+        table=card.table,
+        title=card.title,
+        as_written=card.as_written,
+        size=card.size,
+        dtype=card.dtype,
+        grid=shape.grid if shape else None,
+        block=shape.block if shape else None,
+        shared=shape.shared if shape else None,
+        final=card.final,
+        label=timings[0].label if timings else None,
+        seconds=seconds,
+        repeats=repeats,
+        gb_per_s=_ratio(card.ideal_bytes / 1e9, seconds),
+        gflop_per_s=_ratio(card.ideal_flops / 1e9, seconds),
+        step_speedup=None,
+        cumulative_speedup=None,
+        sum=verdict.result if verdict else None,
+        expected=verdict.expected if verdict else None,
+        error=verdict.error if verdict else None,
+        bound=verdict.bound if verdict else None,
+        verified=verdict is not None and verdict.verified,
+        failure=failure,
+    )
+
+
+def _ratio(numerator: float, denominator: float | None) -> float | None:
+    """Quotient, or None where there is no time (a clock too coarse for an empty array included)."""
+    return numerator / denominator if denominator else None

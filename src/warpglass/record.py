@@ -1,0 +1,106 @@
+"""The saved run: what a bench measured, as versioned JSON.
+
+Belongs here: the rows, and writing and reading them. No timing, no words for people (report/ makes those from
+these records). A file of a newer schema is refused, unknown keys of the same schema are ignored.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from .errors import WarpglassError
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One rung in one language: what ran, how long it took, whether the result is right.
+
+    `seconds` is the median of `repeats`; None, like everything that follows from it, if the run failed, and
+    `failure` says why. Grid, block and shared bytes are None for the host's own computation. Speedups are
+    against the previous rung of the same table and language, and against its first.
+    """
+
+    rung: str
+    language: str
+    kernel: str
+    table: str
+    title: str
+    as_written: bool
+    size: int
+    dtype: str
+    grid: int | None
+    block: int | None
+    shared: int | None
+    final: str
+    label: str | None  # "engine", "gpu" or "host": whose time it is
+    seconds: float | None
+    repeats: tuple[float, ...]
+    gb_per_s: float | None
+    gflop_per_s: float | None
+    step_speedup: float | None
+    cumulative_speedup: float | None
+    sum: float | int | None
+    expected: float | int | None
+    error: float | None
+    bound: float | None
+    verified: bool
+    failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """A whole bench on one device."""
+
+    ladder: str
+    device: str
+    backend: str
+    version: str
+    rows: tuple[Row, ...]
+    schema: int = SCHEMA
+
+    def to_json(self) -> str:
+        """Return the record as JSON text."""
+        return json.dumps(_finite(asdict(self)), indent=1, allow_nan=False) + "\n"
+
+    def save(self, path: Path) -> None:
+        """Write the record, making the folder if need be."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(self.to_json(), encoding="utf-8")
+
+
+def load(path: Path) -> Record:
+    """Read a record back."""
+    return from_json(path.read_text(encoding="utf-8"), str(path))
+
+
+def from_json(text: str, where: str = "record") -> Record:
+    """Return the record that `to_json` wrote; `where` names it in messages."""
+    try:
+        data: dict[str, Any] = json.loads(text)
+        schema = data["schema"]
+        if schema != SCHEMA:
+            raise WarpglassError(f"{where}: schema {schema}; this version reads schema {SCHEMA}")
+        rows = tuple(Row(**{**_known(Row, row), "repeats": tuple(row["repeats"])}) for row in data["rows"])
+        return Record(**{**_known(Record, data), "rows": rows})
+    except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as problem:
+        raise WarpglassError(f"{where} is no warpglass record: {problem}") from problem
+
+
+def _finite(value: Any) -> Any:
+    """Replace infinities and NaN, which JSON does not have, by null."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _known(kind: type[Row | Record], data: dict[str, Any]) -> dict[str, Any]:
+    names = {field.name for field in fields(kind)}
+    return {name: value for name, value in data.items() if name in names}

@@ -1,0 +1,46 @@
+"""Lists: a ladder's rungs (`warpglass list`), the devices (`warpglass devices`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from .bench import LANGUAGES
+from .console import stdout_console
+
+if TYPE_CHECKING:
+    from ..devices import Device
+    from ..ladders.trial import Explained
+
+
+def print_ladder(name: str, title: str, rungs: Sequence[Explained]) -> None:
+    """Print a ladder's name and one line per rung."""
+    console = stdout_console()
+    console.print(Text(f"{name}: {title}", style="bold"))
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 2), pad_edge=False)
+    for rung in rungs:
+        table.add_row(
+            Text(rung.name), ", ".join(LANGUAGES[language] for language in rung.languages), Text(rung.title)
+        )
+    console.print(table)
+
+
+def print_devices(places: Sequence[tuple[str, str]], models: Sequence[Device]) -> None:
+    """Print the back ends of this machine (option name, description), then the GPUs known by name."""
+    console = stdout_console()
+    for option, description in places:
+        console.print(Text(f"{option}  {description}"))
+    console.print()
+    console.print(Text("GPUs known by name", style="bold"))
+    table = Table(box=None, padding=(0, 2, 0, 2), pad_edge=False)
+    for heading in ("name", "GPU", "compute capability", "SMs", "GB/s"):
+        table.add_column(heading)
+    for model in models:
+        capability = ".".join(map(str, model.capability))
+        table.add_row(
+            model.key, model.name, capability, str(model.multiprocessors), f"{model.bandwidth_gb_s:g}"
+        )
+    console.print(table)
