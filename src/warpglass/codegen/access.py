@@ -42,11 +42,15 @@ class Bounds:
 
 
 class Access:
-    """Emits the accesses of one warp function; `sites` lists them in order."""
+    """Emits the accesses of one warp function.
+
+    `sites` lists them in order; `gathers` are the types for which an outlined gather is called.
+    """
 
     def __init__(self, builder: Builder):
         self.builder = builder
         self.sites: list[Site] = []
+        self.gathers: set[str] = set()
         self.step = 0
         self.fault_label = "fault"
 

@@ -10,14 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..program import Program, find_pending
+from ..program import Branch, Pending, Program, find_full, find_pending
 from .access import Access, Site
 from .builder import Builder
 from .context import DONE, OK, SLOT, START, STOPPED
+from .infer import infer_kinds
+from .kinds import KindLanes
+from .patterns import Patterns, gather_helper
 from .probes import Probe
 from .registers import Kind, Registers
 from .runtime import DECLARATIONS, helpers
-from .shape import Shape
+from .shape import Dim3, Shape
 from .steps import Steps, Symbols
 from .vector import VectorLanes
 from .warp import WarpFunction
@@ -36,42 +39,56 @@ class KernelCode:
 
 
 def generate(
-    program: Program, shape: Shape, symbols: Symbols, probes: Sequence[Probe] = (), mode: str = "reference"
+    program: Program,
+    shape: Shape,
+    symbols: Symbols,
+    probes: Sequence[Probe] = (),
+    grid: Dim3 | None = None,
 ) -> KernelCode:
     """A kernel's code for one block shape.
 
-    Mode "reference" makes every register a vector and takes every branch to diverge.
+    `grid` bounds the extents of the grids that the code will be run on; None asks for the reference
+    implementation, in which every register is a vector and every branch is taken to diverge.
     """
-    divergent = tuple(True for _ in program.blocks)
-    declarations: set[str] = set(DECLARATIONS)
-    builder = Builder(declarations)
-    lanes = VectorLanes(builder, Access(builder), shape, probes)
-    return _generate(program, shape, symbols, probes, lanes, {}, divergent)
+    builder = Builder(set(DECLARATIONS))
+    if grid is None:
+        divergent = tuple(isinstance(block.end, Branch) for block in program.blocks)
+        pending = find_pending(program.blocks, divergent)
+        lanes = VectorLanes(builder, Access(builder), shape, probes)
+        return _assemble(program, shape, symbols, probes, lanes, {}, pending, tuple(False for _ in program.blocks))
+    inference = infer_kinds(program, shape, grid, symbols)
+    access = Patterns(builder)
+    fast = KindLanes(builder, access, shape, grid, probes)
+    full = find_full(program.blocks, inference.divergent, inference.pending)
+    if shape.threads % 32:
+        full = tuple(False for _ in full)
+    return _assemble(program, shape, symbols, probes, fast, inference.kinds, inference.pending, full)
 
 
-def _generate(
+def _assemble(
     program: Program,
     shape: Shape,
     symbols: Symbols,
     probes: Sequence[Probe],
     lanes: VectorLanes,
     kinds: Mapping[str, Kind],
-    divergent: tuple[bool, ...],
+    pending: Pending,
+    full: tuple[bool, ...],
 ) -> KernelCode:
     counters = 0
     for probe in probes:
         probe.prepare(program.blocks)
         probe.first = counters
         counters += probe.counters
-    pending = find_pending(program.blocks, divergent)
-    registers = Registers(lanes.builder, program.registers, kinds)
-    warp = WarpFunction(program, pending, Steps(lanes, registers, symbols), probes)
+    builder = lanes.builder
+    registers = Registers(builder, program.registers, kinds)
+    warp = WarpFunction(program, pending, full, Steps(lanes, registers, symbols), probes)
     body = warp.emit()
     header = -(-4 * len(pending.resumes) // 64) * 64
     stride = header + -(-registers.frame_size // 64) * 64
     loop = _block_loop(shape, header, stride, bool(pending.resumes))
-    declarations = lanes.builder.declarations
-    module = "\n".join([*sorted(declarations), helpers(), body, loop, _METADATA])
+    outlined = "".join(gather_helper(type_, builder.declarations) for type_ in sorted(lanes.access.gathers))
+    module = "\n".join([*sorted(builder.declarations), helpers(), outlined, body, loop, _METADATA])
     return KernelCode(module, stride, header, tuple(lanes.access.sites), tuple(warp.traps), counters)
 
 

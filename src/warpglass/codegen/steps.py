@@ -123,7 +123,7 @@ class Steps:
     ) -> None:
         form, operand, type_ = step.match.forms()[0]
         signed = type_[0] == "s"
-        targets = _targets(operand)
+        targets = targets_of(operand)
         values = result if isinstance(result, tuple) else (result,)
         for target, value in zip(targets, values, strict=True):
             if isinstance(target, tree.Register):
@@ -147,7 +147,8 @@ class Steps:
             registers.write(name, fitted, keep=mask if name in blend and mask != "-1" else None)
 
 
-def _targets(operand: tree.Operand) -> tuple[tree.Operand, ...]:
+def targets_of(operand: tree.Operand) -> tuple[tree.Operand, ...]:
+    """The single destinations of a destination operand: of a vector or a pair, each."""
     if isinstance(operand, tree.Vector):
         return operand.elements
     if isinstance(operand, tree.Pair):

@@ -35,11 +35,13 @@ class WarpFunction:
         self,
         program: Program,
         pending: Pending,
+        full: tuple[bool, ...],
         steps: Steps,
         probes: Sequence[Probe],
     ):
         self.program = program
         self.pending = pending
+        self.full = full  # blocks that always run with all 32 lanes
         self.steps = steps
         self.probes = probes
         self.builder: Builder = steps.lanes.builder
@@ -103,7 +105,7 @@ class WarpFunction:
         b = self.builder
         block = self.program.blocks[index]
         b.place(f"block_{index}")
-        mask = b.load("i32", f"%lanes_{index}")
+        mask = "-1" if self.full[index] else b.load("i32", f"%lanes_{index}")
         b.store("i32", "0", f"%lanes_{index}")
         blend = self._blend(index)
         emission = Emission(b, mask)

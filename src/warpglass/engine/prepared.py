@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from .. import ptx
-from ..codegen import KernelCode, MachineCode, Shape, Symbols, compile_ir, generate
+from ..codegen import KernelCode, MachineCode, Shape, Symbols, compile_ir, generate, grid_class
 from ..codegen.context import SITE_WORDS, WORDS
 from ..program import Program, Step, build_program
 from ..source.compiled import Compiled
@@ -40,9 +40,9 @@ class Worker:
 class Executable:
     """Machine code for one block shape, and the buffers it runs on."""
 
-    def __init__(self, program: Program, shape: Shape, symbols: Symbols, mode: str):
+    def __init__(self, program: Program, shape: Shape, symbols: Symbols, grid: Dim3 | None):
         self.shape = shape
-        self.code: KernelCode = generate(program, shape, symbols, mode=mode)
+        self.code: KernelCode = generate(program, shape, symbols, grid=grid)
         self.machine: MachineCode = compile_ir(self.code.ir)
         self.threads = shape.thread_table_aligned()
         self._workers: dict[int, Worker] = {}
@@ -77,20 +77,20 @@ class Prepared:
         parameters = parameters_of(function)
         self.binder = Binder(compiled, parameters)
         self.symbols = Symbols({p.name: p.offset for p in parameters}, self.program.shared.offsets)
-        self._executables: dict[tuple[Dim3, str], Executable] = {}
+        self._executables: dict[tuple[Dim3, Dim3 | None], Executable] = {}
         self.steps: dict[int, Step] = {
             step.number: step
             for block in self.program.blocks
             for step in (*block.steps, *([block.end.step] if hasattr(block.end, "step") else []))
         }
 
-    def executable(self, block: Dim3) -> Executable:
-        """Machine code for a block shape, compiled the first time it is asked for."""
-        key = (block, engine_mode())
-        found = self._executables.get(key)
+    def executable(self, block: Dim3, grid: Dim3) -> Executable:
+        """Machine code for a block shape and a grid, compiled the first time it is asked for."""
+        bounds = None if engine_mode() == "reference" else grid_class(grid)
+        found = self._executables.get((block, bounds))
         if found is None:
-            found = Executable(self.program, Shape(block), self.symbols, key[1])
-            self._executables[key] = found
+            found = Executable(self.program, Shape(block), self.symbols, bounds)
+            self._executables[block, bounds] = found
         return found
 
 

@@ -11,7 +11,7 @@ from .blocks import Barrier, Block, Branch, Exit, Jump, Terminator, Trap, build_
 from .decode import Step, decode
 from .layout import SharedLayout, lay_out_shared
 from .liveness import find_dirty, find_liveness
-from .pending import Pending, find_pending
+from .pending import Pending, find_full, find_pending
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,5 +58,6 @@ __all__ = [
     "Terminator",
     "Trap",
     "build_program",
+    "find_full",
     "find_pending",
 ]

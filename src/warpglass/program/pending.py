@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .blocks import Barrier, Block, Branch
+from .blocks import Barrier, Block, Branch, Exit
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,3 +79,20 @@ def _propagate(blocks: tuple[Block, ...], divergent: tuple[bool, ...], parked: f
         else:
             reach(blocks[index].successors, waiting)
     return sets
+
+
+def find_full(blocks: tuple[Block, ...], divergent: tuple[bool, ...], pending: Pending) -> tuple[bool, ...]:
+    """Blocks that run with every lane that the warp started with: none waits elsewhere, none has exited."""
+    exited = [False] * len(blocks)
+    changed = True
+    while changed:
+        changed = False
+        for index, block in enumerate(blocks):
+            leaves = exited[index] or (isinstance(block.end, Exit) and bool(pending.sets[index]))
+            if divergent[index]:
+                leaves = leaves or any(blocks[target].only_exits for target in block.successors)
+            if leaves:
+                for target in (*block.successors, *pending.sets[index]):
+                    if not exited[target]:
+                        exited[target] = changed = True
+    return tuple(not gone and not waiting for gone, waiting in zip(exited, pending.sets, strict=True))

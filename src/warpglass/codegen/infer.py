@@ -1,0 +1,185 @@
+"""Finds the kind of every register: which are uniform or affine in all they are ever given.
+
+The meanings are run over the program with the fast lanes implementation, but nothing is emitted: what comes
+out are forms and bounds. Optimistic: a register starts unknown and is joined with every value written to it
+until nothing changes. A register that must keep waiting lanes apart (program/pending.py) has to be a vector;
+since that depends on which branches diverge, and that on the kinds, the two are repeated until they agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..isa.types import LLVM_TYPE
+from ..program import Block, Branch, Pending, Program, Step, find_pending
+from ..ptx import tree
+from .builder import Builder
+from .kinds import KindLanes
+from .patterns import Patterns
+from .registers import VECTOR, Kind
+from .shape import Dim3, Shape
+from .steps import Steps, Symbols, targets_of
+from .values import UNIFORM, Value
+
+# How often a register's bounds may grow before they are given up; a halving or doubling loop needs 32.
+_PATIENCE = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Inference:
+    """The result: kinds by register, which blocks' branches may split a warp, and where lanes wait."""
+
+    kinds: dict[str, Kind]
+    divergent: tuple[bool, ...]
+    pending: Pending
+
+
+class _Silent(Builder):
+    """A builder that writes nothing."""
+
+    def emit(self, text: str) -> None:
+        pass
+
+    def value(self, text: str) -> str:
+        return "%_"
+
+    def place(self, label: str) -> None:
+        pass
+
+    def call(self, result: str, name: str, args: object, attributes: str = "") -> str:
+        return "%_"
+
+
+class _SilentLanes(KindLanes):
+    """Forms of values without code; memory gives vectors, or uniform values for uniform addresses."""
+
+    def load(self, space: str, address: Value, type_: str, count: int, volatile: bool) -> tuple[Value, ...]:
+        offsets = UNIFORM if space == "param" or address.uniform else None
+        return (Value(type_, "%_", offsets),) * count
+
+    def store(self, space: str, address: Value, values: tuple[Value, ...], volatile: bool) -> None:
+        pass
+
+
+class _Unknown(Exception):
+    """A register that is read has not been written yet."""
+
+
+class _Table:
+    """Register kinds as they are found; stands in for Registers."""
+
+    def __init__(self, types: dict[str, str], barred: frozenset[str]):
+        self.types = types
+        self.barred = barred
+        self.kinds: dict[str, Kind] = {}
+        self._growth: dict[str, int] = {}
+
+    def read(self, name: str) -> Value:
+        kind = self.kinds.get(name)
+        if kind is None:
+            raise _Unknown
+        return kind.value(self.types[name], "%_")
+
+    def join(self, name: str, value: Value) -> bool:
+        """Add a value that a register may hold; returns whether its kind changed."""
+        offsets = None if name in self.barred else value.offsets
+        constant = value.constant if offsets is not None else None
+        new = Kind(offsets, constant, value.low, value.high)
+        old = self.kinds.get(name)
+        if old is not None:
+            new = self._merge(name, old, new)
+        if new == old:
+            return False
+        self.kinds[name] = new
+        return True
+
+    def _merge(self, name: str, old: Kind, new: Kind) -> Kind:
+        same = old.offsets is not None and old.offsets == new.offsets
+        constant = old.constant if same and old.constant == new.constant else None
+        low = high = None
+        if None not in (old.low, old.high, new.low, new.high):
+            low, high = min(old.low, new.low), max(old.high, new.high)  # type: ignore[type-var]
+            if (low, high) != (old.low, old.high):
+                self._growth[name] = self._growth.get(name, 0) + 1
+                if self._growth[name] > _PATIENCE:
+                    low = high = None
+        return Kind(old.offsets if same else None, constant, low, high)
+
+
+def infer_kinds(program: Program, shape: Shape, grid: Dim3, symbols: Symbols) -> Inference:
+    """Kinds of all registers for a block shape and bounds of the grid's extents."""
+    builder = _Silent(set())
+    lanes = _SilentLanes(builder, Patterns(builder), shape, grid)
+    barred: frozenset[str] = frozenset()
+    while True:
+        table = _fixpoint(program, lanes, symbols, barred)
+        divergent = tuple(_diverges(block, table) for block in program.blocks)
+        pending = find_pending(program.blocks, divergent)
+        more = _must_be_vectors(program, pending, table)
+        if more <= barred:
+            return Inference(table.kinds, divergent, pending)
+        barred |= more
+
+
+def _fixpoint(program: Program, lanes: _SilentLanes, symbols: Symbols, barred: frozenset[str]) -> _Table:
+    types = {name: LLVM_TYPE[type_] for name, type_ in program.registers.items()}
+    table = _Table(types, barred)
+    steps = Steps(lanes, table, symbols)  # type: ignore[arg-type]
+    order = [step for block in program.blocks for step in block.steps if step.writes]
+    users: dict[str, list[int]] = {}
+    for index, step in enumerate(order):
+        for name in step.reads:
+            users.setdefault(name, []).append(index)
+    work = set(range(len(order)))
+    while work:
+        batch, work = sorted(work), set()
+        for index in batch:
+            for name in _transfer(order[index], steps, table):
+                work.update(users.get(name, ()))
+    return table
+
+
+def _transfer(step: Step, steps: Steps, table: _Table) -> list[str]:
+    """Run one step's meaning; returns the registers whose kind changed."""
+    lanes = steps.lanes
+    try:
+        guard = steps.guard(step.instruction.guard) if step.instruction.guard else None
+        forms = step.match.forms()
+        sources = [steps.operand(operand, type_, lanes) for form, operand, type_ in forms if not form.destination]
+    except _Unknown:
+        return []
+    assert step.match.row.meaning is not None
+    result = step.match.row.meaning(lanes, step.match, *sources)
+    values: Sequence[Value] = result if isinstance(result, tuple) else (result,)
+    _, operand, type_ = forms[0]
+    changed: list[str] = []
+    for target, value in zip(targets_of(operand), values, strict=True):
+        if not isinstance(target, tree.Register):
+            continue
+        fitted = lanes.fit(value, table.types[target.name], type_[0] == "s")
+        if guard is not None and not guard.uniform:
+            fitted = Value(fitted.type, fitted.ir, None, None, fitted.low, fitted.high)
+        if table.join(target.name, fitted):
+            changed.append(target.name)
+    return changed
+
+
+def _diverges(block: Block, table: _Table) -> bool:
+    if not isinstance(block.end, Branch):
+        return False
+    kind = table.kinds.get(block.end.register, VECTOR)
+    return kind.offsets != UNIFORM
+
+
+def _must_be_vectors(program: Program, pending: Pending, table: _Table) -> frozenset[str]:
+    """Scalar registers that are written while other lanes wait for their own value of them."""
+    found: set[str] = set()
+    for block, waiting in zip(program.blocks, pending.sets, strict=True):
+        if not waiting:
+            continue
+        live = frozenset().union(*(program.live[other] for other in waiting))
+        for step in block.steps:
+            found.update(n for n in step.writes if n in live and table.kinds.get(n, VECTOR).offsets is not None)
+    return frozenset(found)
+

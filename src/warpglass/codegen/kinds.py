@@ -1,0 +1,376 @@
+"""The fast implementation of isa/lanes.py: a scalar stands for all lanes wherever it can.
+
+A value is uniform (one scalar), affine (one scalar plus an offset per lane known at compile time; a static
+pattern is the same thing with arbitrary offsets) or a general vector. Every operation keeps the cheapest form
+that is exact modulo the width, and falls back to the reference implementation (vector.py) otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..isa.types import BITS, is_float
+from . import ranges
+from .builder import Builder, constant_vector, suffix, vector
+from .patterns import Patterns
+from .probes import Probe
+from .shape import Dim3, Shape
+from .values import UNIFORM, Offsets, Value, literal
+from .vector import VectorLanes
+
+# How far an axis of the grid may reach, per class: code is compiled for the smallest class that holds the
+# launch's grid, so that block indices have known bounds. The classes keep the number of versions small.
+GRID_CLASSES = (1 << 10, 1 << 16, 1 << 22, 1 << 31)
+
+
+def grid_class(grid: Dim3) -> Dim3:
+    """The bounds to compile for: the smallest class that holds each extent, 1 for an axis that is not used."""
+    x, y, z = (1 if extent == 1 else next(c for c in GRID_CLASSES if extent <= c) for extent in grid)
+    return x, y, z
+
+
+class KindLanes(VectorLanes):
+    """Operations on values of any form; `grid` bounds the extents of the grid."""
+
+    access: Patterns
+
+    def __init__(
+        self, builder: Builder, access: Patterns, shape: Shape, grid: Dim3, probes: Sequence[Probe] = ()
+    ):
+        super().__init__(builder, access, shape, probes)
+        self.grid = grid
+        table = shape.thread_table().astype(int)
+        self._tids = {axis: _lane_form(row) for axis, row in zip("xyz", table, strict=True)}
+
+    # ------------------------------------------------------------------------------------ forms
+    def constant(self, type_: str, pattern: int) -> Value:
+        width = BITS[type_]
+        pattern &= (1 << width) - 1
+        signed = pattern - (1 << width) if pattern >> (width - 1) and width > 1 else pattern
+        low = high = None if is_float(type_) else signed
+        return Value(type_, literal(type_, pattern, width), UNIFORM, pattern, low, high)
+
+    def as_vector(self, a: Value) -> Value:
+        if a.offsets is None:
+            return a
+        text = self.builder.splat(a.type, a.ir)
+        if not a.uniform:
+            offsets = constant_vector(a.type, a.offsets)
+            text = self.builder.value(f"add {vector(a.type)} {text}, {offsets}")
+        return Value(a.type, text, None, None, a.low, a.high)
+
+    def _vectors(self, *values: Value) -> tuple[Value, ...]:
+        return tuple(self.as_vector(value) for value in values)
+
+    # ------------------------------------------------------------------------------------ arithmetic
+    def apply(self, operation: str, *operands: Value) -> Value:
+        integer = not is_float(operands[0].type)
+        if len(operands) == 2 and integer:
+            known = _fold(operation, *operands) or _identity(operation, *operands)
+            if isinstance(known, int):
+                return self.constant(operands[0].type, known)
+            if known is not None:
+                return known
+            bounds = ranges.combine(operation, BITS[operands[0].type], _range(operands[0]), _range(operands[1]))
+        else:
+            bounds = None
+        low, high = bounds if bounds is not None else (None, None)
+        if low is not None and low == high:
+            return self.constant(operands[0].type, low)
+        result = self._apply(operation, operands)
+        return Value(result.type, result.ir, result.offsets, None, low, high)
+
+    def _apply(self, operation: str, operands: tuple[Value, ...]) -> Value:
+        affine = _AFFINE.get(operation)
+        if affine is not None and all(operand.scalar for operand in operands):
+            offsets = affine(*operands)
+            if offsets is not None:
+                return self._scalar(operation, operands, _wrapped(offsets, BITS[operands[0].type]))
+        if operation in _DIVISIONS:
+            return super().apply(operation, *operands)
+        if all(operand.uniform for operand in operands):
+            return self._scalar(operation, operands, UNIFORM)
+        return self._emit(operation, self._vectors(*operands), lanes=32)
+
+    def _scalar(self, operation: str, operands: tuple[Value, ...], offsets: Offsets) -> Value:
+        result = self._emit(operation, operands, lanes=1)
+        return Value(result.type, result.ir, offsets)
+
+    def compare(self, predicate: str, a: Value, b: Value) -> Value:
+        if not is_float(a.type):
+            known = ranges.decide(predicate, _range(a), _range(b))
+            if known is None and a.constant is not None and b.constant is not None:
+                known = _compare_constants(predicate, a, b)
+            if known is not None:
+                return self.constant("i1", int(known))
+        if a.uniform and b.uniform:
+            return Value("i1", self._compare(predicate, a, b, lanes=1).ir, UNIFORM)
+        return self._compare(predicate, *self._vectors(a, b), lanes=32)
+
+    def select(self, condition: Value, a: Value, b: Value) -> Value:
+        if condition.constant is not None:
+            return a if condition.constant else b
+        low, high = _join(_range(a), _range(b)) or (None, None)
+        if condition.uniform and a.scalar and a.offsets == b.offsets:
+            ir = self._select(condition, a, b, lanes=1).ir
+            return Value(a.type, ir, a.offsets, None, low, high)
+        ir = self._select(*self._vectors(condition, a, b), lanes=32).ir
+        return Value(a.type, ir, None, None, low, high)
+
+    def convert(self, operation: str, a: Value, type_: str) -> Value:
+        if a.constant is not None and operation in _CONVERT_CONSTANT:
+            return self.constant(type_, _CONVERT_CONSTANT[operation](a.constant, BITS[a.type]))
+        bounds = self._converted_range(operation, a, type_)
+        low, high = bounds if bounds is not None else (None, None)
+        if a.scalar and (a.uniform or self._keeps_offsets(operation, a)):
+            ir = self._convert(operation, a, type_, lanes=1).ir
+            assert a.offsets is not None
+            return Value(type_, ir, _wrapped(a.offsets, BITS[type_]), None, low, high)
+        return Value(type_, self._convert(operation, self.as_vector(a), type_, lanes=32).ir, None, None, low, high)
+
+    @staticmethod
+    def _keeps_offsets(operation: str, a: Value) -> bool:
+        """Whether converting the base converts every lane: truncation always, extension if no lane wraps."""
+        if operation == "trunc":
+            return True
+        bounds = _range(a)
+        if bounds is None:
+            return False
+        # The base must not wrap either, and it is a lane's value only if that lane's offset is zero.
+        assert a.offsets is not None
+        base_low, base_high = bounds[0] - max(a.offsets), bounds[1] - min(a.offsets)
+        limit = 1 << (BITS[a.type] - 1)
+        if operation == "sext":
+            return -limit <= base_low and base_high < limit
+        return operation == "zext" and bounds[0] >= 0 and 0 in a.offsets and min(a.offsets) >= 0
+
+    @staticmethod
+    def _converted_range(operation: str, a: Value, type_: str) -> ranges.Range:
+        bounds = _range(a)
+        width = BITS[a.type]
+        if operation == "trunc":
+            return ranges.fit(*bounds, BITS[type_]) if bounds else None
+        if operation == "sext":
+            return bounds or (-(1 << (width - 1)), (1 << (width - 1)) - 1)
+        if operation == "zext":
+            return bounds if bounds and bounds[0] >= 0 else (0, (1 << width) - 1)
+        return None
+
+    def _plain_division(self, operation: str, a: Value, b: Value) -> Value:
+        if a.uniform and b.uniform:
+            return self._scalar(operation, (a, b), UNIFORM)
+        if operation in ("urem", "udiv") and b.uniform and b.constant is None:
+            return self._divide_by_power(operation, a, b)
+        return self._divide_vectors(operation, a, b)
+
+    def _divide_by_power(self, operation: str, a: Value, b: Value) -> Value:
+        """Unsigned division by one number for all lanes, which is often a power of two at run time."""
+        builder, type_ = self.builder, a.type
+        numerator = self.as_vector(a)
+        ones = builder.call(type_, f"llvm.ctpop.{suffix(type_, 1)}", [(type_, b.ir)])
+        power, other, join = builder.label("power"), builder.label("other"), builder.label("divided")
+        builder.branch(builder.value(f"icmp eq {type_} {ones}, 1"), power, other)
+        builder.place(power)
+        if operation == "urem":
+            low = self.apply("sub", b, self.constant(type_, 1))
+            quick = self._emit("and", self._vectors(numerator, low), lanes=32)
+        else:
+            shift = builder.call(type_, f"llvm.cttz.{suffix(type_, 1)}", [(type_, b.ir), ("i1", "false")])
+            quick = self._emit("lshr", self._vectors(numerator, Value(type_, shift, UNIFORM)), lanes=32)
+        builder.jump(join)
+        builder.place(other)
+        general = self._divide_vectors(operation, numerator, b)
+        builder.jump(join)
+        builder.place(join)
+        return Value(type_, builder.phi(vector(type_), (quick.ir, power), (general.ir, other)))
+
+    def _divide_vectors(self, operation: str, a: Value, b: Value) -> Value:
+        a, b = self._vectors(a, b)
+        if a.type != "i32":
+            return self._emit(operation, (a, b), lanes=32)
+        # A double holds both operands exactly, and the quotient is too far from the next integer for
+        # rounding to reach it; x86 has no vector division of integers.
+        signed = operation[0] == "s"
+        to_double, back = ("sitofp", "fptosi") if signed else ("uitofp", "fptoui")
+        x, y = (self._convert(to_double, v, "double", lanes=32) for v in (a, b))
+        quotient = self._convert(back, self._emit("fdiv", (x, y), lanes=32), "i32", lanes=32)
+        if operation.endswith("div"):
+            return quotient
+        return self._emit("sub", (a, self._emit("mul", (quotient, b), lanes=32)), lanes=32)
+
+    # ------------------------------------------------------------------------------------ the machine
+    def special(self, name: str) -> Value:
+        register, _, axis = name.partition(".")
+        if register == "tid":
+            offsets, low, high = self._tids[axis]
+            if low == high:
+                return self.constant("i32", low)
+            if offsets is None:
+                return Value("i32", super().special(name).ir, None, None, low, high)
+            where = self.builder.offset("%threads_of_warp", self.shape.table_offset(axis))
+            return Value("i32", self.builder.load("i32", where), offsets, None, low, high)
+        if register == "laneid":
+            return Value("i32", "0", tuple(range(32)), None, 0, 31)
+        text = self.scalar_special(name)
+        if not text.startswith("%"):
+            return self.constant("i32", int(text))
+        low, high = self._special_range(register, axis)
+        return Value("i32", text, UNIFORM, None, low, high)
+
+    def _special_range(self, register: str, axis: str) -> tuple[int, int]:
+        if register == "warpid":
+            return 0, self.shape.warps - 1
+        bound = self.grid["xyz".index(axis)]
+        return (0, bound - 1) if register == "ctaid" else (1, min(bound, (1 << 31) - 1))
+
+    def window(self, space: str) -> Value:
+        return self.constant("i64", super().window(space).constant or 0)
+
+    def load(self, space: str, address: Value, type_: str, count: int, volatile: bool) -> tuple[Value, ...]:
+        if space == "param":
+            names = self.access.load_parameter(address, type_, count)
+            return tuple(Value(type_, name, UNIFORM) for name in names)
+        site = self.announce(space, False, address, type_, count)
+        if address.uniform:
+            names = self.access.load_uniform(site, address.ir, type_, count, self.mask)
+            return tuple(Value(type_, name, UNIFORM) for name in names)
+        if address.offsets is not None and count == 1 and _regular(address.offsets, BITS[type_] // 8):
+            name = self.access.load_affine(site, address, type_, self.mask)
+            return (Value(type_, name),)
+        names = self.access.load_any(site, self.as_vector(address).ir, type_, count, self.mask)
+        return tuple(Value(type_, name) for name in names)
+
+    def store(self, space: str, address: Value, values: tuple[Value, ...], volatile: bool) -> None:
+        type_ = values[0].type
+        site = self.announce(space, True, address, type_, len(values))
+        if address.uniform:
+            scalars = [value.ir if value.uniform else None for value in values]
+            names = [s or self.as_vector(v).ir for s, v in zip(scalars, values, strict=True)]
+            uniform = [s is not None for s in scalars]
+            self.access.store_uniform(site, address.ir, type_, names, uniform, self.mask)
+            return
+        names = [value.ir for value in self._vectors(*values)]
+        if address.offsets is not None and len(values) == 1 and _regular(address.offsets, BITS[type_] // 8):
+            self.access.store_affine(site, address, type_, names[0], self.mask)
+        else:
+            self.access.store_any(site, self.as_vector(address).ir, type_, names, self.mask)
+
+
+_DIVISIONS = ("udiv", "sdiv", "urem", "srem")
+
+
+def _lane_form(row: Sequence[int]) -> tuple[Offsets | None, int, int]:
+    """How a row of the thread table looks from a warp: lane offsets if every warp has the same, and bounds."""
+    warps = [tuple(int(x) - int(row[start]) for x in row[start : start + 32]) for start in range(0, len(row), 32)]
+    same = all(offsets == warps[0] for offsets in warps)
+    return (warps[0] if same else None), int(min(row)), int(max(row))
+
+
+def _range(a: Value) -> ranges.Range:
+    return None if a.low is None or a.high is None else (a.low, a.high)
+
+
+def _join(a: ranges.Range, b: ranges.Range) -> ranges.Range:
+    return None if a is None or b is None else (min(a[0], b[0]), max(a[1], b[1]))
+
+
+def _regular(offsets: Offsets, size: int) -> bool:
+    """Whether all lanes are a whole number of elements apart, so one test of alignment serves all."""
+    return all((offset - offsets[0]) % size == 0 for offset in offsets)
+
+
+def _wrapped(offsets: Offsets, width: int) -> Offsets:
+    """Offsets modulo the width, read as signed."""
+    half, whole = 1 << (width - 1), 1 << width
+    if -half <= min(offsets) and max(offsets) < half:
+        return offsets
+    return tuple((offset + half) % whole - half for offset in offsets)
+
+
+def _signed(value: Value) -> int | None:
+    if value.constant is None:
+        return None
+    width = BITS[value.type]
+    return value.constant - (1 << width) if value.constant >> (width - 1) else value.constant
+
+
+def _scaled(a: Value, b: Value) -> Offsets | None:
+    for value, factor in ((a, _signed(b)), (b, _signed(a))):
+        if factor is not None and value.offsets is not None:
+            return tuple(offset * factor for offset in value.offsets)
+    return None
+
+
+def _shifted(a: Value, b: Value) -> Offsets | None:
+    if b.constant is None or a.offsets is None:
+        return None
+    return tuple(offset << b.constant for offset in a.offsets)
+
+
+def _sum(sign: int) -> Callable[[Value, Value], Offsets | None]:
+    def offsets(a: Value, b: Value) -> Offsets | None:
+        assert a.offsets is not None and b.offsets is not None
+        return tuple(x + sign * y for x, y in zip(a.offsets, b.offsets, strict=True))
+
+    return offsets
+
+
+# Operations that keep scalar-plus-offsets form: the lane offsets of the result, None if they are not known.
+_AFFINE: dict[str, Callable[..., Offsets | None]] = {
+    "add": _sum(1),
+    "sub": _sum(-1),
+    "mul": lambda a, b: UNIFORM if a.uniform and b.uniform else _scaled(a, b),
+    "shl": lambda a, b: UNIFORM if a.uniform and b.uniform else _shifted(a, b),
+}
+
+_FOLD: dict[str, Callable[[int, int, int], int]] = {
+    "add": lambda a, b, w: a + b,
+    "sub": lambda a, b, w: a - b,
+    "mul": lambda a, b, w: a * b,
+    "and": lambda a, b, w: a & b,
+    "or": lambda a, b, w: a | b,
+    "xor": lambda a, b, w: a ^ b,
+    "shl": lambda a, b, w: a << b,
+    "lshr": lambda a, b, w: a >> b,
+    "ashr": lambda a, b, w: (a - (1 << w) if a >> (w - 1) else a) >> b,
+    "llvm.umin": lambda a, b, w: min(a, b),
+    "llvm.umax": lambda a, b, w: max(a, b),
+}
+
+
+def _fold(operation: str, a: Value, b: Value) -> int | None:
+    if a.constant is None or b.constant is None or operation not in _FOLD:
+        return None
+    width = BITS[a.type]
+    if operation in ("shl", "lshr", "ashr") and b.constant >= width:
+        return None
+    return _FOLD[operation](a.constant, b.constant, width) & ((1 << width) - 1)
+
+
+def _identity(operation: str, a: Value, b: Value) -> Value | None:
+    """Operations with a constant that need no instruction."""
+    ones = (1 << BITS[a.type]) - 1
+    if b.constant == 0 and operation in ("add", "sub", "or", "xor", "shl", "lshr", "ashr"):
+        return a
+    if a.constant == 0 and operation in ("add", "or", "xor"):
+        return b
+    if operation == "mul" and 1 in (a.constant, b.constant):
+        return b if a.constant == 1 else a
+    if operation in ("mul", "and") and 0 in (a.constant, b.constant):
+        return a if a.constant == 0 else b
+    if operation == "and" and ones in (a.constant, b.constant):
+        return b if a.constant == ones else a
+    return None
+
+
+_CONVERT_CONSTANT: dict[str, Callable[[int, int], int]] = {
+    "trunc": lambda pattern, width: pattern,
+    "zext": lambda pattern, width: pattern,
+    "sext": lambda pattern, width: pattern - (1 << width) if pattern >> (width - 1) else pattern,
+    "bitcast": lambda pattern, width: pattern,
+}
+
+
+def _compare_constants(predicate: str, a: Value, b: Value) -> bool | None:
+    assert a.constant is not None and b.constant is not None
+    return ranges.decide("s" + predicate[1:] if predicate[0] == "u" else predicate, (a.constant,) * 2, (b.constant,) * 2)

@@ -1,0 +1,326 @@
+"""Accesses whose addresses follow a pattern, known at compile time or found at run time.
+
+A uniform address is one scalar access. Affine addresses are checked as one interval; contiguous ones become
+one (masked) vector access, other patterns within a small span one wide access and a shuffle, the rest a
+gather. Where the form is unknown, one comparison finds contiguous lanes and an outlined helper sorts out the
+others, half a warp at a time.
+"""
+
+from __future__ import annotations
+
+from ..isa.types import BITS
+from .access import Access, Bounds
+from .builder import constant_vector, suffix, vector
+from .values import Offsets, Value
+
+# The widest access, in elements, that a static pattern is served with.
+_SPAN = 128
+
+
+class Patterns(Access):
+    """Emits accesses of every form."""
+
+    # ------------------------------------------------------------------------------------ checks
+    def _check_interval(self, site: int, low: str, span: int) -> tuple[str, Bounds]:
+        """An i1 that holds if `span` elements from address `low` are not all within the site's range."""
+        b = self.builder
+        bounds = self.bounds(site)
+        size = self.sites[site].size
+        distance = low if bounds.low == "0" else b.value(f"sub i64 {low}, {bounds.low}")
+        if size == 1:
+            last = b.call("i64", "llvm.uadd.sat.i64", [("i64", distance), ("i64", str(span - 1))])
+            return b.value(f"icmp uge i64 {last}, {bounds.limit}"), bounds
+        shift = size.bit_length() - 1
+        rotated = b.call("i64", "llvm.fshr.i64", [("i64", distance), ("i64", distance), ("i64", str(shift))])
+        last = rotated if span == 1 else b.value(f"add i64 {rotated}, {span - 1}")
+        return b.value(f"icmp uge i64 {last}, {bounds.limit}"), bounds
+
+    def _host(self, address: str, bounds: Bounds) -> str:
+        b = self.builder
+        return b.value(f"inttoptr i64 {b.value(f'add i64 {address}, {bounds.delta}')} to ptr")
+
+    def _splat_address(self, address: Value | str) -> str:
+        if isinstance(address, str):
+            return self.builder.splat("i64", address)
+        whole = self.builder.splat("i64", address.ir)
+        assert address.offsets is not None
+        return self.builder.value(f"add <32 x i64> {whole}, {constant_vector('i64', address.offsets)}")
+
+    # ------------------------------------------------------------------------------------ uniform
+    def load_uniform(self, site: int, address: str, type_: str, count: int, mask: str) -> list[str]:
+        """Scalars from one address for all lanes."""
+        b = self.builder
+        size = BITS[type_] // 8
+        bad, bounds = self._check_interval(site, address, 1)
+        fast, slow, join = b.label("fast"), b.label("slow"), b.label("join")
+        b.branch(bad, slow, fast, unlikely=True)
+        b.place(fast)
+        host = self._host(address, bounds)
+        quick = [b.load(type_, b.offset(host, k * size), ", align 1") for k in range(count)]
+        b.jump(join)
+        b.place(slow)
+        label = self._serve(site, self._splat_address(address), mask)
+        lane = b.call("i32", "llvm.cttz.i32", [("i32", mask), ("i1", "false")])
+        start = b.value(f"mul i64 {b.value(f'zext i32 {lane} to i64')}, {size * count}")
+        served = b.offset("%lane_buffer", start)
+        careful = [b.load(type_, b.offset(served, k * size), ", align 1") for k in range(count)]
+        b.jump(join)
+        b.place(join)
+        return [b.phi(type_, (x, fast), (y, label)) for x, y in zip(quick, careful, strict=True)]
+
+    def store_uniform(
+        self, site: int, address: str, type_: str, values: list[str], uniform: list[bool], mask: str
+    ) -> None:
+        """One value to one address: that of the highest active lane."""
+        b = self.builder
+        size = BITS[type_] // 8
+        active, done = b.label("active"), b.label("stored")
+        b.branch(b.value(f"icmp ne i32 {mask}, 0"), active, done)
+        b.place(active)
+        if not all(uniform):
+            leading = b.call("i32", "llvm.ctlz.i32", [("i32", mask), ("i1", "false")])
+            lane = b.value(f"sub i32 31, {leading}")
+        scalars = [
+            value if same else b.value(f"extractelement {vector(type_)} {value}, i32 {lane}")
+            for value, same in zip(values, uniform, strict=True)
+        ]
+        bad, bounds = self._check_interval(site, address, 1)
+        fast, slow = b.label("fast"), b.label("slow")
+        b.branch(bad, slow, fast, unlikely=True)
+        b.place(fast)
+        host = self._host(address, bounds)
+        for k, scalar in enumerate(scalars):
+            b.store(type_, scalar, b.offset(host, k * size), ", align 1")
+        b.jump(done)
+        b.place(slow)
+        whole = [b.splat(type_, scalar) for scalar in scalars]
+        self.store_slowly(site, self._splat_address(address), type_, whole, mask)
+        b.jump(done)
+        b.place(done)
+
+    # ------------------------------------------------------------------------------------ affine
+    def load_affine(self, site: int, address: Value, type_: str, mask: str) -> str:
+        """A vector from addresses at known distances; inactive lanes get anything."""
+        b = self.builder
+        low, elements = self._elements(address, BITS[type_] // 8)
+        bad, bounds = self._check_interval(site, low, max(elements) + 1)
+        fast, slow, join = b.label("fast"), b.label("slow"), b.label("join")
+        b.branch(bad, slow, fast, unlikely=True)
+        b.place(fast)
+        quick = self._load_pattern(low, elements, bounds, address, type_, mask)
+        b.jump(join)
+        b.place(slow)
+        careful, label = self.load_slowly(site, self._splat_address(address), type_, 1, mask)
+        b.jump(join)
+        b.place(join)
+        return b.phi(vector(type_), (quick, fast), (careful[0], label))
+
+    def _load_pattern(
+        self, low: str, elements: Offsets, bounds: Bounds, address: Value, type_: str, mask: str
+    ) -> str:
+        # The whole interval is inside the allocation, so lanes that are not active may be read too.
+        b = self.builder
+        span = max(elements) + 1
+        if elements == tuple(range(32)):
+            return b.load(vector(type_), self._host(low, bounds), ", align 1")
+        if span > _SPAN:
+            return self.gather(self._splat_address(address), bounds.delta, type_, 1, mask)[0]
+        wide = max(2, 1 << (span - 1).bit_length())
+        host = self._host(low, bounds)
+        if wide == span:
+            loaded = b.load(vector(type_, wide), host, ", align 1")
+        else:
+            present = set(elements)
+            picks = constant_vector("i1", ("true" if k in present else "false" for k in range(wide)))
+            args = [("ptr", f"align 1 {host}"), (f"<{wide} x i1>", picks), (vector(type_, wide), "zeroinitializer")]
+            loaded = b.call(vector(type_, wide), f"llvm.masked.load.{suffix(type_, wide)}.p0", args)
+        return self._shuffle(type_, loaded, wide, elements)
+
+    def store_affine(self, site: int, address: Value, type_: str, value: str, mask: str) -> None:
+        """A vector to addresses at known distances."""
+        b = self.builder
+        low, elements = self._elements(address, BITS[type_] // 8)
+        bad, bounds = self._check_interval(site, low, max(elements) + 1)
+        fast, slow, join = b.label("fast"), b.label("slow"), b.label("join")
+        b.branch(bad, slow, fast, unlikely=True)
+        b.place(fast)
+        self._store_pattern(low, elements, bounds, address, type_, value, mask)
+        b.jump(join)
+        b.place(slow)
+        self.store_slowly(site, self._splat_address(address), type_, [value], mask)
+        b.jump(join)
+        b.place(join)
+
+    def _store_pattern(
+        self, low: str, elements: Offsets, bounds: Bounds, address: Value, type_: str, value: str, mask: str
+    ) -> None:
+        b = self.builder
+        span = max(elements) + 1
+        if elements == tuple(range(32)):
+            self._masked_store(type_, value, self._host(low, bounds), mask)
+            return
+        if span > _SPAN or len(set(elements)) < 32:
+            self.scatter(self._splat_address(address), bounds.delta, type_, [value], mask)
+            return
+        wide = max(32, 1 << (span - 1).bit_length())
+        lane_of = {element: lane for lane, element in enumerate(elements)}
+        spread = self._shuffle(type_, value, 32, tuple(lane_of.get(k, 0) for k in range(wide)))
+        picks = ", ".join(f"i32 {lane_of.get(k, 32)}" for k in range(wide))
+        lanes = b.value(
+            f"shufflevector <32 x i1> {b.mask_vector(mask)}, <32 x i1> zeroinitializer, <{wide} x i32> <{picks}>"
+        )
+        self._store_masked(type_, spread, self._host(low, bounds), lanes, wide)
+
+    def _elements(self, address: Value, size: int) -> tuple[str, Offsets]:
+        """The lowest lane's address, and every lane's distance from it in elements."""
+        assert address.offsets is not None
+        lowest = min(address.offsets)
+        low = self.builder.value(f"add i64 {address.ir}, {lowest}") if lowest else address.ir
+        return low, tuple((offset - lowest) // size for offset in address.offsets)
+
+    def _shuffle(self, type_: str, value: str, width: int, picks: Offsets) -> str:
+        chosen = ", ".join(f"i32 {k}" for k in picks)
+        whole = vector(type_, width)
+        return self.builder.value(f"shufflevector {whole} {value}, {whole} poison, <{len(picks)} x i32> <{chosen}>")
+
+    def _masked_store(self, type_: str, value: str, host: str, mask: str) -> None:
+        if mask == "-1":
+            self.builder.store(vector(type_), value, host, ", align 1")
+        else:
+            self._store_masked(type_, value, host, self.builder.mask_vector(mask), 32)
+
+    def _store_masked(self, type_: str, value: str, host: str, lanes: str, width: int) -> None:
+        args = [(vector(type_, width), value), ("ptr", f"align 1 {host}"), (f"<{width} x i1>", lanes)]
+        self.builder.call("void", f"llvm.masked.store.{suffix(type_, width)}.p0", args)
+
+    # ------------------------------------------------------------------------------------ any form
+    def load_any(self, site: int, address: str, type_: str, count: int, mask: str) -> list[str]:
+        """A vector from addresses of unknown form: contiguous lanes are found at run time."""
+        if count > 1:
+            return self.load_vector(site, address, type_, count, mask)
+        b = self.builder
+        first, contiguous = self._test_contiguous(address, BITS[type_] // 8, mask)
+        straight, test, quick, mixed, slow, join = (b.label() for _ in range(6))
+        b.branch(contiguous, test, mixed)
+        b.place(test)
+        outside, bounds = self._check_interval(site, first, 32)
+        b.branch(outside, slow, straight, unlikely=True)
+        b.place(straight)
+        one = b.load(vector(type_), self._host(first, bounds), ", align 1")
+        b.jump(join)
+        b.place(mixed)
+        bad, bounds = self._check_vector(site, address, mask)
+        b.branch(bad, slow, quick, unlikely=True)
+        b.place(quick)
+        host = b.value(f"add <32 x i64> {address}, {b.splat('i64', bounds.delta)}")
+        self.gathers.add(type_)
+        two = b.call(vector(type_), f"wg_gather_{type_}", [("<32 x i64>", host), ("i32", mask)])
+        b.jump(join)
+        b.place(slow)
+        three, label = self.load_slowly(site, address, type_, 1, mask)
+        b.jump(join)
+        b.place(join)
+        return [b.phi(vector(type_), (one, straight), (two, quick), (three[0], label))]
+
+    def store_any(self, site: int, address: str, type_: str, values: list[str], mask: str) -> None:
+        """A vector to addresses of unknown form."""
+        if len(values) > 1:
+            self.store_vector(site, address, type_, values, mask)
+            return
+        b = self.builder
+        first, contiguous = self._test_contiguous(address, BITS[type_] // 8, mask)
+        straight, test, quick, mixed, slow, join = (b.label() for _ in range(6))
+        b.branch(contiguous, test, mixed)
+        b.place(test)
+        outside, bounds = self._check_interval(site, first, 32)
+        b.branch(outside, slow, straight, unlikely=True)
+        b.place(straight)
+        self._masked_store(type_, values[0], self._host(first, bounds), mask)
+        b.jump(join)
+        b.place(mixed)
+        bad, bounds = self._check_vector(site, address, mask)
+        b.branch(bad, slow, quick, unlikely=True)
+        b.place(quick)
+        self.scatter(address, bounds.delta, type_, values, mask)
+        b.jump(join)
+        b.place(slow)
+        self.store_slowly(site, address, type_, values, mask)
+        b.jump(join)
+        b.place(join)
+
+    def _test_contiguous(self, address: str, size: int, mask: str) -> tuple[str, str]:
+        """Lane 0's address, and an i1 that holds if every active lane lies where it would put it."""
+        b = self.builder
+        first = b.value(f"extractelement <32 x i64> {address}, i32 0")
+        expected = b.value(
+            f"add <32 x i64> {b.splat('i64', first)}, {constant_vector('i64', (size * k for k in range(32)))}"
+        )
+        strays = b.mask_bits(b.value(f"icmp ne <32 x i64> {address}, {expected}"))
+        if mask != "-1":
+            strays = b.value(f"and i32 {strays}, {mask}")
+        return first, b.value(f"icmp eq i32 {strays}, 0")
+
+
+def gather_helper(type_: str, declarations: set[str]) -> str:
+    """`@wg_gather_T`: loads from checked host addresses, half a warp at a time: a run, one element, or any."""
+    size = BITS[type_] // 8
+    half, whole = vector(type_, 16), vector(type_)
+    name = suffix(type_, 16)
+    declarations |= {
+        f"declare {half} @llvm.masked.gather.{name}.v16p0(<16 x ptr>, <16 x i1>, {half})",
+        f"declare {half} @llvm.masked.load.{name}.p0(ptr, <16 x i1>, {half})",
+        "declare i16 @llvm.cttz.i16(i16, i1)",
+    }
+    steps = constant_vector("i64", (size * k for k in range(16)))
+    low = ", ".join(f"i32 {k}" for k in range(16))
+    high = ", ".join(f"i32 {k + 16}" for k in range(16))
+    both = ", ".join(f"i32 {k}" for k in range(32))
+    return f"""
+define internal {half} @wg_gather_half_{type_}(<16 x i64> %at, i16 %mask) alwaysinline #0 {{
+entry:
+  %lanes = bitcast i16 %mask to <16 x i1>
+  %first = extractelement <16 x i64> %at, i32 0
+  %one = insertelement <16 x i64> poison, i64 %first, i32 0
+  %all = shufflevector <16 x i64> %one, <16 x i64> poison, <16 x i32> zeroinitializer
+  %run = add <16 x i64> %all, {steps}
+  %off = icmp ne <16 x i64> %at, %run
+  %off.bits = bitcast <16 x i1> %off to i16
+  %strays = and i16 %off.bits, %mask
+  %is_run = icmp eq i16 %strays, 0
+  br i1 %is_run, label %straight, label %other
+straight:
+  %p = inttoptr i64 %first to ptr
+  %a = call {half} @llvm.masked.load.{name}.p0(ptr align 1 %p, <16 x i1> %lanes, {half} zeroinitializer)
+  ret {half} %a
+other:
+  %differ = icmp ne <16 x i64> %at, %all
+  %differ.bits = bitcast <16 x i1> %differ to i16
+  %apart = and i16 %differ.bits, %mask
+  %first_active = trunc i16 %mask to i1
+  %none_apart = icmp eq i16 %apart, 0
+  %is_one = and i1 %none_apart, %first_active
+  br i1 %is_one, label %same, label %any
+same:
+  %q = inttoptr i64 %first to ptr
+  %x = load {type_}, ptr %q, align 1
+  %x1 = insertelement {half} poison, {type_} %x, i32 0
+  %b = shufflevector {half} %x1, {half} poison, <16 x i32> zeroinitializer
+  ret {half} %b
+any:
+  %ps = inttoptr <16 x i64> %at to <16 x ptr>
+  %c = call {half} @llvm.masked.gather.{name}.v16p0(<16 x ptr> align {size} %ps, <16 x i1> %lanes, {half} zeroinitializer)
+  ret {half} %c
+}}
+define internal {whole} @wg_gather_{type_}(<32 x i64> %at, i32 %mask) noinline #0 {{
+entry:
+  %low = shufflevector <32 x i64> %at, <32 x i64> poison, <16 x i32> <{low}>
+  %high = shufflevector <32 x i64> %at, <32 x i64> poison, <16 x i32> <{high}>
+  %mask.low = trunc i32 %mask to i16
+  %mask.shifted = lshr i32 %mask, 16
+  %mask.high = trunc i32 %mask.shifted to i16
+  %a = call {half} @wg_gather_half_{type_}(<16 x i64> %low, i16 %mask.low)
+  %b = call {half} @wg_gather_half_{type_}(<16 x i64> %high, i16 %mask.high)
+  %both = shufflevector {half} %a, {half} %b, <32 x i32> <{both}>
+  ret {whole} %both
+}}
+"""
