@@ -24,11 +24,11 @@ SMALLEST = -(2**63)
 _MAXIMUM_NESTING = 32
 
 _BINARY: dict[str, tuple[int, Callable[[int, int], int]]] = {
-    "|": (1, operator.or_),
-    "^": (2, operator.xor),
-    "&": (3, operator.and_),
-    "<<": (4, operator.lshift),
-    ">>": (4, operator.rshift),
+    "|": (1, lambda a, b: a | b),
+    "^": (2, lambda a, b: a ^ b),
+    "&": (3, lambda a, b: a & b),
+    "<<": (4, lambda a, b: a << b),
+    ">>": (4, lambda a, b: a >> b),
     "+": (5, operator.add),
     "-": (5, operator.sub),
     "*": (6, operator.mul),

@@ -28,6 +28,7 @@ from .tree import (
     Pair,
     Prototype,
     Register,
+    Sink,
     SourceLocation,
     Special,
     Symbol,
@@ -87,6 +88,16 @@ def print_operand(operand: Operand) -> str:
             return str(value)
         case Float(bits, width):
             return f"0f{bits:08X}" if width == 32 else f"0d{bits:016X}"
+        case Component(base, selector):
+            return f"{base.name}.{selector}"
+        case Sink():
+            return "_"
+        case _:
+            return _print_compound(operand)
+
+
+def _print_compound(operand: Operand) -> str:
+    match operand:
         case Negated(inner):
             return f"!{print_operand(inner)}"
         case Pair(first, second):
@@ -101,12 +112,10 @@ def print_operand(operand: Operand) -> str:
             return "[" + ", ".join(map(_unbracketed, elements)) + "]"
         case Displaced(base, offset):
             return f"{print_operand(base)}+{offset}"
-        case Component(base, selector):
-            return f"{base.name}.{selector}"
         case Masked(mask, inner):
             return f"0x{mask:X}({_unbracketed(inner)})"
         case _:
-            return "_"
+            raise TypeError(f"{operand!r} is no operand")
 
 
 def print_variable(variable: Variable) -> str:

@@ -230,15 +230,15 @@ class Function:
     entry: bool
     parameters: tuple[Variable, ...] = ()
     results: tuple[Variable, ...] = ()
-    registers: Mapping[str, str] = field(default_factory=dict)  # name -> type without the dot
+    registers: Mapping[str, str] = field(default_factory=dict[str, str])  # name -> type without the dot
     variables: tuple[Variable, ...] = ()  # .shared, .local, .param, .global, .const declared inside
     body: tuple[Instruction | Label, ...] | None = None
     directives: tuple[tuple[str, tuple[int, ...]], ...] = ()
-    branch_targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    branch_targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     linkage: str = ""
     line: int = 0
-    call_targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    prototypes: Mapping[str, Prototype] = field(default_factory=dict)
+    call_targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    prototypes: Mapping[str, Prototype] = field(default_factory=dict[str, Prototype])
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,5 +252,5 @@ class Module:
     address_size: int = 64
     variables: tuple[Variable, ...] = ()
     functions: tuple[Function, ...] = ()
-    files: Mapping[int, str] = field(default_factory=dict)
-    aliases: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[int, str] = field(default_factory=dict[int, str])
+    aliases: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -1,0 +1,56 @@
+# bench   race the reduction ladder and write build/bench.json
+# test    lint, then all tests
+# lint    ruff, pyright, import directions
+#
+# Everything runs in .venv, which is made on first use. The stamps are older than pyproject.toml only after a
+# change of dependencies: then, and only then, pip runs again. The package is installed in place (editable).
+
+VENV    := .venv
+BIN     := $(VENV)/bin
+PYTEST_ARGS ?= -n 2 -q
+BENCH_ARGS  ?=
+
+.PHONY: bench test lint
+.DELETE_ON_ERROR:
+
+bench: $(VENV)/.installed
+	@mkdir -p build
+	$(BIN)/warpglass bench reduction --json build/bench.json $(BENCH_ARGS)
+
+test: lint
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/pyright
+	$(BIN)/python -m pytest -q tests/test_import_direction.py
+
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+# A shim of pyenv may exist and fail, and Debian splits ensurepip off: take the first Python that has all we need.
+$(BIN)/python:
+	@found=; \
+	for candidate in python3.13 python3.12 python3.11 python3 python; do \
+		if $$candidate -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' 2>/dev/null; then \
+			found=$$candidate; \
+			if $$candidate -c 'import ensurepip, venv' 2>/dev/null; then \
+				echo "making $(VENV) with $$candidate" >&2; \
+				exec $$candidate -m venv $(VENV); \
+			fi; \
+		fi; \
+	done; \
+	if [ -n "$$found" ]; then \
+		echo "error: $$found cannot make virtual environments, since its ensurepip module is missing." >&2; \
+		echo "       Debian and Ubuntu: apt install python3-venv" >&2; \
+	else \
+		echo "error: warpglass needs Python 3.11, 3.12 or 3.13, and none of python3.13, python3.12," >&2; \
+		echo "       python3.11, python3 and python is one." >&2; \
+	fi; \
+	exit 1

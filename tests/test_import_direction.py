@@ -1,0 +1,181 @@
+"""Imports point one way. The rules are the tables below; docs/architecture.md says why.
+
+A module may import its own package, what EVERYONE may import, and what its row of MAY_IMPORT lists. The
+longest matching row counts. Imports under `if TYPE_CHECKING:` are knowledge too, but make no cycle.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+STAGES = ("source", "ptx", "isa", "program", "codegen", "engine", "observe", "report")  # left to right
+
+# Plain records and leaf tables.
+EVERYONE = ("errors", "record", "devices", "source.compiled", "ptx.tree", "engine.backend")
+RECORDS = ("ladders.rung", "ladders.trial")  # what a ladder tells the report
+
+MAY_IMPORT: dict[str, tuple[str, ...]] = {
+    **{stage: STAGES[:position] for position, stage in enumerate(STAGES)},
+    "errors": (),
+    "record": (),
+    "devices": (),
+    "source.compiled": (),
+    "ptx.tree": (),
+    "engine.backend": (),
+    "models": (),
+    "ladders": (),
+    "ladders.ship": ("source",),  # compiles the rungs' PTX that the package ships
+    "report": (*RECORDS, "models"),  # records only, none of the stages before it
+    "argument_text": (),
+    "lab": ("*",),
+    "lab_bench": ("*",),
+    "measure": ("ladders", "report"),
+    "numba_device": ("*",),
+    "pytest_plugin": ("", "lab", "report"),
+    "cli": ("", "lab", "lab_bench", "measure", "argument_text", "ladders", "models", "report"),
+    "__main__": ("cli",),
+    "": ("lab", "lab_bench", "measure"),
+}
+
+# Heavy or optional packages may be imported inside functions; our own modules only by the front doors.
+DEFERRABLE = frozenset(
+    "PIL cuda cupy jinja2 llvmlite matplotlib numba numba_cuda numba_cuda_mlir numpy rich scipy torch "
+    "typer".split()
+)
+DEFERS_OWN = ("", "__main__", "cli", "lab", "lab_bench", "measure", "pytest_plugin")
+
+HEAVY = ("PIL", "cuda", "jinja2", "llvmlite", "matplotlib", "numba", "numpy", "rich", "typer")
+
+ROOT = Path(__file__).parent.parent / "src" / "warpglass"
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import of our own module (`target`, "" is the package itself) or of another package."""
+
+    target: str
+    own: bool
+    line: int
+    in_function: bool
+    for_types: bool
+
+
+@cache
+def module_files() -> dict[str, Path]:
+    """Module names without the leading `warpglass.`; the package itself is ""."""
+    found: dict[str, Path] = {}
+    for path in sorted(ROOT.rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+@cache
+def imports_of(module: str) -> tuple[Import, ...]:
+    path = module_files()[module]
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    return tuple(_walk(ast.parse(path.read_text("utf-8")), package, in_function=False, for_types=False))
+
+
+def _walk(node: ast.AST, package: str, in_function: bool, for_types: bool) -> Iterator[Import]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            for target, own in _targets(child, package):
+                yield Import(target, own, child.lineno, in_function, for_types)
+        inside = in_function or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        typing = for_types or (isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test))
+        yield from _walk(child, package, inside, typing)
+
+
+def _targets(node: ast.Import | ast.ImportFrom, package: str) -> Iterator[tuple[str, bool]]:
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            top, _, rest = alias.name.partition(".")
+            yield (rest, True) if top == "warpglass" else (top, False)
+        return
+    if node.level:
+        parts = package.split(".") if package else []
+        base = ".".join([*parts[: len(parts) - node.level + 1], *([node.module] if node.module else [])])
+    else:
+        top, _, rest = (node.module or "").partition(".")
+        if top != "warpglass":
+            yield top, False
+            return
+        base = rest
+    for alias in node.names:  # `from . import jit` names a module, `from .jit import compile` does not
+        inner = f"{base}.{alias.name}" if base else alias.name
+        yield (inner if inner in module_files() else base), True
+
+
+def _is_in(module: str, package: str) -> bool:
+    return module == package or (package != "" and module.startswith(package + "."))
+
+
+def _row(module: str) -> str | None:
+    rows = [row for row in MAY_IMPORT if _is_in(module, row)]
+    return max(rows, key=len) if rows else None
+
+
+def _may_import(module: str, row: str, target: str) -> bool:
+    own_package = row.partition(".")[0]
+    allowed = (*MAY_IMPORT[row], *EVERYONE, own_package)
+    return "*" in allowed or any(_is_in(target, package) for package in allowed)
+
+
+@pytest.mark.parametrize("module", module_files())
+def test_imports_point_left(module: str) -> None:
+    row = _row(module)
+    assert row is not None, f"{module} has no row in MAY_IMPORT: say what it may import"
+    wrong = [
+        f"{module_files()[module]}:{found.line}: {module} may not import {found.target or 'warpglass'}"
+        for found in imports_of(module)
+        if found.own and not _may_import(module, row, found.target)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("module", module_files())
+def test_imports_inside_functions_are_of_heavy_packages(module: str) -> None:
+    wrong = [
+        f"{module_files()[module]}:{found.line}: import {found.target} at the top of the file"
+        for found in imports_of(module)
+        if found.in_function and not (module in DEFERS_OWN if found.own else found.target in DEFERRABLE)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_import_cycles() -> None:
+    graph = {
+        module: {found.target for found in imports_of(module) if found.own and not found.for_types} - {module}
+        for module in module_files()
+    }
+    # A module of which all imports are gone lies on no cycle: what remains when no more can be removed does.
+    while leaves := {module for module, targets in graph.items() if not targets & graph.keys()}:
+        graph = {module: targets for module, targets in graph.items() if module not in leaves}
+    assert not graph, f"import cycle among {sorted(_on_cycle(graph))}"
+
+
+def _on_cycle(graph: dict[str, set[str]]) -> set[str]:
+    while roots := graph.keys() - {target for targets in graph.values() for target in targets}:
+        graph = {module: targets for module, targets in graph.items() if module not in roots}
+    return set(graph)
+
+
+def test_import_warpglass_loads_nothing_heavy() -> None:
+    program = f"import sys, warpglass; print(*(set({HEAVY!r}) & set(sys.modules)))"
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": str(ROOT.parent)},
+    )
+    assert run.stdout.split() == []
