@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from . import __version__, lab, source
 from .errors import ArgumentError
 from .ladders.trial import Final, Language, Options, Toolchain
 from .measure import Bench, Progress, run_bench
 
-LanguageChoice = Literal["cuda", "python", "both"]
 LANGUAGES: dict[str, tuple[Language, ...]] = {
     "cuda": ("cuda",),
     "python": ("python",),
     "both": ("cuda", "python"),
 }
+FINALS: dict[str, Final] = {"host": "host", "launch": "launch"}
 
 
 def bench(
@@ -23,11 +21,11 @@ def bench(
     size: int | None = None,
     dtype: str | None = None,
     block: int | None = None,
-    language: LanguageChoice = "both",
+    language: str = "both",
     device: str = "auto",
     repeat: int = 5,
     rungs: tuple[str, ...] = (),
-    final: Final = "host",
+    final: str = "host",
     as_written: bool = False,
     data: str = "random",
     seed: int = 0,
@@ -38,21 +36,21 @@ def bench(
     """Run every rung of a ladder, verify each, and return rows, tables and JSON.
 
     `size` (elements), `dtype` and `block` (threads) replace the sizes of the course notes in all tables.
-    Seconds are the median of `repeat` runs. `final` says where the partial results are combined: on the
-    "host" or by a further "launch". Raises ArgumentError for what the ladder does not take; a rung that fails
+    `language` is "cuda", "python" or "both". Seconds are the median of `repeat` runs. `final` says where the
+    partial results are combined: on the "host" or by a further "launch". Raises ArgumentError for what the ladder does not take; a rung that fails
     is a row that is not verified.
     """
     if language not in LANGUAGES:
         raise ArgumentError(f"language {language!r}: one of {', '.join(LANGUAGES)}")
-    if final not in ("host", "launch"):
-        raise ArgumentError(f"final {final!r}: host or launch")
+    if final not in FINALS:
+        raise ArgumentError(f"final {final!r}: one of {', '.join(FINALS)}")
     options = Options(
         size=size,
         dtype=dtype,
         block=block,
         languages=LANGUAGES[language],
         rungs=tuple(rungs),
-        final=final,
+        final=FINALS[final],
         as_written=as_written,
         data=data,
         seed=seed,

@@ -6,11 +6,10 @@ Belongs here: the view of `--explain`. The text is the rung's; the figures come 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from textwrap import dedent
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
 from ..record import Record, Row
@@ -32,9 +31,9 @@ def print_explanations(rungs: Sequence[Explained], record: Record | None, consol
             if row.rung == rung.name and row.seconds is not None:
                 console.print(Text(f"  {_figures(row)}", style="cyan"))
         for paragraph in _paragraphs(rung.explanation):
-            _print_indented(Text(paragraph), console)
+            _print_indented(paragraph, console)
         if rung.defect:
-            _print_indented(Text(f"Defect: {rung.defect}.", style="red"), console)
+            _print_indented(f"Defect: {rung.defect}.", console, "red")
 
 
 def _figures(row: Row) -> str:
@@ -46,12 +45,10 @@ def _figures(row: Row) -> str:
 
 
 def _paragraphs(explanation: str) -> list[str]:
-    title, _, rest = explanation.strip().partition("\n")
-    return [
-        title,
-        *(" ".join(block.split()) for block in dedent(rest).strip().split("\n\n") if block.strip()),
-    ]
+    return [" ".join(block.split()) for block in explanation.strip().split("\n\n")]
 
 
-def _print_indented(text: Text, console: Console) -> None:
-    console.print(Padding(text, (0, 0, 0, 2)), width=min(READING_WIDTH, console.width))
+def _print_indented(text: str, console: Console, style: str = "") -> None:
+    width = min(READING_WIDTH, console.width)
+    filled = fill(text, width, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+    console.print(Text(filled, style=style))

@@ -28,7 +28,8 @@ class RunReport:
 def print_run(report: RunReport, *, as_json: bool) -> None:
     """Print the report for people or as JSON."""
     if as_json:
-        print(json.dumps(asdict(report), indent=1, default=str))
+        sums = [{"argument": text, "sum": value} for text, value in report.sums]
+        print(json.dumps({**asdict(report), "sums": sums}, indent=1))
         return
     console = stdout_console()
     shape = ", ".join("x".join(map(str, extents)) for extents in (report.grid, report.block))

@@ -41,8 +41,8 @@ class ReductionRung:
 
     @property
     def title(self) -> str:
-        """The first line of the explanation."""
-        return self.explanation.strip().partition("\n")[0]
+        """The first sentence or two: the explanation's first paragraph."""
+        return " ".join(self.explanation.strip().partition("\n\n")[0].split())
 
     @property
     def languages(self) -> tuple[Language, ...]:
