@@ -251,7 +251,7 @@ def test_a_third_view_joins_two_allocations():
 def test_view_that_is_aligned_on_the_host_alone_is_refused():
     raw = np.zeros(33, np.uint8)
     odd = raw[1:] if raw.ctypes.data % 8 == 0 else raw
-    owner = np.frombuffer(memoryview(odd), np.uint8)
+    owner = np.frombuffer(odd.data, np.uint8)
     shift = -owner.ctypes.data % 8
     with pytest.raises(ArgumentError, match="in the memory that owns it"):
         bind_ptx(("*",), owner[shift : shift + 16].view(np.float64))

@@ -111,7 +111,7 @@ def all_devices() -> Mapping[str, Device]:
 
 
 def _device(key: str, table: Mapping[str, Any]) -> Device:
-    numbers = {name: entry for name, entry in table.items() if isinstance(entry, dict)}
+    numbers: dict[str, Any] = {name: entry for name, entry in table.items() if isinstance(entry, dict)}
     return Device(
         key=key,
         name=table["name"],

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import byte_bounds
 
 
 class Misfit(ValueError):
@@ -107,11 +106,18 @@ def _view_of_numpy(array: np.ndarray[Any, Any], writable: bool | None = None) ->
 
 def _bounds(array: np.ndarray[Any, Any]) -> tuple[int, int]:
     """The first byte of an array's elements and the one after the last."""
-    if not array.size:
-        address: int = array.__array_interface__["data"][0]
+    address: int = array.__array_interface__["data"][0]
+    return _reach(address, array.shape, array.strides, array.itemsize)
+
+
+def _reach(address: int, shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> tuple[int, int]:
+    """The first byte that elements occupy and the one after the last, whatever the strides' signs."""
+    if 0 in shape:
         return address, address
-    low, high = byte_bounds(array)
-    return int(low), int(high)
+    steps = [(extent - 1) * stride for extent, stride in zip(shape, strides, strict=True)]
+    below = sum(step for step in steps if step < 0)
+    above = sum(step for step in steps if step > 0)
+    return address + below, address + above + itemsize
 
 
 # ---------------------------------------------------------------------------------------- device arrays
@@ -121,9 +127,13 @@ def _view_of_cuda_interface(value: object, interface: dict[str, Any]) -> ArrayVi
         raise Misfit("got a masked device array, whose mask a kernel cannot see")
     address, readonly = interface["data"]
     dtype = np.dtype(interface["typestr"])
+    own = getattr(value, "dtype", None)
+    if isinstance(own, np.dtype):  # a typestr says nothing of a record's fields
+        dtype = own
     shape = tuple(int(extent) for extent in interface["shape"])
     strides = interface.get("strides")
-    device = getattr(getattr(value, "device", None), "index", None)  # PyTorch's name for the ordinal
+    place = getattr(value, "device", None)
+    device = getattr(place, "index", getattr(place, "id", None))  # PyTorch, CuPy; Numba does not say
     return _view_of_device_memory(
         int(address or 0), shape, strides, dtype, dtype.itemsize, bool(readonly), device or 0, value
     )
@@ -141,13 +151,8 @@ def _view_of_device_memory(
 ) -> ArrayView:
     packed = _packed_strides(shape, itemsize)
     strides = packed if strides is None else tuple(int(stride) for stride in strides)
-    empty = 0 in shape
-    low = high = address
-    if not empty:
-        reach = [(extent - 1) * stride for extent, stride in zip(shape, strides, strict=True)]
-        low += sum(step for step in reach if step < 0)
-        high += sum(step for step in reach if step > 0) + itemsize
-    contiguous = empty or all(
+    low, high = _reach(address, shape, strides, itemsize)
+    contiguous = 0 in shape or all(
         extent == 1 or stride == natural
         for extent, stride, natural in zip(shape, strides, packed, strict=True)
     )

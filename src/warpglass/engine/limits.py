@@ -136,8 +136,8 @@ def _check_registers(label: str, limits: Limits, threads: int, registers: int) -
     if needed > limits.registers_per_block:
         raise _refused(
             "cudaErrorLaunchOutOfResources",
-            f"{threads} threads of {registers} registers need {needed} registers as allocated, but {label} has "
-            f"{limits.registers_per_block} per block",
+            f"{threads} threads of {registers} registers need {needed} registers as allocated, but "
+            f"{label} has {limits.registers_per_block} per block",
         )
 
 
