@@ -4,7 +4,7 @@ Belongs here: text to values, with errors that quote the text. Nothing is run an
 
 An argument is `type[shape]:init` for an array (f8[1048576]:rand, i4[512,512]:perm, f4[100]; no init means
 zeros) or `type=value` for a scalar (u4=1048576, f8=0.5). Types are NumPy's short codes. Array number j
-(counted among the arrays, from 0) is filled from RandomState(1000 + j): a command line names its data completely.
+(counted among the arrays, from 0) is filled from RandomState(1000 + j), so a command line names its data.
 """
 
 from __future__ import annotations

@@ -79,7 +79,10 @@ def bench(
     data: Annotated[str, typer.Option(help="Input: random, ones, cancelling or extreme.")] = "random",
     seed: Annotated[int, typer.Option(help="Seed of the input.")] = 0,
     json_path: Annotated[
-        Path | None, typer.Option("--json", help="Also write the record here; - writes only it, to stdout.")
+        Path | None,
+        typer.Option(
+            "--json", metavar="PATH", help="Also write the record here; - writes only it, to stdout."
+        ),
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Add what each rung shows.")] = False,
     as_written: Annotated[
@@ -160,7 +163,8 @@ def run(
     shape = parse_dimensions(grid), parse_dimensions(block)
     kernel = lab.load(path, name)
     outcome = lab.run(kernel, *shape, arguments, shared=parse_size(shared), device=device, timeout=timeout)
-    from .report.run import RunReport, print_run
+    from .report.console import stdout_console
+    from .report.run import RunReport, print_run, run_json
 
     sums = [
         (text, value.sum(dtype=_sum_type(value)).item())
@@ -168,7 +172,10 @@ def run(
         if isinstance(spec, ArraySpec)
     ]
     report = RunReport(name, *shape, outcome.device, outcome.label, outcome.seconds, tuple(sums))
-    print_run(report, as_json=json_output)
+    if json_output:
+        typer.echo(run_json(report))
+    else:
+        print_run(report, stdout_console())
 
 
 def _sum_type(array: Any) -> str:
@@ -180,11 +187,12 @@ def list_ladders() -> None:
     """List the ladders and their rungs."""
     from .ladders import find_ladder, ladder_names
     from .ladders.trial import Options
+    from .report.console import stdout_console
     from .report.listing import print_ladder
 
     for name in ladder_names():
         ladder = find_ladder(name)
-        print_ladder(ladder.name, ladder.title, ladder.rungs(Options(as_written=True)))
+        print_ladder(ladder.name, ladder.title, ladder.rungs(Options(as_written=True)), stdout_console())
 
 
 @app.command()
@@ -192,12 +200,17 @@ def devices() -> None:
     """List where kernels can run on this machine, and the GPUs whose limits the engine can apply."""
     from . import lab
     from .devices import get, names
+    from .report.console import stdout_console
     from .report.listing import print_devices
 
     engine = lab.backend("cpu")
     default = lab.backend("auto")
     places = (engine,) if default.name == engine.name else (default, engine)
-    print_devices([(place.name, place.description) for place in places], [get(name) for name in names()])
+    print_devices(
+        [(place.name, place.description) for place in places],
+        [get(name) for name in names()],
+        stdout_console(),
+    )
 
 
 def main() -> None:

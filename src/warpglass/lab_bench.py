@@ -37,8 +37,8 @@ def bench(
 
     `size` (elements), `dtype` and `block` (threads) replace the sizes of the course notes in all tables.
     `language` is "cuda", "python" or "both". Seconds are the median of `repeat` runs. `final` says where the
-    partial results are combined: on the "host" or by a further "launch". Raises ArgumentError for what the ladder does not take; a rung that fails
-    is a row that is not verified.
+    partial results are combined: on the "host" or by a further "launch". Raises ArgumentError for what the
+    ladder does not take; a rung that fails is a row that is not verified.
     """
     if language not in LANGUAGES:
         raise ArgumentError(f"language {language!r}: one of {', '.join(LANGUAGES)}")

@@ -38,7 +38,7 @@ def print_explanations(rungs: Sequence[Explained], record: Record | None, consol
 
 def _figures(row: Row) -> str:
     parts = [f"{LANGUAGES[row.language]}: {format_seconds(row.seconds)} ({row.label} time)"]
-    if row.step_speedup is not None:
+    if row.step_speedup is not None and row.cumulative_speedup != 1.0:
         parts.append(f"{format_ratio(row.step_speedup)} times the previous rung")
         parts.append(f"{format_ratio(row.cumulative_speedup)} times the first")
     return ", ".join(parts)

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from .bench import LANGUAGES
-from .console import stdout_console
 
 if TYPE_CHECKING:
     from ..devices import Device
     from ..ladders.trial import Explained
 
 
-def print_ladder(name: str, title: str, rungs: Sequence[Explained]) -> None:
+def print_ladder(name: str, title: str, rungs: Sequence[Explained], console: Console) -> None:
     """Print a ladder's name and one line per rung."""
-    console = stdout_console()
     console.print(Text(f"{name}: {title}", style="bold"))
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 2), pad_edge=False)
     for rung in rungs:
@@ -28,9 +27,8 @@ def print_ladder(name: str, title: str, rungs: Sequence[Explained]) -> None:
     console.print(table)
 
 
-def print_devices(places: Sequence[tuple[str, str]], models: Sequence[Device]) -> None:
+def print_devices(places: Sequence[tuple[str, str]], models: Sequence[Device], console: Console) -> None:
     """Print the back ends of this machine (option name, description), then the GPUs known by name."""
-    console = stdout_console()
     for option, description in places:
         console.print(Text(f"{option}  {description}"))
     console.print()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 
+from rich.console import Console
 from rich.text import Text
 
 from .bench import TIME_HEADINGS
-from .console import stdout_console
 from .figures import format_seconds, format_sum
 
 
@@ -25,13 +25,14 @@ class RunReport:
     sums: tuple[tuple[str, float | int], ...]
 
 
-def print_run(report: RunReport, *, as_json: bool) -> None:
-    """Print the report for people or as JSON."""
-    if as_json:
-        sums = [{"argument": text, "sum": value} for text, value in report.sums]
-        print(json.dumps({**asdict(report), "sums": sums}, indent=1))
-        return
-    console = stdout_console()
+def run_json(report: RunReport) -> str:
+    """Return the report as JSON text."""
+    sums = [{"argument": text, "sum": value} for text, value in report.sums]
+    return json.dumps({**asdict(report), "sums": sums}, indent=1)
+
+
+def print_run(report: RunReport, console: Console) -> None:
+    """Print the report for people."""
     shape = ", ".join("x".join(map(str, extents)) for extents in (report.grid, report.block))
     lines = [
         f"Device: {report.device}",

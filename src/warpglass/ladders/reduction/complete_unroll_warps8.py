@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     cuda: Any = ...  # the front end supplies it when it compiles the kernel
 
 
-def complete_unroll_warps8(x: Any, partial: Any, n: Any) -> None:
+def complete_unroll_warps8(x: Any, partial: Any, n: Any) -> None:  # noqa: C901 (written out on purpose)
     """Do what unroll_warps8 does with every step written out."""
     tid = cuda.threadIdx.x
     base = cuda.blockIdx.x * cuda.blockDim.x * 8
