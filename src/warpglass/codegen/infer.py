@@ -79,13 +79,15 @@ class _Table:
         kind = self.kinds.get(name)
         if kind is None:
             raise _Unknown
-        return kind.value(self.types[name], "%_")
+        guard = ("%_", "%_") if kind.guarded else (None, None)
+        return kind.value(self.types[name], "%_", *guard)
 
     def join(self, name: str, value: Value) -> bool:
         """Add a value that a register may hold; returns whether its kind changed."""
         offsets = None if name in self.barred else value.offsets
         constant = value.constant if offsets is not None else None
-        new = Kind(offsets, constant, value.low, value.high)
+        guarded = value.ok is not None and offsets is not None
+        new = Kind(offsets, constant, value.low, value.high, guarded)
         old = self.kinds.get(name)
         if old is not None:
             new = self._merge(name, old, new)
@@ -104,7 +106,8 @@ class _Table:
                 self._growth[name] = self._growth.get(name, 0) + 1
                 if self._growth[name] > _PATIENCE:
                     low = high = None
-        return Kind(old.offsets if same else None, constant, low, high)
+        guarded = same and (old.guarded or new.guarded)
+        return Kind(old.offsets if same else None, constant, low, high, guarded)
 
 
 def infer_kinds(program: Program, shape: Shape, grid: Dim3, symbols: Symbols) -> Inference:
@@ -169,7 +172,7 @@ def _diverges(block: Block, table: _Table) -> bool:
     if not isinstance(block.end, Branch):
         return False
     kind = table.kinds.get(block.end.register, VECTOR)
-    return kind.offsets != UNIFORM
+    return kind.offsets != UNIFORM or kind.guarded
 
 
 def _must_be_vectors(program: Program, pending: Pending, table: _Table) -> frozenset[str]:

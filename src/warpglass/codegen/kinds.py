@@ -8,6 +8,7 @@ that is exact modulo the width, and falls back to the reference implementation (
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from ..isa.types import BITS, is_float
 from . import ranges
@@ -53,11 +54,28 @@ class KindLanes(VectorLanes):
     def as_vector(self, a: Value) -> Value:
         if a.offsets is None:
             return a
+        if a.lanes is not None:
+            return Value(a.type, a.lanes, None, None, a.low, a.high)
         text = self.builder.splat(a.type, a.ir)
         if not a.uniform:
             offsets = constant_vector(a.type, a.offsets)
             text = self.builder.value(f"add {vector(a.type)} {text}, {offsets}")
         return Value(a.type, text, None, None, a.low, a.high)
+
+    def guard_like(self, a: Value, guarded: bool) -> Value:
+        if not guarded or a.ok is not None:
+            return a
+        return replace(a, ok="true", lanes=self.as_vector(a).ir)
+
+    def _guarded(self, a: Value, sources: Sequence[Value], emit: Callable[[], Value]) -> Value:
+        """A scalar result made of sources that may be guarded: guarded by all their guards."""
+        guards = dict.fromkeys(source.ok for source in sources if source.ok is not None)
+        if not guards:
+            return a
+        ok = None
+        for guard in guards:
+            ok = guard if ok is None else self.builder.value(f"and i1 {ok}, {guard}")
+        return replace(a, ok=ok, lanes=emit().ir)
 
     def _vectors(self, *values: Value) -> tuple[Value, ...]:
         return tuple(self.as_vector(value) for value in values)
@@ -77,24 +95,52 @@ class KindLanes(VectorLanes):
         low, high = bounds if bounds is not None else (None, None)
         if low is not None and low == high:
             return self.constant(operands[0].type, low)
-        result = self._apply(operation, operands)
-        return Value(result.type, result.ir, result.offsets, None, low, high)
+        return replace(self._apply(operation, operands), low=low, high=high)
 
     def _apply(self, operation: str, operands: tuple[Value, ...]) -> Value:
+        width = BITS[operands[0].type]
         affine = _AFFINE.get(operation)
-        if affine is not None and all(operand.scalar for operand in operands):
+        if affine is not None and all(operand.offsets is not None for operand in operands):
             offsets = affine(*operands)
             if offsets is not None:
-                return self._scalar(operation, operands, _wrapped(offsets, BITS[operands[0].type]))
+                return self._scalar(operation, operands, _wrapped(offsets, width))
         if operation in _DIVISIONS:
             return super().apply(operation, *operands)
-        if all(operand.uniform for operand in operands):
+        if all(operand.offsets == UNIFORM for operand in operands):
             return self._scalar(operation, operands, UNIFORM)
+        first = operands[0].offsets
+        if operation == "ashr" and first is not None and 0 in first and operands[1].constant == width - 1:
+            return self._sign(operands[0], operands[1])
         return self._emit(operation, self._vectors(*operands), lanes=32)
 
     def _scalar(self, operation: str, operands: tuple[Value, ...], offsets: Offsets) -> Value:
-        result = self._emit(operation, operands, lanes=1)
-        return Value(result.type, result.ir, offsets)
+        result = replace(self._emit(operation, operands, lanes=1), offsets=offsets)
+        return self._guarded(result, operands, lambda: self._emit(operation, self._vectors(*operands), lanes=32))
+
+    def _sign(self, a: Value, shift: Value) -> Value:
+        """The sign of an affine value, spread over the word: uniform unless the lanes straddle zero."""
+        assert a.offsets is not None
+        sign = self._emit("ashr", (a, shift), lanes=1)
+        same = self._stays(a, signed=True)
+        ends = [self.builder.value(f"add {a.type} {a.ir}, {x}") for x in (min(a.offsets), max(a.offsets))]
+        mixed = self.builder.value(f"xor {a.type} {ends[0]}, {ends[1]}")
+        agree = self.builder.value(f"icmp sge {a.type} {mixed}, 0")
+        ok = self.builder.value(f"and i1 {same}, {agree}")
+        return self._guarded(
+            Value(a.type, sign.ir, UNIFORM),
+            (a, replace(a, ok=ok)),
+            lambda: self._emit("ashr", self._vectors(a, shift), lanes=32),
+        )
+
+    def _stays(self, a: Value, signed: bool) -> str:
+        """An i1 that holds if base plus offset wraps in no lane; one of the offsets is zero."""
+        assert a.offsets is not None
+        width, low, high = BITS[a.type], min(a.offsets), max(a.offsets)
+        # The values of the base for which no lane wraps are one interval; an unsigned test from its start.
+        start = (-(1 << (width - 1)) if signed else 0) - low
+        room = (1 << width) - 1 - (high - low)
+        distance = self.builder.value(f"sub {a.type} {a.ir}, {start}")
+        return self.builder.value(f"icmp ule {a.type} {distance}, {literal(a.type, room, width)}")
 
     def compare(self, predicate: str, a: Value, b: Value) -> Value:
         if not is_float(a.type):
@@ -111,7 +157,7 @@ class KindLanes(VectorLanes):
         if condition.constant is not None:
             return a if condition.constant else b
         low, high = _join(_range(a), _range(b)) or (None, None)
-        if condition.uniform and a.scalar and a.offsets == b.offsets:
+        if condition.uniform and a.offsets is not None and a.offsets == b.offsets and a.ok is None and b.ok is None:
             ir = self._select(condition, a, b, lanes=1).ir
             return Value(a.type, ir, a.offsets, None, low, high)
         ir = self._select(*self._vectors(condition, a, b), lanes=32).ir
@@ -122,17 +168,22 @@ class KindLanes(VectorLanes):
             return self.constant(type_, _CONVERT_CONSTANT[operation](a.constant, BITS[a.type]))
         bounds = self._converted_range(operation, a, type_)
         low, high = bounds if bounds is not None else (None, None)
-        if a.scalar and (a.uniform or self._keeps_offsets(operation, a)):
-            ir = self._convert(operation, a, type_, lanes=1).ir
-            assert a.offsets is not None
-            return Value(type_, ir, _wrapped(a.offsets, BITS[type_]), None, low, high)
-        return Value(type_, self._convert(operation, self.as_vector(a), type_, lanes=32).ir, None, None, low, high)
+        if a.offsets is None:
+            return Value(type_, self._convert(operation, a, type_, lanes=32).ir, None, None, low, high)
+        in_lanes = lambda: self._convert(operation, self.as_vector(a), type_, lanes=32)  # noqa: E731
+        sources = (a,)
+        if a.offsets != UNIFORM:
+            if operation in ("sext", "zext") and 0 in a.offsets and not self._keeps_offsets(operation, a):
+                sources = (a, replace(a, ok=self._stays(a, signed=operation == "sext")))
+            elif operation != "trunc" and not self._keeps_offsets(operation, a):
+                return replace(in_lanes(), low=low, high=high)
+        ir = self._convert(operation, a, type_, lanes=1).ir
+        scalar = Value(type_, ir, _wrapped(a.offsets, BITS[type_]), None, low, high)
+        return self._guarded(scalar, sources, in_lanes)
 
     @staticmethod
     def _keeps_offsets(operation: str, a: Value) -> bool:
-        """Whether converting the base converts every lane: truncation always, extension if no lane wraps."""
-        if operation == "trunc":
-            return True
+        """Whether the bounds show that extending the base extends every lane: none wraps."""
         bounds = _range(a)
         if bounds is None:
             return False

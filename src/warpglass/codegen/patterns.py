@@ -35,6 +35,13 @@ class Patterns(Access):
         last = rotated if span == 1 else b.value(f"add i64 {rotated}, {span - 1}")
         return b.value(f"icmp uge i64 {last}, {bounds.limit}"), bounds
 
+    def _or_guarded(self, bad: str, address: Value) -> str:
+        """A guarded address without its form goes the slow way too."""
+        if address.ok is None:
+            return bad
+        broken = self.builder.value(f"xor i1 {address.ok}, true")
+        return self.builder.value(f"or i1 {bad}, {broken}")
+
     def _host(self, address: str, bounds: Bounds) -> str:
         b = self.builder
         return b.value(f"inttoptr i64 {b.value(f'add i64 {address}, {bounds.delta}')} to ptr")
@@ -42,6 +49,8 @@ class Patterns(Access):
     def _splat_address(self, address: Value | str) -> str:
         if isinstance(address, str):
             return self.builder.splat("i64", address)
+        if address.lanes is not None:
+            return address.lanes
         whole = self.builder.splat("i64", address.ir)
         assert address.offsets is not None
         return self.builder.value(f"add <32 x i64> {whole}, {constant_vector('i64', address.offsets)}")
@@ -103,7 +112,8 @@ class Patterns(Access):
         """A vector from addresses at known distances; inactive lanes get anything."""
         b = self.builder
         low, elements = self._elements(address, BITS[type_] // 8)
-        bad, bounds = self._check_interval(site, low, max(elements) + 1)
+        outside, bounds = self._check_interval(site, low, max(elements) + 1)
+        bad = self._or_guarded(outside, address)
         fast, slow, join = b.label("fast"), b.label("slow"), b.label("join")
         b.branch(bad, slow, fast, unlikely=True)
         b.place(fast)
@@ -140,7 +150,8 @@ class Patterns(Access):
         """A vector to addresses at known distances."""
         b = self.builder
         low, elements = self._elements(address, BITS[type_] // 8)
-        bad, bounds = self._check_interval(site, low, max(elements) + 1)
+        outside, bounds = self._check_interval(site, low, max(elements) + 1)
+        bad = self._or_guarded(outside, address)
         fast, slow, join = b.label("fast"), b.label("slow"), b.label("join")
         b.branch(bad, slow, fast, unlikely=True)
         b.place(fast)

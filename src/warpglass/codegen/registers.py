@@ -23,13 +23,22 @@ class Kind:
     constant: int | None = None
     low: int | None = None
     high: int | None = None
+    guarded: bool = False
 
-    def value(self, type_: str, ir: str) -> Value:
+    def value(self, type_: str, ir: str, ok: str | None = None, lanes: str | None = None) -> Value:
         """A value of this kind."""
-        return Value(type_, ir, self.offsets, self.constant, self.low, self.high)
+        return Value(type_, ir, self.offsets, self.constant, self.low, self.high, ok, lanes)
+
+    @property
+    def stored(self) -> bool:
+        """Whether a register of this kind needs a home: constants do not."""
+        return self.constant is None or self.offsets is None
 
 
 VECTOR = Kind()
+
+# A register and "", ".ok" or ".lanes".
+Part = tuple[str, str]
 
 
 class Registers:
@@ -39,8 +48,8 @@ class Registers:
         self.builder = builder
         self.types = {name: LLVM_TYPE[type_] for name, type_ in types.items()}
         self.kinds = kinds
-        self.used: dict[str, str] = {}  # register -> home
-        self._frame: dict[str, int] = {}
+        self.used: dict[Part, str] = {}  # part of a register -> home
+        self._frame: dict[Part, int] = {}
         self.frame_size = 0
 
     def kind(self, name: str) -> Kind:
@@ -50,92 +59,110 @@ class Registers:
     def read(self, name: str) -> Value:
         """A register's current value."""
         type_, kind = self.types[name], self.kind(name)
-        if kind.constant is not None and kind.offsets is not None:
+        if not kind.stored:
             return kind.value(type_, "")
-        return kind.value(type_, self._load(name, self.home(name)))
+        loaded = [self._load(part, self.home(part)) for part in self.parts(name)]
+        return kind.value(type_, *loaded)
 
     def write(self, name: str, value: Value, keep: str | None = None) -> None:
-        """Set a register's lanes; `keep` names the i32 mask of the lanes to write if others must stay."""
-        b = self.builder
-        if self.kind(name).constant is not None and self.kind(name).offsets is not None:
+        """Set a register's lanes; `keep` names the i32 mask of the lanes to write if others must stay.
+
+        The value has the form of the register's kind.
+        """
+        if not self.kind(name).stored:
             return
         text = value.ir
         if keep is not None:
-            old = self._load(name, self.home(name))
+            old = self._load((name, ""), self.home((name, "")))
             whole = vector(self.types[name])
-            text = b.value(f"select <32 x i1> {b.mask_vector(keep)}, {whole} {text}, {whole} {old}")
-        self._store(name, text, self.home(name))
+            text = self.builder.value(
+                f"select <32 x i1> {self.builder.mask_vector(keep)}, {whole} {text}, {whole} {old}"
+            )
+        for part, new in zip(self.parts(name), (text, value.ok, value.lanes), strict=False):
+            assert new is not None, "a guarded register takes guarded values"
+            self._store(part, new, self.home(part))
 
     def write_if(self, name: str, value: Value, condition: str) -> None:
         """Set a scalar register if an i1 holds."""
-        type_ = self.types[name]
-        old = self._load(name, self.home(name))
-        text = self.builder.value(f"select i1 {condition}, {type_} {value.ir}, {type_} {old}")
-        self._store(name, text, self.home(name))
+        for part, new in zip(self.parts(name), (value.ir, value.ok, value.lanes), strict=False):
+            storage = self.storage(part)
+            old = self._load(part, self.home(part))
+            self._store(part, self.builder.value(f"select i1 {condition}, {storage} {new}, {storage} {old}"), self.home(part))
 
-    def home(self, name: str) -> str:
-        """The stack slot of a register."""
-        return self.used.setdefault(name, "%home_" + name[1:].replace("$", "_").replace(".", "_"))
+    def parts(self, name: str) -> tuple[Part, ...]:
+        """What a register consists of: one value or, if guarded, the scalar, its guard and the lanes."""
+        if self.kind(name).guarded:
+            return (name, ""), (name, ".ok"), (name, ".lanes")
+        return ((name, ""),)
+
+    def home(self, part: Part) -> str:
+        """The stack slot of a part of a register."""
+        text = part[0][1:].replace("$", "_").replace(".", "_")
+        return self.used.setdefault(part, f"%home_{text}{part[1]}")
 
     # ------------------------------------------------------------------------------------ frames
     def save(self, names: Iterable[str], mask: str | None = None) -> None:
         """Keep registers in the warp's frame; only the lanes of `mask` if others wait there already."""
-        for name in sorted(names):
-            if self.kind(name).constant is not None:
-                continue
-            value = self._load(name, self.home(name))
-            place = self._place(name)
-            if mask is not None and self.kind(name).offsets is None:
-                whole = vector(self.types[name])
-                old = self._load(name, place)
-                lanes = self.builder.mask_vector(mask)
-                value = self.builder.value(f"select <32 x i1> {lanes}, {whole} {value}, {whole} {old}")
-            self._store(name, value, place)
+        b = self.builder
+        for part in self._kept(names):
+            value = self._load(part, self.home(part))
+            place = self._place(part)
+            if mask is not None and self.kind(part[0]).offsets is None:
+                whole = vector(self.types[part[0]])
+                old = self._load(part, place)
+                value = b.value(f"select <32 x i1> {b.mask_vector(mask)}, {whole} {value}, {whole} {old}")
+            self._store(part, value, place)
 
     def restore(self, names: Iterable[str]) -> None:
         """Take registers back from the warp's frame."""
-        for name in sorted(names):
-            if self.kind(name).constant is None:
-                self._store(name, self._load(name, self._place(name)), self.home(name))
+        for part in self._kept(names):
+            self._store(part, self._load(part, self._place(part)), self.home(part))
 
-    def _place(self, name: str) -> str:
-        if name not in self._frame:
-            size = self._bytes(name)
+    def _kept(self, names: Iterable[str]) -> Iterable[Part]:
+        return (part for name in sorted(names) if self.kind(name).stored for part in self.parts(name))
+
+    def _place(self, part: Part) -> str:
+        if part not in self._frame:
+            size = self._bytes(part)
             self.frame_size = -(-self.frame_size // size) * size
-            self._frame[name] = self.frame_size
+            self._frame[part] = self.frame_size
             self.frame_size += size
-        return self.builder.offset("%frame", self._frame[name])
+        return self.builder.offset("%frame", self._frame[part])
 
     # ------------------------------------------------------------------------------------ storage
-    def _vector_predicate(self, name: str) -> bool:
-        return self.types[name] == "i1" and self.kind(name).offsets is None
+    def _vector_predicate(self, part: Part) -> bool:
+        return self.types[part[0]] == "i1" and self.kind(part[0]).offsets is None
 
-    def storage(self, name: str) -> str:
-        """The LLVM type of a register's home: predicates of 32 lanes are the bits of an i32."""
-        if self._vector_predicate(name):
+    def storage(self, part: Part) -> str:
+        """The LLVM type of a home: predicates of 32 lanes are the bits of an i32."""
+        name, which = part
+        if self._vector_predicate(part):
             return "i32"
-        return self.types[name] if self.kind(name).offsets is not None else vector(self.types[name])
+        if which == ".ok":
+            return "i1"
+        scalar = self.kind(name).offsets is not None and which == ""
+        return self.types[name] if scalar else vector(self.types[name])
 
-    def _bytes(self, name: str) -> int:
-        if self._vector_predicate(name):
-            return 4
-        lanes = 1 if self.kind(name).offsets is not None else 32
-        return max(1, BITS[self.types[name]] // 8) * lanes
+    def _bytes(self, part: Part) -> int:
+        storage = self.storage(part)
+        if storage in BITS:
+            return max(1, BITS[storage] // 8)
+        return BITS[self.types[part[0]]] // 8 * 32
 
-    def _load(self, name: str, pointer: str) -> str:
-        text = self.builder.load(self.storage(name), pointer)
-        return self.builder.mask_vector(text) if self._vector_predicate(name) else text
+    def _load(self, part: Part, pointer: str) -> str:
+        text = self.builder.load(self.storage(part), pointer)
+        return self.builder.mask_vector(text) if self._vector_predicate(part) else text
 
-    def _store(self, name: str, text: str, pointer: str) -> None:
-        if self._vector_predicate(name):
+    def _store(self, part: Part, text: str, pointer: str) -> None:
+        if self._vector_predicate(part):
             text = self.builder.mask_bits(text)
-        self.builder.store(self.storage(name), text, pointer)
+        self.builder.store(self.storage(part), text, pointer)
 
     def declare(self) -> list[str]:
         """The stack slots of all registers used, zeroed so that runs repeat whatever a kernel reads."""
         lines: list[str] = []
-        for name, home in sorted(self.used.items()):
-            type_ = self.storage(name)
-            lines.append(f"  {home} = alloca {type_}, align {min(64, self._bytes(name))}")
-            lines.append(f"  store {type_} zeroinitializer, ptr {home}")
+        for part, home in sorted(self.used.items()):
+            storage = self.storage(part)
+            lines.append(f"  {home} = alloca {storage}, align {min(64, self._bytes(part))}")
+            lines.append(f"  store {storage} zeroinitializer, ptr {home}")
         return lines

@@ -135,6 +135,7 @@ class Steps:
         registers, lanes = self.registers, self.lanes
         fitted = lanes.fit(value, registers.types[name], signed)
         if registers.kind(name).offsets is not None:
+            fitted = lanes.guard_like(fitted, registers.kind(name).guarded)
             if condition is None:
                 registers.write(name, fitted)
             else:

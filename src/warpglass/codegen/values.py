@@ -19,6 +19,9 @@ class Value:
     holds it plus `offsets[l]`, modulo the width: all zeros is a uniform value, anything else affine.
     `constant` is the bit pattern, if known, of a uniform value. `low` and `high` bound the lanes' values read
     as signed integers, None if unknown.
+
+    A guarded value has its form only if the i1 named by `ok` holds at run time (some lane might have wrapped
+    before the others); `lanes` names the vector that is right in any case.
     """
 
     type: str
@@ -27,16 +30,13 @@ class Value:
     constant: int | None = None
     low: int | None = None
     high: int | None = None
+    ok: str | None = None
+    lanes: str | None = None
 
     @property
     def uniform(self) -> bool:
-        """Whether one scalar is every lane's value."""
-        return self.offsets == UNIFORM
-
-    @property
-    def scalar(self) -> bool:
-        """Whether `ir` is a scalar: the value is uniform or affine."""
-        return self.offsets is not None
+        """Whether one scalar is every lane's value, for certain."""
+        return self.offsets == UNIFORM and self.ok is None
 
 
 def literal(type_: str, pattern: int, width: int) -> str:

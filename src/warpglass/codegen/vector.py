@@ -45,6 +45,10 @@ class VectorLanes(Lanes[Value]):
         """The same value as a general vector."""
         return a
 
+    def guard_like(self, a: Value, guarded: bool) -> Value:
+        """The same value, with a guard if a register wants one."""
+        return a
+
     def apply(self, operation: str, *operands: Value) -> Value:
         if operation in _DIVISIONS:
             return self._divide(operation, *operands)
