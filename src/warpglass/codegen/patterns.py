@@ -27,12 +27,12 @@ class Patterns(Access):
         bounds = self.bounds(site)
         size = self.sites[site].size
         distance = low if bounds.low == "0" else b.value(f"sub i64 {low}, {bounds.low}")
-        if size == 1:
-            last = b.call("i64", "llvm.uadd.sat.i64", [("i64", distance), ("i64", str(span - 1))])
-            return b.value(f"icmp uge i64 {last}, {bounds.limit}"), bounds
-        shift = size.bit_length() - 1
-        rotated = b.call("i64", "llvm.fshr.i64", [("i64", distance), ("i64", distance), ("i64", str(shift))])
-        last = rotated if span == 1 else b.value(f"add i64 {rotated}, {span - 1}")
+        last = distance
+        if size > 1:
+            shift = str(size.bit_length() - 1)
+            last = b.call("i64", "llvm.fshr.i64", [("i64", distance), ("i64", distance), ("i64", shift)])
+        if span > 1:  # saturating: a misaligned address just below the range must not wrap around into it
+            last = b.call("i64", "llvm.uadd.sat.i64", [("i64", last), ("i64", str(span - 1))])
         return b.value(f"icmp uge i64 {last}, {bounds.limit}"), bounds
 
     def _or_guarded(self, bad: str, address: Value) -> str:
