@@ -1,10 +1,22 @@
 """From a program to machine code. Two implementations of isa/lanes.py share everything else here."""
 
-from .jit import MachineCode, compile_ir
-from .kinds import grid_class
+from .jit import MachineCode, compile_ir, host_key, load_object
 from .kernel import KernelCode, generate
 from .probes import Emission, Probe
-from .shape import Shape
+from .shape import Promises, Shape, grid_class
 from .steps import Symbols
 
-__all__ = ["Emission", "KernelCode", "MachineCode", "Probe", "Shape", "Symbols", "compile_ir", "generate", "grid_class"]
+__all__ = [
+    "Emission",
+    "KernelCode",
+    "MachineCode",
+    "Probe",
+    "Promises",
+    "Shape",
+    "Symbols",
+    "compile_ir",
+    "generate",
+    "grid_class",
+    "host_key",
+    "load_object",
+]

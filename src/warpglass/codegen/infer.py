@@ -18,7 +18,7 @@ from .builder import Builder
 from .kinds import KindLanes
 from .patterns import Patterns
 from .registers import VECTOR, Kind
-from .shape import Dim3, Shape
+from .shape import Promises, Shape
 from .steps import Steps, Symbols, targets_of
 from .values import UNIFORM, Value
 
@@ -55,7 +55,9 @@ class _SilentLanes(KindLanes):
     """Forms of values without code; memory gives vectors, or uniform values for uniform addresses."""
 
     def load(self, space: str, address: Value, type_: str, count: int, volatile: bool) -> tuple[Value, ...]:
-        offsets = UNIFORM if space == "param" or address.uniform else None
+        if space == "param":
+            return super().load(space, address, type_, count, volatile)
+        offsets = UNIFORM if address.uniform else None
         return (Value(type_, "%_", offsets),) * count
 
     def store(self, space: str, address: Value, values: tuple[Value, ...], volatile: bool) -> None:
@@ -110,10 +112,10 @@ class _Table:
         return Kind(old.offsets if same else None, constant, low, high, guarded)
 
 
-def infer_kinds(program: Program, shape: Shape, grid: Dim3, symbols: Symbols) -> Inference:
-    """Kinds of all registers for a block shape and bounds of the grid's extents."""
+def infer_kinds(program: Program, shape: Shape, promises: Promises, symbols: Symbols) -> Inference:
+    """Kinds of all registers for a block shape and what the launches promise."""
     builder = _Silent(set())
-    lanes = _SilentLanes(builder, Patterns(builder), shape, grid)
+    lanes = _SilentLanes(builder, Patterns(builder), shape, promises)
     barred: frozenset[str] = frozenset()
     while True:
         table = _fixpoint(program, lanes, symbols, barred)

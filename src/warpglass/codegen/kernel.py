@@ -20,7 +20,7 @@ from .patterns import Patterns, gather_helper
 from .probes import Probe
 from .registers import Kind, Registers
 from .runtime import DECLARATIONS, helpers
-from .shape import Dim3, Shape
+from .shape import Promises, Shape
 from .steps import Steps, Symbols
 from .vector import VectorLanes
 from .warp import WarpFunction
@@ -43,22 +43,22 @@ def generate(
     shape: Shape,
     symbols: Symbols,
     probes: Sequence[Probe] = (),
-    grid: Dim3 | None = None,
+    promises: Promises | None = None,
 ) -> KernelCode:
-    """A kernel's code for one block shape.
+    """A kernel's code for one block shape and what its launches promise.
 
-    `grid` bounds the extents of the grids that the code will be run on; None asks for the reference
-    implementation, in which every register is a vector and every branch is taken to diverge.
+    None asks for the reference implementation, in which every register is a vector and every branch is
+    taken to diverge.
     """
     builder = Builder(set(DECLARATIONS))
-    if grid is None:
+    if promises is None:
         divergent = tuple(isinstance(block.end, Branch) for block in program.blocks)
         pending = find_pending(program.blocks, divergent)
         lanes = VectorLanes(builder, Access(builder), shape, probes)
         return _assemble(program, shape, symbols, probes, lanes, {}, pending, tuple(False for _ in program.blocks))
-    inference = infer_kinds(program, shape, grid, symbols)
+    inference = infer_kinds(program, shape, promises, symbols)
     access = Patterns(builder)
-    fast = KindLanes(builder, access, shape, grid, probes)
+    fast = KindLanes(builder, access, shape, promises, probes)
     full = find_full(program.blocks, inference.divergent, inference.pending)
     if shape.threads % 32:
         full = tuple(False for _ in full)

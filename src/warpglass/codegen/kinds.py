@@ -15,31 +15,21 @@ from . import ranges
 from .builder import Builder, constant_vector, suffix, vector
 from .patterns import Patterns
 from .probes import Probe
-from .shape import Dim3, Shape
+from .shape import Promises, Shape
 from .values import UNIFORM, Offsets, Value, literal
 from .vector import VectorLanes
 
-# How far an axis of the grid may reach, per class: code is compiled for the smallest class that holds the
-# launch's grid, so that block indices have known bounds. The classes keep the number of versions small.
-GRID_CLASSES = (1 << 10, 1 << 16, 1 << 22, 1 << 31)
-
-
-def grid_class(grid: Dim3) -> Dim3:
-    """The bounds to compile for: the smallest class that holds each extent, 1 for an axis that is not used."""
-    x, y, z = (1 if extent == 1 else next(c for c in GRID_CLASSES if extent <= c) for extent in grid)
-    return x, y, z
-
 
 class KindLanes(VectorLanes):
-    """Operations on values of any form; `grid` bounds the extents of the grid."""
+    """Operations on values of any form, given what the launches promise."""
 
     access: Patterns
 
     def __init__(
-        self, builder: Builder, access: Patterns, shape: Shape, grid: Dim3, probes: Sequence[Probe] = ()
+        self, builder: Builder, access: Patterns, shape: Shape, promises: Promises, probes: Sequence[Probe] = ()
     ):
         super().__init__(builder, access, shape, probes)
-        self.grid = grid
+        self.promises = promises
         table = shape.thread_table().astype(int)
         self._tids = {axis: _lane_form(row) for axis, row in zip("xyz", table, strict=True)}
 
@@ -271,7 +261,7 @@ class KindLanes(VectorLanes):
     def _special_range(self, register: str, axis: str) -> tuple[int, int]:
         if register == "warpid":
             return 0, self.shape.warps - 1
-        bound = self.grid["xyz".index(axis)]
+        bound = self.promises.grid["xyz".index(axis)]
         return (0, bound - 1) if register == "ctaid" else (1, min(bound, (1 << 31) - 1))
 
     def window(self, space: str) -> Value:
@@ -279,6 +269,9 @@ class KindLanes(VectorLanes):
 
     def load(self, space: str, address: Value, type_: str, count: int, volatile: bool) -> tuple[Value, ...]:
         if space == "param":
+            known = self.promises.parameters.get(address.constant) if address.constant is not None else None
+            if known is not None and count == 1:
+                return (self.constant(type_, known),)
             names = self.access.load_parameter(address, type_, count)
             return tuple(Value(type_, name, UNIFORM) for name in names)
         site = self.announce(space, False, address, type_, count)

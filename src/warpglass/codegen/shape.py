@@ -1,8 +1,9 @@
-"""The block shape that code is compiled for, and the thread indices that follow from it."""
+"""What code is compiled for: the block shape with the thread indices that follow, and what a launch promises."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -51,3 +52,25 @@ class Shape:
         aligned = raw[start : start + table.nbytes].view(np.int32).reshape(table.shape)
         aligned[:] = table
         return aligned
+
+
+# How far an axis of the grid may reach, per class: code is compiled for the smallest class that holds the
+# launch's grid, so that block indices have known bounds. The classes keep the number of versions small.
+_GRID_CLASSES = (1 << 10, 1 << 16, 1 << 22, 1 << 31)
+
+
+@dataclass(frozen=True, slots=True)
+class Promises:
+    """What holds for every launch of a version of the code.
+
+    `grid` bounds the grid's extents; `parameters` gives values of integer parameters by byte offset.
+    """
+
+    grid: Dim3
+    parameters: Mapping[int, int] = field(default_factory=dict)
+
+
+def grid_class(grid: Dim3) -> Dim3:
+    """The bounds to compile for: the smallest class that holds each extent, 1 for an axis that is not used."""
+    x, y, z = (1 if extent == 1 else next(c for c in _GRID_CLASSES if extent <= c) for extent in grid)
+    return x, y, z

@@ -55,7 +55,7 @@ class CpuBackend:
         )
         bound = prepared.binder.bind(launch.args)
         self._refuse_device_arrays(bound)
-        executable = prepared.executable(launch.block, launch.grid)
+        executable = prepared.executable(launch.block, launch.grid, bound)
         started = time.perf_counter()
         try:
             self._execute(launch, prepared, executable, bound, static + launch.shared)
