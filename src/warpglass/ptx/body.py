@@ -333,7 +333,7 @@ class _BodyParser:
             difflib.get_close_matches(token[:40], sorted(self._directives), n=1) if token[0] == "." else []
         )
         expected = close[0] if close else "an instruction, a label or a directive such as .reg"
-        mistake = Mistake(self.index, f"expected {expected}, found {shorten(token)!r}")
+        mistake = self.tokens.unexpected(self.index, expected)
         if not close:
             raise mistake
         self.tokens.report(mistake)

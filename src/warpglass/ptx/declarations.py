@@ -78,7 +78,7 @@ def parse_parameters(tokens: Tokens, index: int) -> tuple[list[tuple[int, Variab
         at = index
         try:
             if texts[index] not in (".param", ".reg"):
-                raise tokens.expected(index, "'.param' or '.reg'")
+                raise tokens.unexpected(index, "'.param' or '.reg'")
             prefix, index = _parse_prefix(tokens, index)
             variable, index = _parse_declarator(tokens, index, prefix, "")
             found.append((at, variable))

@@ -105,10 +105,17 @@ class Tokens:
         """The error that `what` should stand where token `index` is, or at the end of the line before it."""
         found = self.texts[index]
         if found and (index == 0 or not self.starts_line(index)):
-            return Mistake(index, f"expected {what}, found {shorten(found)!r}{_reason(found)}")
+            return self.unexpected(index, what)
         place = "the end of the line" if found else "the end of the file"
-        before = self.starts[index - 1] + len(self.texts[index - 1]) if index > 0 else 0
+        before = self.starts[index - 1] + len(self.texts[index - 1].rstrip()) if index > 0 else 0
         return Mistake(index, f"expected {what}, found {place}{_reason(found)}", before)
+
+    def unexpected(self, index: int, what: str) -> Mistake:
+        """The error that token `index`, which may start a line, is not `what`."""
+        found = self.texts[index]
+        if not found:
+            return self.expected(index, what)
+        return Mistake(index, f"expected {what}, found {shorten(found)!r}{_reason(found)}")
 
     def lose(self, start: int, stop: int) -> None:
         """Note that the declarations in a range of tokens were lost to a mistake."""

@@ -25,6 +25,7 @@ _RESUME = frozenset(
     ".version .target .address_size .file .section .alias .entry .func .global .const".split()
     + list(_LINKAGES)
 )
+_HEADER = frozenset((".version", ".target", ".address_size"))  # these end with their line, not with `;`
 _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})")
 
 
@@ -72,7 +73,7 @@ class _ModuleParser:
             except Mistake as mistake:
                 self.tokens.report(mistake)
                 self.index = max(mistake.index, before)
-                self._recover()
+                self._recover(before)
                 self.tokens.lose(before, self.index)
         self._check_header()
         self._check_names()
@@ -116,14 +117,18 @@ class _ModuleParser:
         expected = close[0] if close else "a directive such as .visible, .entry, .func or .global"
         if linkage:
             expected = close[0] if close else ".entry, .func or a state space"
-        mistake = Mistake(self.index, f"expected {expected}, found {shorten(token)!r}")
+        mistake = self.tokens.unexpected(self.index, expected)
         if not close:
-            raise mistake if token else self.tokens.expected(self.index, expected)
+            raise mistake
         self.tokens.report(mistake)
         self.texts[self.index] = close[0]  # go on as if it had been spelt right
 
-    def _recover(self) -> None:
-        """Go on behind the next `;` of this line, or at the next line that starts a declaration."""
+    def _recover(self, start: int) -> None:
+        """Go on behind the next `;`, or at the next line that starts a declaration."""
+        if self.texts[start] in _HEADER:
+            self.index = max(self.index, start + 1)
+            self._skip_line()
+            return
         first = True
         while self.index < self.tokens.count:
             token = self.texts[self.index]
