@@ -23,8 +23,9 @@ WORDS = (
     "range_count",
     "sites",  # pointer to the last-hit ranges: low, limit, delta per access site
     "stop",  # pointer to an i32 that becomes non-zero when the launch must end
+    "limit",  # pointer to an i64: the first block that has faulted; no later one is begun
     "threads",  # pointer to the thread index table: x, y, z of each thread of a block, i32
-    "fault_site",  # written by a fault: access site or trap number
+    "fault_site",  # written by a fault: access site or trap number; when stopped in a loop: the loop's first block
     "fault_lane",
     "fault_address",
     "fault_warp",
@@ -48,3 +49,5 @@ GLOBAL_BASE = 0x7_0000_0000_0000
 FAULT, STOPPED, DONE, START, RESUME = -2, -1, 0, 1, 2
 # What the kernel function returns when all went well.
 OK = 0
+# The fault_site of a worker that has neither faulted nor been stopped in a loop.
+NOWHERE = -(1 << 62)

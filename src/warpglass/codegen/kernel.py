@@ -130,6 +130,7 @@ def _block_loop(shape: Shape, header: int, stride: int, resumable: bool) -> str:
         ("counters", "counters", "ptr"),
         ("sites", "sites", "ptr"),
         ("stop", "stop", "ptr"),
+        ("limit", "limit", "ptr"),
         ("threads", "threads", "ptr"),
     )
     tail = shape.threads % 32
@@ -161,7 +162,10 @@ got:
 next_block:
   %block = phi i64 [ %from, %got ], [ %block.next, %block_done ]
   %stopping = load volatile i32, ptr %stop
-  %halt = icmp ne i32 %stopping, 0
+  %asked = icmp ne i32 %stopping, 0
+  %first_bad = load volatile i64, ptr %limit
+  %late = icmp sge i64 %block, %first_bad
+  %halt = or i1 %asked, %late
   br i1 %halt, label %stopped, label %start_block
 start_block:
   %cx64 = urem i64 %block, %gx64
@@ -218,7 +222,7 @@ broken:
   store i64 %warp64, ptr %warp.w
   %block.w = getelementptr i64, ptr %context, i64 {SLOT["fault_block"]}
   store i64 %block, ptr %block.w
-  store i32 1, ptr %stop
+  %lowest = atomicrmw min ptr %limit, i64 %block monotonic
   %code = sext i32 %result to i64
   ret i64 %code
 stopped:

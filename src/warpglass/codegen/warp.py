@@ -134,8 +134,7 @@ class WarpFunction:
             case Trap(step):
                 self.traps.append(step.number)
                 b.store("i64", str(-len(self.traps)), b.offset("%context", 8 * SLOT["fault_site"]))
-                lane = b.call("i32", "llvm.cttz.i32", [("i32", mask), ("i1", "true")])
-                b.store("i64", b.value(f"zext i32 {lane} to i64"), b.offset("%context", 8 * SLOT["fault_lane"]))
+                self._record_lane(mask)
                 b.jump("fault")
 
     def _branch(self, index: int, end: Branch, mask: str) -> None:
@@ -201,10 +200,20 @@ class WarpFunction:
         b = self.builder
         if source is not None and target <= source:
             stop = b.value("load volatile i32, ptr %stop")
-            on = b.label("on")
-            b.branch(b.value(f"icmp ne i32 {stop}, 0"), "stopped", on, unlikely=True)
+            on, off = b.label("on"), b.label("off")
+            b.branch(b.value(f"icmp ne i32 {stop}, 0"), off, on, unlikely=True)
+            b.place(off)
+            b.store("i64", str(target), b.offset("%context", 8 * SLOT["fault_site"]))
+            self._record_lane(b.load("i32", f"%lanes_{target}"))
+            b.jump("stopped")
             b.place(on)
         b.jump(f"block_{target}")
+
+    def _record_lane(self, mask: str) -> None:
+        """Tell the engine the lowest lane of those that fault or were stopped."""
+        b = self.builder
+        lane = b.call("i32", "llvm.cttz.i32", [("i32", mask), ("i1", "false")])
+        b.store("i64", b.value(f"zext i32 {lane} to i64"), b.offset("%context", 8 * SLOT["fault_lane"]))
 
     # ------------------------------------------------------------------------------------ leaving
     def _barrier(self, index: int, end: Barrier, mask: str) -> None:

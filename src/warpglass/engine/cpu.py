@@ -72,7 +72,7 @@ class CpuBackend:
         parameters = np.frombuffer(pack(bound, [one.base for one in placed]) or b"\0", np.uint8)
         blocks = launch.grid[0] * launch.grid[1] * launch.grid[2]
         workers = thread_count() if blocks >= _SMALL_GRID else 1
-        shared_words = np.zeros(2, np.int64)  # the block counter, and the stop flag in the second word
+        shared_words = np.array([0, 0, 1 << 62], np.int64)  # the block counter, the stop flag, the first bad block
         chunk = max(1, min(64, blocks // (workers * 8)))
         run = executable.machine.run
         codes = [OK] * workers
@@ -194,6 +194,7 @@ def _fill(
         "range_count": len(ranges),
         "sites": worker.sites.ctypes.data,
         "stop": counter + 8,
+        "limit": counter + 16,
         "threads": executable.threads.ctypes.data,
     }
     for name, value in words.items():
