@@ -88,9 +88,9 @@ def find_full(blocks: tuple[Block, ...], divergent: tuple[bool, ...], pending: P
     while changed:
         changed = False
         for index, block in enumerate(blocks):
-            leaves = exited[index] or (isinstance(block.end, Exit) and bool(pending.sets[index]))
-            if divergent[index]:
-                leaves = leaves or any(blocks[target].only_exits for target in block.successors)
+            # A block that only exits is never entered: lanes sent there leave at the end of this one.
+            ends = isinstance(block.end, Exit) or any(blocks[target].only_exits for target in block.successors)
+            leaves = exited[index] or (ends and (divergent[index] or bool(pending.sets[index])))
             if leaves:
                 for target in (*block.successors, *pending.sets[index]):
                     if not exited[target]:
