@@ -1,8 +1,8 @@
 """Compile every kernel of every ladder and put the PTX into the package: `python -m warpglass.ladders.ship`.
 
-Belongs here: which kernels ship, namely those that a bench can ask for: all rungs, as-written ones too, in both
-languages, for every element type and block size. Machines without a compiler run these. A test fails when an
-archive is out of date.
+Belongs here: which kernels ship, namely those that a bench can ask for: all rungs, as-written ones too, in
+both languages, for every element type and block size. Machines without a compiler run these. A test fails
+when an archive is out of date.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import itertools
 import pkgutil
+import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -82,7 +83,7 @@ def main() -> None:
             compile_ladder(ladder)
         archive = folder / shipped.ARCHIVE
         shipped.write(archive, entries)
-        print(f"{archive}: {len(entries)} kernels, {archive.stat().st_size} bytes")
+        sys.stdout.write(f"{archive}: {len(entries)} kernels, {archive.stat().st_size} bytes\n")
 
 
 if __name__ == "__main__":

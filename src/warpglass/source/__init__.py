@@ -14,6 +14,9 @@ from typing import Any
 
 from ..errors import CompileError
 from .compiled import Argument, Compiled, CompilerWarning, FixedSource, Source
+from .cuda import load_cuda
+from .ptx import load_ptx
+from .python import from_function, load_python
 
 __all__ = [
     "Argument",
@@ -48,16 +51,10 @@ def load(
         raise CompileError(f"{place}: {error.strerror}") from None
     suffix = place.suffix.lower()
     if suffix in (".cu", ".cuh"):
-        from .cuda import load_cuda
-
         return load_cuda(text, place, name, target=target, options=_words(options))
     if suffix == ".ptx":
-        from .ptx import load_ptx
-
         return load_ptx(text, str(place), name)
     if suffix == ".py":
-        from .python import load_python
-
         return load_python(place, name, target=target, options=_words(options))
     raise CompileError(f"{place}: expected a .cu, .ptx or .py file")
 
@@ -72,20 +69,14 @@ def compile_text(
 ) -> Source:
     """Return the kernel `name` of CUDA C++ ("cuda") or PTX ("ptx") text."""
     if language == "cuda":
-        from .cuda import load_cuda
-
         return load_cuda(text, None, name, target=target, options=_words(options))
     if language == "ptx":
-        from .ptx import load_ptx
-
         return load_ptx(text, "<ptx>", name)
     raise CompileError(f"language {language!r}: expected 'cuda' or 'ptx'")
 
 
 def from_numba(function: Callable[..., Any], *, target: str = DEFAULT_TARGET) -> Source:
     """Return the kernel that a @cuda.jit dispatcher of numba-cuda(-mlir), or a plain function, describes."""
-    from .python import from_function
-
     return from_function(function, target=target)
 
 

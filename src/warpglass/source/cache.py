@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib.metadata
 import os
 import random
 import stat
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +42,19 @@ def digest(*parts: str | bytes) -> str:
     return hasher.hexdigest()
 
 
+def versions(first: str, *others: str) -> str | None:
+    """Return the installed versions of distributions as one text, None if the first is not installed."""
+    found = list[str]()
+    for name in (first, *others):
+        try:
+            found.append(f"{name} {importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            if name == first:
+                return None
+            found.append(f"{name} -")
+    return "; ".join(found)
+
+
 def directory() -> Path | None:
     """Return the cache's directory, made if need be; None if the cache is off or there is no place for it.
 
@@ -48,12 +63,7 @@ def directory() -> Path | None:
     chosen = os.environ.get(VARIABLE)
     if chosen == "":
         return None
-    if chosen is None:
-        import platformdirs
-
-        root = Path(platformdirs.user_cache_dir("warpglass", appauthor=False))
-    else:
-        root = Path(chosen).expanduser().absolute()
+    root = _usual_place() if chosen is None else Path(chosen).expanduser().absolute()
     try:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -62,6 +72,16 @@ def directory() -> Path | None:
         raise WarpglassError(f"{VARIABLE}={chosen}: cannot make this directory: {error.strerror}") from None
     _refuse_if_shared(root)
     return root
+
+
+def _usual_place() -> Path:
+    """Return where this platform keeps caches of one user."""
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "warpglass" / "cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "warpglass"
+    chosen = Path(os.environ.get("XDG_CACHE_HOME", ""))  # the specification ignores relative paths
+    return (chosen if chosen.is_absolute() else Path.home() / ".cache") / "warpglass"
 
 
 def _refuse_if_shared(root: Path) -> None:
@@ -117,9 +137,9 @@ class Cache:
             try:
                 with os.fdopen(handle, "wb") as file:
                     file.write(digest(payload).encode() + b"\n" + payload)
-                os.replace(temporary, path)
+                Path(temporary).replace(path)
             except BaseException:
-                os.unlink(temporary)
+                Path(temporary).unlink()
                 raise
             if random.random() < PRUNE_CHANCE:
                 self.prune()

@@ -133,7 +133,7 @@ def _read_parameter(part: str) -> Parameter:
     outer = _without_templates(declared)
     pointer = "*" in outer or "&" in outer or "[" in outer
     words = re.findall(r"[A-Za-z_]\w*", re.sub(r"\[[^\]]*\]", "", outer))
-    named = len(words) > 1 or pointer and words
+    named = len(words) > 1 or (pointer and words)
     name = words[-1] if named and words[-1] not in _NOT_NAMES else ""
     kind = words[:-1] if name else words
     return Parameter(name, True if pointer else (False if _SCALAR_WORDS.issuperset(kind) else None))

@@ -52,8 +52,8 @@ def load_cuda(
     `name` is a C++ name or a template's name with arguments; None means the only kernel of the file.
     Raises CompileError with the compiler's messages, or with the names of the kernels there are.
     """
-    file = TEXT_FILE if path is None else os.path.abspath(path)
-    folder = os.getcwd() if path is None else os.path.dirname(file)
+    folder = str(Path.cwd() if path is None else path.parent.resolve())
+    file = TEXT_FILE if path is None else str(Path(folder, path.name))
     include, plain = _split_options(options)
     if path is not None:
         include = (folder, *include)
@@ -65,7 +65,8 @@ def load_cuda(
     content = [part for header in headers for part in header]
     if any(_POSITION_IN_CODE.search(part) for part in (text, *content[1::2])):
         content.append(file)  # its path is part of the program
-    key = digest("cuda", text, job.name, target, repr((plain, len(include))), *content)
+    spelled = re.sub(r"\s*([^\w\s])\s*", r"\1", " ".join(job.name.split()))
+    key = digest("cuda", text, spelled, target, repr((plain, len(include))), *content)
     return FixedSource(store.obtain(key, nvrtc.version(), layout, lambda: _build(job)))
 
 
@@ -78,7 +79,7 @@ def _split_options(options: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str
         flag = re.match(r"(?:-I|--include-path=?)(.*)$", option, re.DOTALL)
         if flag:
             folder = flag[1] or (queue.pop(0) if queue else "")
-            include.append(os.path.abspath(folder.strip()))
+            include.append(str(Path(folder.strip()).resolve()))
         elif option in ("-D", "--define-macro", "-U", "-std", "--std", "-include") and queue:
             plain.append(option + ("" if option in ("-D", "-U") else "=") + queue.pop(0))
         elif re.match(r"-arch|--gpu-architecture|--gpu-code|-gencode", option):
@@ -112,7 +113,7 @@ def _build(job: _Job) -> Compiled:
         raise _explain(job, kernels, refusal, cuda_missing) from None
     text = result.ptx
     if job.file == TEXT_FILE:
-        text = text.replace(f'"{os.path.join(os.getcwd(), TEXT_FILE)}"', f'"{TEXT_FILE}"')
+        text = text.replace(f'"{Path.cwd() / TEXT_FILE}"', f'"{TEXT_FILE}"')
     entry = result.lowered or ptx.choose_entry(text, job.name or None, job.shown)
     if entry not in ptx.entry_names(text):
         raise _no_such_kernel(job, kernels)
@@ -165,7 +166,7 @@ def _explain(
     found = tuple(_with_text(job, error) for error in (*errors, *refusal.warnings))
     count = "1 error" if len(errors) == 1 else f"{len(errors)} errors"
     hint = ""
-    if any("cannot open source file" in error.message for error in errors):
+    if any("not open source file" in error.message for error in errors):
         hint = cuda_missing or _HOST_HINT
     return CompileError(f"{job.shown}: {count} in CUDA C++" + (f". {hint}" if hint else ""), found)
 

@@ -1,7 +1,7 @@
 """Which headers of the user's own a CUDA C++ file reads; NVRTC does not tell.
 
-Belongs here: a superset of the files that `#include` can reach in the given folders, for cache keys. CUDA's own
-headers are covered by their wheels' versions. Conditions are ignored: a header that is not reached under
+Belongs here: a superset of the files that `#include` can reach in the given folders, for cache keys. CUDA's
+own headers are covered by their wheels' versions. Conditions are ignored: a header that is not reached under
 these options costs at worst a needless recompilation.
 """
 

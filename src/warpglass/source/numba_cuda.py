@@ -1,9 +1,9 @@
 """numba-cuda: the package that most programs import today as `numba.cuda` (in maintenance since 2026).
 
-Belongs here: everything that depends on this package. An array arrives as numba's array structure: meminfo and
-parent (null), number of elements, bytes per element, data, extents, then strides in bytes; a complex
-scalar as two parameters. The copy of numba.cuda inside numba itself is older and is not used. Device functions
-and explicit signatures ask the driver for the device, unless that question is answered here.
+Belongs here: everything that depends on this package. An array arrives as numba's array structure: meminfo
+and parent (null), number of elements, bytes per element, data, extents, then strides in bytes; a complex
+scalar as two parameters. The copy of numba.cuda inside numba itself is older and is not used. Device
+functions and explicit signatures ask the driver for the device, unless that question is answered here.
 """
 
 from __future__ import annotations

@@ -5,7 +5,6 @@ Belongs here: the record that describes a package, the choice between them, and 
 
 from __future__ import annotations
 
-import importlib.metadata
 import linecache
 import re
 import types
@@ -19,6 +18,7 @@ import numpy as np
 
 from ..errors import CompileError, Diagnostic
 from .argument_types import ArgumentType
+from .cache import versions
 
 Function = types.FunctionType
 
@@ -28,8 +28,8 @@ class Package:
     """One package: how it is found, asked for PTX, and how it passes arguments.
 
     `compile_ptx(function, types, target, options)` needs no GPU and no driver. `expand(type)` gives the
-    Argument.fields of one argument. While `without_driver(target)` is entered, @cuda.jit with explicit signatures
-    asks no driver. `modules` are import paths of its `cuda`, `types` and top level.
+    Argument.fields of one argument. While `without_driver(target)` is entered, @cuda.jit with explicit
+    signatures asks no driver. `modules` are import paths of its `cuda`, `types` and top level.
     """
 
     name: str
@@ -44,16 +44,7 @@ class Package:
 @cache
 def version_of(package: Package) -> str | None:
     """Return the versions that determine the package's output, None if it is not installed."""
-    try:
-        found = [f"{package.name} {importlib.metadata.version(package.distributions[0])}"]
-    except importlib.metadata.PackageNotFoundError:
-        return None
-    for name in package.distributions[1:]:
-        try:
-            found.append(f"{name} {importlib.metadata.version(name)}")
-        except importlib.metadata.PackageNotFoundError:
-            found.append(f"{name} -")
-    return "; ".join(found)
+    return versions(*package.distributions)
 
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")

@@ -1,14 +1,13 @@
 """The call into NVRTC, NVIDIA's runtime compiler for CUDA C++, and the reading of its log.
 
-Belongs here: one function that turns text into PTX, CUDA's header folders, and what NVRTC says when it refuses.
-NVRTC is called directly through cuda.bindings: it needs neither a GPU nor a driver. Which entry is wanted,
-what is cached and what the user gets to read is cuda.py's business.
+Belongs here: one function that turns text into PTX, CUDA's header folders, and what NVRTC says when it
+refuses. NVRTC is called directly through cuda.bindings: it needs neither a GPU nor a driver. Which entry is
+wanted, what is cached and what the user gets to read is cuda.py's business.
 """
 
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 import importlib.util
 import re
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import CompileError, Diagnostic
+from .cache import versions
 
 WHEELS = ("nvidia-cuda-nvrtc", "nvidia-cuda-runtime", "nvidia-cuda-crt", "nvidia-cuda-cccl")
 NAME_MAP = "__nv_name_map"  # the file that NVRTC blames for a bad name expression
@@ -97,10 +97,7 @@ class Refused(Exception):
 
 def version() -> str | None:
     """Return the versions of the wheels that a compilation reads, None if the compiler's is unknown."""
-    try:
-        return " ".join(f"{name} {importlib.metadata.version(name)}" for name in WHEELS)
-    except importlib.metadata.PackageNotFoundError:
-        return None
+    return versions(*WHEELS)
 
 
 def header_folders() -> tuple[str, ...]:
@@ -181,7 +178,7 @@ def _fetch(nvrtc: Any, size: Any, content: Any, program: Any) -> str:
 def parse_log(log: str) -> tuple[tuple[Diagnostic, ...], tuple[Diagnostic, ...]]:
     """Return the errors and the warnings of an NVRTC log.
 
-    A message is `file(line): error: text`, then the source line indented by two, then a caret under the column.
+    A message is `file(line): error: text`, then the source line indented by two, then a caret below.
     """
     errors, remarks = list[Diagnostic](), list[Diagnostic]()
     lines = log.splitlines()
@@ -192,7 +189,7 @@ def parse_log(log: str) -> tuple[tuple[Diagnostic, ...], tuple[Diagnostic, ...]]
         follow = index + 1
         message = [match["text"]]
         while follow < len(lines) and lines[follow].startswith("      "):  # continuation of a long message
-            if lines[follow].strip() == "^" or follow + 1 < len(lines) and lines[follow + 1].strip() == "^":
+            if lines[follow].strip() == "^" or (follow + 1 < len(lines) and lines[follow + 1].strip() == "^"):
                 break
             message.append(lines[follow].strip())
             follow += 1

@@ -1,7 +1,7 @@
 """PTX kernels: the text is the program; only the entry has to be found.
 
 Belongs here: entry names and parameter types by regular expression, enough to choose an entry without parsing
-(the parser, further on, reports what is malformed). Entries that use unsupported instructions do no harm here.
+(the parser, further on, reports what is malformed). Entries with unsupported instructions do no harm here.
 """
 
 from __future__ import annotations

@@ -7,9 +7,13 @@ that is installed. The packages are imported only when something has to be compi
 
 from __future__ import annotations
 
+import importlib.util
+import re
 import sys
+import traceback
 import types
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -108,7 +112,7 @@ class PythonSource:
             text = package.compile_ptx(transplant(function, package), kinds, self.target, self.options)
         except CompileError:
             raise
-        except Exception as error:  # noqa: BLE001  # compilers raise whatever their passes run into
+        except Exception as error:  # compilers raise whatever their passes run into
             raise explain(error, function, package) from None
         arguments = tuple(
             Argument(name, package.expand(kind), kind.dtype, kind.ndim)
@@ -179,14 +183,10 @@ def _is_kernel(value: Any, namespace: dict[str, Any]) -> bool:
 
 def _import_file(path: Path, target: str) -> types.ModuleType:
     """Run a file as a module of its own name; what it raises becomes a CompileError at its line."""
-    import importlib.util
-    import re
-    import traceback
-    from contextlib import ExitStack
-
     place = path.absolute()
     spec = importlib.util.spec_from_file_location(f"_warpglass_{place.stem}_{digest(str(place))[:8]}", place)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     text = path.read_text(errors="replace")
@@ -198,7 +198,7 @@ def _import_file(path: Path, target: str) -> types.ModuleType:
                 if re.search(imported, text, re.MULTILINE) and importlib.util.find_spec(package.modules[""]):
                     stack.enter_context(package.without_driver(target))
             spec.loader.exec_module(module)
-    except Exception as error:  # noqa: BLE001  # the file is the user's program
+    except Exception as error:  # the file is the user's program
         own = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(place)]
         line = own[-1].lineno if own else getattr(error, "lineno", None)
         message = f"{type(error).__name__}: {error}"

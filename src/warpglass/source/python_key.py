@@ -7,6 +7,7 @@ described with certainty makes the kernel uncacheable, never wrongly cached. Not
 
 from __future__ import annotations
 
+import inspect
 import io
 import linecache
 import tokenize
@@ -76,8 +77,6 @@ class _Walk:
 
     def source(self, code: types.CodeType) -> str:
         """Return the tokens of a function with their lines, counted from its first, and note its piece."""
-        import inspect
-
         lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
         if not lines:
             raise Unkeyable(f"the source of {code.co_name} is not to be found")
@@ -116,18 +115,12 @@ class _Walk:
 def _describe_value(name: str, value: object) -> str:
     if value is None:
         return "module cuda" if name == "cuda" else "None"
-    if isinstance(value, np.generic):
-        return f"{value.dtype.str} {value.tobytes().hex()}"
     if type(value) in (bool, int, float, complex, str, bytes):
         return f"{type(value).__name__} {value!r}"
     if type(value) is tuple:
         return f"({', '.join(_describe_value('', item) for item in value)})"
-    if isinstance(value, np.ndarray):
-        if value.dtype.hasobject:
-            raise Unkeyable(name)
-        return f"array {value.dtype.descr!r} {value.shape} {value.strides} {digest(value.tobytes())}"
-    if isinstance(value, np.dtype):
-        return f"dtype {value.descr!r} {value.itemsize}"
+    if isinstance(value, np.ndarray | np.generic | np.dtype | np.ufunc):
+        return _describe_numpy(name, value)
     if isinstance(value, types.ModuleType):
         return _describe_module(name, value)
     if package_of(value) is not None:
@@ -138,9 +131,19 @@ def _describe_value(name: str, value: object) -> str:
         return f"{'name' if own else type(value).__name__} {shown}"
     if is_library(value) and isinstance(getattr(value, "__qualname__", None), str):
         return f"{module_of(value).partition('.')[0]} {value.__qualname__}"  # type: ignore[attr-defined]
+    raise Unkeyable(name)
+
+
+def _describe_numpy(name: str, value: np.ndarray[Any, Any] | np.generic | np.dtype[Any] | np.ufunc) -> str:
     if isinstance(value, np.ufunc):
         return f"ufunc {value.__name__}"
-    raise Unkeyable(name)
+    if isinstance(value, np.dtype):
+        return f"dtype {value.descr!r} {value.itemsize}"
+    if value.dtype.hasobject:
+        raise Unkeyable(name)
+    if isinstance(value, np.generic):
+        return f"{value.dtype.descr!r} {value.tobytes().hex()}"
+    return f"array {value.dtype.descr!r} {value.shape} {value.strides} {digest(value.tobytes())}"
 
 
 def _describe_module(name: str, module: types.ModuleType) -> str:

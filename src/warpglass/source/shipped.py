@@ -1,7 +1,8 @@
 """PTX that ships with the package, for machines without a compiler.
 
 Belongs here: reading and writing the archives, one `ptx.json.gz` per ladder: a JSON object of entries under
-their content keys (store.py says what they are). Sorted and compressed whole, since neighbours are alike.
+their content keys (store.py says what they are), sorted and compressed whole, since neighbours are alike.
+Which kernels ship is for the ladders to say (ladders/ship.py records them).
 """
 
 from __future__ import annotations
@@ -10,18 +11,28 @@ import gzip
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent.parent / "ladders"
 ARCHIVE = "ptx.json.gz"
 
-_recording: list[dict[str, bytes]] = []
+
+@dataclass(slots=True)
+class Recording:
+    """The entries of the kernels obtained while recording, by content key."""
+
+    fresh: bool
+    entries: dict[str, bytes] = field(default_factory=dict[str, bytes])
+
+
+_recordings: list[Recording] = []
 
 
 def find(key: str) -> bytes | None:
     """Return the entry that ships under this content key, None if there is none."""
-    if _recording:
+    if any(recording.fresh for recording in _recordings):
         return None
     for entries in map(_read, sorted(FOLDER.glob(f"*/{ARCHIVE}"))):
         if key in entries:
@@ -36,20 +47,25 @@ def _read(archive: Path) -> dict[str, object]:
 
 
 def note(key: str, payload: bytes) -> None:
-    """Take a fresh entry down if somebody records."""
-    for entries in _recording:
-        entries[key] = payload
+    """Take down the entry of a kernel that was just obtained, if somebody records."""
+    for recording in _recordings:
+        recording.entries[key] = payload
 
 
 @contextmanager
-def record() -> Iterator[dict[str, bytes]]:
-    """Collect the entries of all kernels compiled in this block, which looks at no shipped PTX."""
-    entries: dict[str, bytes] = {}
-    _recording.append(entries)
+def record(*, fresh: bool) -> Iterator[dict[str, bytes]]:
+    """Collect the entries of all kernels obtained in this block; `fresh` ignores what ships already."""
+    recording = Recording(fresh)
+    _recordings.append(recording)
     try:
-        yield entries
+        yield recording.entries
     finally:
-        _recording.remove(entries)
+        _recordings.remove(recording)
+
+
+def keys(archive: Path) -> frozenset[str]:
+    """Return the content keys in an archive."""
+    return frozenset(_read(archive))
 
 
 def write(archive: Path, entries: dict[str, bytes]) -> None:

@@ -1,8 +1,8 @@
 """Where compiled kernels come from: the disk cache, the PTX shipped with the package, then the compiler.
 
 Belongs here: the order of the three and the form of an entry (JSON of a Compiled, its PTX detached from its
-place by relocate.py). `key` digests the content alone: source, types, options, target; never a path, a line
-number or a compiler's version, so that shipped PTX is found on every machine. The disk cache adds the version.
+place by relocate.py). `key` digests the content alone: source, types, options, target; never a path, a
+line number or a compiler's version, so that shipped PTX is found everywhere. The disk cache adds the version.
 """
 
 from __future__ import annotations
@@ -31,19 +31,15 @@ def obtain(key: str, version: str | None, layout: Layout, build: Callable[[], Co
     """
     cache = Cache("ptx")
     place = None if version is None else digest(FORMAT, key, version)
-    for payload in (cache.get(place) if place else None, shipped.find(key)):
-        if payload is not None:
-            return _warned(unpack(payload, layout))
-    compiled = build()
-    if place:
-        cache.put(place, pack(compiled, layout))
-    shipped.note(key, pack(compiled, layout))
-    return _warned(compiled)
-
-
-def _warned(compiled: Compiled) -> Compiled:
+    payload = (cache.get(place) if place else None) or shipped.find(key)
+    if payload is None:
+        payload = pack(build(), layout)
+        if place:
+            cache.put(place, payload)
+    shipped.note(key, payload)
+    compiled = unpack(payload, layout)  # fresh ones too, so that the text does not depend on where it is from
     for diagnostic in compiled.warnings:
-        warnings.warn(str(diagnostic), CompilerWarning, stacklevel=5)
+        warnings.warn(str(diagnostic), CompilerWarning, stacklevel=4)
     return compiled
 
 

@@ -1,0 +1,135 @@
+"""The disk cache: ownership, damage, concurrency, size; and PTX that follows its source."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from warpglass.errors import WarpglassError
+from warpglass.source.cache import Cache, digest, directory
+from warpglass.source.relocate import Layout, Piece, attach, detach
+
+
+def test_what_is_put_is_found(own_cache: Path) -> None:
+    cache = Cache("test")
+    key = digest("a", b"b")
+    assert cache.get(key) is None
+    cache.put(key, b"some\nbytes\0")
+    assert cache.get(key) == b"some\nbytes\0"
+    assert Cache("other").get(key) is None
+    assert own_cache.stat().st_mode & 0o777 == 0o700
+
+
+def test_parts_of_a_key_do_not_run_together() -> None:
+    assert len({digest("ab", "c"), digest("a", "bc"), digest("abc"), digest(b"abc"), digest("abc", "")}) == 5
+
+
+@pytest.mark.parametrize("damage", [b"", b"garbage", b"0" * 64 + b"\nsome bytes", None])
+def test_a_damaged_entry_is_discarded(own_cache: Path, damage: bytes | None) -> None:
+    cache = Cache("test")
+    key = digest("x")
+    cache.put(key, b"payload")
+    (file,) = (own_cache / "test").glob("*/*")
+    file.write_bytes(file.read_bytes()[:-1] if damage is None else damage)
+    assert cache.get(key) is None
+    assert not file.exists()
+    cache.put(key, b"payload")
+    assert cache.get(key) == b"payload"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="POSIX permissions")
+@pytest.mark.parametrize("mode", [0o755, 0o770, 0o701])
+def test_a_directory_open_to_others_is_refused(own_cache: Path, mode: int) -> None:
+    own_cache.chmod(mode)
+    with pytest.raises(WarpglassError, match=rf"mode {mode:04o}.*chmod 700"):
+        directory()
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="POSIX permissions")
+def test_a_directory_of_another_user_is_refused(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: own_cache.stat().st_uid + 1)
+    with pytest.raises(WarpglassError, match="belongs to user"):
+        directory()
+
+
+def test_a_directory_is_made_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WARPGLASS_CACHE", str(tmp_path / "new" / "cache"))
+    made = directory()
+    assert made is not None
+    assert made.stat().st_mode & 0o777 == 0o700
+
+
+def test_the_cache_can_be_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WARPGLASS_CACHE", "")
+    Cache("test").put(digest("x"), b"payload")
+    assert Cache("test").get(digest("x")) is None
+
+
+def test_a_place_that_cannot_be_made_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("WARPGLASS_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.raises(WarpglassError, match="cannot make this directory"):
+        directory()
+
+
+def test_pruning_drops_what_was_unused_for_longest(own_cache: Path) -> None:
+    cache = Cache("test")
+    for number in range(4):
+        cache.put(digest(str(number)), bytes(1000))
+    for age, file in enumerate(sorted((own_cache / "test").glob("*/*"))):
+        os.utime(file, (age, age))
+    assert cache.get(digest("2")) is not None  # used just now
+    cache.prune(limit=2500)
+    left = [number for number in range(4) if cache.get(digest(str(number))) is not None]
+    assert len(left) == 2
+    assert 2 in left
+
+
+WRITER = """
+import sys
+from warpglass.source.cache import Cache, digest
+cache = Cache("test")
+for round in range(200):
+    key = digest(str(round % 5))
+    found = cache.get(key)
+    assert found in (None, bytes([round % 5]) * 100_000), len(found)
+    cache.put(key, bytes([round % 5]) * 100_000)
+"""
+
+
+def test_concurrent_processes_see_whole_entries_only() -> None:
+    writers = [subprocess.Popen([sys.executable, "-c", WRITER], stderr=subprocess.PIPE) for _ in range(2)]
+    for writer in writers:
+        _, errors = writer.communicate(timeout=60)
+        assert writer.returncode == 0, errors.decode()
+
+
+# ---------------------------------------------------------------------------------------- places
+def test_lines_follow_their_functions() -> None:
+    text = (
+        "\t.loc\t1 10 3\n\t.loc\t1 21 0\n\t.loc\t1 0 0\n\t.loc\t2 7 1, function_name $L, inlined_at 1 11 2\n"
+        '\t.file\t1 "/a/k.py"\n\t.file\t2 "/lib/other.py"\n'
+    )
+    before = Layout(pieces=(Piece("/a/k.py", 9, 5), Piece("/a/k.py", 20, 3)))
+    after = Layout(pieces=(Piece("/b/k.py", 109, 5), Piece("/c/d.py", 1, 3)))
+    moved = attach(detach(text, before), after)
+    assert "/a/" not in moved
+    assert '.file\t2 "/lib/other.py"' in moved
+    files = {'3 "/b/k.py"', '4 "/c/d.py"'}
+    assert all(f".file\t{file}" in moved for file in files)
+    assert "\t.loc\t3 110 3\n\t.loc\t4 2 0\n\t.loc\t3 0 0\n" in moved
+    assert "\t.loc\t2 7 1, function_name $L, inlined_at 3 111 2\n" in moved
+
+
+def test_roots_are_replaced() -> None:
+    text = '\t.loc\t1 3 0\n\t.file\t1 "/a/b/k.cu"\n\t.file\t2 "/a/b/h.h"\n\t.file\t3 "/cuda/x.h"\n'
+    before = Layout(roots=("/a/b/k.cu", "/a/b", "/cuda"))
+    after = Layout(roots=("/n/other.cu", "/n", "/opt/cuda"))
+    assert detach(text, before).count('"@') == 3
+    assert attach(detach(text, before), after) == (
+        '\t.loc\t1 3 0\n\t.file\t1 "/n/other.cu"\n\t.file\t2 "/n/h.h"\n\t.file\t3 "/opt/cuda/x.h"\n'
+    )
