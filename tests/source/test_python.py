@@ -266,6 +266,24 @@ def test_cuda_may_be_left_undefined() -> None:
     assert "%tid.x" in compiled(function, np.zeros(3)).ptx
 
 
+def test_what_cannot_be_keyed_compiles_uncached(own_cache: Path, cuda: Any) -> None:
+    def make(number):
+        def helper(a):
+            return a * number
+
+        return helper
+
+    first, second = make(10007), make(10009)  # one piece of code, two functions
+
+    def kernel(x):
+        x[cuda.threadIdx.x] = first(x[0]) + second(x[1])
+
+    text = compiled(kernel, np.zeros(3, np.int64)).ptx
+    assert "10007" in text
+    assert "10009" in text
+    assert not list(own_cache.glob("ptx/*/*"))
+
+
 def test_shared_memory_of_numpy_types(cuda: Any) -> None:
     def kernel(x):
         table = cuda.shared.array(33, np.float32)

@@ -59,7 +59,10 @@ class _Walk:
 
     def function(self, function: Function) -> None:
         code = function.__code__
-        closed = [cell.cell_contents for cell in function.__closure__ or ()]
+        try:
+            closed = [cell.cell_contents for cell in function.__closure__ or ()]
+        except ValueError:
+            raise Unkeyable(f"a closure of {function.__name__} that is not complete") from None
         if code in self.seen:
             if self.seen[code] is not closed and any(
                 old is not new for old, new in zip(self.seen[code], closed, strict=True)
