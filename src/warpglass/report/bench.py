@@ -3,8 +3,9 @@
 Belongs here: the words and the layout of a ladder's result. It reads a Record and nothing else.
 
 Each table of the ladder is printed with what its rows share above it (device, array) and its sums below it.
-On 110 columns or more one table holds everything; on fewer the speedups move to a second one, as in the
-notes. The heading of the time column says whose time it is: an engine's time is never shown as a GPU's.
+One table holds everything where it fits; where it does not, the speedups move to a second one, as in the
+notes, and cells that are still too wide are folded, never cut. The heading of the time column says whose
+time it is: an engine's time is never shown as a GPU's.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from itertools import groupby
 from typing import Literal
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -22,7 +24,6 @@ from ..record import Record, Row
 from .console import text_console, text_of
 from .figures import format_bytes, format_ratio, format_seconds, format_sum
 
-WIDE = 110
 LANGUAGES = {"cuda": "C++", "python": "Python"}
 TIME_HEADINGS = {"engine": "engine time", "gpu": "GPU time"}
 PLACES = {"engine": "engine", "gpu": "GPU"}
@@ -60,10 +61,12 @@ def _print_table(rows: Sequence[Row], as_written: bool, console: Console) -> Non
     final = "on the host" if first.final == "host" else "by further launches"
     _line(console, f"Array size: {size}; partial sums added {final}")
     label = next((row.label for row in rows if row.label in TIME_HEADINGS), None)
-    layout = _wide_columns(label) if console.width >= WIDE else _narrow_columns(label)
-    for columns in layout:
+    tables = [_make_table(rows, _wide_columns(label))]
+    if _full_width(tables[0], console) > console.width:
+        tables = [_make_table(rows, columns) for columns in _narrow_columns(label)]
+    for table in tables:
         console.print()
-        console.print(_make_table(rows, columns))
+        console.print(table)
     console.print()
     for text in _summary(rows, label):
         _line(console, text)
@@ -74,10 +77,14 @@ def _print_table(rows: Sequence[Row], as_written: bool, console: Console) -> Non
             )
 
 
+def _full_width(table: Table, console: Console) -> int:
+    return Measurement.get(console, console.options.update(width=10_000), table).maximum
+
+
 def _make_table(rows: Sequence[Row], columns: Sequence[_Column]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for column in columns:
-        table.add_column(column.heading, justify=column.justify, no_wrap=True, overflow="ellipsis")
+        table.add_column(column.heading, justify=column.justify, overflow="fold")
     previous: Row | None = None
     for number, row in enumerate(rows, 1):
         if previous is not None and row.grid is not None and row.language != previous.language:
@@ -87,23 +94,24 @@ def _make_table(rows: Sequence[Row], columns: Sequence[_Column]) -> Table:
     return table
 
 
-def _wide_columns(label: str | None) -> list[list[_Column]]:
-    run = _run_columns(label, lambda row: row.kernel)
-    return [[*run, *_speed_columns(), _verified("verified")]]
+def _wide_columns(label: str | None) -> list[_Column]:
+    heading = TIME_HEADINGS.get(label or "", "time")
+    return [*_run_columns(heading, lambda row: row.kernel), *_speed_columns(), _verified("verified")]
 
 
 def _narrow_columns(label: str | None) -> list[list[_Column]]:
-    name = _Column("kernel", lambda _, row: row.rung.removesuffix(AS_WRITTEN))
-    run = _run_columns(label, lambda row: row.rung.removesuffix(AS_WRITTEN))
-    return [[*run, _verified("ok")], [run[0], name, run[-1], *_speed_columns()]]
+    heading = TIME_HEADINGS.get(label or "", "time").replace(" ", "\n")
+    run = _run_columns(heading, lambda row: row.rung.removesuffix(AS_WRITTEN))
+    number, *_, kernel, language = run
+    return [[*run, _verified("ok")], [number, kernel, language, *_speed_columns()]]
 
 
-def _run_columns(label: str | None, kernel: Callable[[Row], str]) -> list[_Column]:
+def _run_columns(heading: str, kernel: Callable[[Row], str]) -> list[_Column]:
     return [
         _Column("id", lambda number, _: str(number), "right"),
-        _Column(TIME_HEADINGS.get(label or "", "time"), lambda _, row: format_seconds(row.seconds), "right"),
+        _Column(heading, lambda _, row: format_seconds(row.seconds), "right"),
         _Column("sum", lambda _, row: format_sum(row.sum), "right"),
-        _Column("<<<grid, block>>>", lambda _, row: _launch(row), "right"),
+        _Column("<<<grid,block>>>", lambda _, row: _launch(row), "right"),
         _Column("kernel", lambda _, row: kernel(row)),
         _Column("lang", lambda _, row: LANGUAGES[row.language]),
     ]

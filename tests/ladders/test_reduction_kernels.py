@@ -1,0 +1,141 @@
+"""Every rung of the reduction ladder, run: languages, block sizes, sizes, element types, on every back end.
+
+A sum must lie within the rung's derived error bound; integers must agree exactly. The default run pairs each
+block size with some element types so that all of both are covered; WARPGLASS_TESTS=full takes all pairs.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+
+from warpglass import lab, source
+from warpglass.engine.backend import Backend
+from warpglass.errors import KernelFault
+from warpglass.ladders.reduction.ladder import LADDER
+from warpglass.ladders.reduction.problem import INPUTS, check_dtype, make_input
+from warpglass.ladders.reduction.rung import BLOCKS, ReductionRung
+from warpglass.ladders.reduction.trial import Input, KernelTrial, Setting
+from warpglass.ladders.trial import Final, Language, Options, Toolchain, Verdict
+
+AWKWARD = (0, 1, 31, 33, 1000)
+LARGE = 1_000_003
+DTYPES = ("float32", "float64", "int32", "int64")
+SOME_PAIRS = (
+    (64, "float64"),
+    (128, "int32"),
+    (256, "float32"),
+    (512, "float64"),
+    (512, "int64"),
+    (1024, "int32"),
+)
+FULL = os.environ.get("WARPGLASS_TESTS") == "full"
+KERNELS = tuple(rung for rung in LADDER.rungs(Options()) if rung.host is None)
+AS_WRITTEN = tuple(rung for rung in LADDER.rungs(Options(as_written=True)) if rung.defect and not rung.host)
+LANGUAGES: tuple[Language, ...] = ("cuda", "python")
+TOOLCHAIN = Toolchain(open_cuda=source.load, open_python=source.from_numba)
+
+
+@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+def backend(request: pytest.FixtureRequest) -> Backend:
+    """Each place where kernels run."""
+    return lab.backend(request.param)
+
+
+def judge(
+    backend: Backend,
+    rung: ReductionRung,
+    language: Language,
+    n: int,
+    dtype: str,
+    block: int,
+    kind: str = "random",
+    final: Final = "host",
+) -> Verdict:
+    data = Input(numbers(n, dtype, kind), backend)
+    trial = KernelTrial(rung, language, data, Setting(rung.table, block, final, 60.0), TOOLCHAIN)
+    trial.restore()
+    trial.run()
+    return trial.judge()
+
+
+@cache
+def numbers(n: int, dtype: str, kind: str) -> np.ndarray:
+    return make_input(n, check_dtype(dtype), kind, seed=n)
+
+
+def names(rung: ReductionRung) -> str:
+    return rung.name
+
+
+@pytest.mark.parametrize(("block", "dtype"), product(BLOCKS, DTYPES))
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("rung", KERNELS, ids=names)
+def test_awkward_sizes(
+    backend: Backend, rung: ReductionRung, language: Language, block: int, dtype: str
+) -> None:
+    if not FULL and (block, dtype) not in SOME_PAIRS:
+        pytest.skip("WARPGLASS_TESTS=full runs this pair of block size and element type")
+    # Just below, at and above what a block covers: the places where a tail begins.
+    span = block * rung.elements_per_thread
+    for n in (*AWKWARD, span - 1, span, span + 1, 3 * span + block + 1):
+        verdict = judge(backend, rung, language, n, dtype, block)
+        assert verdict.verified, f"n = {n}: {verdict}"
+
+
+@pytest.mark.parametrize(("block", "dtype"), [(64, "int32"), (512, "float64"), (1024, "float32")])
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("rung", KERNELS, ids=names)
+def test_large_odd_size(
+    backend: Backend, rung: ReductionRung, language: Language, block: int, dtype: str
+) -> None:
+    verdict = judge(backend, rung, language, LARGE, dtype, block)
+    assert verdict.verified, verdict
+
+
+@pytest.mark.parametrize("kind", INPUTS)
+@pytest.mark.parametrize("dtype", ["float32", "int32", "uint32", "uint64"])
+@pytest.mark.parametrize("rung", KERNELS, ids=names)
+def test_adversarial_inputs(backend: Backend, rung: ReductionRung, dtype: str, kind: str) -> None:
+    for language in LANGUAGES:
+        verdict = judge(backend, rung, language, 20_011, dtype, 256, kind)
+        assert verdict.verified, f"{language}: {verdict}"
+
+
+@pytest.mark.parametrize("n", [0, 1, 300_007])
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("rung", KERNELS, ids=names)
+def test_final_sum_by_further_launches(
+    backend: Backend, rung: ReductionRung, language: Language, n: int
+) -> None:
+    verdict = judge(backend, rung, language, n, "float64", 128, final="launch")
+    assert verdict.verified, verdict
+
+
+@pytest.mark.parametrize("rung", AS_WRITTEN, ids=names)
+def test_as_written_is_right_for_whole_blocks(rung: ReductionRung) -> None:
+    for language in rung.languages:
+        verdict = judge(lab.backend("cpu"), rung, language, 4 * 8 * 512, "float64", 512)
+        assert verdict.verified, f"{language}: {verdict}"
+
+
+@pytest.mark.parametrize("rung", AS_WRITTEN, ids=names)
+def test_as_written_is_wrong_at_a_broken_block(rung: ReductionRung) -> None:
+    backend = lab.backend("cpu")
+    for language in rung.languages:
+        fault: KernelFault | None = None
+        verdict: Verdict | None = None
+        try:
+            verdict = judge(backend, rung, language, 4 * 8 * 512 + 5, "float64", 512, "ones")
+        except KernelFault as caught:
+            fault = caught
+            backend.reset()
+        if fault is not None:
+            assert (fault.place.kind, fault.place.array) == ("out-of-bounds", "x")
+        else:
+            assert verdict is not None
+            assert not verdict.verified

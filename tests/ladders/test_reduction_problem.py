@@ -1,0 +1,174 @@
+"""The reduction problem and the ladder's order: inputs, references, bounds, launch arithmetic."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from warpglass.errors import ArgumentError
+from warpglass.ladders import find_ladder, ladder_names
+from warpglass.ladders.reduction.as_written.cpu_recursive import cpu_recursive as cpu_recursive_as_written
+from warpglass.ladders.reduction.cpu_recursive import cpu_recursive
+from warpglass.ladders.reduction.ladder import LADDER
+from warpglass.ladders.reduction.problem import (
+    C_NAMES,
+    INPUTS,
+    LARGEST,
+    check_dtype,
+    check_size,
+    error_bound,
+    final_sum,
+    make_input,
+    reference_sum,
+)
+from warpglass.ladders.rung import in_order
+from warpglass.ladders.trial import Options
+
+GLOBAL_RUNGS = [
+    "cpu_recursive",
+    "neighbored",
+    "neighbored_less",
+    "interleaved",
+    "unroll2",
+    "unroll4",
+    "unroll8",
+    "unroll_warps8",
+    "complete_unroll_warps8",
+    "complete_unroll",
+]
+SHARED_RUNGS = ["shared_interleaved_modulo", "shared_interleaved_strided", "shared_sequential"]
+
+
+def by_name(name: str):
+    return next(rung for rung in LADDER.rungs(Options(as_written=True)) if rung.name == name)
+
+
+def test_ladder_has_the_rungs_of_the_notes_in_their_order() -> None:
+    assert [rung.name for rung in LADDER.rungs(Options())] == GLOBAL_RUNGS + SHARED_RUNGS
+    assert ladder_names() == ("reduction",)
+    assert find_ladder("reduction") is LADDER
+
+
+def test_every_as_written_rung_says_what_is_wrong() -> None:
+    added = LADDER.rungs(Options(as_written=True))[len(GLOBAL_RUNGS + SHARED_RUNGS) :]
+    assert [rung.name for rung in added] == [f"{name}_as_written" for name in GLOBAL_RUNGS + SHARED_RUNGS]
+    assert all(rung.defect for rung in added)
+
+
+@pytest.mark.parametrize("rung", LADDER.rungs(Options(as_written=True)), ids=lambda rung: rung.name)
+def test_every_rung_is_explained_and_its_claims_name_rungs(rung) -> None:
+    assert len(rung.explanation.split()) > 20
+    assert rung.title.endswith((".", ")."))
+    if "cuda" in rung.languages:
+        assert rung.cuda_file.is_file()
+    known = {other.name for other in LADDER.rungs(Options())}
+    assert all(isinstance(claim.than, float) or claim.than in known for claim in rung.claims)
+
+
+def test_launch_arithmetic_of_the_notes() -> None:
+    shapes = {name: by_name(name).shape(2**24, 512, 8) for name in GLOBAL_RUNGS[1:]}
+    assert [shapes[name].grid for name in ("neighbored", "unroll2", "unroll4", "unroll8")] == [
+        32768,
+        16384,
+        8192,
+        4096,
+    ]
+    shared = by_name("shared_sequential").shape(2**22, 128, 4)
+    assert (shared.grid, shared.block, shared.shared) == (32768, 128, 512)
+    assert by_name("unroll8").shape(0, 64, 8).grid == 1
+    with pytest.raises(ArgumentError, match="block size 96"):
+        by_name("unroll8").shape(1, 96, 8)
+
+
+def test_names_of_kernels() -> None:
+    assert by_name("complete_unroll").cuda_name(np.dtype("f4"), 256) == "complete_unroll<float, 256>"
+    assert by_name("complete_unroll").python_name(256) == "complete_unroll(256)"
+    assert by_name("neighbored").cuda_name(np.dtype("u8"), 256) == "neighbored<unsigned long long>"
+
+
+@pytest.mark.parametrize("kind", INPUTS)
+@pytest.mark.parametrize("dtype", C_NAMES)
+@pytest.mark.parametrize("n", [0, 1, 2, 31, 33, 1000])
+def test_baseline_is_right_for_any_size(n: int, dtype: str, kind: str) -> None:
+    x = make_input(n, check_dtype(dtype), kind, seed=3)
+    reference = reference_sum(x)
+    with np.errstate(over="ignore"):
+        result = cpu_recursive(x.copy())
+    assert abs(result - reference.value) <= error_bound(reference, max(1, n).bit_length(), x.dtype)
+
+
+def test_baseline_as_written_drops_an_element_at_odd_sizes() -> None:
+    assert cpu_recursive_as_written(np.ones(1024)) == 1024
+    assert cpu_recursive_as_written(np.ones(1023)) < 1023
+    assert cpu_recursive_as_written(np.ones(0)) == 0
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_reference_is_the_exact_sum(dtype: str) -> None:
+    x = make_input(5000, check_dtype(dtype), "extreme", seed=1)
+    exact = sum(map(Fraction, x.tolist()), Fraction())
+    reference = reference_sum(x)
+    assert reference.value == float(exact)
+    assert reference.magnitude >= sum(abs(Fraction(value)) for value in x.tolist())
+    assert final_sum(x) == float(exact)
+
+
+def test_integer_sums_wrap_as_the_type_does() -> None:
+    x = np.full(5, 2**31 - 1, np.int32)
+    expected = (5 * (2**31 - 1) + 2**31) % 2**32 - 2**31
+    assert reference_sum(x).value == expected
+    assert error_bound(reference_sum(x), 20, x.dtype) == 0.0
+
+
+def test_bound_is_tight_enough_to_notice_a_dropped_element() -> None:
+    x = make_input(2**20, check_dtype("float64"))
+    assert error_bound(reference_sum(x), 16, x.dtype) < 1e-8
+    x32 = make_input(2**16, check_dtype("float32"))
+    assert error_bound(reference_sum(x32), 16, x32.dtype) < 0.1
+
+
+def test_bound_covers_the_worst_order_of_a_small_case() -> None:
+    # Recursive summation of n numbers passes the first one through n - 1 additions.
+    x = make_input(2000, check_dtype("float32"), "extreme", seed=5)
+    total = np.float32(0)
+    for value in x:
+        total = np.float32(total + value)
+    reference = reference_sum(x)
+    assert abs(float(total) - reference.value) <= error_bound(reference, len(x), x.dtype)
+
+
+def test_inputs_are_reproducible_and_differ_by_seed() -> None:
+    dtype = check_dtype("float64")
+    assert np.array_equal(make_input(100, dtype, seed=4), make_input(100, dtype, seed=4))
+    assert not np.array_equal(make_input(100, dtype, seed=4), make_input(100, dtype, seed=5))
+    assert math.isclose(float(make_input(2**16, dtype).mean()), 0.5, abs_tol=0.01)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (Options(rungs=("nonesuch",)), "no rung nonesuch"),
+        (Options(size=LARGEST + 1), "elements"),
+        (Options(dtype="float16"), "float16"),
+        (Options(data="nonesuch"), "nonesuch"),
+        (Options(block=48), "block size 48"),
+    ],
+)
+def test_what_the_ladder_does_not_take_is_refused_by_name(options: Options, text: str) -> None:
+    with pytest.raises(ArgumentError, match=text):
+        LADDER.trials(options, None, None)  # pyright: ignore[reportArgumentType]  # refused before use
+
+
+def test_sizes_below_zero_are_refused() -> None:
+    with pytest.raises(ArgumentError):
+        check_size(-1)
+
+
+def test_rungs_are_sorted_by_what_they_follow() -> None:
+    rungs = LADDER.rungs(Options())
+    assert in_order(reversed(rungs)) == rungs
+    with pytest.raises(ValueError, match="neighbored_less"):
+        in_order(rungs[2:3])
