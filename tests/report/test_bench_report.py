@@ -1,4 +1,4 @@
-"""The bench's tables: they fit 80 and 120 columns, stay plain in a pipe, and say whose times they show.
+"""The bench's tables: they fit 80 and 120 columns, stay plain in a pipe, and say whose times they show."""
 
 from __future__ import annotations
 
