@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from os import PathLike
 from typing import Any
 
@@ -37,7 +37,7 @@ class Run:
 
 
 class Kernel:
-    """A kernel from any language: `k[grid, block](*args)` launches it, `run`, `check` and `profile` take it."""
+    """A kernel from any language; `k[grid, block](*args)` launches it, `run(k, ...)` does and reports."""
 
     def __init__(self, origin: Source):
         self._source = origin
@@ -59,13 +59,17 @@ class Kernel:
     def __getitem__(self, configuration: object) -> Launcher:
         """`k[grid, block]`, `k[grid, block, stream, shared_bytes]`, numba's launch syntax."""
         parts = configuration if isinstance(configuration, tuple) else (configuration,)
-        if not 2 <= len(parts) <= 4:
-            raise ArgumentError(
-                f"{self.name}[...] takes grid, block and optionally stream and shared memory bytes, "
-                f"got {len(parts)} values"
-            )
-        grid, block, _stream, shared = (*parts, *(0, 0)[len(parts) - 2 :])
-        return Launcher(self, as_dim3(grid, "grid"), as_dim3(block, "block"), shared)
+        match parts:
+            case (grid, block) | (grid, block, _):
+                shared: object = 0
+            case (grid, block, _, shared):
+                pass
+            case _:
+                raise ArgumentError(
+                    f"{self.name}[...] takes grid, block and optionally stream and shared memory bytes, "
+                    f"got {len(parts)} values"
+                )
+        return Launcher(self, as_dim3(grid, "grid"), as_dim3(block, "block"), _bytes(shared))
 
     def __repr__(self) -> str:
         return f"<warpglass kernel {self.name} ({self.language})>"
@@ -173,21 +177,21 @@ def backend(device: str = "auto", model: str = "h100") -> Backend:
     raise ArgumentError(f"device {name!r}; it may be 'auto', 'cpu' or 'gpu'")
 
 
-@lru_cache(maxsize=None)
+@cache
 def _engine(model: str) -> Backend:
     from .engine.cpu import CpuBackend
 
     return CpuBackend(model)
 
 
-@lru_cache(maxsize=1)
+@cache
 def _gpu_present() -> bool:
     from .engine import gpu
 
     return gpu.available()
 
 
-@lru_cache(maxsize=1)
+@cache
 def _gpu() -> Backend:
     from .engine import gpu
 

@@ -43,8 +43,15 @@ class Outcome:
 class Backend(Protocol):
     """A place where kernels run."""
 
-    name: str  # "cpu" or "gpu"
-    description: str  # the device line of a report
+    @property
+    def name(self) -> str:
+        """ "cpu" or "gpu"."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """The device line of a report."""
+        ...
 
     def run(self, launch: Launch) -> Outcome:
         """Run to completion, results in the argument arrays; raise ArgumentError or LaunchError."""

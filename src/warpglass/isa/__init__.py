@@ -1,4 +1,4 @@
-"""THE instruction table: syntax in the manual's notation, unit and meaning of each instruction, one row each."""
+"""The instruction table: the manual's notation, unit and meaning of each instruction, a row each."""
 
 from . import control, convert, floating, integer, logic, memory
 from .lanes import Lanes

@@ -30,27 +30,33 @@ def cvta(lanes: Lanes[V], m: Match, a: V) -> V:
     return lanes.add(a, lanes.fit(lanes.window(m.values["space"]), lanes.type_of(a)))
 
 
-@row("cvt.to.from  d:to, a:from", unit="conversion", **{"to": _WHOLE, "from": _WHOLE})
+@row("cvt.dtype.atype  d:dtype, a:atype", unit="conversion", dtype=_WHOLE, atype=_WHOLE)
 def cvt_integer(lanes: Lanes[V], m: Match, a: V) -> V:
-    return lanes.extend(a, LLVM_TYPE[m.values["to"]], is_signed(m.values["from"]))
+    return lanes.extend(a, LLVM_TYPE[m.values["dtype"]], is_signed(m.values["atype"]))
 
 
-@row("cvt.rn{.ftz}.to.from  d:to, a:from", unit="conversion", **{"to": _FLOATS, "from": _WHOLE})
+@row("cvt.rn{.ftz}.dtype.atype  d:dtype, a:atype", unit="conversion", dtype=_FLOATS, atype=_WHOLE)
 def cvt_to_float(lanes: Lanes[V], m: Match, a: V) -> V:
-    operation = "sitofp" if is_signed(m.values["from"]) else "uitofp"
-    return lanes.convert(operation, a, LLVM_TYPE[m.values["to"]])
+    operation = "sitofp" if is_signed(m.values["atype"]) else "uitofp"
+    return lanes.convert(operation, a, LLVM_TYPE[m.values["dtype"]])
 
 
-@row("cvt.rnd.to.from  d:to, a:from", unit="conversion", **{"rnd": " ".join(_ROUND), "to": _WHOLE, "from": _FLOATS})
+@row(
+    "cvt.rnd.dtype.atype  d:dtype, a:atype",
+    unit="conversion",
+    rnd=" ".join(_ROUND),
+    dtype=_WHOLE,
+    atype=_FLOATS,
+)
 def cvt_to_integer(lanes: Lanes[V], m: Match, a: V) -> V:
     rounded = lanes.apply(_ROUND[m.values["rnd"]], a)
-    operation = "llvm.fptosi.sat" if is_signed(m.values["to"]) else "llvm.fptoui.sat"
-    return lanes.convert(operation, rounded, LLVM_TYPE[m.values["to"]])
+    operation = "llvm.fptosi.sat" if is_signed(m.values["dtype"]) else "llvm.fptoui.sat"
+    return lanes.convert(operation, rounded, LLVM_TYPE[m.values["dtype"]])
 
 
-@row("cvt{.rn}.to.from  d:to, a:from", unit="conversion", **{"to": _FLOATS, "from": _FLOATS})
+@row("cvt{.rn}.dtype.atype  d:dtype, a:atype", unit="conversion", dtype=_FLOATS, atype=_FLOATS)
 def cvt_float(lanes: Lanes[V], m: Match, a: V) -> V:
-    to = LLVM_TYPE[m.values["to"]]
+    to = LLVM_TYPE[m.values["dtype"]]
     have = bits(lanes.type_of(a))
     if have == bits(to):
         return a

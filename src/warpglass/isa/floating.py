@@ -18,7 +18,8 @@ _SMALLEST_NORMAL = {"float": 0x00800000, "double": 0x0010000000000000}
 _ONE = {"float": 0x3F800000, "double": 0x3FF0000000000000}
 
 
-def _flush(lanes: Lanes[V], a: V) -> V:
+def flush(lanes: Lanes[V], a: V) -> V:
+    """Subnormal numbers as zeros of the same sign."""
     type_ = lanes.type_of(a)
     tiny = lanes.compare("olt", lanes.apply("llvm.fabs", a), lanes.constant(type_, _SMALLEST_NORMAL[type_]))
     zero = lanes.apply("llvm.copysign", lanes.constant(type_, 0), a)
@@ -37,10 +38,10 @@ def _with_modifiers(compute: Callable[..., V]) -> Callable[..., V]:
     """Wrap an operation so that `.ftz` and `.sat` act on its inputs and result."""
 
     def meaning(lanes: Lanes[V], m: Match, *operands: V) -> V:
-        inputs = tuple(_flush(lanes, x) for x in operands) if m.ftz else operands
+        inputs = tuple(flush(lanes, x) for x in operands) if m.ftz else operands
         result = compute(lanes, *inputs)
         if m.ftz:
-            result = _flush(lanes, result)
+            result = flush(lanes, result)
         return _saturate(lanes, result) if m.sat else result
 
     return meaning
@@ -75,4 +76,3 @@ for _head, _operands, _flops, _compute in _ROWS:
     _meaning = _with_modifiers(_compute)
     add_row(f"{_head}{{.ftz}}{_sat}.f32  {_operands}", rnd="rn", unit="fp32", flops=_flops, meaning=_meaning)
     add_row(f"{_head}.f64  {_operands}", rnd="rn", unit="fp64", flops=_flops, meaning=_meaning)
-

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from .floating import flush
 from .lanes import Lanes
 from .table import Match, row
 from .types import BITWISE, INTEGERS, LLVM_TYPE, is_float, is_signed
@@ -47,12 +48,13 @@ _INTEGER |= {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 _FLOAT = {"eq": "oeq", "ne": "one", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"}
 _FLOAT |= {"equ": "ueq", "neu": "une", "ltu": "ult", "leu": "ule", "gtu": "ugt", "geu": "uge"}
 _FLOAT |= {"num": "ord", "nan": "uno"}
-_BOOLEAN = {"and": "and", "or": "or", "xor": "xor"}
 
 
 def _compare(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
     operator = m.values["cmp"]
     if is_float(LLVM_TYPE[m.values["type"]]):
+        if m.ftz:
+            a, b = flush(lanes, a), flush(lanes, b)
         return lanes.compare(_FLOAT[operator], a, b)
     predicate = _INTEGER[operator]
     if predicate in ("eq", "ne"):
@@ -65,21 +67,34 @@ def _both(lanes: Lanes[V], m: Match, result: V) -> V | tuple[V, V]:
     return (result, lanes.not_(result)) if m.has_pair else result
 
 
-_COMPARED = {"type": f"{BITWISE} {INTEGERS}", "cmp": " ".join(_INTEGER)}
-_COMPARED_FLOAT = {"type": "f32 f64", "cmp": " ".join(_FLOAT)}
+_ANY, _COMPARISONS = f"{BITWISE} {INTEGERS}", " ".join(_INTEGER)
+_FLOATS, _FLOAT_COMPARISONS = "f32 f64", " ".join(_FLOAT)
+_COMBINE = "and or xor"
 
 
-@row("setp.cmp.type  p[|q]:pred, a, b", unit="integer", **_COMPARED)
-@row("setp.cmp{.ftz}.type  p[|q]:pred, a, b", unit="fp32", **_COMPARED_FLOAT)
+@row("setp.cmp.type  p[|q]:pred, a, b", cmp=_COMPARISONS, type=_ANY, unit="integer")
+@row("setp.cmp{.ftz}.type  p[|q]:pred, a, b", cmp=_FLOAT_COMPARISONS, type=_FLOATS, unit="fp32")
 def setp(lanes: Lanes[V], m: Match, a: V, b: V) -> V | tuple[V, V]:
     return _both(lanes, m, _compare(lanes, m, a, b))
 
 
-@row("setp.cmp.bool.type  p[|q]:pred, a, b, c:pred", unit="integer", bool="and or xor", **_COMPARED)
-@row("setp.cmp.bool{.ftz}.type  p[|q]:pred, a, b, c:pred", unit="fp32", bool="and or xor", **_COMPARED_FLOAT)
+@row(
+    "setp.cmp.bool.type  p[|q]:pred, a, b, c:pred",
+    cmp=_COMPARISONS,
+    bool=_COMBINE,
+    type=_ANY,
+    unit="integer",
+)
+@row(
+    "setp.cmp.bool{.ftz}.type  p[|q]:pred, a, b, c:pred",
+    cmp=_FLOAT_COMPARISONS,
+    bool=_COMBINE,
+    type=_FLOATS,
+    unit="fp32",
+)
 def setp_combined(lanes: Lanes[V], m: Match, a: V, b: V, c: V) -> V | tuple[V, V]:
     compared = _compare(lanes, m, a, b)
-    combine = _BOOLEAN[m.values["bool"]]
+    combine = m.values["bool"]
     first = lanes.apply(combine, compared, c)
     if not m.has_pair:
         return first

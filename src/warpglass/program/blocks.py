@@ -152,7 +152,9 @@ def _target(step: Step, starts: dict[str, int]) -> int:
     operand = step.instruction.operands[0]
     name = operand.name if isinstance(operand, tree.Symbol) else str(operand)
     if name not in starts:
-        place = Diagnostic(f"branch to {name}, which is no label of this function", "PTX line", step.instruction.line)
+        place = Diagnostic(
+            f"branch to {name}, which is no label of this function", "PTX line", step.instruction.line
+        )
         raise CompileError("the PTX branches outside its function", (place,))
     return starts[name]
 

@@ -54,7 +54,9 @@ def variable_size(variable: tree.Variable) -> int:
 
 
 def _is_dynamic(variable: tree.Variable) -> bool:
-    return variable.linkage == "extern" or 0 in variable.shape or variable.name.startswith("__dynamic_shmem__")
+    return (
+        variable.linkage == "extern" or 0 in variable.shape or variable.name.startswith("__dynamic_shmem__")
+    )
 
 
 def _symbols(function: tree.Function) -> list[str]:

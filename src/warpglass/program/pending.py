@@ -40,7 +40,9 @@ def find_pending(blocks: tuple[Block, ...], divergent: tuple[bool, ...]) -> Pend
     return Pending(tuple(map(frozenset, sets)), parked, resumes)
 
 
-def _propagate(blocks: tuple[Block, ...], divergent: tuple[bool, ...], parked: frozenset[int]) -> list[set[int]]:
+def _propagate(
+    blocks: tuple[Block, ...], divergent: tuple[bool, ...], parked: frozenset[int]
+) -> list[set[int]]:
     """Follow every choice of the lowest-first schedule to a fixpoint.
 
     `parked` are blocks where lanes may stand at a barrier at any time: they are in every set.
@@ -89,7 +91,9 @@ def find_full(blocks: tuple[Block, ...], divergent: tuple[bool, ...], pending: P
         changed = False
         for index, block in enumerate(blocks):
             # A block that only exits is never entered: lanes sent there leave at the end of this one.
-            ends = isinstance(block.end, Exit) or any(blocks[target].only_exits for target in block.successors)
+            ends = isinstance(block.end, Exit) or any(
+                blocks[target].only_exits for target in block.successors
+            )
             leaves = exited[index] or (ends and (divergent[index] or bool(pending.sets[index])))
             if leaves:
                 for target in (*block.successors, *pending.sets[index]):
