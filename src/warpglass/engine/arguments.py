@@ -217,6 +217,11 @@ class Binder:
         self._python = compiled.language == "python"
         self._slots = tuple(self._slots_of(compiled, parameters))
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the arguments."""
+        return tuple(slot.argument.name for slot in self._slots)
+
     def bind(self, args: Sequence[object]) -> Bound:
         """Check and bind the arguments of one launch; raises ArgumentError."""
         if len(args) != len(self._slots):

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import os
 import platform
-import queue
 import time
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .. import devices
-from ..codegen.context import OK, SLOT
+from ..codegen.context import FAULT
 from ..devices import Device
-from ..errors import ArgumentError, KernelTimeout, LaunchError
+from ..errors import ArgumentError, LaunchError
 from .arguments import Bound, pack
 from .backend import Launch, Outcome
-from .faults import explain_fault
+from .faults import Scene, explain_fault, explain_timeout
 from .limits import check_launch
-from .memory import Placed, place, range_table
+from .memory import place, range_words
 from .pool import Pool, thread_count
-from .prepared import Executable, Prepared, Worker, prepare
+from .prepared import Executable, Prepared, prepare
+from .sticky import StickyState
 
 # Blocks below which a second worker is not worth waking.
 _SMALL_GRID = 4
@@ -34,7 +36,7 @@ class CpuBackend:
 
     def __init__(self, model: str = "h100"):
         self.model: Device = devices.get(model)
-        self._broken: LaunchError | None = None
+        self._state = StickyState()
 
     @property
     def description(self) -> str:
@@ -46,8 +48,7 @@ class CpuBackend:
     # ------------------------------------------------------------------------------------ launching
     def run(self, launch: Launch) -> Outcome:
         """Run a kernel to completion; results are in the argument arrays."""
-        if self._broken is not None:
-            raise self._still_broken(self._broken)
+        self._state.check()
         prepared = prepare(launch.compiled)
         static = prepared.program.shared.static
         check_launch(
@@ -55,72 +56,15 @@ class CpuBackend:
         )
         bound = prepared.binder.bind(launch.args)
         self._refuse_device_arrays(bound)
-        executable = prepared.executable(launch.block, launch.grid, bound)
-        started = time.perf_counter()
-        try:
-            self._execute(launch, prepared, executable, bound, static + launch.shared)
-        except LaunchError as error:
-            if error.sticky:
-                self._broken = error
-            raise
-        return Outcome(time.perf_counter() - started, "engine")
-
-    def _execute(
-        self, launch: Launch, prepared: Prepared, executable: Executable, bound: Bound, shared_size: int
-    ) -> None:
-        placed = place(bound.allocations)
-        parameters = np.frombuffer(pack(bound, [one.base for one in placed]) or b"\0", np.uint8)
-        blocks = launch.grid[0] * launch.grid[1] * launch.grid[2]
-        workers = thread_count() if blocks >= _SMALL_GRID else 1
-        shared_words = np.array([0, 0, 1 << 62], np.int64)  # the block counter, the stop flag, the first bad block
-        chunk = max(1, min(64, blocks // (workers * 8)))
-        run = executable.machine.run
-        codes = [OK] * workers
-        kept: list[Any] = [parameters, shared_words]
-        contexts: list[Worker] = []
-        for number in range(workers):
-            worker = executable.worker(number, shared_size)
-            contexts.append(worker)
-            kept.append(
-                _fill(worker, executable, launch, placed, parameters, shared_words, shared_size, blocks, chunk)
-            )
-
-        def job(number: int) -> None:
-            codes[number] = run(contexts[number].context.ctypes.data)
-
-        self._wait(_POOL.start(job, workers), workers, shared_words, launch)
-        for number, code in enumerate(codes):
-            if code == FAULTED:
-                raise explain_fault(contexts[number].context, executable, prepared, bound, placed, launch)
-
-    def _wait(
-        self, done: queue.SimpleQueue[BaseException | None], workers: int, words: np.ndarray, launch: Launch
-    ) -> None:
-        """Wait for all workers; on a timeout or an interrupt stop them first."""
-        deadline = time.monotonic() + launch.timeout
-        finished = 0
-        timed_out = False
-        try:
-            while finished < workers:
-                try:
-                    error = done.get(timeout=max(0.0, deadline - time.monotonic()))
-                except queue.Empty:
-                    timed_out = True
-                    break
-                finished += 1
-                if error is not None:
-                    raise error
-        finally:
-            if finished < workers:
-                words[1] = 1
-                while finished < workers:
-                    done.get()
-                    finished += 1
-        if timed_out:
-            raise KernelTimeout(
-                f"{launch.compiled.name} did not end within {launch.timeout:g} s and was stopped; "
-                f"the device must be reset"
-            )
+        with _POOL.lock:
+            _POOL.settle()
+            executable = prepared.executable(launch.block, launch.grid, bound)
+            try:
+                seconds = _execute(launch, prepared, executable, bound)
+            except LaunchError as error:
+                self._state.note(error)
+                raise
+        return Outcome(seconds, "engine")
 
     def _refuse_device_arrays(self, bound: Bound) -> None:
         for array in bound.arrays:
@@ -129,14 +73,6 @@ class CpuBackend:
                     f"argument {array.position + 1} ({array.name}) lies on CUDA device {array.device}; "
                     f"the CPU engine needs it in host memory"
                 )
-
-    def _still_broken(self, first: LaunchError) -> LaunchError:
-        return LaunchError(
-            f"the device refuses work since an earlier launch failed ({first.cuda_name}); reset it first: {first}",
-            cuda_name=first.cuda_name,
-            synchronous=False,
-            sticky=True,
-        )
 
     # ------------------------------------------------------------------------------------ arrays
     def to_device(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -156,55 +92,42 @@ class CpuBackend:
 
     def reset(self) -> None:
         """Forget a sticky error, as cudaDeviceReset does."""
-        self._broken = None
+        self._state.clear()
 
 
-FAULTED = -2
+def _execute(launch: Launch, prepared: Prepared, executable: Executable, bound: Bound) -> float:
+    """Run a launch on the pool, whose lock is held; returns its seconds or raises what went wrong."""
+    placed = place(bound.allocations)
+    parameters = pack(bound, [one.base for one in placed])
+    ranges = range_words(placed)
+    shared = prepared.program.shared.static + launch.shared
+    x, y, z = launch.grid
+    blocks = x * y * z
+    count = thread_count() if blocks >= _SMALL_GRID else 1
+    chunk = max(1, min(64, blocks // (count * 8)))
+    control = executable.control
+    workers = executable.workers(count)
+    control.clear()
+    for worker in workers:
+        worker.fill(launch.grid, blocks, chunk, parameters, shared, ranges)
+    run = executable.machine.run
+    started = time.perf_counter()
+    codes, late = _POOL.run(lambda k: run(workers[k].address), count, control.stop, launch.timeout)
+    seconds = time.perf_counter() - started
+    if any(codes):
+        scene = Scene(launch, prepared, executable, bound, placed)
+        broken = [worker.context for worker, code in zip(workers, codes, strict=True) if code == FAULT]
+        if broken:
+            raise explain_fault(scene, broken)
+        if late:
+            raise explain_timeout(scene, [worker.context for worker in workers])
+    return seconds
 
 
-def _fill(
-    worker: Worker,
-    executable: Executable,
-    launch: Launch,
-    placed: tuple[Placed, ...],
-    parameters: np.ndarray,
-    shared_words: np.ndarray,
-    shared_size: int,
-    blocks: int,
-    chunk: int,
-) -> np.ndarray:
-    """Fill a worker's context for a launch; returns what must live until the launch ends."""
-    ranges = range_table(placed, worker.shared.ctypes.data, shared_size)
-    worker.sites[:] = 0
-    counter = shared_words.ctypes.data
-    words = {
-        "next_block": counter,
-        "block_count": blocks,
-        "chunk": chunk,
-        "grid_x": launch.grid[0],
-        "grid_y": launch.grid[1],
-        "grid_z": launch.grid[2],
-        "parameters": parameters.ctypes.data,
-        "shared": worker.shared.ctypes.data,
-        "shared_size": shared_size,
-        "frames": worker.frames.ctypes.data,
-        "states": worker.states.ctypes.data,
-        "counters": worker.counters.ctypes.data,
-        "ranges": ranges.ctypes.data,
-        "range_count": len(ranges),
-        "sites": worker.sites.ctypes.data,
-        "stop": counter + 8,
-        "limit": counter + 16,
-        "threads": executable.threads.ctypes.data,
-    }
-    for name, value in words.items():
-        worker.context[SLOT[name]] = value
-    return ranges
-
-
+@lru_cache(maxsize=1)
 def _cpu_name() -> str:
     try:
-        with open("/proc/cpuinfo", encoding="utf-8") as info:
+        with Path("/proc/cpuinfo").open(encoding="utf-8") as info:
             for line in info:
                 if line.startswith("model name"):
                     return line.partition(":")[2].strip()

@@ -1,15 +1,23 @@
-"""Turns the few words that a stopped kernel leaves behind into an error in the author's own terms."""
+"""Turns the few words that a stopped kernel leaves behind into an error in the author's own terms.
+
+Every message reads `file:line: kernel: what happened, and what would be right, by block ... thread ...`.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
-from ..codegen.context import SHARED_WINDOW, SLOT
-from ..errors import FaultPlace, KernelFault
-from ..program import Step
+from ..codegen.access import Site
+from ..codegen.context import NOWHERE, SHARED_WINDOW, SLOT
+from ..errors import FaultPlace, KernelFault, KernelTimeout
+from ..program import Branch, Step
 from .arguments import Bound
 from .backend import Dim3, Launch
-from .memory import Placed, explain_address
+from .memory import GUARD, Meaning, Placed, explain_address
 from .prepared import Executable, Prepared
 
 _CUDA_NAME = {
@@ -18,93 +26,184 @@ _CUDA_NAME = {
     "misaligned": "cudaErrorMisalignedAddress",
     "trap": "cudaErrorLaunchFailure",
 }
+# An address this close to 0 comes from a null pointer: 32-bit indices of 16-byte elements reach as far.
+_NULL_REACH = 1 << 36
 
 
-def explain_fault(
-    context: np.ndarray,
-    executable: Executable,
-    prepared: Prepared,
-    bound: Bound,
-    placed: tuple[Placed, ...],
-    launch: Launch,
-) -> KernelFault:
-    """The error for a fault that a worker recorded in its context."""
-    site_number = int(context[SLOT["fault_site"]])
-    lane, warp = int(context[SLOT["fault_lane"]]), int(context[SLOT["fault_warp"]])
-    block = _unflatten(int(context[SLOT["fault_block"]]), launch.grid)
-    thread = _unflatten(warp * 32 + lane, launch.block)
-    if site_number < 0:
-        step = prepared.steps[executable.code.traps[-site_number - 1]]
-        place = _place("trap", step, block, thread, None, None, None, 0)
-        return _fault(launch, place, "the kernel executed a trap")
-    site = executable.code.sites[site_number]
-    step = prepared.steps[site.step]
-    address = int(context[SLOT["fault_address"]])
-    verb = "write" if site.write else "read"
-    amount = f"{site.size}-byte {verb}"
-    if site.space == "shared":
-        return _shared_fault(launch, step, block, thread, address, site.size, amount, prepared)
-    meaning = explain_address(address, bound, placed)
-    if meaning.inside and meaning.readonly and site.write:
-        kind, text = "read-only-write", f"{amount} to {meaning.array}[{meaning.index}], which is read-only"
-    elif address % site.size and meaning.inside:
-        kind = "misaligned"
-        text = f"{amount} in {meaning.array} at address {address:#x}, which is no multiple of {site.size}"
-    elif meaning.array is None:
-        kind, text = "out-of-bounds", f"{amount} at address {address:#x}; the launch has no arrays"
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """The launch that went wrong."""
+
+    launch: Launch
+    prepared: Prepared
+    executable: Executable
+    bound: Bound
+    placed: tuple[Placed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Account:
+    """What happened: a finding kind, the words for it, and the element if there is one."""
+
+    kind: str
+    text: str
+    array: str | None = None
+    index: int | None = None
+    address: int | None = None
+
+
+# ---------------------------------------------------------------------------------------- errors
+def explain_fault(scene: Scene, contexts: Sequence[np.ndarray]) -> KernelFault:
+    """The error for the first fault, in block order, of those that workers recorded."""
+    context = min(contexts, key=lambda c: int(c[SLOT["fault_block"]]))
+    number = int(context[SLOT["fault_site"]])
+    code = scene.executable.code
+    size = None
+    if number < 0:
+        step = scene.prepared.steps[code.traps[-number - 1]]
+        account = _Account("trap", "the kernel stopped itself with a trap")
     else:
-        kind = "out-of-bounds"
-        text = (
-            f"{amount} of {meaning.array}[{meaning.index}], outside its {meaning.elements} elements"
-            if not meaning.inside
-            else f"{amount} at {meaning.array}[{meaning.index}] runs past the end of its memory"
-        )
-    place = _place(kind, step, block, thread, meaning.array, meaning.index, address, site.size)
-    return _fault(launch, place, text)
+        site = code.sites[number]
+        step, size = scene.prepared.steps[site.step], site.size
+        address = int(context[SLOT["fault_address"]]) & (1 << 64) - 1
+        explain = _explain_shared if site.space == "shared" else _explain
+        account = explain(scene, site, address)
+    block, thread = _position(scene.launch, context)
+    file, line = _source(step)
+    place = FaultPlace(
+        account.kind, file, line, block, thread, account.array, account.index, account.address, size
+    )
+    cuda_name = _CUDA_NAME[account.kind]
+    message = (
+        f"{file}:{line}: {scene.launch.compiled.name}: {account.text}, by block {block} thread {thread} "
+        f"({cuda_name}; the device needs a reset)"
+    )
+    return KernelFault(message, place, cuda_name=cuda_name)
 
 
-def _shared_fault(
-    launch: Launch,
-    step: Step,
-    block: Dim3,
-    thread: Dim3,
-    address: int,
-    size: int,
-    amount: str,
-    prepared: Prepared,
-) -> KernelFault:
-    offset = address - SHARED_WINDOW
-    total = prepared.program.shared.static + launch.shared
-    if offset % size and 0 <= offset < total:
-        kind, text = "misaligned", f"{amount} at shared byte {offset}, which is no multiple of {size}"
-    else:
-        kind = "out-of-bounds"
-        dynamic = f" ({launch.shared} of them dynamic)" if launch.shared else ""
-        text = f"{amount} at shared byte {offset}, outside the block's {total} bytes{dynamic}"
-    return _fault(launch, _place(kind, step, block, thread, "shared memory", None, offset, size), text)
+def explain_timeout(scene: Scene, contexts: Sequence[np.ndarray]) -> KernelTimeout:
+    """The error for a launch that was stopped, with the place of the first block that was found in a loop."""
+    launch = scene.launch
+    text = f"did not end within {launch.timeout:g} s and was stopped"
+    name = launch.compiled.name
+    looping = [context for context in contexts if context[SLOT["fault_site"]] != NOWHERE]
+    if not looping:
+        return KernelTimeout(f"{name} {text} (cudaErrorLaunchTimeout; the device needs a reset)")
+    context = min(looping, key=lambda c: int(c[SLOT["fault_block"]]))
+    block, thread = _position(launch, context)
+    step = _step_of_block(scene.prepared, int(context[SLOT["fault_site"]]))
+    file, line = _source(step) if step is not None else (None, None)
+    where = f"{file}:{line}: " if file else ""
+    message = (
+        f"{where}{name} {text}; block {block} thread {thread} was in this loop "
+        f"(cudaErrorLaunchTimeout; the device needs a reset)"
+    )
+    return KernelTimeout(message, FaultPlace("timeout", file, line, block, thread))
 
 
-def _fault(launch: Launch, place: FaultPlace, text: str) -> KernelFault:
-    where = f"{place.file}:{place.line}: " if place.file else ""
-    message = f"{where}{launch.compiled.name}: {text}, by block {place.block} thread {place.thread}"
-    return KernelFault(message, place, cuda_name=_CUDA_NAME[place.kind])
-
-
-def _place(
-    kind: str,
-    step: Step,
-    block: Dim3,
-    thread: Dim3,
-    array: str | None,
-    index: int | None,
-    address: int | None,
-    size: int,
-) -> FaultPlace:
-    source = step.instruction.source
-    file, line = (source.file, source.line) if source else ("PTX", step.instruction.line)
-    return FaultPlace(kind, file, line, block, thread, array, index, address, size)
+def _position(launch: Launch, context: np.ndarray) -> tuple[Dim3, Dim3]:
+    lane, warp = int(context[SLOT["fault_lane"]]) % 32, int(context[SLOT["fault_warp"]])
+    block = int(context[SLOT["fault_block"]])
+    return _unflatten(block, launch.grid), _unflatten(warp * 32 + lane, launch.block)
 
 
 def _unflatten(linear: int, extents: Dim3) -> Dim3:
     x, y, _ = extents
     return linear % x, linear // x % y, linear // (x * y)
+
+
+def _source(step: Step) -> tuple[str, int]:
+    source = step.instruction.source
+    return (source.file, source.line) if source else ("PTX", step.instruction.line)
+
+
+def _step_of_block(prepared: Prepared, index: int) -> Step | None:
+    """A step that stands for a basic block, preferably one whose source line is known."""
+    block = prepared.program.blocks[index]
+    steps = [*block.steps, *([block.end.step] if isinstance(block.end, Branch) else [])]
+    return next((step for step in steps if step.instruction.source), steps[0] if steps else None)
+
+
+# ---------------------------------------------------------------------------------------- arrays
+def _explain(scene: Scene, site: Site, address: int) -> _Account:
+    verb = "write" if site.write else "read"
+    amount = f"{site.size}-byte {verb}"
+    signed = address - (1 << 64) if address >> 63 else address
+    if abs(signed) < _NULL_REACH:
+        return _Account("out-of-bounds", f"{amount} through a null pointer{_nulls(scene)}", address=address)
+    meaning = explain_address(address, scene.bound, scene.placed)
+    if meaning is None:
+        text = f"{amount} at address {address:#x}, where nothing is: the launch has no arrays"
+        return _Account("out-of-bounds", text, address=address)
+    if meaning.away > GUARD // 2 and len(scene.bound.arrays) > 1:
+        text = f"{amount} at address {address:#x}, far from every array (the nearest is {meaning.name})"
+        return _Account("out-of-bounds", text, address=address)
+    name = meaning.name
+    element = meaning.element(site.size, flat=scene.launch.compiled.language != "python")
+    if meaning.allocated and meaning.readonly and site.write:
+        kind = "read-only-write"
+        text = f"{amount} to {element}, but {name} is read-only: pass a writable array"
+    elif meaning.allocated and address % site.size:
+        kind, text = "misaligned", f"{amount} at {_misalignment(meaning, address, site.size)}"
+    else:
+        joint = "to" if site.write else "of"
+        kind, text = "out-of-bounds", f"{amount} {joint} {element}, but {meaning.extent()}"
+    return _Account(kind, text, name, meaning.index, address)
+
+
+def _nulls(scene: Scene) -> str:
+    """Which arguments were None, as a clause."""
+    arguments = scene.prepared.binder.names
+    names = [name for name, arg in zip(arguments, scene.launch.args, strict=True) if arg is None]
+    if not names:
+        return ": pass an array"
+    return f": {', '.join(names)} {'is' if len(names) == 1 else 'are'} None; pass an array"
+
+
+def _misalignment(meaning: Meaning, address: int, size: int) -> str:
+    """Where a misaligned access went, and whether the array or the index is to blame."""
+    start = meaning.first % size
+    text = f"byte {address - meaning.first} of {meaning.name}, whose address is no multiple of {size}"
+    if not start:
+        return text
+    return f"{text}: {meaning.name} itself starts {start} bytes past one; pass {meaning.name}.copy()"
+
+
+# ---------------------------------------------------------------------------------------- shared memory
+def _explain_shared(scene: Scene, site: Site, address: int) -> _Account:
+    offset = address - SHARED_WINDOW
+    if offset >> 31 == 1:  # shared addresses have 32 bits
+        offset -= 1 << 32
+    layout = scene.prepared.program.shared
+    dynamic = scene.launch.shared
+    total = layout.static + dynamic
+    name, start = _shared_variable(layout.offsets, offset)
+    index = (offset - start) // site.size
+    verb = "write" if site.write else "read"
+    what = f"{site.size}-byte {verb} at byte {offset - start} of {name} in shared memory"
+    if 0 <= offset < total and offset % site.size:
+        text = f"{what}, whose address is no multiple of {site.size}"
+        return _Account("misaligned", text, name, index, offset)
+    if start == layout.static and name in map(_plain_name, layout.offsets):
+        given = f"{dynamic} bytes of" if dynamic else "no"
+        has = f"the launch gave {given} dynamic shared memory (k[grid, block, 0, bytes])"
+    else:
+        has = f"the block has {total} bytes" + (f", of which {name} starts at byte {start}" if start else "")
+    return _Account("out-of-bounds", f"{what}, but {has}", name, index, offset)
+
+
+def _shared_variable(offsets: Mapping[str, int], offset: int) -> tuple[str, int]:
+    """The variable that an offset belongs to, by its source name, and where it starts."""
+    below = [(start, name) for name, start in offsets.items() if start <= max(offset, 0)]
+    if not below:
+        return "shared memory", 0
+    start, name = max(below)
+    return _plain_name(name), start
+
+
+def _plain_name(symbol: str) -> str:
+    """`s` for the C++ symbol of a variable in a function, `_ZZ1fE1s`; other symbols as they are."""
+    local = re.fullmatch(r"_ZZ.*E(\d+)(\w+?)(_\d+)?", symbol)
+    if local and len(local[2]) >= int(local[1]):
+        return local[2][: int(local[1])]
+    return symbol

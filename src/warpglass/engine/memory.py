@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from ..codegen.context import GENERIC_ONLY, GLOBAL_BASE, RANGE_WORDS, READ, SHARED_WINDOW, WRITE
-from .arguments import Allocation, Bound
+from ..codegen.context import GLOBAL_BASE, READ, WRITE
+from .arguments import Allocation, Bound, BoundArray
+from .arrays import ArrayView
 
 _ALIGN = 512
-# Far enough apart that an index which is off by a whole array is still attributed to that array.
-_GUARD = 1 << 21
+# So far apart that what any 32-bit index of 16-byte elements reaches is nearest to the array it was meant for.
+GUARD = 1 << 37
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,54 +37,104 @@ def place(allocations: tuple[Allocation, ...]) -> tuple[Placed, ...]:
     base = GLOBAL_BASE
     for allocation in allocations:
         placed.append(Placed(allocation, base))
-        guard = max(_GUARD, allocation.nbytes)
-        base += -(-(allocation.nbytes + guard) // _ALIGN) * _ALIGN
+        base += -(-allocation.nbytes // _ALIGN) * _ALIGN + GUARD
     return tuple(placed)
 
 
-def range_table(placed: tuple[Placed, ...], shared_address: int, shared_size: int) -> np.ndarray:
-    """The table that generated code searches: base, size, distance to host memory and permissions, by base."""
-    table = np.zeros((len(placed) + 1, RANGE_WORDS), np.int64)
-    table[0] = SHARED_WINDOW, shared_size, shared_address - SHARED_WINDOW, READ | WRITE | GENERIC_ONLY
-    for row, one in zip(table[1:], placed, strict=True):
+def range_words(placed: tuple[Placed, ...]) -> list[int]:
+    """The range table for global memory, by base: base, size, distance to host memory and permissions."""
+    words: list[int] = []
+    for one in placed:
         allocation = one.allocation
         permissions = READ if allocation.readonly else READ | WRITE
-        row[:] = one.base, allocation.nbytes, allocation.address - one.base, permissions
-    return table
+        words += one.base, allocation.nbytes, allocation.address - one.base, permissions
+    return words
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What an address stands for in the kernel author's terms.
+    """What an address stands for in the kernel author's terms: an element of the nearest array.
 
-    `array` and `index` name the element that the address is in or, outside of any array, how far it is from
-    the first element of the nearest one; `inside` says which of the two.
+    `first` is the device address of the array's first element, `indices` name the element, within the array
+    or beyond it, and `index` is their position in C order. `allocated` says whether memory of this launch is
+    there: the array, or what it is a view of. `away` is the distance to the array in bytes, 0 within it.
     """
 
-    array: str | None
-    index: int | None
-    elements: int | None
-    inside: bool
-    readonly: bool = False
+    array: BoundArray
+    first: int
+    end: int  # of the memory that the array is part of
+    indices: tuple[int, ...]
+    allocated: bool
+    readonly: bool
+    away: int
+
+    @property
+    def name(self) -> str:
+        """The argument that the array was passed for."""
+        return self.array.name
+
+    @property
+    def index(self) -> int:
+        """The element's number, counted from the first."""
+        position = 0
+        for index, extent in zip(self.indices, self.array.view.shape, strict=True):
+            position = position * extent + index
+        return position
+
+    def element(self, size: int, flat: bool) -> str:
+        """What an access of `size` bytes means: `x[3]`, `x[4..7]`, and `x[2, 3]` unless `flat`."""
+        if not flat and len(self.indices) > 1:
+            return f"{self.name}[{', '.join(map(str, self.indices))}]"
+        last = self.index + size // self.array.view.itemsize - 1
+        return f"{self.name}[{self.index}]" if last <= self.index else f"{self.name}[{self.index}..{last}]"
+
+    def extent(self) -> str:
+        """How large the array is, as a clause."""
+        view = self.array.view
+        many = f"{self.name} has {view.size} element{'' if view.size == 1 else 's'}"
+        if len(view.shape) > 1:
+            many += f" (shape {view.shape})"
+        beyond = (self.end - self.first) // view.itemsize
+        if view.contiguous and beyond > view.size:
+            many += f" and is a view of memory that ends before {self.name}[{beyond}]"
+        return many
 
 
-def explain_address(address: int, bound: Bound, placed: tuple[Placed, ...]) -> Meaning:
-    """Find the array that an address belongs to or was meant for."""
+def explain_address(address: int, bound: Bound, placed: tuple[Placed, ...]) -> Meaning | None:
+    """Find the array that an address belongs to or was meant for; None if the launch has no arrays."""
     if not bound.arrays:
-        return Meaning(None, None, None, inside=False)
+        return None
 
-    def distance(array_number: int) -> tuple[int, int]:
-        array = bound.arrays[array_number]
-        view = array.view
-        home = placed[array.allocation].base
-        low = home + array.offset + view.low - view.address
-        high = low + max(array.nbytes, 1)
-        away = low - address if address < low else max(0, address - high + 1)
-        return away, array_number
+    def away(array: BoundArray) -> int:
+        low = _low(array, placed)
+        return low - address if address < low else max(0, address - low - max(array.nbytes, 1) + 1)
 
-    away, number = min(distance(k) for k in range(len(bound.arrays)))
-    array = bound.arrays[number]
-    first = placed[array.allocation].base + array.offset
-    size = array.view.itemsize
-    readonly = placed[array.allocation].allocation.readonly
-    return Meaning(array.name, (address - first) // size, array.view.size, away == 0, readonly)
+    array = min(bound.arrays, key=away)
+    home = placed[array.allocation]
+    return Meaning(
+        array,
+        first=home.base + array.offset,
+        end=home.end,
+        indices=_indices(array.view, address - _low(array, placed)),
+        allocated=home.base <= address < home.end,
+        readonly=home.allocation.readonly,
+        away=away(array),
+    )
+
+
+def _low(array: BoundArray, placed: tuple[Placed, ...]) -> int:
+    """The device address of the array's lowest element, which a negative stride makes the last one."""
+    return placed[array.allocation].base + array.offset + array.view.low - array.view.address
+
+
+def _indices(view: ArrayView, rest: int) -> tuple[int, ...]:
+    """The element `rest` bytes from the lowest address, by axis; the outermost axis may leave its extent."""
+    found = [0] * len(view.shape)
+    steps = view.strides
+    for axis in sorted(range(len(steps)), key=lambda k: (-abs(steps[k]), k)):
+        step = abs(steps[axis])
+        if step == 0:
+            continue
+        count, rest = divmod(rest, step)
+        found[axis] = count if steps[axis] > 0 else view.shape[axis] - 1 - count
+    return tuple(found)

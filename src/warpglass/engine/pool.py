@@ -1,7 +1,7 @@
 """The standing worker threads of the CPU engine.
 
-Kernels run in native code that releases the GIL, one call per worker. The launching thread waits in Python, so
-Ctrl-C and the watchdog act at once: they set the stop flag, which the native code reads at every block and
+Kernels run in native code that releases the GIL, one call per worker. The launching thread waits in Python,
+so Ctrl-C and the watchdog act at once: they set the stop flag, which the native code reads at every block and
 every backward jump.
 """
 
@@ -10,9 +10,14 @@ from __future__ import annotations
 import os
 import queue
 import threading
+import time
 from collections.abc import Callable
 
-Job = Callable[[int], None]
+Job = Callable[[int], int]
+
+# Once a worker has faulted, how long the others may finish blocks that come before the faulting one.
+_GRACE = 1.0
+_LONGEST = 1e6  # seconds; what lock timeouts of all platforms can represent
 
 
 def thread_count() -> int:
@@ -25,38 +30,114 @@ def thread_count() -> int:
     return os.cpu_count() or 1
 
 
+class Flight:
+    """One launch in the air: what each worker returned, None while it runs."""
+
+    def __init__(self, workers: int, job: Job, stop: Callable[[], None]):
+        self.codes: list[int | None] = [None] * workers
+        self.errors: list[BaseException] = []
+        self._job = job
+        self._stop = stop
+        self._cancelled = False
+        self._ended: queue.SimpleQueue[int] = queue.SimpleQueue()
+
+    def work(self, number: int) -> None:
+        """Worker `number`'s part, on its own thread."""
+        if self.codes[number] is not None:
+            return
+        code = 0
+        try:
+            if not self._cancelled:
+                code = self._job(number)
+        except BaseException as error:  # the launching thread raises it
+            self.errors.append(error)
+        self.codes[number] = code
+        self._ended.put(code)
+
+    def cancel(self) -> None:
+        """End at once, and do not begin where it has not begun."""
+        self._cancelled = True
+        self._stop()
+
+    def wait(self, timeout: float) -> bool:
+        """Wait for all workers, stop them after `timeout` seconds; returns whether that was necessary.
+
+        Whatever interrupts the waiting (Ctrl-C) is raised once all workers have stopped: they use the
+        launch's memory.
+        """
+        deadline = time.monotonic() + timeout
+        late = False
+        interrupt: BaseException | None = None
+        while None in self.codes:
+            try:
+                rest = deadline - time.monotonic()
+                if self._ended.get(timeout=min(max(rest, 0.0), _LONGEST)) < 0:
+                    deadline = min(deadline, time.monotonic() + _GRACE)
+            except queue.Empty:
+                late = late or interrupt is None
+                deadline += _LONGEST
+                self._stop()
+            except BaseException as error:  # raised below
+                interrupt = error
+                deadline += _LONGEST
+                self._stop()
+        for error in (interrupt, *self.errors):
+            if error is not None:
+                raise error
+        return late
+
+
 class Pool:
-    """Worker threads 0, 1, ...; worker k always runs on the same thread, so its buffers stay warm."""
+    """Worker threads 0, 1, ...; worker k always runs on the same thread, so its buffers stay warm.
+
+    `lock` is to be held from filling a launch's buffers to its end, after `settle`: launches from several
+    threads take turns, as they do in CUDA's default stream.
+    """
 
     def __init__(self) -> None:
-        self._inboxes: list[queue.SimpleQueue[tuple[Job, queue.SimpleQueue[BaseException | None]]]] = []
-        self._process = os.getpid()
+        self._begin()
+        if hasattr(os, "register_at_fork"):  # threads do not survive a fork, and the lock might be held
+            os.register_at_fork(after_in_child=self._begin)
 
-    def start(self, job: Job, workers: int) -> queue.SimpleQueue[BaseException | None]:
-        """Run `job(k)` on workers 0 .. workers-1; the queue returned receives one item per worker's end."""
-        if self._process != os.getpid():  # threads do not survive a fork
-            self._inboxes = []
-            self._process = os.getpid()
+    def _begin(self) -> None:
+        self.lock = threading.Lock()
+        self._inboxes: list[queue.SimpleQueue[Flight]] = []
+        self._last: Flight | None = None
+
+    def run(self, job: Job, workers: int, stop: Callable[[], None], timeout: float) -> tuple[list[int], bool]:
+        """Run `job(k)` on workers 0 .. workers-1; returns what they returned and whether time ran out.
+
+        A negative return value means that the job failed. `stop` must make all jobs return soon.
+        """
         while len(self._inboxes) < workers:
             self._grow()
-        done: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
+        flight = self._last = Flight(workers, job, stop)
         for inbox in self._inboxes[:workers]:
-            inbox.put((job, done))
-        return done
+            inbox.put(flight)
+        late = flight.wait(timeout)
+        self._last = None
+        return [code for code in flight.codes if code is not None], late
+
+    def settle(self) -> None:
+        """End the last launch if an interrupt fell between its start and the waiting for it.
+
+        Workers that it was never handed to get it now; the others see it twice and pass over it.
+        """
+        flight = self._last
+        if flight is not None:
+            flight.cancel()
+            for inbox in self._inboxes[: len(flight.codes)]:
+                inbox.put(flight)
+            flight.wait(_LONGEST)
+            self._last = None
 
     def _grow(self) -> None:
         number = len(self._inboxes)
-        inbox: queue.SimpleQueue[tuple[Job, queue.SimpleQueue[BaseException | None]]] = queue.SimpleQueue()
+        inbox: queue.SimpleQueue[Flight] = queue.SimpleQueue()
         self._inboxes.append(inbox)
 
         def serve() -> None:
             while True:
-                job, done = inbox.get()
-                try:
-                    job(number)
-                except BaseException as error:  # handed to the launching thread, which raises it
-                    done.put(error)
-                else:
-                    done.put(None)
+                inbox.get().work(number)
 
         threading.Thread(target=serve, name=f"warpglass-{number}", daemon=True).start()

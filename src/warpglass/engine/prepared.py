@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from functools import lru_cache
-
-import numpy as np
 
 from .. import ptx
 from ..codegen import (
@@ -21,64 +18,49 @@ from ..codegen import (
     host_key,
     load_object,
 )
-from ..codegen.context import SITE_WORDS, WORDS
-from ..program import Program, Step, build_program
+from ..errors import ArgumentError
+from ..program import Barrier, Branch, Program, Step, Trap, build_program
 from ..source.cache import Cache, digest
 from ..source.compiled import Compiled
 from .arguments import Binder, Bound, parameters_of
 from .backend import Dim3
 from .values import Parameter
+from .worker import Control, Worker
 
 _OBJECTS = Cache("object")
+
+# What code is compiled for: block shape, class of grids, and structural parameters with their values.
+_Key = tuple[Dim3, Dim3 | None, tuple[tuple[int, int], ...]]
 
 
 def engine_mode() -> str:
     """"reference" (every register a vector) or "kinds", from WARPGLASS_ENGINE."""
     mode = os.environ.get("WARPGLASS_ENGINE", "") or "kinds"
     if mode not in ("reference", "kinds"):
-        raise ValueError(f"WARPGLASS_ENGINE is {mode!r}; it may be 'reference' or 'kinds'")
+        raise ArgumentError(f"WARPGLASS_ENGINE is {mode!r}; it may be 'reference' or 'kinds'")
     return mode
-
-
-@dataclass(slots=True)
-class Worker:
-    """One worker's buffers for one compiled kernel; all of them keep their addresses."""
-
-    context: np.ndarray
-    sites: np.ndarray
-    frames: np.ndarray
-    states: np.ndarray
-    counters: np.ndarray
-    shared: np.ndarray
 
 
 class Executable:
     """Machine code for one block shape, and the buffers it runs on."""
 
-    def __init__(self, program: Program, shape: Shape, symbols: Symbols, promises: Promises | None):
+    def __init__(
+        self, program: Program, shape: Shape, symbols: Symbols, promises: Promises | None, parameters: int
+    ):
         self.shape = shape
         self.code: KernelCode = generate(program, shape, symbols, promises=promises)
         self.machine: MachineCode = _machine_code(self.code.ir)
-        self.threads = shape.thread_table_aligned()
-        self._workers: dict[int, Worker] = {}
+        self.control = Control()
+        self._threads = shape.thread_table_aligned()
+        self._parameters = parameters
+        self._workers: list[Worker] = []
 
-    def worker(self, number: int, shared_size: int) -> Worker:
-        """The buffers of a worker, with at least `shared_size` bytes of shared memory."""
-        worker = self._workers.get(number)
-        if worker is None:
-            code = self.code
-            worker = Worker(
-                context=np.zeros(len(WORDS), np.int64),
-                sites=np.zeros((max(1, len(code.sites)), SITE_WORDS), np.int64),
-                frames=_aligned(code.frame_stride * self.shape.warps),
-                states=np.zeros(self.shape.warps, np.int32),
-                counters=np.zeros(max(1, code.counters), np.int64),
-                shared=_aligned(shared_size),
-            )
-            self._workers[number] = worker
-        if worker.shared.nbytes < shared_size:
-            worker.shared = _aligned(shared_size)
-        return worker
+    def workers(self, count: int) -> list[Worker]:
+        """The buffers of the first `count` workers."""
+        while len(self._workers) < count:
+            worker = Worker(self.code, self.shape, self._threads, self.control, self._parameters)
+            self._workers.append(worker)
+        return self._workers[:count]
 
 
 class Prepared:
@@ -93,33 +75,32 @@ class Prepared:
         self.binder = Binder(compiled, parameters)
         self.symbols = Symbols({p.name: p.offset for p in parameters}, self.program.shared.offsets)
         self._structural = _structural_parameters(compiled, parameters)
-        self._executables: dict[tuple[Dim3, Dim3 | None, tuple[tuple[int, int], ...]], Executable] = {}
-        self.steps: dict[int, Step] = {
-            step.number: step
-            for block in self.program.blocks
-            for step in (*block.steps, *([block.end.step] if hasattr(block.end, "step") else []))
-        }
+        self._executables: dict[_Key, Executable] = {}
+        ends = [block.end for block in self.program.blocks]
+        steps = [step for block in self.program.blocks for step in block.steps]
+        steps += [end.step for end in ends if isinstance(end, Barrier | Branch | Trap)]
+        self.steps: dict[int, Step] = {step.number: step for step in steps}
 
     def executable(self, block: Dim3, grid: Dim3, bound: Bound) -> Executable:
         """Machine code for a launch's block shape, grid and array layouts, compiled when first asked for."""
-        if engine_mode() == "reference":
-            key = (block, None, ())
-        else:
+        key: _Key = (block, None, ())
+        if engine_mode() == "kinds":
             baked = tuple(
-                (offset, value)
-                for index, offset, usual in self._structural
-                if (value := bound.values[index]) == usual
+                [(offset, usual) for index, offset, usual in self._structural if bound.values[index] == usual]
             )
             key = (block, grid_class(grid), baked)
         found = self._executables.get(key)
         if found is None:
             promises = None if key[1] is None else Promises(key[1], dict(key[2]))
-            found = Executable(self.program, Shape(block), self.symbols, promises)
+            size = self.binder.layout.size
+            found = Executable(self.program, Shape(block), self.symbols, promises, size)
             self._executables[key] = found
         return found
 
 
-def _structural_parameters(compiled: Compiled, parameters: tuple[Parameter, ...]) -> list[tuple[int, int, int]]:
+def _structural_parameters(
+    compiled: Compiled, parameters: tuple[Parameter, ...]
+) -> list[tuple[int, int, int]]:
     """Parameters that describe an array's layout: index, byte offset and the value of a contiguous array.
 
     Python kernels get the layout of every array as parameters; baked into the code, it makes their addresses
@@ -159,9 +140,3 @@ def _machine_code(ir: str) -> MachineCode:
         _OBJECTS.put(key, found)
     return load_object(found)
 
-
-def _aligned(size: int) -> np.ndarray:
-    """Zeroed bytes whose first address is a multiple of 128, with slack behind for wide loads."""
-    raw = np.zeros(size + 128 + 4096, np.uint8)
-    start = -raw.ctypes.data % 128
-    return raw[start : start + size + 4096]

@@ -1,0 +1,134 @@
+"""What a launch needs in memory besides its arrays: one Worker per thread, one Control for all of them.
+
+Generated code knows all of it by address (codegen/context.py), so buffers are made once per compiled kernel
+and keep their places; a launch only fills in its words. Nothing here is safe for two launches at a time: the
+engine's lock is held from filling to the last worker's end.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..codegen import KernelCode, Shape
+from ..codegen.context import (
+    GENERIC_ONLY,
+    NOWHERE,
+    RANGE_WORDS,
+    READ,
+    SHARED_WINDOW,
+    SITE_WORDS,
+    SLOT,
+    WORDS,
+    WRITE,
+)
+from .backend import Dim3
+
+_CONTEXT = struct.Struct(f"={len(WORDS)}q")
+_NEXT, _STOP, _LIMIT = 0, 16, 32  # words of Control, on cache lines of their own
+_NO_LIMIT = 1 << 62
+
+
+class Control:
+    """The words that all workers of a launch share: the next block, the stop flag, the first bad block."""
+
+    def __init__(self) -> None:
+        self._words = aligned(512).view(np.int64)
+        address = self._words.ctypes.data
+        self.next, self.stop_flag, self.limit = (address + 8 * word for word in (_NEXT, _STOP, _LIMIT))
+        self.clear()
+
+    def clear(self) -> None:
+        """Make ready for a launch."""
+        words = self._words
+        words[_NEXT], words[_STOP], words[_LIMIT] = 0, 0, _NO_LIMIT
+
+    def stop(self) -> None:
+        """Tell all workers to end at the next backward jump or block."""
+        self._words[_STOP] = 1
+
+
+class Worker:
+    """One worker's buffers for one compiled kernel."""
+
+    def __init__(
+        self, code: KernelCode, shape: Shape, threads: np.ndarray, control: Control, parameters: int
+    ):
+        self.context = np.zeros(len(WORDS), np.int64)
+        self._sites = np.zeros(max(1, len(code.sites)) * SITE_WORDS, np.int64)
+        self._frames = aligned(code.frame_stride * shape.warps)
+        self._states = np.zeros(shape.warps, np.int32)
+        self._counters = np.zeros(max(1, code.counters), np.int64)
+        self._parameters = aligned(parameters)
+        self._keep = (threads, control)
+        self.address = self.context.ctypes.data
+        self._context_bytes = self.context.data.cast("B")
+        self._parameter_bytes = self._parameters.data.cast("B")
+        self._words = [0] * len(WORDS)
+        self._put(
+            next_block=control.next,
+            stop=control.stop_flag,
+            limit=control.limit,
+            parameters=self._parameters.ctypes.data,
+            frames=self._frames.ctypes.data,
+            states=self._states.ctypes.data,
+            counters=self._counters.ctypes.data,
+            sites=self._sites.ctypes.data,
+            threads=threads.ctypes.data,
+            fault_site=NOWHERE,
+        )
+        self._make_shared(0)
+        self._make_ranges(4)
+
+    def _put(self, **words: int) -> None:
+        for name, value in words.items():
+            self._words[SLOT[name]] = value
+
+    def _make_shared(self, size: int) -> None:
+        self._shared = aligned(size)
+        self._shared_room = size
+        self._put(shared=self._shared.ctypes.data)
+
+    def _make_ranges(self, rows: int) -> None:
+        self._ranges = np.zeros(rows * RANGE_WORDS, np.int64)
+        self._range_bytes = self._ranges.data.cast("B")
+        self._put(ranges=self._ranges.ctypes.data)
+
+    def fill(
+        self,
+        grid: Dim3,
+        blocks: int,
+        chunk: int,
+        parameters: bytes,
+        shared_size: int,
+        ranges: Sequence[int],
+    ) -> None:
+        """Fill in a launch; `ranges` are the words of the range table's entries for global memory."""
+        if shared_size > self._shared_room:
+            self._make_shared(shared_size)
+        count = RANGE_WORDS + len(ranges)
+        if count > self._ranges.size:
+            self._make_ranges(2 * count // RANGE_WORDS)
+        words = self._words
+        shared = words[_SHARED]
+        window = (SHARED_WINDOW, shared_size, shared - SHARED_WINDOW, READ | WRITE | GENERIC_ONLY)
+        struct.pack_into(f"={count}q", self._range_bytes, 0, *window, *ranges)
+        self._parameter_bytes[: len(parameters)] = parameters
+        self._sites.fill(0)  # their ranges were another launch's
+        words[_GRID], words[_GRID + 1], words[_GRID + 2] = grid
+        words[_BLOCKS], words[_CHUNK] = blocks, chunk
+        words[_SHARED_SIZE], words[_RANGE_COUNT] = shared_size, count // RANGE_WORDS
+        _CONTEXT.pack_into(self._context_bytes, 0, *words)
+
+
+_SHARED, _SHARED_SIZE, _RANGE_COUNT = SLOT["shared"], SLOT["shared_size"], SLOT["range_count"]
+_GRID, _BLOCKS, _CHUNK = SLOT["grid_x"], SLOT["block_count"], SLOT["chunk"]
+
+
+def aligned(size: int) -> np.ndarray:
+    """Zeroed bytes whose first address is a multiple of 128, with slack behind for wide loads."""
+    raw = np.zeros(size + 128 + 4096, np.uint8)
+    start = -raw.ctypes.data % 128
+    return raw[start : start + size + 4096]
