@@ -1,0 +1,38 @@
+"""Every example runs as a user would run it and prints what it promises."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+EXAMPLES = {
+    "vector_add.py": "4 blocks of 32 threads for 100 elements: 28 threads idle\nright: True",
+    "reduce.py": "kernel 524",
+}
+
+
+def run(*command: str) -> str:
+    """Run a command from the project's root and return what it prints."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "examples").glob("*.py")))
+def test_example_prints_what_it_promises(name: str) -> None:
+    output = run(sys.executable, str(ROOT / "examples" / name))
+    assert output.startswith(EXAMPLES[name])
+
+
+def test_example_kernel_runs_from_the_command_line() -> None:
+    output = run(
+        *(sys.executable, "-m", "warpglass", "run", "examples/reduce.cu:reduce<256>", "--grid", "64"),
+        *("--block", "256", "--arg", "f8[16384]:one", "--arg", "f8[64]", "--arg", "u4=16384"),
+    )
+    assert "Sum of f8[64]: 16384.000000" in output
