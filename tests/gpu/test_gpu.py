@@ -231,15 +231,21 @@ def run_alone(program: str) -> list[str]:
         ("kernels.TRAP, np.zeros(1)", "cudaErrorLaunchFailure"),
     ],
 )
-def test_faults_are_asynchronous_sticky_and_forgotten_by_reset(failing: str, name: str):
+def test_faults_are_asynchronous_and_sticky_until_the_process_ends(failing: str, name: str):
+    # After these errors the driver (580, CUDA 13.0) refuses every new context of the process, so a reset
+    # cannot help either and says so.
     lines = run_alone(f"""
         works()
         attempt({failing})
         attempt({failing})
-        gpu.reset()
-        works()
+        try:
+            gpu.reset()
+        except WarpglassError as error:
+            print("reset:", "restart Python" in str(error))
+        attempt({failing})
     """)
-    assert lines == ["sum 16.0", f"{name} False True", f"{name} True True", "sum 16.0"]
+    again = f"{name} True True"
+    assert lines == ["sum 16.0", f"{name} False True", again, "reset: True", again]
 
 
 @pytest.mark.usefixtures("gpu")

@@ -243,7 +243,9 @@ class GpuBackend:
         lost.
 
         Does nothing on a device without a sticky error. Raises KernelTimeout while a kernel that timed
-        out still runs: nothing in this process can stop it.
+        out still runs: nothing in this process can stop it. Raises WarpglassError if the driver does not
+        give the process a new context: after an illegal access, a misaligned one or a trap it does not
+        (seen with driver 580 on an H200), and only a new process gets to use the GPU again.
         """
         with self._lock:
             first = self._sticky.first

@@ -88,18 +88,21 @@ class PythonSource:
             return self._build(kinds)
         if any(kind.dtype.names for kind in kinds):
             return self._build(kinds)  # entries on disk hold plain element types only
-        key = digest(
-            "python",
-            described.content,
-            " ".join(kind.key() for kind in kinds),
-            self.package.name,
-            self.target,
-            repr(sorted(self.options.items())),
-        )
+        content = described.content
+
+        def key_for(package: Package) -> str:
+            types_ = " ".join(kind.key() for kind in kinds)
+            return digest(
+                "python", content, types_, package.name, self.target, repr(sorted(self.options.items()))
+            )
+
         version = version_of(self.package)
         if version is not None:
             version = digest(version, sys.version, described.bytecode)
-        return store.obtain(key, version, described.layout, lambda: self._build(kinds))
+        others = tuple(key_for(package) for package in PACKAGES if package is not self.package)
+        return store.obtain(
+            key_for(self.package), version, described.layout, lambda: self._build(kinds), others
+        )
 
     def _build(self, kinds: tuple[ArgumentType, ...]) -> Compiled:
         package, function = self.package, self.function

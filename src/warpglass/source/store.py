@@ -24,14 +24,23 @@ from .relocate import Layout, attach, attach_path, detach, detach_path
 FORMAT = "1"  # of an entry; part of the disk cache's key
 
 
-def obtain(key: str, version: str | None, layout: Layout, build: Callable[[], Compiled]) -> Compiled:
+def obtain(
+    key: str,
+    version: str | None,
+    layout: Layout,
+    build: Callable[[], Compiled],
+    equivalent: tuple[str, ...] = (),
+) -> Compiled:
     """Return the kernel with this content key; `build` compiles it if it is nowhere to be found.
 
-    `version` is the compiler's; None (unknown) leaves the disk cache alone.
+    `version` is the compiler's; None (unknown) leaves the disk cache alone. `equivalent` are the keys of the
+    same kernel from other compilers: shipped PTX of theirs will do.
     """
     cache = Cache("ptx")
     place = None if version is None else digest(FORMAT, key, version)
-    payload = (cache.get(place) if place else None) or shipped.find(key)
+    payload = cache.get(place) if place else None
+    if payload is None:
+        payload = next((found for one in (key, *equivalent) if (found := shipped.find(one))), None)
     if payload is None:
         payload = pack(build(), layout)
         if place:
