@@ -1,0 +1,59 @@
+"""What the README shows is what happens: its commands, its programs, its table (times aside)."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from warpglass.ladders.reduction.ladder import LADDER
+from warpglass.ladders.reduction.problem import TABLES, make_input, reference_sum
+from warpglass.ladders.trial import Options
+from warpglass.report.figures import format_sum
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "WARPGLASS_DEVICE": "cpu"}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+
+
+def test_table_has_the_launches_and_the_sum_of_today() -> None:
+    table = TABLES["global"]
+    dtype = np.dtype(table.dtype)
+    total = format_sum(reference_sum(make_input(table.size, dtype)).value)
+    rungs = [rung for rung in LADDER.rungs(Options()) if rung.table == "global" and rung.host is None]
+    for number, rung in enumerate(rungs, 2):
+        grid = rung.shape(table.size, table.block, dtype.itemsize).grid
+        kernel = re.escape(rung.cuda_name(dtype, table.block))
+        row = rf"^ +{number} +\S+ \S+ {total} +<<<{grid}, {table.block}>>> {kernel} +C\+\+ .* yes$"
+        assert re.search(row, README, re.MULTILINE), row
+    assert "They say nothing about a GPU's" in README
+
+
+def test_fault_is_reported_as_shown() -> None:
+    shown = re.search(
+        r"\$ cd (\S+).*\n    \$ warpglass ((?:.*\\\n)?.*)\n    warpglass: ((?:.|\n)*?)\n\n", README
+    )
+    assert shown is not None
+    words = shlex.split(shown[2].replace("\\\n", " "))
+    done = run([sys.executable, "-m", "warpglass", *words], ROOT / shown[1])
+    assert done.returncode == 1
+    assert " ".join(shown[3].split()) in done.stderr.replace(str(ROOT / shown[1]) + os.sep, "")
+
+
+def test_python_programs_run() -> None:
+    programs = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    assert programs
+    for program in programs:
+        done = run([sys.executable, "-c", program], ROOT)
+        assert done.returncode == 0, done.stderr
+        kernel, numpy = map(float, done.stdout.split())
+        assert abs(kernel - numpy) < 1e-6
