@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba_cuda_mlir import cuda
 
 from warpglass import lab
 from warpglass.errors import ArgumentError, FaultPlace, KernelFault, LaunchError
@@ -19,13 +20,16 @@ typedef long long Int;
 extern "C" {
 __global__ void read_uniform(const float* x, float* out, Int at) { out[threadIdx.x] = x[at]; }
 __global__ void read_affine(const float* x, float* out, Int at) { out[threadIdx.x] = x[threadIdx.x + at]; }
-__global__ void read_strided(const float* x, float* out, Int at) { out[threadIdx.x] = x[2 * threadIdx.x + at - 31]; }
-__global__ void read_reversed(const float* x, float* out, Int at) { out[threadIdx.x] = x[at - threadIdx.x + 31]; }
+__global__ void read_strided(const float* x, float* out, Int at) {
+    out[threadIdx.x] = x[2 * threadIdx.x + at - 31]; }
+__global__ void read_reversed(const float* x, float* out, Int at) {
+    out[threadIdx.x] = x[at - threadIdx.x + 31]; }
 __global__ void read_pairs(const double* x, double* out, Int at) {
     double2 v = ((const double2*)x)[threadIdx.x + at]; out[threadIdx.x] = v.x + v.y; }
 __global__ void read_fours(const float* x, float* out, Int at) {
     float4 v = ((const float4*)x)[threadIdx.x + at]; out[threadIdx.x] = v.x + v.y + v.z + v.w; }
-__global__ void read_gathered(const float* x, float* out, const int* at) { out[threadIdx.x] = x[at[threadIdx.x]]; }
+__global__ void read_gathered(const float* x, float* out, const int* at) {
+    out[threadIdx.x] = x[at[threadIdx.x]]; }
 __global__ void read_fours_gathered(const float4* x, float* out, const int* at) {
     float4 v = x[at[threadIdx.x]]; out[threadIdx.x] = v.x + v.y + v.z + v.w; }
 __global__ void write_uniform(float* x, Int at) { x[at] = 1.f; }
@@ -40,10 +44,13 @@ __global__ void write_bytes(char* x, Int at) { *(float*)(x + 4 * threadIdx.x + (
 __global__ void in_static(float* out, int at) {
     __shared__ float tile[32]; tile[threadIdx.x + at] = 1.f; __syncthreads(); out[threadIdx.x] = tile[0]; }
 __global__ void in_dynamic(float* out, int at) {
-    extern __shared__ float room[]; room[threadIdx.x + at] = 1.f; __syncthreads(); out[threadIdx.x] = room[0]; }
+    extern __shared__ float room[]; room[threadIdx.x + at] = 1.f; __syncthreads();
+    out[threadIdx.x] = room[0]; }
 __global__ void in_shared_gathered(float* out, const int* at) {
-    __shared__ float tile[32]; tile[threadIdx.x] = 1.f; __syncthreads(); out[threadIdx.x] = tile[at[threadIdx.x]]; }
-__global__ void trap(int* x) { if (blockIdx.x == 2 && threadIdx.x == 5) __trap(); x[blockIdx.x * 32 + threadIdx.x] = 1; }
+    __shared__ float tile[32]; tile[threadIdx.x] = 1.f; __syncthreads();
+    out[threadIdx.x] = tile[at[threadIdx.x]]; }
+__global__ void trap(int* x) {
+    if (blockIdx.x == 2 && threadIdx.x == 5) __trap(); x[blockIdx.x * 32 + threadIdx.x] = 1; }
 __global__ void copy(int* to, const int* from, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) to[i] = from[i]; }
 __global__ void every_block(int* x, int n) { if (blockIdx.x >= 100) x[n + blockIdx.x] = 1; }
@@ -84,13 +91,10 @@ def _check_words(error: KernelFault, source: Path, name: str) -> None:
     assert not error.synchronous
     assert place.file == str(source)
     lines = SOURCE.split("\n")
-    first = next(k for k, line in enumerate(lines) if f" {name}(" in line) + 1
+    first = next(k for k, line in enumerate(lines) if f" {name}(" in line)
+    last = next(k for k in range(first, len(lines)) if lines[k].endswith("}"))
     assert place.line is not None
-    assert (
-        first
-        <= place.line
-        <= first + lines[first - 1 :].index(next(x for x in lines[first - 1 :] if "}" in x))
-    )
+    assert first < place.line <= last + 1
     assert text.startswith(f"{place.file}:{place.line}: {name}: ")
     assert f"by block {place.block} thread {place.thread}" in text
     assert error.cuda_name in text
@@ -295,7 +299,8 @@ def test_dynamic_shared_memory(source: Path, fault: Any) -> None:
         error = fault("in_dynamic", out, at, shared=size)
         lab.reset("cpu")
         assert (error.place.array, error.place.index, error.place.thread) == ("room", index, (thread, 0, 0))
-        assert f"the launch gave {f'{size} bytes of' if size else 'no'} dynamic shared memory" in str(error)
+        given = f"the launch gave {f'{size} bytes of' if size else 'no'} dynamic shared memory"
+        assert ("the block has 128 bytes" if at < 0 else given) in str(error)
 
 
 def test_shared_memory_by_one_lane(fault: Any) -> None:
@@ -370,3 +375,63 @@ def test_the_place_is_data(fault: Any) -> None:
     place = fault("write_affine", np.zeros(40, np.float32), 9).place
     assert isinstance(place, FaultPlace)
     assert (place.array, place.index, place.size, place.thread) == ("x", 40, 4, (31, 0, 0))
+
+
+# ---------------------------------------------------------------------------------------- Python kernels
+def add(y: Any, x: Any, at: int) -> None:
+    i = cuda.threadIdx.x
+    y[i] = x[i + at]
+
+
+def mark(y: Any, row: int) -> None:
+    y[cuda.threadIdx.x + row, cuda.threadIdx.y] = 1
+
+
+def tile(y: Any, at: int) -> None:
+    room = cuda.shared.array(16, np.float32)
+    room[cuda.threadIdx.x + at] = 1
+    cuda.syncthreads()
+    y[cuda.threadIdx.x] = room[0]
+
+
+def python_fault(function: Any, grid: Any, block: Any, args: tuple[object, ...]) -> KernelFault:
+    with pytest.raises(KernelFault) as caught:
+        lab.run(lab.from_numba(function), grid, block, args, device="cpu", timeout=20)
+    place = caught.value.place
+    first = function.__code__.co_firstlineno
+    assert place.file == __file__
+    assert place.line is not None
+    assert first < place.line <= first + 3
+    lab.reset("cpu")
+    return caught.value
+
+
+@pytest.mark.parametrize("cut", [slice(None), slice(None, None, 2), slice(None, None, -1), slice(10, 40)])
+def test_python_kernels_and_strided_arrays(mode: str, cut: slice) -> None:
+    x = np.arange(64, dtype=np.float32)[cut]
+    whole = x if x.base is None else x.base
+    y = np.zeros(64, np.float32)
+    n = 64 // abs(cut.step or 1) - (cut.start or 0)  # elements from x[0] to the end of the owner's memory
+    assert whole.size == 64
+    for at, index, thread in ((n - 31, n, 31), (n, n, 0)):
+        error = python_fault(add, 1, 32, (y, x, at))
+        assert (error.place.array, error.place.index) == ("x", index)
+        assert error.place.thread == (thread, 0, 0)
+        assert f"x[{index}], but x has {x.size} elements" in str(error)
+
+
+def test_python_kernels_and_matrices(mode: str) -> None:
+    error = python_fault(mark, 1, (4, 5), (np.zeros((4, 5)), 1))
+    assert (error.place.array, error.place.index, error.place.thread) == ("y", 20, (3, 0, 0))
+    assert "y[4, 0], but y has shape (4, 5)" in str(error)
+    closed = np.zeros((8, 8))
+    closed.flags.writeable = False
+    error = python_fault(mark, 1, (4, 5), (closed, 1))
+    assert (error.place.kind, error.place.index) == ("read-only-write", 8)
+    assert "y[1, 0], but y is read-only" in str(error)
+
+
+def test_python_kernels_and_shared_memory(mode: str) -> None:
+    error = python_fault(tile, 1, 16, (np.zeros(16, np.float32), 1))
+    assert (error.place.array, error.place.index) == ("shared memory", 16)
+    assert "at byte 64 of shared memory, but the block has 64 bytes" in str(error)

@@ -139,7 +139,8 @@ def _explain(scene: Scene, site: Site, address: int) -> _Account:
         text = f"{amount} at address {address:#x}, far from every array (the nearest is {meaning.name})"
         return _Account("out-of-bounds", text, address=address)
     name = meaning.name
-    element = meaning.element(site.size, flat=scene.launch.compiled.language != "python")
+    flat = scene.launch.compiled.language != "python"  # C++ has pointers, whatever the array's shape
+    element = meaning.element(site.size, flat)
     if meaning.allocated and meaning.readonly and site.write:
         kind = "read-only-write"
         text = f"{amount} to {element}, but {name} is read-only: pass a writable array"
@@ -147,7 +148,7 @@ def _explain(scene: Scene, site: Site, address: int) -> _Account:
         kind, text = "misaligned", f"{amount} at {_misalignment(meaning, address, site.size)}"
     else:
         joint = "to" if site.write else "of"
-        kind, text = "out-of-bounds", f"{amount} {joint} {element}, but {meaning.extent()}"
+        kind, text = "out-of-bounds", f"{amount} {joint} {element}, but {meaning.extent(flat)}"
     return _Account(kind, text, name, meaning.index, address)
 
 
@@ -177,14 +178,17 @@ def _explain_shared(scene: Scene, site: Site, address: int) -> _Account:
     layout = scene.prepared.program.shared
     dynamic = scene.launch.shared
     total = layout.static + dynamic
-    name, start = _shared_variable(layout.offsets, offset)
+    name, start = "shared memory", 0
+    if layout.offsets and scene.launch.compiled.language != "python":  # numba does not keep the names
+        name, start = _shared_variable(layout.offsets, offset)
     index = (offset - start) // site.size
     verb = "write" if site.write else "read"
-    what = f"{site.size}-byte {verb} at byte {offset - start} of {name} in shared memory"
+    where = name if name == "shared memory" else f"{name} in shared memory"
+    what = f"{site.size}-byte {verb} at byte {offset - start} of {where}"
     if 0 <= offset < total and offset % site.size:
         text = f"{what}, whose address is no multiple of {site.size}"
         return _Account("misaligned", text, name, index, offset)
-    if start == layout.static and name in map(_plain_name, layout.offsets):
+    if offset >= layout.static and layout.static in layout.offsets.values():
         given = f"{dynamic} bytes of" if dynamic else "no"
         has = f"the launch gave {given} dynamic shared memory (k[grid, block, 0, bytes])"
     else:
@@ -194,10 +198,7 @@ def _explain_shared(scene: Scene, site: Site, address: int) -> _Account:
 
 def _shared_variable(offsets: Mapping[str, int], offset: int) -> tuple[str, int]:
     """The variable that an offset belongs to, by its source name, and where it starts."""
-    below = [(start, name) for name, start in offsets.items() if start <= max(offset, 0)]
-    if not below:
-        return "shared memory", 0
-    start, name = max(below)
+    start, name = max((start, name) for name, start in offsets.items() if start <= max(offset, 0))
     return _plain_name(name), start
 
 

@@ -14,7 +14,7 @@ from .arguments import Allocation, Bound, BoundArray
 from .arrays import ArrayView
 
 _ALIGN = 512
-# So far apart that what any 32-bit index of 16-byte elements reaches is nearest to the array it was meant for.
+# So far apart that what any 32-bit index of 16-byte elements reaches is nearest to the array that was meant.
 GUARD = 1 << 37
 
 
@@ -56,11 +56,12 @@ class Meaning:
     """What an address stands for in the kernel author's terms: an element of the nearest array.
 
     `first` is the device address of the array's first element, `indices` name the element, within the array
-    or beyond it, and `index` is their position in C order. `allocated` says whether memory of this launch is
+    or beyond it. `allocated` says whether memory of this launch is
     there: the array, or what it is a view of. `away` is the distance to the array in bytes, 0 within it.
     """
 
     array: BoundArray
+    address: int
     first: int
     end: int  # of the memory that the array is part of
     indices: tuple[int, ...]
@@ -75,9 +76,13 @@ class Meaning:
 
     @property
     def index(self) -> int:
-        """The element's number, counted from the first."""
+        """The element's number in C order; where it has none, its distance from the first in memory."""
+        view = self.array.view
+        inside = all(0 <= index < extent for index, extent in zip(self.indices, view.shape, strict=True))
+        if len(self.indices) > 1 and not (inside or view.contiguous):
+            return (self.address - self.first) // view.itemsize
         position = 0
-        for index, extent in zip(self.indices, self.array.view.shape, strict=True):
+        for index, extent in zip(self.indices, view.shape, strict=True):
             position = position * extent + index
         return position
 
@@ -88,12 +93,12 @@ class Meaning:
         last = self.index + size // self.array.view.itemsize - 1
         return f"{self.name}[{self.index}]" if last <= self.index else f"{self.name}[{self.index}..{last}]"
 
-    def extent(self) -> str:
+    def extent(self, flat: bool) -> str:
         """How large the array is, as a clause."""
         view = self.array.view
         many = f"{self.name} has {view.size} element{'' if view.size == 1 else 's'}"
         if len(view.shape) > 1:
-            many += f" (shape {view.shape})"
+            many = f"{self.name} has shape {view.shape}" if not flat else f"{many} (shape {view.shape})"
         beyond = (self.end - self.first) // view.itemsize
         if view.contiguous and beyond > view.size:
             many += f" and is a view of memory that ends before {self.name}[{beyond}]"
@@ -113,6 +118,7 @@ def explain_address(address: int, bound: Bound, placed: tuple[Placed, ...]) -> M
     home = placed[array.allocation]
     return Meaning(
         array,
+        address,
         first=home.base + array.offset,
         end=home.end,
         indices=_indices(array.view, address - _low(array, placed)),

@@ -34,7 +34,7 @@ _Key = tuple[Dim3, Dim3 | None, tuple[tuple[int, int], ...]]
 
 
 def engine_mode() -> str:
-    """"reference" (every register a vector) or "kinds", from WARPGLASS_ENGINE."""
+    """ "reference" (every register a vector) or "kinds", from WARPGLASS_ENGINE."""
     mode = os.environ.get("WARPGLASS_ENGINE", "") or "kinds"
     if mode not in ("reference", "kinds"):
         raise ArgumentError(f"WARPGLASS_ENGINE is {mode!r}; it may be 'reference' or 'kinds'")
@@ -106,9 +106,7 @@ def _structural_parameters(
     Python kernels get the layout of every array as parameters; baked into the code, it makes their addresses
     as simple as C++ ones. Only the usual values are baked, so layouts do not multiply versions.
     """
-    fields = [
-        (argument, field) for argument in compiled.arguments or () for field in argument.fields
-    ]
+    fields = [(argument, field) for argument in compiled.arguments or () for field in argument.fields]
     found: list[tuple[int, int, int]] = []
     for index, (argument, field) in enumerate(fields):
         last = (argument.ndim or 0) - 1
@@ -139,4 +137,3 @@ def _machine_code(ir: str) -> MachineCode:
         found = compile_ir(ir)
         _OBJECTS.put(key, found)
     return load_object(found)
-
