@@ -19,7 +19,7 @@ from .kinds import KindLanes
 from .patterns import Patterns, gather_helper
 from .probes import Probe
 from .registers import Kind, Registers
-from .runtime import DECLARATIONS, helpers
+from .runtime import DECLARATIONS, atomic_helper, helpers
 from .shape import Promises, Shape
 from .steps import Steps, Symbols
 from .vector import VectorLanes
@@ -88,6 +88,7 @@ def _assemble(
     stride = header + -(-registers.frame_size // 64) * 64
     loop = _block_loop(shape, header, stride, bool(pending.resumes))
     outlined = "".join(gather_helper(type_, builder.declarations) for type_ in sorted(lanes.access.gathers))
+    outlined += "".join(atomic_helper(*one, builder.declarations) for one in sorted(lanes.access.atomics))
     module = "\n".join([*sorted(builder.declarations), helpers(), outlined, body, loop, _METADATA])
     return KernelCode(module, stride, header, tuple(lanes.access.sites), tuple(warp.traps), counters)
 
@@ -230,5 +231,4 @@ stopped:
 finished:
   ret i64 {OK}
 }}
-declare i64 @llvm.smin.i64(i64, i64)
 """
