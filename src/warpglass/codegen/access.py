@@ -44,13 +44,15 @@ class Bounds:
 class Access:
     """Emits the accesses of one warp function.
 
-    `sites` lists them in order; `gathers` are the types for which an outlined gather is called.
+    `sites` lists them in order; `gathers` (types) and `atomics` (operations and types) are the outlined
+    functions that are called.
     """
 
     def __init__(self, builder: Builder):
         self.builder = builder
         self.sites: list[Site] = []
         self.gathers: set[str] = set()
+        self.atomics: set[tuple[str, str]] = set()
         self.step = 0
         self.fault_label = "fault"
 
@@ -213,3 +215,35 @@ class Access:
         wide = f"<{32 * count} x {type_}>"
         return self.builder.value(f"shufflevector {wide} {whole}, {wide} poison, <32 x i32> <{picks}>")
 
+    # ------------------------------------------------------------------------------------ atomics, shuffles
+    def atomic(self, site: int, operation: str, address: str, type_: str, values: list[str], mask: str) -> str:
+        """Replace the elements at any addresses (<32 x i64>) in lane order; returns the old ones."""
+        b = self.builder
+        if self.sites[site].space == "shared":
+            address = b.value(f"add <32 x i64> {address}, splat (i64 {SHARED_WINDOW})")
+        b.store("<32 x i64>", address, "%lane_addresses", ", align 64")
+        operands = ["%lane_buffer", b.offset("%lane_buffer", 1024)]
+        for value, place in zip(values, operands, strict=False):
+            b.store(vector(type_), value, place, ", align 64")
+        self.atomics.add((operation, type_))
+        args = [
+            ("ptr", "%context"),
+            ("i64", str(site)),
+            ("i1", "true" if self.sites[site].space in ("generic", "shared") else "false"),
+            ("i32", mask),
+            ("ptr", "%lane_addresses"),
+            ("ptr", operands[0]),
+            ("ptr", operands[1]),
+        ]
+        failed = b.call("i1", f"wg_atomic_{operation}_{type_}", args)
+        on = b.label("served")
+        b.branch(failed, self.fault_label, on, unlikely=True)
+        b.place(on)
+        return b.load(vector(type_), "%lane_buffer", ", align 64")
+
+    def shuffle(self, type_: str, value: str, lane: str) -> str:
+        """The value of the lane that each lane names (<32 x i32>, below 32)."""
+        b = self.builder
+        b.store(vector(type_), value, "%lane_buffer", ", align 64")
+        pointers = b.value(f"getelementptr {type_}, ptr %lane_buffer, <32 x i32> {lane}")
+        return self._gather_one(pointers, type_, "-1")

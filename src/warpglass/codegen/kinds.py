@@ -299,6 +299,36 @@ class KindLanes(VectorLanes):
         else:
             self.access.store_any(site, self.as_vector(address).ir, type_, names, self.mask)
 
+    # ------------------------------------------------------------------------------------ across lanes
+    def known(self, a: Value) -> int | None:
+        return a.constant
+
+    def permute(self, a: Value, sources: tuple[int, ...]) -> Value:
+        return a if a.uniform else super().permute(self.as_vector(a), sources)
+
+    def shuffle(self, a: Value, source: Value) -> Value:
+        return a if a.uniform else super().shuffle(*self._vectors(a, source))
+
+    def active(self) -> Value:
+        return Value("i32", self.mask, UNIFORM)
+
+    def ballot(self, predicate: Value) -> Value:
+        if predicate.uniform:
+            votes = self.builder.value(f"select i1 {predicate.ir}, i32 {self.mask}, i32 0")
+            return Value("i32", votes, UNIFORM)
+        return Value("i32", self._ballot_bits(predicate), UNIFORM)
+
+    def mask_predicate(self, mask: Value) -> Value:
+        if mask.uniform:
+            return Value("i1", self.builder.mask_vector(mask.ir))
+        return super().mask_predicate(self.as_vector(mask))
+
+    def reduce(self, operation: str, a: Value) -> Value:
+        return Value(a.type, self._reduced(operation, self.as_vector(a)), UNIFORM)
+
+    def equal_lanes(self, a: Value) -> Value:
+        return self.constant("i32", -1) if a.uniform else super().equal_lanes(self.as_vector(a))
+
 
 _DIVISIONS = ("udiv", "sdiv", "urem", "srem")
 

@@ -104,6 +104,61 @@ class VectorLanes(Lanes[Value]):
             probe.access(Emission(self.builder, self.mask), self.access.sites[site], address)
         return site
 
+    def atomic(self, space: str, operation: str, address: Value, operands: tuple[Value, ...]) -> Value:
+        type_ = operands[-1].type
+        site = self.announce(space, True, address, type_, 1)
+        names = [self.as_vector(operand).ir for operand in operands]
+        old = self.access.atomic(site, operation, self.as_vector(address).ir, type_, names, self.mask)
+        return Value(type_, old)
+
+    # ------------------------------------------------------------------------------------ across lanes
+    def known(self, a: Value) -> int | None:
+        return None
+
+    def lane_constants(self, type_: str, patterns: tuple[int, ...]) -> Value:
+        width = bits(type_)
+        return Value(type_, constant_vector(type_, (literal(type_, pattern, width) for pattern in patterns)))
+
+    def permute(self, a: Value, sources: tuple[int, ...]) -> Value:
+        picks = constant_vector("i32", sources)
+        whole = vector(a.type)
+        return Value(a.type, self.builder.value(f"shufflevector {whole} {a.ir}, {whole} poison, <32 x i32> {picks}"))
+
+    def shuffle(self, a: Value, source: Value) -> Value:
+        lane = self._emit("and", (source, self.as_vector(self.constant("i32", 31))), lanes=32)
+        return Value(a.type, self.access.shuffle(a.type, a.ir, lane.ir))
+
+    def active(self) -> Value:
+        return self._splat("i32", self.mask)
+
+    def ballot(self, predicate: Value) -> Value:
+        return self._splat("i32", self._ballot_bits(predicate))
+
+    def _ballot_bits(self, predicate: Value) -> str:
+        votes = self.builder.mask_bits(predicate.ir)
+        return votes if self.mask == "-1" else self.builder.value(f"and i32 {votes}, {self.mask}")
+
+    def mask_predicate(self, mask: Value) -> Value:
+        one = self.builder.value(f"extractelement <32 x i32> {mask.ir}, i32 0")
+        return Value("i1", self.builder.mask_vector(one))
+
+    def reduce(self, operation: str, a: Value) -> Value:
+        return self._splat(a.type, self._reduced(operation, a))
+
+    def _reduced(self, operation: str, a: Value) -> str:
+        name = f"llvm.vector.reduce.{operation}.{suffix(a.type)}"
+        return self.builder.call(a.type, name, [(vector(a.type), a.ir)])
+
+    def equal_lanes(self, a: Value) -> Value:
+        whole = vector(a.type)
+        found = "zeroinitializer"
+        for lane in range(32):
+            one = self.builder.value(f"extractelement {whole} {a.ir}, i32 {lane}")
+            same = self.builder.value(f"icmp eq {whole} {a.ir}, {self.builder.splat(a.type, one)}")
+            mask = self.builder.mask_bits(same)
+            found = self.builder.value(f"insertelement <32 x i32> {found}, i32 {mask}, i32 {lane}")
+        return Value("i32", found)
+
     def _splat(self, type_: str, scalar: str) -> Value:
         return Value(type_, self.builder.splat(type_, scalar))
 
@@ -113,7 +168,7 @@ class VectorLanes(Lanes[Value]):
         whole = vector(type_, lanes)
         if operation.startswith("llvm."):
             args = [(whole, operand.ir) for operand in operands]
-            if operation == "llvm.ctlz":
+            if operation in ("llvm.ctlz", "llvm.cttz"):
                 args.append(("i1", "false"))
             name = self.builder.call(whole, f"{operation}.{suffix(type_, lanes)}", args)
         else:

@@ -1,9 +1,9 @@
 """The instruction table: the manual's notation, unit and meaning of each instruction, a row each."""
 
-from . import control, convert, floating, integer, logic, memory
+from . import atomic, control, convert, floating, integer, logic, memory, warp
 from .lanes import Lanes
 from .table import Match, Row, known_forms, match
 
-SECTIONS = (control, convert, floating, integer, logic, memory)
+SECTIONS = (atomic, control, convert, floating, integer, logic, memory, warp)
 
 __all__ = ["SECTIONS", "Lanes", "Match", "Row", "known_forms", "match"]

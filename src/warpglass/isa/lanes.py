@@ -66,6 +66,50 @@ class Lanes(ABC, Generic[V]):
     def window(self, space: str) -> V:
         """The generic address at which a state space begins."""
 
+    @abstractmethod
+    def atomic(self, space: str, operation: str, address: V, operands: tuple[V, ...]) -> V:
+        """The old elements at a 64-bit address; each active lane in turn replaces its own indivisibly.
+
+        `operation` is LLVM's atomicrmw operation, or `cmpxchg` with the operands expected and new.
+        """
+
+    # ------------------------------------------------------------------------------------ across lanes
+    @abstractmethod
+    def known(self, a: V) -> int | None:
+        """The bits that every lane has, if that is known at compile time."""
+
+    @abstractmethod
+    def lane_constants(self, type_: str, patterns: tuple[int, ...]) -> V:
+        """A bit pattern for each of the 32 lanes."""
+
+    @abstractmethod
+    def permute(self, a: V, sources: tuple[int, ...]) -> V:
+        """Lane l gets the value of lane `sources[l]`, active or not."""
+
+    @abstractmethod
+    def shuffle(self, a: V, source: V) -> V:
+        """As permute, with the sources (i32, modulo 32) known at run time; 32-bit values."""
+
+    @abstractmethod
+    def active(self) -> V:
+        """The mask of the lanes that execute the instruction, an i32 for all lanes."""
+
+    @abstractmethod
+    def ballot(self, predicate: V) -> V:
+        """The mask of the active lanes for which a predicate holds, an i32 for all lanes."""
+
+    @abstractmethod
+    def mask_predicate(self, mask: V) -> V:
+        """For each lane, whether its bit is set in a mask that is the same for all lanes."""
+
+    @abstractmethod
+    def reduce(self, operation: str, a: V) -> V:
+        """LLVM's llvm.vector.reduce operation over all 32 lanes, for all lanes."""
+
+    @abstractmethod
+    def equal_lanes(self, a: V) -> V:
+        """For each lane, the mask (i32) of the lanes with the same bits, active or not."""
+
     # ------------------------------------------------------------------------------------ derived
     def add(self, a: V, b: V) -> V:
         """a + b, of the operands' type, integer or floating."""

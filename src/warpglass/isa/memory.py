@@ -19,7 +19,8 @@ _CACHE = "ca cg cs lu cv"
 _COUNT = {None: 1, "v2": 2, "v4": 4}
 
 
-def _space(m: Match) -> str:
+def space_of(m: Match) -> str:
+    """The state space of an access: generic if none is written, without the sub-qualifier."""
     return (m.space or "generic").partition("::")[0]
 
 
@@ -35,7 +36,7 @@ def _space(m: Match) -> str:
 @row("ld.space.nc{.vec}.type  d*, [a]", space="global", vec="v2 v4", type=MEMORY, unit="memory")
 def ld(lanes: Lanes[V], m: Match, a: V) -> V | tuple[V, ...]:
     type_ = LLVM_TYPE[m.values["type"]]
-    loaded = lanes.load(_space(m), a, type_, _COUNT[m.vec], volatile=m.volatile is not None)
+    loaded = lanes.load(space_of(m), a, type_, _COUNT[m.vec], volatile=m.volatile is not None)
     return loaded if m.vec else loaded[0]
 
 
@@ -56,4 +57,4 @@ def ld_param(lanes: Lanes[V], m: Match, a: V) -> V | tuple[V, ...]:
 @row("st.volatile{.space}{.vec}.type  [a], b*", space=_SPACES, vec="v2 v4", type=MEMORY, unit="memory")
 def st(lanes: Lanes[V], m: Match, a: V, b: V | tuple[V, ...]) -> None:
     values = b if isinstance(b, tuple) else (b,)
-    lanes.store(_space(m), a, values, volatile=m.volatile is not None)
+    lanes.store(space_of(m), a, values, volatile=m.volatile is not None)
