@@ -14,7 +14,7 @@ import numpy as np
 from ..codegen.access import Site
 from ..codegen.context import NOWHERE, SHARED_WINDOW, SLOT
 from ..errors import FaultPlace, KernelFault, KernelTimeout
-from ..program import Branch, Step
+from ..program import Barrier, Branch, Step
 from .arguments import Bound
 from .backend import Dim3, Launch
 from .memory import GUARD, Meaning, Placed, explain_address
@@ -84,7 +84,7 @@ def explain_fault(scene: Scene, contexts: Sequence[np.ndarray]) -> KernelFault:
 def explain_timeout(scene: Scene, contexts: Sequence[np.ndarray]) -> KernelTimeout:
     """The error for a launch that was stopped, with the place of the first block that was found in a loop."""
     launch = scene.launch
-    text = f"did not end within {launch.timeout:g} s and was stopped"
+    text = f"did not end within {launch.timeout:g} s (timeout=) and was stopped"
     name = launch.compiled.name
     looping = [context for context in contexts if context[SLOT["fault_site"]] != NOWHERE]
     if not looping:
@@ -120,7 +120,7 @@ def _source(step: Step) -> tuple[str, int]:
 def _step_of_block(prepared: Prepared, index: int) -> Step | None:
     """A step that stands for a basic block, preferably one whose source line is known."""
     block = prepared.program.blocks[index]
-    steps = [*block.steps, *([block.end.step] if isinstance(block.end, Branch) else [])]
+    steps = [*block.steps, *([block.end.step] if isinstance(block.end, Barrier | Branch) else [])]
     return next((step for step in steps if step.instruction.source), steps[0] if steps else None)
 
 
