@@ -3,6 +3,9 @@
 Allocations get deterministic bases, 512-byte aligned as cudaMalloc gives them and a guard gap apart, in the
 order of the arguments; so addresses, and all that is counted from them, do not depend on where NumPy put a
 buffer. Generated code searches the same table (codegen/runtime.py).
+
+An allocation is all of the memory that an array is a view of. As on a GPU, where a pointer into an allocation
+reaches all of it, a kernel that leaves a view but stays within its owner is not stopped.
 """
 
 from __future__ import annotations
