@@ -63,7 +63,11 @@ class Access:
         b = self.builder
         size = BITS[type_] // 8
         return [
-            b.load(type_, b.offset("%parameters", address.constant + k * size), f", align {size}, !invariant.load !0")
+            b.load(
+                type_,
+                b.offset("%parameters", address.constant + k * size),
+                f", align {size}, !invariant.load !0",
+            )
             for k in range(count)
         ]
 
@@ -81,7 +85,9 @@ class Access:
             limit = b.value(f"lshr i64 %shared_size, {size.bit_length() - 1}")
             return Bounds("0", limit, "%shared_address")
         where = b.offset("%sites", site * SITE_WORDS * 8)
-        return Bounds(b.load("i64", where), b.load("i64", b.offset(where, 8)), b.load("i64", b.offset(where, 16)))
+        return Bounds(
+            b.load("i64", where), b.load("i64", b.offset(where, 8)), b.load("i64", b.offset(where, 16))
+        )
 
     def _check_vector(self, site: int, address: str, mask: str) -> tuple[str, Bounds]:
         """An i1 that holds if every active lane is within the site's range, and that range."""
@@ -165,7 +171,9 @@ class Access:
         return b.value(f"inttoptr <32 x i64> {host} to <32 x ptr>")
 
     # ------------------------------------------------------------------------------------ one by one
-    def load_slowly(self, site: int, address: str, type_: str, count: int, mask: str) -> tuple[list[str], str]:
+    def load_slowly(
+        self, site: int, address: str, type_: str, count: int, mask: str
+    ) -> tuple[list[str], str]:
         """Serve each lane on its own; returns the elements and the label that they come from."""
         b = self.builder
         b.store(f"<{32 * count} x {type_}>", "zeroinitializer", "%lane_buffer", ", align 64")
@@ -216,7 +224,9 @@ class Access:
         return self.builder.value(f"shufflevector {wide} {whole}, {wide} poison, <32 x i32> <{picks}>")
 
     # ------------------------------------------------------------------------------------ atomics, shuffles
-    def atomic(self, site: int, operation: str, address: str, type_: str, values: list[str], mask: str) -> str:
+    def atomic(
+        self, site: int, operation: str, address: str, type_: str, values: list[str], mask: str
+    ) -> str:
         """Replace the elements at any addresses (<32 x i64>) in lane order; returns the old ones."""
         b = self.builder
         if self.sites[site].space == "shared":

@@ -72,7 +72,9 @@ class Builder:
         """Call an intrinsic or helper, declaring it if it is an intrinsic; returns the result's name."""
         args = tuple(args)
         if name.startswith("llvm."):
-            types = ", ".join(type_.partition(" ")[0] if type_.startswith("ptr ") else type_ for type_, _ in args)
+            types = ", ".join(
+                type_.partition(" ")[0] if type_.startswith("ptr ") else type_ for type_, _ in args
+            )
             self.declarations.add(f"declare {result} @{name}({types})")
         text = f"call {result} @{name}({', '.join(f'{type_} {value}' for type_, value in args)}){attributes}"
         if result == "void":

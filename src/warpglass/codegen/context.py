@@ -25,7 +25,7 @@ WORDS = (
     "stop",  # pointer to an i32 that becomes non-zero when the launch must end
     "limit",  # pointer to an i64: the first block that has faulted; no later one is begun
     "threads",  # pointer to the thread index table: x, y, z of each thread of a block, i32
-    "fault_site",  # written by a fault: access site or trap number; when stopped in a loop: the loop's first block
+    "fault_site",  # written by a fault: access site or trap number; when stopped: the loop's first block
     "fault_lane",
     "fault_address",
     "fault_warp",

@@ -154,7 +154,9 @@ def _transfer(step: Step, steps: Steps, table: _Table) -> list[str]:
     try:
         guard = steps.guard(step.instruction.guard) if step.instruction.guard else None
         forms = step.match.forms()
-        sources = [steps.operand(operand, type_, lanes) for form, operand, type_ in forms if not form.destination]
+        sources = [
+            steps.operand(operand, type_, lanes) for form, operand, type_ in forms if not form.destination
+        ]
     except _Unknown:
         return []
     assert step.match.row.meaning is not None
@@ -188,6 +190,7 @@ def _must_be_vectors(program: Program, pending: Pending, table: _Table) -> froze
             continue
         live = frozenset().union(*(program.live[other] for other in waiting))
         for step in block.steps:
-            found.update(n for n in step.writes if n in live and table.kinds.get(n, VECTOR).offsets is not None)
+            found.update(
+                n for n in step.writes if n in live and table.kinds.get(n, VECTOR).offsets is not None
+            )
     return frozenset(found)
-

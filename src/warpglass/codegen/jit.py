@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 from functools import lru_cache
-from typing import Any
 
 import llvmlite
 import llvmlite.binding as llvm
@@ -21,15 +20,13 @@ _PASSES = ("always_inliner", "sroa", "instruction_combine", "simplify_cfg")
 class MachineCode:
     """A compiled kernel: `run(context)` is callable from any thread and releases the GIL."""
 
-    def __init__(self, engine: llvm.ExecutionEngine, keep: tuple[Any, ...]):
+    def __init__(self, engine: llvm.ExecutionEngine):
         self._engine = engine
-        self._keep = keep
         self.address = engine.get_function_address("run")
         self.run = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self.address)
 
 
-@lru_cache(maxsize=1)
-def _target_machine() -> llvm.TargetMachine:
+def _new_target_machine() -> llvm.TargetMachine:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_default_triple()
@@ -37,11 +34,17 @@ def _target_machine() -> llvm.TargetMachine:
     return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=2, jit=True)
 
 
+# For compiling only: an execution engine destroys the machine that it is given.
+_target_machine = lru_cache(maxsize=1)(_new_target_machine)
+
+
 @lru_cache(maxsize=1)
 def host_key() -> str:
     """What object code depends on besides its IR: this CPU, its features and the LLVM version."""
     features = llvm.get_host_cpu_features().flatten()
-    return f"{llvm.get_process_triple()} {llvm.get_host_cpu_name()} {features} llvmlite {llvmlite.__version__}"
+    return (
+        f"{llvm.get_process_triple()} {llvm.get_host_cpu_name()} {features} llvmlite {llvmlite.__version__}"
+    )
 
 
 def _function_attributes() -> str:
@@ -69,11 +72,11 @@ def compile_ir(ir: str) -> bytes:
 
 def load_object(code: bytes) -> MachineCode:
     """Link object code from `compile_ir` into this process."""
-    machine = _target_machine()
+    machine = _new_target_machine()
     empty = llvm.parse_assembly("")
     empty.triple = llvm.get_process_triple()
     empty.data_layout = str(machine.target_data)
     engine = llvm.create_mcjit_compiler(empty, machine)
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
-    return MachineCode(engine, (empty, machine))
+    return MachineCode(engine)

@@ -55,7 +55,9 @@ def generate(
         divergent = tuple(isinstance(block.end, Branch) for block in program.blocks)
         pending = find_pending(program.blocks, divergent)
         lanes = VectorLanes(builder, Access(builder), shape, probes)
-        return _assemble(program, shape, symbols, probes, lanes, {}, pending, tuple(False for _ in program.blocks))
+        return _assemble(
+            program, shape, symbols, probes, lanes, {}, pending, tuple(False for _ in program.blocks)
+        )
     inference = infer_kinds(program, shape, promises, symbols)
     access = Patterns(builder)
     fast = KindLanes(builder, access, shape, promises, probes)

@@ -26,7 +26,12 @@ class KindLanes(VectorLanes):
     access: Patterns
 
     def __init__(
-        self, builder: Builder, access: Patterns, shape: Shape, promises: Promises, probes: Sequence[Probe] = ()
+        self,
+        builder: Builder,
+        access: Patterns,
+        shape: Shape,
+        promises: Promises,
+        probes: Sequence[Probe] = (),
     ):
         super().__init__(builder, access, shape, probes)
         self.promises = promises
@@ -79,7 +84,9 @@ class KindLanes(VectorLanes):
                 return self.constant(operands[0].type, known)
             if known is not None:
                 return known
-            bounds = ranges.combine(operation, BITS[operands[0].type], _range(operands[0]), _range(operands[1]))
+            bounds = ranges.combine(
+                operation, BITS[operands[0].type], _range(operands[0]), _range(operands[1])
+            )
         else:
             bounds = None
         low, high = bounds if bounds is not None else (None, None)
@@ -105,7 +112,9 @@ class KindLanes(VectorLanes):
 
     def _scalar(self, operation: str, operands: tuple[Value, ...], offsets: Offsets) -> Value:
         result = replace(self._emit(operation, operands, lanes=1), offsets=offsets)
-        return self._guarded(result, operands, lambda: self._emit(operation, self._vectors(*operands), lanes=32))
+        return self._guarded(
+            result, operands, lambda: self._emit(operation, self._vectors(*operands), lanes=32)
+        )
 
     def _sign(self, a: Value, shift: Value) -> Value:
         """The sign of an affine value, spread over the word: uniform unless the lanes straddle zero."""
@@ -147,7 +156,13 @@ class KindLanes(VectorLanes):
         if condition.constant is not None:
             return a if condition.constant else b
         low, high = _join(_range(a), _range(b)) or (None, None)
-        if condition.uniform and a.offsets is not None and a.offsets == b.offsets and a.ok is None and b.ok is None:
+        if (
+            condition.uniform
+            and a.offsets is not None
+            and a.offsets == b.offsets
+            and a.ok is None
+            and b.ok is None
+        ):
             ir = self._select(condition, a, b, lanes=1).ir
             return Value(a.type, ir, a.offsets, None, low, high)
         ir = self._select(*self._vectors(condition, a, b), lanes=32).ir
@@ -334,8 +349,10 @@ _DIVISIONS = ("udiv", "sdiv", "urem", "srem")
 
 
 def _lane_form(row: Sequence[int]) -> tuple[Offsets | None, int, int]:
-    """How a row of the thread table looks from a warp: lane offsets if every warp has the same, and bounds."""
-    warps = [tuple(int(x) - int(row[start]) for x in row[start : start + 32]) for start in range(0, len(row), 32)]
+    """How a row of the thread table looks from a warp: the lane offsets if all warps share them, and bounds."""
+    warps = [
+        tuple(int(x) - int(row[start]) for x in row[start : start + 32]) for start in range(0, len(row), 32)
+    ]
     same = all(offsets == warps[0] for offsets in warps)
     return (warps[0] if same else None), int(min(row)), int(max(row))
 
@@ -383,7 +400,8 @@ def _shifted(a: Value, b: Value) -> Offsets | None:
 
 def _sum(sign: int) -> Callable[[Value, Value], Offsets | None]:
     def offsets(a: Value, b: Value) -> Offsets | None:
-        assert a.offsets is not None and b.offsets is not None
+        assert a.offsets is not None
+        assert b.offsets is not None
         return tuple(x + sign * y for x, y in zip(a.offsets, b.offsets, strict=True))
 
     return offsets
@@ -446,5 +464,7 @@ _CONVERT_CONSTANT: dict[str, Callable[[int, int], int]] = {
 
 
 def _compare_constants(predicate: str, a: Value, b: Value) -> bool | None:
-    assert a.constant is not None and b.constant is not None
-    return ranges.decide("s" + predicate[1:] if predicate[0] == "u" else predicate, (a.constant,) * 2, (b.constant,) * 2)
+    assert a.constant is not None
+    assert b.constant is not None
+    plain = "s" + predicate[1:] if predicate[0] == "u" else predicate  # the patterns are not negative
+    return ranges.decide(plain, (a.constant, a.constant), (b.constant, b.constant))

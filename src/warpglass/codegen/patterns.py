@@ -86,9 +86,8 @@ class Patterns(Access):
         active, done = b.label("active"), b.label("stored")
         b.branch(b.value(f"icmp ne i32 {mask}, 0"), active, done)
         b.place(active)
-        if not all(uniform):
-            leading = b.call("i32", "llvm.ctlz.i32", [("i32", mask), ("i1", "false")])
-            lane = b.value(f"sub i32 31, {leading}")
+        leading = b.call("i32", "llvm.ctlz.i32", [("i32", mask), ("i1", "false")])
+        lane = b.value(f"sub i32 31, {leading}")
         scalars = [
             value if same else b.value(f"extractelement {vector(type_)} {value}, i32 {lane}")
             for value, same in zip(values, uniform, strict=True)
@@ -142,7 +141,11 @@ class Patterns(Access):
         else:
             present = set(elements)
             picks = constant_vector("i1", ("true" if k in present else "false" for k in range(wide)))
-            args = [("ptr", f"align 1 {host}"), (f"<{wide} x i1>", picks), (vector(type_, wide), "zeroinitializer")]
+            args = [
+                ("ptr", f"align 1 {host}"),
+                (f"<{wide} x i1>", picks),
+                (vector(type_, wide), "zeroinitializer"),
+            ]
             loaded = b.call(vector(type_, wide), f"llvm.masked.load.{suffix(type_, wide)}.p0", args)
         return self._shuffle(type_, loaded, wide, elements)
 
@@ -178,7 +181,8 @@ class Patterns(Access):
         spread = self._shuffle(type_, value, 32, tuple(lane_of.get(k, 0) for k in range(wide)))
         picks = ", ".join(f"i32 {lane_of.get(k, 32)}" for k in range(wide))
         lanes = b.value(
-            f"shufflevector <32 x i1> {b.mask_vector(mask)}, <32 x i1> zeroinitializer, <{wide} x i32> <{picks}>"
+            f"shufflevector <32 x i1> {b.mask_vector(mask)}, <32 x i1> zeroinitializer, "
+            f"<{wide} x i32> <{picks}>"
         )
         self._store_masked(type_, spread, self._host(low, bounds), lanes, wide)
 
@@ -192,7 +196,9 @@ class Patterns(Access):
     def _shuffle(self, type_: str, value: str, width: int, picks: Offsets) -> str:
         chosen = ", ".join(f"i32 {k}" for k in picks)
         whole = vector(type_, width)
-        return self.builder.value(f"shufflevector {whole} {value}, {whole} poison, <{len(picks)} x i32> <{chosen}>")
+        return self.builder.value(
+            f"shufflevector {whole} {value}, {whole} poison, <{len(picks)} x i32> <{chosen}>"
+        )
 
     def _masked_store(self, type_: str, value: str, host: str, mask: str) -> None:
         if mask == "-1":
@@ -273,7 +279,7 @@ class Patterns(Access):
 
 
 def gather_helper(type_: str, declarations: set[str]) -> str:
-    """`@wg_gather_T`: loads from checked host addresses, half a warp at a time: a run, one element, or any."""
+    """`@wg_gather_T`: loads from checked host addresses, by half warps: a run, one element, or any."""
     size = BITS[type_] // 8
     half, whole = vector(type_, 16), vector(type_)
     name = suffix(type_, 16)
@@ -319,7 +325,8 @@ same:
   ret {half} %b
 any:
   %ps = inttoptr <16 x i64> %at to <16 x ptr>
-  %c = call {half} @llvm.masked.gather.{name}.v16p0(<16 x ptr> align {size} %ps, <16 x i1> %lanes, {half} zeroinitializer)
+  %c = call {half} @llvm.masked.gather.{name}.v16p0(
+    <16 x ptr> align {size} %ps, <16 x i1> %lanes, {half} zeroinitializer)
   ret {half} %c
 }}
 define internal {whole} @wg_gather_{type_}(<32 x i64> %at, i32 %mask) noinline #0 {{

@@ -115,7 +115,9 @@ _HOLDS: dict[str, Callable[[tuple[int, int], tuple[int, int]], bool | None]] = {
     "le": lambda a, b: True if a[1] <= b[0] else False if a[0] > b[1] else None,
     "gt": lambda a, b: True if a[0] > b[1] else False if a[1] <= b[0] else None,
     "ge": lambda a, b: True if a[0] >= b[1] else False if a[1] < b[0] else None,
-    "eq": lambda a, b: False if a[1] < b[0] or b[1] < a[0] else True if a[0] == a[1] == b[0] == b[1] else None,
+    "eq": lambda a, b: (
+        False if a[1] < b[0] or b[1] < a[0] else True if a[0] == a[1] == b[0] == b[1] else None
+    ),
 }
 _HOLDS["ne"] = lambda a, b: None if (same := _HOLDS["eq"](a, b)) is None else not same
 

@@ -87,7 +87,11 @@ class Registers:
         for part, new in zip(self.parts(name), (value.ir, value.ok, value.lanes), strict=False):
             storage = self.storage(part)
             old = self._load(part, self.home(part))
-            self._store(part, self.builder.value(f"select i1 {condition}, {storage} {new}, {storage} {old}"), self.home(part))
+            self._store(
+                part,
+                self.builder.value(f"select i1 {condition}, {storage} {new}, {storage} {old}"),
+                self.home(part),
+            )
 
     def parts(self, name: str) -> tuple[Part, ...]:
         """What a register consists of: one value or, if guarded, the scalar, its guard and the lanes."""

@@ -12,7 +12,9 @@ from ..isa.types import BITS
 from .context import GENERIC_ONLY, READ, SLOT, WRITE
 
 _FIND = f"""
-define internal ptr @wg_find_range(ptr %context, i64 %address, i64 %size, i64 %need, i1 %generic) noinline cold #0 {{
+define internal ptr @wg_find_range(
+  ptr %context, i64 %address, i64 %size, i64 %need, i1 %generic
+) noinline cold #0 {{
 entry:
   %ranges.p = getelementptr i64, ptr %context, i64 {SLOT["ranges"]}
   %ranges = load ptr, ptr %ranges.p
@@ -68,7 +70,9 @@ fail:
 """
 
 _SERVE = """
-define internal i1 @wg_{verb}_lanes(ptr %context, i64 %site, i64 %size, i1 %generic, i32 %mask, ptr %addresses, ptr %buffer) noinline cold #0 {{
+define internal i1 @wg_{verb}_lanes(
+  ptr %context, i64 %site, i64 %size, i1 %generic, i32 %mask, ptr %addresses, ptr %buffer
+) noinline cold #0 {{
 entry:
   %none = icmp eq i32 %mask, 0
   br i1 %none, label %done, label %lanes
@@ -143,7 +147,9 @@ DECLARATIONS = frozenset(
 
 
 _ATOMIC = """
-define internal i1 @wg_atomic_{operation}_{type}(ptr %context, i64 %site, i1 %generic, i32 %mask, ptr %addresses, ptr %values, ptr %others) noinline #0 {{
+define internal i1 @wg_atomic_{operation}_{type}(
+  ptr %context, i64 %site, i1 %generic, i32 %mask, ptr %addresses, ptr %values, ptr %others
+) noinline #0 {{
 entry:
   %sites.p = getelementptr i64, ptr %context, i64 {sites}
   %sites = load ptr, ptr %sites.p

@@ -1,4 +1,4 @@
-"""What code is compiled for: the block shape with the thread indices that follow, and what a launch promises."""
+"""What code is compiled for: the block shape with its thread indices, and what a launch promises."""
 
 from __future__ import annotations
 
@@ -71,6 +71,6 @@ class Promises:
 
 
 def grid_class(grid: Dim3) -> Dim3:
-    """The bounds to compile for: the smallest class that holds each extent, 1 for an axis that is not used."""
+    """The bounds to compile for: the smallest class that holds each extent, 1 for an axis not used."""
     x, y, z = (1 if extent == 1 else next(c for c in _GRID_CLASSES if extent <= c) for extent in grid)
     return x, y, z

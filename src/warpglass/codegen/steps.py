@@ -67,7 +67,7 @@ class Steps:
     # ------------------------------------------------------------------------------------ operands
     def operand(self, operand: tree.Operand, type_: str, lanes: VectorLanes) -> Value | tuple[Value, ...]:
         """A source operand as a value of a PTX type."""
-        want = LLVM_TYPE[type_] if type_ in LLVM_TYPE else "i64"
+        want = LLVM_TYPE.get(type_, "i64")
         match operand:
             case tree.Register(name):
                 return lanes.fit(self._read(name), want)
@@ -119,9 +119,14 @@ class Steps:
 
     # ------------------------------------------------------------------------------------ results
     def _write(
-        self, step: Step, result: Value | tuple[Value, ...], mask: str, condition: Value | None, blend: frozenset[str]
+        self,
+        step: Step,
+        result: Value | tuple[Value, ...],
+        mask: str,
+        condition: Value | None,
+        blend: frozenset[str],
     ) -> None:
-        form, operand, type_ = step.match.forms()[0]
+        _, operand, type_ = step.match.forms()[0]
         signed = type_[0] == "s"
         targets = targets_of(operand)
         values = result if isinstance(result, tuple) else (result,)

@@ -88,7 +88,9 @@ class VectorLanes(Lanes[Value]):
 
     def load(self, space: str, address: Value, type_: str, count: int, volatile: bool) -> tuple[Value, ...]:
         if space == "param":
-            return tuple(self._splat(type_, name) for name in self.access.load_parameter(address, type_, count))
+            return tuple(
+                self._splat(type_, name) for name in self.access.load_parameter(address, type_, count)
+            )
         site = self.announce(space, False, address, type_, count)
         names = self.access.load_vector(site, address.ir, type_, count, self.mask)
         return tuple(Value(type_, name) for name in names)
@@ -122,7 +124,9 @@ class VectorLanes(Lanes[Value]):
     def permute(self, a: Value, sources: tuple[int, ...]) -> Value:
         picks = constant_vector("i32", sources)
         whole = vector(a.type)
-        return Value(a.type, self.builder.value(f"shufflevector {whole} {a.ir}, {whole} poison, <32 x i32> {picks}"))
+        return Value(
+            a.type, self.builder.value(f"shufflevector {whole} {a.ir}, {whole} poison, <32 x i32> {picks}")
+        )
 
     def shuffle(self, a: Value, source: Value) -> Value:
         lane = self._emit("and", (source, self.as_vector(self.constant("i32", 31))), lanes=32)
@@ -177,7 +181,9 @@ class VectorLanes(Lanes[Value]):
 
     def _compare(self, predicate: str, a: Value, b: Value, lanes: int) -> Value:
         instruction = "fcmp" if is_float(a.type) else "icmp"
-        return Value("i1", self.builder.value(f"{instruction} {predicate} {vector(a.type, lanes)} {a.ir}, {b.ir}"))
+        return Value(
+            "i1", self.builder.value(f"{instruction} {predicate} {vector(a.type, lanes)} {a.ir}, {b.ir}")
+        )
 
     def _select(self, condition: Value, a: Value, b: Value, lanes: int) -> Value:
         whole = vector(a.type, lanes)
@@ -194,7 +200,7 @@ class VectorLanes(Lanes[Value]):
         return Value(type_, self.builder.value(f"{operation} {have} {a.ir} to {want}"))
 
     def _divide(self, operation: str, a: Value, b: Value) -> Value:
-        """Division that is defined for every operand: LLVM's is not for 0, nor for the least integer by -1."""
+        """Division defined for every operand: LLVM's is not for 0, nor for the least integer by -1."""
         signed, remainder = _DIVISIONS[operation]
         zero, ones = self.constant(a.type, 0), self.constant(a.type, -1)
         by_zero = self.compare("eq", b, zero)

@@ -1,7 +1,7 @@
 """The function that runs one warp from where it stands to its next barrier or its end.
 
 Each basic block has a mask of the lanes that have come to it (`%lanes_B`). A block starts by taking its mask
-and clearing it; at its end the lanes are added to their targets' masks and control goes to the lowest-numbered
+and clearing it; at its end the lanes are added to their targets' masks and control goes to the lowest
 block that may have lanes (program/pending.py). Only blocks that can have lanes are tested, so straight code
 and uniform branches compile to plain jumps. At a barrier the live registers go to the warp's frame and the
 function returns; the next call resumes behind it. On every backward jump the stop flag is read, so any launch

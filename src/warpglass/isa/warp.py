@@ -102,7 +102,7 @@ def match_all(lanes: Lanes[V], m: Match, a: V, mask: V) -> V | tuple[V, V]:
     return (found, everywhere) if m.has_pair else found
 
 
-# Operation -> LLVM's reduction and the value that changes nothing, for unsigned or bitwise and for signed types.
+# Operation -> LLVM's reduction and its neutral value, for unsigned or bitwise and for signed types.
 _REDUX = {
     "add": ("add", 0, "add", 0),
     "min": ("umin", -1, "smin", 0x7FFFFFFF),
