@@ -349,7 +349,7 @@ _DIVISIONS = ("udiv", "sdiv", "urem", "srem")
 
 
 def _lane_form(row: Sequence[int]) -> tuple[Offsets | None, int, int]:
-    """How a row of the thread table looks from a warp: the lane offsets if all warps share them, and bounds."""
+    """How a row of the thread table looks from a warp: lane offsets if all warps share them, and bounds."""
     warps = [
         tuple(int(x) - int(row[start]) for x in row[start : start + 32]) for start in range(0, len(row), 32)
     ]
