@@ -28,6 +28,8 @@ from .values import Parameter
 from .worker import Control, Worker
 
 _OBJECTS = Cache("object")
+# Block shapes and the like for which a kernel's code is kept loaded; the oldest goes first.
+_SHAPES = 128
 
 # What code is compiled for: block shape, class of grids, and structural parameters with their values.
 _Key = tuple[Dim3, Dim3 | None, tuple[tuple[int, int], ...]]
@@ -95,6 +97,8 @@ class Prepared:
             size = self.binder.layout.size
             found = Executable(self.program, Shape(block), self.symbols, promises, size)
             self._executables[key] = found
+            if len(self._executables) > _SHAPES:
+                del self._executables[next(iter(self._executables))]
         return found
 
 
