@@ -13,6 +13,8 @@ from functools import cache
 from os import PathLike
 from typing import Any
 
+import numpy as np
+
 from . import source
 from .engine.backend import Backend, Launch
 from .engine.limits import as_dim3
@@ -20,6 +22,8 @@ from .errors import ArgumentError, LaunchError
 from .source import Compiled, Source
 
 Extent = int | Sequence[int]
+
+_TIMEOUT = 60.0  # seconds that a launch may take unless its author says otherwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,8 @@ class Launcher:
 
     def __call__(self, *args: object) -> None:
         """Launch on the default device and wait for the end."""
-        run(self.kernel, self.grid, self.block, args, shared=self.shared)
+        compiled = self.kernel.compile(args)
+        backend().run(Launch(compiled, self.grid, self.block, args, self.shared, _TIMEOUT))
 
 
 def load(
@@ -126,7 +131,7 @@ def run(
     args: Sequence[object],
     shared: int = 0,
     device: str = "auto",
-    timeout: float = 60,
+    timeout: float = _TIMEOUT,
     model: str = "h100",
 ) -> Run:
     """Run a kernel to completion; results are in the argument arrays.
@@ -136,6 +141,10 @@ def run(
     ArgumentError for arguments that do not fit, LaunchError (KernelFault, KernelTimeout) for what CUDA would
     report.
     """
+    if not isinstance(kernel, Kernel):
+        raise ArgumentError(f"{kernel!r} is no kernel; load, compile and from_numba make one")
+    if not isinstance(args, tuple | list):
+        raise ArgumentError(f"{kernel.name}: args is a {type(args).__name__}; pass a tuple, as in (x, n)")
     place = backend(device, model)
     launch = Launch(
         compiled=kernel.compile(args),
@@ -143,21 +152,30 @@ def run(
         block=as_dim3(block, "block"),
         args=tuple(args),
         shared=_bytes(shared),
-        timeout=float(timeout),
+        timeout=_seconds(timeout),
     )
     outcome = place.run(launch)
     return Run(outcome.seconds, outcome.label, place.description, outcome.transfer_seconds)
 
 
 def _bytes(shared: object) -> int:
-    if isinstance(shared, bool) or not isinstance(shared, int) or shared < 0:
+    size = shared if type(shared) is int else None
+    if isinstance(shared, np.integer):
+        size = int(shared)
+    if size is None or size < 0:
         raise LaunchError(
             f"dynamic shared memory is {shared!r}; it must be a number of bytes, 0 or more",
             cuda_name="cudaErrorInvalidValue",
             synchronous=True,
             sticky=False,
         )
-    return shared
+    return size
+
+
+def _seconds(timeout: object) -> float:
+    if isinstance(timeout, int | float | np.number) and timeout > 0:
+        return float(timeout)
+    raise ArgumentError(f"timeout is {timeout!r}; it must be a number of seconds above 0, or math.inf")
 
 
 def reset(device: str = "auto", model: str = "h100") -> None:

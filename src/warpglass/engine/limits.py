@@ -42,6 +42,8 @@ def as_dim3(value: object, what: str) -> Dim3:
 
     Raises LaunchError where CUDA would: zero, negative and non-integer extents, and more than three.
     """
+    if type(value) is int and value > 0:
+        return value, 1, 1
     parts: Sequence[object] = value if isinstance(value, tuple | list) else (value,)
     if not 1 <= len(parts) <= 3:
         raise _invalid(f"the {what} {value!r} has {len(parts)} dimensions; it needs one, two or three")
