@@ -43,6 +43,7 @@ READ, WRITE, GENERIC_ONLY = 1, 2, 4
 # Generic addresses of the windows. Allocations start above; nothing else lies near them.
 SHARED_WINDOW = 0x1_0000_0000_0000
 LOCAL_WINDOW = 0x2_0000_0000_0000
+MODULE_BASE = 0x6_0000_0000_0000
 GLOBAL_BASE = 0x7_0000_0000_0000
 
 # What a warp function returns, or keeps as its state: DONE, START, or RESUME + resume point.

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
-from ..isa.types import BITS, LLVM_TYPE
+from ..isa.types import BITS, LLVM_TYPE, convert_float
 from ..program import Step
 from ..ptx import tree
 from .registers import Registers
@@ -76,11 +74,13 @@ class Steps:
             case tree.Integer(value):
                 return lanes.constant(want, _pattern(value, want))
             case tree.Float(pattern, width):
-                return lanes.constant(want, _float_pattern(pattern, width, BITS[want]))
+                return lanes.constant(want, convert_float(pattern, width, BITS[want]))
             case tree.Special(name):
                 return self._special(name, want)
             case tree.Symbol(name):
                 return lanes.constant(want, self.symbols.variables[name])
+            case tree.Displaced(tree.Symbol(name), offset):
+                return lanes.constant(want, self.symbols.variables[name] + offset)
             case tree.Address():
                 return self._address(operand)
             case tree.Vector(elements):
@@ -112,10 +112,12 @@ class Steps:
             case tree.Integer(value):
                 return lanes.constant("i64", value + operand.offset)
             case tree.Register(name):
-                base = lanes.fit(self._read(name), "i64")
+                base = self._read(name)
             case tree.Special(name):
                 base = self._special(name, "i64")
-        return lanes.add(base, lanes.constant("i64", operand.offset)) if operand.offset else base
+        # The sum wraps at the register's width: 32-bit shared addresses may be negative before the offset.
+        offset = lanes.constant(base.type, operand.offset)
+        return lanes.fit(lanes.add(base, offset) if operand.offset else base, "i64")
 
     # ------------------------------------------------------------------------------------ results
     def _write(
@@ -164,11 +166,3 @@ def targets_of(operand: tree.Operand) -> tuple[tree.Operand, ...]:
 
 def _pattern(value: int, type_: str) -> int:
     return value & ((1 << BITS[type_]) - 1)
-
-
-def _float_pattern(pattern: int, width: int, want: int) -> int:
-    """A floating literal's bits at the operand's width; decimal literals come as doubles."""
-    if width == want:
-        return pattern
-    whole = np.array(pattern, dtype=f"u{width // 8}").view(f"f{width // 8}")
-    return int(whole.astype(f"f{want // 8}").view(f"u{want // 8}"))

@@ -99,7 +99,7 @@ def _execute(launch: Launch, prepared: Prepared, executable: Executable, bound: 
     """Run a launch on the pool, whose lock is held; returns its seconds or raises what went wrong."""
     placed = place(bound.allocations)
     parameters = pack(bound, [one.base for one in placed])
-    ranges = range_words(placed)
+    ranges = prepared.module.words + range_words(placed)
     shared = prepared.program.shared.static + launch.shared
     x, y, z = launch.grid
     blocks = x * y * z

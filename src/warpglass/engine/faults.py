@@ -14,7 +14,7 @@ import numpy as np
 from ..codegen.access import Site
 from ..codegen.context import NOWHERE, SHARED_WINDOW, SLOT
 from ..errors import FaultPlace, KernelFault, KernelTimeout
-from ..program import Barrier, Branch, Step
+from ..program import Barrier, Branch, ModuleVariable, Step
 from .arguments import Bound
 from .backend import Dim3, Launch
 from .memory import GUARD, Meaning, Placed, explain_address
@@ -131,6 +131,9 @@ def _explain(scene: Scene, site: Site, address: int) -> _Account:
     signed = address - (1 << 64) if address >> 63 else address
     if abs(signed) < _NULL_REACH:
         return _Account("out-of-bounds", f"{amount} through a null pointer{_nulls(scene)}", address=address)
+    variable = scene.prepared.module.find(address)
+    if variable is not None:
+        return _explain_variable(*variable, site, address, amount)
     meaning = explain_address(address, scene.bound, scene.placed)
     if meaning is None:
         text = f"{amount} at address {address:#x}, where nothing is: the launch has no arrays"
@@ -150,6 +153,22 @@ def _explain(scene: Scene, site: Site, address: int) -> _Account:
         joint = "to" if site.write else "of"
         kind, text = "out-of-bounds", f"{amount} {joint} {element}, but {meaning.extent(flat)}"
     return _Account(kind, text, name, meaning.index, address)
+
+
+def _explain_variable(
+    variable: ModuleVariable, distance: int, site: Site, address: int, amount: str
+) -> _Account:
+    element = max(variable.element, site.size)  # C++ compilers declare most variables as bytes
+    name, index = _plain_name(variable.name), distance // element
+    joint = "to" if site.write else "of"
+    if distance >= variable.size or (distance + site.size > variable.size and address % site.size == 0):
+        has = f"{name} has {variable.size // element} elements of {element} bytes"
+        return _Account("out-of-bounds", f"{amount} {joint} {name}[{index}], but {has}", name, index, address)
+    if site.write and not variable.writable:
+        text = f"{amount} to {name}[{index}], which is in constant memory"
+        return _Account("read-only-write", text, name, index, address)
+    text = f"{amount} at byte {distance} of {name}, whose address is no multiple of {site.size}"
+    return _Account("misaligned", text, name, index, address)
 
 
 def _nulls(scene: Scene) -> str:

@@ -12,7 +12,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..codegen.context import GLOBAL_BASE, READ, WRITE
+import numpy as np
+
+from ..codegen.context import GLOBAL_BASE, MODULE_BASE, READ, WRITE
+from ..program import ModuleVariable
 from .arguments import Allocation, Bound, BoundArray
 from .arrays import ArrayView
 
@@ -52,6 +55,33 @@ def range_words(placed: tuple[Placed, ...]) -> list[int]:
         permissions = READ if allocation.readonly else READ | WRITE
         words += one.base, allocation.nbytes, allocation.address - one.base, permissions
     return words
+
+
+class ModuleMemory:
+    """The module variables of one kernel in host memory; they keep their values from launch to launch."""
+
+    def __init__(self, variables: tuple[ModuleVariable, ...]):
+        self.variables = variables
+        self.addresses = {v.name: MODULE_BASE + v.offset for v in variables}
+        self._content = {v.name: np.frombuffer(bytearray(v.initial), np.uint8) for v in variables}
+        self.words: list[int] = []  # entries of the range table
+        for variable in variables:
+            content = self._content[variable.name]
+            for one in variable.relocations:
+                target = self.addresses[one.symbol] + one.addend
+                content[one.position : one.position + 8] = np.frombuffer(
+                    target.to_bytes(8, "little"), np.uint8
+                )
+            base = self.addresses[variable.name]
+            permissions = READ | WRITE if variable.writable else READ
+            self.words += base, variable.size, content.ctypes.data - base, permissions
+
+    def find(self, address: int) -> tuple[ModuleVariable, int] | None:
+        """The variable that an address is in or behind, and the distance from its start; None elsewhere."""
+        if not MODULE_BASE <= address < GLOBAL_BASE:
+            return None
+        before = [v for v in self.variables if self.addresses[v.name] <= address]
+        return (before[-1], address - self.addresses[before[-1].name]) if before else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from ..source.cache import Cache, digest
 from ..source.compiled import Compiled
 from .arguments import Binder, Bound, parameters_of
 from .backend import Dim3
+from .memory import ModuleMemory
 from .values import Parameter
 from .worker import Control, Worker
 
@@ -75,7 +76,9 @@ class Prepared:
         self.directives = function.directives
         parameters = parameters_of(function)
         self.binder = Binder(compiled, parameters)
-        self.symbols = Symbols({p.name: p.offset for p in parameters}, self.program.shared.offsets)
+        self.module = ModuleMemory(self.program.variables)
+        addresses = {**self.program.shared.offsets, **self.module.addresses}
+        self.symbols = Symbols({p.name: p.offset for p in parameters}, addresses)
         self._structural = _structural_parameters(compiled, parameters)
         self._executables: dict[_Key, Executable] = {}
         ends = [block.end for block in self.program.blocks]

@@ -14,7 +14,8 @@ from .types import LLVM_TYPE, MEMORY
 
 V = TypeVar("V")
 
-_SPACES = "global shared shared::cta local"
+_SPACES = "global shared shared::cta local const"
+_WRITABLE = "global shared shared::cta local"
 _CACHE = "ca cg cs lu cv"
 _COUNT = {None: 1, "v2": 2, "v4": 4}
 
@@ -48,13 +49,13 @@ def ld_param(lanes: Lanes[V], m: Match, a: V) -> V | tuple[V, ...]:
 
 @row(
     "st{.weak}{.space}{.cache}{.vec}.type  [a], b*",
-    space=_SPACES,
+    space=_WRITABLE,
     cache="wb cg cs wt",
     vec="v2 v4",
     type=MEMORY,
     unit="memory",
 )
-@row("st.volatile{.space}{.vec}.type  [a], b*", space=_SPACES, vec="v2 v4", type=MEMORY, unit="memory")
+@row("st.volatile{.space}{.vec}.type  [a], b*", space=_WRITABLE, vec="v2 v4", type=MEMORY, unit="memory")
 def st(lanes: Lanes[V], m: Match, a: V, b: V | tuple[V, ...]) -> None:
     values = b if isinstance(b, tuple) else (b,)
     lanes.store(space_of(m), a, values, volatile=m.volatile is not None)

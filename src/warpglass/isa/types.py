@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 LLVM_TYPE = {
     "pred": "i1",
     **dict.fromkeys(("b8", "u8", "s8"), "i8"),
@@ -42,3 +44,11 @@ def is_signed(ptx_type: str | None) -> bool:
 def integer_of(type_: str) -> str:
     """The LLVM integer type as wide as an LLVM scalar type."""
     return f"i{BITS[type_]}"
+
+
+def convert_float(pattern: int, width: int, want: int) -> int:
+    """A floating literal's bits at another width, rounded to nearest; decimal literals come as doubles."""
+    if width == want:
+        return pattern
+    whole = np.array(pattern, dtype=f"u{width // 8}").view(f"f{width // 8}")
+    return int(whole.astype(f"f{want // 8}").view(f"u{want // 8}"))

@@ -12,6 +12,7 @@ from .decode import Step, decode
 from .layout import SharedLayout, lay_out_shared
 from .liveness import find_dirty, find_liveness
 from .pending import Pending, find_full, find_pending
+from .variables import ModuleVariable, find_variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ class Program:
     live: tuple[frozenset[str], ...]  # live into each block
     dirty: tuple[frozenset[str], ...]  # written since the last resume, at the end of each block
     shared: SharedLayout
+    variables: tuple[ModuleVariable, ...]  # .global and .const
 
 
 def build_program(module: tree.Module, entry: str) -> Program:
@@ -42,6 +44,7 @@ def build_program(module: tree.Module, entry: str) -> Program:
         live=find_liveness(blocks),
         dirty=find_dirty(blocks),
         shared=lay_out_shared(module, function),
+        variables=find_variables(module, function),
     )
 
 
@@ -51,6 +54,7 @@ __all__ = [
     "Branch",
     "Exit",
     "Jump",
+    "ModuleVariable",
     "Pending",
     "Program",
     "SharedLayout",

@@ -24,7 +24,7 @@ def lay_out_shared(module: tree.Module, function: tree.Function) -> SharedLayout
     A variable is dynamic if it is extern, or has no size: `buf[]`, and the size-less
     `.shared .align 16 .b8 __dynamic_shmem__0;` of numba-cuda-mlir.
     """
-    named = set(_symbols(function))
+    named = set(symbols_of(function))
     variables = [v for v in module.variables if v.space == "shared" and v.name in named]
     variables += [v for v in function.variables if v.space == "shared"]
     offsets: dict[str, int] = {}
@@ -59,13 +59,15 @@ def _is_dynamic(variable: tree.Variable) -> bool:
     )
 
 
-def _symbols(function: tree.Function) -> list[str]:
+def symbols_of(function: tree.Function) -> list[str]:
+    """The names of variables, functions and labels in a function's instructions."""
     found: list[str] = []
     for item in function.body or ():
         if not isinstance(item, tree.Instruction):
             continue
         for operand in item.operands:
             inner = operand.base if isinstance(operand, tree.Address) else operand
+            inner = inner.base if isinstance(inner, tree.Displaced) else inner
             if isinstance(inner, tree.Symbol):
                 found.append(inner.name)
     return found
