@@ -6,7 +6,9 @@ made once per process: they keep compiled kernels and, like a CUDA context, the 
 
 from __future__ import annotations
 
+import ctypes
 import os
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -204,9 +206,20 @@ def _engine(model: str) -> Backend:
 
 @cache
 def _gpu_present() -> bool:
+    if not _driver_present():
+        return False
     from .engine import gpu
 
     return gpu.available()
+
+
+def _driver_present() -> bool:
+    """Whether NVIDIA's driver is installed: without it there is no need to import the GPU packages."""
+    try:
+        ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+    except OSError:
+        return False
+    return True
 
 
 @cache

@@ -12,6 +12,7 @@ is kept alive by the view.
 from __future__ import annotations
 
 import ctypes
+import sys
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -72,7 +73,7 @@ def view_of(value: object) -> ArrayView | None:
 # ---------------------------------------------------------------------------------------- NumPy
 def _view_of_numpy(array: np.ndarray[Any, Any], writable: bool | None = None) -> ArrayView:
     """Describe a NumPy array; `writable` overrides its flag where NumPy knows less than the exporter."""
-    if isinstance(array, np.ma.MaskedArray):
+    if type(array) is not np.ndarray and _is_masked(array):
         raise Misfit("got a masked array, whose mask a kernel cannot see; pass x.filled(value) instead")
     address: int = array.__array_interface__["data"][0]
     flags = array.flags
@@ -102,6 +103,11 @@ def _view_of_numpy(array: np.ndarray[Any, Any], writable: bool | None = None) ->
         None,
         array,
     )
+
+
+def _is_masked(array: np.ndarray[Any, Any]) -> bool:
+    masked = sys.modules.get("numpy.ma")  # importing it would take as long as several launches
+    return masked is not None and isinstance(array, masked.MaskedArray)
 
 
 def _bounds(array: np.ndarray[Any, Any]) -> tuple[int, int]:
