@@ -1,0 +1,91 @@
+"""What a launch costs besides the kernel: the first one in a fresh process, and one of many.
+
+    python bench/launch.py
+
+The kernel is a small vector addition, so its own time hardly counts. The first launch of a process is
+measured with PTX and machine code in the disk cache and the package's byte code compiled, in parts: importing
+NumPy (which any program that has arrays does), importing warpglass, loading the kernel, the launch.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from warpglass import lab
+
+SOURCE = r"""
+extern "C" __global__ void add(float* out, const float* x, const float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = x[i] + y[i];
+}
+"""
+FIRST = """
+import json, sys, time
+begun = time.perf_counter()
+marks = {}
+def mark(name, since=[begun]):
+    now = time.perf_counter()
+    marks[name] = 1e3 * (now - since[0])
+    since[0] = now
+import numpy as np
+mark("import numpy")
+import warpglass
+from warpglass import lab
+mark("import warpglass.lab")
+kernel = warpglass.compile(sys.argv[1], "add")
+mark("load the kernel")
+x = np.ones(256, np.float32)
+warpglass.run(kernel, 4, 64, (x.copy(), x, x, 256))
+mark("first launch")
+marks["total"] = 1e3 * (time.perf_counter() - begun)
+print(json.dumps(marks))
+"""
+
+
+def first_launches(repeat: int) -> dict[str, float]:
+    """Medians in milliseconds of each part of a fresh process' first launch."""
+    environment = {key: text for key, text in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    environment["PYTHONPATH"] = str(Path(lab.__file__).parents[1])
+    runs: list[dict[str, float]] = []
+    for _ in range(repeat + 1):  # the first fills the caches
+        command = [sys.executable, "-c", FIRST, SOURCE]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        runs.append(json.loads(done.stdout))
+    return {part: statistics.median(run[part] for run in runs[1:]) for part in runs[0]}
+
+
+def later_launches(launch: Callable[[], None], repeat: int) -> tuple[float, float]:
+    """Minimum and median in microseconds."""
+    for _ in range(100):
+        launch()
+    taken: list[float] = []
+    for _ in range(repeat):
+        begun = time.perf_counter()
+        launch()
+        taken.append(1e6 * (time.perf_counter() - begun))
+    return min(taken), statistics.median(taken)
+
+
+def main() -> None:
+    """Print both figures."""
+    print(lab.backend().description)
+    for part, milliseconds in first_launches(7).items():
+        print(f"fresh process, {part:22s} {milliseconds:8.1f} ms")
+    kernel = lab.compile(SOURCE, "add")
+    x, y, out = (np.ones(4096, np.float32) for _ in range(3))
+    for grid in (1, 2, 16):
+        least, middle = later_launches(lambda grid=grid: kernel[grid, 64](out, x, y, 64 * grid), 2000)
+        print(f"later launch, grid {grid:3d}, block 64: median {middle:6.1f} us, least {least:6.1f} us")
+
+
+if __name__ == "__main__":
+    main()
