@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from ..isa.types import BITS
 from .builder import Builder, suffix, vector
-from .context import SHARED_WINDOW, SITE_WORDS
+from .context import SHARED_WINDOW, SITE_WORDS, SLOT
 from .values import Value
 
 SPACES = ("generic", "global", "shared")
@@ -141,9 +141,10 @@ class Access:
         """Checked loads from any addresses."""
         b = self.builder
         host = b.value(f"add <32 x i64> {address}, {b.splat('i64', delta)}")
-        return [self._gather_one(self._pointers(host, type_, k), type_, mask) for k in range(count)]
+        return [self.gather_one(self._pointers(host, type_, k), type_, mask) for k in range(count)]
 
-    def _gather_one(self, pointers: str, type_: str, mask: str) -> str:
+    def gather_one(self, pointers: str, type_: str, mask: str) -> str:
+        """A load through 32 host pointers; inactive lanes get zero."""
         size = BITS[type_] // 8
         args = [
             ("<32 x ptr>", f"align {size} {pointers}"),
@@ -157,12 +158,16 @@ class Access:
         b = self.builder
         host = b.value(f"add <32 x i64> {address}, {b.splat('i64', delta)}")
         for k, value in enumerate(values):
-            args = [
-                (vector(type_), value),
-                ("<32 x ptr>", f"align {BITS[type_] // 8} {self._pointers(host, type_, k)}"),
-                ("<32 x i1>", b.mask_vector(mask)),
-            ]
-            b.call("void", f"llvm.masked.scatter.{suffix(type_)}.v32p0", args)
+            self.scatter_one(self._pointers(host, type_, k), type_, value, mask)
+
+    def scatter_one(self, pointers: str, type_: str, value: str, mask: str) -> None:
+        """A store through 32 host pointers; the highest lane wins a shared address."""
+        args = [
+            (vector(type_), value),
+            ("<32 x ptr>", f"align {BITS[type_] // 8} {pointers}"),
+            ("<32 x i1>", self.builder.mask_vector(mask)),
+        ]
+        self.builder.call("void", f"llvm.masked.scatter.{suffix(type_)}.v32p0", args)
 
     def _pointers(self, host: str, type_: str, element: int) -> str:
         b = self.builder
@@ -216,6 +221,18 @@ class Access:
         b.place(on)
         return on
 
+    def fail(self, site: int, address: str, lanes: str) -> None:
+        """Stop: the lowest of some lanes (an i32, not zero) may not access its generic address."""
+        b = self.builder
+        b.store("<32 x i64>", address, "%lane_addresses", ", align 64")
+        lane = b.call("i32", "llvm.cttz.i32", [("i32", lanes), ("i1", "true")])
+        wide = b.value(f"zext i32 {lane} to i64")
+        found = b.load("i64", b.value(f"getelementptr i64, ptr %lane_addresses, i64 {wide}"))
+        words = {"fault_site": str(site), "fault_lane": wide, "fault_address": found}
+        for word, value in words.items():
+            b.store("i64", value, b.offset("%context", 8 * SLOT[word]))
+        b.jump(self.fault_label)
+
     def _every(self, whole: str, type_: str, count: int, first: int) -> str:
         if count == 1:
             return whole
@@ -256,4 +273,4 @@ class Access:
         b = self.builder
         b.store(vector(type_), value, "%lane_buffer", ", align 64")
         pointers = b.value(f"getelementptr {type_}, ptr %lane_buffer, <32 x i32> {lane}")
-        return self._gather_one(pointers, type_, "-1")
+        return self.gather_one(pointers, type_, "-1")

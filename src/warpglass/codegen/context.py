@@ -16,6 +16,7 @@ WORDS = (
     "parameters",  # pointer to the parameter block
     "shared",  # pointer to this worker's shared memory
     "shared_size",  # bytes, static and dynamic
+    "local",  # pointer to the warps' local memory
     "frames",  # pointer to the warps' frames: registers kept across barriers
     "states",  # pointer to one i32 per warp: where it resumes
     "counters",  # pointer to the probes' i64 counters

@@ -16,6 +16,7 @@ from ..program import Block, Branch, Pending, Program, Step, find_pending
 from ..ptx import tree
 from .builder import Builder
 from .kinds import KindLanes
+from .local import LocalMemory
 from .patterns import Patterns
 from .registers import VECTOR, Kind
 from .shape import Promises, Shape
@@ -57,7 +58,7 @@ class _SilentLanes(KindLanes):
     def load(self, space: str, address: Value, type_: str, count: int, volatile: bool) -> tuple[Value, ...]:
         if space == "param":
             return super().load(space, address, type_, count, volatile)
-        offsets = UNIFORM if address.uniform else None
+        offsets = UNIFORM if address.uniform and space != "local" else None
         return (Value(type_, "%_", offsets),) * count
 
     def store(self, space: str, address: Value, values: tuple[Value, ...], volatile: bool) -> None:
@@ -117,8 +118,8 @@ class _Table:
 
 def infer_kinds(program: Program, shape: Shape, promises: Promises, symbols: Symbols) -> Inference:
     """Kinds of all registers for a block shape and what the launches promise."""
-    builder = _Silent(set())
-    lanes = _SilentLanes(builder, Patterns(builder), shape, promises)
+    access = Patterns(_Silent(set()))
+    lanes = _SilentLanes(access, LocalMemory(access, program.local.size), shape, promises)
     barred: frozenset[str] = frozenset()
     while True:
         table = _fixpoint(program, lanes, symbols, barred)

@@ -16,6 +16,7 @@ from .builder import Builder
 from .context import DONE, OK, SLOT, START, STOPPED
 from .infer import infer_kinds
 from .kinds import KindLanes
+from .local import LocalMemory
 from .patterns import Patterns, gather_helper
 from .probes import Probe
 from .registers import Kind, Registers
@@ -52,15 +53,16 @@ def generate(
     """
     builder = Builder(set(DECLARATIONS))
     if promises is None:
+        plain = Access(builder)
         divergent = tuple(isinstance(block.end, Branch) for block in program.blocks)
         pending = find_pending(program.blocks, divergent)
-        lanes = VectorLanes(builder, Access(builder), shape, probes)
+        lanes = VectorLanes(plain, LocalMemory(plain, program.local.size), shape, probes)
         return _assemble(
             program, shape, symbols, probes, lanes, {}, pending, tuple(False for _ in program.blocks)
         )
     inference = infer_kinds(program, shape, promises, symbols)
     access = Patterns(builder)
-    fast = KindLanes(builder, access, shape, promises, probes)
+    fast = KindLanes(access, LocalMemory(access, program.local.size), shape, promises, probes)
     full = find_full(program.blocks, inference.divergent, inference.pending)
     if shape.threads % 32:
         full = tuple(False for _ in full)
@@ -88,7 +90,7 @@ def _assemble(
     body = warp.emit()
     header = -(-4 * len(pending.resumes) // 64) * 64
     stride = header + -(-registers.frame_size // 64) * 64
-    loop = _block_loop(shape, header, stride, bool(pending.resumes))
+    loop = _block_loop(shape, header, stride, bool(pending.resumes), program.local.size)
     outlined = "".join(gather_helper(type_, builder.declarations) for type_ in sorted(lanes.access.gathers))
     outlined += "".join(atomic_helper(*one, builder.declarations) for one in sorted(lanes.access.atomics))
     module = "\n".join([*sorted(builder.declarations), helpers(), outlined, body, loop, _METADATA])
@@ -104,7 +106,7 @@ _ARGUMENTS = (
     "ptr %context, i32 %warp, i32 %state, i32 %start_mask, "
     "i32 %cx, i32 %cy, i32 %cz, i32 %gx, i32 %gy, i32 %gz, "
     "ptr %threads_of_warp, ptr %parameters, ptr %shared, i64 %shared_address, i64 %shared_size, "
-    "ptr %frame, ptr %sites, ptr %stop, ptr %counters, ptr %lane_buffer, ptr %lane_addresses"
+    "ptr %frame, ptr %local, ptr %sites, ptr %stop, ptr %counters, ptr %lane_buffer, ptr %lane_addresses"
 )
 
 
@@ -117,7 +119,7 @@ def _words(*names: tuple[str, str, str]) -> str:
     return "\n".join(lines)
 
 
-def _block_loop(shape: Shape, header: int, stride: int, resumable: bool) -> str:
+def _block_loop(shape: Shape, header: int, stride: int, resumable: bool, local: int) -> str:
     words = _words(
         ("next", "next_block", "ptr"),
         ("count", "block_count", "i64"),
@@ -129,6 +131,7 @@ def _block_loop(shape: Shape, header: int, stride: int, resumable: bool) -> str:
         ("shared", "shared", "ptr"),
         ("shared_size", "shared_size", "i64"),
         ("frames", "frames", "ptr"),
+        ("locals", "local", "ptr"),
         ("states", "states", "ptr"),
         ("counters", "counters", "ptr"),
         ("sites", "sites", "ptr"),
@@ -141,6 +144,10 @@ def _block_loop(shape: Shape, header: int, stride: int, resumable: bool) -> str:
     # Registers and shared memory start the same in every block, whichever worker runs it.
     clear = "call void @llvm.memset.p0.i64(ptr %shared, i8 0, i64 %shared_size, i1 false)"
     frames = f"call void @llvm.memset.p0.i64(ptr %frames, i8 0, i64 {shape.warps * stride}, i1 false)"
+    warp_local = 32 * local  # bytes of a warp
+    local_clear = (
+        f"call void @llvm.memset.p0.i64(ptr %locals, i8 0, i64 {shape.warps * warp_local}, i1 false)"
+    )
     return f"""
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
@@ -180,6 +187,7 @@ start_block:
   %cz = trunc i64 %cz64 to i32
   {clear}
   {frames if resumable and header else ""}
+  {local_clear if local else ""}
   br label %round
 round:
   %first_round = phi i1 [ true, %start_block ], [ false, %round_done ]
@@ -201,6 +209,8 @@ run_warp:
   %frame_offset = mul i64 %warp64, {stride}
   %frame_start = getelementptr i8, ptr %frames, i64 %frame_offset
   %frame = getelementptr i8, ptr %frame_start, i64 {header}
+  %local_offset = mul i64 %warp64, {warp_local}
+  %local = getelementptr i8, ptr %locals, i64 %local_offset
   %result = call i32 @warp({_ARGUMENTS})
   %bad = icmp slt i32 %result, 0
   br i1 %bad, label %broken, label %keep_state, !prof !1

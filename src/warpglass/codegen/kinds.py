@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from ..isa.types import BITS, is_float
 from . import ranges
-from .builder import Builder, constant_vector, suffix, vector
+from .builder import constant_vector, suffix, vector
+from .local import LocalMemory
 from .patterns import Patterns
 from .probes import Probe
 from .shape import Promises, Shape
@@ -27,13 +28,13 @@ class KindLanes(VectorLanes):
 
     def __init__(
         self,
-        builder: Builder,
         access: Patterns,
+        local: LocalMemory,
         shape: Shape,
         promises: Promises,
         probes: Sequence[Probe] = (),
     ):
-        super().__init__(builder, access, shape, probes)
+        super().__init__(access, local, shape, probes)
         self.promises = promises
         table = shape.thread_table().astype(int)
         self._tids = {axis: _lane_form(row) for axis, row in zip("xyz", table, strict=True)}
@@ -290,6 +291,9 @@ class KindLanes(VectorLanes):
             names = self.access.load_parameter(address, type_, count)
             return tuple(Value(type_, name, UNIFORM) for name in names)
         site = self.announce(space, False, address, type_, count)
+        if space == "local":
+            place = address if address.uniform else self.as_vector(address)
+            return tuple(Value(type_, name) for name in self.local.load(site, place, type_, count, self.mask))
         if address.uniform:
             names = self.access.load_uniform(site, address.ir, type_, count, self.mask)
             return tuple(Value(type_, name, UNIFORM) for name in names)
@@ -302,6 +306,10 @@ class KindLanes(VectorLanes):
     def store(self, space: str, address: Value, values: tuple[Value, ...], volatile: bool) -> None:
         type_ = values[0].type
         site = self.announce(space, True, address, type_, len(values))
+        if space == "local":
+            place = address if address.uniform else self.as_vector(address)
+            self.local.store(site, place, type_, [v.ir for v in self._vectors(*values)], self.mask)
+            return
         if address.uniform:
             scalars = [value.ir if value.uniform else None for value in values]
             names = [s or self.as_vector(v).ir for s, v in zip(scalars, values, strict=True)]

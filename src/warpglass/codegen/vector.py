@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from ..isa import Lanes
 from ..isa.types import bits, is_float
 from .access import Access
-from .builder import Builder, constant_vector, suffix, vector
+from .builder import constant_vector, suffix, vector
 from .context import LOCAL_WINDOW, SHARED_WINDOW
+from .local import LocalMemory
 from .probes import Emission, Probe
 from .shape import Shape
 from .values import Value, literal
@@ -26,9 +27,10 @@ class VectorLanes(Lanes[Value]):
     `mask` is the name of the i32 whose bits are the lanes that execute the current step.
     """
 
-    def __init__(self, builder: Builder, access: Access, shape: Shape, probes: Sequence[Probe] = ()):
-        self.builder = builder
+    def __init__(self, access: Access, local: LocalMemory, shape: Shape, probes: Sequence[Probe] = ()):
+        self.builder = access.builder
         self.access = access
+        self.local = local
         self.shape = shape
         self.probes = probes
         self.mask = "-1"
@@ -92,11 +94,18 @@ class VectorLanes(Lanes[Value]):
                 self._splat(type_, name) for name in self.access.load_parameter(address, type_, count)
             )
         site = self.announce(space, False, address, type_, count)
+        if space == "local":
+            return tuple(
+                Value(type_, name) for name in self.local.load(site, address, type_, count, self.mask)
+            )
         names = self.access.load_vector(site, address.ir, type_, count, self.mask)
         return tuple(Value(type_, name) for name in names)
 
     def store(self, space: str, address: Value, values: tuple[Value, ...], volatile: bool) -> None:
         site = self.announce(space, True, address, values[0].type, len(values))
+        if space == "local":
+            self.local.store(site, address, values[0].type, [v.ir for v in values], self.mask)
+            return
         self.access.store_vector(site, address.ir, values[0].type, [v.ir for v in values], self.mask)
 
     def announce(self, space: str, write: bool, address: Value, type_: str, count: int) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..codegen.access import Site
-from ..codegen.context import NOWHERE, SHARED_WINDOW, SLOT
+from ..codegen.context import LOCAL_WINDOW, NOWHERE, SHARED_WINDOW, SLOT
 from ..errors import FaultPlace, KernelFault, KernelTimeout
 from ..program import Barrier, Branch, ModuleVariable, Step
 from .arguments import Bound
@@ -66,7 +66,7 @@ def explain_fault(scene: Scene, contexts: Sequence[np.ndarray]) -> KernelFault:
         site = code.sites[number]
         step, size = scene.prepared.steps[site.step], site.size
         address = int(context[SLOT["fault_address"]]) & (1 << 64) - 1
-        explain = _explain_shared if site.space == "shared" else _explain
+        explain = {"shared": _explain_shared, "local": _explain_local}.get(site.space, _explain)
         account = explain(scene, site, address)
     block, thread = _position(scene.launch, context)
     file, line = _source(step)
@@ -213,6 +213,18 @@ def _explain_shared(scene: Scene, site: Site, address: int) -> _Account:
     else:
         has = f"the block has {total} bytes" + (f", of which {name} starts at byte {start}" if start else "")
     return _Account("out-of-bounds", f"{what}, but {has}", name, index, offset)
+
+
+def _explain_local(scene: Scene, site: Site, address: int) -> _Account:
+    offset = address - LOCAL_WINDOW
+    size = scene.prepared.program.local.size
+    verb = "write" if site.write else "read"
+    what = f"{site.size}-byte {verb} at byte {offset} of the thread's local arrays"
+    if 0 <= offset < size and offset % site.size:
+        text = f"{what}, which is no multiple of {site.size}"
+        return _Account("misaligned", text, "local memory", offset // site.size, offset)
+    text = f"{what}, but they take {size} bytes together"
+    return _Account("out-of-bounds", text, "local memory", offset // site.size, offset)
 
 
 def _shared_variable(offsets: Mapping[str, int], offset: int) -> tuple[str, int]:

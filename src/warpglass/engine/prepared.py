@@ -56,12 +56,13 @@ class Executable:
         self.control = Control()
         self._threads = shape.thread_table_aligned()
         self._parameters = parameters
+        self._local = program.local.size
         self._workers: list[Worker] = []
 
     def workers(self, count: int) -> list[Worker]:
         """The buffers of the first `count` workers."""
         while len(self._workers) < count:
-            worker = Worker(self.code, self.shape, self._threads, self.control, self._parameters)
+            worker = Worker(self.code, self.shape, self._threads, self.control, self._parameters, self._local)
             self._workers.append(worker)
         return self._workers[:count]
 
@@ -77,7 +78,8 @@ class Prepared:
         parameters = parameters_of(function)
         self.binder = Binder(compiled, parameters)
         self.module = ModuleMemory(self.program.variables)
-        addresses = {**self.program.shared.offsets, **self.module.addresses}
+        program = self.program
+        addresses = {**program.shared.offsets, **program.local.offsets, **self.module.addresses}
         self.symbols = Symbols({p.name: p.offset for p in parameters}, addresses)
         self._structural = _structural_parameters(compiled, parameters)
         self._executables: dict[_Key, Executable] = {}

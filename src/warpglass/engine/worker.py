@@ -54,11 +54,18 @@ class Worker:
     """One worker's buffers for one compiled kernel."""
 
     def __init__(
-        self, code: KernelCode, shape: Shape, threads: np.ndarray, control: Control, parameters: int
+        self,
+        code: KernelCode,
+        shape: Shape,
+        threads: np.ndarray,
+        control: Control,
+        parameters: int,
+        local: int,
     ):
         self.context = np.zeros(len(WORDS), np.int64)
         self._sites = np.zeros(max(1, len(code.sites)) * SITE_WORDS, np.int64)
         self._frames = aligned(code.frame_stride * shape.warps)
+        self._local = aligned(32 * local * shape.warps)
         self._states = np.zeros(shape.warps, np.int32)
         self._counters = np.zeros(max(1, code.counters), np.int64)
         self._parameters = aligned(parameters)
@@ -73,6 +80,7 @@ class Worker:
             limit=control.limit,
             parameters=self._parameters.ctypes.data,
             frames=self._frames.ctypes.data,
+            local=self._local.ctypes.data,
             states=self._states.ctypes.data,
             counters=self._counters.ctypes.data,
             sites=self._sites.ctypes.data,

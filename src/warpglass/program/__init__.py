@@ -9,7 +9,7 @@ from ..errors import CompileError
 from ..ptx import tree
 from .blocks import Barrier, Block, Branch, Exit, Jump, Terminator, Trap, build_blocks
 from .decode import Step, decode
-from .layout import SharedLayout, lay_out_shared
+from .layout import LocalLayout, SharedLayout, lay_out_local, lay_out_shared
 from .liveness import find_dirty, find_liveness
 from .pending import Pending, find_full, find_pending
 from .variables import ModuleVariable, find_variables
@@ -26,6 +26,7 @@ class Program:
     live: tuple[frozenset[str], ...]  # live into each block
     dirty: tuple[frozenset[str], ...]  # written since the last resume, at the end of each block
     shared: SharedLayout
+    local: LocalLayout
     variables: tuple[ModuleVariable, ...]  # .global and .const
 
 
@@ -44,6 +45,7 @@ def build_program(module: tree.Module, entry: str) -> Program:
         live=find_liveness(blocks),
         dirty=find_dirty(blocks),
         shared=lay_out_shared(module, function),
+        local=lay_out_local(function),
         variables=find_variables(module, function),
     )
 
@@ -54,6 +56,7 @@ __all__ = [
     "Branch",
     "Exit",
     "Jump",
+    "LocalLayout",
     "ModuleVariable",
     "Pending",
     "Program",

@@ -18,6 +18,26 @@ class SharedLayout:
     static: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class LocalLayout:
+    """Byte offsets of a thread's local variables by name, and how many bytes they take together."""
+
+    offsets: Mapping[str, int] = field(default_factory=dict)
+    size: int = 0
+
+
+def lay_out_local(function: tree.Function) -> LocalLayout:
+    """Place the local variables that the function declares, in order, in multiples of 16 bytes."""
+    offsets: dict[str, int] = {}
+    end = 0
+    for variable in function.variables:
+        if variable.space == "local":
+            align = max(16, variable.align)
+            offsets[variable.name] = -(-end // align) * align
+            end = offsets[variable.name] + variable_size(variable)
+    return LocalLayout(offsets, -(-end // 16) * 16)
+
+
 def lay_out_shared(module: tree.Module, function: tree.Function) -> SharedLayout:
     """Place the shared variables that the function declares or names, in order; dynamic ones come last.
 

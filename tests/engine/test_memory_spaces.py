@@ -1,0 +1,100 @@
+"""Module variables and local memory, on both implementations of the engine."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from warpglass import lab
+from warpglass.errors import KernelFault
+
+VARIABLES = r"""
+__constant__ int table[4] = {1, 2, 3, 4};
+__device__ int counter = 5;
+__device__ int *pointer = &counter;
+__device__ double halves[3] = {0.5, 1.5};
+extern "C" __global__ void variables(int *out, int i) {
+    out[0] = table[i];
+    out[1] = ++*pointer;
+    out[2] = (int)((halves[1] + halves[2]) * 10);
+    counter += 0;
+}
+"""
+
+LOCAL = r"""
+extern "C" __global__ void arrays(const int *x, int *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int a[16];
+    double d[8];
+    unsigned short c[32];
+    for (int k = 0; k < 16; k++) a[k] = k * i;
+    for (int k = 0; k < 8; k++) d[k] = k + 0.5 * i;
+    #pragma unroll 1
+    for (int k = 0; k < 32; k++) c[k] = (k ^ i) & 255;
+    if (i < n) {
+        int j = x[i] & 15;
+        a[j] += 100;
+        d[j & 7] *= 2;
+        c[j] += 3;
+        int s = 0;
+        for (int k = 0; k < 16; k++) s += a[(k * j) & 15];
+        out[i] = s + (int)(d[(j + 1) & 7] + d[j & 7]) + c[(j * 2) & 31];
+    }
+}
+extern "C" __global__ void leaves(int *out, int k) {
+    int a[16];
+    for (int q = 0; q < 16; q++) a[q] = out[q];
+    a[k] = 7;
+    int s = 0;
+    for (int q = 0; q < 16; q++) s += a[(q * k) & 15];
+    out[0] = s;
+}
+"""
+
+
+pytestmark = pytest.mark.usefixtures("mode")
+
+
+def test_module_variables_have_values_and_keep_them() -> None:
+    kernel = lab.compile(VARIABLES, "variables")
+    out = np.zeros(3, np.int32)
+    lab.run(kernel, 1, 1, (out, 1), device="cpu")
+    first = out.tolist()
+    lab.run(kernel, 1, 1, (out, 2), device="cpu")
+    assert first[::2] == [2, 15]
+    assert out.tolist() == [3, first[1] + 1, 15]
+
+
+def test_reading_past_a_module_variable() -> None:
+    kernel = lab.compile(VARIABLES, "variables")
+    with pytest.raises(KernelFault, match=r"4-byte read of table\[9\], but table has 4 elements") as caught:
+        lab.run(kernel, 1, 1, (np.zeros(3, np.int32), 9), device="cpu")
+    assert (caught.value.place.array, caught.value.place.index) == ("table", 9)
+
+
+def expected(i: int, x: int) -> int:
+    a = [k * i for k in range(16)]
+    d = [k + 0.5 * i for k in range(8)]
+    c = [(k ^ i) & 255 for k in range(32)]
+    j = x & 15
+    a[j] += 100
+    d[j & 7] *= 2
+    c[j] += 3
+    return sum(a[(k * j) & 15] for k in range(16)) + int(d[(j + 1) & 7] + d[j & 7]) + c[(j * 2) & 31]
+
+
+@pytest.mark.parametrize("block", [32, 100, 128])
+def test_local_arrays(block: int) -> None:
+    n = 1000
+    x = np.random.default_rng(block).integers(0, 1000, n).astype(np.int32)
+    out = np.zeros(n, np.int32)
+    lab.run(lab.compile(LOCAL, "arrays"), -(-n // block), block, (x, out, n), device="cpu")
+    assert out.tolist() == [expected(i, int(value)) for i, value in enumerate(x)]
+
+
+@pytest.mark.parametrize("index", [16, -1, 1 << 20])
+def test_leaving_a_local_array(index: int) -> None:
+    kernel = lab.compile(LOCAL, "leaves")
+    with pytest.raises(KernelFault, match="thread's local arrays, but they take 64 bytes") as caught:
+        lab.run(kernel, 1, 2, (np.arange(16, dtype=np.int32), index), device="cpu")
+    assert caught.value.place.kind == "out-of-bounds"
