@@ -62,6 +62,7 @@ for _names, _types in _TYPES.items():
             type=_types,
             unit="memory",
             meaning=_meaning,
+            waits=_opcode == "atom",
         )
 
 
@@ -72,6 +73,7 @@ for _names, _types in _TYPES.items():
     space=_SPACES,
     type="b16 b32 b64",
     unit="memory",
+    waits=True,
 )
 def cas(lanes: Lanes[V], m: Match, a: V, b: V, c: V) -> V:
     return lanes.atomic(space_of(m), "cmpxchg", a, (b, c))

@@ -16,8 +16,14 @@ V = TypeVar("V")
 
 _SPACES = "global shared shared::cta local const"
 _WRITABLE = "global shared shared::cta local"
+_SCOPES = "cta cluster gpu sys"
 _CACHE = "ca cg cs lu cv"
 _COUNT = {None: 1, "v2": 2, "v4": 4}
+
+
+def _strong(m: Match) -> bool:
+    """Whether other threads' accesses to the same place are seen in order: volatile, relaxed, acquire, ..."""
+    return m.volatile is not None or m.sem is not None
 
 
 def space_of(m: Match) -> str:
@@ -33,11 +39,29 @@ def space_of(m: Match) -> str:
     type=MEMORY,
     unit="memory",
 )
-@row("ld.volatile{.space}{.vec}.type  d*, [a]", space=_SPACES, vec="v2 v4", type=MEMORY, unit="memory")
+@row(
+    "ld.volatile{.space}{.vec}.type  d*, [a]",
+    space=_SPACES,
+    vec="v2 v4",
+    type=MEMORY,
+    unit="memory",
+    waits=True,
+)
+@row(
+    "ld.sem.scope{.space}{.cache}{.vec}.type  d*, [a]",
+    sem="relaxed acquire",
+    scope=_SCOPES,
+    space=_SPACES,
+    cache=_CACHE,
+    vec="v2 v4",
+    type=MEMORY,
+    unit="memory",
+    waits=True,
+)
 @row("ld.space.nc{.vec}.type  d*, [a]", space="global", vec="v2 v4", type=MEMORY, unit="memory")
 def ld(lanes: Lanes[V], m: Match, a: V) -> V | tuple[V, ...]:
     type_ = LLVM_TYPE[m.values["type"]]
-    loaded = lanes.load(space_of(m), a, type_, _COUNT[m.vec], volatile=m.volatile is not None)
+    loaded = lanes.load(space_of(m), a, type_, _COUNT[m.vec], volatile=_strong(m))
     return loaded if m.vec else loaded[0]
 
 
@@ -55,7 +79,17 @@ def ld_param(lanes: Lanes[V], m: Match, a: V) -> V | tuple[V, ...]:
     type=MEMORY,
     unit="memory",
 )
+@row(
+    "st.sem.scope{.space}{.cache}{.vec}.type  [a], b*",
+    sem="relaxed release",
+    scope=_SCOPES,
+    space=_WRITABLE,
+    cache="wb cg cs wt",
+    vec="v2 v4",
+    type=MEMORY,
+    unit="memory",
+)
 @row("st.volatile{.space}{.vec}.type  [a], b*", space=_WRITABLE, vec="v2 v4", type=MEMORY, unit="memory")
 def st(lanes: Lanes[V], m: Match, a: V, b: V | tuple[V, ...]) -> None:
     values = b if isinstance(b, tuple) else (b,)
-    lanes.store(space_of(m), a, values, volatile=m.volatile is not None)
+    lanes.store(space_of(m), a, values, volatile=_strong(m))
