@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..isa.types import LLVM_TYPE
+from ..isa.types import LLVM_TYPE, is_float
 from ..program import Block, Branch, Pending, Program, Step, find_pending
 from ..ptx import tree
 from .builder import Builder
@@ -66,6 +66,11 @@ class _SilentLanes(KindLanes):
 
     def atomic(self, space: str, operation: str, address: Value, operands: tuple[Value, ...]) -> Value:
         return Value(operands[-1].type, "%_")
+
+
+def _zero(type_: str) -> Kind:
+    bound = None if is_float(type_) else 0
+    return Kind(UNIFORM, 0, bound, bound)
 
 
 class _Unknown(Exception):
@@ -140,6 +145,8 @@ def _fixpoint(program: Program, lanes: _SilentLanes, symbols: Symbols, barred: f
     for index, step in enumerate(order):
         for name in step.reads:
             users.setdefault(name, []).append(index)
+    # What may be read before it is written holds the zero that every register starts with.
+    table.kinds.update((name, _zero(types[name])) for name in program.live[0])
     work = set(range(len(order)))
     while work:
         batch, work = sorted(work), set()
@@ -154,21 +161,21 @@ def _transfer(step: Step, steps: Steps, table: _Table) -> list[str]:
     lanes = steps.lanes
     try:
         guard = steps.guard(step.instruction.guard) if step.instruction.guard else None
-        forms = step.match.forms()
         sources = [
-            steps.operand(operand, type_, lanes) for form, operand, type_ in forms if not form.destination
+            steps.operand(operand, type_, lanes)
+            for form, operand, type_ in step.match.forms()
+            if not form.destination
         ]
     except _Unknown:
         return []
     assert step.match.row.meaning is not None
     result = step.match.row.meaning(lanes, step.match, *sources)
     values: Sequence[Value] = result if isinstance(result, tuple) else (result,)
-    _, operand, type_ = forms[0]
     changed: list[str] = []
-    for target, value in zip(targets_of(operand), values, strict=True):
+    for (target, signed), value in zip(targets_of(step.match), values, strict=True):
         if not isinstance(target, tree.Register):
             continue
-        fitted = lanes.fit(value, table.types[target.name], type_[0] == "s")
+        fitted = lanes.fit(value, table.types[target.name], signed)
         if guard is not None and not guard.uniform:
             fitted = Value(fitted.type, fitted.ir, None, None, fitted.low, fitted.high)
         if table.join(target.name, fitted):

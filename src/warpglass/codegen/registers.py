@@ -101,8 +101,8 @@ class Registers:
 
     def home(self, part: Part) -> str:
         """The stack slot of a part of a register."""
-        text = part[0][1:].replace("$", "_").replace(".", "_")
-        return self.used.setdefault(part, f"%home_{text}{part[1]}")
+        text = "".join(letter if letter.isalnum() else "_" for letter in part[0])
+        return self.used.setdefault(part, f"%home{len(self.used)}{text}{part[1]}")
 
     # ------------------------------------------------------------------------------------ frames
     def save(self, names: Iterable[str], mask: str | None = None) -> None:

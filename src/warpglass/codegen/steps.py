@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ..isa import Match
 from ..isa.types import BITS, LLVM_TYPE, convert_float
 from ..program import Step
 from ..ptx import tree
@@ -128,11 +129,8 @@ class Steps:
         condition: Value | None,
         blend: frozenset[str],
     ) -> None:
-        _, operand, type_ = step.match.forms()[0]
-        signed = type_[0] == "s"
-        targets = targets_of(operand)
         values = result if isinstance(result, tuple) else (result,)
-        for target, value in zip(targets, values, strict=True):
+        for (target, signed), value in zip(targets_of(step.match), values, strict=True):
             if isinstance(target, tree.Register):
                 self._write_one(target.name, value, signed, mask, condition, blend)
 
@@ -155,8 +153,16 @@ class Steps:
             registers.write(name, fitted, keep=mask if name in blend and mask != "-1" else None)
 
 
-def targets_of(operand: tree.Operand) -> tuple[tree.Operand, ...]:
-    """The single destinations of a destination operand: of a vector or a pair, each."""
+def targets_of(match: Match) -> list[tuple[tree.Operand, bool]]:
+    """The single destinations of an instruction, of a vector or a pair each, and whether they are signed."""
+    found: list[tuple[tree.Operand, bool]] = []
+    for form, operand, type_ in match.forms():
+        if form.destination:
+            found += [(single, type_[0] == "s") for single in _singles(operand)]
+    return found
+
+
+def _singles(operand: tree.Operand) -> tuple[tree.Operand, ...]:
     if isinstance(operand, tree.Vector):
         return operand.elements
     if isinstance(operand, tree.Pair):

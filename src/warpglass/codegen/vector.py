@@ -219,7 +219,7 @@ class VectorLanes(Lanes[Value]):
         if signed:
             by_minus_one = self.neg(a) if not remainder else zero
             plain = self.select(self.compare("eq", b, ones), by_minus_one, plain)
-        return self.select(by_zero, a if remainder else ones, plain)
+        return self.select(by_zero, ones, plain)
 
     def _plain_division(self, operation: str, a: Value, b: Value) -> Value:
         return self._emit(operation, (a, b), lanes=32)

@@ -3,7 +3,7 @@
 A value is one LLVM scalar type for all 32 lanes. Meanings say what happens to each lane and nothing about
 how: an implementation may compute all lanes as a vector (codegen/vector.py, the reference engine) or find
 that a scalar stands for all of them (codegen/kinds.py). Arithmetic is two's complement and wraps, as LLVM
-defines it; division by zero gives all ones, its remainder the dividend, as NVIDIA's hardware does; shift
+defines it; division by zero and its remainder give all ones, as ptxas makes them on NVIDIA's hardware; shift
 amounts must be smaller than the width.
 
 Six primitives are left to implementations; everything else here is made of them.
@@ -12,6 +12,7 @@ Six primitives are left to implementations; everything else here is made of them
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
 from .types import bits, integer_of, is_float
@@ -163,6 +164,31 @@ class Lanes(ABC, Generic[V]):
             return a
         whole = self.bitcast(a, integer_of(have))
         return self.bitcast(self.extend(whole, integer_of(type_), signed), type_)
+
+    def join(self, parts: Sequence[V]) -> V:
+        """Integers side by side in one, the first lowest."""
+        width = bits(self.type_of(parts[0]))
+        whole = f"i{width * len(parts)}"
+        joined = self.extend(parts[0], whole, signed=False)
+        for position, part in enumerate(parts[1:], start=1):
+            distance = self.constant(whole, position * width)
+            joined = self.or_(joined, self.apply("shl", self.extend(part, whole, signed=False), distance))
+        return joined
+
+    def split(self, a: V, count: int) -> tuple[V, ...]:
+        """An integer cut into so many equal ones, the lowest first."""
+        type_ = self.type_of(a)
+        width = bits(type_) // count
+        return tuple(
+            self.convert("trunc", self.apply("lshr", a, self.constant(type_, k * width)), f"i{width}")
+            for k in range(count)
+        )
+
+    def clamp(self, a: V, low: int, high: int, signed: bool) -> V:
+        """An integer brought into low..high, which its type can hold."""
+        type_, sign = self.type_of(a), "s" if signed else "u"
+        above = self.apply(f"llvm.{sign}max", a, self.constant(type_, low))
+        return self.apply(f"llvm.{sign}min", above, self.constant(type_, high))
 
     def multiply_wide(self, a: V, b: V, signed: bool) -> V:
         """The full product, twice as wide as the operands."""

@@ -10,8 +10,9 @@ A row of the instruction table is written as the manual writes it, on one line:
 Left of the first blank: the opcode and its modifiers in order. `.name` stands for any of the alternatives
 that the row gives for `name`, a modifier without alternatives for itself, `{...}` makes one optional.
 Right of it: the operands. `d`, `p` (and `q`) are destinations, all others sources. `x:type` gives an
-operand's type: a PTX type, the name of a modifier, or `wide` (twice the width of `.type`); without it the
-operand has the row's `.type` or, failing that, the last modifier. `[a]` is an address, `x*` an operand that
+operand's type: a PTX type, the name of a modifier, `wide` (twice the width of `.type`), or `part` (the width of
+`.type` shared out among a vector's elements); without it the operand has the row's `.type` or, failing that,
+the last modifier. `[a]` is an address, `x*` an operand that
 may be a vector, `d[|p]` an optional second destination, a number matches only that number.
 """
 
@@ -41,7 +42,7 @@ class OperandForm:
     """One operand place: its name, type expression and role."""
 
     name: str
-    type: str | None  # a PTX type, a modifier's name, "wide", or None for the row's own type
+    type: str | None  # a PTX type, a modifier's name, "wide", "part", or None for the row's own type
     destination: bool = False
     address: bool = False
     vector: bool = False
@@ -63,20 +64,27 @@ class Pattern:
         """The value of every modifier present in `words`, or None if they do not fit."""
         return _match(self.modifiers, words)
 
-    def fits_operands(self, operands: tuple[tree.Operand, ...]) -> bool:
+    def fits_operands(self, operands: tuple[tree.Operand, ...], values: Mapping[str, str]) -> bool:
         """Whether number and kinds of the operands are the notation's."""
         required = sum(1 for form in self.operands if not form.optional)
         if not required <= len(operands) <= len(self.operands):
             return False
-        return all(_fits(form, operand) for form, operand in zip(self.operands, operands, strict=False))
+        return all(
+            _fits(form, operand) and self.type_of(form, values, operand)
+            for form, operand in zip(self.operands, operands, strict=False)
+        )
 
-    def type_of(self, form: OperandForm, values: Mapping[str, str]) -> str:
-        """The PTX type of an operand place, given the modifiers' values."""
+    def type_of(
+        self, form: OperandForm, values: Mapping[str, str], operand: tree.Operand | None = None
+    ) -> str:
+        """The PTX type of an operand place, given the modifiers' values; "" if the operand cannot have one."""
         own = values.get("type") or values[self.modifiers[-1].name]
         if form.type is None:
             return own
         if form.type == "wide":
             return WIDER[own]
+        if form.type == "part":
+            return _part(own, operand)
         return values.get(form.type, form.type)
 
 
@@ -89,6 +97,14 @@ def _match(places: tuple[Modifier, ...], words: tuple[str, ...]) -> dict[str, st
         if found is not None:
             return {place.name: words[0], **found}
     return _match(rest, words) if place.optional else None
+
+
+def _part(type_: str, operand: tree.Operand | None) -> str:
+    """The type of each element of a vector that makes up `type_`."""
+    if not isinstance(operand, tree.Vector):
+        return type_
+    width, rest = divmod(int(type_[1:]), len(operand.elements) or 1)
+    return f"b{width}" if not rest and width in (8, 16, 32, 64) else ""
 
 
 def _fits(form: OperandForm, operand: tree.Operand) -> bool:

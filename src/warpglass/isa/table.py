@@ -8,13 +8,15 @@ A row is declared by decorating its meaning, in the file of its section of the m
 
 `lanes` is the vocabulary of lanes.py, `m` the Match (`m.type`, `m.rnd`, ... are the modifiers' values, None
 where left out), the rest the source operands as lane values. The result is the destination's value, a tuple
-for two destinations or a vector, None for none. Control rows have no meaning of their own: `control` says
+for several destinations or a vector, None for none. Instructions that use the condition code register say so
+(`reads=CARRY`, `writes=CARRY`): it is a per-thread register like any other, the last source and the last
+destination. Control rows have no meaning of their own: `control` says
 what they do to the flow of a warp, and program/ and codegen/ act on that word.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +24,14 @@ from ..ptx import tree
 from .notation import OperandForm, Pattern, parse_notation
 
 Meaning = Callable[..., Any]
+
+
+# The condition code register: no operand names it, rows declare that they read or write it. Its name is none
+# that PTX could give a register.
+CARRY = "CC.CF"
+IMPLICIT: Mapping[str, str] = {CARRY: "pred"}  # registers of this kind, with their types
+
+Place = tuple[OperandForm, tree.Operand, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +43,8 @@ class Row:
     meaning: Meaning | None
     control: str | None = None  # "branch", "exit", "barrier", "trap"
     flops: int = 0  # floating-point operations per thread
+    implicit: tuple[Place, ...] = ()  # registers used without being named, behind the operands
+    waits: bool = False  # threads wait for each other by looking at its result
 
 
 class Match:
@@ -53,25 +65,44 @@ class Match:
         """Whether the first destination is written `p|q`."""
         return bool(self.instruction.operands) and isinstance(self.instruction.operands[0], tree.Pair)
 
-    def forms(self) -> list[tuple[OperandForm, tree.Operand, str]]:
-        """Each operand with its place in the notation and its PTX type."""
+    def forms(self) -> list[Place]:
+        """Each operand with its place in the notation and its PTX type; implicit registers come last."""
         pattern = self.row.pattern
-        return [
-            (form, operand, pattern.type_of(form, self.values))
+        named = [
+            (form, operand, pattern.type_of(form, self.values, operand))
             for form, operand in zip(pattern.operands, self.instruction.operands, strict=False)
         ]
+        return [*named, *self.row.implicit]
 
 
 ROWS: dict[str, list[Row]] = {}
 
 
 def row(
-    notation: str, *, unit: str, control: str | None = None, flops: int = 0, **choices: str
+    notation: str,
+    *,
+    unit: str,
+    control: str | None = None,
+    flops: int = 0,
+    reads: str | None = None,
+    writes: str | None = None,
+    waits: bool = False,
+    **choices: str,
 ) -> Callable[[Meaning], Meaning]:
     """Add a row to the table; the decorated function is its meaning."""
 
     def declare(meaning: Meaning) -> Meaning:
-        add_row(notation, unit=unit, meaning=meaning, control=control, flops=flops, **choices)
+        add_row(
+            notation,
+            unit=unit,
+            meaning=meaning,
+            control=control,
+            flops=flops,
+            reads=reads,
+            writes=writes,
+            waits=waits,
+            **choices,
+        )
         return meaning
 
     return declare
@@ -84,18 +115,29 @@ def add_row(
     meaning: Meaning | None = None,
     control: str | None = None,
     flops: int = 0,
+    reads: str | None = None,
+    writes: str | None = None,
+    waits: bool = False,
     **choices: str,
 ) -> None:
-    """Add a row without decorating: for control rows and meanings shared by several rows."""
+    """Add a row without decorating: for control rows and meanings shared by several rows.
+
+    `reads` and `writes` name implicit registers: one more source or result of the meaning.
+    """
     pattern = parse_notation(notation, choices)
-    ROWS.setdefault(pattern.opcode, []).append(Row(pattern, unit, meaning, control, flops))
+    implicit = tuple(
+        (OperandForm(name, IMPLICIT[name], destination=destination), tree.Register(name), IMPLICIT[name])
+        for name, destination in ((reads, False), (writes, True))
+        if name is not None
+    )
+    ROWS.setdefault(pattern.opcode, []).append(Row(pattern, unit, meaning, control, flops, implicit, waits))
 
 
 def match(instruction: tree.Instruction) -> Match | None:
     """The row for an instruction, or None if the table has no such form."""
     for candidate in ROWS.get(instruction.opcode, ()):
         values = candidate.pattern.match_modifiers(instruction.modifiers)
-        if values is not None and candidate.pattern.fits_operands(instruction.operands):
+        if values is not None and candidate.pattern.fits_operands(instruction.operands, values):
             return Match(candidate, instruction, values)
     return None
 

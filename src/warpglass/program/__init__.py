@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..errors import CompileError
+from ..isa.table import IMPLICIT
 from ..ptx import tree
 from .blocks import Barrier, Block, Branch, Exit, Jump, Terminator, Trap, build_blocks
 from .decode import Step, decode
@@ -40,7 +41,7 @@ def build_program(module: tree.Module, entry: str) -> Program:
     return Program(
         name=entry,
         parameters=function.parameters,
-        registers=function.registers,
+        registers={**function.registers, **IMPLICIT},
         blocks=blocks,
         live=find_liveness(blocks),
         dirty=find_dirty(blocks),
