@@ -10,10 +10,10 @@ A row of the instruction table is written as the manual writes it, on one line:
 Left of the first blank: the opcode and its modifiers in order. `.name` stands for any of the alternatives
 that the row gives for `name`, a modifier without alternatives for itself, `{...}` makes one optional.
 Right of it: the operands. `d`, `p` (and `q`) are destinations, all others sources. `x:type` gives an
-operand's type: a PTX type, the name of a modifier, `wide` (twice the width of `.type`), or `part` (the width of
-`.type` shared out among a vector's elements); without it the operand has the row's `.type` or, failing that,
-the last modifier. `[a]` is an address, `x*` an operand that
-may be a vector, `d[|p]` an optional second destination, a number matches only that number.
+operand's type: a PTX type, the name of a modifier, `wide` (twice the width of `.type`), or `part` (the width
+of `.type` shared out among a vector's elements); without it the operand has the row's `.type` or, failing
+that, the last modifier. `[a]` is an address, `x*` an operand that may be a vector, `d[|p]` an optional second
+destination, a number matches only that number.
 """
 
 from __future__ import annotations
@@ -70,14 +70,14 @@ class Pattern:
         if not required <= len(operands) <= len(self.operands):
             return False
         return all(
-            _fits(form, operand) and self.type_of(form, values, operand)
+            _fits(form, operand) and (form.type != "part" or self.type_of(form, values, operand))
             for form, operand in zip(self.operands, operands, strict=False)
         )
 
     def type_of(
         self, form: OperandForm, values: Mapping[str, str], operand: tree.Operand | None = None
     ) -> str:
-        """The PTX type of an operand place, given the modifiers' values; "" if the operand cannot have one."""
+        """The PTX type of an operand place, given the modifiers' values; "" for a vector that has no such."""
         own = values.get("type") or values[self.modifiers[-1].name]
         if form.type is None:
             return own
