@@ -51,7 +51,13 @@ def cvt_to_float(lanes: Lanes[V], m: Match, a: V) -> V:
 def cvt_to_integer(lanes: Lanes[V], m: Match, a: V) -> V:
     rounded = lanes.apply(_ROUND[m.values["rnd"]], a)
     operation = "llvm.fptosi.sat" if is_signed(m.values["dtype"]) else "llvm.fptoui.sat"
-    return lanes.convert(operation, rounded, LLVM_TYPE[m.values["dtype"]])
+    type_ = LLVM_TYPE[m.values["dtype"]]
+    clamped = lanes.convert(operation, rounded, type_)
+    if m.values["atype"] != "f64" and bits(type_) != 64:
+        return clamped
+    # NaN becomes 0 in the narrow conversions only (manual, "cvt", notes on NaN); elsewhere the top bit alone.
+    top = lanes.constant(type_, 1 << (bits(type_) - 1))
+    return lanes.select(lanes.compare("uno", a, a), top, clamped)
 
 
 @row("cvt{.rn}.dtype.atype  d:dtype, a:atype", unit="conversion", dtype=_FLOATS, atype=_FLOATS)

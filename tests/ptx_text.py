@@ -1,0 +1,29 @@
+"""Small PTX kernels for tests: the header, the parameter list and the register declarations are made here.
+
+Registers are declared by how they are called, as NVVM does: `%p` predicates, `%rs` 16, `%r` 32 and `%rd` 64
+bits, `%f` single and `%fd` double precision.
+"""
+
+from __future__ import annotations
+
+import re
+
+_CLASSES = {"p": "pred", "rs": "b16", "r": "b32", "rd": "b64", "f": "f32", "fd": "f64"}
+_REGISTER = re.compile(r"%(p|rs|rd|r|fd|f)(\d+)\b")
+HEADER = ".version 8.3\n.target sm_90\n.address_size 64\n"
+
+
+def kernel(
+    body: str, parameters: str = "", *, name: str = "k", shared: str = "", directives: str = ""
+) -> str:
+    """A module with one entry; `parameters` is like "u64 x, u32 n", `shared` like ".align 4 .b8 s[64]"."""
+    listed = ", ".join(
+        f".param .{one.strip().replace(' ', ' ')}" for one in parameters.split(",") if one.strip()
+    )
+    highest: dict[str, int] = {}
+    for found in _REGISTER.finditer(body):
+        highest[found[1]] = max(highest.get(found[1], 0), int(found[2]))
+    registers = [f".reg .{_CLASSES[prefix]} %{prefix}<{top + 1}>;" for prefix, top in sorted(highest.items())]
+    variables = [f".shared {one.strip()};" for one in shared.split(",") if one.strip()]
+    lines = [*registers, *variables, body]
+    return f"{HEADER}.visible .entry {name}({listed}) {directives}\n{{\n" + "\n".join(lines) + "\n}\n"
