@@ -35,6 +35,12 @@ class Step:
 
 Decoded = Step | tree.Label
 
+# The special registers that the lanes implementations know (isa/lanes.py, `special`).
+SPECIALS = frozenset(
+    ["%laneid", "%warpid", "%nwarpid", "WARP_SZ"]
+    + [f"%{name}.{axis}" for name in ("tid", "ntid", "ctaid", "nctaid") for axis in "xyz"]
+)
+
 
 def decode(function: tree.Function) -> tuple[Decoded, ...]:
     """Match every instruction of a function; raise UnsupportedError naming all that have no row."""
@@ -49,10 +55,11 @@ def decode(function: tree.Function) -> tuple[Decoded, ...]:
         if found is None:
             unsupported.append(_explain(item))
             continue
+        unsupported += _strange_operands(item)
         decoded.append(_step(count, found))
         count += 1
     if unsupported:
-        plural = "instruction" if len(unsupported) == 1 else f"{len(unsupported)} instructions"
+        plural = "an instruction" if len(unsupported) == 1 else f"{len(unsupported)} instructions"
         raise UnsupportedError(
             f"kernel {function.name} uses {plural} that the engine does not support yet", tuple(unsupported)
         )
@@ -92,8 +99,40 @@ def registers_of(operand: tree.Operand) -> Iterator[str]:
 
 
 def _explain(item: tree.Instruction) -> Diagnostic:
-    written = ".".join([item.opcode, *item.modifiers])
     forms = isa.known_forms(item.opcode)
     known = "known forms: " + "; ".join(forms) if forms else "no form of it is known"
+    return _unsupported(item, ".".join([item.opcode, *item.modifiers]), known)
+
+
+def _strange_operands(item: tree.Instruction) -> Iterator[Diagnostic]:
+    """What code generation has no meaning for, whatever the instruction."""
+    for operand in item.operands:
+        for part in _parts(operand):
+            match part:
+                case tree.Special(name) if name not in SPECIALS:
+                    known = f"known special registers: {', '.join(sorted(SPECIALS))}"
+                    yield _unsupported(item, name, known)
+                case tree.Component(register, selector):
+                    yield _unsupported(item, f"{register.name}.{selector}", "only whole registers are")
+                case _:
+                    pass
+
+
+def _parts(operand: tree.Operand) -> Iterator[tree.Operand]:
+    yield operand
+    match operand:
+        case tree.Vector(elements):
+            for element in elements:
+                yield from _parts(element)
+        case tree.Pair(first, second):
+            yield from _parts(first)
+            yield from _parts(second)
+        case tree.Address(base, _):
+            yield base
+        case _:
+            pass
+
+
+def _unsupported(item: tree.Instruction, what: str, known: str) -> Diagnostic:
     where = f" (from {item.source.file}:{item.source.line})" if item.source else ""
-    return Diagnostic(f"{written} is not supported{where}; {known}", file="PTX line", line=item.line)
+    return Diagnostic(f"{what} is not supported{where}; {known}", file="PTX line", line=item.line)
