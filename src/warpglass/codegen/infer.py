@@ -129,7 +129,7 @@ def infer_kinds(program: Program, shape: Shape, promises: Promises, symbols: Sym
     while True:
         table = _fixpoint(program, lanes, symbols, barred)
         divergent = tuple(_diverges(block, table) for block in program.blocks)
-        pending = find_pending(program.blocks, divergent)
+        pending = find_pending(program.blocks, divergent, program.fair)
         more = _must_be_vectors(program, pending, table)
         if more <= barred:
             return Inference(table.kinds, divergent, pending)

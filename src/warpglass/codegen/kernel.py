@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ..program import Branch, Pending, Program, find_full, find_pending
 from .access import Access, Site
 from .builder import Builder
-from .context import DONE, OK, SLOT, START, STOPPED
+from .context import DONE, OK, RESUME, SLOT, START, STOPPED
 from .infer import infer_kinds
 from .kinds import KindLanes
 from .local import LocalMemory
@@ -55,7 +55,7 @@ def generate(
     if promises is None:
         plain = Access(builder)
         divergent = tuple(isinstance(block.end, Branch) for block in program.blocks)
-        pending = find_pending(program.blocks, divergent)
+        pending = find_pending(program.blocks, divergent, program.fair)
         lanes = VectorLanes(plain, LocalMemory(plain, program.local.size), shape, probes)
         return _assemble(
             program, shape, symbols, probes, lanes, {}, pending, tuple(False for _ in program.blocks)
@@ -88,9 +88,9 @@ def _assemble(
     registers = Registers(builder, program.registers, kinds)
     warp = WarpFunction(program, pending, full, Steps(lanes, registers, symbols), probes)
     body = warp.emit()
-    header = -(-4 * len(pending.resumes) // 64) * 64
+    header = -(-warp.kept_bytes // 64) * 64
     stride = header + -(-registers.frame_size // 64) * 64
-    loop = _block_loop(shape, header, stride, bool(pending.resumes), program.local.size)
+    loop = _block_loop(shape, header, stride, warp.first_yield, program.local.size)
     outlined = "".join(gather_helper(type_, builder.declarations) for type_ in sorted(lanes.access.gathers))
     outlined += "".join(atomic_helper(*one, builder.declarations) for one in sorted(lanes.access.atomics))
     module = "\n".join([*sorted(builder.declarations), helpers(), outlined, body, loop, _METADATA])
@@ -119,7 +119,7 @@ def _words(*names: tuple[str, str, str]) -> str:
     return "\n".join(lines)
 
 
-def _block_loop(shape: Shape, header: int, stride: int, resumable: bool, local: int) -> str:
+def _block_loop(shape: Shape, header: int, stride: int, first_yield: int | None, local: int) -> str:
     words = _words(
         ("next", "next_block", "ptr"),
         ("count", "block_count", "i64"),
@@ -144,6 +144,8 @@ def _block_loop(shape: Shape, header: int, stride: int, resumable: bool, local: 
     # Registers and shared memory start the same in every block, whichever worker runs it.
     clear = "call void @llvm.memset.p0.i64(ptr %shared, i8 0, i64 %shared_size, i1 false)"
     frames = f"call void @llvm.memset.p0.i64(ptr %frames, i8 0, i64 {shape.warps * stride}, i1 false)"
+    # Warps that yield are run again; barriers open once every other warp waits at them.
+    yields = first_yield if first_yield is not None else 1 << 30
     warp_local = 32 * local  # bytes of a warp
     local_clear = (
         f"call void @llvm.memset.p0.i64(ptr %locals, i8 0, i64 {shape.warps * warp_local}, i1 false)"
@@ -186,21 +188,28 @@ start_block:
   %cy = trunc i64 %cy64 to i32
   %cz = trunc i64 %cz64 to i32
   {clear}
-  {frames if resumable and header else ""}
+  {frames if header else ""}
   {local_clear if local else ""}
   br label %round
 round:
   %first_round = phi i1 [ true, %start_block ], [ false, %round_done ]
+  %open = phi i1 [ true, %start_block ], [ %open.next, %round_done ]
   br label %next_warp
 next_warp:
   %warp = phi i32 [ 0, %round ], [ %warp.next, %warp_done ]
   %waiting = phi i1 [ false, %round ], [ %waiting.next, %warp_done ]
+  %open.now = phi i1 [ true, %round ], [ %open.next, %warp_done ]
   %warp64 = zext i32 %warp to i64
   %state.p = getelementptr i32, ptr %states, i64 %warp64
   %state.kept = load i32, ptr %state.p
   %state = select i1 %first_round, i32 {START}, i32 %state.kept
+  %state.less = sub i32 %state, {RESUME}
   %gone = icmp eq i32 %state, {DONE}
-  br i1 %gone, label %warp_done, label %run_warp
+  %at_barrier = icmp ult i32 %state.less, {yields - RESUME}
+  %shut = xor i1 %open, true
+  %held = and i1 %at_barrier, %shut
+  %idle = or i1 %gone, %held
+  br i1 %idle, label %warp_done, label %run_warp
 run_warp:
   %is_last = icmp eq i32 %warp, {shape.warps - 1}
   %start_mask = select i1 %is_last, i32 {last_mask}, i32 -1
@@ -218,9 +227,11 @@ keep_state:
   store i32 %result, ptr %state.p
   br label %warp_done
 warp_done:
-  %now = phi i32 [ {DONE}, %next_warp ], [ %result, %keep_state ]
+  %now = phi i32 [ %state, %next_warp ], [ %result, %keep_state ]
   %waits = icmp ne i32 %now, {DONE}
   %waiting.next = or i1 %waiting, %waits
+  %settled = icmp slt i32 %now, {yields}
+  %open.next = and i1 %open.now, %settled
   %warp.next = add i32 %warp, 1
   %more_warps = icmp ult i32 %warp.next, {shape.warps}
   br i1 %more_warps, label %next_warp, label %round_done

@@ -169,6 +169,15 @@ class KindLanes(VectorLanes):
         ir = self._select(*self._vectors(condition, a, b), lanes=32).ir
         return Value(a.type, ir, None, None, low, high)
 
+    def unless(self, rare: Value, usual: Value, other: Callable[[], Value]) -> Value:
+        if rare.constant is not None:
+            return other() if rare.constant else usual
+        if not (rare.uniform and usual.uniform):
+            rare, usual = self._vectors(rare, usual)
+            return super().unless(rare, usual, lambda: self.as_vector(other()))
+        value = self._unless(rare.ir, usual, other, lanes=1)
+        return replace(value, offsets=UNIFORM)
+
     def convert(self, operation: str, a: Value, type_: str) -> Value:
         if a.constant is not None and operation in _CONVERT_CONSTANT:
             return self.constant(type_, _CONVERT_CONSTANT[operation](a.constant, BITS[a.type]))

@@ -5,7 +5,7 @@ It stays as the oracle that the value-kind implementation (kinds.py) is compared
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ..isa import Lanes
 from ..isa.types import bits, is_float
@@ -64,6 +64,26 @@ class VectorLanes(Lanes[Value]):
 
     def convert(self, operation: str, a: Value, type_: str) -> Value:
         return self._convert(operation, a, type_, lanes=32)
+
+    def unless(self, rare: Value, usual: Value, other: Callable[[], Value]) -> Value:
+        votes = self.builder.mask_bits(rare.ir)
+        someone = self.builder.value(f"icmp ne i32 {votes}, 0")
+        return self._unless(someone, usual, lambda: self._select(rare, other(), usual, lanes=32), lanes=32)
+
+    def _unless(self, someone: str, usual: Value, other: Callable[[], Value], lanes: int) -> Value:
+        """A branch around what is seldom needed; the lanes' values meet again behind it."""
+        b = self.builder
+        start, detour, back, join = b.label("usual"), b.label("rare"), b.label("back"), b.label("join")
+        b.jump(start)
+        b.place(start)
+        b.branch(someone, detour, join, unlikely=True)
+        b.place(detour)
+        value = other()
+        b.jump(back)
+        b.place(back)
+        b.jump(join)
+        b.place(join)
+        return Value(value.type, b.phi(vector(value.type, lanes), (usual.ir, start), (value.ir, back)))
 
     # ------------------------------------------------------------------------------------ the machine
     def special(self, name: str) -> Value:

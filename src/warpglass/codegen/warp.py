@@ -27,6 +27,9 @@ PARAMETERS = (
     "ptr %frame, ptr %local, ptr %sites, ptr %stop, ptr %counters, ptr %lane_buffer, ptr %lane_addresses"
 )
 
+# Backward jumps of fair loops that a warp makes before it lets the other warps of its block run.
+_TURNS = 64
+
 
 class WarpFunction:
     """Emits `@warp` for one program."""
@@ -47,6 +50,10 @@ class WarpFunction:
         self.builder: Builder = steps.lanes.builder
         self.registers: Registers = steps.registers
         self.traps: list[int] = []  # step numbers of traps, in the order of their fault numbers
+        self._kept: list[tuple[str, int]] = [("barrier", block) for block in pending.resumes]
+        self._yields = sorted(pending.fair)
+        for header in self._yields:
+            self._kept += [("turn", block) for block in self._turn(header)]
 
     def emit(self) -> str:
         """The function's IR."""
@@ -56,29 +63,47 @@ class WarpFunction:
             self._block(index)
         self._ends()
         slots = [f"  %lanes_{i} = alloca i32\n  store i32 0, ptr %lanes_{i}" for i in self._slots()]
+        slots.append(f"  %turns = alloca i32\n  store i32 {_TURNS}, ptr %turns")
         head = [f"define internal i32 @warp({PARAMETERS}) alwaysinline #0 {{", "entry:"]
         return "\n".join([*head, *slots, *self.registers.declare(), *b.lines, "}"])
 
     def _slots(self) -> range:
         return range(len(self.program.blocks))
 
+    @property
+    def kept_bytes(self) -> int:
+        """Bytes in front of a warp's frame in which the masks of waiting lanes are kept."""
+        return 4 * len(self._kept)
+
+    @property
+    def first_yield(self) -> int | None:
+        """The least state that means the warp lets others run; None if this kernel's warps never do."""
+        if not self._yields:
+            return None
+        return RESUME + (1 if self.pending.divergent_barrier else len(self.pending.resumes))
+
+    def _turn(self, header: int) -> list[int]:
+        """The blocks where lanes may stand when a warp yields at a fair loop's header."""
+        return sorted({header} | self.pending.sets[header])
+
     # ------------------------------------------------------------------------------------ entering
     def _resume_points(self) -> None:
         b = self.builder
         resumes = self.pending.resumes
-        cases = " ".join(f"i32 {RESUME + k}, label %resume_{r}" for k, r in enumerate(resumes))
-        if not resumes:
-            b.jump("begin")
-        elif self.pending.divergent_barrier:
-            b.emit("switch i32 %state, label %begin [ i32 2, label %resume ]")
+        labels = ["resume"] if self.pending.divergent_barrier else [f"resume_{r}" for r in resumes]
+        labels += [f"turn_{header}" for header in self._yields]
+        cases = " ".join(f"i32 {RESUME + k}, label %{label}" for k, label in enumerate(labels))
+        b.emit(f"switch i32 %state, label %begin [ {cases} ]" if cases else "br label %begin")
+        if self.pending.divergent_barrier:
             self._resume_together()
         else:
-            b.emit(f"switch i32 %state, label %begin [ {cases} ]")
             for resume in resumes:
                 b.place(f"resume_{resume}")
                 self.registers.restore(self.program.live[resume])
                 b.store("i32", b.load("i32", self._kept_mask(resume)), f"%lanes_{resume}")
                 b.jump(f"block_{resume}")
+        for header in self._yields:
+            self._take_turn(header)
         b.place("begin")
         b.store("i32", "%start_mask", "%lanes_0")
         b.jump("block_0")
@@ -96,9 +121,31 @@ class WarpFunction:
     def _all_live(self) -> frozenset[str]:
         return frozenset().union(*(self.program.live[r] for r in self.pending.resumes))
 
-    def _kept_mask(self, resume: int) -> str:
+    def _kept_mask(self, block: int, why: str = "barrier") -> str:
         """Where the frame keeps the mask of the lanes that wait in front of a block."""
-        return self.builder.offset("%frame", f"{-4 * (1 + self.pending.resumes.index(resume))}")
+        return self.builder.offset("%frame", f"{-4 * (1 + self._kept.index((why, block)))}")
+
+    def _yield(self, header: int) -> None:
+        """Keep all lanes where they stand and let the other warps of the block run."""
+        b = self.builder
+        for block in self._turn(header):
+            b.store("i32", b.load("i32", f"%lanes_{block}"), self._kept_mask(block, "turn"))
+        self.registers.save(self._live_at_turn(header))
+        first = self.first_yield
+        assert first is not None
+        b.emit(f"ret i32 {first + self._yields.index(header)}")
+
+    def _take_turn(self, header: int) -> None:
+        """Go on where the warp has yielded."""
+        b = self.builder
+        b.place(f"turn_{header}")
+        for block in self._turn(header):
+            b.store("i32", b.load("i32", self._kept_mask(block, "turn")), f"%lanes_{block}")
+        self.registers.restore(self._live_at_turn(header))
+        b.jump(f"block_{header}")
+
+    def _live_at_turn(self, header: int) -> frozenset[str]:
+        return frozenset().union(*(self.program.live[block] for block in self._turn(header)))
 
     # ------------------------------------------------------------------------------------ blocks
     def _block(self, index: int) -> None:
@@ -182,8 +229,12 @@ class WarpFunction:
         waiting = self.pending.sets[source] if source is not None else frozenset(self.pending.resumes)
         real = {target for target in targets if not self.program.blocks[target].only_exits}
         candidates = sorted(real | waiting)
+        if source is not None and any(target in self.pending.fair and target <= source for target in real):
+            # The lanes of a fair loop take turns with all others: the next block in cyclic order.
+            candidates = [c for c in candidates if c > source] + [c for c in candidates if c <= source]
         # If no target is an exit, someone is sure to be at the last of them once the others are empty.
-        certain = max(real) if len(real) == len(set(targets)) and real else None
+        everyone_stays = len(real) == len(set(targets))
+        certain = next((c for c in reversed(candidates) if c in real), None) if everyone_stays else None
         for candidate in candidates:
             if candidate == certain:
                 self._go(candidate, source)
@@ -207,7 +258,20 @@ class WarpFunction:
             self._record_lane(b.load("i32", f"%lanes_{target}"))
             b.jump("stopped")
             b.place(on)
+            if target in self.pending.fair:
+                self._spend_turn(target)
         b.jump(f"block_{target}")
+
+    def _spend_turn(self, header: int) -> None:
+        """Yield once the warp has used up its turns at this loop."""
+        b = self.builder
+        left = b.value(f"sub i32 {b.load('i32', '%turns')}, 1")
+        b.store("i32", left, "%turns")
+        over, go_on = b.label("over"), b.label("turn")
+        b.branch(b.value(f"icmp eq i32 {left}, 0"), over, go_on, unlikely=True)
+        b.place(over)
+        self._yield(header)
+        b.place(go_on)
 
     def _record_lane(self, mask: str) -> None:
         """Tell the engine the lowest lane of those that fault or were stopped."""

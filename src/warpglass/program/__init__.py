@@ -10,6 +10,7 @@ from ..isa.table import IMPLICIT
 from ..ptx import tree
 from .blocks import Barrier, Block, Branch, Exit, Jump, Terminator, Trap, build_blocks
 from .decode import Step, decode
+from .fairness import find_fair
 from .layout import LocalLayout, SharedLayout, lay_out_local, lay_out_shared
 from .liveness import find_dirty, find_liveness
 from .pending import Pending, find_full, find_pending
@@ -25,6 +26,7 @@ class Program:
     registers: Mapping[str, str]
     blocks: tuple[Block, ...]
     live: tuple[frozenset[str], ...]  # live into each block
+    fair: frozenset[int]  # headers of loops that may wait for other threads
     dirty: tuple[frozenset[str], ...]  # written since the last resume, at the end of each block
     shared: SharedLayout
     local: LocalLayout
@@ -44,6 +46,7 @@ def build_program(module: tree.Module, entry: str) -> Program:
         registers={**function.registers, **IMPLICIT},
         blocks=blocks,
         live=find_liveness(blocks),
+        fair=find_fair(blocks),
         dirty=find_dirty(blocks),
         shared=lay_out_shared(module, function),
         local=lay_out_local(function),

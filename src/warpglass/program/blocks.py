@@ -180,7 +180,7 @@ def _retarget(end: Terminator, number: dict[int, int]) -> Terminator:
 def _schedule(blocks: list[Block]) -> list[int]:
     """Reverse post-order in which each loop is contiguous and precedes what follows it."""
     successors = [block.successors for block in blocks]
-    loops = _loops(successors, _post_order(successors)[::-1])
+    loops = find_loops(successors, _post_order(successors)[::-1])
     # Of a block's successors the one in the fewest common loops is visited first, so it comes last.
     ranked = [
         tuple(sorted(targets, key=lambda t: sum(node in body and t in body for body in loops.values())))
@@ -206,7 +206,7 @@ def _post_order(successors: list[tuple[int, ...]]) -> list[int]:
     return order
 
 
-def _loops(successors: list[tuple[int, ...]], order: list[int]) -> dict[int, set[int]]:
+def find_loops(successors: list[tuple[int, ...]], order: list[int]) -> dict[int, set[int]]:
     """Natural loops by header: the nodes that reach a back edge's source without passing the header."""
     dominators = _dominators(successors, order)
     predecessors: dict[int, list[int]] = {node: [] for node in order}

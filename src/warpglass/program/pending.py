@@ -8,6 +8,9 @@ of the warp that has not exited.
 
 A barrier that is reached while lanes wait elsewhere parks its lanes until the block releases the barrier;
 kernels with such a barrier are treated as if any resume point could have waiting lanes at any time.
+
+In a fair loop (fairness.py) lanes take turns: a backward jump lets the next block in cyclic order run, so
+lanes may wait at the loop's header while others run anything that can be reached from it.
 """
 
 from __future__ import annotations
@@ -28,59 +31,104 @@ class Pending:
     sets: tuple[frozenset[int], ...]
     divergent_barrier: bool
     resumes: tuple[int, ...]
+    fair: frozenset[int] = frozenset()  # headers of fair loops
 
 
-def find_pending(blocks: tuple[Block, ...], divergent: tuple[bool, ...]) -> Pending:
-    """Pend of every block; `divergent[b]` says whether block b's branch may split a warp."""
+def find_pending(
+    blocks: tuple[Block, ...], divergent: tuple[bool, ...], fair: frozenset[int] = frozenset()
+) -> Pending:
+    """Pend of every block.
+
+    `divergent[b]` says whether block b's branch may split a warp; `fair` are the headers of fair loops.
+    """
     resumes = tuple(sorted({block.end.resume for block in blocks if isinstance(block.end, Barrier)}))
-    sets = _propagate(blocks, divergent, frozenset())
-    parked = any(isinstance(block.end, Barrier) and sets[i] for i, block in enumerate(blocks))
-    if parked:
-        sets = _propagate(blocks, divergent, frozenset(resumes))
-    return Pending(tuple(map(frozenset, sets)), parked, resumes)
+    parked = [frozenset[int]() for _ in blocks]
+    for header in fair:
+        for index in _reachable(blocks, header):
+            parked[index] |= {header}
+    sets = _propagate(blocks, divergent, fair, parked)
+    divergent_barrier = any(isinstance(block.end, Barrier) and sets[i] for i, block in enumerate(blocks))
+    if divergent_barrier:
+        sets = _propagate(blocks, divergent, fair, [one | set(resumes) for one in parked])
+    return Pending(tuple(map(frozenset, sets)), divergent_barrier, resumes, fair)
+
+
+def _reachable(blocks: tuple[Block, ...], start: int) -> set[int]:
+    found = {start}
+    work = [start]
+    while work:
+        for target in blocks[work.pop()].successors:
+            if target not in found:
+                found.add(target)
+                work.append(target)
+    return found
+
+
+class _Schedule:
+    """Follows every choice of the schedule to a fixpoint.
+
+    `parked[b]` are blocks where lanes may stand at any time while b runs: at a barrier, or at the header of
+    a fair loop.
+    """
+
+    def __init__(self, blocks: tuple[Block, ...], parked: list[frozenset[int]]):
+        self.blocks = blocks
+        self.parked = parked
+        self.sets: list[set[int]] = [set(one) for one in parked]
+        self.work: list[int] = []
+        self._seen: set[int] = set()
+
+    def visit(self, block: int, others: set[int]) -> None:
+        """A block may run while lanes wait at others."""
+        others |= self.parked[block]
+        others.discard(block)
+        if block not in self._seen or not others <= self.sets[block]:
+            self._seen.add(block)
+            self.sets[block] |= others
+            self.work.append(block)
+
+    def go_on(self, targets: tuple[int, ...], waiting: set[int]) -> None:
+        """Lanes go to targets: the lowest block that has lanes runs next."""
+        heading = self._staying(targets)
+        everyone = waiting | heading
+        for block in sorted(everyone):
+            if heading and block > min(heading):
+                break
+            self.visit(block, {other for other in everyone if other > block})
+
+    def take_turns(self, targets: tuple[int, ...], waiting: set[int]) -> None:
+        """Lanes jump back in a fair loop: any block that has lanes may run next."""
+        everyone = waiting | self._staying(targets)
+        for block in everyone:
+            self.visit(block, everyone - {block})
+
+    def _staying(self, targets: tuple[int, ...]) -> set[int]:
+        return {target for target in targets if not self.blocks[target].only_exits}
 
 
 def _propagate(
-    blocks: tuple[Block, ...], divergent: tuple[bool, ...], parked: frozenset[int]
+    blocks: tuple[Block, ...],
+    divergent: tuple[bool, ...],
+    fair: frozenset[int],
+    parked: list[frozenset[int]],
 ) -> list[set[int]]:
-    """Follow every choice of the lowest-first schedule to a fixpoint.
-
-    `parked` are blocks where lanes may stand at a barrier at any time: they are in every set.
-    """
-    sets: list[set[int]] = [set(parked) for _ in blocks]
-    seen: set[int] = set()
-    work: list[int] = []
-
-    def reach(targets: tuple[int, ...], waiting: set[int]) -> None:
-        heading = {target for target in targets if not blocks[target].only_exits}
-        everyone = waiting | heading
-        highest = min(heading) if heading else None
-        for block in sorted(everyone):
-            if highest is not None and block > highest:
-                break
-            later = {other for other in everyone if other > block} | parked
-            later.discard(block)
-            if block not in seen or not later <= sets[block]:
-                seen.add(block)
-                sets[block] |= later
-                work.append(block)
-
-    reach((0,), set())
-    for point in parked:
-        reach(tuple(parked), set())
-        work.append(point)
-    while work:
-        index = work.pop()
-        end = blocks[index].end
-        waiting = sets[index]
-        if isinstance(end, Branch):
-            reach((end.taken,), waiting)
-            reach((end.other,), waiting)
-            if divergent[index]:
-                reach((end.taken, end.other), waiting)
-        else:
-            reach(blocks[index].successors, waiting)
-    return sets
+    schedule = _Schedule(blocks, parked)
+    schedule.go_on((0,), set())
+    for points in set(parked):
+        for point in points:
+            schedule.visit(point, set(points))
+    while schedule.work:
+        index = schedule.work.pop()
+        successors = blocks[index].successors
+        waiting = schedule.sets[index]
+        if any(target in fair and target <= index for target in successors):
+            schedule.take_turns(successors, waiting)
+        if isinstance(blocks[index].end, Branch):
+            for target in successors:
+                schedule.go_on((target,), waiting)
+        if not isinstance(blocks[index].end, Branch) or divergent[index]:
+            schedule.go_on(successors, waiting)
+    return schedule.sets
 
 
 def find_full(blocks: tuple[Block, ...], divergent: tuple[bool, ...], pending: Pending) -> tuple[bool, ...]:
