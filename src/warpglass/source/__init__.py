@@ -46,7 +46,7 @@ def load(
     """
     place = Path(path)
     try:
-        text = place.read_text(encoding="utf-8", errors="surrogateescape")
+        text = place.read_text(encoding="utf-8-sig", errors="surrogateescape")
     except OSError as error:
         raise CompileError(f"{place}: {error.strerror}") from None
     suffix = place.suffix.lower()

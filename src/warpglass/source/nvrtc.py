@@ -120,7 +120,7 @@ def compile_program(text: str, file: str, expression: str, options: tuple[str, .
     program = _checked(
         nvrtc,
         nvrtc.nvrtcCreateProgram(
-            text.encode(),
+            text.encode(errors="surrogateescape"),
             file.encode(),
             len(HOST_HEADERS),
             [content.encode() for content in HOST_HEADERS.values()],
@@ -141,6 +141,8 @@ def compile_program(text: str, file: str, expression: str, options: tuple[str, .
         lowered = b""
         if expression:
             lowered = _checked(nvrtc, nvrtc.nvrtcGetLoweredName(program, expression.encode()))
+            if lowered is None:  # nothing of the text reached the compiler, as with UTF-16
+                raise CompileError(f"{file}: no kernel {expression} was found; the file must be UTF-8 text")
         return Result(ptx, lowered.decode(), remarks)
     finally:
         nvrtc.nvrtcDestroyProgram(program)
