@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from ..ptx import tree
 from .lanes import Lanes
 from .table import Match, row
 from .types import BITWISE, INTEGERS, LLVM_TYPE, bits, is_signed
@@ -15,9 +16,21 @@ _FLOATS = "f32 f64"
 _ROUND = {"rni": "llvm.roundeven", "rzi": "llvm.trunc", "rmi": "llvm.floor", "rpi": "llvm.ceil"}
 
 
-@row("mov.type  d, a", type=f"pred {BITWISE} {INTEGERS} {_FLOATS}", unit="misc")
+@row("mov.type  d, a", type=f"pred {BITWISE} b128 {INTEGERS} {_FLOATS}", unit="misc")
 def mov(lanes: Lanes[V], m: Match, a: V) -> V:
     return a
+
+
+@row("mov.type  d, a*:part", type="b16 b32 b64 b128", unit="misc")
+def mov_pack(lanes: Lanes[V], m: Match, a: tuple[V, ...]) -> V:
+    return lanes.join(a)
+
+
+@row("mov.type  d*:part, a", type="b16 b32 b64 b128", unit="misc")
+def mov_unpack(lanes: Lanes[V], m: Match, a: V) -> tuple[V, ...]:
+    destination = m.instruction.operands[0]
+    assert isinstance(destination, tree.Vector)
+    return lanes.split(a, len(destination.elements))
 
 
 @row("cvta.to.space.size  d, a", space="global shared local const param", size="u32 u64", unit="integer")
@@ -33,6 +46,40 @@ def cvta(lanes: Lanes[V], m: Match, a: V) -> V:
 @row("cvt.dtype.atype  d:dtype, a:atype", unit="conversion", dtype=_WHOLE, atype=_WHOLE)
 def cvt_integer(lanes: Lanes[V], m: Match, a: V) -> V:
     return lanes.extend(a, LLVM_TYPE[m.values["dtype"]], is_signed(m.values["atype"]))
+
+
+@row("cvt.sat.dtype.atype  d:dtype, a:atype", unit="conversion", dtype=_WHOLE, atype=_WHOLE)
+def cvt_saturated(lanes: Lanes[V], m: Match, a: V) -> V:
+    dtype, atype = m.values["dtype"], m.values["atype"]
+    (low, high), (least, most) = _bounds(dtype), _bounds(atype)
+    within = lanes.clamp(a, max(low, least), min(high, most), is_signed(atype))
+    return lanes.extend(within, LLVM_TYPE[dtype], is_signed(atype))
+
+
+def _bounds(type_: str) -> tuple[int, int]:
+    """The least and the greatest value of an integer type, `u4` and `s2` included."""
+    width = int(type_[1:])
+    return (-(1 << width - 1), (1 << width - 1) - 1) if is_signed(type_) else (0, (1 << width) - 1)
+
+
+@row("cvt.pack.sat.dtype.atype  d:b32, a:atype, b:atype", dtype="u16 s16", atype="s32", unit="conversion")
+@row(
+    "cvt.pack.sat.dtype.atype.ctype  d:b32, a:atype, b:atype, c:ctype",
+    dtype="u8 s8 u4 s4 u2 s2",
+    atype="s32",
+    ctype="b32",
+    unit="conversion",
+)
+def cvt_pack(lanes: Lanes[V], m: Match, a: V, b: V, c: V | None = None) -> V:
+    """b lowest, then a, then what fits of c."""
+    low, high = _bounds(m.values["dtype"])
+    width = int(m.values["dtype"][1:])
+    ones = lanes.constant("i32", (1 << width) - 1)
+    a, b = (lanes.and_(lanes.clamp(x, low, high, signed=True), ones) for x in (a, b))
+    packed = lanes.or_(b, lanes.apply("shl", a, lanes.constant("i32", width)))
+    if c is None:
+        return packed
+    return lanes.or_(packed, lanes.apply("shl", c, lanes.constant("i32", 2 * width)))
 
 
 @row("cvt.rn{.ftz}.dtype.atype  d:dtype, a:atype", unit="conversion", dtype=_FLOATS, atype=_WHOLE)

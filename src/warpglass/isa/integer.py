@@ -21,6 +21,16 @@ def sub(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
     return lanes.sub(a, b)
 
 
+@row("add.sat.type  d, a, b", type="s32", unit="integer")
+def add_saturated(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
+    return lanes.apply("llvm.sadd.sat", a, b)
+
+
+@row("sub.sat.type  d, a, b", type="s32", unit="integer")
+def sub_saturated(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
+    return lanes.apply("llvm.ssub.sat", a, b)
+
+
 @row("mul.lo.type  d, a, b", type=INTEGERS, unit="integer")
 def mul_lo(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
     return lanes.mul(a, b)
@@ -46,11 +56,50 @@ def mad_hi(lanes: Lanes[V], m: Match, a: V, b: V, c: V) -> V:
     return lanes.add(lanes.multiply_high(a, b, is_signed(m.type)), c)
 
 
+@row("mad.hi.sat.type  d, a, b, c", type="s32", unit="integer")
+def mad_hi_saturated(lanes: Lanes[V], m: Match, a: V, b: V, c: V) -> V:
+    return lanes.apply("llvm.sadd.sat", lanes.multiply_high(a, b, signed=True), c)
+
+
 @row("mad.wide.type  d:wide, a, b, c:wide", type="u16 u32 s16 s32", unit="integer")
 def mad_wide(lanes: Lanes[V], m: Match, a: V, b: V, c: V) -> V:
     return lanes.add(lanes.multiply_wide(a, b, is_signed(m.type)), c)
 
 
+# ---------------------------------------------------------------------------------------- 24 bits
+def _multiply_24(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
+    """The lower or the upper 32 bits of the 48-bit product of the lowest 24 bits."""
+    shift = "ashr" if is_signed(m.type) else "lshr"
+    unused = lanes.constant("i32", 8)
+    a, b = (lanes.apply(shift, lanes.apply("shl", x, unused), unused) for x in (a, b))
+    if m.half == "lo":
+        return lanes.mul(a, b)
+    product = lanes.multiply_wide(a, b, is_signed(m.type))
+    return lanes.convert("trunc", lanes.apply("lshr", product, lanes.constant("i64", 16)), "i32")
+
+
+@row("mul24.half.type  d, a, b", half="lo hi", type="u32 s32", unit="integer")
+def mul24(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
+    return _multiply_24(lanes, m, a, b)
+
+
+@row("mad24.half.type  d, a, b, c", half="lo hi", type="u32 s32", unit="integer")
+def mad24(lanes: Lanes[V], m: Match, a: V, b: V, c: V) -> V:
+    return lanes.add(_multiply_24(lanes, m, a, b), c)
+
+
+@row("mad24.half.sat.type  d, a, b, c", half="hi", type="s32", unit="integer")
+def mad24_saturated(lanes: Lanes[V], m: Match, a: V, b: V, c: V) -> V:
+    return lanes.apply("llvm.sadd.sat", _multiply_24(lanes, m, a, b), c)
+
+
+@row("sad.type  d, a, b, c", type=INTEGERS, unit="integer")
+def sad(lanes: Lanes[V], m: Match, a: V, b: V, c: V) -> V:
+    less = lanes.compare("slt" if is_signed(m.type) else "ult", a, b)
+    return lanes.add(c, lanes.select(less, lanes.sub(b, a), lanes.sub(a, b)))
+
+
+# ---------------------------------------------------------------------------------------- one or two sources
 @row("div.type  d, a, b", type=INTEGERS, unit="integer")
 def div(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
     return lanes.apply("sdiv" if is_signed(m.type) else "udiv", a, b)
@@ -81,16 +130,14 @@ def maximum(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
     return lanes.apply("llvm.smax" if is_signed(m.type) else "llvm.umax", a, b)
 
 
-@row("popc.type  d:u32, a", type="b32 b64", unit="integer")
-def popc(lanes: Lanes[V], m: Match, a: V) -> V:
-    return lanes.extend(lanes.apply("llvm.ctpop", a), "i32", signed=False)
+# CUDA's headers write the modifier last.
+@row("min.relu.type  d, a, b", type="s32", unit="integer")
+@row("min.type.relu  d, a, b", type="s32", unit="integer")
+def minimum_relu(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
+    return lanes.apply("llvm.smax", minimum(lanes, m, a, b), lanes.constant("i32", 0))
 
 
-@row("clz.type  d:u32, a", type="b32 b64", unit="integer")
-def clz(lanes: Lanes[V], m: Match, a: V) -> V:
-    return lanes.extend(lanes.apply("llvm.ctlz", a), "i32", signed=False)
-
-
-@row("brev.type  d, a", type="b32 b64", unit="integer")
-def brev(lanes: Lanes[V], m: Match, a: V) -> V:
-    return lanes.apply("llvm.bitreverse", a)
+@row("max.relu.type  d, a, b", type="s32", unit="integer")
+@row("max.type.relu  d, a, b", type="s32", unit="integer")
+def maximum_relu(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
+    return lanes.apply("llvm.smax", maximum(lanes, m, a, b), lanes.constant("i32", 0))

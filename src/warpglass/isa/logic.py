@@ -32,6 +32,12 @@ def not_(lanes: Lanes[V], m: Match, a: V) -> V:
     return lanes.not_(a)
 
 
+@row("cnot.type  d, a", type=BITWISE, unit="integer")
+def cnot(lanes: Lanes[V], m: Match, a: V) -> V:
+    type_ = lanes.type_of(a)
+    return lanes.extend(lanes.compare("eq", a, lanes.constant(type_, 0)), type_, signed=False)
+
+
 @row("shl.type  d, a, b:u32", type=BITWISE, unit="integer")
 def shl(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
     return lanes.shift("shl", a, b)
@@ -50,16 +56,16 @@ _FLOAT |= {"equ": "ueq", "neu": "une", "ltu": "ult", "leu": "ule", "gtu": "ugt",
 _FLOAT |= {"num": "ord", "nan": "uno"}
 
 
-def _compare(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
+def _compare(lanes: Lanes[V], m: Match, type_: str, a: V, b: V) -> V:
     operator = m.values["cmp"]
-    if is_float(LLVM_TYPE[m.values["type"]]):
+    if is_float(LLVM_TYPE[type_]):
         if m.ftz:
             a, b = flush(lanes, a), flush(lanes, b)
         return lanes.compare(_FLOAT[operator], a, b)
     predicate = _INTEGER[operator]
     if predicate in ("eq", "ne"):
         return lanes.compare(predicate, a, b)
-    unsigned = not is_signed(m.type) or operator in ("lo", "ls", "hi", "hs")
+    unsigned = not is_signed(type_) or operator in ("lo", "ls", "hi", "hs")
     return lanes.compare(("u" if unsigned else "s") + predicate, a, b)
 
 
@@ -75,7 +81,7 @@ _COMBINE = "and or xor"
 @row("setp.cmp.type  p[|q]:pred, a, b", cmp=_COMPARISONS, type=_ANY, unit="integer")
 @row("setp.cmp{.ftz}.type  p[|q]:pred, a, b", cmp=_FLOAT_COMPARISONS, type=_FLOATS, unit="fp32")
 def setp(lanes: Lanes[V], m: Match, a: V, b: V) -> V | tuple[V, V]:
-    return _both(lanes, m, _compare(lanes, m, a, b))
+    return _both(lanes, m, _compare(lanes, m, m.values["type"], a, b))
 
 
 @row(
@@ -93,7 +99,7 @@ def setp(lanes: Lanes[V], m: Match, a: V, b: V) -> V | tuple[V, V]:
     unit="fp32",
 )
 def setp_combined(lanes: Lanes[V], m: Match, a: V, b: V, c: V) -> V | tuple[V, V]:
-    compared = _compare(lanes, m, a, b)
+    compared = _compare(lanes, m, m.values["type"], a, b)
     combine = m.values["bool"]
     first = lanes.apply(combine, compared, c)
     if not m.has_pair:
@@ -104,3 +110,62 @@ def setp_combined(lanes: Lanes[V], m: Match, a: V, b: V, c: V) -> V | tuple[V, V
 @row("selp.type  d, a, b, c:pred", type=f"{BITWISE} {INTEGERS} f32 f64", unit="integer")
 def selp(lanes: Lanes[V], m: Match, a: V, b: V, c: V) -> V:
     return lanes.select(c, a, b)
+
+
+@row(
+    "set.cmp.dtype.atype  d:dtype, a:atype, b:atype",
+    cmp=_COMPARISONS,
+    dtype="u32 s32 f32",
+    atype=_ANY,
+    unit="integer",
+)
+@row(
+    "set.cmp{.ftz}.dtype.atype  d:dtype, a:atype, b:atype",
+    cmp=_FLOAT_COMPARISONS,
+    dtype="u32 s32 f32",
+    atype=_FLOATS,
+    unit="fp32",
+)
+def set_(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
+    return _as_number(lanes, m, _compare(lanes, m, m.values["atype"], a, b))
+
+
+@row(
+    "set.cmp.bool.dtype.atype  d:dtype, a:atype, b:atype, c:pred",
+    cmp=_COMPARISONS,
+    bool=_COMBINE,
+    dtype="u32 s32 f32",
+    atype=_ANY,
+    unit="integer",
+)
+@row(
+    "set.cmp.bool{.ftz}.dtype.atype  d:dtype, a:atype, b:atype, c:pred",
+    cmp=_FLOAT_COMPARISONS,
+    bool=_COMBINE,
+    dtype="u32 s32 f32",
+    atype=_FLOATS,
+    unit="fp32",
+)
+def set_combined(lanes: Lanes[V], m: Match, a: V, b: V, c: V) -> V:
+    compared = _compare(lanes, m, m.values["atype"], a, b)
+    return _as_number(lanes, m, lanes.apply(m.values["bool"], compared, c))
+
+
+def _as_number(lanes: Lanes[V], m: Match, holds: V) -> V:
+    """Truth as 1.0 or as an integer of all ones."""
+    type_ = LLVM_TYPE[m.values["dtype"]]
+    true = lanes.constant(type_, 0x3F800000 if is_float(type_) else -1)
+    return lanes.select(holds, true, lanes.constant(type_, 0))
+
+
+_CHOSEN = f"{BITWISE} {INTEGERS} f32 f64"
+
+
+@row("slct.dtype.atype  d:dtype, a:dtype, b:dtype, c:atype", dtype=_CHOSEN, atype="s32", unit="integer")
+@row("slct{.ftz}.dtype.atype  d:dtype, a:dtype, b:dtype, c:atype", dtype=_CHOSEN, atype="f32", unit="fp32")
+def slct(lanes: Lanes[V], m: Match, a: V, b: V, c: V) -> V:
+    """Subnormal numbers below zero count as zero with `.ftz`, so as no less than it."""
+    zero = lanes.constant(lanes.type_of(c), 0)
+    if m.atype == "s32":
+        return lanes.select(lanes.compare("sge", c, zero), a, b)
+    return lanes.select(lanes.compare("oge", flush(lanes, c) if m.ftz else c, zero), a, b)

@@ -78,14 +78,12 @@ class Pattern:
         self, form: OperandForm, values: Mapping[str, str], operand: tree.Operand | None = None
     ) -> str:
         """The PTX type of an operand place, given the modifiers' values; "" for a vector that has no such."""
+        if form.type not in (None, "wide", "part"):
+            return values.get(form.type, form.type)
         own = values.get("type") or values[self.modifiers[-1].name]
-        if form.type is None:
-            return own
-        if form.type == "wide":
-            return WIDER[own]
         if form.type == "part":
             return _part(own, operand)
-        return values.get(form.type, form.type)
+        return WIDER[own] if form.type == "wide" else own
 
 
 def _match(places: tuple[Modifier, ...], words: tuple[str, ...]) -> dict[str, str] | None:

@@ -8,7 +8,7 @@ LLVM_TYPE = {
     "pred": "i1",
     **dict.fromkeys(("b8", "u8", "s8"), "i8"),
     **dict.fromkeys(("b16", "u16", "s16"), "i16"),
-    **dict.fromkeys(("b32", "u32", "s32", "f16x2", "bf16x2"), "i32"),
+    **dict.fromkeys(("b32", "u32", "s32", "u16x2", "s16x2", "f16x2", "bf16x2"), "i32"),
     **dict.fromkeys(("b64", "u64", "s64"), "i64"),
     "b128": "i128",
     "f16": "half",
