@@ -76,7 +76,7 @@ def explain_fault(scene: Scene, contexts: Sequence[np.ndarray]) -> KernelFault:
     cuda_name = _CUDA_NAME[account.kind]
     message = (
         f"{file}:{line}: {scene.launch.compiled.name}: {account.text}, by block {block} thread {thread} "
-        f"({cuda_name}; the device needs a reset)"
+        f"({cuda_name}; warpglass.reset() makes the device usable)"
     )
     return KernelFault(message, place, cuda_name=cuda_name)
 
@@ -88,7 +88,9 @@ def explain_timeout(scene: Scene, contexts: Sequence[np.ndarray]) -> KernelTimeo
     name = launch.compiled.name
     looping = [context for context in contexts if context[SLOT["fault_site"]] != NOWHERE]
     if not looping:
-        return KernelTimeout(f"{name} {text} (cudaErrorLaunchTimeout; the device needs a reset)")
+        return KernelTimeout(
+            f"{name} {text} (cudaErrorLaunchTimeout; warpglass.reset() makes the device usable)"
+        )
     context = min(looping, key=lambda c: int(c[SLOT["fault_block"]]))
     block, thread = _position(launch, context)
     step = _step_of_block(scene.prepared, int(context[SLOT["fault_site"]]))
@@ -96,7 +98,7 @@ def explain_timeout(scene: Scene, contexts: Sequence[np.ndarray]) -> KernelTimeo
     where = f"{file}:{line}: " if file else ""
     message = (
         f"{where}{name} {text}; block {block} thread {thread} was in this loop "
-        f"(cudaErrorLaunchTimeout; the device needs a reset)"
+        f"(cudaErrorLaunchTimeout; warpglass.reset() makes the device usable)"
     )
     return KernelTimeout(message, FaultPlace("timeout", file, line, block, thread))
 

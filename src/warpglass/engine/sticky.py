@@ -31,8 +31,8 @@ class StickyState:
         first = self._first
         if first is not None:
             raise LaunchError(
-                f"{first.cuda_name}: the device refuses all work until it is reset, since an earlier launch "
-                f"failed: {first}",
+                f"{first.cuda_name}: the device refuses all work until it is reset (warpglass.reset), since "
+                f"an earlier launch failed: {first}",
                 cuda_name=first.cuda_name,
                 synchronous=True,
                 sticky=True,
