@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..isa.types import LLVM_TYPE, is_float
-from ..program import Block, Branch, Pending, Program, Step, find_pending
+from ..program import Block, Pending, Program, Step, find_pending
 from ..ptx import tree
 from .builder import Builder
 from .kinds import KindLanes
@@ -184,9 +184,9 @@ def _transfer(step: Step, steps: Steps, table: _Table) -> list[str]:
 
 
 def _diverges(block: Block, table: _Table) -> bool:
-    if not isinstance(block.end, Branch):
+    if block.splits is None:
         return False
-    kind = table.kinds.get(block.end.register, VECTOR)
+    kind = table.kinds.get(block.splits, VECTOR)
     return kind.offsets != UNIFORM or kind.guarded
 
 

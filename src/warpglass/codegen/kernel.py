@@ -54,7 +54,7 @@ def generate(
     builder = Builder(set(DECLARATIONS))
     if promises is None:
         plain = Access(builder)
-        divergent = tuple(isinstance(block.end, Branch) for block in program.blocks)
+        divergent = tuple(block.splits is not None for block in program.blocks)
         pending = find_pending(program.blocks, divergent, program.fair)
         lanes = VectorLanes(plain, LocalMemory(plain, program.local.size), shape, probes)
         return _assemble(

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..program import Barrier, Block, Branch, Exit, Jump, Pending, Program, Trap
+from ..program import Barrier, Block, Branch, Exit, Jump, Pending, Program, Switch, Trap
+from ..ptx import tree
 from .builder import Builder
 from .context import DONE, FAULT, RESUME, SLOT, STOPPED
 from .probes import Emission, Probe
@@ -174,6 +175,8 @@ class WarpFunction:
                 self._dispatch((target,), index)
             case Branch():
                 self._branch(index, block.end, mask)
+            case Switch():
+                self._switch(index, block.end, mask)
             case Barrier():
                 self._barrier(index, block.end, mask)
             case Exit():
@@ -210,6 +213,36 @@ class WarpFunction:
         yes, no = b.label("yes"), b.label("no")
         b.branch(condition.ir, yes, no)
         for label, target in ((yes, end.taken), (no, end.other)):
+            b.place(label)
+            self._send(index, target, mask)
+            self._dispatch((target,), index)
+
+    def _switch(self, index: int, end: Switch, mask: str) -> None:
+        b = self.builder
+        lanes = self.steps.lanes
+        chosen = self.steps.operand(tree.Register(end.register), "u32", lanes)
+        assert isinstance(chosen, Value)
+        if chosen.uniform:
+            self._uniform_switch(index, end, mask, chosen.ir)
+            return
+        numbers = lanes.as_vector(chosen).ir
+        sent: set[int] = set()
+        for case, target in enumerate(end.targets):
+            here = mask
+            if case + 1 < len(end.targets):
+                equal = b.value(f"icmp eq <32 x i32> {numbers}, splat (i32 {case})")
+                here = b.value(f"and i32 {b.mask_bits(equal)}, {mask}")
+                mask = b.value(f"xor i32 {here}, {mask}")
+            self._send(index, target, here, add=target in sent)
+            sent.add(target)
+        self._dispatch(end.targets, index)
+
+    def _uniform_switch(self, index: int, end: Switch, mask: str, number: str) -> None:
+        b = self.builder
+        labels = {target: b.label("case") for target in end.targets}
+        cases = " ".join(f"i32 {case}, label %{labels[target]}" for case, target in enumerate(end.targets))
+        b.emit(f"switch i32 {number}, label %{labels[end.targets[-1]]} [ {cases} ]")
+        for target, label in labels.items():
             b.place(label)
             self._send(index, target, mask)
             self._dispatch((target,), index)

@@ -14,7 +14,7 @@ import numpy as np
 from ..codegen.access import Site
 from ..codegen.context import LOCAL_WINDOW, NOWHERE, SHARED_WINDOW, SLOT
 from ..errors import FaultPlace, KernelFault, KernelTimeout
-from ..program import Barrier, Branch, ModuleVariable, Step
+from ..program import Barrier, Branch, ModuleVariable, Step, Switch
 from .arguments import Bound
 from .backend import Dim3, Launch
 from .memory import GUARD, Meaning, Placed, explain_address
@@ -122,7 +122,7 @@ def _source(step: Step) -> tuple[str, int]:
 def _step_of_block(prepared: Prepared, index: int) -> Step | None:
     """A step that stands for a basic block, preferably one whose source line is known."""
     block = prepared.program.blocks[index]
-    steps = [*block.steps, *([block.end.step] if isinstance(block.end, Barrier | Branch) else [])]
+    steps = [*block.steps, *([block.end.step] if isinstance(block.end, Barrier | Branch | Switch) else [])]
     return next((step for step in steps if step.instruction.source), steps[0] if steps else None)
 
 

@@ -19,7 +19,7 @@ from ..codegen import (
     load_object,
 )
 from ..errors import ArgumentError
-from ..program import Barrier, Branch, Program, Step, Trap, build_program
+from ..program import Barrier, Branch, Program, Step, Switch, Trap, build_program
 from ..source.cache import Cache, digest
 from ..source.compiled import Compiled
 from .arguments import Binder, Bound, parameters_of
@@ -85,7 +85,7 @@ class Prepared:
         self._executables: dict[_Key, Executable] = {}
         ends = [block.end for block in self.program.blocks]
         steps = [step for block in self.program.blocks for step in block.steps]
-        steps += [end.step for end in ends if isinstance(end, Barrier | Branch | Trap)]
+        steps += [end.step for end in ends if isinstance(end, Barrier | Branch | Switch | Trap)]
         self.steps: dict[int, Step] = {step.number: step for step in steps}
 
     def executable(self, block: Dim3, grid: Dim3, bound: Bound) -> Executable:

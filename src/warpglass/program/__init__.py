@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..errors import CompileError
 from ..isa.table import IMPLICIT
 from ..ptx import tree
-from .blocks import Barrier, Block, Branch, Exit, Jump, Terminator, Trap, build_blocks
+from .blocks import Barrier, Block, Branch, Exit, Jump, Switch, Terminator, Trap, build_blocks
 from .decode import Step, decode
 from .fairness import find_fair
 from .layout import LocalLayout, SharedLayout, lay_out_local, lay_out_shared
@@ -39,7 +39,7 @@ def build_program(module: tree.Module, entry: str) -> Program:
     if function is None or function.body is None:
         known = ", ".join(f.name for f in module.functions if f.entry) or "none"
         raise CompileError(f"the PTX has no kernel named {entry!r}; it has: {known}")
-    blocks = build_blocks(decode(function))
+    blocks = build_blocks(decode(function), function.branch_targets)
     return Program(
         name=entry,
         parameters=function.parameters,
@@ -66,6 +66,7 @@ __all__ = [
     "Program",
     "SharedLayout",
     "Step",
+    "Switch",
     "Terminator",
     "Trap",
     "build_program",

@@ -1,15 +1,19 @@
 """Basic blocks of a kernel in the order in which a divergent warp runs them.
 
-A block ends at a branch, an exit, a barrier or a trap. A guarded exit, barrier or trap becomes a branch
-around a block of its own, so that every terminator but Branch is unconditional. Blocks are numbered in a
-loop-aware reverse post-order: a loop's blocks come before the blocks after the loop, whatever the text's
-order is, because lanes always run the lowest-numbered block first (pending.py).
+A block ends at a branch, a switch, a call, an exit, a barrier or a trap. A guarded exit, call, barrier or
+trap becomes a branch around a block of its own, so that every terminator but Branch and Switch is
+unconditional. Blocks are numbered in a loop-aware reverse post-order: a loop's blocks come before the blocks
+after the loop, whatever the text's order is, because lanes always run the lowest-numbered block first
+(pending.py). Functions that several calls share (calls.py) are numbered before their callers, each by its
+own structure, as if a call were a plain instruction: so lanes that return meet before they go on.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from .. import isa
 from ..errors import CompileError, Diagnostic
 from ..ptx import tree
 from .decode import Decoded, Step
@@ -17,9 +21,10 @@ from .decode import Decoded, Step
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """Go on at `target`."""
+    """Go on at `target`; of a call, `back` is where the function that starts there returns to."""
 
     target: int
+    back: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,16 @@ class Branch:
     negated: bool
     taken: int
     other: int
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """Each lane goes to the target that its register counts to; `returns` from a function or within one."""
+
+    step: Step
+    register: str
+    targets: tuple[int, ...]
+    returns: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +63,12 @@ class Barrier:
 
 @dataclass(frozen=True, slots=True)
 class Trap:
-    """The kernel aborts."""
+    """The kernel aborts; the step's control word says why."""
 
     step: Step
 
 
-Terminator = Jump | Branch | Exit | Barrier | Trap
+Terminator = Jump | Branch | Switch | Exit | Barrier | Trap
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +86,28 @@ class Block:
                 return (target,)
             case Branch(taken=taken, other=other):
                 return (taken, other) if taken != other else (taken,)
+            case Switch(targets=targets):
+                return tuple(dict.fromkeys(targets))
             case Barrier(resume=resume):
                 return (resume,)
             case _:
                 return ()
+
+    @property
+    def local_successors(self) -> tuple[int, ...]:
+        """The same within one function: a call leads to where it returns, a return nowhere."""
+        match self.end:
+            case Jump(back=back) if back is not None:
+                return (back,)
+            case Switch(returns=True):
+                return ()
+            case _:
+                return self.successors
+
+    @property
+    def splits(self) -> str | None:
+        """The register whose lanes decide where each of them goes, if the end is a Branch or a Switch."""
+        return self.end.register if isinstance(self.end, Branch | Switch) else None
 
     @property
     def only_exits(self) -> bool:
@@ -82,12 +115,18 @@ class Block:
         return not self.steps and isinstance(self.end, Exit)
 
 
-def build_blocks(decoded: tuple[Decoded, ...]) -> tuple[Block, ...]:
-    """Split decoded instructions into blocks; block 0 is the entry, unreachable code is dropped."""
-    return _renumber(_split(decoded))
+Tables = Mapping[str, tuple[str, ...]]
 
 
-def _split(decoded: tuple[Decoded, ...]) -> list[Block]:
+def build_blocks(decoded: tuple[Decoded, ...], tables: Tables) -> tuple[Block, ...]:
+    """Split decoded instructions into blocks; block 0 is the entry, unreachable code is dropped.
+
+    `tables` are the lists of labels that switches name.
+    """
+    return _renumber(_split(decoded, tables))
+
+
+def _split(decoded: tuple[Decoded, ...], tables: Tables) -> list[Block]:
     starts: dict[str, int] = {}
     ends: list[tuple[list[Step], Step | None]] = []  # steps and the control step that ends the block
     steps: list[Step] = []
@@ -108,13 +147,16 @@ def _split(decoded: tuple[Decoded, ...]) -> list[Block]:
         else:
             steps.append(item)
     ends.append((steps, None))
-    return _terminate(ends, starts)
+    return _terminate(ends, starts, tables)
 
 
-_ENDING = ("branch", "exit", "barrier", "trap")
+_TRAPS = ("trap", "wild-call", "wild-branch")
+_ENDING = ("branch", "switch", "call", "return", "exit", "barrier", *_TRAPS)
 
 
-def _terminate(ends: list[tuple[list[Step], Step | None]], starts: dict[str, int]) -> list[Block]:
+def _terminate(
+    ends: list[tuple[list[Step], Step | None]], starts: dict[str, int], tables: Tables
+) -> list[Block]:
     blocks: list[Block] = []
     extra: list[Block] = []
     for index, (steps, step) in enumerate(ends):
@@ -124,7 +166,10 @@ def _terminate(ends: list[tuple[list[Step], Step | None]], starts: dict[str, int
         elif step.control == "branch":
             end = _branch(step, _target(step, starts), following)
         else:
-            end = _unconditional(step, following)
+            end = _unconditional(step, following, starts, tables)
+            if isinstance(end, Barrier) and step.match.row.collect is not None:
+                extra.append(Block((_collecting(step),), Jump(end.resume)))
+                end = Barrier(step, len(ends) + len(extra) - 1)
             guard = step.instruction.guard
             if guard:
                 extra.append(Block((), end))
@@ -135,6 +180,12 @@ def _terminate(ends: list[tuple[list[Step], Step | None]], starts: dict[str, int
     return blocks + extra
 
 
+def _collecting(step: Step) -> Step:
+    """The step that gives a barrier's destination its value, once the barrier has opened."""
+    row = replace(step.match.row, control=None, meaning=step.match.row.collect, collect=None)
+    return replace(step, match=isa.Match(row, step.instruction, step.match.values))
+
+
 def _branch(step: Step, target: int, following: int | None) -> Terminator:
     guard = step.instruction.guard
     if guard is None or following is None:
@@ -142,21 +193,42 @@ def _branch(step: Step, target: int, following: int | None) -> Terminator:
     return Branch(step, guard.register, guard.negated, target, following)
 
 
-def _unconditional(step: Step, following: int | None) -> Terminator:
-    if step.control == "barrier" and following is not None:
-        return Barrier(step, following)
-    return Trap(step) if step.control == "trap" else Exit()
+def _unconditional(step: Step, following: int | None, starts: dict[str, int], tables: Tables) -> Terminator:
+    operands = step.instruction.operands
+    match step.control:
+        case "barrier" if following is not None:
+            return Barrier(step, following)
+        case "call":
+            return Jump(_find(step, operands[0], starts), _find(step, operands[1], starts))
+        case "switch" | "return":
+            register, table = operands
+            assert isinstance(register, tree.Register) and isinstance(table, tree.Symbol)
+            targets = tuple(_find(step, tree.Symbol(label), starts) for label in tables.get(table.name, ()))
+            if not targets:
+                raise _no_label(step, table.name)
+            return Switch(step, register.name, targets, step.control == "return")
+        case control if control in _TRAPS:
+            return Trap(step)
+        case _:
+            return Exit()
 
 
 def _target(step: Step, starts: dict[str, int]) -> int:
-    operand = step.instruction.operands[0]
+    return _find(step, step.instruction.operands[0], starts)
+
+
+def _find(step: Step, operand: tree.Operand, starts: dict[str, int]) -> int:
     name = operand.name if isinstance(operand, tree.Symbol) else str(operand)
     if name not in starts:
-        place = Diagnostic(
-            f"branch to {name}, which is no label of this function", "PTX line", step.instruction.line
-        )
-        raise CompileError("the PTX branches outside its function", (place,))
+        raise _no_label(step, name)
     return starts[name]
+
+
+def _no_label(step: Step, name: str) -> CompileError:
+    place = Diagnostic(
+        f"branch to {name}, which is no label of this function", "PTX line", step.instruction.line
+    )
+    return CompileError("the PTX branches outside its function", (place,))
 
 
 def _renumber(blocks: list[Block]) -> tuple[Block, ...]:
@@ -167,10 +239,14 @@ def _renumber(blocks: list[Block]) -> tuple[Block, ...]:
 
 def _retarget(end: Terminator, number: dict[int, int]) -> Terminator:
     match end:
-        case Jump(target):
-            return Jump(number[target])
+        case Jump(target, back):
+            return Jump(number[target], None if back is None else number[back])
         case Branch(taken=taken, other=other):
             return replace(end, taken=number[taken], other=number[other])
+        case Switch(targets=targets):
+            # Calls in code that cannot be reached are gone; nothing returns there.
+            known = [number[target] for target in targets if target in number]
+            return replace(end, targets=tuple(number.get(target, known[0]) for target in targets))
         case Barrier(resume=resume):
             return replace(end, resume=number[resume])
         case _:
@@ -178,21 +254,41 @@ def _retarget(end: Terminator, number: dict[int, int]) -> Terminator:
 
 
 def _schedule(blocks: list[Block]) -> list[int]:
-    """Reverse post-order in which each loop is contiguous and precedes what follows it."""
-    successors = [block.successors for block in blocks]
-    loops = find_loops(successors, _post_order(successors)[::-1])
+    """The order of all blocks: the entry, then shared functions before their callers."""
+    successors = [block.local_successors for block in blocks]
+    orders: dict[int, list[int]] = {}
+
+    def visit(root: int) -> None:
+        orders[root] = []  # recursion ends here; the place in `orders` is taken anew below
+        body = _post_order(successors, root)
+        for node in body:
+            end = blocks[node].end
+            if isinstance(end, Jump) and end.back is not None and end.target not in orders:
+                visit(end.target)
+        del orders[root]
+        orders[root] = _schedule_body(successors, root)
+
+    visit(0)
+    order = [node for body in orders.values() for node in body]
+    order.remove(0)
+    return [0, *order]
+
+
+def _schedule_body(successors: list[tuple[int, ...]], root: int) -> list[int]:
+    """Reverse post-order of one function in which each loop is contiguous and precedes what follows it."""
+    loops = find_loops(successors, _post_order(successors, root)[::-1])
     # Of a block's successors the one in the fewest common loops is visited first, so it comes last.
     ranked = [
         tuple(sorted(targets, key=lambda t: sum(node in body and t in body for body in loops.values())))
         for node, targets in enumerate(successors)
     ]
-    return _post_order(ranked)[::-1]
+    return _post_order(ranked, root)[::-1]
 
 
-def _post_order(successors: list[tuple[int, ...]]) -> list[int]:
-    seen = {0}
+def _post_order(successors: list[tuple[int, ...]], root: int) -> list[int]:
+    seen = {root}
     order: list[int] = []
-    stack = [(0, iter(successors[0]))]
+    stack = [(root, iter(successors[root]))]
     while stack:
         node, rest = stack[-1]
         for target in rest:

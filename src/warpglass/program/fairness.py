@@ -8,7 +8,7 @@ after a number of turns the warp lets the other warps run.
 
 from __future__ import annotations
 
-from .blocks import Block, Branch, find_loops
+from .blocks import Block, find_loops
 
 
 def find_fair(blocks: tuple[Block, ...]) -> frozenset[int]:
@@ -30,4 +30,4 @@ def _waits(body: list[Block]) -> bool:
             if not tainted.isdisjoint(step.reads) and not tainted.issuperset(step.writes):
                 tainted.update(step.writes)
                 grown = True
-    return any(isinstance(block.end, Branch) and block.end.register in tainted for block in body)
+    return any(block.splits in tainted for block in body)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .blocks import Barrier, Block, Branch
+from .blocks import Barrier, Block
 
 
 def find_liveness(blocks: tuple[Block, ...]) -> tuple[frozenset[str], ...]:
@@ -24,8 +24,10 @@ def find_liveness(blocks: tuple[Block, ...]) -> tuple[frozenset[str], ...]:
                 used |= written & ~killed
             else:
                 killed |= written
-        if isinstance(block.end, Branch):
-            used |= bit[block.end.register] & ~killed
+        if block.splits is not None:
+            used |= bit[block.splits] & ~killed
+        if isinstance(block.end, Barrier):
+            used |= _mask(block.end.step.reads, bit) & ~killed
         uses.append(used)
         kills.append(killed)
     live = [0] * len(blocks)
@@ -73,8 +75,10 @@ def _bits(blocks: tuple[Block, ...]) -> tuple[list[str], dict[str, int]]:
     for block in blocks:
         for step in block.steps:
             names.update(dict.fromkeys((*step.reads, *step.writes)))
-        if isinstance(block.end, Branch):
-            names[block.end.register] = None
+        if block.splits is not None:
+            names[block.splits] = None
+        if isinstance(block.end, Barrier):
+            names.update(dict.fromkeys(block.end.step.reads))
     ordered = list(names)
     return ordered, {name: 1 << position for position, name in enumerate(ordered)}
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .blocks import Barrier, Block, Branch, Exit
+from .blocks import Barrier, Block, Exit
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +123,15 @@ def _propagate(
         waiting = schedule.sets[index]
         if any(target in fair and target <= index for target in successors):
             schedule.take_turns(successors, waiting)
-        if isinstance(blocks[index].end, Branch):
-            for target in successors:
-                schedule.go_on((target,), waiting)
-        if not isinstance(blocks[index].end, Branch) or divergent[index]:
+        if blocks[index].splits is None:
             schedule.go_on(successors, waiting)
+            continue
+        for target in successors:
+            schedule.go_on((target,), waiting)
+        if divergent[index]:  # any of the targets may be the lowest that gets lanes
+            ordered = sorted(successors)
+            for first in range(len(ordered)):
+                schedule.go_on(tuple(ordered[first:]), waiting)
     return schedule.sets
 
 
