@@ -19,6 +19,8 @@ WORDS = (
     "local",  # pointer to the warps' local memory
     "frames",  # pointer to the warps' frames: registers kept across barriers
     "states",  # pointer to one i32 per warp: where it resumes
+    "waits",  # pointer to two i32 per warp: the barrier it waits at, and that barrier's generation
+    "barriers",  # pointer to the table of the block's 16 barriers, BARRIER_WORDS i32 each
     "counters",  # pointer to the probes' i64 counters
     "ranges",  # pointer to the range table: base, size, delta, permissions per entry
     "range_count",
@@ -38,6 +40,9 @@ SLOT = {name: position for position, name in enumerate(WORDS)}
 RANGE_WORDS = 4
 # Entries of the site table: three 64-bit words.
 SITE_WORDS = 3
+# Entries of the barrier table, in i32: threads arrived, generation, threads expected (0: all), predicates
+# that held, threads that voted; then the last two of the two latest generations, by parity.
+BARRIERS, BARRIER_WORDS = 16, 9
 
 READ, WRITE, GENERIC_ONLY = 1, 2, 4
 
@@ -48,7 +53,7 @@ MODULE_BASE = 0x6_0000_0000_0000
 GLOBAL_BASE = 0x7_0000_0000_0000
 
 # What a warp function returns, or keeps as its state: DONE, START, or RESUME + resume point.
-FAULT, STOPPED, DONE, START, RESUME = -2, -1, 0, 1, 2
+DEADLOCK, FAULT, STOPPED, DONE, START, RESUME = -3, -2, -1, 0, 1, 2
 # What the kernel function returns when all went well.
 OK = 0
 # The fault_site of a worker that has neither faulted nor been stopped in a loop.

@@ -64,6 +64,9 @@ class _SilentLanes(KindLanes):
     def store(self, space: str, address: Value, values: tuple[Value, ...], volatile: bool) -> None:
         pass
 
+    def arrive(self, barrier: Value, count: Value | None, predicate: Value | None, wait: bool) -> None:
+        pass
+
     def atomic(self, space: str, operation: str, address: Value, operands: tuple[Value, ...]) -> Value:
         return Value(operands[-1].type, "%_")
 

@@ -331,6 +331,12 @@ class KindLanes(VectorLanes):
         else:
             self.access.store_any(site, self.as_vector(address).ir, type_, names, self.mask)
 
+    def one_of(self, a: Value) -> str:
+        return a.ir if a.uniform else super().one_of(self.as_vector(a))
+
+    def everywhere(self, type_: str, scalar: str) -> Value:
+        return Value(type_, scalar, UNIFORM)
+
     # ------------------------------------------------------------------------------------ across lanes
     def known(self, a: Value) -> int | None:
         return a.constant

@@ -142,6 +142,35 @@ class VectorLanes(Lanes[Value]):
         old = self.access.atomic(site, operation, self.as_vector(address).ir, type_, names, self.mask)
         return Value(type_, old)
 
+    def arrive(self, barrier: Value, count: Value | None, predicate: Value | None, wait: bool) -> None:
+        args = [
+            ("ptr", "%context"),
+            ("i32", "%warp"),
+            ("i32", self.one_of(barrier)),
+            ("i32", "0" if count is None else self.one_of(count)),
+            ("i32", self.mask),
+            ("i32", self.one_of(self.ballot(predicate)) if predicate is not None else "0"),
+            ("i1", "true" if wait else "false"),
+        ]
+        self.builder.call("void", "wg_arrive", args)
+
+    def barrier_votes(self, barrier: Value) -> tuple[Value, Value]:
+        args = [("ptr", "%context"), ("i32", "%warp"), ("i32", self.one_of(barrier))]
+        both = self.builder.call("i64", "wg_barrier_votes", args)
+        everyone = self.builder.value(f"lshr i64 {both}, 32")
+        counts = [self.builder.value(f"trunc i64 {name} to i32") for name in (both, everyone)]
+        return self.everywhere("i32", counts[0]), self.everywhere("i32", counts[1])
+
+    def one_of(self, a: Value) -> str:
+        """A value that is the same in all active lanes, as a scalar."""
+        lane = self.builder.call("i32", "llvm.cttz.i32", [("i32", self.mask), ("i1", "false")])
+        within = self.builder.value(f"and i32 {lane}, 31")
+        return self.builder.value(f"extractelement {vector(a.type)} {a.ir}, i32 {within}")
+
+    def everywhere(self, type_: str, scalar: str) -> Value:
+        """A scalar as the value of all lanes."""
+        return self._splat(type_, scalar)
+
     # ------------------------------------------------------------------------------------ across lanes
     def known(self, a: Value) -> int | None:
         return None

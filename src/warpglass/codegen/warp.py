@@ -317,6 +317,7 @@ class WarpFunction:
         b = self.builder
         for probe in self.probes:
             probe.barrier(Emission(b, mask), end)
+        self.steps.run(end.step, mask, frozenset())
         live = self.program.live[end.resume]
         if not self.pending.divergent_barrier:
             self.registers.save(live & self.program.dirty[index])

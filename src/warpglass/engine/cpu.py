@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from .. import devices
-from ..codegen.context import FAULT
+from ..codegen.context import DEADLOCK, FAULT
 from ..devices import Device
 from ..errors import ArgumentError, LaunchError
 from .arguments import Bound, pack
 from .backend import Launch, Outcome
-from .faults import Scene, explain_fault, explain_timeout
+from .faults import Scene, explain_deadlock, explain_fault, explain_timeout
 from .limits import check_launch
 from .memory import place, range_words
 from .pool import Pool, thread_count
@@ -119,6 +119,9 @@ def _execute(launch: Launch, prepared: Prepared, executable: Executable, bound: 
         broken = [worker.context for worker, code in zip(workers, codes, strict=True) if code == FAULT]
         if broken:
             raise explain_fault(scene, broken)
+        stuck = [worker for worker, code in zip(workers, codes, strict=True) if code == DEADLOCK]
+        if stuck:
+            raise explain_deadlock(scene, stuck[0].context, stuck[0].states, stuck[0].barriers)
         if late:
             raise explain_timeout(scene, [worker.context for worker in workers])
     return seconds

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..codegen.access import Site
-from ..codegen.context import LOCAL_WINDOW, NOWHERE, SHARED_WINDOW, SLOT
+from ..codegen.context import LOCAL_WINDOW, NOWHERE, RESUME, SHARED_WINDOW, SLOT
 from ..errors import FaultPlace, KernelFault, KernelTimeout
 from ..program import Barrier, Branch, ModuleVariable, Step, Switch
 from .arguments import Bound
@@ -101,6 +101,33 @@ def explain_timeout(scene: Scene, contexts: Sequence[np.ndarray]) -> KernelTimeo
         f"(cudaErrorLaunchTimeout; warpglass.reset() makes the device usable)"
     )
     return KernelTimeout(message, FaultPlace("timeout", file, line, block, thread))
+
+
+def explain_deadlock(
+    scene: Scene, context: np.ndarray, states: Sequence[int], barriers: Sequence[int]
+) -> KernelTimeout:
+    """The error for a block in which every thread that has not ended waits at a barrier."""
+    launch = scene.launch
+    block = _unflatten(int(context[SLOT["fault_block"]]), launch.grid)
+    ends = [one.end for one in scene.prepared.program.blocks]
+    resumes = scene.executable.code.resumes
+    waiting: dict[tuple[str, int, int], list[int]] = {}
+    for warp, state in enumerate(states):
+        if state >= RESUME:
+            resume = resumes[min(state - RESUME, len(resumes) - 1)]
+            step = next(end.step for end in ends if isinstance(end, Barrier) and end.resume == resume)
+            waiting.setdefault((*_source(step), barriers[warp]), []).append(warp)
+    places = "; ".join(
+        f"warp{'s' if len(warps) > 1 else ''} {', '.join(map(str, warps))} "
+        f"at barrier {barrier} ({file}:{line})"
+        for (file, line, barrier), warps in waiting.items()
+    )
+    file, line, _ = next(iter(waiting), (None, None, None))
+    message = (
+        f"{launch.compiled.name}: deadlock in block {block}: every thread that has not ended waits at a "
+        f"barrier that cannot open: {places} (the device needs a reset)"
+    )
+    return KernelTimeout(message, FaultPlace("deadlock", file, line, block))
 
 
 def _position(launch: Launch, context: np.ndarray) -> tuple[Dim3, Dim3]:

@@ -14,6 +14,8 @@ import numpy as np
 
 from ..codegen import KernelCode, Shape
 from ..codegen.context import (
+    BARRIER_WORDS,
+    BARRIERS,
     GENERIC_ONLY,
     NOWHERE,
     RANGE_WORDS,
@@ -66,6 +68,8 @@ class Worker:
         self._sites = np.zeros(max(1, len(code.sites)) * SITE_WORDS, np.int64)
         self._frames = aligned(code.frame_stride * shape.warps)
         self._local = aligned(32 * local * shape.warps)
+        self._waits = np.zeros(2 * shape.warps, np.int32)
+        self._barriers = np.zeros(BARRIERS * BARRIER_WORDS, np.int32)
         self._states = np.zeros(shape.warps, np.int32)
         self._counters = np.zeros(max(1, code.counters), np.int64)
         self._parameters = aligned(parameters)
@@ -82,6 +86,8 @@ class Worker:
             frames=self._frames.ctypes.data,
             local=self._local.ctypes.data,
             states=self._states.ctypes.data,
+            waits=self._waits.ctypes.data,
+            barriers=self._barriers.ctypes.data,
             counters=self._counters.ctypes.data,
             sites=self._sites.ctypes.data,
             threads=threads.ctypes.data,
@@ -89,6 +95,16 @@ class Worker:
         )
         self._make_shared(0)
         self._make_ranges(4)
+
+    @property
+    def states(self) -> list[int]:
+        """The state of each warp: done, or where it goes on (codegen/context.py)."""
+        return self._states.tolist()
+
+    @property
+    def barriers(self) -> list[int]:
+        """The barrier that each warp waits at, or has waited at last."""
+        return self._waits[::2].tolist()
 
     def _put(self, **words: int) -> None:
         for name, value in words.items():

@@ -74,6 +74,18 @@ class Lanes(ABC, Generic[V]):
         `operation` is LLVM's atomicrmw operation, or `cmpxchg` with the operands expected and new.
         """
 
+    @abstractmethod
+    def arrive(self, barrier: V, count: V | None, predicate: V | None, wait: bool) -> None:
+        """The warp arrives at a barrier of the block, the same for all lanes, with a predicate to vote on.
+
+        `count` is the number of threads expected, None for all of the block.
+        """
+
+    @abstractmethod
+    def barrier_votes(self, barrier: V) -> tuple[V, V]:
+        """Of the threads that arrived at a barrier that has opened: for how many the predicate held, and
+        how many there were (i32)."""
+
     # ------------------------------------------------------------------------------------ across lanes
     @abstractmethod
     def known(self, a: V) -> int | None:

@@ -45,6 +45,7 @@ class Row:
     flops: int = 0  # floating-point operations per thread
     implicit: tuple[Place, ...] = ()  # registers used without being named, behind the operands
     waits: bool = False  # threads wait for each other by looking at its result
+    collect: Meaning | None = None  # a barrier's result, computed when its warp goes on
 
 
 class Match:
@@ -118,6 +119,7 @@ def add_row(
     reads: str | None = None,
     writes: str | None = None,
     waits: bool = False,
+    collect: Meaning | None = None,
     **choices: str,
 ) -> None:
     """Add a row without decorating: for control rows and meanings shared by several rows.
@@ -130,7 +132,7 @@ def add_row(
         for name, destination in ((reads, False), (writes, True))
         if name is not None
     )
-    ROWS.setdefault(pattern.opcode, []).append(Row(pattern, unit, meaning, control, flops, implicit, waits))
+    ROWS.setdefault(pattern.opcode, []).append(Row(pattern, unit, meaning, control, flops, implicit, waits, collect))
 
 
 def match(instruction: tree.Instruction) -> Match | None:

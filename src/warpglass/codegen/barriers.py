@@ -1,0 +1,166 @@
+"""Barriers with ids, counts and votes, as LLVM IR: what generated code calls, and the block loop's part.
+
+A warp that arrives adds its 32 threads to the barrier's count and notes the barrier's generation; it may go
+on once the generation has changed. A barrier with a count opens when so many threads have arrived, one
+without when all warps of the block that have not ended have. If no warp can run and none opens, the block is
+deadlocked. Kernels whose barriers are all `bar.sync 0` need none of this (kernel.py).
+"""
+
+from __future__ import annotations
+
+from .context import BARRIER_WORDS, BARRIERS, SLOT
+
+_HELPERS = """
+define internal void @wg_open_barrier(ptr %b) noinline #0 {{
+  %generation.p = getelementptr i32, ptr %b, i32 1
+  %held.p = getelementptr i32, ptr %b, i32 3
+  %total.p = getelementptr i32, ptr %b, i32 4
+  %generation = load i32, ptr %generation.p
+  %held = load i32, ptr %held.p
+  %total = load i32, ptr %total.p
+  %parity = and i32 %generation, 1
+  %twice = shl i32 %parity, 1
+  %place = add i32 %twice, 5
+  %kept.held = getelementptr i32, ptr %b, i32 %place
+  store i32 %held, ptr %kept.held
+  %kept.total = getelementptr i32, ptr %kept.held, i32 1
+  store i32 %total, ptr %kept.total
+  store i32 0, ptr %held.p
+  store i32 0, ptr %total.p
+  store i32 0, ptr %b
+  %next = add i32 %generation, 1
+  store i32 %next, ptr %generation.p
+  ret void
+}}
+define internal void @wg_arrive(
+  ptr %context, i32 %warp, i32 %id, i32 %count, i32 %mask, i32 %votes, i1 %wait
+) noinline #0 {{
+entry:
+  %barriers.p = getelementptr i64, ptr %context, i64 {barriers}
+  %barriers = load ptr, ptr %barriers.p
+  %waits.p = getelementptr i64, ptr %context, i64 {waits}
+  %waits = load ptr, ptr %waits.p
+  %number = and i32 %id, {last}
+  %b = getelementptr [{words} x i32], ptr %barriers, i32 %number
+  %w = getelementptr [2 x i32], ptr %waits, i32 %warp
+  %w.generation = getelementptr i32, ptr %w, i32 1
+  %generation.p = getelementptr i32, ptr %b, i32 1
+  %generation = load i32, ptr %generation.p
+  %waited = load i32, ptr %w
+  %waited.generation = load i32, ptr %w.generation
+  %same = icmp eq i32 %waited, %number
+  %still = icmp eq i32 %waited.generation, %generation
+  %counted = and i1 %same, %still
+  %more = select i1 %counted, i32 0, i32 32
+  %before = load i32, ptr %b
+  %arrived = add i32 %before, %more
+  store i32 %arrived, ptr %b
+  %expected.p = getelementptr i32, ptr %b, i32 2
+  store i32 %count, ptr %expected.p
+  %held.p = getelementptr i32, ptr %b, i32 3
+  %held = load i32, ptr %held.p
+  %for = call i32 @llvm.ctpop.i32(i32 %votes)
+  %held.next = add i32 %held, %for
+  store i32 %held.next, ptr %held.p
+  %total.p = getelementptr i32, ptr %b, i32 4
+  %total = load i32, ptr %total.p
+  %here = call i32 @llvm.ctpop.i32(i32 %mask)
+  %total.next = add i32 %total, %here
+  store i32 %total.next, ptr %total.p
+  br i1 %wait, label %note, label %check
+note:
+  store i32 %number, ptr %w
+  store i32 %generation, ptr %w.generation
+  br label %check
+check:
+  %counting = icmp ne i32 %count, 0
+  %enough = icmp uge i32 %arrived, %count
+  %opens = and i1 %counting, %enough
+  br i1 %opens, label %open, label %done
+open:
+  call void @wg_open_barrier(ptr %b)
+  br label %done
+done:
+  ret void
+}}
+define internal i64 @wg_barrier_votes(ptr %context, i32 %warp, i32 %id) noinline #0 {{
+  %barriers.p = getelementptr i64, ptr %context, i64 {barriers}
+  %barriers = load ptr, ptr %barriers.p
+  %waits.p = getelementptr i64, ptr %context, i64 {waits}
+  %waits = load ptr, ptr %waits.p
+  %number = and i32 %id, {last}
+  %b = getelementptr [{words} x i32], ptr %barriers, i32 %number
+  %w = getelementptr [2 x i32], ptr %waits, i32 %warp
+  %w.generation = getelementptr i32, ptr %w, i32 1
+  %generation = load i32, ptr %w.generation
+  %parity = and i32 %generation, 1
+  %twice = shl i32 %parity, 1
+  %place = add i32 %twice, 5
+  %kept.held = getelementptr i32, ptr %b, i32 %place
+  %held = load i32, ptr %kept.held
+  %kept.total = getelementptr i32, ptr %kept.held, i32 1
+  %total = load i32, ptr %kept.total
+  %low = zext i32 %held to i64
+  %wide = zext i32 %total to i64
+  %high = shl i64 %wide, 32
+  %both = or i64 %low, %high
+  ret i64 %both
+}}
+define internal i1 @wg_is_held(ptr %context, i32 %warp) noinline #0 {{
+  %barriers.p = getelementptr i64, ptr %context, i64 {barriers}
+  %barriers = load ptr, ptr %barriers.p
+  %waits.p = getelementptr i64, ptr %context, i64 {waits}
+  %waits = load ptr, ptr %waits.p
+  %w = getelementptr [2 x i32], ptr %waits, i32 %warp
+  %number = load i32, ptr %w
+  %w.generation = getelementptr i32, ptr %w, i32 1
+  %waited = load i32, ptr %w.generation
+  %b = getelementptr [{words} x i32], ptr %barriers, i32 %number
+  %generation.p = getelementptr i32, ptr %b, i32 1
+  %generation = load i32, ptr %generation.p
+  %same = icmp eq i32 %generation, %waited
+  ret i1 %same
+}}
+define internal i1 @wg_open_barriers(ptr %context, i32 %live) noinline #0 {{
+entry:
+  %barriers.p = getelementptr i64, ptr %context, i64 {barriers}
+  %barriers = load ptr, ptr %barriers.p
+  %everyone = mul i32 %live, 32
+  br label %next
+next:
+  %number = phi i32 [ 0, %entry ], [ %number.next, %on ]
+  %opened = phi i1 [ false, %entry ], [ %opened.next, %on ]
+  %b = getelementptr [{words} x i32], ptr %barriers, i32 %number
+  %arrived = load i32, ptr %b
+  %expected.p = getelementptr i32, ptr %b, i32 2
+  %expected = load i32, ptr %expected.p
+  %some = icmp ne i32 %arrived, 0
+  %for.all = icmp eq i32 %expected, 0
+  %enough = icmp uge i32 %arrived, %everyone
+  %x = and i1 %some, %for.all
+  %opens = and i1 %x, %enough
+  br i1 %opens, label %open, label %on
+open:
+  call void @wg_open_barrier(ptr %b)
+  br label %on
+on:
+  %opened.next = or i1 %opened, %opens
+  %number.next = add i32 %number, 1
+  %more = icmp ult i32 %number.next, {count}
+  br i1 %more, label %next, label %done
+done:
+  ret i1 %opened.next
+}}
+"""
+
+
+def barrier_helpers(declarations: set[str]) -> str:
+    """The helpers' definitions."""
+    declarations.add("declare i32 @llvm.ctpop.i32(i32)")
+    return _HELPERS.format(
+        barriers=SLOT["barriers"],
+        waits=SLOT["waits"],
+        words=BARRIER_WORDS,
+        count=BARRIERS,
+        last=BARRIERS - 1,
+    )

@@ -1,0 +1,220 @@
+"""The kernel function: blocks from the shared counter, and within a block round after round over its warps.
+
+In a round every warp runs up to its next barrier, its end, or the point where it yields. When the last warp
+has stopped, every live thread of the block waits, so the barrier is open, unless a warp has only yielded.
+Kernels with other barriers than `bar.sync 0` ask for each warp whether its own has opened (barriers.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .context import BARRIER_WORDS, BARRIERS, DEADLOCK, DONE, OK, RESUME, SLOT, START, STOPPED
+from .shape import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """What the loop must know of a warp function.
+
+    `header` and `stride` are the bytes of a warp's frame that hold masks, and of the whole frame;
+    `first_yield` is the least state that means a warp has only yielded; `local` are the bytes of local
+    memory a thread; `named` says whether barriers have ids.
+    """
+
+    header: int
+    stride: int
+    first_yield: int | None
+    local: int
+    named: bool
+
+
+_ARGUMENTS = (
+    "ptr %context, i32 %warp, i32 %state, i32 %start_mask, "
+    "i32 %cx, i32 %cy, i32 %cz, i32 %gx, i32 %gy, i32 %gz, "
+    "ptr %threads_of_warp, ptr %parameters, ptr %shared, i64 %shared_address, i64 %shared_size, "
+    "ptr %frame, ptr %local, ptr %sites, ptr %stop, ptr %counters, ptr %lane_buffer, ptr %lane_addresses"
+)
+
+
+def _words(*names: tuple[str, str, str]) -> str:
+    """Loads of context words: (value name, word, LLVM type)."""
+    lines: list[str] = []
+    for value, word, type_ in names:
+        lines.append(f"  %{value}.p = getelementptr i64, ptr %context, i64 {SLOT[word]}")
+        lines.append(f"  %{value} = load {type_}, ptr %{value}.p")
+    return "\n".join(lines)
+
+
+def block_loop(shape: Shape, rounds: Rounds) -> str:
+    """`@run`, as LLVM IR."""
+    header, stride, local = rounds.header, rounds.stride, rounds.local
+    words = _words(
+        ("next", "next_block", "ptr"),
+        ("count", "block_count", "i64"),
+        ("chunk", "chunk", "i64"),
+        ("gx64", "grid_x", "i64"),
+        ("gy64", "grid_y", "i64"),
+        ("gz64", "grid_z", "i64"),
+        ("parameters", "parameters", "ptr"),
+        ("shared", "shared", "ptr"),
+        ("shared_size", "shared_size", "i64"),
+        ("frames", "frames", "ptr"),
+        ("locals", "local", "ptr"),
+        ("states", "states", "ptr"),
+        ("counters", "counters", "ptr"),
+        ("sites", "sites", "ptr"),
+        ("stop", "stop", "ptr"),
+        ("limit", "limit", "ptr"),
+        ("barriers", "barriers", "ptr"),
+        ("waits_table", "waits", "ptr"),
+        ("threads", "threads", "ptr"),
+    )
+    tail = shape.threads % 32
+    last_mask = (1 << tail) - 1 if tail else -1
+    # Registers and shared memory start the same in every block, whichever worker runs it.
+    clear = "call void @llvm.memset.p0.i64(ptr %shared, i8 0, i64 %shared_size, i1 false)"
+    frames = f"call void @llvm.memset.p0.i64(ptr %frames, i8 0, i64 {shape.warps * stride}, i1 false)"
+    # Warps that yield are run again; barriers open once every other warp waits at them.
+    yields = rounds.first_yield if rounds.first_yield is not None else 1 << 30
+    warp_local = 32 * local  # bytes of a warp
+    local_clear = (
+        f"call void @llvm.memset.p0.i64(ptr %locals, i8 0, i64 {shape.warps * warp_local}, i1 false)"
+    )
+    after, shut = "round_done", "xor i1 %open, true"
+    reset = settle = ""
+    if rounds.named:
+        after, shut = "opening", "call i1 @wg_is_held(ptr %context, i32 %warp)"
+        reset, settle = _reset_barriers(shape), _OPENING
+    return f"""
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+
+define i64 @run(ptr %context) #0 {{
+entry:
+  %lane_buffer = alloca [2048 x i8], align 64
+  %lane_addresses = alloca [32 x i64], align 64
+{words}
+  %shared_address = ptrtoint ptr %shared to i64
+  %gx = trunc i64 %gx64 to i32
+  %gy = trunc i64 %gy64 to i32
+  %gz = trunc i64 %gz64 to i32
+  br label %take
+take:
+  %from = atomicrmw add ptr %next, i64 %chunk monotonic
+  %some = icmp slt i64 %from, %count
+  br i1 %some, label %got, label %finished
+got:
+  %wanted = add i64 %from, %chunk
+  %to = call i64 @llvm.smin.i64(i64 %wanted, i64 %count)
+  br label %next_block
+next_block:
+  %block = phi i64 [ %from, %got ], [ %block.next, %block_done ]
+  %stopping = load volatile i32, ptr %stop
+  %asked = icmp ne i32 %stopping, 0
+  %first_bad = load volatile i64, ptr %limit
+  %late = icmp sge i64 %block, %first_bad
+  %halt = or i1 %asked, %late
+  br i1 %halt, label %stopped, label %start_block
+start_block:
+  %cx64 = urem i64 %block, %gx64
+  %yz = udiv i64 %block, %gx64
+  %cy64 = urem i64 %yz, %gy64
+  %cz64 = udiv i64 %yz, %gy64
+  %cx = trunc i64 %cx64 to i32
+  %cy = trunc i64 %cy64 to i32
+  %cz = trunc i64 %cz64 to i32
+  {clear}
+  {frames if header else ""}
+  {local_clear if local else ""}
+  {reset}
+  br label %round
+round:
+  %first_round = phi i1 [ true, %start_block ], [ false, %{after} ]
+  %open = phi i1 [ true, %start_block ], [ %open.next, %{after} ]
+  br label %next_warp
+next_warp:
+  %warp = phi i32 [ 0, %round ], [ %warp.next, %warp_done ]
+  %waiting = phi i1 [ false, %round ], [ %waiting.next, %warp_done ]
+  %open.now = phi i1 [ true, %round ], [ %open.next, %warp_done ]
+  %live = phi i32 [ 0, %round ], [ %live.next, %warp_done ]
+  %ran = phi i1 [ false, %round ], [ %ran.next, %warp_done ]
+  %warp64 = zext i32 %warp to i64
+  %state.p = getelementptr i32, ptr %states, i64 %warp64
+  %state.kept = load i32, ptr %state.p
+  %state = select i1 %first_round, i32 {START}, i32 %state.kept
+  %state.less = sub i32 %state, {RESUME}
+  %gone = icmp eq i32 %state, {DONE}
+  %at_barrier = icmp ult i32 %state.less, {yields - RESUME}
+  %shut = {shut}
+  %held = and i1 %at_barrier, %shut
+  %idle = or i1 %gone, %held
+  br i1 %idle, label %warp_done, label %run_warp
+run_warp:
+  %is_last = icmp eq i32 %warp, {shape.warps - 1}
+  %start_mask = select i1 %is_last, i32 {last_mask}, i32 -1
+  %threads_offset = mul i64 %warp64, 128
+  %threads_of_warp = getelementptr i8, ptr %threads, i64 %threads_offset
+  %frame_offset = mul i64 %warp64, {stride}
+  %frame_start = getelementptr i8, ptr %frames, i64 %frame_offset
+  %frame = getelementptr i8, ptr %frame_start, i64 {header}
+  %local_offset = mul i64 %warp64, {warp_local}
+  %local = getelementptr i8, ptr %locals, i64 %local_offset
+  %result = call i32 @warp({_ARGUMENTS})
+  %bad = icmp slt i32 %result, 0
+  br i1 %bad, label %broken, label %keep_state, !prof !1
+keep_state:
+  store i32 %result, ptr %state.p
+  br label %warp_done
+warp_done:
+  %now = phi i32 [ %state, %next_warp ], [ %result, %keep_state ]
+  %runs = phi i1 [ false, %next_warp ], [ true, %keep_state ]
+  %ran.next = or i1 %ran, %runs
+  %waits = icmp ne i32 %now, {DONE}
+  %waiting.next = or i1 %waiting, %waits
+  %one_more = zext i1 %waits to i32
+  %live.next = add i32 %live, %one_more
+  %settled = icmp slt i32 %now, {yields}
+  %open.next = and i1 %open.now, %settled
+  %warp.next = add i32 %warp, 1
+  %more_warps = icmp ult i32 %warp.next, {shape.warps}
+  br i1 %more_warps, label %next_warp, label %round_done
+round_done:
+  br i1 %waiting.next, label %{"opening" if rounds.named else "round"}, label %block_done
+{settle}
+block_done:
+  %block.next = add i64 %block, 1
+  %more_blocks = icmp slt i64 %block.next, %to
+  br i1 %more_blocks, label %next_block, label %take
+broken:
+  %warp.w = getelementptr i64, ptr %context, i64 {SLOT["fault_warp"]}
+  store i64 %warp64, ptr %warp.w
+  %block.w = getelementptr i64, ptr %context, i64 {SLOT["fault_block"]}
+  store i64 %block, ptr %block.w
+  %lowest = atomicrmw min ptr %limit, i64 %block monotonic
+  %code = sext i32 %result to i64
+  ret i64 %code
+stopped:
+  ret i64 {STOPPED}
+finished:
+  ret i64 {OK}
+}}
+"""
+
+
+def _reset_barriers(shape: Shape) -> str:
+    """No warp has arrived anywhere, and none waits: the generations that they wait for do not exist."""
+    table, waits = 4 * BARRIERS * BARRIER_WORDS, 8 * shape.warps
+    return f"""call void @llvm.memset.p0.i64(ptr %barriers, i8 0, i64 {table}, i1 false)
+  call void @llvm.memset.p0.i64(ptr %waits_table, i8 -1, i64 {waits}, i1 false)"""
+
+
+_OPENING = f"""opening:
+  %opened = call i1 @wg_open_barriers(ptr %context, i32 %live.next)
+  %progress = or i1 %ran.next, %opened
+  br i1 %progress, label %round, label %deadlock
+deadlock:
+  %stuck.w = getelementptr i64, ptr %context, i64 {SLOT["fault_block"]}
+  store i64 %block, ptr %stuck.w
+  %lowest.stuck = atomicrmw min ptr %limit, i64 %block monotonic
+  ret i64 {DEADLOCK}
+"""
