@@ -13,10 +13,15 @@ import threading
 import time
 from collections.abc import Callable
 
+from .doorbell import Doorbell, spare_cores
+
 Job = Callable[[int], int]
 
 # Once a worker has faulted, how long the others may finish blocks that come before the faulting one.
 _GRACE = 1.0
+# How long, in seconds, to stay awake for the end of a small kernel, and from which launch on: a process with
+# fewer need not load the code for it.
+_SMALL_KERNEL, _FEW = 50e-6, 3
 _LONGEST = 1e6  # seconds; what lock timeouts of all platforms can represent
 
 
@@ -33,11 +38,12 @@ def thread_count() -> int:
 class Flight:
     """One launch in the air: what each worker returned, None while it runs."""
 
-    def __init__(self, workers: int, job: Job, stop: Callable[[], None]):
+    def __init__(self, workers: int, job: Job, stop: Callable[[], None], bell: Doorbell | None):
         self.codes: list[int | None] = [None] * workers
         self.errors: list[BaseException] = []
         self._job = job
         self._stop = stop
+        self._bell = bell
         self._cancelled = False
         self._ended: queue.SimpleQueue[int] = queue.SimpleQueue()
 
@@ -53,6 +59,8 @@ class Flight:
             self.errors.append(error)
         self.codes[number] = code
         self._ended.put(code)
+        if self._bell is not None and None not in self.codes:
+            self._bell.ring()
 
     def cancel(self) -> None:
         """End at once, and do not begin where it has not begun."""
@@ -70,6 +78,8 @@ class Flight:
         interrupt: BaseException | None = None
         while None in self.codes:
             try:
+                if self._bell is not None:
+                    self._bell.watch()
                 rest = deadline - time.monotonic()
                 if self._ended.get(timeout=min(max(rest, 0.0), _LONGEST)) < 0:
                     deadline = min(deadline, time.monotonic() + _GRACE)
@@ -103,6 +113,8 @@ class Pool:
         self.lock = threading.Lock()
         self._inboxes: list[queue.SimpleQueue[Flight]] = []
         self._last: Flight | None = None
+        self._bell: Doorbell | None = None
+        self._launches = 0
 
     def run(self, job: Job, workers: int, stop: Callable[[], None], timeout: float) -> tuple[list[int], bool]:
         """Run `job(k)` on workers 0 .. workers-1; returns what they returned and whether time ran out.
@@ -111,7 +123,12 @@ class Pool:
         """
         while len(self._inboxes) < workers:
             self._grow()
-        flight = self._last = Flight(workers, job, stop)
+        self._launches += 1
+        if self._launches == _FEW and spare_cores():
+            self._bell = Doorbell(_SMALL_KERNEL)
+        if self._bell is not None:
+            self._bell.clear()
+        flight = self._last = Flight(workers, job, stop, self._bell)
         for inbox in self._inboxes[:workers]:
             inbox.put(flight)
         late = flight.wait(timeout)
