@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .context import BARRIER_WORDS, BARRIERS, DEADLOCK, DONE, OK, RESUME, SLOT, START, STOPPED
+from .context import BARRIER_WORDS, BARRIERS, DEADLOCK, DONE, LEFT, OK, RESUME, SLOT, START, STOPPED
 from .shape import Shape
 
 
@@ -69,6 +69,9 @@ def block_loop(shape: Shape, rounds: Rounds) -> str:
         ("barriers", "barriers", "ptr"),
         ("waits_table", "waits", "ptr"),
         ("threads", "threads", "ptr"),
+        ("resident", "resident", "i64"),
+        ("resumed", "resumed", "i64"),
+        ("left_block", "left_block", "i64"),
     )
     tail = shape.threads % 32
     last_mask = (1 << tail) - 1 if tail else -1
@@ -81,7 +84,7 @@ def block_loop(shape: Shape, rounds: Rounds) -> str:
     local_clear = (
         f"call void @llvm.memset.p0.i64(ptr %locals, i8 0, i64 {shape.warps * warp_local}, i1 false)"
     )
-    after, shut = "round_done", "xor i1 %open, true"
+    after, shut = "stay", "xor i1 %open, true"
     reset = settle = ""
     if rounds.named:
         after, shut = "opening", "call i1 @wg_is_held(ptr %context, i32 %warp)"
@@ -98,7 +101,10 @@ entry:
   %gx = trunc i64 %gx64 to i32
   %gy = trunc i64 %gy64 to i32
   %gz = trunc i64 %gz64 to i32
-  br label %take
+  %going_on = icmp ne i64 %resumed, 0
+  br i1 %going_on, label %return_to, label %take
+return_to:
+  br label %next_block
 take:
   %from = atomicrmw add ptr %next, i64 %chunk monotonic
   %some = icmp slt i64 %from, %count
@@ -108,7 +114,9 @@ got:
   %to = call i64 @llvm.smin.i64(i64 %wanted, i64 %count)
   br label %next_block
 next_block:
-  %block = phi i64 [ %from, %got ], [ %block.next, %block_done ]
+  %block = phi i64 [ %from, %got ], [ %block.next, %block_done ], [ %left_block, %return_to ]
+  %last = phi i64 [ %to, %got ], [ %last, %block_done ], [ 0, %return_to ]
+  %fresh = phi i1 [ true, %got ], [ true, %block_done ], [ false, %return_to ]
   %stopping = load volatile i32, ptr %stop
   %asked = icmp ne i32 %stopping, 0
   %first_bad = load volatile i64, ptr %limit
@@ -123,14 +131,16 @@ start_block:
   %cx = trunc i64 %cx64 to i32
   %cy = trunc i64 %cy64 to i32
   %cz = trunc i64 %cz64 to i32
+  br i1 %fresh, label %clean_block, label %round
+clean_block:
   {clear}
   {frames if header else ""}
   {local_clear if local else ""}
   {reset}
   br label %round
 round:
-  %first_round = phi i1 [ true, %start_block ], [ false, %{after} ]
-  %open = phi i1 [ true, %start_block ], [ %open.next, %{after} ]
+  %first_round = phi i1 [ true, %clean_block ], [ false, %start_block ], [ false, %{after} ]
+  %open = phi i1 [ true, %clean_block ], [ false, %start_block ], [ %open.next, %{after} ]
   br label %next_warp
 next_warp:
   %warp = phi i32 [ 0, %round ], [ %warp.next, %warp_done ]
@@ -179,11 +189,20 @@ warp_done:
   %more_warps = icmp ult i32 %warp.next, {shape.warps}
   br i1 %more_warps, label %next_warp, label %round_done
 round_done:
-  br i1 %waiting.next, label %{"opening" if rounds.named else "round"}, label %block_done
+  br i1 %waiting.next, label %stay, label %block_done
+stay:
+  %yielding = xor i1 %open.next, true
+  %may_leave = icmp ne i64 %resident, 0
+  %leaves = and i1 %yielding, %may_leave
+  br i1 %leaves, label %leave, label %{"opening" if rounds.named else "round"}
+leave:
+  store i64 1, ptr %resumed.p
+  store i64 %block, ptr %left_block.p
+  ret i64 {LEFT}
 {settle}
 block_done:
   %block.next = add i64 %block, 1
-  %more_blocks = icmp slt i64 %block.next, %to
+  %more_blocks = icmp slt i64 %block.next, %last
   br i1 %more_blocks, label %next_block, label %take
 broken:
   %warp.w = getelementptr i64, ptr %context, i64 {SLOT["fault_warp"]}

@@ -28,6 +28,9 @@ WORDS = (
     "stop",  # pointer to an i32 that becomes non-zero when the launch must end
     "limit",  # pointer to an i64: the first block that has faulted; no later one is begun
     "threads",  # pointer to the thread index table: x, y, z of each thread of a block, i32
+    "resident",  # 1: a block that only yields is left, for others to run, and gone on with at the next call
+    "resumed",  # 1: go on with the block that was left
+    "left_block",
     "fault_site",  # written by a fault: access site or trap number; when stopped: the loop's first block
     "fault_lane",
     "fault_address",
@@ -49,12 +52,13 @@ READ, WRITE, GENERIC_ONLY = 1, 2, 4
 # Generic addresses of the windows. Allocations start above; nothing else lies near them.
 SHARED_WINDOW = 0x1_0000_0000_0000
 LOCAL_WINDOW = 0x2_0000_0000_0000
+GRID_WORKSPACE = 0x5_0000_0000_0000
 MODULE_BASE = 0x6_0000_0000_0000
 GLOBAL_BASE = 0x7_0000_0000_0000
 
 # What a warp function returns, or keeps as its state: DONE, START, or RESUME + resume point.
 DEADLOCK, FAULT, STOPPED, DONE, START, RESUME = -3, -2, -1, 0, 1, 2
-# What the kernel function returns when all went well.
-OK = 0
+# What the kernel function returns when all went well, and when it has left a block that only yields.
+OK, LEFT = 0, 1
 # The fault_site of a worker that has neither faulted nor been stopped in a loop.
 NOWHERE = -(1 << 62)

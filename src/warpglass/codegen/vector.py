@@ -11,7 +11,7 @@ from ..isa import Lanes
 from ..isa.types import bits, is_float
 from .access import Access
 from .builder import constant_vector, suffix, vector
-from .context import LOCAL_WINDOW, SHARED_WINDOW
+from .context import GRID_WORKSPACE, LOCAL_WINDOW, SHARED_WINDOW
 from .local import LocalMemory
 from .probes import Emission, Probe
 from .shape import Shape
@@ -19,6 +19,13 @@ from .values import Value, literal
 
 _WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}
 _DIVISIONS = {"udiv": (False, False), "sdiv": (True, False), "urem": (False, True), "srem": (True, True)}
+
+# Environment registers through which cooperative groups find the grid's workspace, high and low word.
+_GRID_WORKSPACE_WORDS = {
+    "envreg0": 0,
+    "envreg1": GRID_WORKSPACE >> 32,
+    "envreg2": GRID_WORKSPACE & 0xFFFFFFFF,
+}
 
 
 class VectorLanes(Lanes[Value]):
@@ -103,6 +110,8 @@ class VectorLanes(Lanes[Value]):
             return str(self.shape.extent(axis))
         if register == "nwarpid":
             return str(self.shape.warps)
+        if register in _GRID_WORKSPACE_WORDS:
+            return str(_GRID_WORKSPACE_WORDS[register])
         return {"ctaid": f"%ctaid_{axis}", "nctaid": f"%nctaid_{axis}", "warpid": "%warp"}[register]
 
     def window(self, space: str) -> Value:

@@ -5,24 +5,26 @@ from __future__ import annotations
 import os
 import platform
 import time
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .. import devices
-from ..codegen.context import DEADLOCK, FAULT
+from ..codegen.context import DEADLOCK, FAULT, LEFT, OK
 from ..devices import Device
 from ..errors import ArgumentError, LaunchError
 from .arguments import Bound, pack
 from .backend import Launch, Outcome
 from .faults import Scene, explain_deadlock, explain_fault, explain_timeout
 from .limits import check_launch
-from .memory import place, range_words
+from .memory import grid_workspace, place, range_words
 from .pool import Pool, thread_count
 from .prepared import Executable, Prepared, prepare
 from .sticky import StickyState
+from .worker import Worker
 
 # Blocks below which a second worker is not worth waking.
 _SMALL_GRID = 4
@@ -104,27 +106,45 @@ def _execute(launch: Launch, prepared: Prepared, executable: Executable, bound: 
     x, y, z = launch.grid
     blocks = x * y * z
     count = thread_count() if blocks >= _SMALL_GRID else 1
-    chunk = max(1, min(64, blocks // (count * 8)))
     control = executable.control
-    workers = executable.workers(count)
     control.clear()
-    for worker in workers:
-        worker.fill(launch.grid, blocks, chunk, parameters, shared, ranges)
-    run = executable.machine.run
+    if prepared.cooperative:
+        ranges = [*grid_workspace(), *ranges]
+        workers = executable.residents(blocks)
+        for block, worker in enumerate(workers):
+            worker.fill(launch.grid, block + 1, 1, parameters, shared, ranges)
+    else:
+        chunk = max(1, min(64, blocks // (count * 8)))
+        workers = executable.workers(count)
+        for worker in workers:
+            worker.fill(launch.grid, blocks, chunk, parameters, shared, ranges)
+    job = partial(_run_crew, executable.machine.run, [workers[k::count] for k in range(count)])
     started = time.perf_counter()
-    codes, late = _POOL.run(lambda k: run(workers[k].address), count, control.stop, launch.timeout)
+    codes, late = _POOL.run(job, count, control.stop, launch.timeout)
     seconds = time.perf_counter() - started
     if any(codes):
         scene = Scene(launch, prepared, executable, bound, placed)
-        broken = [worker.context for worker, code in zip(workers, codes, strict=True) if code == FAULT]
-        if broken:
-            raise explain_fault(scene, broken)
-        stuck = [worker for worker, code in zip(workers, codes, strict=True) if code == DEADLOCK]
-        if stuck:
-            raise explain_deadlock(scene, stuck[0].context, stuck[0].states, stuck[0].barriers)
+        contexts = [worker.context for worker in workers if worker.code == FAULT]
+        if contexts:
+            raise explain_fault(scene, contexts)
+        for worker in workers:
+            if worker.code == DEADLOCK:
+                raise explain_deadlock(scene, worker.context, worker.states, worker.barriers)
         if late:
             raise explain_timeout(scene, [worker.context for worker in workers])
     return seconds
+
+
+def _run_crew(run: Callable[[int], int], crews: list[list[Worker]], number: int) -> int:
+    """Run one thread's workers, in turns while they leave blocks that only yield; the first bad code."""
+    crew = crews[number]
+    while crew:
+        for worker in crew:
+            worker.code = run(worker.address)
+            if worker.code < 0:
+                return worker.code
+        crew = [worker for worker in crew if worker.code == LEFT]
+    return OK
 
 
 @lru_cache(maxsize=1)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..codegen.context import GLOBAL_BASE, MODULE_BASE, READ, WRITE
+from ..codegen.context import GLOBAL_BASE, GRID_WORKSPACE, MODULE_BASE, READ, WRITE
 from ..program import ModuleVariable
 from .arguments import Allocation, Bound, BoundArray
 from .arrays import ArrayView
@@ -82,6 +82,16 @@ class ModuleMemory:
             return None
         before = [v for v in self.variables if self.addresses[v.name] <= address]
         return (before[-1], address - self.addresses[before[-1].name]) if before else None
+
+
+_WORKSPACE = np.zeros(64, np.uint32)
+
+
+def grid_workspace() -> list[int]:
+    """The range table's entry for the workspace of a cooperative grid: its size and its barrier, reset."""
+    _WORKSPACE[:] = 0
+    _WORKSPACE[0] = _WORKSPACE.nbytes
+    return [GRID_WORKSPACE, _WORKSPACE.nbytes, _WORKSPACE.ctypes.data - GRID_WORKSPACE, READ | WRITE]
 
 
 @dataclass(frozen=True, slots=True)

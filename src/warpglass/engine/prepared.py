@@ -59,6 +59,16 @@ class Executable:
         self._local = program.local.size
         self._workers: list[Worker] = []
 
+    def residents(self, blocks: int) -> list[Worker]:
+        """A worker for each block of a cooperative grid, all of which are under way at once."""
+        found: list[Worker] = []
+        for block in range(blocks):
+            control = Control(self.control, block)
+            worker = Worker(self.code, self.shape, self._threads, control, self._parameters, self._local)
+            worker.make_resident()
+            found.append(worker)
+        return found
+
     def workers(self, count: int) -> list[Worker]:
         """The buffers of the first `count` workers."""
         while len(self._workers) < count:
@@ -75,6 +85,8 @@ class Prepared:
         self.program = build_program(module, compiled.entry)
         function = next(f for f in module.functions if f.name == compiled.entry)
         self.directives = function.directives
+        # Cooperative groups find the grid's barrier through environment registers.
+        self.cooperative = "%envreg" in compiled.ptx
         parameters = parameters_of(function)
         self.binder = Binder(compiled, parameters)
         self.module = ModuleMemory(self.program.variables)

@@ -18,6 +18,7 @@ from ..codegen.context import (
     BARRIERS,
     GENERIC_ONLY,
     NOWHERE,
+    OK,
     RANGE_WORDS,
     READ,
     SHARED_WINDOW,
@@ -36,16 +37,20 @@ _NO_LIMIT = 1 << 62
 class Control:
     """The words that all workers of a launch share: the next block, the stop flag, the first bad block."""
 
-    def __init__(self) -> None:
+    def __init__(self, shared: Control | None = None, first: int = 0) -> None:
+        """`shared` is the control whose stop flag and limit hold here too; `first` is the first block."""
         self._words = aligned(512).view(np.int64)
+        self._first = first
         address = self._words.ctypes.data
         self.next, self.stop_flag, self.limit = (address + 8 * word for word in (_NEXT, _STOP, _LIMIT))
+        if shared is not None:
+            self.stop_flag, self.limit = shared.stop_flag, shared.limit
         self.clear()
 
     def clear(self) -> None:
         """Make ready for a launch."""
         words = self._words
-        words[_NEXT], words[_STOP], words[_LIMIT] = 0, 0, _NO_LIMIT
+        words[_NEXT], words[_STOP], words[_LIMIT] = self._first, 0, _NO_LIMIT
 
     def stop(self) -> None:
         """Tell all workers to end at the next backward jump or block."""
@@ -65,6 +70,7 @@ class Worker:
         local: int,
     ):
         self.context = np.zeros(len(WORDS), np.int64)
+        self.code = OK  # what the last run returned
         self._sites = np.zeros(max(1, len(code.sites)) * SITE_WORDS, np.int64)
         self._frames = aligned(code.frame_stride * shape.warps)
         self._local = aligned(32 * local * shape.warps)
@@ -95,6 +101,10 @@ class Worker:
         )
         self._make_shared(0)
         self._make_ranges(4)
+
+    def make_resident(self) -> None:
+        """Let this worker's one block be left whenever its warps only yield."""
+        self._put(resident=1)
 
     @property
     def states(self) -> list[int]:

@@ -53,17 +53,19 @@ for _names, _types in _TYPES.items():
     for _opcode, _operands, _meaning in (("atom", "d, [a], b", atom), ("red", "[a], b", red)):
         if (_opcode, _names) == ("red", "exch"):
             continue
-        add_row(
-            f"{_opcode}{{.sem}}{{.scope}}{{.space}}.op.type  {_operands}",
-            sem=_ORDER,
-            scope=_SCOPE,
-            space=_SPACES,
-            op=_names,
-            type=_types,
-            unit="memory",
-            meaning=_meaning,
-            waits=_opcode == "atom",
-        )
+        # The assembler also takes the operation in front, and NVIDIA's own headers write it so.
+        for _order in ("{.sem}{.scope}{.space}.op", ".op.sem{.scope}{.space}"):
+            add_row(
+                f"{_opcode}{_order}.type  {_operands}",
+                sem=_ORDER,
+                scope=_SCOPE,
+                space=_SPACES,
+                op=_names,
+                type=_types,
+                unit="memory",
+                meaning=_meaning,
+                waits=_opcode == "atom",
+            )
 
 
 @row(

@@ -146,4 +146,4 @@ def match(instruction: tree.Instruction) -> Match | None:
 
 def known_forms(opcode: str) -> tuple[str, ...]:
     """The notations of all rows of an opcode, for messages."""
-    return tuple(candidate.pattern.text for candidate in ROWS.get(opcode, ()))
+    return tuple(dict.fromkeys(candidate.pattern.text for candidate in ROWS.get(opcode, ())))

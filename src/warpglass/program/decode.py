@@ -37,7 +37,7 @@ Decoded = Step | tree.Label
 
 # The special registers that the lanes implementations know (isa/lanes.py, `special`).
 SPECIALS = frozenset(
-    ["%laneid", "%warpid", "%nwarpid", "WARP_SZ"]
+    ["%laneid", "%warpid", "%nwarpid", "%envreg0", "%envreg1", "%envreg2", "WARP_SZ"]
     + [f"%{name}.{axis}" for name in ("tid", "ntid", "ctaid", "nctaid") for axis in "xyz"]
 )
 
