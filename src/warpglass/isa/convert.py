@@ -1,4 +1,4 @@
-"""Data movement and conversion between types (PTX manual, "mov", "cvta", "cvt")."""
+"""Data movement and conversion between integers (PTX manual, "mov", "cvta", "cvt")."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from typing import TypeVar
 from ..ptx import tree
 from .lanes import Lanes
 from .table import Match, row
-from .types import BITWISE, INTEGERS, LLVM_TYPE, bits, is_signed
+from .types import BITWISE, INTEGERS, LLVM_TYPE, is_signed
 
 V = TypeVar("V")
 
 _WHOLE = "u8 u16 u32 u64 s8 s16 s32 s64"
 _FLOATS = "f32 f64"
-_ROUND = {"rni": "llvm.roundeven", "rzi": "llvm.trunc", "rmi": "llvm.floor", "rpi": "llvm.ceil"}
 
 
 @row("mov.type  d, a", type=f"pred {BITWISE} b128 {INTEGERS} {_FLOATS}", unit="misc")
@@ -80,37 +79,3 @@ def cvt_pack(lanes: Lanes[V], m: Match, a: V, b: V, c: V | None = None) -> V:
     if c is None:
         return packed
     return lanes.or_(packed, lanes.apply("shl", c, lanes.constant("i32", 2 * width)))
-
-
-@row("cvt.rn{.ftz}.dtype.atype  d:dtype, a:atype", unit="conversion", dtype=_FLOATS, atype=_WHOLE)
-def cvt_to_float(lanes: Lanes[V], m: Match, a: V) -> V:
-    operation = "sitofp" if is_signed(m.values["atype"]) else "uitofp"
-    return lanes.convert(operation, a, LLVM_TYPE[m.values["dtype"]])
-
-
-@row(
-    "cvt.rnd.dtype.atype  d:dtype, a:atype",
-    unit="conversion",
-    rnd=" ".join(_ROUND),
-    dtype=_WHOLE,
-    atype=_FLOATS,
-)
-def cvt_to_integer(lanes: Lanes[V], m: Match, a: V) -> V:
-    rounded = lanes.apply(_ROUND[m.values["rnd"]], a)
-    operation = "llvm.fptosi.sat" if is_signed(m.values["dtype"]) else "llvm.fptoui.sat"
-    type_ = LLVM_TYPE[m.values["dtype"]]
-    clamped = lanes.convert(operation, rounded, type_)
-    if m.values["atype"] != "f64" and bits(type_) != 64:
-        return clamped
-    # NaN becomes 0 in the narrow conversions only (manual, "cvt", notes on NaN); elsewhere the top bit alone.
-    top = lanes.constant(type_, 1 << (bits(type_) - 1))
-    return lanes.select(lanes.compare("uno", a, a), top, clamped)
-
-
-@row("cvt{.rn}.dtype.atype  d:dtype, a:atype", unit="conversion", dtype=_FLOATS, atype=_FLOATS)
-def cvt_float(lanes: Lanes[V], m: Match, a: V) -> V:
-    to = LLVM_TYPE[m.values["dtype"]]
-    have = bits(lanes.type_of(a))
-    if have == bits(to):
-        return a
-    return lanes.convert("fpext" if have < bits(to) else "fptrunc", a, to)

@@ -1,78 +1,178 @@
 """Floating-point arithmetic in single and double precision (PTX manual, "Floating Point Instructions").
 
-Only round-to-nearest-even forms stand here; `.ftz` flushes subnormal inputs and results to zero of the same
-sign, `.sat` clamps to [0, 1] and turns NaN into 0.
+`.ftz` flushes subnormal inputs and results to zero of the same sign, `.sat` clamps to [0, 1] and turns NaN
+into 0. Approximate instructions are in approximate.py, the other rounding modes' arithmetic in directed.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from .directed import directed
 from .lanes import Lanes
-from .table import Match, add_row
+from .rounding import INFINITY, ONE, SMALLEST_NORMAL, flush, is_nan, saturate, settle
+from .table import Match, add_row, row
+from .types import bits, integer_of
 
 V = TypeVar("V")
 
-_SMALLEST_NORMAL = {"float": 0x00800000, "double": 0x0010000000000000}
-_ONE = {"float": 0x3F800000, "double": 0x3FF0000000000000}
+_MODES = "rn rz rm rp"
+_NEAREST = {"add": "fadd", "mul": "fmul", "fma": "llvm.fma", "div": "fdiv", "sqrt": "llvm.sqrt"}
 
 
-def flush(lanes: Lanes[V], a: V) -> V:
-    """Subnormal numbers as zeros of the same sign."""
+def compute(lanes: Lanes[V], operation: str, mode: str | None, *operands: V) -> V:
+    """One rounded operation with the hardware's NaN; no mode is round to nearest."""
+    if mode in (None, "rn"):
+        result = lanes.apply(_NEAREST[operation], *operands)
+    else:
+        result = directed(lanes, operation, mode, *operands)
+    invalid = _below_zero(lanes, operands[0]) if operation == "sqrt" else None
+    return settle(lanes, result, *operands, invalid=invalid)
+
+
+def _below_zero(lanes: Lanes[V], a: V) -> V:
+    """Whether a number is NaN or less than zero, seen from its bits.
+
+    LLVM replaces a comparison by the root itself: to it all NaNs are the same.
+    """
     type_ = lanes.type_of(a)
-    tiny = lanes.compare("olt", lanes.apply("llvm.fabs", a), lanes.constant(type_, _SMALLEST_NORMAL[type_]))
-    zero = lanes.apply("llvm.copysign", lanes.constant(type_, 0), a)
-    return lanes.select(tiny, zero, a)
+    whole = integer_of(type_)
+    pattern = lanes.bitcast(a, whole)
+    sign = lanes.constant(whole, 1 << (bits(type_) - 1))
+    negative = lanes.compare("ugt", pattern, sign)
+    return lanes.or_(negative, lanes.compare("sgt", pattern, lanes.constant(whole, INFINITY[type_])))
 
 
-def _saturate(lanes: Lanes[V], a: V) -> V:
-    type_ = lanes.type_of(a)
-    zero, one = lanes.constant(type_, 0), lanes.constant(type_, _ONE[type_])
-    below_one = lanes.select(lanes.compare("olt", a, one), a, one)
-    # An unordered comparison is false, so NaN becomes one above and must be tested on `a` itself.
-    return lanes.select(lanes.compare("ogt", a, zero), below_one, zero)
-
-
-def _with_modifiers(compute: Callable[..., V]) -> Callable[..., V]:
+def _with_modifiers(work: Callable[..., V]) -> Callable[..., V]:
     """Wrap an operation so that `.ftz` and `.sat` act on its inputs and result."""
 
     def meaning(lanes: Lanes[V], m: Match, *operands: V) -> V:
         inputs = tuple(flush(lanes, x) for x in operands) if m.ftz else operands
-        result = compute(lanes, *inputs)
+        result = work(lanes, m, *inputs)
         if m.ftz:
             result = flush(lanes, result)
-        return _saturate(lanes, result) if m.sat else result
+        return saturate(lanes, result) if m.sat else result
 
     return meaning
 
 
-def _operation(name: str) -> Callable[..., V]:
-    return lambda lanes, *operands: lanes.apply(name, *operands)
+def _rounded(operation: str) -> Callable[..., Any]:
+    return lambda lanes, m, *operands: compute(lanes, operation, m.rnd, *operands)
 
 
-def _minmax(name: str) -> Callable[..., V]:
-    """The number if one operand is NaN; -0 counts as smaller than +0 (manual, "min", "max")."""
-    return lambda lanes, a, b: lanes.apply(name, a, b)
+def _subtract(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
+    nearest = m.rnd in (None, "rn")
+    result = lanes.sub(a, b) if nearest else directed(lanes, "add", m.values["rnd"], a, lanes.neg(b))
+    return settle(lanes, result, a, b)
 
 
-# opcode, operands, flops, operation, whether `.rn` must be written (it is for fma, div, sqrt)
+def _reciprocal(lanes: Lanes[V], m: Match, a: V) -> V:
+    one = lanes.constant(lanes.type_of(a), ONE[lanes.type_of(a)])
+    return settle(lanes, compute(lanes, "div", m.rnd, one, a), a)
+
+
+def _negate(lanes: Lanes[V], m: Match, a: V) -> V:
+    flipped = lanes.neg(a)
+    return settle(lanes, flipped, flipped)
+
+
+def _absolute(lanes: Lanes[V], m: Match, a: V) -> V:
+    positive = lanes.apply("llvm.fabs", a)
+    return settle(lanes, positive, positive)
+
+
+# opcode, operands, flops, work
 _ROWS = (
-    ("add{.rnd}", "d, a, b", 1, _operation("fadd")),
-    ("sub{.rnd}", "d, a, b", 1, _operation("fsub")),
-    ("mul{.rnd}", "d, a, b", 1, _operation("fmul")),
-    ("fma.rnd", "d, a, b, c", 2, _operation("llvm.fma")),
-    ("div.rnd", "d, a, b", 0, _operation("fdiv")),
-    ("sqrt.rnd", "d, a", 0, _operation("llvm.sqrt")),
-    ("neg", "d, a", 0, _operation("fneg")),
-    ("abs", "d, a", 0, _operation("llvm.fabs")),
-    ("min", "d, a, b", 0, _minmax("llvm.minimumnum")),
-    ("max", "d, a, b", 0, _minmax("llvm.maximumnum")),
+    ("add{.rnd}", "d, a, b", 1, _rounded("add")),
+    ("sub{.rnd}", "d, a, b", 1, _subtract),
+    ("mul{.rnd}", "d, a, b", 1, _rounded("mul")),
+    ("fma.rnd", "d, a, b, c", 2, _rounded("fma")),
+    ("mad.rnd", "d, a, b, c", 2, _rounded("fma")),
+    ("div.rnd", "d, a, b", 0, _rounded("div")),
+    ("rcp.rnd", "d, a", 0, _reciprocal),
+    ("sqrt.rnd", "d, a", 0, _rounded("sqrt")),
+    ("neg", "d, a", 0, _negate),
+    ("abs", "d, a", 0, _absolute),
 )
-_SATURATING = ("add", "sub", "mul", "fma")
+_SATURATING = ("add", "sub", "mul", "fma", "mad")
 
-for _head, _operands, _flops, _compute in _ROWS:
+for _head, _operands, _flops, _work in _ROWS:
     _sat = "{.sat}" if _head.startswith(_SATURATING) else ""
-    _meaning = _with_modifiers(_compute)
-    add_row(f"{_head}{{.ftz}}{_sat}.f32  {_operands}", rnd="rn", unit="fp32", flops=_flops, meaning=_meaning)
-    add_row(f"{_head}.f64  {_operands}", rnd="rn", unit="fp64", flops=_flops, meaning=_meaning)
+    _meaning = _with_modifiers(_work)
+    add_row(
+        f"{_head}{{.ftz}}{_sat}.f32  {_operands}", rnd=_MODES, unit="fp32", flops=_flops, meaning=_meaning
+    )
+    add_row(f"{_head}.f64  {_operands}", rnd=_MODES, unit="fp64", flops=_flops, meaning=_meaning)
+
+
+# ---------------------------------------------------------------------------------------- min, max
+def extreme(lanes: Lanes[V], opcode: str, propagate: bool, a: V, b: V) -> V:
+    """min or max: the number if one operand is NaN, unless NaN is propagated; -0 is smaller than +0."""
+    family = "llvm.minimum" if opcode == "min" else "llvm.maximum"
+    return lanes.apply(family if propagate else family + "num", a, b)
+
+
+def _extreme(opcode: str) -> Callable[..., Any]:
+    def work(lanes: Lanes[V], m: Match, *operands: V) -> V:
+        sizes = (
+            [lanes.apply("llvm.fabs", x) for x in operands] if m.abs or m.values.get("xorsign") else operands
+        )
+        result = sizes[0]
+        for other in sizes[1:]:
+            result = extreme(lanes, opcode, m.NaN is not None, result, other)
+        result = settle(lanes, result, *operands)
+        if m.values.get("xorsign"):
+            signed = lanes.apply("llvm.copysign", result, _product_sign(lanes, *operands))
+            return lanes.select(is_nan(lanes, result), result, signed)
+        return result
+
+    return _with_modifiers(work)
+
+
+def _product_sign(lanes: Lanes[V], a: V, b: V) -> V:
+    whole = integer_of(lanes.type_of(a))
+    return lanes.bitcast(lanes.xor(lanes.bitcast(a, whole), lanes.bitcast(b, whole)), lanes.type_of(a))
+
+
+for _opcode in ("min", "max"):
+    _work = _extreme(_opcode)
+    add_row(f"{_opcode}{{.ftz}}{{.NaN}}{{.xorsign}}{{.abs}}.f32  d, a, b", unit="fp32", meaning=_work)
+    add_row(f"{_opcode}{{.ftz}}{{.NaN}}{{.abs}}.f32  d, a, b, c", unit="fp32", meaning=_work)
+    add_row(f"{_opcode}.f64  d, a, b", unit="fp64", meaning=_work)
+
+
+# ---------------------------------------------------------------------------------------- bits of a number
+@row("copysign.type  d, a, b", type="f32 f64", unit="fp32")
+def copysign(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
+    """b with the sign of a."""
+    return lanes.apply("llvm.copysign", b, a)
+
+
+@row(
+    "testp.op.type  p:pred, a",
+    op="finite infinite number notanumber normal subnormal",
+    type="f32 f64",
+    unit="fp32",
+)
+def testp(lanes: Lanes[V], m: Match, a: V) -> V:
+    """Whether a number is of a class; zero is finite and neither normal nor subnormal."""
+    type_ = lanes.type_of(a)
+    size = lanes.apply("llvm.fabs", a)
+    infinity = lanes.constant(type_, INFINITY[type_])
+    normal = lanes.constant(type_, SMALLEST_NORMAL[type_])
+    finite = lanes.compare("olt", size, infinity)
+    match m.values["op"]:
+        case "finite":
+            return finite
+        case "infinite":
+            return lanes.compare("oeq", size, infinity)
+        case "number":
+            return lanes.compare("ord", a, a)
+        case "notanumber":
+            return is_nan(lanes, a)
+        case "normal":
+            return lanes.and_(finite, lanes.compare("oge", size, normal))
+        case _:
+            nonzero = lanes.compare("ogt", size, lanes.constant(type_, 0))
+            return lanes.and_(nonzero, lanes.compare("olt", size, normal))

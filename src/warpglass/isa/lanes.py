@@ -6,13 +6,13 @@ that a scalar stands for all of them (codegen/kinds.py). Arithmetic is two's com
 defines it; division by zero and its remainder give all ones, as ptxas makes them on NVIDIA's hardware; shift
 amounts must be smaller than the width.
 
-Six primitives are left to implementations; everything else here is made of them.
+Seven primitives are left to implementations; everything else here is made of them.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
 from .types import bits, integer_of, is_float
@@ -48,6 +48,13 @@ class Lanes(ABC, Generic[V]):
     @abstractmethod
     def convert(self, operation: str, a: V, type_: str) -> V:
         """LLVM's zext, sext, trunc, bitcast, sitofp, uitofp, fpext, fptrunc, or llvm.fpto[su]i.sat."""
+
+    @abstractmethod
+    def unless(self, rare: V, usual: V, other: Callable[[], V]) -> V:
+        """Lane by lane, usual unless `rare` holds: then what `other` makes of the same operands.
+
+        The code of `other` is jumped over where no lane needs it.
+        """
 
     # ------------------------------------------------------------------------------------ the machine
     @abstractmethod
@@ -210,9 +217,28 @@ class Lanes(ABC, Generic[V]):
     def multiply_high(self, a: V, b: V, signed: bool) -> V:
         """The upper half of the full product."""
         narrow = self.type_of(a)
+        if narrow == "i64":
+            return self._multiply_high_64(a, b, signed)
         product = self.multiply_wide(a, b, signed)
         half = self.constant(self.type_of(product), bits(narrow))
         return self.convert("trunc", self.apply("lshr", product, half), narrow)
+
+    def _multiply_high_64(self, a: V, b: V, signed: bool) -> V:
+        """By halves, since 128-bit products of vectors are taken apart lane by lane."""
+        half, low_half = self.constant("i64", 32), self.constant("i64", 0xFFFFFFFF)
+        (a_low, a_high), (b_low, b_high) = (
+            (self.and_(x, low_half), self.apply("lshr", x, half)) for x in (a, b)
+        )
+        first, second = self.mul(a_low, b_high), self.mul(a_high, b_low)
+        carried = self.apply("lshr", self.mul(a_low, b_low), half)
+        middle = self.add(self.add(carried, self.and_(first, low_half)), self.and_(second, low_half))
+        high = self.mul(a_high, b_high)
+        for part in (first, second, middle):
+            high = self.add(high, self.apply("lshr", part, half))
+        if signed:
+            for x, y in ((a, b), (b, a)):
+                high = self.sub(high, self.and_(self.apply("ashr", x, self.constant("i64", 63)), y))
+        return high
 
     def shift(self, operation: str, a: V, amount: V) -> V:
         """`shl`, `lshr` or `ashr` by a 32-bit unsigned amount, clamped at the width as PTX says."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from .floating import flush
 from .lanes import Lanes
+from .rounding import flush
 from .table import Match, row
 from .types import BITWISE, INTEGERS, LLVM_TYPE, is_float, is_signed
 

@@ -1,0 +1,209 @@
+"""Conversion from and to floating types (PTX manual, "cvt").
+
+Sources become floats or doubles of the same value; what is lost on the way to the destination is lost in one
+rounding. Integer rounding gives integers, or floats with integral values. Out-of-range integers are clamped.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from .directed import step
+from .half import pack, relu, unpack
+from .lanes import Lanes
+from .rounding import FORMATS, Format, flush, is_nan, narrow, saturate, settle, to_odd, two_sum, widen
+from .table import Match, Meaning, row
+from .types import LLVM_TYPE, bits, is_signed
+
+V = TypeVar("V")
+
+_WHOLE = "u8 u16 u32 u64 s8 s16 s32 s64"
+_FLOATS = "f16 bf16 f32 f64"
+_MODES = "rn rz rm rp"
+_INTEGRAL = {"rni": "llvm.roundeven", "rzi": "llvm.trunc", "rmi": "llvm.floor", "rpi": "llvm.ceil"}
+_BOTH_SIGNS = 1 << 63
+
+
+def _read(lanes: Lanes[V], type_: str, a: V, ftz: bool) -> V:
+    """A source as a float, or a double if it is one; `.ftz` is for single precision only."""
+    if type_ in ("f16", "bf16"):
+        return unpack(lanes, a, FORMATS[type_])
+    return flush(lanes, a) if ftz and type_ == "f32" else a
+
+
+def _double(lanes: Lanes[V], a: V) -> V:
+    return a if lanes.type_of(a) == "double" else lanes.convert("fpext", a, "double")
+
+
+def _write(lanes: Lanes[V], type_: str, value: V, mode: str, *, ftz: bool = False, sat: bool = False) -> V:
+    """A float or double rounded to a type in a mode."""
+    value = saturate(lanes, value) if sat else value
+    have = lanes.type_of(value)
+    if type_ == "f64":
+        return _double(lanes, value)
+    if type_ == "f32":
+        if have == "double":
+            nearest = mode == "rn"
+            value = (
+                lanes.convert("fptrunc", value, "float") if nearest else _narrow_single(lanes, value, mode)
+            )
+        value = settle(lanes, value)
+        return flush(lanes, value) if ftz else value
+    f = FORMATS[type_]
+    if mode == "rn" and have == "float":
+        return pack(lanes, value, f)
+    return narrow(lanes, _double(lanes, value), f, mode)
+
+
+def _narrow_single(lanes: Lanes[V], value: V, mode: str) -> V:
+    return lanes.bitcast(narrow(lanes, value, FORMATS["f32"], mode), "float")
+
+
+# ---------------------------------------------------------------------------------------- integers
+@row(
+    "cvt.rnd{.ftz}{.sat}.dtype.atype  d:dtype, a:atype",
+    unit="conversion",
+    rnd=_MODES,
+    dtype=_FLOATS,
+    atype=_WHOLE,
+)
+def cvt_from_integer(lanes: Lanes[V], m: Match, a: V) -> V:
+    type_, mode, signed = m.values["dtype"], m.values["rnd"], is_signed(m.values["atype"])
+    convert = "sitofp" if signed else "uitofp"
+    if mode == "rn" and type_ in ("f32", "f64"):
+        value = lanes.convert(convert, a, LLVM_TYPE[type_])
+    elif bits(lanes.type_of(a)) < 64:
+        value = _write(lanes, type_, lanes.convert(convert, a, "double"), mode)
+    else:
+        low = lanes.convert("uitofp", lanes.extend(a, "i32", signed=False), "double")
+        high = lanes.apply("ashr" if signed else "lshr", a, lanes.constant("i64", 32))
+        scale = lanes.constant("double", (1023 + 32) << 52)
+        near, rest = two_sum(lanes, lanes.mul(lanes.convert(convert, high, "double"), scale), low)
+        if type_ == "f64":
+            value = step(lanes, mode, near, rest, ())
+        else:
+            value = _write(lanes, type_, to_odd(lanes, near, rest), mode)
+    if not m.sat:
+        return value
+    return _write(lanes, type_, _read(lanes, type_, value, ftz=False), "rn", sat=True)
+
+
+@row(
+    "cvt.rnd{.ftz}{.sat}.dtype.atype  d:dtype, a:atype",
+    unit="conversion",
+    rnd=" ".join(_INTEGRAL),
+    dtype=_WHOLE,
+    atype=_FLOATS,
+)
+def cvt_to_integer(lanes: Lanes[V], m: Match, a: V) -> V:
+    source, target = m.values["atype"], m.values["dtype"]
+    value = lanes.apply(_INTEGRAL[m.values["rnd"]], _read(lanes, source, a, m.ftz is not None))
+    type_ = LLVM_TYPE[target]
+    whole = lanes.convert("llvm.fptosi.sat" if is_signed(target) else "llvm.fptoui.sat", value, type_)
+    if source != "f64" and bits(type_) < 64:
+        return whole  # NaN gives zero
+    return lanes.select(is_nan(lanes, value), lanes.constant(type_, 1 << (bits(type_) - 1)), whole)
+
+
+# ---------------------------------------------------------------------------------------- floats
+def _add_same_size(type_: str, options: str) -> None:
+    @row(f"cvt.rnd{options}{{.sat}}.{type_}.{type_}  d, a", rnd=" ".join(_INTEGRAL), unit="conversion")
+    def cvt_integral(lanes: Lanes[V], m: Match, a: V) -> V:
+        value = _read(lanes, type_, a, m.ftz is not None)
+        integral = settle(lanes, lanes.apply(_INTEGRAL[m.values["rnd"]], value), value)
+        return _write(lanes, type_, integral, "rn", sat=m.sat is not None)
+
+    @row(f"cvt{options}{{.sat}}.{type_}.{type_}  d, a", unit="conversion")
+    def cvt_same(lanes: Lanes[V], m: Match, a: V) -> V:
+        if m.sat is None and m.ftz is None:
+            return a
+        value = _read(lanes, type_, a, m.ftz is not None)
+        return _write(lanes, type_, value, "rn", sat=m.sat is not None)
+
+
+for _type, _options in (("f16", ""), ("bf16", ""), ("f32", "{.ftz}"), ("f64", "")):
+    _add_same_size(_type, _options)
+
+
+def _add_rows(pairs: str, head: str, modes: str) -> None:
+    """Rows for conversions between types, written dtype.atype."""
+    for pair in pairs.split():
+        notation = f"{head}.{pair}  d:{pair.partition('.')[0]}, a:{pair.partition('.')[2]}"
+        row(notation, unit="conversion", rnd=modes)(_between(*pair.split(".")))
+
+
+def _between(target: str, source: str) -> Meaning:
+    def cvt_float(lanes: Lanes[V], m: Match, a: V) -> V:
+        ftz = m.ftz is not None
+        value = _read(lanes, source, a, ftz)
+        if m.values.get("relu") or m.values.get("satfinite"):
+            return _finite(lanes, m, value, FORMATS[target])
+        if source == "f16":
+            value = settle(lanes, value)
+        return _write(lanes, target, value, m.rnd or "rn", ftz=ftz, sat=m.sat is not None)
+
+    return cvt_float
+
+
+def _finite(lanes: Lanes[V], m: Match, value: V, f: Format) -> V:
+    """Rounding with `.relu` and `.satfinite`, which pairs and narrow formats have."""
+    finite = m.satfinite is not None
+    if m.values["rnd"] == "rn" and not finite and f.width == 16:
+        pattern = pack(lanes, value, f)
+    else:
+        pattern = narrow(lanes, _double(lanes, value), f, m.values["rnd"], finite=finite)
+    return relu(lanes, pattern) if m.relu else pattern
+
+
+_add_rows("f64.f32 f32.f16 f32.bf16", "cvt{.ftz}{.sat}", "")
+_add_rows("f64.f16 f64.bf16", "cvt{.sat}", "")
+_add_rows("f32.f64 f16.f32 bf16.f32", "cvt.rnd{.ftz}{.sat}", _MODES)
+_add_rows("f16.f64 bf16.f64 f16.bf16 bf16.f16", "cvt.rnd{.sat}", _MODES)
+_add_rows("f16.f32 bf16.f32", "cvt.rnd{.relu}{.satfinite}", "rn rz")
+
+
+# ---------------------------------------------------------------------------------------- packed and narrow
+@row(
+    "cvt.rnd{.relu}{.satfinite}.type.f32  d, a:f32, b:f32",
+    rnd="rn rz",
+    type="f16x2 bf16x2",
+    unit="conversion",
+)
+def cvt_pair(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
+    """a becomes the upper half, b the lower."""
+    f = FORMATS[m.values["type"].removesuffix("x2")]
+    return lanes.join((_finite(lanes, m, b, f), _finite(lanes, m, a, f)))
+
+
+@row("cvt.rnd{.satfinite}.tf32.f32  d:tf32, a:f32", rnd="rna", unit="conversion")
+@row("cvt.rnd{.satfinite}{.relu}.tf32.f32  d:tf32, a:f32", rnd="rn rz", unit="conversion")
+def cvt_tf32(lanes: Lanes[V], m: Match, a: V) -> V:
+    """tf32 is a single whose last 13 bits do not count; they are zero here, but for NaN."""
+    f = FORMATS["tf32"]
+    pattern = narrow(lanes, _double(lanes, a), f, m.values["rnd"], finite=m.satfinite is not None)
+    single = lanes.apply("shl", pattern, lanes.constant("i32", 32 - f.width))
+    single = relu(lanes, single) if m.relu else single
+    return lanes.select(is_nan(lanes, a), lanes.constant("i32", FORMATS["f32"].nan), single)
+
+
+_NARROW = "e4m3x2 e5m2x2"
+
+
+@row("cvt.rnd.satfinite{.relu}.type.f32  d, a:f32, b:f32", rnd="rn", type=_NARROW, unit="conversion")
+def cvt_pair_of_bytes(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
+    f = FORMATS[m.values["type"].removesuffix("x2")]
+    return lanes.join((_finite(lanes, m, b, f), _finite(lanes, m, a, f)))
+
+
+@row("cvt.rnd.satfinite{.relu}.type.f16x2  d, a:f16x2", rnd="rn", type=_NARROW, unit="conversion")
+def cvt_halves_to_bytes(lanes: Lanes[V], m: Match, a: V) -> V:
+    low, high = (unpack(lanes, half, FORMATS["f16"]) for half in lanes.split(a, 2))
+    return cvt_pair_of_bytes(lanes, m, high, low)
+
+
+@row("cvt.rnd{.relu}.f16x2.type  d:f16x2, a", rnd="rn", type=_NARROW, unit="conversion")
+def cvt_bytes_to_halves(lanes: Lanes[V], m: Match, a: V) -> V:
+    f = FORMATS[m.values["type"].removesuffix("x2")]
+    singles = (lanes.convert("fptrunc", widen(lanes, byte, f), "float") for byte in lanes.split(a, 2))
+    halves = [pack(lanes, single, FORMATS["f16"]) for single in singles]
+    return lanes.join(tuple(relu(lanes, half) for half in halves) if m.relu else tuple(halves))
