@@ -192,9 +192,10 @@ def backend(device: str = "auto", model: str = "h100") -> Backend:
         name = "gpu" if _gpu_present() else "cpu"
     if name == "cpu":
         return _engine(model)
-    if name == "gpu":
-        return _gpu()
-    raise ArgumentError(f"device {name!r}; it may be 'auto', 'cpu' or 'gpu'")
+    kind, _, ordinal = name.partition(":")
+    if kind == "gpu" and (not ordinal or ordinal.isdecimal()):
+        return _gpu(int(ordinal) if ordinal else None)
+    raise ArgumentError(f"device {name!r}; it may be 'auto', 'cpu', 'gpu' or 'gpu:1', 'gpu:2', ...")
 
 
 @cache
@@ -223,7 +224,7 @@ def _driver_present() -> bool:
 
 
 @cache
-def _gpu() -> Backend:
+def _gpu(ordinal: int | None) -> Backend:
     from .engine import gpu
 
-    return gpu.GpuBackend()
+    return gpu.GpuBackend(ordinal)

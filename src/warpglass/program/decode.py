@@ -56,7 +56,7 @@ def decode(function: tree.Function) -> tuple[Decoded, ...]:
             unsupported.append(_explain(item))
             continue
         unsupported += _strange_operands(item)
-        decoded.append(_step(count, found))
+        decoded.append(make_step(count, found))
         count += 1
     if unsupported:
         plural = "an instruction" if len(unsupported) == 1 else f"{len(unsupported)} instructions"
@@ -66,7 +66,8 @@ def decode(function: tree.Function) -> tuple[Decoded, ...]:
     return tuple(decoded)
 
 
-def _step(number: int, found: isa.Match) -> Step:
+def make_step(number: int, found: isa.Match) -> Step:
+    """A step, with the registers that its instruction names."""
     reads: set[str] = set()
     writes: list[str] = []
     for form, operand, _ in found.forms() if found.row.meaning else ():
@@ -134,5 +135,13 @@ def _parts(operand: tree.Operand) -> Iterator[tree.Operand]:
 
 
 def _unsupported(item: tree.Instruction, what: str, known: str) -> Diagnostic:
-    where = f" (from {item.source.file}:{item.source.line})" if item.source else ""
-    return Diagnostic(f"{what} is not supported{where}; {known}", file="PTX line", line=item.line)
+    """A message at the author's own line: where the code was inlined into, if it comes from a header."""
+    text = f"{what} is not supported (PTX line {item.line}"
+    place = item.source
+    if place is None:
+        return Diagnostic(f"{text}); {known}")
+    while place.inlined_at is not None:
+        place = place.inlined_at
+    if place is not item.source and item.source is not None:
+        text += f", inlined from {item.source.file}:{item.source.line}"
+    return Diagnostic(f"{text}); {known}", file=place.file, line=place.line)
