@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..isa import Match
+from ..errors import UnsupportedError
 from ..isa.types import BITS, LLVM_TYPE, convert_float
 from ..program import Step
 from ..ptx import tree
@@ -79,15 +80,22 @@ class Steps:
             case tree.Special(name):
                 return self._special(name, want)
             case tree.Symbol(name):
-                return lanes.constant(want, self.symbols.variables[name])
+                return lanes.constant(want, self._symbol(name))
             case tree.Displaced(tree.Symbol(name), offset):
-                return lanes.constant(want, self.symbols.variables[name] + offset)
+                return lanes.constant(want, self._symbol(name) + offset)
             case tree.Address():
                 return self._address(operand)
             case tree.Vector(elements):
                 return tuple(self._single(self.operand(element, type_, lanes)) for element in elements)
             case _:
                 raise AssertionError(f"{operand} is no source operand")
+
+    def _symbol(self, name: str) -> int:
+        """The address of a variable; labels and functions have none that the engine could give."""
+        address = self.symbols.variables.get(name)
+        if address is None:
+            raise UnsupportedError(f"{name} is used as an address, which the engine does not support")
+        return address
 
     def _read(self, name: str) -> Value:
         value = self.registers.read(name)
@@ -108,7 +116,7 @@ class Steps:
         match operand.base:
             case tree.Symbol(name):
                 known = self.symbols.parameters.get(name)
-                base = self.symbols.variables[name] if known is None else known
+                base = self._symbol(name) if known is None else known
                 return lanes.constant("i64", base + operand.offset)
             case tree.Integer(value):
                 return lanes.constant("i64", value + operand.offset)
