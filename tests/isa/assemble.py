@@ -19,7 +19,7 @@ from tests.ptx_text import kernel
 from .floats import FORMATS
 from .forms import Form
 from .inputs import IMMEDIATE_SHIFTS_SKIPPED, combinations, edges, shift_edges
-from .oracles import ORACLES, width, wrap
+from .oracles import oracle_for, width, wrap
 
 BLOCK, GRID = 33, 32
 THREADS = BLOCK * GRID
@@ -31,7 +31,7 @@ Lane = int
 
 @dataclass
 class Slot:
-    """One instruction of the kernel: its text for a failure, and the register pattern that each lane stores."""
+    """One instruction of the kernel: its text for a failure, and what each lane stores."""
 
     text: str
     bits: int
@@ -108,7 +108,7 @@ def literal(type_: str, pattern: int) -> str:
 
 
 def assemble(forms: list[Form]) -> Assembly:
-    """The kernel for forms of the same operand types."""
+    """The kernel for forms of the same operand types, each with an oracle."""
     types = forms[0].sources
     rng = random.Random(zlib.crc32(forms[0].opcode.encode()))
     shift = width(types[0]) if forms[0].row.pattern.opcode in ("shl", "shr") else None
@@ -159,7 +159,9 @@ class _Writer:
         self.form = form
         self.shift = shift
         self.rng = rng
-        self.oracle = ORACLES[form.row.pattern.text]
+        oracle = oracle_for(form.row.pattern.opcode, form.values)
+        assert oracle is not None
+        self.oracle = oracle
         self.whole = all(type_ not in FORMATS and type_ != "pred" for type_ in form.sources)
         self.cache: dict[tuple[int, ...], tuple[int, ...]] = {}
 
@@ -326,8 +328,7 @@ def mismatches(built: Assembly, output: np.ndarray) -> list[str]:
             if f and f.is_nan(have) and f.is_nan(want):
                 continue
             sources = [hex(x) for x in built.lane(lane)], [hex(x) for x in built.block(lane // BLOCK)]
-            found.append(
-                f"{slot.text}\n  thread {lane}: {have:#x}, should be {want:#x}; lane and block sources: {sources}"
-            )
+            where = f"thread {lane}: {have:#x}, should be {want:#x}"
+            found.append(f"{slot.text}\n  {where}; sources of lane and block: {sources}")
             break
     return found

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 INF = math.inf
 Number = Fraction | float  # a float only for an infinity or NaN
@@ -57,8 +58,9 @@ class Format:
         value = Fraction(significand) * Fraction(2) ** (max(exponent, 1) - self.bias - self.fraction)
         return -value if negative else value
 
-    def encode(self, value: Number, negative_zero: bool = False) -> int:
-        """The pattern nearest to a value, ties to even; `negative_zero` is the sign of an exact zero."""
+    def encode(self, value: Number, negative_zero: bool = False, mode: str = "rn") -> int:
+        """The pattern that a value is rounded to: `rn` and `rna` to the nearest, ties to even or away from
+        zero; `rz` towards zero, `rm` down, `rp` up. `negative_zero` is the sign of an exact zero."""
         if isinstance(value, float):
             return self.nan if math.isnan(value) else self.infinity | (self.sign if value < 0 else 0)
         if value == 0:
@@ -67,21 +69,28 @@ class Format:
         magnitude = abs(value)
         exponent = _floor_log2(magnitude)
         unit = Fraction(2) ** (max(exponent, 1 - self.bias) - self.fraction)
-        steps = round(magnitude / unit)  # Python rounds halves to even
+        away = mode == ("rm" if value < 0 else "rp")
+        steps = _NEAREST.get(mode, math.ceil if away else math.floor)(magnitude / unit)
         pattern = steps + ((max(exponent + self.bias, 1) - 1) << self.fraction)
-        return sign | min(pattern, self.infinity)
+        largest = self.infinity if away or mode in _NEAREST else self.infinity - 1
+        return sign | min(pattern, largest)
 
     def flush(self, pattern: int) -> int:
         """Subnormals become zero of the same sign."""
         return pattern & self.sign if pattern & ~self.sign < 1 << self.fraction else pattern
 
 
+# Of magnitudes in units of the last place; Python's round takes halves to even.
+_NEAREST: dict[str, Callable[[Fraction], int]] = {
+    "rn": round,
+    "rna": lambda steps: math.floor(steps + Fraction(1, 2)),
+}
 SINGLE = Format(32, 23)
 DOUBLE = Format(64, 52)
 FORMATS = {"f32": SINGLE, "f64": DOUBLE}
 
 
-def _floor_log2(value: Fraction) -> int:
+def _floor_log2(value: Fraction | int) -> int:
     guess = value.numerator.bit_length() - value.denominator.bit_length()
     return guess if Fraction(2) ** guess <= value else guess - 1
 
@@ -90,12 +99,17 @@ def _sign(f: Format, pattern: int) -> bool:
     return bool(pattern & f.sign)
 
 
-def add(f: Format, a: int, b: int) -> int:
-    """a + b, rounded to nearest even."""
+def _zero_sum(a: bool, b: bool, mode: str) -> bool:
+    """Whether a sum that is zero is -0, given which summands are negative."""
+    return (a or b) if mode == "rm" else (a and b)
+
+
+def add(f: Format, a: int, b: int, mode: str = "rn") -> int:
+    """a + b, rounded."""
     x, y = f.decode(a), f.decode(b)
     if isinstance(x, float) or isinstance(y, float):
         return f.encode(_as_float(x) + _as_float(y))
-    return f.encode(x + y, negative_zero=_sign(f, a) and _sign(f, b))
+    return f.encode(x + y, _zero_sum(_sign(f, a), _sign(f, b), mode), mode)
 
 
 def negate(f: Format, a: int) -> int:
@@ -103,28 +117,30 @@ def negate(f: Format, a: int) -> int:
     return a ^ f.sign
 
 
-def multiply(f: Format, a: int, b: int) -> int:
-    """a * b, rounded to nearest even."""
+def multiply(f: Format, a: int, b: int, mode: str = "rn") -> int:
+    """a * b, rounded."""
     x, y = f.decode(a), f.decode(b)
     negative = _sign(f, a) != _sign(f, b)
     if isinstance(x, float) or isinstance(y, float):
         return f.encode(_as_float(x) * _as_float(y))
-    return f.encode(x * y, negative)
+    return f.encode(x * y, negative, mode)
 
 
-def fused(f: Format, a: int, b: int, c: int) -> int:
+def fused(f: Format, a: int, b: int, c: int, mode: str = "rn") -> int:
     """a * b + c, rounded once."""
     x, y, z = f.decode(a), f.decode(b), f.decode(c)
     negative = _sign(f, a) != _sign(f, b)
     if any(isinstance(v, float) for v in (x, y, z)):
         product = _as_float(x) * _as_float(y)
         return f.encode(product + _as_float(z)) if not math.isfinite(product) else f.encode(_as_float(z))
-    assert isinstance(x, Fraction) and isinstance(y, Fraction) and isinstance(z, Fraction)
-    return f.encode(x * y + z, negative_zero=negative and _sign(f, c))
+    assert isinstance(x, Fraction)
+    assert isinstance(y, Fraction)
+    assert isinstance(z, Fraction)
+    return f.encode(x * y + z, _zero_sum(negative, _sign(f, c), mode), mode)
 
 
-def divide(f: Format, a: int, b: int) -> int:
-    """a / b, rounded to nearest even."""
+def divide(f: Format, a: int, b: int, mode: str = "rn") -> int:
+    """a / b, rounded."""
     x, y = f.decode(a), f.decode(b)
     negative = _sign(f, a) != _sign(f, b)
     if x != x or y != y:
@@ -133,11 +149,11 @@ def divide(f: Format, a: int, b: int) -> int:
         return f.nan if isinstance(x, float) else f.encode(Fraction(0), negative)
     if isinstance(x, float) or y == 0:
         return f.nan if x == 0 else f.encode(-INF if negative else INF)
-    return f.encode(x / y, negative)
+    return f.encode(x / y, negative, mode)
 
 
-def square_root(f: Format, a: int) -> int:
-    """The square root, rounded to nearest even."""
+def square_root(f: Format, a: int, mode: str = "rn") -> int:
+    """The square root, rounded."""
     x = f.decode(a)
     if isinstance(x, float):
         return f.nan if x != INF else f.infinity
@@ -152,7 +168,7 @@ def square_root(f: Format, a: int) -> int:
     assert scaled.denominator == 1
     root = math.isqrt(scaled.numerator)
     sticky = Fraction(1, 2) if root * root != scaled.numerator else Fraction(0)
-    return f.encode((root + sticky) / Fraction(2) ** scale)
+    return f.encode((root + sticky) / Fraction(2) ** scale, mode=mode)
 
 
 def smaller(f: Format, a: int, b: int) -> int:
@@ -165,7 +181,7 @@ def larger(f: Format, a: int, b: int) -> int:
     return _choose(f, a, b, lambda x, y: x > y)
 
 
-def _choose(f: Format, a: int, b: int, first: Callable[[object, object], bool]) -> int:
+def _choose(f: Format, a: int, b: int, first: Callable[[Any, Any], bool]) -> int:
     if f.is_nan(a) or f.is_nan(b):
         return f.nan if f.is_nan(a) and f.is_nan(b) else (b if f.is_nan(a) else a)
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from warpglass.isa import Row
 from warpglass.isa.notation import Modifier, OperandForm
 
+from .oracles import oracle_for
+
 # The modifiers that choose types; one kernel is made for each choice of these.
 _TYPES = ("type", "dtype", "atype", "size", "space")
 # More combinations of the other modifiers than this are thinned out, each choice kept at least once.
@@ -38,7 +40,7 @@ class Form:
 
 
 def kernels_of(row: Row) -> list[tuple[str, list[Form]]]:
-    """The row's forms, grouped by the types they are for; the key names a group."""
+    """The row's forms that have an oracle, grouped by the types they are for; the key names a group."""
     places = row.pattern.modifiers
     typed = [place for place in places if place.name in _TYPES]
     others = [place for place in places if place.name not in _TYPES]
@@ -48,8 +50,9 @@ def kernels_of(row: Row) -> list[tuple[str, list[Form]]]:
         for rest in _thinned([_choices(place) for place in others]):
             words = dict(zip([place.name for place in (*typed, *others)], (*types, *rest), strict=True))
             values = {place.name: words[place.name] for place in places if words[place.name] is not None}
-            if _is_legal(row.pattern.opcode, values):
-                forms.append(_form(row, {name: value for name, value in values.items() if value is not None}))
+            known = {name: word for name, word in values.items() if word is not None}
+            if _is_legal(row.pattern.opcode, values) and oracle_for(row.pattern.opcode, known):
+                forms.append(_form(row, known))
         if forms:
             groups.append(("-".join(word or "none" for word in types), forms))
     return groups
@@ -85,13 +88,6 @@ def _is_legal(opcode: str, values: dict[str, str | None]) -> bool:
         if type_[0] == "b":
             return operator in ("eq", "ne")
         return type_[0] in "uf" or operator not in ("lo", "ls", "hi", "hs")
-    if opcode == "cvt" and str(values["dtype"])[0] == str(values["atype"])[0] == "f":
-        return (values["dtype"], values["atype"], values.get("rn")) in (
-            ("f32", "f64", "rn"),
-            ("f64", "f32", None),
-            ("f32", "f32", None),
-            ("f64", "f64", None),
-        )
     if opcode == "cvt" and values.get("ftz"):
-        return "f32" in (values["dtype"], values["atype"])
+        return "f32" in values.values()
     return not (opcode == "cvta" and values["size"] == "u32")

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from . import floats
@@ -21,18 +23,40 @@ from .floats import FORMATS, Format
 Values = Mapping[str, str]
 Oracle = Callable[..., Any]
 
-ORACLES: dict[str, Oracle] = {}
-UNDEFINED_IN_PTX = ("div.type  d, a, b", "rem.type  d, a, b", "abs.type  d, a")
+
+@dataclass(frozen=True)
+class Entry:
+    """An oracle, and the words that may stand in the opcode of the forms it knows."""
+
+    words: frozenset[str]
+    compute: Oracle
 
 
-def oracle(*notations: str) -> Callable[[Oracle], Oracle]:
-    """Register an oracle for rows, by their notation."""
+ORACLES: dict[str, list[Entry]] = {}
+UNDEFINED_IN_PTX = ("div", "rem", "abs")
+
+INTEGERS = "u16 u32 u64 s16 s32 s64"
+BITWISE = "b16 b32 b64"
+WHOLE = f"u8 s8 {INTEGERS}"
+
+
+def oracle(opcodes: str, words: str) -> Callable[[Oracle], Oracle]:
+    """Register an oracle for all forms of some opcodes whose modifiers are among the words."""
 
     def register(function: Oracle) -> Oracle:
-        ORACLES.update({" ".join(notation.split()): function for notation in notations})
+        for opcode in opcodes.split():
+            ORACLES.setdefault(opcode, []).append(Entry(frozenset(words.split()), function))
         return function
 
     return register
+
+
+def oracle_for(opcode: str, values: Values) -> Oracle | None:
+    """The oracle that knows a form, None if there is none."""
+    for entry in ORACLES.get(opcode, ()):
+        if entry.words.issuperset(values.values()):
+            return entry.compute
+    return None
 
 
 def width(type_: str) -> int:
@@ -48,118 +72,118 @@ def wrap(type_: str, value: int) -> int:
 
 
 # ---------------------------------------------------------------------------------------- integers
-@oracle("add.type  d, a, b")
+@oracle("add", INTEGERS)
 def add(v: Values, a: int, b: int) -> int:
     return a + b
 
 
-@oracle("sub.type  d, a, b")
+@oracle("sub", INTEGERS)
 def sub(v: Values, a: int, b: int) -> int:
     return a - b
 
 
-@oracle("mul.lo.type  d, a, b", "mul.wide.type  d:wide, a, b")
+@oracle("mul", f"lo wide {INTEGERS}")
 def mul(v: Values, a: int, b: int) -> int:
     return a * b
 
 
-@oracle("mul.hi.type  d, a, b")
+@oracle("mul", f"hi {INTEGERS}")
 def mul_hi(v: Values, a: int, b: int) -> int:
     return (a * b) >> width(v["type"])
 
 
-@oracle("mad.lo.type  d, a, b, c", "mad.wide.type  d:wide, a, b, c:wide")
+@oracle("mad", f"lo wide {INTEGERS}")
 def mad(v: Values, a: int, b: int, c: int) -> int:
     return a * b + c
 
 
-@oracle("mad.hi.type  d, a, b, c")
+@oracle("mad", f"hi {INTEGERS}")
 def mad_hi(v: Values, a: int, b: int, c: int) -> int:
     return ((a * b) >> width(v["type"])) + c
 
 
-@oracle("div.type  d, a, b")
+@oracle("div", INTEGERS)
 def div(v: Values, a: int, b: int) -> int:
     return -1 if b == 0 else abs(a) // abs(b) * (-1 if (a < 0) != (b < 0) else 1)
 
 
-@oracle("rem.type  d, a, b")
+@oracle("rem", INTEGERS)
 def rem(v: Values, a: int, b: int) -> int:
     return -1 if b == 0 else a - b * div(v, a, b)
 
 
-@oracle("neg.type  d, a")
+@oracle("neg", INTEGERS)
 def neg(v: Values, a: int) -> int:
     return -a
 
 
-@oracle("abs.type  d, a")
+@oracle("abs", INTEGERS)
 def absolute(v: Values, a: int) -> int:
     return abs(a)
 
 
-@oracle("min.type  d, a, b")
+@oracle("min", INTEGERS)
 def minimum(v: Values, a: int, b: int) -> int:
     return min(a, b)
 
 
-@oracle("max.type  d, a, b")
+@oracle("max", INTEGERS)
 def maximum(v: Values, a: int, b: int) -> int:
     return max(a, b)
 
 
-@oracle("popc.type  d:u32, a")
+@oracle("popc", BITWISE)
 def popc(v: Values, a: int) -> int:
     return a.bit_count()
 
 
-@oracle("clz.type  d:u32, a")
+@oracle("clz", BITWISE)
 def clz(v: Values, a: int) -> int:
     return width(v["type"]) - a.bit_length()
 
 
-@oracle("brev.type  d, a")
+@oracle("brev", BITWISE)
 def brev(v: Values, a: int) -> int:
     return int(f"{a:0{width(v['type'])}b}"[::-1], 2)
 
 
 # ---------------------------------------------------------------------------------------- logic
-@oracle("and.type  d, a, b")
+@oracle("and", f"pred {BITWISE}")
 def and_(v: Values, a: int, b: int) -> int:
     return a & b
 
 
-@oracle("or.type  d, a, b")
+@oracle("or", f"pred {BITWISE}")
 def or_(v: Values, a: int, b: int) -> int:
     return a | b
 
 
-@oracle("xor.type  d, a, b")
+@oracle("xor", f"pred {BITWISE}")
 def xor(v: Values, a: int, b: int) -> int:
     return a ^ b
 
 
-@oracle("not.type  d, a")
+@oracle("not", f"pred {BITWISE}")
 def not_(v: Values, a: int) -> int:
     return not a if v["type"] == "pred" else ~a
 
 
-@oracle("shl.type  d, a, b:u32")
+@oracle("shl", BITWISE)
 def shl(v: Values, a: int, b: int) -> int:
     return a << min(b, width(v["type"]))
 
 
-@oracle("shr.type  d, a, b:u32")
+@oracle("shr", f"{BITWISE} {INTEGERS}")
 def shr(v: Values, a: int, b: int) -> int:
     return a >> min(b, width(v["type"]))
 
 
-@oracle("mov.type  d, a")
+@oracle("mov", f"pred f32 f64 {BITWISE} {INTEGERS}")
 def mov(v: Values, a: int) -> int:
     return a
 
 
-@oracle("selp.type  d, a, b, c:pred")
+@oracle("selp", f"f32 f64 {BITWISE} {INTEGERS}")
 def selp(v: Values, a: int, b: int, c: bool) -> int:
     return a if c else b
 
@@ -173,25 +197,26 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "gt": lambda a, b: a > b,
     "ge": lambda a, b: a >= b,
 }
+_FLOAT_COMPARISONS = "eq ne lt le gt ge equ neu ltu leu gtu geu num nan"
 _COMPARE |= {"lo": _COMPARE["lt"], "ls": _COMPARE["le"], "hi": _COMPARE["gt"], "hs": _COMPARE["ge"]}
 
 
-@oracle("setp.cmp.type  p[|q]:pred, a, b")
+@oracle("setp", f"eq ne lt le gt ge lo ls hi hs {BITWISE} {INTEGERS}")
 def setp(v: Values, a: int, b: int) -> tuple[bool, bool]:
     return _both(_COMPARE[v["cmp"]](a, b), v, None)
 
 
-@oracle("setp.cmp.bool.type  p[|q]:pred, a, b, c:pred")
+@oracle("setp", f"and or xor eq ne lt le gt ge lo ls hi hs {BITWISE} {INTEGERS}")
 def setp_combined(v: Values, a: int, b: int, c: bool) -> tuple[bool, bool]:
     return _both(_COMPARE[v["cmp"]](a, b), v, c)
 
 
-@oracle("setp.cmp{.ftz}.type  p[|q]:pred, a, b")
+@oracle("setp", f"ftz f32 f64 {_FLOAT_COMPARISONS}")
 def setp_float(v: Values, a: int, b: int) -> tuple[bool, bool]:
     return _both(_compare_floats(v, a, b), v, None)
 
 
-@oracle("setp.cmp.bool{.ftz}.type  p[|q]:pred, a, b, c:pred")
+@oracle("setp", f"ftz and or xor f32 f64 {_FLOAT_COMPARISONS}")
 def setp_float_combined(v: Values, a: int, b: int, c: bool) -> tuple[bool, bool]:
     return _both(_compare_floats(v, a, b), v, c)
 
@@ -217,12 +242,12 @@ def _compare_floats(v: Values, a: int, b: int) -> bool:
 
 
 # ---------------------------------------------------------------------------------------- floating point
-def _arithmetic(operation: Callable[..., int], type_: str) -> Oracle:
-    f = FORMATS[type_]
-
+def _arithmetic(operation: Callable[..., int]) -> Oracle:
     def compute(v: Values, *operands: int) -> int:
+        f = FORMATS[v.get("type") or next(word for word in v.values() if word in FORMATS)]
         flushed = [f.flush(x) for x in operands] if "ftz" in v else operands
-        result = operation(f, *flushed)
+        rounding = {"mode": v["rnd"]} if "rnd" in v else {}
+        result = operation(f, *flushed, **rounding)
         if "ftz" in v and not f.is_nan(result):
             result = f.flush(result)
         return floats.saturate(f, result) if "sat" in v else result
@@ -230,58 +255,75 @@ def _arithmetic(operation: Callable[..., int], type_: str) -> Oracle:
     return compute
 
 
-def _subtract(f: Format, a: int, b: int) -> int:
-    return f.nan if f.is_nan(b) else floats.add(f, a, floats.negate(f, b))
+def _subtract(f: Format, a: int, b: int, mode: str = "rn") -> int:
+    return f.nan if f.is_nan(b) else floats.add(f, a, floats.negate(f, b), mode)
 
 
-_ARITHMETIC = (
-    ("add{.rnd}", "{.ftz}{.sat}", "d, a, b", floats.add),
-    ("sub{.rnd}", "{.ftz}{.sat}", "d, a, b", _subtract),
-    ("mul{.rnd}", "{.ftz}{.sat}", "d, a, b", floats.multiply),
-    ("fma.rnd", "{.ftz}{.sat}", "d, a, b, c", floats.fused),
-    ("div.rnd", "{.ftz}", "d, a, b", floats.divide),
-    ("sqrt.rnd", "{.ftz}", "d, a", floats.square_root),
-    ("neg", "{.ftz}", "d, a", floats.negate),
-    ("abs", "{.ftz}", "d, a", lambda f, a: a & ~f.sign),
-    ("min", "{.ftz}", "d, a, b", floats.smaller),
-    ("max", "{.ftz}", "d, a, b", floats.larger),
-)
-for _head, _options, _operands, _operation in _ARITHMETIC:
-    oracle(f"{_head}{_options}.f32  {_operands}")(_arithmetic(_operation, "f32"))
-    oracle(f"{_head}.f64  {_operands}")(_arithmetic(_operation, "f64"))
+_ARITHMETIC: dict[str, Callable[..., int]] = {
+    "add": floats.add,
+    "sub": _subtract,
+    "mul": floats.multiply,
+    "fma": floats.fused,
+    "mad": floats.fused,
+    "div": floats.divide,
+    "sqrt": floats.square_root,
+    "neg": floats.negate,
+    "abs": lambda f, a: a & ~f.sign,
+    "min": floats.smaller,
+    "max": floats.larger,
+}
+for _opcode, _operation in _ARITHMETIC.items():
+    oracle(_opcode, "rn rz rm rp ftz sat f32 f64")(_arithmetic(_operation))
 
 
 # ---------------------------------------------------------------------------------------- conversion
-@oracle("cvt.dtype.atype  d:dtype, a:atype")
-def cvt_integer(v: Values, a: int) -> int:
-    return wrap(v["dtype"], a)
+@oracle("cvt", f"rn rz rm rp rni rzi rmi rpi ftz sat f32 f64 {WHOLE}")
+def cvt(v: Values, a: int) -> int:
+    types = [type_ for type_ in v.values() if type_ in (*FORMATS, *WHOLE.split())]
+    to, from_ = types[0], types[-1]  # one word stands for both in `.f32.f32`
+    if to not in FORMATS and from_ not in FORMATS:
+        return max(_low(to), min(_high(to), a)) if "sat" in v else wrap(to, a)
+    rounding = v.get("rnd") or v.get("rn") or ""
+    if to not in FORMATS:
+        return _to_integer(to, from_, rounding, FORMATS[from_].flush(a) if "ftz" in v else a)
+    target = FORMATS[to]
+    if from_ not in FORMATS:
+        result = target.encode(Fraction(a), mode=rounding)
+    else:
+        result = _to_float(
+            to, from_, rounding, FORMATS[from_].flush(a) if "ftz" in v and from_ == "f32" else a
+        )
+    if "ftz" in v and to == "f32" and not target.is_nan(result):
+        result = target.flush(result)
+    return floats.saturate(target, result) if "sat" in v else result
 
 
-@oracle("cvt.rn{.ftz}.dtype.atype  d:dtype, a:atype")
-def cvt_to_float(v: Values, a: int) -> int:
-    return FORMATS[v["dtype"]].encode(floats.Fraction(a))
+def _low(type_: str) -> int:
+    return -(1 << (width(type_) - 1)) if type_[0] == "s" else 0
+
+
+def _high(type_: str) -> int:
+    return (1 << (width(type_) - (type_[0] == "s"))) - 1
 
 
 _ROUNDED = {"rni": round, "rzi": math.trunc, "rmi": math.floor, "rpi": math.ceil}
 
 
-@oracle("cvt.rnd.dtype.atype  d:dtype, a:atype")
-def cvt_to_integer(v: Values, a: int) -> int:
+def _to_integer(to: str, from_: str, rounding: str, a: int) -> int:
     """Clamped to the destination's range; the manual fixes what NaN becomes ("cvt", integer notes)."""
-    value = FORMATS[v["atype"]].decode(a)
-    bits, signed = width(v["dtype"]), v["dtype"][0] == "s"
-    low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
+    value = FORMATS[from_].decode(a)
     if value != value:
-        return 1 << (bits - 1) if v["atype"] == "f64" or bits == 64 else 0
+        return 1 << (width(to) - 1) if from_ == "f64" or width(to) == 64 else 0
     if isinstance(value, float):
-        return high if value > 0 else low
-    return max(low, min(high, _ROUNDED[v["rnd"]](value)))
+        return _high(to) if value > 0 else _low(to)
+    return max(_low(to), min(_high(to), _ROUNDED[rounding](value)))
 
 
-@oracle("cvt{.rn}.dtype.atype  d:dtype, a:atype")
-def cvt_float(v: Values, a: int) -> int:
-    source, target = FORMATS[v["atype"]], FORMATS[v["dtype"]]
-    if v["atype"] == v["dtype"]:
-        return a
+def _to_float(to: str, from_: str, rounding: str, a: int) -> int:
+    source, target = FORMATS[from_], FORMATS[to]
     value = source.decode(a)
-    return target.encode(value, negative_zero=bool(a & source.sign))
+    if rounding in _ROUNDED and isinstance(value, Fraction):
+        return target.encode(Fraction(_ROUNDED[rounding](value)), negative_zero=bool(a & source.sign))
+    if to == from_:
+        return a
+    return target.encode(value, negative_zero=bool(a & source.sign), mode=rounding or "rn")

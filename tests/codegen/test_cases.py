@@ -1,0 +1,39 @@
+"""Kernels that once went wrong, one file each, against the one-thread-at-a-time interpreter.
+
+A file opens with why it is there, then `// launch GRID BLOCK` and an `// argument` per parameter: a type and
+a number of elements for an array (0, 1, 2, ...), or an integer.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.engines import ENGINES, run_ptx
+
+from .interpreter import Interpreter
+
+_FILES = sorted((Path(__file__).parent / "cases").glob("*.ptx"))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("file", _FILES, ids=lambda file: file.stem)
+def test_case(file: Path, engine: str):
+    text = file.read_text(encoding="utf-8")
+    launch, *lines = [line[3:] for line in text.splitlines() if line.startswith(("// launch", "// argument"))]
+    grid, block = ast.literal_eval(launch.removeprefix("launch ").replace(") (", "), ("))
+    have, want = ([_argument(line) for line in lines] for _ in range(2))
+    Interpreter(text).run(grid, block, want)
+    run_ptx(text, grid, block, have, engine=engine)
+    for ours, theirs in zip(have, want, strict=True):
+        assert np.array_equal(np.asarray(ours), np.asarray(theirs))
+
+
+def _argument(line: str) -> np.ndarray | int:
+    words = line.split()[1:]
+    if len(words) == 1:
+        return int(words[0])
+    return np.arange(int(words[1])).astype(f"{words[0][0]}{int(words[0][1:]) // 8}")

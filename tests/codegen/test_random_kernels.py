@@ -1,0 +1,59 @@
+"""Random kernels on both engines and one thread at a time: three opinions that must be one.
+
+WARPGLASS_FUZZ=FIRST:COUNT runs seeds of a campaign of one's own instead of the fixed ones.
+"""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+from tests.engines import CPU_ENGINES, run_ptx
+
+from .interpreter import Interpreter
+from .random_kernels import RandomKernel, random_kernel
+
+_FIRST, _COUNT = map(int, os.environ.get("WARPGLASS_FUZZ", "0:48").split(":"))
+_SEEDS = range(_FIRST, _FIRST + _COUNT)
+_LARGE = _SEEDS[: max(1, _COUNT // 6)]
+
+
+@pytest.mark.parametrize("seed", _SEEDS)
+def test_engines_agree_with_the_interpreter(seed: int):
+    made = random_kernel(seed, size=8 + seed % 5 * 6)
+    args = made.arguments()
+    Interpreter(made.text).run(made.grid, made.block, args)
+    want = _output(args)
+    for engine in CPU_ENGINES:
+        found = made.differences(_run(made, engine), want)
+        assert not found, f"{engine}: {found}\n{made.text}"
+
+
+@pytest.mark.parametrize("seed", _LARGE)
+def test_engines_agree_on_large_blocks(seed: int):
+    made = random_kernel(seed, large=True, size=25)
+    reference, kinds = (_run(made, engine) for engine in CPU_ENGINES)
+    found = made.differences(kinds, reference)
+    assert not found, f"{found}\n{made.text}"
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("seed", _SEEDS)
+def test_a_gpu_agrees_with_the_reference_engine(seed: int):
+    made = random_kernel(seed, large=seed % 2 == 0, size=8 + seed % 5 * 6)
+    found = made.differences(_run(made, "reference"), _run(made, "gpu"))
+    assert not found, f"{found}\n{made.text}"
+
+
+def _run(made: RandomKernel, engine: str) -> np.ndarray:
+    args = made.arguments()
+    run_ptx(made.text, made.grid, made.block, args, engine=engine)
+    return _output(args)
+
+
+def _output(args: list[object]) -> np.ndarray:
+    output = args[-1]
+    assert isinstance(output, np.ndarray)
+    return output
