@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..isa import Match
 from ..errors import UnsupportedError
+from ..isa import Match
 from ..isa.types import BITS, LLVM_TYPE, convert_float
 from ..program import Step
 from ..ptx import tree
