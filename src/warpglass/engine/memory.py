@@ -10,6 +10,7 @@ reaches all of it, a kernel that leaves a view but stays within its owner is not
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,7 +61,7 @@ def range_words(placed: tuple[Placed, ...]) -> list[int]:
 class ModuleMemory:
     """The module variables of one kernel in host memory; they keep their values from launch to launch."""
 
-    def __init__(self, variables: tuple[ModuleVariable, ...]):
+    def __init__(self, variables: tuple[ModuleVariable, ...], functions: Mapping[str, int]):
         self.variables = variables
         self.addresses = {v.name: MODULE_BASE + v.offset for v in variables}
         self._content = {v.name: np.frombuffer(bytearray(v.initial), np.uint8) for v in variables}
@@ -68,7 +69,7 @@ class ModuleMemory:
         for variable in variables:
             content = self._content[variable.name]
             for one in variable.relocations:
-                target = self.addresses[one.symbol] + one.addend
+                target = (self.addresses | functions)[one.symbol] + one.addend
                 content[one.position : one.position + 8] = np.frombuffer(
                     target.to_bytes(8, "little"), np.uint8
                 )

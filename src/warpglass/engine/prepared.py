@@ -89,9 +89,14 @@ class Prepared:
         self.cooperative = "%envreg" in compiled.ptx
         parameters = parameters_of(function)
         self.binder = Binder(compiled, parameters)
-        self.module = ModuleMemory(self.program.variables)
+        self.module = ModuleMemory(self.program.variables, self.program.functions)
         program = self.program
-        addresses = {**program.shared.offsets, **program.local.offsets, **self.module.addresses}
+        addresses = {
+            **program.functions,
+            **program.shared.offsets,
+            **program.local.offsets,
+            **self.module.addresses,
+        }
         self.symbols = Symbols({p.name: p.offset for p in parameters}, addresses)
         self._structural = _structural_parameters(compiled, parameters)
         self._executables: dict[_Key, Executable] = {}

@@ -5,6 +5,7 @@ from . import (
     atomic,
     barrier,
     bitfield,
+    calls,
     carry,
     control,
     convert,
@@ -21,7 +22,19 @@ from . import (
 from .lanes import Lanes
 from .table import Match, Row, known_forms, match
 
-SECTIONS = (atomic, barrier, bitfield, carry, control, convert, convert_float, floating, approximate, half)
+SECTIONS = (
+    atomic,
+    barrier,
+    bitfield,
+    calls,
+    carry,
+    control,
+    convert,
+    convert_float,
+    floating,
+    approximate,
+    half,
+)
 SECTIONS += (half_compare, integer, logic, memory, packed, warp)
 
 __all__ = ["SECTIONS", "Lanes", "Match", "Row", "known_forms", "match"]

@@ -9,11 +9,13 @@ from ..errors import CompileError
 from ..isa.table import IMPLICIT
 from ..ptx import tree
 from .blocks import Barrier, Block, Branch, Exit, Jump, Switch, Terminator, Trap, build_blocks
+from .calls import STACK, STACK_BYTES, merge_calls
 from .decode import Step, decode
 from .fairness import find_fair
 from .layout import LocalLayout, SharedLayout, lay_out_local, lay_out_shared
 from .liveness import find_dirty, find_liveness
 from .pending import Pending, find_full, find_pending
+from .stack import save_registers
 from .variables import ModuleVariable, find_variables
 
 
@@ -31,6 +33,7 @@ class Program:
     shared: SharedLayout
     local: LocalLayout
     variables: tuple[ModuleVariable, ...]  # .global and .const
+    functions: Mapping[str, int]  # addresses of functions
 
 
 def build_program(module: tree.Module, entry: str) -> Program:
@@ -39,22 +42,27 @@ def build_program(module: tree.Module, entry: str) -> Program:
     if function is None or function.body is None:
         known = ", ".join(f.name for f in module.functions if f.entry) or "none"
         raise CompileError(f"the PTX has no kernel named {entry!r}; it has: {known}")
-    blocks = build_blocks(decode(function), function.branch_targets)
+    function, addresses = merge_calls(module, function)
+    types = {**function.registers, **IMPLICIT}
+    blocks = save_registers(build_blocks(decode(function), function.branch_targets), types)
     return Program(
         name=entry,
         parameters=function.parameters,
-        registers={**function.registers, **IMPLICIT},
+        registers=types,
         blocks=blocks,
         live=find_liveness(blocks),
         fair=find_fair(blocks),
         dirty=find_dirty(blocks),
         shared=lay_out_shared(module, function),
         local=lay_out_local(function),
-        variables=find_variables(module, function),
+        variables=find_variables(module, function, addresses),
+        functions=addresses,
     )
 
 
 __all__ = [
+    "STACK",
+    "STACK_BYTES",
     "Barrier",
     "Block",
     "Branch",

@@ -202,7 +202,8 @@ def _unconditional(step: Step, following: int | None, starts: dict[str, int], ta
             return Jump(_find(step, operands[0], starts), _find(step, operands[1], starts))
         case "switch" | "return":
             register, table = operands
-            assert isinstance(register, tree.Register) and isinstance(table, tree.Symbol)
+            assert isinstance(register, tree.Register)
+            assert isinstance(table, tree.Symbol)
             targets = tuple(_find(step, tree.Symbol(label), starts) for label in tables.get(table.name, ()))
             if not targets:
                 raise _no_label(step, table.name)
@@ -260,7 +261,7 @@ def _schedule(blocks: list[Block]) -> list[int]:
 
     def visit(root: int) -> None:
         orders[root] = []  # recursion ends here; the place in `orders` is taken anew below
-        body = _post_order(successors, root)
+        body = post_order(successors, root)
         for node in body:
             end = blocks[node].end
             if isinstance(end, Jump) and end.back is not None and end.target not in orders:
@@ -276,16 +277,17 @@ def _schedule(blocks: list[Block]) -> list[int]:
 
 def _schedule_body(successors: list[tuple[int, ...]], root: int) -> list[int]:
     """Reverse post-order of one function in which each loop is contiguous and precedes what follows it."""
-    loops = find_loops(successors, _post_order(successors, root)[::-1])
+    loops = find_loops(successors, post_order(successors, root)[::-1])
     # Of a block's successors the one in the fewest common loops is visited first, so it comes last.
     ranked = [
         tuple(sorted(targets, key=lambda t: sum(node in body and t in body for body in loops.values())))
         for node, targets in enumerate(successors)
     ]
-    return _post_order(ranked, root)[::-1]
+    return post_order(ranked, root)[::-1]
 
 
-def _post_order(successors: list[tuple[int, ...]], root: int) -> list[int]:
+def post_order(successors: list[tuple[int, ...]], root: int) -> list[int]:
+    """The nodes that can be reached from a root, each behind all that it leads to but for loops."""
     seen = {root}
     order: list[int] = []
     stack = [(root, iter(successors[root]))]

@@ -8,12 +8,13 @@ after a number of turns the warp lets the other warps run.
 
 from __future__ import annotations
 
-from .blocks import Block, find_loops
+from .blocks import Block, find_loops, post_order
 
 
 def find_fair(blocks: tuple[Block, ...]) -> frozenset[int]:
     """The headers of loops that may wait for other threads."""
-    loops = find_loops([block.successors for block in blocks], list(range(len(blocks))))
+    successors = [block.successors for block in blocks]
+    loops = find_loops(successors, post_order(successors, 0)[::-1])
     return frozenset(header for header, body in loops.items() if _waits([blocks[index] for index in body]))
 
 

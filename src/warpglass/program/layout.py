@@ -83,11 +83,17 @@ def symbols_of(function: tree.Function) -> list[str]:
     """The names of variables, functions and labels in a function's instructions."""
     found: list[str] = []
     for item in function.body or ():
-        if not isinstance(item, tree.Instruction):
-            continue
-        for operand in item.operands:
-            inner = operand.base if isinstance(operand, tree.Address) else operand
-            inner = inner.base if isinstance(inner, tree.Displaced) else inner
-            if isinstance(inner, tree.Symbol):
-                found.append(inner.name)
+        if isinstance(item, tree.Instruction):
+            found += symbols_in(item)
+    return found
+
+
+def symbols_in(instruction: tree.Instruction) -> list[str]:
+    """The names of variables, functions and labels in an instruction."""
+    found: list[str] = []
+    for operand in instruction.operands:
+        inner = operand.base if isinstance(operand, tree.Address) else operand
+        inner = inner.base if isinstance(inner, tree.Displaced) else inner
+        if isinstance(inner, tree.Symbol):
+            found.append(inner.name)
     return found

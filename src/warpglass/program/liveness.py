@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from .blocks import Barrier, Block
 
 
 def find_liveness(blocks: tuple[Block, ...]) -> tuple[frozenset[str], ...]:
-    """The registers whose value each block may read before writing it, itself or in a later block.
+    """The registers whose value each block may read before writing it, itself or in a later block."""
+    return flow_backward(blocks, [block.successors for block in blocks])
+
+
+def flow_backward(
+    blocks: tuple[Block, ...], successors: Sequence[tuple[int, ...]]
+) -> tuple[frozenset[str], ...]:
+    """The same, with what "later" means given as each block's successors.
 
     A guarded write keeps the old value where the guard fails, so it counts as a read.
     """
@@ -36,7 +43,7 @@ def find_liveness(blocks: tuple[Block, ...]) -> tuple[frozenset[str], ...]:
         changed = False
         for index in range(len(blocks) - 1, -1, -1):
             out = 0
-            for target in blocks[index].successors:
+            for target in successors[index]:
                 out |= live[target]
             into = uses[index] | (out & ~kills[index])
             if into != live[index]:

@@ -7,7 +7,7 @@ the engine knows where the module lies.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..errors import Diagnostic, UnsupportedError
@@ -42,10 +42,13 @@ class ModuleVariable:
     relocations: tuple[Relocation, ...] = ()
 
 
-def find_variables(module: tree.Module, function: tree.Function) -> tuple[ModuleVariable, ...]:
+def find_variables(
+    module: tree.Module, function: tree.Function, functions: Mapping[str, int]
+) -> tuple[ModuleVariable, ...]:
     """The module variables that a function names, and those that their initial values point to.
 
-    Raises UnsupportedError for symbols that are neither variables nor labels of the function.
+    `functions` are those that have addresses. Raises UnsupportedError for symbols that are neither variables
+    nor functions nor labels of the function.
     """
     declared = {v.name: v for v in (*module.variables, *function.variables) if v.space in _SPACES}
     found: dict[str, ModuleVariable] = {}
@@ -58,8 +61,8 @@ def find_variables(module: tree.Module, function: tree.Function) -> tuple[Module
         variable = _lay_out(declared[name], end)
         found[name] = variable
         end = -(-(variable.offset + variable.size + _GUARD) // _ALIGN) * _ALIGN
-        work += [one.symbol for one in variable.relocations]
-    _check(module, function, found)
+        work += [one.symbol for one in variable.relocations if one.symbol not in functions]
+    _check(module, function, [*found, *functions])
     return tuple(found.values())
 
 
@@ -103,6 +106,7 @@ def _pattern(value: tree.Operand, width: int) -> int:
 def _check(module: tree.Module, function: tree.Function, found: Iterable[str]) -> None:
     known = {v.name for v in (*module.variables, *function.variables, *function.parameters)} | set(found)
     known |= {item.name for item in function.body or () if isinstance(item, tree.Label)}
+    known |= set(function.branch_targets)
     missing = sorted({name for name in symbols_of(function) if name not in known})
     if missing:
         places = tuple(Diagnostic(f"{name} is used as an address") for name in missing)
