@@ -1,0 +1,75 @@
+"""Integer instructions in all their forms against bit-by-bit oracles, on every engine and on a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.engines import CPU_ENGINES, run_ptx
+from warpglass import isa, ptx
+from warpglass.isa.table import ROWS, Row
+from warpglass.ptx import tree
+
+from . import bit_cases, integer_cases  # noqa: F401  (they fill CASES)
+from .case_kernels import BLOCK, GRID, Case, Kernel, build
+from .cases import CASES
+
+# Compiling takes more than twice as long for twice the code.
+_LARGEST = 60
+
+
+def _kernels(cases: list[Case]) -> Iterator[list[Case]]:
+    """Cases by the kernel, none of which is too large."""
+    chosen: list[Case] = []
+    for one in cases:
+        if chosen and sum(other.cost for other in chosen) + one.cost > _LARGEST:
+            yield chosen
+            chosen = []
+        chosen.append(one)
+    yield chosen
+
+
+_GROUPS = [
+    pytest.param(chosen, id=f"{name}-{number}")
+    for name, cases in CASES.items()
+    for number, chosen in enumerate(_kernels(cases))
+]
+# Rows that the cases stand for, with every choice of every modifier.
+_OPCODES = (
+    "addc subc madc mul24 mad24 sad bfind fns bfe bfi bmsk szext lop3 shf prmt cnot dp4a dp2a vadd2 vadd4 "
+    "vsub2 vsub4 vabsdiff2 vabsdiff4 vmin2 vmin4 vmax2 vmax4"
+).split()
+
+
+@pytest.mark.parametrize("cases", _GROUPS)
+@pytest.mark.parametrize("engine", [*CPU_ENGINES, pytest.param("gpu", marks=pytest.mark.gpu)])
+def test_cases_compute_what_their_oracles_say(cases: list[Case], engine: str):
+    built = build(cases)
+    arguments = built.arguments()
+    run_ptx(built.text(), GRID, BLOCK, arguments, engine=engine, timeout=60)
+    wrong = built.wrong(arguments[-1])
+    assert not wrong, "\n".join([f"{len(wrong)} of {len(built.slots)} slots are wrong", *wrong[:8]])
+
+
+def test_every_form_of_these_opcodes_has_a_case():
+    wanted = {
+        (row.pattern.text, place.name, choice)
+        for opcode in _OPCODES
+        for row in ROWS[opcode]
+        for place in row.pattern.modifiers
+        for choice in place.choices
+    }
+    for cases in CASES.values():
+        wanted -= set(_used(build(cases)))
+    assert not wanted
+
+
+def _used(built: Kernel) -> list[tuple[str, str, str]]:
+    function = ptx.parse(built.text(), "cases").functions[0]
+    found: list[tuple[str, str, str]] = []
+    for item in function.body or ():
+        if isinstance(item, tree.Instruction) and (match := isa.match(item)) is not None:
+            row: Row = match.row
+            found += [(row.pattern.text, name, value) for name, value in match.values.items()]
+    return found
