@@ -219,28 +219,9 @@ class Lanes(ABC, Generic[V]):
         narrow = self.type_of(a)
         if narrow == "i64":
             return self._multiply_high_64(a, b, signed)
-        if narrow == "i64":
-            return self._multiply_high_64(a, b, signed)
         product = self.multiply_wide(a, b, signed)
         half = self.constant(self.type_of(product), bits(narrow))
         return self.convert("trunc", self.apply("lshr", product, half), narrow)
-
-    def _multiply_high_64(self, a: V, b: V, signed: bool) -> V:
-        """By halves, since 128-bit products of vectors are taken apart lane by lane."""
-        half, low_half = self.constant("i64", 32), self.constant("i64", 0xFFFFFFFF)
-        (a_low, a_high), (b_low, b_high) = (
-            (self.and_(x, low_half), self.apply("lshr", x, half)) for x in (a, b)
-        )
-        first, second = self.mul(a_low, b_high), self.mul(a_high, b_low)
-        carried = self.apply("lshr", self.mul(a_low, b_low), half)
-        middle = self.add(self.add(carried, self.and_(first, low_half)), self.and_(second, low_half))
-        high = self.mul(a_high, b_high)
-        for part in (first, second, middle):
-            high = self.add(high, self.apply("lshr", part, half))
-        if signed:
-            for x, y in ((a, b), (b, a)):
-                high = self.sub(high, self.and_(self.apply("ashr", x, self.constant("i64", 63)), y))
-        return high
 
     def _multiply_high_64(self, a: V, b: V, signed: bool) -> V:
         """By halves, since 128-bit products of vectors are taken apart lane by lane."""
