@@ -95,7 +95,9 @@ class Pocl:
 
 def main() -> None:
     """Run both, alternating, and print the medians."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--log2-size", type=int, default=24)
     parser.add_argument("--repeat", type=int, default=9)
     parser.add_argument("--json", type=Path)

@@ -1,9 +1,9 @@
 """Every speed target of the reduction ladder, measured: prints figure, target and whether it is met.
 
-Each figure is a median of repeats; processes are started afresh where a figure is about starting. Run it on an
-otherwise idle machine; the PoCL comparison is in bench/pocl.py.
+Each figure is a median of repeats; processes are started afresh where a figure is about starting. Run it
+on an otherwise idle machine; the PoCL comparison is in bench/pocl.py, the parts of a launch in bench/launch.py.
 
-    python bench/targets.py [--size 2^24]
+    python bench/targets.py [--log2-size 24]
 """
 
 from __future__ import annotations
@@ -52,7 +52,11 @@ def _process(code: list[str], repeat: int = 7) -> float:
 def _first_launch(repeat: int = 7) -> float:
     """Median seconds of the first launch of a cached kernel in a process that has imported warpglass."""
     found = [
-        float(subprocess.run([sys.executable, "-c", FIRST_LAUNCH], check=True, capture_output=True, text=True).stdout)
+        float(
+            subprocess.run(
+                [sys.executable, "-c", FIRST_LAUNCH], check=True, capture_output=True, text=True
+            ).stdout
+        )
         for _ in range(repeat + 1)
     ]
     return statistics.median(found[1:])
@@ -77,7 +81,9 @@ def _slowest_rung(size: int) -> tuple[float, str]:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--log2-size", type=int, default=24)
     size = 1 << parser.parse_args().log2_size
     started = time.perf_counter()

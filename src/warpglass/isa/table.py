@@ -132,7 +132,9 @@ def add_row(
         for name, destination in ((reads, False), (writes, True))
         if name is not None
     )
-    ROWS.setdefault(pattern.opcode, []).append(Row(pattern, unit, meaning, control, flops, implicit, waits, collect))
+    ROWS.setdefault(pattern.opcode, []).append(
+        Row(pattern, unit, meaning, control, flops, implicit, waits, collect)
+    )
 
 
 def match(instruction: tree.Instruction) -> Match | None:
