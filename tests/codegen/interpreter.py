@@ -132,7 +132,7 @@ class Interpreter:
         sources = [
             self._source(operand, type_, thread) for form, operand, type_ in forms if not form.destination
         ]
-        oracle = oracle_for(opcode, found.values)
+        oracle = oracle_for(opcode, found.values, len(sources))
         assert oracle is not None, f"no oracle for {found.instruction}"
         result = oracle(found.values, *sources)
         _, operand, type_ = forms[0]

@@ -159,7 +159,7 @@ class _Writer:
         self.form = form
         self.shift = shift
         self.rng = rng
-        oracle = oracle_for(form.row.pattern.opcode, form.values)
+        oracle = oracle_for(form.row.pattern.opcode, form.values, len(form.sources))
         assert oracle is not None
         self.oracle = oracle
         self.whole = all(type_ not in FORMATS and type_ != "pred" for type_ in form.sources)
@@ -194,14 +194,14 @@ class _Writer:
         if self.form.row.pattern.opcode.startswith("cvt") or types[0] == "pred":
             return
         for place, type_ in enumerate(types):
-            for pattern in self.rng.sample(self._edges(place), 4 if type_ != "pred" else 0):
+            for pattern in self.rng.sample(self._edges(place), 2 if type_ != "pred" else 0):
                 kinds = ["lane"] * len(types)
                 kinds[place] = f"={pattern}"
                 self.operands(" ".join(kinds))
                 kinds = ["affine" if self.whole else "block"] * len(types)
                 kinds[place] = f"={pattern}"
                 self.operands(" ".join(kinds))
-        for _ in range(8):
+        for _ in range(5):
             chosen = [self.rng.choice(self._edges(place)) for place in range(len(types))]
             kinds = ["lane" if t == "pred" else f"={p}" for t, p in zip(types, chosen, strict=True)]
             self.operands(" ".join(kinds))

@@ -12,7 +12,7 @@ from warpglass.isa.notation import Modifier, OperandForm
 from .oracles import oracle_for
 
 # The modifiers that choose types; one kernel is made for each choice of these.
-_TYPES = ("type", "dtype", "atype", "size", "space")
+_TYPES = ("type", "atype", "size", "space")
 # More combinations of the other modifiers than this are thinned out, each choice kept at least once.
 _ENOUGH = 10
 
@@ -41,6 +41,9 @@ class Form:
 
 def kernels_of(row: Row) -> list[tuple[str, list[Form]]]:
     """The row's forms that have an oracle, grouped by the types they are for; the key names a group."""
+    if any(form.vector or form.address for form in row.pattern.operands):
+        return []
+    count = len(row.pattern.operands) - 1
     places = row.pattern.modifiers
     typed = [place for place in places if place.name in _TYPES]
     others = [place for place in places if place.name not in _TYPES]
@@ -51,7 +54,7 @@ def kernels_of(row: Row) -> list[tuple[str, list[Form]]]:
             words = dict(zip([place.name for place in (*typed, *others)], (*types, *rest), strict=True))
             values = {place.name: words[place.name] for place in places if words[place.name] is not None}
             known = {name: word for name, word in values.items() if word is not None}
-            if _is_legal(row.pattern.opcode, values) and oracle_for(row.pattern.opcode, known):
+            if oracle_for(row.pattern.opcode, known, count) and _is_legal(row.pattern.opcode, values):
                 forms.append(_form(row, known))
         if forms:
             groups.append(("-".join(word or "none" for word in types), forms))
@@ -74,7 +77,8 @@ def _thinned(choices: list[list[str | None]]) -> Iterator[tuple[str | None, ...]
 
 
 def _form(row: Row, values: dict[str, str]) -> Form:
-    opcode = ".".join([row.pattern.opcode, *values.values()])
+    written = [values[place.name] for place in row.pattern.modifiers if place.name in values]
+    opcode = ".".join([row.pattern.opcode, *written])
     operands = tuple((form, row.pattern.type_of(form, values)) for form in row.pattern.operands)
     return Form(row, opcode, values, operands)
 

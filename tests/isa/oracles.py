@@ -11,6 +11,7 @@ value. NaN results are compared as "some NaN": PTX promises no payload.
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ class Entry:
     """An oracle, and the words that may stand in the opcode of the forms it knows."""
 
     words: frozenset[str]
+    sources: int
     compute: Oracle
 
 
@@ -40,21 +42,25 @@ BITWISE = "b16 b32 b64"
 WHOLE = f"u8 s8 {INTEGERS}"
 
 
-def oracle(opcodes: str, words: str) -> Callable[[Oracle], Oracle]:
-    """Register an oracle for all forms of some opcodes whose modifiers are among the words."""
+def oracle(opcodes: str, words: str, sources: int = 0) -> Callable[[Oracle], Oracle]:
+    """Register an oracle for all forms of some opcodes whose modifiers are among the words.
+
+    `sources` is the number of source operands, by default what the function takes.
+    """
 
     def register(function: Oracle) -> Oracle:
+        count = sources or len(inspect.signature(function).parameters) - 1
         for opcode in opcodes.split():
-            ORACLES.setdefault(opcode, []).append(Entry(frozenset(words.split()), function))
+            ORACLES.setdefault(opcode, []).append(Entry(frozenset(words.split()), count, function))
         return function
 
     return register
 
 
-def oracle_for(opcode: str, values: Values) -> Oracle | None:
-    """The oracle that knows a form, None if there is none."""
+def oracle_for(opcode: str, values: Values, sources: int) -> Oracle | None:
+    """The oracle that knows a form of so many sources, None if there is none."""
     for entry in ORACLES.get(opcode, ()):
-        if entry.words.issuperset(values.values()):
+        if entry.sources == sources and entry.words.issuperset(values.values()):
             return entry.compute
     return None
 
@@ -259,21 +265,21 @@ def _subtract(f: Format, a: int, b: int, mode: str = "rn") -> int:
     return f.nan if f.is_nan(b) else floats.add(f, a, floats.negate(f, b), mode)
 
 
-_ARITHMETIC: dict[str, Callable[..., int]] = {
-    "add": floats.add,
-    "sub": _subtract,
-    "mul": floats.multiply,
-    "fma": floats.fused,
-    "mad": floats.fused,
-    "div": floats.divide,
-    "sqrt": floats.square_root,
-    "neg": floats.negate,
-    "abs": lambda f, a: a & ~f.sign,
-    "min": floats.smaller,
-    "max": floats.larger,
+_ARITHMETIC: dict[str, tuple[int, Callable[..., int]]] = {
+    "add": (2, floats.add),
+    "sub": (2, _subtract),
+    "mul": (2, floats.multiply),
+    "fma": (3, floats.fused),
+    "mad": (3, floats.fused),
+    "div": (2, floats.divide),
+    "sqrt": (1, floats.square_root),
+    "neg": (1, floats.negate),
+    "abs": (1, lambda f, a: a & ~f.sign),
+    "min": (2, floats.smaller),
+    "max": (2, floats.larger),
 }
-for _opcode, _operation in _ARITHMETIC.items():
-    oracle(_opcode, "rn rz rm rp ftz sat f32 f64")(_arithmetic(_operation))
+for _opcode, (_count, _operation) in _ARITHMETIC.items():
+    oracle(_opcode, "rn rz rm rp ftz sat f32 f64", _count)(_arithmetic(_operation))
 
 
 # ---------------------------------------------------------------------------------------- conversion
