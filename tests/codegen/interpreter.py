@@ -28,7 +28,7 @@ class Counts:
     """What all threads did, by the number of the instruction in the text."""
 
     executed: Counter[int] = field(default_factory=Counter)  # reached, whatever the guard
-    taken: Counter[int] = field(default_factory=Counter)  # branches whose guard held
+    taken: Counter[int] = field(default_factory=Counter)  # control instructions whose guard held
     accesses: Counter[int] = field(default_factory=Counter)  # loads and stores whose guard held
 
 
@@ -106,8 +106,9 @@ class Interpreter:
             found = self.matches[number]
             assert found is not None, instruction
             control = found.row.control
-            if control == "branch":
+            if control is not None:
                 self.counts.taken[number] += 1
+            if control == "branch":
                 target = instruction.operands[0]
                 assert isinstance(target, tree.Symbol)
                 thread.pc = self.labels[target.name]
