@@ -17,6 +17,7 @@ WORDS = (
     "shared",  # pointer to this worker's shared memory
     "shared_size",  # bytes, static and dynamic
     "local",  # pointer to the warps' local memory
+    "warp_local",  # pointer to the running warp's part of it
     "frames",  # pointer to the warps' frames: registers kept across barriers
     "states",  # pointer to one i32 per warp: where it resumes
     "waits",  # pointer to two i32 per warp: the barrier it waits at, and that barrier's generation

@@ -58,7 +58,7 @@ class _SilentLanes(KindLanes):
     def load(self, space: str, address: Value, type_: str, count: int, volatile: bool) -> tuple[Value, ...]:
         if space == "param":
             return super().load(space, address, type_, count, volatile)
-        offsets = UNIFORM if address.uniform and space != "local" else None
+        offsets = UNIFORM if address.uniform and not self.local.may_be_meant(space) else None
         return (Value(type_, "%_", offsets),) * count
 
     def store(self, space: str, address: Value, values: tuple[Value, ...], volatile: bool) -> None:
@@ -127,7 +127,7 @@ class _Table:
 def infer_kinds(program: Program, shape: Shape, promises: Promises, symbols: Symbols) -> Inference:
     """Kinds of all registers for a block shape and what the launches promise."""
     access = Patterns(_Silent(set()))
-    lanes = _SilentLanes(access, LocalMemory(access, program.local.size), shape, promises)
+    lanes = _SilentLanes(access, LocalMemory(access, program.local.size, program.strays), shape, promises)
     barred: frozenset[str] = frozenset()
     while True:
         table = _fixpoint(program, lanes, symbols, barred)
@@ -162,6 +162,7 @@ def _fixpoint(program: Program, lanes: _SilentLanes, symbols: Symbols, barred: f
 def _transfer(step: Step, steps: Steps, table: _Table) -> list[str]:
     """Run one step's meaning; returns the registers whose kind changed."""
     lanes = steps.lanes
+    lanes.access.step = step.number
     try:
         guard = steps.guard(step.instruction.guard) if step.instruction.guard else None
         sources = [

@@ -53,13 +53,13 @@ def generate(
         plain = Access(builder)
         divergent = tuple(block.splits is not None for block in program.blocks)
         pending = find_pending(program.blocks, divergent, program.fair)
-        lanes = VectorLanes(plain, LocalMemory(plain, program.local.size), shape, probes)
+        lanes = VectorLanes(plain, LocalMemory(plain, program.local.size, program.strays), shape, probes)
         return _assemble(
             program, shape, symbols, probes, lanes, {}, pending, tuple(False for _ in program.blocks)
         )
     inference = infer_kinds(program, shape, promises, symbols)
     access = Patterns(builder)
-    fast = KindLanes(access, LocalMemory(access, program.local.size), shape, promises, probes)
+    fast = KindLanes(access, LocalMemory(access, program.local.size, program.strays), shape, promises, probes)
     full = find_full(program.blocks, inference.divergent, inference.pending)
     if shape.threads % 32:
         full = tuple(False for _ in full)
@@ -93,7 +93,13 @@ def _assemble(
     outlined += "".join(atomic_helper(*one, builder.declarations) for one in sorted(lanes.access.atomics))
     if named:
         outlined += barrier_helpers(builder.declarations)
-    parts = (helpers(), outlined, body, block_loop(shape, rounds), _METADATA)
+    parts = (
+        helpers(program.local.size if program.strays else 0),
+        outlined,
+        body,
+        block_loop(shape, rounds),
+        _METADATA,
+    )
     module = "\n".join([*sorted(builder.declarations), *parts])
     return KernelCode(
         module, stride, header, tuple(lanes.access.sites), tuple(warp.traps), counters, pending.resumes

@@ -303,7 +303,7 @@ class KindLanes(VectorLanes):
         if space == "local":
             place = address if address.uniform else self.as_vector(address)
             return tuple(Value(type_, name) for name in self.local.load(site, place, type_, count, self.mask))
-        if address.uniform:
+        if address.uniform and not self.local.may_be_meant(space):
             names = self.access.load_uniform(site, address.ir, type_, count, self.mask)
             return tuple(Value(type_, name, UNIFORM) for name in names)
         if address.offsets is not None and count == 1 and _regular(address.offsets, BITS[type_] // 8):
@@ -319,7 +319,7 @@ class KindLanes(VectorLanes):
             place = address if address.uniform else self.as_vector(address)
             self.local.store(site, place, type_, [v.ir for v in self._vectors(*values)], self.mask)
             return
-        if address.uniform:
+        if address.uniform and not self.local.may_be_meant(space):
             scalars = [value.ir if value.uniform else None for value in values]
             names = [s or self.as_vector(v).ir for s, v in zip(scalars, values, strict=True)]
             uniform = [s is not None for s in scalars]

@@ -17,12 +17,20 @@ _LANES = constant_vector("i64", range(0, 128, 4))
 
 
 class LocalMemory:
-    """Emits accesses to local memory of `size` bytes a thread."""
+    """Emits accesses to local memory of `size` bytes a thread.
 
-    def __init__(self, access: Access, size: int):
+    `strays` are the steps whose generic accesses may reach it; the helpers of runtime.py serve those.
+    """
+
+    def __init__(self, access: Access, size: int, strays: frozenset[int] = frozenset()):
         self.access = access
         self.builder = access.builder
         self.size = size
+        self.strays = strays
+
+    def may_be_meant(self, space: str) -> bool:
+        """Whether the current step's access in a state space may be one to local memory."""
+        return space == "local" or (space == "generic" and self.access.step in self.strays)
 
     # ------------------------------------------------------------------------------------ whole accesses
     def load(self, site: int, address: Value, type_: str, count: int, mask: str) -> list[str]:

@@ -2,14 +2,15 @@
 
 `wg_load_lanes` and `wg_store_lanes` serve the active lanes of an access one by one, in lane order: each
 lane's address is looked up in the range table (sorted by base), checked for permission, bounds and alignment,
-and its bytes copied between host memory and the lane buffer. The range of the last lane becomes the site's.
+and its bytes copied between host memory and the lane buffer; generic addresses of local memory are the lane's
+own words, interleaved as local.py says. The range of the last lane becomes the site's.
 They return true, with the fault words of the context filled in, if a lane may not.
 """
 
 from __future__ import annotations
 
 from ..isa.types import BITS
-from .context import GENERIC_ONLY, READ, SLOT, WRITE
+from .context import GENERIC_ONLY, LOCAL_WINDOW, READ, SLOT, WRITE
 
 _FIND = f"""
 define internal ptr @wg_find_range(
@@ -84,7 +85,41 @@ lanes:
   %address = load i64, ptr %address.p
   %range = call ptr @wg_find_range(ptr %context, i64 %address, i64 %size, i64 {need}, i1 %generic)
   %missing = icmp eq ptr %range, null
-  br i1 %missing, label %fault, label %copy
+  br i1 %missing, label %elsewhere, label %copy
+elsewhere:
+  %offset = sub i64 %address, {window}
+  %end = add i64 %offset, %size
+  %begins = icmp ult i64 %offset, {local}
+  %ends = icmp ule i64 %end, {local}
+  %low.bits = sub i64 %size, 1
+  %skew = and i64 %offset, %low.bits
+  %straight = icmp eq i64 %skew, 0
+  %within = and i1 %begins, %ends
+  %fits = and i1 %within, %straight
+  %served = and i1 %fits, %generic
+  br i1 %served, label %own, label %fault
+own:
+  %own.p = getelementptr i64, ptr %context, i64 {warp_local}
+  %own.start = load ptr, ptr %own.p
+  %piece = call i64 @llvm.umin.i64(i64 %size, i64 4)
+  %lane.offset = shl i64 %lane.wide, 2
+  %own.place = mul i64 %lane.wide, %size
+  br label %words
+words:
+  %k = phi i64 [ 0, %own ], [ %k.next, %words ]
+  %at = add i64 %offset, %k
+  %word = and i64 %at, -4
+  %byte = and i64 %at, 3
+  %row = shl i64 %word, 5
+  %row.lane = add i64 %row, %lane.offset
+  %row.byte = add i64 %row.lane, %byte
+  %word.p = getelementptr i8, ptr %own.start, i64 %row.byte
+  %piece.at = add i64 %own.place, %k
+  %piece.p = getelementptr i8, ptr %buffer, i64 %piece.at
+  call void @llvm.memcpy.p0.p0.i64(ptr {piece_target}, ptr {piece_source}, i64 %piece, i1 false)
+  %k.next = add i64 %k, %piece
+  %k.more = icmp ult i64 %k.next, %size
+  br i1 %k.more, label %words, label %copied
 copy:
   %delta.p = getelementptr i64, ptr %range, i64 2
   %delta = load i64, ptr %delta.p
@@ -98,7 +133,9 @@ copied:
   %minus = sub i32 %rest, 1
   %rest.next = and i32 %rest, %minus
   %last = icmp eq i32 %rest.next, 0
-  br i1 %last, label %remember, label %lanes
+  br i1 %last, label %leave, label %lanes
+leave:
+  br i1 %missing, label %done, label %remember
 remember:
   %sites.p = getelementptr i64, ptr %context, i64 {sites}
   %sites = load ptr, ptr %sites.p
@@ -128,11 +165,19 @@ fault:
 """
 
 
-def helpers() -> str:
-    """The helpers' definitions and what they declare."""
-    slots = {name: SLOT[name] for name in ("sites", "fault_site", "fault_lane", "fault_address")}
-    load = _SERVE.format(verb="load", need=READ, target="%lane.p", source="%host.p", **slots)
-    store = _SERVE.format(verb="store", need=WRITE, target="%host.p", source="%lane.p", **slots)
+def helpers(local: int) -> str:
+    """The helpers' definitions; `local` are the bytes of local memory that generic pointers may reach."""
+    names = ("sites", "fault_site", "fault_lane", "fault_address", "warp_local")
+    words = {name: SLOT[name] for name in names} | {"local": local, "window": LOCAL_WINDOW}
+    inward = {"target": "%lane.p", "source": "%host.p", "piece_target": "%piece.p", "piece_source": "%word.p"}
+    outward = {
+        "target": "%host.p",
+        "source": "%lane.p",
+        "piece_target": "%word.p",
+        "piece_source": "%piece.p",
+    }
+    load = _SERVE.format(verb="load", need=READ, **inward, **words)
+    store = _SERVE.format(verb="store", need=WRITE, **outward, **words)
     return _FIND + load + store
 
 
@@ -142,6 +187,7 @@ DECLARATIONS = frozenset(
         "declare i32 @llvm.cttz.i32(i32, i1)",
         "declare i64 @llvm.cttz.i64(i64, i1)",
         "declare i64 @llvm.smin.i64(i64, i64)",
+        "declare i64 @llvm.umin.i64(i64, i64)",
     }
 )
 

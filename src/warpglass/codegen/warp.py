@@ -64,6 +64,10 @@ class WarpFunction:
             self._block(index)
         self._ends()
         slots = [f"  %lanes_{i} = alloca i32\n  store i32 0, ptr %lanes_{i}" for i in self._slots()]
+        if self.program.strays:
+            place = SLOT["warp_local"]
+            slots.append(f"  %warp_local = getelementptr i64, ptr %context, i64 {place}")
+            slots.append("  store ptr %local, ptr %warp_local")
         slots.append(f"  %turns = alloca i32\n  store i32 {_TURNS}, ptr %turns")
         head = [f"define internal i32 @warp({PARAMETERS}) alwaysinline #0 {{", "entry:"]
         return "\n".join([*head, *slots, *self.registers.declare(), *b.lines, "}"])

@@ -14,7 +14,7 @@ import numpy as np
 from ..codegen.access import Site
 from ..codegen.context import LOCAL_WINDOW, NOWHERE, RESUME, SHARED_WINDOW, SLOT
 from ..errors import FaultPlace, KernelFault, KernelTimeout
-from ..program import Barrier, Branch, ModuleVariable, Step, Switch
+from ..program import STACK, STACK_BYTES, Barrier, Branch, ModuleVariable, Step, Switch
 from .arguments import Bound
 from .backend import Dim3, Launch
 from .memory import GUARD, Meaning, Placed, explain_address
@@ -25,6 +25,12 @@ _CUDA_NAME = {
     "read-only-write": "cudaErrorIllegalAddress",
     "misaligned": "cudaErrorMisalignedAddress",
     "trap": "cudaErrorLaunchFailure",
+}
+# What it means to come to a block that ends in a trap, by the control word of its step.
+_TRAPS = {
+    "trap": "the kernel stopped itself with a trap",
+    "wild-call": "the kernel calls through a pointer that is no device function with this signature",
+    "wild-branch": "brx.idx has an index beyond its list of targets",
 }
 # An address this close to 0 comes from a null pointer: 32-bit indices of 16-byte elements reach as far.
 _NULL_REACH = 1 << 36
@@ -61,7 +67,7 @@ def explain_fault(scene: Scene, contexts: Sequence[np.ndarray]) -> KernelFault:
     size = None
     if number < 0:
         step = scene.prepared.steps[code.traps[-number - 1]]
-        account = _Account("trap", "the kernel stopped itself with a trap")
+        account = _Account("trap", _TRAPS[step.control or "trap"])
     else:
         site = code.sites[number]
         step, size = scene.prepared.steps[site.step], site.size
@@ -188,7 +194,7 @@ def _explain_variable(
     variable: ModuleVariable, distance: int, site: Site, address: int, amount: str
 ) -> _Account:
     element = max(variable.element, site.size)  # C++ compilers declare most variables as bytes
-    name, index = _plain_name(variable.name), distance // element
+    name, index = plain_name(variable.name), distance // element
     joint = "to" if site.write else "of"
     if distance >= variable.size or (distance + site.size > variable.size and address % site.size == 0):
         has = f"{name} has {variable.size // element} elements of {element} bytes"
@@ -252,6 +258,14 @@ def _explain_local(scene: Scene, site: Site, address: int) -> _Account:
     if 0 <= offset < size and offset % site.size:
         text = f"{what}, which is no multiple of {site.size}"
         return _Account("misaligned", text, "local memory", offset // site.size, offset)
+    stack = scene.prepared.program.local.offsets.get(STACK)
+    if stack is not None and offset >= stack:
+        function = plain_name(scene.prepared.program.origins[site.step])
+        text = (
+            f"{what}: the thread's stack of {STACK_BYTES} bytes is full, because {function} calls itself too "
+            f"deeply or has too large variables"
+        )
+        return _Account("out-of-bounds", text, "local memory", offset // site.size, offset)
     text = f"{what}, but they take {size} bytes together"
     return _Account("out-of-bounds", text, "local memory", offset // site.size, offset)
 
@@ -259,11 +273,17 @@ def _explain_local(scene: Scene, site: Site, address: int) -> _Account:
 def _shared_variable(offsets: Mapping[str, int], offset: int) -> tuple[str, int]:
     """The variable that an offset belongs to, by its source name, and where it starts."""
     start, name = max((start, name) for name, start in offsets.items() if start <= max(offset, 0))
-    return _plain_name(name), start
+    return plain_name(name), start
 
 
-def _plain_name(symbol: str) -> str:
-    """`s` for the C++ symbol of a variable in a function, `_ZZ1fE1s`; other symbols as they are."""
+def plain_name(symbol: str) -> str:
+    """`s` for the C++ symbol of a variable in a function, `_ZZ1fE1s`, and `f` for a function's, `_Z1fi`.
+
+    Other symbols stay as they are.
+    """
+    function = re.match(r"_ZL?(\d+)(\w+)", symbol)
+    if function and len(function[2]) >= int(function[1]):
+        return function[2][: int(function[1])]
     local = re.fullmatch(r"_ZZ.*E(\d+)(\w+?)(_\d+)?", symbol)
     if local and len(local[2]) >= int(local[1]):
         return local[2][: int(local[1])]

@@ -15,6 +15,7 @@ from .fairness import find_fair
 from .layout import LocalLayout, SharedLayout, lay_out_local, lay_out_shared
 from .liveness import find_dirty, find_liveness
 from .pending import Pending, find_full, find_pending
+from .spaces import resolve_local
 from .stack import save_registers
 from .variables import ModuleVariable, find_variables
 
@@ -32,8 +33,10 @@ class Program:
     dirty: tuple[frozenset[str], ...]  # written since the last resume, at the end of each block
     shared: SharedLayout
     local: LocalLayout
+    strays: frozenset[int]  # steps with generic accesses that may reach local memory
     variables: tuple[ModuleVariable, ...]  # .global and .const
     functions: Mapping[str, int]  # addresses of functions
+    origins: tuple[str, ...]  # the function that each step is from, by number; empty if nothing is called
 
 
 def build_program(module: tree.Module, entry: str) -> Program:
@@ -42,9 +45,11 @@ def build_program(module: tree.Module, entry: str) -> Program:
     if function is None or function.body is None:
         known = ", ".join(f.name for f in module.functions if f.entry) or "none"
         raise CompileError(f"the PTX has no kernel named {entry!r}; it has: {known}")
-    function, addresses = merge_calls(module, function)
+    merged = merge_calls(module, function)
+    function = merged.function
     types = {**function.registers, **IMPLICIT}
     blocks = save_registers(build_blocks(decode(function), function.branch_targets), types)
+    blocks, types, strays = resolve_local(blocks, types)
     return Program(
         name=entry,
         parameters=function.parameters,
@@ -55,8 +60,10 @@ def build_program(module: tree.Module, entry: str) -> Program:
         dirty=find_dirty(blocks),
         shared=lay_out_shared(module, function),
         local=lay_out_local(function),
-        variables=find_variables(module, function, addresses),
-        functions=addresses,
+        strays=strays,
+        variables=find_variables(module, function, merged.addresses),
+        functions=merged.addresses,
+        origins=merged.origins,
     )
 
 

@@ -15,8 +15,8 @@ An indirect call compares its pointer with every function that it may mean.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from .. import isa
 from ..errors import Diagnostic, UnsupportedError
@@ -35,15 +35,27 @@ _ROOM = 3000
 _DEEPEST = 50
 
 
-def merge_calls(module: tree.Module, entry: tree.Function) -> tuple[tree.Function, dict[str, int]]:
-    """The kernel with all that it calls as one function, and the addresses of functions.
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """A kernel with all that it calls as one function.
+
+    `addresses` are those of functions; `origins` names the function that each instruction is from, by number.
+    """
+
+    function: tree.Function
+    addresses: Mapping[str, int]
+    origins: tuple[str, ...] = ()
+
+
+def merge_calls(module: tree.Module, entry: tree.Function) -> Merged:
+    """Put a kernel and what it calls together.
 
     Raises UnsupportedError for calls of functions that are neither in the module nor the system's.
     """
     graph = CallGraph(module, entry)
     if not any(_concerns(item) for item in entry.body or ()):
-        return entry, graph.addresses
-    return _Merger(graph).run(), graph.addresses
+        return Merged(entry, graph.addresses)
+    return _Merger(graph).run()
 
 
 def _concerns(item: tree.Instruction | tree.Label) -> bool:
@@ -60,13 +72,14 @@ class _Merger:
         self.made = Instructions(self.registers)
         self.missing: list[Diagnostic] = []
         self._sources: dict[str, Source] = {}
+        self._origins: list[tuple[int, str]] = []  # where in the body another function's items begin
         self._copies = 0
         self._room = _ROOM
         self._shared: dict[str, Copy] = {}  # of functions that do not call themselves
         self._cycles: dict[int, dict[str, Copy]] = {}  # the latest copies of each cycle of functions
         self._waiting: list[Copy] = []  # shared copies whose bodies are still to be written
 
-    def run(self) -> tree.Function:
+    def run(self) -> Merged:
         """Write the kernel, the copies within it and behind it the shared ones."""
         entry = self.graph.entry
         self._write(self._new_copy(entry, 0))
@@ -83,13 +96,24 @@ class _Merger:
         if STACK_POINTER.name in self.registers:
             self.variables[STACK] = tree.Variable(STACK, "local", "b8", 16, (STACK_BYTES,))
             self.body.insert(0, self.made.make("mov.u64", STACK_POINTER, tree.Symbol(STACK)))
-        return replace(
+            self._origins = [(start + 1, name) for start, name in self._origins]
+        function = replace(
             entry,
             registers=self.registers,
             variables=tuple(self.variables.values()),
             body=tuple(self.body),
             branch_targets=self.tables,
         )
+        return Merged(function, self.graph.addresses, tuple(self._list_origins()))
+
+    def _list_origins(self) -> Iterator[str]:
+        """The function of each instruction."""
+        starts = dict(self._origins)
+        name = self.graph.entry.name
+        for position, item in enumerate(self.body):
+            name = starts.get(position, name)
+            if isinstance(item, tree.Instruction):
+                yield name
 
     # ------------------------------------------------------------------------------------ copies
     def _new_copy(
@@ -164,6 +188,7 @@ class _Merger:
 
     def _write(self, copy: Copy) -> None:
         """A body in the names of its copy; it ends at the label `copy.end`."""
+        self._origins.append((len(self.body), copy.function.name))
         for item in copy.function.body or ():
             if isinstance(item, tree.Label):
                 self.body.append(replace(item, name=copy.own[item.name]))
@@ -374,6 +399,7 @@ class _Merger:
             self._move(callee.place(variable.name), self._actual(copy, operand))
         self._open_frame(callee)
         self._write(callee)
+        self._origins.append((len(self.body), copy.function.name))
         self.made.origin = origin
         self._close_frame(callee)
         self._take(copy, call.results, (callee.place(variable.name) for variable in function.results))

@@ -1,0 +1,49 @@
+"""What instructions do with pointers, for the search of pointers to local memory (program/spaces.py)."""
+
+from __future__ import annotations
+
+from ..ptx import tree
+from .memory import space_of
+from .table import Match, match
+
+# Whose result points into the same memory as the one pointer among its sources.
+_MOVING = ("mov", "add", "sub", "selp", "_param")
+# Results that are no pointers whatever the sources are.
+_PLAIN = ("setp", "set", "isspacep", "_stack")
+
+
+def role(m: Match) -> str:
+    """ "load", "store" and "exchange" of memory, "local", "moving", "plain" and "other".
+
+    "local" makes a generic pointer to local memory of an address, "moving" a pointer of a pointer, "plain"
+    no pointer; "other" is anything else.
+    """
+    if m.row.unit == "memory" and m.row.meaning is not None:
+        return {"ld": "load", "st": "store"}.get(m.instruction.opcode, _moving(m) or "exchange")
+    if m.instruction.opcode == "cvta" and m.instruction.modifiers[0] == "local":
+        return "local"
+    return _moving(m) or "other"
+
+
+def _moving(m: Match) -> str | None:
+    if m.instruction.opcode in _MOVING:
+        return "moving"
+    return "plain" if m.instruction.opcode in _PLAIN else None
+
+
+def is_generic(m: Match) -> bool:
+    """Whether a load or store names no state space."""
+    return space_of(m) == "generic"
+
+
+def within_local(m: Match, address: tree.Address) -> Match | None:
+    """A generic load or store as one of local memory, at another address; None if there is no such form."""
+    item = m.instruction
+    operands = tuple(address if isinstance(one, tree.Address) else one for one in item.operands)
+    for position in range(len(item.modifiers)):
+        modifiers = (*item.modifiers[:position], "local", *item.modifiers[position:])
+        made = tree.Instruction(item.opcode, modifiers, operands, item.guard, item.line, item.source)
+        found = match(made)
+        if found is not None:
+            return found
+    return None
