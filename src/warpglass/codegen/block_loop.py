@@ -133,6 +133,8 @@ start_block:
   %cz = trunc i64 %cz64 to i32
   br i1 %fresh, label %clean_block, label %round
 clean_block:
+  %clock.p = getelementptr i64, ptr %context, i64 {SLOT["clock"]}
+  store i64 0, ptr %clock.p
   {clear}
   {frames if header else ""}
   {local_clear if local else ""}

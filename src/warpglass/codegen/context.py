@@ -32,6 +32,7 @@ WORDS = (
     "resident",  # 1: a block that only yields is left, for others to run, and gone on with at the next call
     "resumed",  # 1: go on with the block that was left
     "left_block",
+    "clock",  # instructions that the block's warps have issued, in kernels that read it
     "fault_site",  # written by a fault: access site or trap number; when stopped: the loop's first block
     "fault_lane",
     "fault_address",

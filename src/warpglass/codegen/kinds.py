@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from ..isa.specials import SPECIALS
 from ..isa.types import BITS, is_float
 from . import ranges
 from .builder import constant_vector, suffix, vector
@@ -17,6 +18,7 @@ from .local import LocalMemory
 from .patterns import Patterns
 from .probes import Probe
 from .shape import Promises, Shape
+from .specials import LANE_TABLES, scalar_special
 from .values import UNIFORM, Offsets, Value, literal
 from .vector import VectorLanes
 
@@ -267,7 +269,7 @@ class KindLanes(VectorLanes):
     # ------------------------------------------------------------------------------------ the machine
     def special(self, name: str) -> Value:
         register, _, axis = name.partition(".")
-        if register == "tid":
+        if register == "tid" and axis != "w":
             offsets, low, high = self._tids[axis]
             if low == high:
                 return self.constant("i32", low)
@@ -277,15 +279,19 @@ class KindLanes(VectorLanes):
             return Value("i32", self.builder.load("i32", where), offsets, None, low, high)
         if register == "laneid":
             return Value("i32", "0", tuple(range(32)), None, 0, 31)
-        text = self.scalar_special(name)
+        if register in LANE_TABLES:
+            return super().special(name)
+        type_, text = SPECIALS[name], scalar_special(self.builder, self.shape, name)
         if not text.startswith("%"):
-            return self.constant("i32", int(text))
+            return self.constant(type_, int(text))
         low, high = self._special_range(register, axis)
-        return Value("i32", text, UNIFORM, None, low, high)
+        return Value(type_, text, UNIFORM, None, low, high)
 
-    def _special_range(self, register: str, axis: str) -> tuple[int, int]:
+    def _special_range(self, register: str, axis: str) -> tuple[int | None, int | None]:
         if register == "warpid":
             return 0, self.shape.warps - 1
+        if register not in ("ctaid", "nctaid"):
+            return None, None
         bound = self.promises.grid["xyz".index(axis)]
         return (0, bound - 1) if register == "ctaid" else (1, min(bound, (1 << 31) - 1))
 

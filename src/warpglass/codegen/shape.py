@@ -12,9 +12,10 @@ Dim3 = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Extents of a block, in threads."""
+    """Extents of a block, in threads, and bytes of shared memory that its kernel declares."""
 
     block: Dim3
+    static_shared: int = 0
 
     @property
     def threads(self) -> int:

@@ -8,24 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..isa import Lanes
+from ..isa.specials import SPECIALS
 from ..isa.types import bits, is_float
 from .access import Access
 from .builder import constant_vector, suffix, vector
-from .context import GRID_WORKSPACE, LOCAL_WINDOW, SHARED_WINDOW
+from .context import LOCAL_WINDOW, SHARED_WINDOW
 from .local import LocalMemory
 from .probes import Emission, Probe
 from .shape import Shape
+from .specials import LANE_TABLES, scalar_special
 from .values import Value, literal
 
 _WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}
 _DIVISIONS = {"udiv": (False, False), "sdiv": (True, False), "urem": (False, True), "srem": (True, True)}
-
-# Environment registers through which cooperative groups find the grid's workspace, high and low word.
-_GRID_WORKSPACE_WORDS = {
-    "envreg0": 0,
-    "envreg1": GRID_WORKSPACE >> 32,
-    "envreg2": GRID_WORKSPACE & 0xFFFFFFFF,
-}
 
 
 class VectorLanes(Lanes[Value]):
@@ -96,23 +91,12 @@ class VectorLanes(Lanes[Value]):
     def special(self, name: str) -> Value:
         register, _, axis = name.partition(".")
         b = self.builder
-        if register == "tid":
+        if register == "tid" and axis != "w":
             where = b.offset("%threads_of_warp", self.shape.table_offset(axis))
             return Value("i32", b.load("<32 x i32>", where, ", align 64"))
-        if register == "laneid":
-            return Value("i32", constant_vector("i32", range(32)))
-        return self._splat("i32", self.scalar_special(name))
-
-    def scalar_special(self, name: str) -> str:
-        """A special register that is the same for all lanes of a warp, as a scalar."""
-        register, _, axis = name.partition(".")
-        if register == "ntid":
-            return str(self.shape.extent(axis))
-        if register == "nwarpid":
-            return str(self.shape.warps)
-        if register in _GRID_WORKSPACE_WORDS:
-            return str(_GRID_WORKSPACE_WORDS[register])
-        return {"ctaid": f"%ctaid_{axis}", "nctaid": f"%nctaid_{axis}", "warpid": "%warp"}[register]
+        if register in LANE_TABLES:
+            return self.lane_constants("i32", LANE_TABLES[register])
+        return self._splat(SPECIALS[name], scalar_special(b, self.shape, name))
 
     def window(self, space: str) -> Value:
         return self.constant("i64", _WINDOWS.get(space, 0))

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from ..program import Barrier, Block, Branch, Exit, Jump, Pending, Program, Switch, Trap
 from ..ptx import tree
 from .builder import Builder
+from .clock import Clock
 from .context import DONE, FAULT, RESUME, SLOT, STOPPED
 from .probes import Emission, Probe
 from .registers import Registers
@@ -49,6 +50,7 @@ class WarpFunction:
         self.steps = steps
         self.probes = probes
         self.builder: Builder = steps.lanes.builder
+        self.clock = Clock(self.builder, program)
         self.registers: Registers = steps.registers
         self.traps: list[int] = []  # step numbers of traps, in the order of their fault numbers
         self._kept: list[tuple[str, int]] = [("barrier", block) for block in pending.resumes]
@@ -164,7 +166,9 @@ class WarpFunction:
         for probe in self.probes:
             probe.block(emission, index, block)
         for step in block.steps:
+            self.clock.issue(step)
             self.steps.run(step, mask, blend)
+        self.clock.count(ends=not isinstance(block.end, Jump))
         self._end(index, block, mask)
 
     def _blend(self, index: int) -> frozenset[str]:

@@ -117,7 +117,8 @@ class Prepared:
         if found is None:
             promises = None if key[1] is None else Promises(key[1], dict(key[2]))
             size = self.binder.layout.size
-            found = Executable(self.program, Shape(block), self.symbols, promises, size)
+            shape = Shape(block, self.program.shared.static)
+            found = Executable(self.program, shape, self.symbols, promises, size)
             self._executables[key] = found
             if len(self._executables) > _SHAPES:
                 del self._executables[next(iter(self._executables))]

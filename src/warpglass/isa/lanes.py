@@ -59,7 +59,7 @@ class Lanes(ABC, Generic[V]):
     # ------------------------------------------------------------------------------------ the machine
     @abstractmethod
     def special(self, name: str) -> V:
-        """A special register: `tid.x`, `ntid.y`, `ctaid.z`, `nctaid.x`, `laneid`, `warpid`, `nwarpid`."""
+        """A special register, as specials.py names it: `tid.x`, `laneid`, `clock64`."""
 
     @abstractmethod
     def load(self, space: str, address: V, type_: str, count: int, volatile: bool) -> tuple[V, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from .. import isa
 from ..errors import Diagnostic, UnsupportedError
+from ..isa.specials import is_special
 from ..ptx import tree
 
 
@@ -34,12 +35,6 @@ class Step:
 
 
 Decoded = Step | tree.Label
-
-# The special registers that the lanes implementations know (isa/lanes.py, `special`).
-SPECIALS = frozenset(
-    ["%laneid", "%warpid", "%nwarpid", "%envreg0", "%envreg1", "%envreg2", "WARP_SZ"]
-    + [f"%{name}.{axis}" for name in ("tid", "ntid", "ctaid", "nctaid") for axis in "xyz"]
-)
 
 
 def decode(function: tree.Function) -> tuple[Decoded, ...]:
@@ -110,9 +105,8 @@ def _strange_operands(item: tree.Instruction) -> Iterator[Diagnostic]:
     for operand in item.operands:
         for part in _parts(operand):
             match part:
-                case tree.Special(name) if name not in SPECIALS:
-                    known = f"known special registers: {', '.join(sorted(SPECIALS))}"
-                    yield _unsupported(item, name, known)
+                case tree.Special(name) if not is_special(name):
+                    yield _unsupported(item, name, "only its parts are, .x, .y and .z")
                 case tree.Component(register, selector):
                     yield _unsupported(item, f"{register.name}.{selector}", "only whole registers are")
                 case _:
