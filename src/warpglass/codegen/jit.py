@@ -47,6 +47,14 @@ def host_key() -> str:
     )
 
 
+@lru_cache(maxsize=1)
+def host_converts_half() -> bool:
+    """Whether this host has instructions that convert between float and half: all but old x86 processors."""
+    if llvm.get_process_triple().split("-")[0] not in ("x86_64", "i686", "i386"):
+        return True
+    return bool(llvm.get_host_cpu_features().get("f16c"))
+
+
 def _function_attributes() -> str:
     """The attribute group that every generated function carries: this host's CPU at full vector width."""
     cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()

@@ -13,6 +13,7 @@ from ..isa.types import bits, is_float
 from .access import Access
 from .builder import constant_vector, suffix, vector
 from .context import LOCAL_WINDOW, SHARED_WINDOW
+from .jit import host_converts_half
 from .local import LocalMemory
 from .probes import Emission, Probe
 from .shape import Shape
@@ -36,6 +37,10 @@ class VectorLanes(Lanes[Value]):
         self.shape = shape
         self.probes = probes
         self.mask = "-1"
+
+    @property
+    def converts_half(self) -> bool:
+        return host_converts_half()
 
     # ------------------------------------------------------------------------------------ values
     def constant(self, type_: str, pattern: int) -> Value:

@@ -43,11 +43,7 @@ def _write(lanes: Lanes[V], type_: str, value: V, mode: str, *, ftz: bool = Fals
         return _double(lanes, value)
     if type_ == "f32":
         if have == "double":
-            nearest = mode == "rn"
-            value = (
-                lanes.convert("fptrunc", value, "float") if nearest else _narrow_single(lanes, value, mode)
-            )
-        value = settle(lanes, value)
+            value = settle(lanes, _to_single(lanes, value, mode))
         return flush(lanes, value) if ftz else value
     f = FORMATS[type_]
     if mode == "rn" and have == "float":
@@ -55,7 +51,9 @@ def _write(lanes: Lanes[V], type_: str, value: V, mode: str, *, ftz: bool = Fals
     return narrow(lanes, _double(lanes, value), f, mode)
 
 
-def _narrow_single(lanes: Lanes[V], value: V, mode: str) -> V:
+def _to_single(lanes: Lanes[V], value: V, mode: str) -> V:
+    if mode == "rn":
+        return lanes.convert("fptrunc", value, "float")
     return lanes.bitcast(narrow(lanes, value, FORMATS["f32"], mode), "float")
 
 
@@ -117,7 +115,7 @@ def _add_same_size(type_: str, options: str) -> None:
     def cvt_same(lanes: Lanes[V], m: Match, a: V) -> V:
         if m.sat is None and m.ftz is None:
             return a
-        value = _read(lanes, type_, a, m.ftz is not None)
+        value = settle(lanes, _read(lanes, type_, a, m.ftz is not None), a)
         return _write(lanes, type_, value, "rn", sat=m.sat is not None)
 
 
@@ -139,7 +137,7 @@ def _between(target: str, source: str) -> Meaning:
         if m.values.get("relu") or m.values.get("satfinite"):
             return _finite(lanes, m, value, FORMATS[target])
         if source == "f16":
-            value = settle(lanes, value)
+            value = settle(lanes, value)  # a NaN of bf16 only moves to its place
         return _write(lanes, target, value, m.rnd or "rn", ftz=ftz, sat=m.sat is not None)
 
     return cvt_float

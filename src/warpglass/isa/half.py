@@ -14,7 +14,7 @@ from typing import TypeVar
 from .approximate import exp2, tanh
 from .floating import extreme
 from .lanes import Lanes
-from .rounding import F16, FORMATS, Format, is_nan, odd_single, saturate, to_odd, two_sum
+from .rounding import F16, FORMATS, Format, is_nan, narrow, odd_single, saturate, to_odd, two_sum, widen
 from .table import Match, add_row
 
 V = TypeVar("V")
@@ -25,6 +25,8 @@ Work = Callable[..., V]
 
 def unpack(lanes: Lanes[V], pattern: V, f: Format) -> V:
     """A half's pattern as a float."""
+    if f is F16 and not lanes.converts_half:
+        return lanes.convert("fptrunc", widen(lanes, pattern, F16), "float")
     if f is F16:
         return lanes.convert("fpext", lanes.bitcast(pattern, "half"), "float")
     high = lanes.apply("shl", lanes.extend(pattern, "i32", signed=False), lanes.constant("i32", 16))
@@ -33,6 +35,8 @@ def unpack(lanes: Lanes[V], pattern: V, f: Format) -> V:
 
 def pack(lanes: Lanes[V], a: V, f: Format) -> V:
     """A float rounded to the nearest half, as its pattern."""
+    if f is F16 and not lanes.converts_half:
+        return narrow(lanes, lanes.convert("fpext", a, "double"), F16)
     if f is F16:
         near = lanes.bitcast(lanes.convert("fptrunc", a, "half"), "i16")
     else:

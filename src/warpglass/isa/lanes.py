@@ -23,6 +23,14 @@ V = TypeVar("V")
 class Lanes(ABC, Generic[V]):
     """Operations on values of type V, an implementation's notion of 32 lanes of one type."""
 
+    @property
+    def converts_half(self) -> bool:
+        """Whether the host has instructions that convert between float and half.
+
+        Where not, LLVM would call a function that may not be there.
+        """
+        return True
+
     # ------------------------------------------------------------------------------------ primitives
     @abstractmethod
     def constant(self, type_: str, pattern: int) -> V:

@@ -200,7 +200,7 @@ def _beyond(lanes: Lanes[V], f: Format, mode: str, negative: V) -> V:
 
 
 def widen(lanes: Lanes[V], pattern: V, f: Format) -> V:
-    """A format's pattern as the double of the same value; every NaN gives one."""
+    """A format's pattern as the double of the same value; all NaNs of one sign give one."""
     k = lambda value: lanes.constant("i64", value)  # noqa: E731
     assert bits(lanes.type_of(pattern)) >= f.width
     whole = lanes.extend(pattern, "i64", signed=False)
@@ -209,12 +209,9 @@ def widen(lanes: Lanes[V], pattern: V, f: Format) -> V:
     # Read as a double the pattern is too small by the difference of the biases, subnormal numbers included.
     small = lanes.bitcast(lanes.apply("shl", magnitude, k(52 - f.fraction)), "double")
     value = lanes.mul(small, lanes.constant("double", (1023 + 1023 - f.bias) << 52))
-    value = lanes.bitcast(lanes.or_(lanes.bitcast(value, "i64"), sign), "double")
-    top = f.infinity if f.infinity < f.nan else f.nan
-    infinite = lanes.bitcast(lanes.or_(sign, k(INFINITY["double"])), "double")
-    special = lanes.select(
-        lanes.compare("eq", magnitude, k(f.infinity)) if top != f.nan else lanes.constant("i1", 0),
-        infinite,
-        lanes.constant("double", NAN["double"]),
-    )
-    return lanes.select(lanes.compare("uge", magnitude, k(top)), special, value)
+    infinite, special = k(INFINITY["double"]), k(INFINITY["double"] | _QUIET)
+    if f.infinity != f.nan:
+        special = lanes.select(lanes.compare("eq", magnitude, k(f.infinity)), infinite, special)
+    is_special = lanes.compare("uge", magnitude, k(f.infinity))
+    value = lanes.select(is_special, special, lanes.bitcast(value, "i64"))
+    return lanes.bitcast(lanes.or_(value, sign), "double")
