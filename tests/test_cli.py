@@ -23,6 +23,7 @@ SMALL = ("bench", "reduction", "--device", "cpu", "--size", "1000", "--repeat", 
 def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     """Run the command in this process and return its exit status."""
     monkeypatch.setattr(sys, "argv", ["warpglass", *arguments])
+    monkeypatch.setenv("COLUMNS", "120")  # narrower tables have shorter names
     with pytest.raises(SystemExit) as leaving:
         main()
     return int(leaving.value.code or 0)
