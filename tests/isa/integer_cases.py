@@ -82,6 +82,17 @@ def _chains() -> None:
             )
             case("carry", text, four, three, oracle)
 
+        def kept(a: int, b: int, ones: int = ones) -> tuple[int, int, int]:
+            return a - b, (a & ones) >= (b & ones), -((a & ones) < (b & ones))
+
+        text = (
+            f"sub.cc.{type_} {{r}}, {{a}}, {{b}}; addc.cc.{type_} {{s}}, 0, 0; "
+            f"sub.cc.{type_} {{s}}, {{a}}, {{b}}; addc.{type_} {{s}}, 0, 0; "
+            f"add.cc.{type_} {{t}}, {{s}}, -1; subc.{type_} {{t}}, 0, 0;"
+        )
+        # A subtraction leaves a carry where it does not borrow, which additions then read.
+        case("carry", text, f"{type_} {type_}", three, kept)
+
         def multiplied(
             a: int, b: int, c: int, d: int, type_: str = type_, bits: int = bits, ones: int = ones
         ) -> tuple[int, ...]:

@@ -52,6 +52,17 @@ def test_cases_compute_what_their_oracles_say(cases: list[Case], engine: str):
     assert not wrong, "\n".join([f"{len(wrong)} of {len(built.slots)} slots are wrong", *wrong[:8]])
 
 
+@pytest.mark.parametrize("cases", _GROUPS)
+def test_ptxas_accepts_the_cases(cases: list[Case]):
+    nvjitlink = pytest.importorskip("cuda.bindings.nvjitlink")
+    text = build(cases).text().encode()
+    linker = nvjitlink.create(1, ["-arch=sm_90"])
+    try:
+        nvjitlink.add_data(linker, nvjitlink.InputType.PTX, text, len(text), "cases.ptx")
+    finally:
+        nvjitlink.destroy(linker)
+
+
 def test_every_form_of_these_opcodes_has_a_case():
     wanted = {
         (row.pattern.text, place.name, choice)

@@ -1,7 +1,9 @@
 """Extended-precision arithmetic (PTX manual, "Extended-Precision Integer Arithmetic Instructions").
 
-Chains of these compute with integers wider than a register. The carry, or the borrow of a subtraction, stands
-in the condition code register; no operand names it, so rows declare that they use it.
+Chains of these compute with integers wider than a register. The carry stands in the condition code register;
+no operand names it, so rows declare that they use it. A subtraction adds the complement: it leaves a carry
+where it did not borrow. The manual speaks of a borrow, which comes to the same within a chain of
+subtractions, but NVRTC's 128-bit division reads with addc what subc.cc left.
 """
 
 from __future__ import annotations
@@ -27,14 +29,14 @@ def _add(lanes: Lanes[V], a: V, b: V, carry: V | None = None) -> tuple[V, V]:
     return whole, lanes.or_(out, lanes.compare("ult", whole, total))
 
 
-def _subtract(lanes: Lanes[V], a: V, b: V, borrow: V | None = None) -> tuple[V, V]:
-    """a - (b + borrow), and the borrow out of it."""
+def _subtract(lanes: Lanes[V], a: V, b: V, carry: V | None = None) -> tuple[V, V]:
+    """a - b - 1 + carry, and the carry out of it."""
     rest = lanes.sub(a, b)
-    out = lanes.compare("ult", a, b)
-    if borrow is None:
+    out = lanes.compare("uge", a, b)
+    if carry is None:
         return rest, out
-    whole = lanes.sub(rest, lanes.extend(borrow, lanes.type_of(a), signed=False))
-    return whole, lanes.or_(out, lanes.compare("ult", rest, whole))
+    whole = lanes.sub(rest, lanes.extend(lanes.not_(carry), lanes.type_of(a), signed=False))
+    return whole, lanes.and_(out, lanes.compare("uge", rest, whole))
 
 
 def _product(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
@@ -63,13 +65,13 @@ def sub_cc(lanes: Lanes[V], m: Match, a: V, b: V) -> tuple[V, V]:
 
 
 @row("subc.type  d, a, b", type=_TYPES, unit="integer", reads=CARRY)
-def subc(lanes: Lanes[V], m: Match, a: V, b: V, borrow: V) -> V:
-    return _subtract(lanes, a, b, borrow)[0]
+def subc(lanes: Lanes[V], m: Match, a: V, b: V, carry: V) -> V:
+    return _subtract(lanes, a, b, carry)[0]
 
 
 @row("subc.cc.type  d, a, b", type=_TYPES, unit="integer", reads=CARRY, writes=CARRY)
-def subc_cc(lanes: Lanes[V], m: Match, a: V, b: V, borrow: V) -> tuple[V, V]:
-    return _subtract(lanes, a, b, borrow)
+def subc_cc(lanes: Lanes[V], m: Match, a: V, b: V, carry: V) -> tuple[V, V]:
+    return _subtract(lanes, a, b, carry)
 
 
 @row("mad.half.cc.type  d, a, b, c", half="lo hi", type=_TYPES, unit="integer", writes=CARRY)
