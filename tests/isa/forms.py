@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from warpglass.isa import Row
 from warpglass.isa.notation import Modifier, OperandForm
 
-from .oracles import oracle_for
+from .oracles import oracle_for, width
 
 # The modifiers that choose types; one kernel is made for each choice of these.
 _TYPES = ("type", "atype", "size", "space")
@@ -92,6 +92,23 @@ def _is_legal(opcode: str, values: dict[str, str | None]) -> bool:
         if type_[0] == "b":
             return operator in ("eq", "ne")
         return type_[0] in "uf" or operator not in ("lo", "ls", "hi", "hs")
+    if (
+        opcode == "cvt"
+        and values.get("sat")
+        and not _cuts(str(values.get("dtype")), str(values.get("atype")))
+    ):
+        return False
     if opcode == "cvt" and values.get("ftz"):
         return "f32" in values.values()
     return not (opcode == "cvta" and values["size"] == "u32")
+
+
+def _cuts(dtype: str, atype: str) -> bool:
+    """Whether an integer type has values that another has not: ptxas refuses .sat elsewhere."""
+    if dtype[0] not in "us" or atype[0] not in "us":
+        return True
+    return (dtype[0] == "u" and atype[0] == "s") or _magnitude(dtype) < _magnitude(atype)
+
+
+def _magnitude(type_: str) -> int:
+    return width(type_) - (type_[0] == "s")
