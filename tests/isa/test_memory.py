@@ -88,7 +88,7 @@ def test_copies_through_a_space(type_: str, space: str, engine: str):
         if size > 16:
             continue
         vec = f".v{count}" if count > 1 else ""
-        for volatile in ("", ".volatile") if count == 1 else ("",):
+        for volatile in ("", ".volatile") if count == 1 and space != "local" else ("",):
             place, word = _address(space, size)
             base = "%r7" if space == "shared" else "%rd5"
             first, second = _registers(type_, 20, count), _registers(type_, 30, count)

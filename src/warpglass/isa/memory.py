@@ -15,6 +15,7 @@ from .types import LLVM_TYPE, MEMORY
 V = TypeVar("V")
 
 _SPACES = "global shared shared::cta local const"
+_COMMON = "global shared shared::cta"  # what threads share: only here are accesses volatile or ordered
 _WRITABLE = "global shared shared::cta local"
 _SCOPES = "cta cluster gpu sys"
 _CACHE = "ca cg cs lu cv"
@@ -41,7 +42,7 @@ def space_of(m: Match) -> str:
 )
 @row(
     "ld.volatile{.space}{.vec}.type  d*, [a]",
-    space=_SPACES,
+    space=_COMMON,
     vec="v2 v4",
     type=MEMORY,
     unit="memory",
@@ -51,7 +52,7 @@ def space_of(m: Match) -> str:
     "ld.sem.scope{.space}{.cache}{.vec}.type  d*, [a]",
     sem="relaxed acquire",
     scope=_SCOPES,
-    space=_SPACES,
+    space=_COMMON,
     cache=_CACHE,
     vec="v2 v4",
     type=MEMORY,
@@ -83,13 +84,13 @@ def ld_param(lanes: Lanes[V], m: Match, a: V) -> V | tuple[V, ...]:
     "st.sem.scope{.space}{.cache}{.vec}.type  [a], b*",
     sem="relaxed release",
     scope=_SCOPES,
-    space=_WRITABLE,
+    space=_COMMON,
     cache="wb cg cs wt",
     vec="v2 v4",
     type=MEMORY,
     unit="memory",
 )
-@row("st.volatile{.space}{.vec}.type  [a], b*", space=_WRITABLE, vec="v2 v4", type=MEMORY, unit="memory")
+@row("st.volatile{.space}{.vec}.type  [a], b*", space=_COMMON, vec="v2 v4", type=MEMORY, unit="memory")
 def st(lanes: Lanes[V], m: Match, a: V, b: V | tuple[V, ...]) -> None:
     values = b if isinstance(b, tuple) else (b,)
     lanes.store(space_of(m), a, values, volatile=_strong(m))
