@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -326,3 +327,9 @@ def test_ptx_entries(tmp_path: Path) -> None:
 def test_unknown_language() -> None:
     with pytest.raises(CompileError, match="'cuda' or 'ptx'"):
         compile_text("", "k", language="opencl")
+
+
+def test_compiling_leaves_the_interpreters_own_objects_alone() -> None:
+    text = f'extern "C" __global__ void k(int *x) {{ *x = {time.time_ns() % 10**9}; }}'  # not from a cache
+    compile_text(text, "k", language="cuda").compile(())
+    assert bytes([32]) == bytearray([32])  # the one object that all single blanks are

@@ -172,7 +172,8 @@ def _checked(nvrtc: Any, answer: tuple[Any, ...]) -> Any:
 
 
 def _fetch(nvrtc: Any, size: Any, content: Any, program: Any) -> str:
-    buffer = b" " * _checked(nvrtc, size(program))
+    # NVRTC writes into the bytes object; one of a single byte would be the interpreter's only such object.
+    buffer = bytes(max(2, _checked(nvrtc, size(program))))
     _checked(nvrtc, content(program, buffer))
     return buffer.rstrip(b"\0").decode(errors="replace").strip(" ")
 
