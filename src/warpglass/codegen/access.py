@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from ..isa.types import BITS
 from .builder import Builder, suffix, vector
-from .context import SHARED_WINDOW, SITE_WORDS, SLOT
+from .context import SHARED_WINDOW, SITE_WORDS, SLOT, service_code
 from .values import Value
 
 SPACES = ("generic", "global", "shared")
@@ -220,6 +220,30 @@ class Access:
         b.branch(failed, self.fault_label, on, unlikely=True)
         b.place(on)
         return on
+
+    def call_system(self, site: int, name: str, operands: list[str], mask: str) -> str:
+        """Let the engine serve a call of the CUDA runtime; operands and result are <32 x i64>."""
+        b = self.builder
+        for k, operand in enumerate(operands):
+            b.store("<32 x i64>", operand, b.offset("%lane_buffer", 256 * k), ", align 64")
+        wide = {part: b.value(f"zext i32 %{part} to i64") for part in ("ctaid_x", "ctaid_y", "ctaid_z")}
+        rows = b.value(f"mul i64 {wide['ctaid_z']}, {b.value('zext i32 %nctaid_y to i64')}")
+        row = b.value(f"add i64 {rows}, {wide['ctaid_y']}")
+        first = b.value(f"mul i64 {row}, {b.value('zext i32 %nctaid_x to i64')}")
+        args = [
+            ("ptr", "%context"),
+            ("i64", str(site)),
+            ("i64", str(service_code(name))),
+            ("i32", mask),
+            ("i32", "%warp"),
+            ("i64", b.value(f"add i64 {first}, {wide['ctaid_x']}")),
+            ("ptr", "%lane_buffer"),
+        ]
+        failed = b.call("i1", "wg_system", args)
+        on = b.label("served")
+        b.branch(failed, self.fault_label, on, unlikely=True)
+        b.place(on)
+        return b.load("<32 x i64>", "%lane_buffer", ", align 64")
 
     def fail(self, site: int, address: str, lanes: str) -> None:
         """Stop: the lowest of some lanes (an i32, not zero) may not access its generic address."""

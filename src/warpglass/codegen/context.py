@@ -6,6 +6,8 @@ tables that they point to are the engine's and outlive the launch.
 
 from __future__ import annotations
 
+import zlib
+
 WORDS = (
     "next_block",  # pointer to the shared i64 counter of blocks handed out
     "block_count",  # blocks in the grid
@@ -26,6 +28,7 @@ WORDS = (
     "ranges",  # pointer to the range table: base, size, delta, permissions per entry
     "range_count",
     "sites",  # pointer to the last-hit ranges: low, limit, delta per access site
+    "system",  # the engine's function that serves calls of the CUDA runtime
     "stop",  # pointer to an i32 that becomes non-zero when the launch must end
     "limit",  # pointer to an i64: the first block that has faulted; no later one is begun
     "threads",  # pointer to the thread index table: x, y, z of each thread of a block, i32
@@ -57,6 +60,7 @@ LOCAL_WINDOW = 0x2_0000_0000_0000
 GRID_WORKSPACE = 0x5_0000_0000_0000
 MODULE_BASE = 0x6_0000_0000_0000
 GLOBAL_BASE = 0x7_0000_0000_0000
+HEAP_BASE = 0x40_0000_0000_0000
 
 # What a warp function returns, or keeps as its state: DONE, START, or RESUME + resume point.
 DEADLOCK, FAULT, STOPPED, DONE, START, RESUME = -3, -2, -1, 0, 1, 2
@@ -64,3 +68,8 @@ DEADLOCK, FAULT, STOPPED, DONE, START, RESUME = -3, -2, -1, 0, 1, 2
 OK, LEFT = 0, 1
 # The fault_site of a worker that has neither faulted nor been stopped in a loop.
 NOWHERE = -(1 << 62)
+
+
+def service_code(name: str) -> int:
+    """The number by which generated code calls a function of the runtime: the same in every version."""
+    return zlib.crc32(name.encode())

@@ -165,6 +165,30 @@ fault:
 """
 
 
+_SYSTEM = f"""
+define internal i1 @wg_system(
+  ptr %context, i64 %site, i64 %service, i32 %mask, i32 %warp, i64 %block, ptr %buffer
+) noinline cold #0 {{
+  %system.p = getelementptr i64, ptr %context, i64 {SLOT["system"]}
+  %system = load ptr, ptr %system.p
+  %lanes = zext i32 %mask to i64
+  %number = zext i32 %warp to i64
+  %code = call i64 %system(i64 %service, i64 %lanes, i64 %number, i64 %block, ptr %buffer)
+  %lane = sub i64 %code, 1
+  %bad = icmp ne i64 %code, 0
+  br i1 %bad, label %fault, label %done
+done:
+  ret i1 false
+fault:
+  %fault.site = getelementptr i64, ptr %context, i64 {SLOT["fault_site"]}
+  store i64 %site, ptr %fault.site
+  %fault.lane = getelementptr i64, ptr %context, i64 {SLOT["fault_lane"]}
+  store i64 %lane, ptr %fault.lane
+  ret i1 true
+}}
+"""
+
+
 def helpers(local: int) -> str:
     """The helpers' definitions; `local` are the bytes of local memory that generic pointers may reach."""
     names = ("sites", "fault_site", "fault_lane", "fault_address", "warp_local")
@@ -178,7 +202,7 @@ def helpers(local: int) -> str:
     }
     load = _SERVE.format(verb="load", need=READ, **inward, **words)
     store = _SERVE.format(verb="store", need=WRITE, **outward, **words)
-    return _FIND + load + store
+    return _FIND + load + store + _SYSTEM
 
 
 DECLARATIONS = frozenset(

@@ -140,6 +140,12 @@ class VectorLanes(Lanes[Value]):
         old = self.access.atomic(site, operation, self.as_vector(address).ir, type_, names, self.mask)
         return Value(type_, old)
 
+    def system(self, name: str, result: str, operands: tuple[Value, ...]) -> Value:
+        site = self.access.new_site("system", False, 0)
+        names = [self.as_vector(self.extend(operand, "i64", signed=False)).ir for operand in operands]
+        words = Value("i64", self.access.call_system(site, name, names, self.mask))
+        return words if result == "i64" else self._convert("trunc", words, result, lanes=32)
+
     def arrive(self, barrier: Value, count: Value | None, predicate: Value | None, wait: bool) -> None:
         args = [
             ("ptr", "%context"),

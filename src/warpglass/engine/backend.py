@@ -16,6 +16,12 @@ from ..source.compiled import Compiled
 Dim3 = tuple[int, int, int]
 
 
+def unflatten(linear: int, extents: Dim3) -> Dim3:
+    """The block or thread of a linear number."""
+    x, y, _ = extents
+    return linear % x, linear // x % y, linear // (x * y)
+
+
 @dataclass(frozen=True, slots=True)
 class Launch:
     """One kernel launch: what the <<<grid, block, shared>>> line and the argument list say."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 import time
 from collections.abc import Callable
 from functools import lru_cache, partial
@@ -19,11 +20,13 @@ from ..errors import ArgumentError, LaunchError
 from .arguments import Bound, pack
 from .backend import Launch, Outcome
 from .faults import Scene, explain_deadlock, explain_fault, explain_timeout
+from .heap import Heap
 from .limits import check_launch
 from .memory import grid_workspace, place, range_words
 from .pool import Pool, thread_count
 from .prepared import Executable, Prepared, prepare
 from .sticky import StickyState
+from .system import System
 from .worker import Worker
 
 # Blocks below which a second worker is not worth waking.
@@ -39,6 +42,7 @@ class CpuBackend:
     def __init__(self, model: str = "h100"):
         self.model: Device = devices.get(model)
         self._state = StickyState()
+        self._heap = Heap()
 
     @property
     def description(self) -> str:
@@ -62,7 +66,7 @@ class CpuBackend:
             _POOL.settle()
             executable = prepared.executable(launch.block, launch.grid, bound)
             try:
-                seconds = _execute(launch, prepared, executable, bound)
+                seconds = _execute(launch, prepared, executable, bound, self._heap)
             except LaunchError as error:
                 self._state.note(error)
                 raise
@@ -95,35 +99,44 @@ class CpuBackend:
     def reset(self) -> None:
         """Forget a sticky error, as cudaDeviceReset does."""
         self._state.clear()
+        self._heap.clear()
 
 
-def _execute(launch: Launch, prepared: Prepared, executable: Executable, bound: Bound) -> float:
+def _execute(launch: Launch, prepared: Prepared, executable: Executable, bound: Bound, heap: Heap) -> float:
     """Run a launch on the pool, whose lock is held; returns its seconds or raises what went wrong."""
     placed = place(bound.allocations)
     parameters = pack(bound, [one.base for one in placed])
-    ranges = prepared.module.words + range_words(placed)
+    ranges = prepared.module.words + range_words(placed) + heap.words()
+    system = System(launch.grid, launch.block, heap)
     shared = prepared.program.shared.static + launch.shared
     x, y, z = launch.grid
     blocks = x * y * z
-    count = thread_count() if blocks >= _SMALL_GRID else 1
+    count = thread_count() if blocks >= _SMALL_GRID and not prepared.allocates else 1
     control = executable.control
     control.clear()
     if prepared.cooperative:
         ranges = [*grid_workspace(), *ranges]
         workers = executable.residents(blocks)
         for block, worker in enumerate(workers):
-            worker.fill(launch.grid, block + 1, 1, parameters, shared, ranges)
+            worker.fill(launch.grid, block + 1, 1, parameters, shared, ranges, system)
     else:
         chunk = max(1, min(64, blocks // (count * 8)))
         workers = executable.workers(count)
         for worker in workers:
-            worker.fill(launch.grid, blocks, chunk, parameters, shared, ranges)
+            worker.fill(launch.grid, blocks, chunk, parameters, shared, ranges, system)
+    system.workers = workers
     job = partial(_run_crew, executable.machine.run, [workers[k::count] for k in range(count)])
     started = time.perf_counter()
-    codes, late = _POOL.run(job, count, control.stop, launch.timeout)
-    seconds = time.perf_counter() - started
+    try:
+        codes, late = _POOL.run(job, count, control.stop, launch.timeout)
+    finally:
+        seconds = time.perf_counter() - started
+        heap.forget()
+        sys.stdout.write(system.output)
+    if system.error is not None:
+        raise system.error
     if any(codes):
-        scene = Scene(launch, prepared, executable, bound, placed)
+        scene = Scene(launch, prepared, executable, bound, placed, system, heap)
         contexts = [worker.context for worker in workers if worker.code == FAULT]
         if contexts:
             raise explain_fault(scene, contexts)

@@ -16,13 +16,16 @@ from ..codegen.context import LOCAL_WINDOW, NOWHERE, RESUME, SHARED_WINDOW, SLOT
 from ..errors import FaultPlace, KernelFault, KernelTimeout
 from ..program import STACK, STACK_BYTES, Barrier, Branch, ModuleVariable, Step, Switch
 from .arguments import Bound
-from .backend import Dim3, Launch
+from .backend import Dim3, Launch, unflatten
+from .heap import Chunk, Heap
 from .memory import GUARD, Meaning, Placed, explain_address
 from .prepared import Executable, Prepared
+from .system import System, freed_before
 
 _CUDA_NAME = {
     "out-of-bounds": "cudaErrorIllegalAddress",
     "read-only-write": "cudaErrorIllegalAddress",
+    "use-after-free": "cudaErrorIllegalAddress",
     "misaligned": "cudaErrorMisalignedAddress",
     "trap": "cudaErrorLaunchFailure",
 }
@@ -45,6 +48,8 @@ class Scene:
     executable: Executable
     bound: Bound
     placed: tuple[Placed, ...]
+    system: System
+    heap: Heap
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,7 @@ class _Account:
     array: str | None = None
     index: int | None = None
     address: int | None = None
+    cuda_name: str | None = None
 
 
 # ---------------------------------------------------------------------------------------- errors
@@ -72,14 +78,18 @@ def explain_fault(scene: Scene, contexts: Sequence[np.ndarray]) -> KernelFault:
         site = code.sites[number]
         step, size = scene.prepared.steps[site.step], site.size
         address = int(context[SLOT["fault_address"]]) & (1 << 64) - 1
-        explain = {"shared": _explain_shared, "local": _explain_local}.get(site.space, _explain)
-        account = explain(scene, site, address)
+        if site.space == "system":
+            served = scene.system.accounts[int(context[SLOT["fault_block"]])]
+            account = _Account(served.kind, served.text, cuda_name=served.cuda_name)
+        else:
+            explain = {"shared": _explain_shared, "local": _explain_local}.get(site.space, _explain)
+            account = explain(scene, site, address)
     block, thread = _position(scene.launch, context)
     file, line = _source(step)
     place = FaultPlace(
         account.kind, file, line, block, thread, account.array, account.index, account.address, size
     )
-    cuda_name = _CUDA_NAME[account.kind]
+    cuda_name = account.cuda_name or _CUDA_NAME[account.kind]
     message = (
         f"{file}:{line}: {scene.launch.compiled.name}: {account.text}, by block {block} thread {thread} "
         f"({cuda_name}; warpglass.reset() makes the device usable)"
@@ -114,7 +124,7 @@ def explain_deadlock(
 ) -> KernelTimeout:
     """The error for a block in which every thread that has not ended waits at a barrier."""
     launch = scene.launch
-    block = _unflatten(int(context[SLOT["fault_block"]]), launch.grid)
+    block = unflatten(int(context[SLOT["fault_block"]]), launch.grid)
     ends = [one.end for one in scene.prepared.program.blocks]
     resumes = scene.executable.code.resumes
     waiting: dict[tuple[str, int, int], list[int]] = {}
@@ -139,12 +149,7 @@ def explain_deadlock(
 def _position(launch: Launch, context: np.ndarray) -> tuple[Dim3, Dim3]:
     lane, warp = int(context[SLOT["fault_lane"]]) % 32, int(context[SLOT["fault_warp"]])
     block = int(context[SLOT["fault_block"]])
-    return _unflatten(block, launch.grid), _unflatten(warp * 32 + lane, launch.block)
-
-
-def _unflatten(linear: int, extents: Dim3) -> Dim3:
-    x, y, _ = extents
-    return linear % x, linear // x % y, linear // (x * y)
+    return unflatten(block, launch.grid), unflatten(warp * 32 + lane, launch.block)
 
 
 def _source(step: Step) -> tuple[str, int]:
@@ -169,6 +174,9 @@ def _explain(scene: Scene, site: Site, address: int) -> _Account:
     variable = scene.prepared.module.find(address)
     if variable is not None:
         return _explain_variable(*variable, site, address, amount)
+    chunk = scene.heap.find(address)
+    if chunk is not None:
+        return _explain_heap(chunk, site, address, amount)
     meaning = explain_address(address, scene.bound, scene.placed)
     if meaning is None:
         text = f"{amount} at address {address:#x}, where nothing is: the launch has no arrays"
@@ -225,6 +233,21 @@ def _misalignment(meaning: Meaning, address: int, size: int) -> str:
 
 
 # ---------------------------------------------------------------------------------------- shared memory
+def _explain_heap(chunk: Chunk, site: Site, address: int, amount: str) -> _Account:
+    offset = address - chunk.base
+    block, thread = chunk.owner
+    what = f"{amount} at byte {offset} of memory that block {block} thread {thread} got from malloc"
+    if chunk.freed_by is not None:
+        return _Account(
+            "use-after-free", f"{what}, but {freed_before(*chunk.freed_by)}", "malloc", offset, address
+        )
+    if 0 <= offset < chunk.size and address % site.size:
+        return _Account(
+            "misaligned", f"{what}, which is no multiple of {site.size}", "malloc", offset, address
+        )
+    return _Account("out-of-bounds", f"{what}, but it has {chunk.size} bytes", "malloc", offset, address)
+
+
 def _explain_shared(scene: Scene, site: Site, address: int) -> _Account:
     offset = address - SHARED_WINDOW
     if offset >> 31 == 1:  # shared addresses have 32 bits

@@ -69,7 +69,7 @@ class ModuleMemory:
         for variable in variables:
             content = self._content[variable.name]
             for one in variable.relocations:
-                target = (self.addresses | functions)[one.symbol] + one.addend
+                target = {**self.addresses, **functions}[one.symbol] + one.addend
                 content[one.position : one.position + 8] = np.frombuffer(
                     target.to_bytes(8, "little"), np.uint8
                 )

@@ -98,6 +98,7 @@ class Prepared:
             **self.module.addresses,
         }
         self.symbols = Symbols({p.name: p.offset for p in parameters}, addresses)
+        self.allocates = not program.services.isdisjoint(("malloc", "free"))
         self._structural = _structural_parameters(compiled, parameters)
         self._executables: dict[_Key, Executable] = {}
         ends = [block.end for block in self.program.blocks]

@@ -7,6 +7,7 @@ engine's lock is held from filling to the last worker's end.
 
 from __future__ import annotations
 
+import ctypes
 import struct
 from collections.abc import Sequence
 
@@ -28,6 +29,7 @@ from ..codegen.context import (
     WRITE,
 )
 from .backend import Dim3
+from .system import System
 
 _CONTEXT = struct.Struct(f"={len(WORDS)}q")
 _NEXT, _STOP, _LIMIT = 0, 16, 32  # words of Control, on cache lines of their own
@@ -57,6 +59,10 @@ class Control:
         self._words[_STOP] = 1
 
 
+# service, lanes, warp, block and buffer of a call of the CUDA runtime
+_ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 5)
+
+
 class Worker:
     """One worker's buffers for one compiled kernel."""
 
@@ -73,7 +79,10 @@ class Worker:
         self.code = OK  # what the last run returned
         self._sites = np.zeros(max(1, len(code.sites)) * SITE_WORDS, np.int64)
         self._frames = aligned(code.frame_stride * shape.warps)
+        self.local_size = local
         self._local = aligned(32 * local * shape.warps)
+        self.system: System | None = None
+        self._entry = _ENTRY(self._serve)
         self._waits = np.zeros(2 * shape.warps, np.int32)
         self._barriers = np.zeros(BARRIERS * BARRIER_WORDS, np.int32)
         self._states = np.zeros(shape.warps, np.int32)
@@ -97,6 +106,7 @@ class Worker:
             counters=self._counters.ctypes.data,
             sites=self._sites.ctypes.data,
             threads=threads.ctypes.data,
+            system=ctypes.cast(self._entry, ctypes.c_void_p).value or 0,
             fault_site=NOWHERE,
         )
         self._make_shared(0)
@@ -115,6 +125,44 @@ class Worker:
     def barriers(self) -> list[int]:
         """The barrier that each warp waits at, or has waited at last."""
         return self._waits[::2].tolist()
+
+    # ------------------------------------------------------------------------------------ the runtime's calls
+    def _serve(self, service: int, lanes: int, warp: int, block: int, buffer: int) -> int:
+        assert self.system is not None, "a launch brings its system"
+        return self.system.serve(self, service, lanes, warp, block, buffer)
+
+    def read_local(self, warp: int, lane: int, offset: int, size: int) -> bytes:
+        """Bytes of a thread's local memory; less if it ends before."""
+        at = np.arange(offset, min(offset + size, self.local_size))
+        start = 32 * self.local_size * warp + 4 * lane
+        return self._local[start + (at & -4) * 32 + (at & 3)].tobytes()
+
+    def find_range(self, address: int) -> tuple[int, int]:
+        """Where a generic address lies on the host, and how many bytes may be read from there on."""
+        rows = self._ranges[: int(self.context[_RANGE_COUNT]) * RANGE_WORDS].reshape(-1, RANGE_WORDS)
+        index = int(np.searchsorted(rows[:, 0], min(address, _HIGHEST), side="right")) - 1
+        if index < 0:
+            return 0, 0
+        base, size, delta, permissions = (int(word) for word in rows[index])
+        readable = address < base + size and permissions & READ
+        return (address + delta, base + size - address) if readable else (0, 0)
+
+    def add_range(self, words: Sequence[int]) -> None:
+        """Append an entry to the range table while a launch runs; its base is the highest."""
+        used = int(self.context[_RANGE_COUNT]) * RANGE_WORDS
+        if used + RANGE_WORDS > self._ranges.size:
+            before = self._ranges
+            self._make_ranges(2 * before.size // RANGE_WORDS)
+            self._ranges[:used] = before[:used]
+            self.context[_RANGES] = self._words[_RANGES]
+        self._ranges[used : used + RANGE_WORDS] = words
+        self.context[_RANGE_COUNT] += 1
+
+    def change_range(self, words: Sequence[int]) -> None:
+        """Replace the entry of the same base while a launch runs."""
+        rows = self._ranges[: int(self.context[_RANGE_COUNT]) * RANGE_WORDS].reshape(-1, RANGE_WORDS)
+        rows[int(np.searchsorted(rows[:, 0], words[0]))] = words
+        self._sites.fill(0)  # they might remember the old one
 
     def _put(self, **words: int) -> None:
         for name, value in words.items():
@@ -138,8 +186,10 @@ class Worker:
         parameters: bytes,
         shared_size: int,
         ranges: Sequence[int],
+        system: System,
     ) -> None:
         """Fill in a launch; `ranges` are the words of the range table's entries for global memory."""
+        self.system = system
         if shared_size > self._shared_room:
             self._make_shared(shared_size)
         count = RANGE_WORDS + len(ranges)
@@ -158,6 +208,8 @@ class Worker:
 
 
 _SHARED, _SHARED_SIZE, _RANGE_COUNT = SLOT["shared"], SLOT["shared_size"], SLOT["range_count"]
+_RANGES = SLOT["ranges"]
+_HIGHEST = (1 << 63) - 1
 _GRID, _BLOCKS, _CHUNK = SLOT["grid_x"], SLOT["block_count"], SLOT["chunk"]
 
 

@@ -17,6 +17,7 @@ from . import (
     logic,
     memory,
     packed,
+    system,
     warp,
 )
 from .lanes import Lanes
@@ -35,6 +36,6 @@ SECTIONS = (
     approximate,
     half,
 )
-SECTIONS += (half_compare, integer, logic, memory, packed, warp)
+SECTIONS += (half_compare, integer, logic, memory, packed, system, warp)
 
 __all__ = ["SECTIONS", "Lanes", "Match", "Row", "known_forms", "match"]

@@ -56,6 +56,11 @@ def load_predicate(lanes: Lanes[V], m: Match, a: V) -> V:
     return lanes.compare("ne", byte, lanes.constant("i8", 0))
 
 
+def system_function(m: Match) -> str | None:
+    """The function of the CUDA runtime that an instruction calls, if any."""
+    return m.instruction.modifiers[0] if m.instruction.opcode == "_call" and m.row.meaning else None
+
+
 def system_functions() -> list[str]:
     """The functions of the CUDA runtime that kernels can call: each is a row `_call.NAME`."""
     return sorted(row.pattern.modifiers[0].name for row in ROWS["_call"] if row.control is None)

@@ -101,6 +101,10 @@ class Lanes(ABC, Generic[V]):
         """Of the threads that arrived at a barrier that has opened: for how many the predicate held, and
         how many there were (i32)."""
 
+    @abstractmethod
+    def system(self, name: str, result: str, operands: tuple[V, ...]) -> V:
+        """A function of the CUDA runtime, called by the active lanes in turn; integers of up to 64 bits."""
+
     # ------------------------------------------------------------------------------------ across lanes
     @abstractmethod
     def known(self, a: V) -> int | None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..errors import CompileError
+from ..isa.calls import system_function
 from ..isa.table import IMPLICIT
 from ..ptx import tree
 from .blocks import Barrier, Block, Branch, Exit, Jump, Switch, Terminator, Trap, build_blocks
@@ -36,6 +37,7 @@ class Program:
     strays: frozenset[int]  # steps with generic accesses that may reach local memory
     variables: tuple[ModuleVariable, ...]  # .global and .const
     functions: Mapping[str, int]  # addresses of functions
+    services: frozenset[str]  # functions of the CUDA runtime that are called
     origins: tuple[str, ...]  # the function that each step is from, by number; empty if nothing is called
 
 
@@ -50,6 +52,7 @@ def build_program(module: tree.Module, entry: str) -> Program:
     types = {**function.registers, **IMPLICIT}
     blocks = save_registers(build_blocks(decode(function), function.branch_targets), types)
     blocks, types, strays = resolve_local(blocks, types)
+    called = {system_function(step.match) for block in blocks for step in block.steps}
     return Program(
         name=entry,
         parameters=function.parameters,
@@ -64,6 +67,7 @@ def build_program(module: tree.Module, entry: str) -> Program:
         variables=find_variables(module, function, merged.addresses),
         functions=merged.addresses,
         origins=merged.origins,
+        services=frozenset(filter(None, called)),
     )
 
 
