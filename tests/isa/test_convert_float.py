@@ -48,7 +48,7 @@ def _from_integer(dtype: str, atype: str, mode: str, sat: bool) -> Callable[[int
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("atype", _WHOLE)
 def test_integers_are_rounded_once(atype: str, engine: str):
-    # The hardware has no saturating conversion to bf16.
+    # PTX has no saturating conversion to bf16, and bf16 wants registers of exact size: none has 8 bits here.
     choices = itertools.product(_FLOATS, _MODES, (False, True))
     cases = [
         Case(
@@ -58,7 +58,7 @@ def test_integers_are_rounded_once(atype: str, engine: str):
             _from_integer(dtype, atype, mode, sat),
         )
         for dtype, mode, sat in choices
-        if not (sat and dtype == "bf16")
+        if not (dtype == "bf16" and (sat or width(atype) == 8))
     ]
     check(cases, engine)
 
@@ -95,6 +95,7 @@ def test_floats_become_integers_within_range(atype: str, engine: str):
             _to_integer(dtype, atype, rounding, ftz),
         )
         for dtype, rounding, ftz in itertools.product(_WHOLE, _INTEGRAL, flushes)
+        if not (atype == "bf16" and width(dtype) == 8)
     ]
     check(cases, engine)
 
@@ -240,8 +241,20 @@ def test_tf32_keeps_ten_bits(engine: str):
         one = _finite("tf32", mode, relu, finite)
         return lambda a: NAN["f32"] if ALL_FORMATS["f32"].is_nan(a) else one(a) << 13
 
-    cases = [Case("cvt.rna.tf32.f32", "tf32", ("f32",), shifted("rna", False, False))]
-    cases.append(Case("cvt.rna.satfinite.tf32.f32", "tf32", ("f32",), shifted("rna", False, True)))
+    def away(finite: bool) -> Callable[[int], int]:
+        """ptxas has integer instructions for this one: NaN loses bits like any other pattern."""
+        single, one = ALL_FORMATS["f32"], shifted("rna", False, finite)
+
+        def compute(a: int) -> int:
+            kept = a & ~0x1FFF
+            if not single.is_nan(a):
+                return one(a)
+            return kept - 0x2000 if finite else kept
+
+        return compute
+
+    cases = [Case("cvt.rna.tf32.f32", "tf32", ("f32",), away(False))]
+    cases.append(Case("cvt.rna.satfinite.tf32.f32", "tf32", ("f32",), away(True)))
     for mode, relu in itertools.product(("rn", "rz"), (False, True)):
         opcode = _words("cvt", mode, _relu(relu), "tf32.f32")
         cases.append(Case(opcode, "tf32", ("f32",), shifted(mode, relu, False)))

@@ -169,7 +169,7 @@ def _extreme_case(opcode: str, type_: str, options: tuple[str, ...]) -> Case:
 
     def compute(*operands: int) -> int:
         given = tuple(f.flush(x) for x in operands) if "ftz" in options else operands
-        return extreme(f, opcode, options, nan_of(type_, given), given)
+        return extreme(f, opcode, options, nan_of(type_, given[::-1]), given)
 
     return Case(".".join([opcode, *options, type_]), type_, (type_, type_), compute)
 

@@ -15,8 +15,8 @@ from ..isa.types import LLVM_TYPE, is_float
 from ..program import Block, Pending, Program, Step, find_pending
 from ..ptx import tree
 from .builder import Builder
-from .kinds import KindLanes
 from .local import LocalMemory
+from .nans import LazyNanLanes
 from .patterns import Patterns
 from .registers import VECTOR, Kind
 from .shape import Promises, Shape
@@ -52,7 +52,7 @@ class _Silent(Builder):
         return "%_"
 
 
-class _SilentLanes(KindLanes):
+class _SilentLanes(LazyNanLanes):
     """Forms of values without code; memory gives vectors, or uniform values for uniform addresses."""
 
     def load(self, space: str, address: Value, type_: str, count: int, volatile: bool) -> tuple[Value, ...]:
@@ -104,7 +104,7 @@ class _Table:
         offsets = None if name in self.barred else value.offsets
         constant = value.constant if offsets is not None else None
         guarded = value.ok is not None and offsets is not None
-        new = Kind(offsets, constant, value.low, value.high, guarded)
+        new = Kind(offsets, constant, value.low, value.high, guarded, value.nan)
         old = self.kinds.get(name)
         if old is not None:
             new = self._merge(name, old, new)
@@ -124,7 +124,7 @@ class _Table:
                 if self._growth[name] > _PATIENCE:
                     low = high = None
         guarded = same and (old.guarded or new.guarded)
-        return Kind(old.offsets if same else None, constant, low, high, guarded)
+        return Kind(old.offsets if same else None, constant, low, high, guarded, max(old.nan, new.nan))
 
 
 def infer_kinds(program: Program, shape: Shape, promises: Promises, symbols: Symbols) -> Inference:
@@ -184,7 +184,7 @@ def _transfer(step: Step, steps: Steps, table: _Table) -> list[str]:
             continue
         fitted = lanes.fit(value, table.types[target.name], signed)
         if guard is not None and not guard.uniform:
-            fitted = Value(fitted.type, fitted.ir, None, None, fitted.low, fitted.high)
+            fitted = Value(fitted.type, fitted.ir, None, None, fitted.low, fitted.high, nan=fitted.nan)
         if table.join(target.name, fitted):
             changed.append(target.name)
     return changed

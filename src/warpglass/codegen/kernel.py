@@ -11,8 +11,8 @@ from .barriers import barrier_helpers
 from .block_loop import Rounds, block_loop
 from .builder import Builder
 from .infer import infer_kinds
-from .kinds import KindLanes
 from .local import LocalMemory
+from .nans import LazyNanLanes
 from .patterns import Patterns, gather_helper
 from .probes import Probe
 from .registers import Kind, Registers
@@ -59,7 +59,8 @@ def generate(
         )
     inference = infer_kinds(program, shape, promises, symbols)
     access = Patterns(builder)
-    fast = KindLanes(access, LocalMemory(access, program.local.size, program.strays), shape, promises, probes)
+    local = LocalMemory(access, program.local.size, program.strays)
+    fast = LazyNanLanes(access, local, shape, promises, probes)
     full = find_full(program.blocks, inference.divergent, inference.pending)
     if shape.threads % 32:
         full = tuple(False for _ in full)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ..isa.types import BITS, LLVM_TYPE
 from .builder import Builder, vector
-from .values import Offsets, Value
+from .values import EXACT_NAN, Offsets, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +24,11 @@ class Kind:
     low: int | None = None
     high: int | None = None
     guarded: bool = False
+    nan: int = EXACT_NAN
 
     def value(self, type_: str, ir: str, ok: str | None = None, lanes: str | None = None) -> Value:
         """A value of this kind."""
-        return Value(type_, ir, self.offsets, self.constant, self.low, self.high, ok, lanes)
+        return Value(type_, ir, self.offsets, self.constant, self.low, self.high, ok, lanes, self.nan)
 
     @property
     def stored(self) -> bool:

@@ -11,7 +11,7 @@ from ..isa.types import BITS, LLVM_TYPE, convert_float
 from ..program import Step
 from ..ptx import tree
 from .registers import Registers
-from .values import Value
+from .values import EXACT_NAN, Value
 from .vector import VectorLanes
 
 
@@ -147,6 +147,8 @@ class Steps:
     ) -> None:
         registers, lanes = self.registers, self.lanes
         fitted = lanes.fit(value, registers.types[name], signed)
+        if registers.kind(name).nan == EXACT_NAN:
+            fitted = lanes.exact(fitted)
         if registers.kind(name).offsets is not None:
             fitted = lanes.guard_like(fitted, registers.kind(name).guarded)
             if condition is None:

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from .builder import WIDTH
 
 Offsets = tuple[int, ...]
+
+# What NaNs of type float a value may hold. Of two sorts that a register is given the greater is its own.
+ONE_NAN, LOOSE_NAN, EXACT_NAN = range(3)
 UNIFORM: Offsets = (0,) * WIDTH
 
 
@@ -22,6 +25,9 @@ class Value:
 
     A guarded value has its form only if the i1 named by `ok` holds at run time (some lane might have wrapped
     before the others); `lanes` names the vector that is right in any case.
+
+    `nan` says what a NaN in a lane of type float stands for: itself (EXACT_NAN), the hardware's NaN, whatever
+    its payload (LOOSE_NAN), or there is no other than the hardware's (ONE_NAN).
     """
 
     type: str
@@ -32,6 +38,7 @@ class Value:
     high: int | None = None
     ok: str | None = None
     lanes: str | None = None
+    nan: int = EXACT_NAN
 
     @property
     def uniform(self) -> bool:

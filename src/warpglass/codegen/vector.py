@@ -58,6 +58,10 @@ class VectorLanes(Lanes[Value]):
         """The same value, with a guard if a register wants one."""
         return a
 
+    def exact(self, a: Value) -> Value:
+        """The same value, with the payload that each NaN stands for."""
+        return a
+
     def apply(self, operation: str, *operands: Value) -> Value:
         if operation in _DIVISIONS:
             return self._divide(operation, *operands)

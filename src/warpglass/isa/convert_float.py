@@ -161,6 +161,9 @@ _add_rows("f16.f32 bf16.f32", "cvt.rnd{.relu}{.satfinite}", "rn rz")
 
 
 # ---------------------------------------------------------------------------------------- packed and narrow
+_TF32_DROPPED = 13  # bits of a single that tf32 does not have
+
+
 @row(
     "cvt.rnd{.relu}{.satfinite}.type.f32  d, a:f32, b:f32",
     rnd="rn rz",
@@ -173,13 +176,29 @@ def cvt_pair(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
     return lanes.join((_finite(lanes, m, b, f), _finite(lanes, m, a, f)))
 
 
-@row("cvt.rnd{.satfinite}.tf32.f32  d:tf32, a:f32", rnd="rna", unit="conversion")
+@row("cvt.rna{.satfinite}.tf32.f32  d:tf32, a:f32", unit="conversion")
+def cvt_tf32_away(lanes: Lanes[V], m: Match, a: V) -> V:
+    """As ptxas makes it of integer instructions: NaN only loses its last bits, and may become infinite."""
+    kept = lanes.constant("i32", -1 << _TF32_DROPPED)
+    pattern = lanes.bitcast(a, "i32")
+    raised = lanes.add(pattern, lanes.constant("i32", 1 << (_TF32_DROPPED - 1)))
+    rounded = lanes.and_(lanes.select(_is_finite(lanes, pattern), raised, pattern), kept)
+    if not m.satfinite:
+        return rounded
+    return lanes.select(_is_finite(lanes, rounded), rounded, lanes.add(rounded, kept))
+
+
+def _is_finite(lanes: Lanes[V], pattern: V) -> V:
+    size = lanes.and_(pattern, lanes.constant("i32", FORMATS["f32"].sign - 1))
+    return lanes.compare("ult", size, lanes.constant("i32", FORMATS["f32"].infinity))
+
+
 @row("cvt.rnd{.satfinite}{.relu}.tf32.f32  d:tf32, a:f32", rnd="rn rz", unit="conversion")
 def cvt_tf32(lanes: Lanes[V], m: Match, a: V) -> V:
     """tf32 is a single whose last 13 bits do not count; they are zero here, but for NaN."""
     f = FORMATS["tf32"]
     pattern = narrow(lanes, _double(lanes, a), f, m.values["rnd"], finite=m.satfinite is not None)
-    single = lanes.apply("shl", pattern, lanes.constant("i32", 32 - f.width))
+    single = lanes.apply("shl", pattern, lanes.constant("i32", _TF32_DROPPED))
     single = relu(lanes, single) if m.relu else single
     return lanes.select(is_nan(lanes, a), lanes.constant("i32", FORMATS["f32"].nan), single)
 

@@ -121,7 +121,8 @@ def _extreme(opcode: str) -> Callable[..., Any]:
         result = sizes[0]
         for other in sizes[1:]:
             result = extreme(lanes, opcode, m.NaN is not None, result, other)
-        result = settle(lanes, result, *operands)
+        # Of two NaNs in double precision ptxas passes the second.
+        result = settle(lanes, result, *reversed(operands))
         if m.values.get("xorsign"):
             signed = lanes.apply("llvm.copysign", result, _product_sign(lanes, *operands))
             return lanes.select(is_nan(lanes, result), result, signed)

@@ -143,6 +143,10 @@ class Lanes(ABC, Generic[V]):
         """For each lane, the mask (i32) of the lanes with the same bits, active or not."""
 
     # ------------------------------------------------------------------------------------ derived
+    def one_nan(self, a: V, pattern: int) -> V:
+        """The result of an operation, with one pattern for every NaN."""
+        return self.select(self.compare("uno", a, a), self.constant(self.type_of(a), pattern), a)
+
     def add(self, a: V, b: V) -> V:
         """a + b, of the operands' type, integer or floating."""
         return self.apply("fadd" if is_float(self.type_of(a)) else "add", a, b)

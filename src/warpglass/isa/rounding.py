@@ -89,10 +89,12 @@ def settle(lanes: Lanes[V], result: V, *operands: V, invalid: V | None = None) -
     """
     type_ = lanes.type_of(result)
     default = lanes.constant(type_, NAN[type_])
+    if type_ == "float":
+        if invalid is None:
+            return lanes.one_nan(result, NAN[type_])
+        return lanes.select(invalid, default, result)
     if invalid is None:
         invalid = is_nan(lanes, result)
-    if type_ == "float":
-        return lanes.select(invalid, default, result)
 
     def passed() -> V:
         found = default
