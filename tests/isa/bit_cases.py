@@ -32,11 +32,16 @@ def _nth(mask: int, base: int, offset: int) -> int:
     return -1
 
 
+def _places(top: int, *numbers: int) -> tuple[int, ...]:
+    """Starts and lengths as an H200 reads them: the low byte for 32-bit fields, all of it for 64-bit ones."""
+    return tuple(number & 255 if top == 31 else min(number, 255) for number in numbers)
+
+
 def _extract(type_: str) -> Callable[[int, int, int], int]:
     top = width(type_) - 1
 
     def extracted(a: int, start: int, length: int) -> int:
-        start, length = start & 255, length & 255
+        start, length = _places(top, start, length)
         sign = bit(a, min(start + length - 1, top)) if type_[0] == "s" and length else 0
         bits = [bit(a, start + k) if k < length and start + k <= top else sign for k in range(top + 1)]
         return packed(bits, 1)
@@ -48,7 +53,7 @@ def _insert(type_: str) -> Callable[[int, int, int, int], int]:
     top = width(type_) - 1
 
     def inserted(a: int, b: int, start: int, length: int) -> int:
-        start, length = start & 255, length & 255
+        start, length = _places(top, start, length)
         inside = range(start, min(start + length, top + 1))
         return packed([bit(a, k - start) if k in inside else bit(b, k) for k in range(top + 1)], 1)
 

@@ -61,7 +61,6 @@ def _read(name: str, engine: str) -> np.ndarray:
     register = {32: "%r", 64: "%rd"}[bits]
     body = f"""
     .shared .align 4 .b8 some[100];
-    .extern .shared .align 4 .b8 more[];
     mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ctaid.z;
     setp.ne.u32 %p1, %r1, 1; setp.ne.or.u32 %p1, %r2, 2, %p1;
     @%p1 bra DONE;
@@ -76,7 +75,8 @@ def _read(name: str, engine: str) -> np.ndarray:
     DONE: ret;
     """
     out = np.full(96, 77, np.uint64)
-    run_ptx(kernel(body, "u64 out"), (2, 1, 3), (8, 4, 3), [out], engine=engine, shared=96)
+    text = kernel(body, "u64 out").replace(".visible", ".extern .shared .align 4 .b8 more[];\n.visible", 1)
+    run_ptx(text, (2, 1, 3), (8, 4, 3), [out], engine=engine, shared=96)
     return out
 
 

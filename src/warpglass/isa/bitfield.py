@@ -68,8 +68,11 @@ def fns(lanes: Lanes[V], m: Match, a: V, base: V, n: V) -> V:
 
 
 # ---------------------------------------------------------------------------------------- bit fields
-def _byte(lanes: Lanes[V], a: V) -> V:
-    return lanes.and_(a, lanes.constant("i32", 0xFF))
+def _place(lanes: Lanes[V], type_: str, a: V) -> V:
+    """A field's start or length: an H200 looks at the low byte for 32-bit fields, as the manual says, but at
+    the whole number for 64-bit ones, where all that is too large means the same."""
+    byte = lanes.constant("i32", 0xFF)
+    return lanes.and_(a, byte) if bits(type_) == 32 else lanes.apply("llvm.umin", a, byte)
 
 
 def _low_ones(lanes: Lanes[V], type_: str, count: V) -> V:
@@ -82,7 +85,7 @@ def bfe(lanes: Lanes[V], m: Match, a: V, start: V, length: V) -> V:
     """The field is moved to the top, where its sign is the word's, and down again."""
     type_ = lanes.type_of(a)
     width = lanes.constant("i32", bits(type_))
-    start, length = _byte(lanes, start), _byte(lanes, length)
+    start, length = _place(lanes, type_, start), _place(lanes, type_, length)
     above = lanes.sub(width, lanes.apply("llvm.umin", lanes.add(start, length), width))
     top = lanes.shift("shl", a, above)
     field = lanes.shift("ashr" if is_signed(m.type) else "lshr", top, lanes.add(above, start))
@@ -92,8 +95,9 @@ def bfe(lanes: Lanes[V], m: Match, a: V, start: V, length: V) -> V:
 
 @row("bfi.type  d, a, b, start:u32, length:u32", type="b32 b64", unit="integer")
 def bfi(lanes: Lanes[V], m: Match, a: V, b: V, start: V, length: V) -> V:
-    start, length = _byte(lanes, start), _byte(lanes, length)
-    mask = lanes.shift("shl", _low_ones(lanes, lanes.type_of(a), length), start)
+    type_ = lanes.type_of(a)
+    start, length = _place(lanes, type_, start), _place(lanes, type_, length)
+    mask = lanes.shift("shl", _low_ones(lanes, type_, length), start)
     field = lanes.and_(lanes.shift("shl", a, start), mask)
     return lanes.or_(field, lanes.and_(b, lanes.not_(mask)))
 
