@@ -159,7 +159,7 @@ PTX = ".version 8.0\n.target sm_90\n.address_size 64\n"
         PTX + ".visible .entry f() { add.u32 %r1, %r2, 1; }",
         PTX + ".visible .entry f() { .reg .u32 %r<3>; add.u32 %r1; }",
         PTX + ".visible .entry f() { .reg .u32 %r<3>; frob.u32 %r1; }",
-        PTX + ".visible .entry f() { .reg .u32 %r<3>; mov.u32 %r1, %smid; }",
+        PTX + ".visible .entry f() { .reg .u32 %r<3>; mov.u32 %r1, %no_such_register; }",
         PTX + ".visible .entry f() { .reg .u32 %r<3>; mov.u32 %r1, %r2.x; }",
         PTX + ".visible .entry f() { .reg .u32 %r<3>; mov.u32 %r1, nothing; }",
     ],
