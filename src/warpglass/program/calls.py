@@ -33,6 +33,8 @@ STACK_BYTES = 8192  # CUDA's default is 1024 (cudaLimitStackSize), but ptxas kee
 # Instructions in copies of functions, not counting the first copy of each; and copies within copies.
 _ROOM = 3000
 _DEEPEST = 50
+# Calls that share a copy: lanes may wait behind each of them, for all that the analyses know.
+_MOST_CALLS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +162,10 @@ class _Merger:
         if cycle is None:
             if self._has_room(caller, function):
                 return self._new_copy(function, caller.depth + 1)
-            if function.name not in self._shared:
-                self._shared[function.name] = self._new_copy(function, 0, shared=True)
-            return self._shared[function.name]
+            shared = self._shared.get(function.name)
+            if shared is None or len(shared.returns) >= _MOST_CALLS:
+                shared = self._shared[function.name] = self._new_copy(function, 0, shared=True)
+            return shared
         within = caller.cycle if self.graph.cycles.get(caller.function.name) == cycle else None
         if within is None:
             within = self._cycles.get(cycle)

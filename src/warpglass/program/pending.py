@@ -15,6 +15,7 @@ lanes may wait at the loop's header while others run anything that can be reache
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from .blocks import Barrier, Block, Exit
@@ -50,7 +51,7 @@ def find_pending(
     divergent_barrier = any(isinstance(block.end, Barrier) and sets[i] for i, block in enumerate(blocks))
     if divergent_barrier:
         sets = _propagate(blocks, divergent, fair, [one | set(resumes) for one in parked])
-    return Pending(tuple(map(frozenset, sets)), divergent_barrier, resumes, fair)
+    return Pending(tuple(sets), divergent_barrier, resumes, fair)
 
 
 def _reachable(blocks: tuple[Block, ...], start: int) -> set[int]:
@@ -67,43 +68,60 @@ def _reachable(blocks: tuple[Block, ...], start: int) -> set[int]:
 class _Schedule:
     """Follows every choice of the schedule to a fixpoint.
 
-    `parked[b]` are blocks where lanes may stand at any time while b runs: at a barrier, or at the header of
-    a fair loop.
+    Sets of blocks are integers here, a bit for each block. `parked[b]` are blocks where lanes may stand at
+    any time while b runs: at a barrier, or at the header of a fair loop.
     """
 
     def __init__(self, blocks: tuple[Block, ...], parked: list[frozenset[int]]):
-        self.blocks = blocks
-        self.parked = parked
-        self.sets: list[set[int]] = [set(one) for one in parked]
+        self.parked = [_bits(one) for one in parked]
+        self.sets = list(self.parked)
         self.work: list[int] = []
-        self._seen: set[int] = set()
+        self._staying = [0 if block.only_exits else 1 << index for index, block in enumerate(blocks)]
+        self._seen = [False] * len(blocks)
 
-    def visit(self, block: int, others: set[int]) -> None:
+    def visit(self, block: int, others: int) -> None:
         """A block may run while lanes wait at others."""
-        others |= self.parked[block]
-        others.discard(block)
-        if block not in self._seen or not others <= self.sets[block]:
-            self._seen.add(block)
+        others = (others | self.parked[block]) & ~(1 << block)
+        if not self._seen[block] or others & ~self.sets[block]:
+            self._seen[block] = True
             self.sets[block] |= others
             self.work.append(block)
 
-    def go_on(self, targets: tuple[int, ...], waiting: set[int]) -> None:
+    def go_on(self, heading: int, waiting: int) -> None:
         """Lanes go to targets: the lowest block that has lanes runs next."""
-        heading = self._staying(targets)
         everyone = waiting | heading
-        for block in sorted(everyone):
-            if heading and block > min(heading):
-                break
-            self.visit(block, {other for other in everyone if other > block})
+        rest = everyone & ((heading & -heading) * 2 - 1) if heading else everyone
+        while rest:
+            lowest = rest & -rest
+            rest ^= lowest
+            self.visit(lowest.bit_length() - 1, everyone & -(lowest * 2))
 
-    def take_turns(self, targets: tuple[int, ...], waiting: set[int]) -> None:
+    def take_turns(self, heading: int, waiting: int) -> None:
         """Lanes jump back in a fair loop: any block that has lanes may run next."""
-        everyone = waiting | self._staying(targets)
-        for block in everyone:
-            self.visit(block, everyone - {block})
+        everyone = waiting | heading
+        for block in _members(everyone):
+            self.visit(block, everyone)
 
-    def _staying(self, targets: tuple[int, ...]) -> set[int]:
-        return {target for target in targets if not self.blocks[target].only_exits}
+    def targets(self, blocks: Iterable[int]) -> int:
+        """Those where lanes stay: the others only exit."""
+        found = 0
+        for block in blocks:
+            found |= self._staying[block]
+        return found
+
+
+def _bits(blocks: Iterable[int]) -> int:
+    found = 0
+    for block in blocks:
+        found |= 1 << block
+    return found
+
+
+def _members(bits: int) -> Iterator[int]:
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
 
 
 def _propagate(
@@ -111,28 +129,27 @@ def _propagate(
     divergent: tuple[bool, ...],
     fair: frozenset[int],
     parked: list[frozenset[int]],
-) -> list[set[int]]:
+) -> list[frozenset[int]]:
     schedule = _Schedule(blocks, parked)
-    schedule.go_on((0,), set())
+    schedule.go_on(schedule.targets((0,)), 0)
     for points in set(parked):
         for point in points:
-            schedule.visit(point, set(points))
+            schedule.visit(point, _bits(points))
     while schedule.work:
         index = schedule.work.pop()
         successors = blocks[index].successors
-        waiting = schedule.sets[index]
+        waiting, heading = schedule.sets[index], schedule.targets(successors)
         if any(target in fair and target <= index for target in successors):
-            schedule.take_turns(successors, waiting)
+            schedule.take_turns(heading, waiting)
         if blocks[index].splits is None:
-            schedule.go_on(successors, waiting)
+            schedule.go_on(heading, waiting)
             continue
         for target in successors:
-            schedule.go_on((target,), waiting)
-        if divergent[index]:  # any of the targets may be the lowest that gets lanes
-            ordered = sorted(successors)
-            for first in range(len(ordered)):
-                schedule.go_on(tuple(ordered[first:]), waiting)
-    return schedule.sets
+            schedule.go_on(schedule.targets((target,)), waiting)
+        while divergent[index] and heading:  # any of the targets may be the lowest that gets lanes
+            schedule.go_on(heading, waiting)
+            heading &= heading - 1
+    return [frozenset(_members(one)) for one in schedule.sets]
 
 
 def find_full(blocks: tuple[Block, ...], divergent: tuple[bool, ...], pending: Pending) -> tuple[bool, ...]:
