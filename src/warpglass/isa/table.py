@@ -88,6 +88,7 @@ def row(
     reads: str | None = None,
     writes: str | None = None,
     waits: bool = False,
+    collect: Meaning | None = None,
     **choices: str,
 ) -> Callable[[Meaning], Meaning]:
     """Add a row to the table; the decorated function is its meaning."""
@@ -102,6 +103,7 @@ def row(
             reads=reads,
             writes=writes,
             waits=waits,
+            collect=collect,
             **choices,
         )
         return meaning
