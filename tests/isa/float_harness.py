@@ -69,6 +69,7 @@ def edges(type_: str) -> list[int]:
     normal = 1 << f.fraction
     sizes = [0, 1, 2, 3, normal - 1, normal, normal + 1, half - 1, half, half + 1, one - 1, one, one + 1]
     sizes += [one + 2, f.infinity - 1, f.infinity - 2, f.infinity, f.infinity + 1, f.nan, f.nan | 5]
+    sizes += [2 * normal - 2, f.infinity | 5 << (f.fraction - 4)]
     sizes += [f.encode(Fraction(value)) for value in (2, 3, 10)]
     sizes += [f.encode(Fraction(number, 2)) for number in (3, 5, 2**9 + 1, 2**25 - 1)]
     sizes += [f.encode(Fraction(2) ** (power - f.bias)) for power in (-1, f.fraction, f.bias // 2)]
@@ -124,7 +125,17 @@ def columns(cases: Sequence[Case]) -> list[list[int]]:
         f = ALL_FORMATS[types[0]]
         for k in range(0, THREADS, 8):
             found[-1][k] = _nearby(f, found, k, rng)
+        for k in range(4, THREADS, 32):
+            found[0][k], found[1][k] = rng.choice(_almost_normal(f))
+            found[2:] = [[*one[:k], 0, *one[k + 1 :]] for one in found[2:]]
     return found
+
+
+def _almost_normal(f: Format) -> list[tuple[int, int]]:
+    """Operands of mul, fma and div whose results round to the smallest normal number, or almost do."""
+    one, half, normal = f.encode(Fraction(1)), f.encode(Fraction(1, 2)), 1 << f.fraction
+    pairs = [(one - 1, normal), (half + 1, 2 * normal - 2), (one - 1, f.encode(1 / f.smallest))]
+    return [(a | sign, b) for a, b in pairs for sign in (0, f.sign)]
 
 
 def _nearby(f: Format, found: list[list[int]], k: int, rng: random.Random) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,10 +17,21 @@ Number = Fraction | float  # a float only for an infinity or NaN
 
 @dataclass(frozen=True)
 class Format:
-    """A binary floating format."""
+    """A binary floating format; `flushes` if encoding gives zero for results that are subnormal."""
 
     width: int
     fraction: int  # explicit bits of the significand
+    flushes: bool = False
+
+    @property
+    def flushing(self) -> Format:
+        """The same format with flushed results."""
+        return replace(self, flushes=True)
+
+    @property
+    def smallest(self) -> Fraction:
+        """The smallest normal number."""
+        return Fraction(2) ** (1 - self.bias)
 
     @property
     def bias(self) -> int:
@@ -68,9 +79,13 @@ class Format:
         sign = self.sign if value < 0 else 0
         magnitude = abs(value)
         exponent = _floor_log2(magnitude)
-        unit = Fraction(2) ** (max(exponent, 1 - self.bias) - self.fraction)
+        # The hardware asks for subnormal results after rounding to a normal number's place.
+        least = exponent if self.flushes else 1 - self.bias
+        unit = Fraction(2) ** (max(exponent, least) - self.fraction)
         away = mode == ("rm" if value < 0 else "rp")
         steps = _NEAREST.get(mode, math.ceil if away else math.floor)(magnitude / unit)
+        if self.flushes and exponent < 1 - self.bias:
+            return sign | (0 if steps * unit < self.smallest else 1 << self.fraction)
         pattern = steps + ((max(exponent + self.bias, 1) - 1) << self.fraction)
         largest = self.infinity if away or mode in _NEAREST else self.infinity - 1
         return sign | min(pattern, largest)

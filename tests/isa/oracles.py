@@ -253,7 +253,7 @@ def _arithmetic(operation: Callable[..., int]) -> Oracle:
         f = FORMATS[v.get("type") or next(word for word in v.values() if word in FORMATS)]
         flushed = [f.flush(x) for x in operands] if "ftz" in v else operands
         rounding = {"mode": v["rnd"]} if "rnd" in v else {}
-        result = operation(f, *flushed, **rounding)
+        result = operation(f.flushing if "ftz" in v else f, *flushed, **rounding)
         if "ftz" in v and not f.is_nan(result):
             result = f.flush(result)
         return floats.saturate(f, result) if "sat" in v else result
@@ -297,7 +297,7 @@ def cvt(v: Values, a: int) -> int:
         result = target.encode(Fraction(a), mode=rounding)
     else:
         result = _to_float(
-            to, from_, rounding, FORMATS[from_].flush(a) if "ftz" in v and from_ == "f32" else a
+            to, from_, rounding, FORMATS[from_].flush(a) if "ftz" in v and from_ == "f32" else a, "ftz" in v
         )
     if "ftz" in v and to == "f32" and not target.is_nan(result):
         result = target.flush(result)
@@ -325,8 +325,8 @@ def _to_integer(to: str, from_: str, rounding: str, a: int) -> int:
     return max(_low(to), min(_high(to), _ROUNDED[rounding](value)))
 
 
-def _to_float(to: str, from_: str, rounding: str, a: int) -> int:
-    source, target = FORMATS[from_], FORMATS[to]
+def _to_float(to: str, from_: str, rounding: str, a: int, ftz: bool) -> int:
+    source, target = FORMATS[from_], FORMATS[to].flushing if ftz and to == "f32" else FORMATS[to]
     value = source.decode(a)
     if rounding in _ROUNDED and isinstance(value, Fraction):
         return target.encode(Fraction(_ROUNDED[rounding](value)), negative_zero=bool(a & source.sign))

@@ -36,8 +36,10 @@ def _accepts(type_: str, bound: Bound, ftz: bool) -> Callable[[int, int], bool]:
         if f.is_nan(want) or f.is_nan(have) or want & ~f.sign == f.infinity:
             return False
         x, y = f.decode(have), f.decode(want)
-        if isinstance(x, float) or isinstance(y, float):
-            return False
+        assert isinstance(y, Fraction)
+        if isinstance(x, float):
+            # Infinity stands for the number that would follow the largest.
+            x = Fraction(2) ** (f.bias + 1) * (-1 if x < 0 else 1)
         unit = Fraction(2) ** (max((want & ~f.sign) >> f.fraction, 1) - f.bias - f.fraction)
         room = abs(y) * Fraction(bound.relative) + Fraction(bound.absolute) + unit * Fraction(bound.ulps)
         # Results near the smallest normal number may be flushed on either side of it.
@@ -183,6 +185,12 @@ def test_quotients_are_within_two_units(opcode: str, engine: str):
     check(cases, engine)
 
 
+def _cut_exp2(x: float) -> float:
+    """The hardware cuts subnormal results of f16."""
+    value = _exp2(x)
+    return math.floor(value * 2**24) / 2**24 if value < 2**-14 else value
+
+
 _HALF = {"ex2": (_exp2, {"f16": Bound(relative=2**-9.9), "bf16": Bound(relative=2**-7)})}
 _HALF |= {"tanh": (math.tanh, {"f16": Bound(absolute=2**-10.987), "bf16": Bound(absolute=2**-8)})}
 
@@ -201,6 +209,7 @@ def test_halves_are_within_the_bound(opcode: str, type_: str, engine: str):
         return one(have & 0xFFFF, want & 0xFFFF) and one(have >> 16, want >> 16)
 
     ftz = ".ftz" if opcode == "ex2" and base == "bf16" else ""
+    function = _cut_exp2 if (opcode, base) == ("ex2", "f16") else function
     oracle = by_half(exact(base, function, ftz=bool(ftz)), type_)
     check([Case(f"{opcode}.approx{ftz}.{type_}", type_, (type_,), oracle, near)], engine)
 

@@ -32,7 +32,7 @@ def _modified(operation: Half, type_: str, options: tuple[str, ...]) -> Half:
 
     def one(*operands: int) -> int:
         given = tuple(f.flush(x) for x in operands) if "ftz" in options else operands
-        result = operation(f, *given)
+        result = operation(f.flushing if "ftz" in options else f, *given)
         if f.is_nan(result):
             return 0 if "sat" in options else NAN[base]
         result = f.flush(result) if "ftz" in options else result

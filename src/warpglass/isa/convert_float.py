@@ -11,7 +11,19 @@ from typing import TypeVar
 from .directed import step
 from .half import pack, relu, unpack
 from .lanes import Lanes
-from .rounding import FORMATS, Format, flush, is_nan, narrow, saturate, settle, to_odd, two_sum, widen
+from .rounding import (
+    FORMATS,
+    Format,
+    flush,
+    is_nan,
+    narrow,
+    saturate,
+    settle,
+    to_odd,
+    two_sum,
+    unless_smallest,
+    widen,
+)
 from .table import Match, Meaning, row
 from .types import LLVM_TYPE, bits, is_signed
 
@@ -43,7 +55,7 @@ def _write(lanes: Lanes[V], type_: str, value: V, mode: str, *, ftz: bool = Fals
         return _double(lanes, value)
     if type_ == "f32":
         if have == "double":
-            value = settle(lanes, _to_single(lanes, value, mode))
+            value = _to_single(lanes, value, mode, ftz)
         return flush(lanes, value) if ftz else value
     f = FORMATS[type_]
     if mode == "rn" and have == "float":
@@ -51,10 +63,12 @@ def _write(lanes: Lanes[V], type_: str, value: V, mode: str, *, ftz: bool = Fals
     return narrow(lanes, _double(lanes, value), f, mode)
 
 
-def _to_single(lanes: Lanes[V], value: V, mode: str) -> V:
-    if mode == "rn":
-        return lanes.convert("fptrunc", value, "float")
-    return lanes.bitcast(narrow(lanes, value, FORMATS["f32"], mode), "float")
+def _to_single(lanes: Lanes[V], value: V, mode: str, ftz: bool) -> V:
+    narrowed = lambda: lanes.bitcast(narrow(lanes, value, FORMATS["f32"], mode, flush=ftz), "float")  # noqa: E731
+    if mode != "rn":
+        return narrowed()
+    near = lanes.convert("fptrunc", value, "float")
+    return unless_smallest(lanes, near, narrowed) if ftz else near
 
 
 # ---------------------------------------------------------------------------------------- integers
@@ -132,15 +146,30 @@ def _add_rows(pairs: str, head: str, modes: str) -> None:
 
 def _between(target: str, source: str) -> Meaning:
     def cvt_float(lanes: Lanes[V], m: Match, a: V) -> V:
-        ftz = m.ftz is not None
-        value = _read(lanes, source, a, ftz)
+        ftz, mode = m.ftz is not None, m.rnd or "rn"
+        value = _read(lanes, source, a, ftz and target != "f16")  # the hardware ignores `.ftz.f16.f32`
         if m.values.get("relu") or m.values.get("satfinite"):
             return _finite(lanes, m, value, FORMATS[target])
-        if source == "f16":
-            value = settle(lanes, value)  # a NaN of bf16 only moves to its place
-        return _write(lanes, target, value, m.rnd or "rn", ftz=ftz, sat=m.sat is not None)
+        # Other NaNs that become wider only move to their places.
+        if (source, target) == ("f16", "f32") or (ftz and source != "f64"):
+            value = settle(lanes, value)
+        result = _write(lanes, target, value, mode, ftz=ftz, sat=m.sat is not None)
+        # To the nearest single the host lets NaN pass as well.
+        if source != "f64" or m.sat or (target, mode) == ("f32", "rn"):
+            return result
+        return lanes.select(is_nan(lanes, a), _cut_nan(lanes, a, FORMATS[target], result), result)
 
     return cvt_float
+
+
+def _cut_nan(lanes: Lanes[V], a: V, f: Format, like: V) -> V:
+    """A double's NaN, made quiet, with as much of its payload as a format has room for."""
+    k = lambda value: lanes.constant("i64", value)  # noqa: E731
+    whole = lanes.bitcast(a, "i64")
+    payload = lanes.and_(lanes.apply("lshr", whole, k(52 - f.fraction)), k((1 << f.fraction) - 1))
+    sign = lanes.and_(lanes.apply("lshr", whole, k(64 - f.width)), k(f.sign))
+    nan = lanes.or_(lanes.or_(payload, sign), k(f.infinity | 1 << (f.fraction - 1)))
+    return lanes.bitcast(lanes.extend(nan, f"i{f.width}", signed=False), lanes.type_of(like))
 
 
 def _finite(lanes: Lanes[V], m: Match, value: V, f: Format) -> V:
@@ -195,12 +224,11 @@ def _is_finite(lanes: Lanes[V], pattern: V) -> V:
 
 @row("cvt.rnd{.satfinite}{.relu}.tf32.f32  d:tf32, a:f32", rnd="rn rz", unit="conversion")
 def cvt_tf32(lanes: Lanes[V], m: Match, a: V) -> V:
-    """tf32 is a single whose last 13 bits do not count; they are zero here, but for NaN."""
+    """tf32 is a single whose last 13 bits do not count; they are zero here."""
     f = FORMATS["tf32"]
     pattern = narrow(lanes, _double(lanes, a), f, m.values["rnd"], finite=m.satfinite is not None)
     single = lanes.apply("shl", pattern, lanes.constant("i32", _TF32_DROPPED))
-    single = relu(lanes, single) if m.relu else single
-    return lanes.select(is_nan(lanes, a), lanes.constant("i32", FORMATS["f32"].nan), single)
+    return relu(lanes, single) if m.relu else single
 
 
 _NARROW = "e4m3x2 e5m2x2"

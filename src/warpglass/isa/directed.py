@@ -20,21 +20,19 @@ _SIGN = 1 << 63
 _FAR = 200  # further than this apart, in powers of two, numbers of 53 and 106 bits cannot touch
 
 
-def directed(lanes: Lanes[V], operation: str, mode: str, *operands: V) -> V:
-    """An operation (`add`, `mul`, `fma`, `div`, `sqrt`) rounded in a mode other than to nearest."""
-    table = _SINGLE if lanes.type_of(operands[0]) == "float" else _DOUBLE
-    return table[operation](lanes, mode, *operands)
+def directed(lanes: Lanes[V], operation: str, mode: str, *operands: V, flush: bool = False) -> V:
+    """An operation (`add`, `mul`, `fma`, `div`, `sqrt`) rounded in a mode other than to nearest.
+
+    In single precision the mode may be to nearest too, and subnormal results can be flushed.
+    """
+    if lanes.type_of(operands[0]) == "double":
+        return _DOUBLE[operation](lanes, mode, *operands)
+    value, rest = _SINGLE[operation](lanes, mode, *(lanes.convert("fpext", x, "double") for x in operands))
+    return lanes.bitcast(narrow(lanes, to_odd(lanes, value, rest), F32, mode, flush=flush), "float")
 
 
 # ---------------------------------------------------------------------------------------- single precision
-def _to_single(lanes: Lanes[V], mode: str, value: V, rest: V) -> V:
-    return lanes.bitcast(narrow(lanes, to_odd(lanes, value, rest), F32, mode), "float")
-
-
-def _wide(lanes: Lanes[V], *operands: V) -> tuple[V, ...]:
-    return tuple(lanes.convert("fpext", x, "double") for x in operands)
-
-
+# On operands that became doubles: the nearest double to the exact result, and the sign of what is missing.
 def _zero_sum(lanes: Lanes[V], mode: str, total: V, is_zero: V, a: V, b: V) -> V:
     """A sum that is exactly zero is -0 when rounding down, unless both summands are +0."""
     if mode != "rm":
@@ -44,38 +42,30 @@ def _zero_sum(lanes: Lanes[V], mode: str, total: V, is_zero: V, a: V, b: V) -> V
     return lanes.select(is_zero, zero, total)
 
 
-def _sum_single(lanes: Lanes[V], mode: str, x: V, y: V) -> V:
-    total, rest = two_sum(lanes, x, y)
+def _add_single(lanes: Lanes[V], mode: str, a: V, b: V) -> tuple[V, V]:
+    total, rest = two_sum(lanes, a, b)
     is_zero = lanes.compare("oeq", total, lanes.constant("double", 0))
-    return _to_single(lanes, mode, _zero_sum(lanes, mode, total, is_zero, x, y), rest)
+    return _zero_sum(lanes, mode, total, is_zero, a, b), rest
 
 
-def _add_single(lanes: Lanes[V], mode: str, a: V, b: V) -> V:
-    return _sum_single(lanes, mode, *_wide(lanes, a, b))
+def _mul_single(lanes: Lanes[V], mode: str, a: V, b: V) -> tuple[V, V]:
+    return lanes.mul(a, b), lanes.constant("double", 0)
 
 
-def _mul_single(lanes: Lanes[V], mode: str, a: V, b: V) -> V:
-    x, y = _wide(lanes, a, b)
-    return _to_single(lanes, mode, lanes.mul(x, y), lanes.constant("double", 0))
+def _fma_single(lanes: Lanes[V], mode: str, a: V, b: V, c: V) -> tuple[V, V]:
+    return _add_single(lanes, mode, lanes.mul(a, b), c)
 
 
-def _fma_single(lanes: Lanes[V], mode: str, a: V, b: V, c: V) -> V:
-    x, y, z = _wide(lanes, a, b, c)
-    return _sum_single(lanes, mode, lanes.mul(x, y), z)
-
-
-def _div_single(lanes: Lanes[V], mode: str, a: V, b: V) -> V:
-    x, y = _wide(lanes, a, b)
-    quotient = lanes.apply("fdiv", x, y)
+def _div_single(lanes: Lanes[V], mode: str, a: V, b: V) -> tuple[V, V]:
+    quotient = lanes.apply("fdiv", a, b)
     # Division by zero and of or by infinities leaves NaN here, and nothing to correct.
-    rest = lanes.apply("llvm.fma", lanes.neg(quotient), y, x)
-    return _to_single(lanes, mode, quotient, lanes.mul(rest, _unit(lanes, y)))
+    rest = lanes.apply("llvm.fma", lanes.neg(quotient), b, a)
+    return quotient, lanes.mul(rest, _unit(lanes, b))
 
 
-def _sqrt_single(lanes: Lanes[V], mode: str, a: V) -> V:
-    (x,) = _wide(lanes, a)
-    root = lanes.apply("llvm.sqrt", x)
-    return _to_single(lanes, mode, root, lanes.apply("llvm.fma", lanes.neg(root), root, x))
+def _sqrt_single(lanes: Lanes[V], mode: str, a: V) -> tuple[V, V]:
+    root = lanes.apply("llvm.sqrt", a)
+    return root, lanes.apply("llvm.fma", lanes.neg(root), root, a)
 
 
 def _unit(lanes: Lanes[V], a: V) -> V:

@@ -1,7 +1,8 @@
 """Floating-point arithmetic in single and double precision (PTX manual, "Floating Point Instructions").
 
-`.ftz` flushes subnormal inputs and results to zero of the same sign, `.sat` clamps to [0, 1] and turns NaN
-into 0. Approximate instructions are in approximate.py, the other rounding modes' arithmetic in directed.py.
+`.ftz` flushes subnormal inputs and results to zero of the same sign; the hardware looks for subnormal results
+after rounding them to a normal number's place. `.sat` clamps to [0, 1] and turns NaN into 0. Approximate
+instructions are in approximate.py, the other rounding modes' arithmetic in directed.py.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any, TypeVar
 
 from .directed import directed
 from .lanes import Lanes
-from .rounding import INFINITY, ONE, SMALLEST_NORMAL, flush, is_nan, saturate, settle
+from .rounding import INFINITY, ONE, SMALLEST_NORMAL, flush, is_nan, saturate, settle, unless_smallest
 from .table import Match, add_row, row
 from .types import bits, integer_of
 
@@ -19,16 +20,23 @@ V = TypeVar("V")
 
 _MODES = "rn rz rm rp"
 _NEAREST = {"add": "fadd", "mul": "fmul", "fma": "llvm.fma", "div": "fdiv", "sqrt": "llvm.sqrt"}
+# Rounding to nearest takes results of these from below to the smallest normal number.
+_MAY_BECOME_NORMAL = ("mul", "fma", "div")
+# Of several NaNs in double precision which operand's passes: the first of these.
+_NAN_ORDER = {"add": (1, 0), "mul": (1, 0), "fma": (1, 2, 0), "div": (0, 1), "sqrt": (0,)}
 
 
-def compute(lanes: Lanes[V], operation: str, mode: str | None, *operands: V) -> V:
+def compute(lanes: Lanes[V], operation: str, mode: str | None, ftz: bool, *operands: V) -> V:
     """One rounded operation with the hardware's NaN; no mode is round to nearest."""
     if mode in (None, "rn"):
         result = lanes.apply(_NEAREST[operation], *operands)
+        if ftz and operation in _MAY_BECOME_NORMAL:
+            flushed = lambda: directed(lanes, operation, "rn", *operands, flush=True)  # noqa: E731
+            result = unless_smallest(lanes, result, flushed)
     else:
-        result = directed(lanes, operation, mode, *operands)
+        result = directed(lanes, operation, mode, *operands, flush=ftz)
     invalid = _below_zero(lanes, operands[0]) if operation == "sqrt" else None
-    return settle(lanes, result, *operands, invalid=invalid)
+    return settle(lanes, result, *(operands[k] for k in _NAN_ORDER[operation]), invalid=invalid)
 
 
 def _below_zero(lanes: Lanes[V], a: V) -> V:
@@ -58,28 +66,26 @@ def _with_modifiers(work: Callable[..., V]) -> Callable[..., V]:
 
 
 def _rounded(operation: str) -> Callable[..., Any]:
-    return lambda lanes, m, *operands: compute(lanes, operation, m.rnd, *operands)
+    return lambda lanes, m, *operands: compute(lanes, operation, m.rnd, m.ftz is not None, *operands)
 
 
 def _subtract(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
     nearest = m.rnd in (None, "rn")
     result = lanes.sub(a, b) if nearest else directed(lanes, "add", m.values["rnd"], a, lanes.neg(b))
-    return settle(lanes, result, a, b)
+    return settle(lanes, result, b, a)
 
 
 def _reciprocal(lanes: Lanes[V], m: Match, a: V) -> V:
     one = lanes.constant(lanes.type_of(a), ONE[lanes.type_of(a)])
-    return settle(lanes, compute(lanes, "div", m.rnd, one, a), a)
+    return settle(lanes, compute(lanes, "div", m.rnd, m.ftz is not None, one, a), a)
 
 
 def _negate(lanes: Lanes[V], m: Match, a: V) -> V:
-    flipped = lanes.neg(a)
-    return settle(lanes, flipped, flipped)
+    return settle(lanes, lanes.neg(a), a)  # NaN keeps its sign
 
 
 def _absolute(lanes: Lanes[V], m: Match, a: V) -> V:
-    positive = lanes.apply("llvm.fabs", a)
-    return settle(lanes, positive, positive)
+    return settle(lanes, lanes.apply("llvm.fabs", a), a)
 
 
 # opcode, operands, flops, work
@@ -157,11 +163,13 @@ def copysign(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
     unit="fp32",
 )
 def testp(lanes: Lanes[V], m: Match, a: V) -> V:
-    """Whether a number is of a class; zero is finite and neither normal nor subnormal."""
+    """Whether a number is of a class; zero is normal."""
     type_ = lanes.type_of(a)
     size = lanes.apply("llvm.fabs", a)
     infinity = lanes.constant(type_, INFINITY[type_])
-    normal = lanes.constant(type_, SMALLEST_NORMAL[type_])
+    zero = lanes.constant(type_, 0)
+    subnormal = lanes.compare("olt", size, lanes.constant(type_, SMALLEST_NORMAL[type_]))
+    subnormal = lanes.and_(subnormal, lanes.compare("ogt", size, zero))
     finite = lanes.compare("olt", size, infinity)
     match m.values["op"]:
         case "finite":
@@ -173,7 +181,6 @@ def testp(lanes: Lanes[V], m: Match, a: V) -> V:
         case "notanumber":
             return is_nan(lanes, a)
         case "normal":
-            return lanes.and_(finite, lanes.compare("oge", size, normal))
+            return lanes.and_(finite, lanes.not_(subnormal))
         case _:
-            nonzero = lanes.compare("ogt", size, lanes.constant(type_, 0))
-            return lanes.and_(nonzero, lanes.compare("olt", size, normal))
+            return subnormal

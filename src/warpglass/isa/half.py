@@ -8,6 +8,7 @@ clamps to [0, 1].
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -55,6 +56,14 @@ def flush_half(lanes: Lanes[V], pattern: V, f: Format) -> V:
     return lanes.select(tiny, lanes.and_(pattern, lanes.constant("i16", f.sign)), pattern)
 
 
+def _flush_result(lanes: Lanes[V], a: V, f: Format) -> V:
+    """Floats as zero that are subnormal in the format after rounding to a normal number's place."""
+    least = 2.0 ** (1 - f.bias) * (1 - 2.0 ** -(f.fraction + 2))
+    bound = lanes.constant("float", int.from_bytes(struct.pack(">f", least), "big"))
+    tiny = lanes.compare("olt", lanes.apply("llvm.fabs", a), bound)
+    return lanes.select(tiny, lanes.apply("llvm.copysign", lanes.constant("float", 0), a), a)
+
+
 def relu(lanes: Lanes[V], pattern: V) -> V:
     """Negative numbers of any narrow format as zero; the NaN of results is positive and stays."""
     zero = lanes.constant(lanes.type_of(pattern), 0)
@@ -84,9 +93,9 @@ def _arithmetic(work: Work[V]) -> Callable[..., V]:
         result = work(lanes, m, *(unpack(lanes, operand, f) for operand in operands))
         if m.sat:
             result = saturate(lanes, result)
-        pattern = pack(lanes, result, f)
         if m.ftz:
-            pattern = flush_half(lanes, pattern, f)
+            result = _flush_result(lanes, result, f)
+        pattern = pack(lanes, result, f)
         return relu(lanes, pattern) if m.relu else pattern
 
     return by_halves(one)
@@ -115,9 +124,24 @@ def _plain(operation: str) -> Work[V]:
     return lambda lanes, m, *operands: lanes.apply(operation, *operands)
 
 
-def _double(function: Callable[[Lanes[V], V], V]) -> Work[V]:
+def _double(function: Callable[[Lanes[V], Match, V], V]) -> Work[V]:
     """A function of double precision, rounded to odd in single so that packing rounds once."""
-    return lambda lanes, m, a: odd_single(lanes, function(lanes, lanes.convert("fpext", a, "double")))
+    return lambda lanes, m, a: odd_single(lanes, function(lanes, m, lanes.convert("fpext", a, "double")))
+
+
+def _exp2(lanes: Lanes[V], m: Match, a: V) -> V:
+    """2**a; the hardware cuts subnormal results of f16 where others are rounded."""
+    power = exp2(lanes, a)
+    if m.values["type"] in ("bf16", "bf16x2"):
+        return power
+    up, down = (lanes.constant("double", (1023 + e) << 52) for e in (24, -24))
+    cut = lanes.mul(lanes.apply("llvm.floor", lanes.mul(power, up)), down)
+    normal = lanes.constant("double", (1023 + 1 - F16.bias) << 52)
+    return lanes.select(lanes.compare("olt", power, normal), cut, power)
+
+
+def _tanh(lanes: Lanes[V], m: Match, a: V) -> V:
+    return tanh(lanes, a)
 
 
 _F16, _BF16, _BOTH = "f16 f16x2", "bf16 bf16x2", "f16 f16x2 bf16 bf16x2"
@@ -135,8 +159,8 @@ _ROWS: tuple[tuple[str, str, str, Work, int], ...] = (
     ("abs{.ftz}.type  d, a", _BOTH, "", _plain("llvm.fabs"), 0),
     ("min{.ftz}{.NaN}{.xorsign}{.abs}.type  d, a, b", _BOTH, "", _least("min"), 0),
     ("max{.ftz}{.NaN}{.xorsign}{.abs}.type  d, a, b", _BOTH, "", _least("max"), 0),
-    ("ex2.approx{.ftz}.type  d, a", _BOTH, "", _double(exp2), 0),
-    ("tanh.approx.type  d, a", _BOTH, "", _double(tanh), 0),
+    ("ex2.approx{.ftz}.type  d, a", _BOTH, "", _double(_exp2), 0),
+    ("tanh.approx.type  d, a", _BOTH, "", _double(_tanh), 0),
 )
 for _notation, _types, _modes, _work, _flops in _ROWS:
     add_row(_notation, unit="fp16", flops=_flops, meaning=_arithmetic(_work), type=_types, rnd=_modes)

@@ -8,6 +8,7 @@ rounding that follows decides as for the exact value (Boldo and Melquiond, "Emul
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -84,8 +85,9 @@ def saturate(lanes: Lanes[V], a: V) -> V:
 def settle(lanes: Lanes[V], result: V, *operands: V, invalid: V | None = None) -> V:
     """A result with the NaN that the hardware gives.
 
-    Single precision knows one NaN. In double precision the first operand that is NaN passes, made quiet; an
-    invalid operation gives the NaN of NAN. `invalid` says where the result is NaN if it is known otherwise.
+    Single precision knows one NaN. In double precision the first of `operands` that is NaN passes, made
+    quiet; an invalid operation gives the NaN of NAN. `invalid` says where the result is NaN if it is known
+    otherwise.
     """
     type_ = lanes.type_of(result)
     default = lanes.constant(type_, NAN[type_])
@@ -142,11 +144,21 @@ def two_sum(lanes: Lanes[V], a: V, b: V) -> tuple[V, V]:
     return total, lanes.add(lanes.sub(a, of_a), lanes.sub(b, of_b))
 
 
-def narrow(lanes: Lanes[V], a: V, f: Format, mode: str = "rn", *, finite: bool = False) -> V:
+def unless_smallest(lanes: Lanes[V], near: V, other: Callable[[], V]) -> V:
+    """Singles as they are, but for the smallest normal numbers: from below those are reached by rounding to
+    a subnormal number's place, and the hardware flushes what is subnormal if rounded to a normal one's."""
+    smallest = lanes.constant("float", SMALLEST_NORMAL["float"])
+    return lanes.unless(lanes.compare("oeq", lanes.apply("llvm.fabs", near), smallest), near, other)
+
+
+def narrow(
+    lanes: Lanes[V], a: V, f: Format, mode: str = "rn", *, finite: bool = False, flush: bool = False
+) -> V:
     """A double rounded to a format, as its pattern in the integer type that holds it.
 
     Modes are rn, rna (ties away from zero), rz, rm, rp. Too large numbers become infinite as the mode says;
-    if `finite`, they and infinities become the largest number.
+    if `finite`, they and infinities become the largest number. If `flush`, numbers that are subnormal after
+    rounding to a normal number's place become zero.
     """
     k = lambda value: lanes.constant("i64", value)  # noqa: E731
     whole = lanes.bitcast(a, "i64")
@@ -157,14 +169,17 @@ def narrow(lanes: Lanes[V], a: V, f: Format, mode: str = "rn", *, finite: bool =
     significand = lanes.select(lanes.compare("eq", magnitude, k(0)), k(0), significand)
     # The exponent at which the format's normal numbers begin; below it more bits are dropped.
     lowest = k(1024 - f.bias)
-    missing = lanes.apply("llvm.smax", lanes.sub(lowest, exponent), k(0))
+    missing = k(0) if flush else lanes.apply("llvm.smax", lanes.sub(lowest, exponent), k(0))
     drop = lanes.apply("llvm.umin", lanes.add(missing, k(52 - f.fraction)), k(62))
     kept = lanes.apply("lshr", significand, drop)
     rest = lanes.sub(significand, lanes.apply("shl", kept, drop))
     half = lanes.apply("lshr", lanes.apply("shl", k(1), drop), k(1))
     kept = lanes.add(kept, _increment(lanes, mode, kept, rest, half, negative))
-    above = lanes.apply("llvm.smax", lanes.sub(exponent, lowest), k(0))
+    above = lanes.sub(exponent, lowest)
+    above = above if flush else lanes.apply("llvm.smax", above, k(0))
     pattern = lanes.add(kept, lanes.apply("shl", above, k(f.fraction)))
+    if flush:
+        pattern = lanes.select(lanes.compare("slt", pattern, k(1 << f.fraction)), k(0), pattern)
     beyond = k(f.largest) if finite else _beyond(lanes, f, mode, negative)
     pattern = lanes.select(lanes.compare("ugt", pattern, k(f.largest)), beyond, pattern)
     if not finite:
@@ -202,16 +217,16 @@ def _beyond(lanes: Lanes[V], f: Format, mode: str, negative: V) -> V:
 
 
 def widen(lanes: Lanes[V], pattern: V, f: Format) -> V:
-    """A format's pattern as the double of the same value; all NaNs of one sign give one."""
+    """A format's pattern as the double of the same value; NaN keeps sign and payload and is made quiet."""
     k = lambda value: lanes.constant("i64", value)  # noqa: E731
     assert bits(lanes.type_of(pattern)) >= f.width
     whole = lanes.extend(pattern, "i64", signed=False)
     magnitude = lanes.and_(whole, k(f.sign - 1))
     sign = lanes.apply("shl", lanes.and_(whole, k(f.sign)), k(64 - f.width))
     # Read as a double the pattern is too small by the difference of the biases, subnormal numbers included.
-    small = lanes.bitcast(lanes.apply("shl", magnitude, k(52 - f.fraction)), "double")
-    value = lanes.mul(small, lanes.constant("double", (1023 + 1023 - f.bias) << 52))
-    infinite, special = k(INFINITY["double"]), k(INFINITY["double"] | _QUIET)
+    small = lanes.apply("shl", magnitude, k(52 - f.fraction))
+    value = lanes.mul(lanes.bitcast(small, "double"), lanes.constant("double", (1023 + 1023 - f.bias) << 52))
+    infinite, special = k(INFINITY["double"]), lanes.or_(small, k(INFINITY["double"] | _QUIET))
     if f.infinity != f.nan:
         special = lanes.select(lanes.compare("eq", magnitude, k(f.infinity)), infinite, special)
     is_special = lanes.compare("uge", magnitude, k(f.infinity))
