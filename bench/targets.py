@@ -1,7 +1,8 @@
 """Every speed target of the reduction ladder, measured: prints figure, target and whether it is met.
 
 Each figure is a median of repeats; processes are started afresh where a figure is about starting. Run it
-on an otherwise idle machine; the PoCL comparison is in bench/pocl.py, the parts of a launch in bench/launch.py.
+on an otherwise idle machine; the PoCL comparison is in bench/pocl.py, the parts of a launch in
+bench/launch.py.
 
     python bench/targets.py [--log2-size 24]
 """
