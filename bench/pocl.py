@@ -69,7 +69,7 @@ class Pocl:
     """The kernel on PoCL, on host memory."""
 
     def __init__(self, source: np.ndarray[Any, Any]):
-        import pyopencl as cl
+        import pyopencl as cl  # pyright: ignore[reportMissingImports]  # optional, see above
 
         self.cl = cl
         self.context = cl.create_some_context(interactive=False)

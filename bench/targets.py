@@ -76,8 +76,8 @@ def _later_launch(repeat: int = 2000) -> float:
 
 def _slowest_rung(size: int) -> tuple[float, str]:
     rows = wg.bench("reduction", size=size, device="cpu").rows
-    slowest = max((row for row in rows if row.label == "engine"), key=lambda row: row.seconds)
-    return slowest.seconds, f"{slowest.rung} ({slowest.language})"
+    timed = [(row.seconds or 0.0, f"{row.rung} ({row.language})") for row in rows if row.label == "engine"]
+    return max(timed)
 
 
 def main() -> None:
