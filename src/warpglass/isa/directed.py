@@ -17,18 +17,25 @@ from .rounding import F32, INFINITY, ONE, narrow, to_odd, two_sum
 V = TypeVar("V")
 
 _SIGN = 1 << 63
+# 2**-126 less a quarter of a single's unit there: from here on a double rounds to a normal number's place.
+_ALMOST_NORMAL = (1023 - 126 << 52) - (1 << 52 - 24)
 _FAR = 200  # further than this apart, in powers of two, numbers of 53 and 106 bits cannot touch
 
 
 def directed(lanes: Lanes[V], operation: str, mode: str, *operands: V, flush: bool = False) -> V:
     """An operation (`add`, `mul`, `fma`, `div`, `sqrt`) rounded in a mode other than to nearest.
 
-    In single precision the mode may be to nearest too, and subnormal results can be flushed.
+    In single precision subnormal results can be flushed, and then the mode may be to nearest too.
     """
     if lanes.type_of(operands[0]) == "double":
         return _DOUBLE[operation](lanes, mode, *operands)
     value, rest = _SINGLE[operation](lanes, mode, *(lanes.convert("fpext", x, "double") for x in operands))
-    return lanes.bitcast(narrow(lanes, to_odd(lanes, value, rest), F32, mode, flush=flush), "float")
+    odd = value if operation == "mul" else to_odd(lanes, value, rest)
+    if mode != "rn":
+        return lanes.bitcast(narrow(lanes, odd, F32, mode, flush=flush), "float")
+    near = lanes.convert("fptrunc", odd, "float")
+    tiny = lanes.compare("olt", lanes.apply("llvm.fabs", odd), lanes.constant("double", _ALMOST_NORMAL))
+    return lanes.select(tiny, lanes.apply("llvm.copysign", lanes.constant("float", 0), near), near)
 
 
 # ---------------------------------------------------------------------------------------- single precision
