@@ -44,14 +44,16 @@ class Bounds:
 class Access:
     """Emits the accesses of one warp function.
 
-    `sites` lists them in order; `gathers` (types) and `atomics` (operations and types) are the outlined
-    functions that are called.
+    `sites` lists them in order; `gathers`, `picks`, `scatters` (types) and `atomics` (operations and
+    types) are the outlined functions that are called.
     """
 
     def __init__(self, builder: Builder):
         self.builder = builder
         self.sites: list[Site] = []
         self.gathers: set[str] = set()
+        self.picks: set[str] = set()
+        self.scatters: set[str] = set()
         self.atomics: set[tuple[str, str]] = set()
         self.step = 0
         self.fault_label = "fault"
@@ -146,6 +148,10 @@ class Access:
     def gather_one(self, pointers: str, type_: str, mask: str) -> str:
         """A load through 32 host pointers; inactive lanes get zero."""
         size = BITS[type_] // 8
+        if size < 4:
+            self.picks.add(type_)
+            args = [("<32 x ptr>", pointers), ("i32", mask)]
+            return self.builder.call(vector(type_), f"wg_pick_{type_}", args)
         args = [
             ("<32 x ptr>", f"align {size} {pointers}"),
             ("<32 x i1>", self.builder.mask_vector(mask)),
@@ -162,12 +168,9 @@ class Access:
 
     def scatter_one(self, pointers: str, type_: str, value: str, mask: str) -> None:
         """A store through 32 host pointers; the highest lane wins a shared address."""
-        args = [
-            (vector(type_), value),
-            ("<32 x ptr>", f"align {BITS[type_] // 8} {pointers}"),
-            ("<32 x i1>", self.builder.mask_vector(mask)),
-        ]
-        self.builder.call("void", f"llvm.masked.scatter.{suffix(type_)}.v32p0", args)
+        self.scatters.add(type_)
+        args = [(vector(type_), value), ("<32 x ptr>", pointers), ("i32", mask)]
+        self.builder.call("void", f"wg_scatter_{type_}", args)
 
     def _pointers(self, host: str, type_: str, element: int) -> str:
         b = self.builder
@@ -298,3 +301,34 @@ class Access:
         b.store(vector(type_), value, "%lane_buffer", ", align 64")
         pointers = b.value(f"getelementptr {type_}, ptr %lane_buffer, <32 x i32> {lane}")
         return self.gather_one(pointers, type_, "-1")
+
+
+# Accesses to any addresses are outlined where hosts lack an instruction, as any x86 does for narrow types:
+# LLVM makes two basic blocks a lane of them, and dozens in one function take its register allocator seconds.
+
+
+def pick_helper(type_: str, declarations: set[str]) -> str:
+    """`@wg_pick_T`: loads of a narrow type from checked host addresses; inactive lanes get zero."""
+    whole, name = vector(type_), f"llvm.masked.gather.{suffix(type_)}.v32p0"
+    declarations.add(f"declare {whole} @{name}(<32 x ptr>, <32 x i1>, {whole})")
+    return f"""
+define internal {whole} @wg_pick_{type_}(<32 x ptr> %at, i32 %mask) noinline #0 {{
+  %lanes = bitcast i32 %mask to <32 x i1>
+  %found = call {whole} @{name}(
+    <32 x ptr> align {BITS[type_] // 8} %at, <32 x i1> %lanes, {whole} zeroinitializer)
+  ret {whole} %found
+}}
+"""
+
+
+def scatter_helper(type_: str, declarations: set[str]) -> str:
+    """`@wg_scatter_T`: stores to checked host addresses, the highest lane last."""
+    whole, name = vector(type_), f"llvm.masked.scatter.{suffix(type_)}.v32p0"
+    declarations.add(f"declare void @{name}({whole}, <32 x ptr>, <32 x i1>)")
+    return f"""
+define internal void @wg_scatter_{type_}({whole} %value, <32 x ptr> %at, i32 %mask) noinline #0 {{
+  %lanes = bitcast i32 %mask to <32 x i1>
+  call void @{name}({whole} %value, <32 x ptr> align {BITS[type_] // 8} %at, <32 x i1> %lanes)
+  ret void
+}}
+"""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..program import Barrier, Block, Pending, Program, find_full, find_pending
-from .access import Access, Site
+from .access import Access, Site, pick_helper, scatter_helper
 from .barriers import barrier_helpers
 from .block_loop import Rounds, block_loop
 from .builder import Builder
@@ -91,6 +91,10 @@ def _assemble(
     named = any(_is_named(block) for block in program.blocks)
     rounds = Rounds(header, stride, warp.first_yield, program.local.size, named)
     outlined = "".join(gather_helper(type_, builder.declarations) for type_ in sorted(lanes.access.gathers))
+    outlined += "".join(pick_helper(type_, builder.declarations) for type_ in sorted(lanes.access.picks))
+    outlined += "".join(
+        scatter_helper(type_, builder.declarations) for type_ in sorted(lanes.access.scatters)
+    )
     outlined += "".join(atomic_helper(*one, builder.declarations) for one in sorted(lanes.access.atomics))
     if named:
         outlined += barrier_helpers(builder.declarations)
