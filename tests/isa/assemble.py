@@ -1,7 +1,7 @@
 """One kernel that runs a group of instruction forms on every kind of operand, and what it must store.
 
 Each slot of the output is one instruction: its sources are different in every lane, the same in all lanes of
-a block, affine in the thread index, or immediates; it may stand under a guard. A block of 33 threads leaves a
+a block, affine in the lane, or immediates; it may stand under a guard. A block of 33 threads leaves a
 warp with one lane.
 """
 
@@ -25,6 +25,8 @@ BLOCK, GRID = 33, 32
 THREADS = BLOCK * GRID
 _DISTINCT = 640  # different source combinations; they repeat over the lanes
 _AFFINE = ((3, -40), (-1, 5), (8, 1))  # factor and offset of each source's affine values
+# The registers that address the output, by the bits of a store.
+_PLACES = {8: "%rd80", 16: "%rd81", 32: "%rd82", 64: "%rd83"}
 
 Lane = int
 
@@ -125,6 +127,23 @@ def assemble(forms: list[Form]) -> Assembly:
     return built
 
 
+def places(registers_: dict[int, str]) -> list[str]:
+    """Each thread's place in the output %rd90, a register for each number of bits; %r99 is the lane.
+
+    Threads of blocks of 33 have no form that the engine knows, but lanes have. It compiles stores to known
+    forms, of which a kernel has as many as slots, in a tenth of the time of others.
+    """
+    return [
+        "mov.u32 %r99, %laneid; activemask.b32 %r97; setp.ge.u32 %p93, %r90, 32;",
+        "vote.sync.any.pred %p94, %p93, %r97; selp.u32 %r97, 32, 0, %p94;",
+        "mad.lo.u32 %r97, %r91, %r92, %r97;",
+        *(
+            f"mad.wide.u32 %rd97, %r97, {bits // 8}, %rd90; mad.wide.u32 {name}, %r99, {bits // 8}, %rd97;"
+            for bits, name in registers_.items()
+        ),
+    ]
+
+
 def _prelude(built: Assembly) -> None:
     lines = built.lines
     lines += [
@@ -135,6 +154,7 @@ def _prelude(built: Assembly) -> None:
         "ld.global.u8 %rs90, [%rd91]; setp.ne.u16 %p90, %rs90, 0;",
         "and.b32 %r94, %r91, 1; setp.eq.u32 %p91, %r94, 1; setp.lt.u32 %p92, %r90, 5;",
     ]
+    lines += places(_PLACES)
     for k, type_ in enumerate(built.types):
         size = storage(type_) // 8
         lines.append(f"ld.param.u64 %rd93, [{'abc'[k]}];")
@@ -147,7 +167,7 @@ def _prelude(built: Assembly) -> None:
                 lines.append(f"setp.ne.u16 %p{number}, %rs91, 0;")
         if type_ not in FORMATS and type_ != "pred":
             factor, offset = _AFFINE[k]
-            lines.append(f"mad.lo.s32 %r95, %r90, {factor}, {offset};")
+            lines.append(f"mad.lo.s32 %r95, %r99, {factor}, {offset};")
             lines.append(f"cvt.s{register_bits(type_)}.s32 {register(type_, 30 + k)}, %r95;")
 
 
@@ -173,7 +193,7 @@ class _Writer:
             self.operands("block lane block")
 
     def affine(self) -> None:
-        """Sources that follow the thread index."""
+        """Sources that follow the lane."""
         if self.whole:
             self.operands("affine block block")
             self.operands("affine affine affine")
@@ -254,7 +274,7 @@ class _Writer:
             return self.built.block(lane // BLOCK)[place]
         if kind == "affine":
             factor, offset = _AFFINE[place]
-            return (lane % BLOCK * factor + offset) & ((1 << width(self.form.sources[place])) - 1)
+            return (lane % BLOCK % 32 * factor + offset) & ((1 << width(self.form.sources[place])) - 1)
         return int(kind[1:])
 
     def _result(self, patterns: tuple[int, ...], bits: int | None = None) -> tuple[int, ...]:
@@ -290,8 +310,7 @@ class _Writer:
 
         built.size = -(-built.size // 8) * 8
         built.slots.append(Slot(text, bits, pattern, self._floating(), built.size))
-        built.lines.append(f"mad.wide.u32 %rd96, %r93, {bits // 8}, %rd90;")
-        built.lines.append(f"st.global.b{bits} [%rd96+{built.size}], {stored};")
+        built.lines.append(f"st.global.b{bits} [{_PLACES[bits]}+{built.size}], {stored};")
         built.size += bits // 8 * THREADS
 
     def _floating(self) -> str | None:

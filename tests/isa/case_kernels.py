@@ -17,13 +17,15 @@ import numpy as np
 
 from tests.ptx_text import kernel
 
-from .assemble import flag, literal
+from .assemble import flag, literal, places
 from .inputs import edges, random_pattern
 from .oracles import width, wrap
 
 BLOCK, GRID = 33, 20
 THREADS = BLOCK * GRID
 _AFFINE = ((3, -40), (-1, 5), (8, 1), (1, 0), (-5, 77))  # factor and offset of each source's affine values
+# The registers that address the output, by the bits of a store.
+_PLACES = {8: "%rd80", 16: "%rd81", 32: "%rd82", 64: "%rd83", 128: "%rd84"}
 _SENTINEL = 0x5A5A5A5A5A5A5A5A
 
 # Sources that are not any number of their type: name -> type and values to choose from.
@@ -118,6 +120,7 @@ def build(cases: Iterable[Case]) -> Kernel:
         "cvt.u64.u32 %rd92, %r93; add.u64 %rd91, %rd91, %rd92;",
         "ld.global.u8 %rs90, [%rd91]; setp.ne.u16 %p90, %rs90, 0;",
         "and.b32 %r94, %r91, 1; setp.eq.u32 %p91, %r94, 1; setp.lt.u32 %p92, %r90, 5;",
+        *places(_PLACES),
     ]
     for number, case in enumerate(cases):
         _Writer(built, case, number).write()
@@ -189,7 +192,7 @@ class _Writer:
                 self.built.lines += _take(type_, number, f"[%rd94+{start}]")
             if type_ != "pred":
                 factor, offset = _AFFINE[k]
-                self.built.lines.append(f"mad.lo.s32 %r95, %r90, {factor}, {offset};")
+                self.built.lines.append(f"mad.lo.s32 %r95, %r99, {factor}, {offset};")
                 self.built.lines.append(f"cvt.s{_width(type_)}.s32 {register(type_, 30 + k)}, %r95;")
 
     def _slot(
@@ -219,8 +222,7 @@ class _Writer:
                 target = "%rs50"
             built.size = -(-built.size // 8) * 8
             built.slots.append(Slot("\n".join(lines), bits, built.size, expected))
-            built.lines.append(f"mad.wide.u32 %rd96, %r93, {bits // 8}, %rd90;")
-            built.lines.append(f"st.global.b{bits} [%rd96+{built.size}], {target};")
+            built.lines.append(f"st.global.b{bits} [{_PLACES[bits]}+{built.size}], {target};")
             built.size += bits // 8 * THREADS
 
     def _operand(self, place: int, kind: str, type_: str) -> str:
@@ -234,7 +236,7 @@ class _Writer:
             return self.patterns[THREADS + thread // BLOCK][place]
         if kind == "affine":
             factor, offset = _AFFINE[place]
-            return (thread % BLOCK * factor + offset) & ((1 << width(self.types[place])) - 1)
+            return (thread % BLOCK % 32 * factor + offset) & ((1 << width(self.types[place])) - 1)
         return int(kind[1:])
 
     def _results(self, patterns: tuple[int, ...]) -> tuple[int, ...]:
