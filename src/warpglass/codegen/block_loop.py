@@ -84,7 +84,9 @@ def block_loop(shape: Shape, rounds: Rounds) -> str:
     local_clear = (
         f"call void @llvm.memset.p0.i64(ptr %locals, i8 0, i64 {shape.warps * warp_local}, i1 false)"
     )
-    after, shut = "stay", "xor i1 %open, true"
+    after, shut, settled = "stay", "xor i1 %open, true", f"icmp slt i32 %now, {yields}"
+    if rounds.first_yield is None:  # every barrier opens after every round; LLVM drops what follows from it
+        shut, settled = "icmp ne i32 0, 0", "icmp eq i32 0, 0"
     reset = settle = ""
     if rounds.named:
         after, shut = "opening", "call i1 @wg_is_held(ptr %context, i32 %warp)"
@@ -185,7 +187,7 @@ warp_done:
   %waiting.next = or i1 %waiting, %waits
   %one_more = zext i1 %waits to i32
   %live.next = add i32 %live, %one_more
-  %settled = icmp slt i32 %now, {yields}
+  %settled = {settled}
   %open.next = and i1 %open.now, %settled
   %warp.next = add i32 %warp, 1
   %more_warps = icmp ult i32 %warp.next, {shape.warps}

@@ -41,8 +41,10 @@ class Shape:
 
         The lanes beyond the block of a partial last warp never run; they continue the pattern.
         """
-        x, y, _ = self.block
+        x, y, z = self.block
         linear = np.arange(self.warps * 32, dtype=np.int32)
+        if y == z == 1:  # in a row of threads the pattern does not start again
+            return np.stack([linear, 0 * linear, 0 * linear])
         return np.stack([linear % x, linear // x % y, linear // (x * y)])
 
     def thread_table_aligned(self) -> np.ndarray:
