@@ -362,3 +362,12 @@ def test_dlpack_device_tensor_is_described_from_its_capsule():
     view = bind_ptx(("*",), DeviceTensor(array)).arrays[0].view
     assert (view.address, view.device) == (array.ctypes.data, 1)
     assert (view.shape, view.strides, view.dtype) == ((3, 4), (8, 2), np.dtype(np.int16))
+
+
+def test_a_complex_number_in_two_parameters():
+    argument = (Argument("z", ("real", "imag"), np.dtype(np.complex64), 0),)
+    bound = bind_typed(argument, ("f32", "f32"), 1.5 - 2j)
+    assert pack(bound, []) == struct.pack("<2f", 1.5, -2.0)
+    assert pack(bind_typed(argument, ("f32", "f32"), 3), []) == struct.pack("<2f", 3.0, 0.0)
+    with pytest.raises(ArgumentError, match=r"\(z\) got .*needs a complex number \(complex64\)"):
+        bind_typed(argument, ("f32", "f32"), "i")

@@ -201,6 +201,7 @@ class _Slot:
     value: Callable[[object], Value] | None
     fill: tuple[Callable[[ArrayView], int] | None, ...]  # one per field; None: the address
     strided: bool
+    complex: bool = False  # one number, passed as its real and its imaginary part
 
 
 def bind(compiled: Compiled, parameters: Sequence[Parameter], args: Sequence[object]) -> Bound:
@@ -250,6 +251,11 @@ class Binder:
     def _bind_value(self, slot: _Slot, arg: object) -> list[Value | Reference]:
         if arg is None and slot.fill and not self._python:
             return [0]  # nullptr
+        if slot.complex:
+            if not isinstance(arg, complex | float | int | np.number) or isinstance(arg, bool):
+                raise Misfit(f"got {describe(arg)}; needs a complex number ({slot.argument.dtype})")
+            number = complex(arg)
+            return [number.real, number.imag]
         if slot.value is not None:
             return [slot.value(arg)]
         raise Misfit(f"got {describe(arg)}; needs an array{_array_hint(arg)}")
@@ -338,6 +344,8 @@ def _typed_slot(argument: Argument, first: Parameter) -> _Slot:
     """The slot of an argument whose front end says what its parameters hold."""
     if argument.fields == ("any",):
         return _untyped_slot(argument, first)
+    if argument.fields == ("real", "imag"):
+        return _Slot(argument, None, (), strided=False, complex=True)
     if argument.fields == ("value",):
         return _Slot(argument, converter(first, argument.dtype), (), strided=False)
     fill = tuple(_filler(field) for field in argument.fields)
