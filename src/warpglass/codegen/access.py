@@ -12,10 +12,11 @@ one, searching all ranges, remembers where it ended, and records a fault for a l
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..isa.types import BITS
-from .builder import Builder, suffix, vector
+from .builder import Arg, Builder, suffix, vector
 from .context import SHARED_WINDOW, SITE_WORDS, SLOT, service_code
 from .values import Value
 
@@ -112,30 +113,53 @@ class Access:
     # ------------------------------------------------------------------------------------ vectors
     def load_vector(self, site: int, address: str, type_: str, count: int, mask: str) -> list[str]:
         """`count` neighbouring elements from any addresses (<32 x i64>); inactive lanes get zero."""
-        b = self.builder
         bad, bounds = self._check_vector(site, address, mask)
-        fast, slow, join = b.label("fast"), b.label("slow"), b.label("join")
-        b.branch(bad, slow, fast, unlikely=True)
-        b.place(fast)
-        quick = self.gather(address, bounds.delta, type_, count, mask)
-        b.jump(join)
-        b.place(slow)
-        careful, from_slow = self.load_slowly(site, address, type_, count, mask)
-        b.jump(join)
-        b.place(join)
-        return [b.phi(vector(type_), (x, fast), (y, from_slow)) for x, y in zip(quick, careful, strict=True)]
+        return self.load_either(
+            bad,
+            vector(type_),
+            lambda: self.gather(address, bounds.delta, type_, count, mask),
+            lambda: self.load_slowly(site, address, type_, count, mask),
+        )
 
     def store_vector(self, site: int, address: str, type_: str, values: list[str], mask: str) -> None:
         """Neighbouring elements to any addresses (<32 x i64>); the highest lane wins a shared address."""
-        b = self.builder
         bad, bounds = self._check_vector(site, address, mask)
+        self.store_either(
+            bad,
+            lambda: self.scatter(address, bounds.delta, type_, values, mask),
+            lambda: self.store_slowly(site, address, type_, values, mask),
+        )
+
+    def load_either(
+        self,
+        bad: str,
+        type_: str,
+        quick: Callable[[], list[str]],
+        careful: Callable[[], tuple[list[str], str]],
+    ) -> list[str]:
+        """What `quick` loads or, if the check has failed, `careful`, which also says where it comes from."""
+        b = self.builder
         fast, slow, join = b.label("fast"), b.label("slow"), b.label("join")
         b.branch(bad, slow, fast, unlikely=True)
         b.place(fast)
-        self.scatter(address, bounds.delta, type_, values, mask)
+        usual = quick()
         b.jump(join)
         b.place(slow)
-        self.store_slowly(site, address, type_, values, mask)
+        served, from_slow = careful()
+        b.jump(join)
+        b.place(join)
+        return [b.phi(type_, (x, fast), (y, from_slow)) for x, y in zip(usual, served, strict=True)]
+
+    def store_either(self, bad: str, quick: Callable[[], object], careful: Callable[[], object]) -> None:
+        """Store by `quick` or, if the check has failed, by `careful`."""
+        b = self.builder
+        fast, slow, join = b.label("fast"), b.label("slow"), b.label("join")
+        b.branch(bad, slow, fast, unlikely=True)
+        b.place(fast)
+        quick()
+        b.jump(join)
+        b.place(slow)
+        careful()
         b.jump(join)
         b.place(join)
 
@@ -203,21 +227,31 @@ class Access:
         return self._serve(site, address, mask)
 
     def _serve(self, site: int, address: str, mask: str) -> str:
-        b = self.builder
         info = self.sites[site]
-        if info.space == "shared":
-            address = b.value(f"add <32 x i64> {address}, splat (i64 {SHARED_WINDOW})")
-        b.store("<32 x i64>", address, "%lane_addresses", ", align 64")
-        helper = "wg_store_lanes" if info.write else "wg_load_lanes"
+        generic = self._keep_addresses(site, address)
         args = [
             ("ptr", "%context"),
             ("i64", str(site)),
             ("i64", str(info.size)),
-            ("i1", "true" if info.space in ("generic", "shared") else "false"),
+            generic,
             ("i32", mask),
             ("ptr", "%lane_addresses"),
             ("ptr", "%lane_buffer"),
         ]
+        return self._call_or_fault("wg_store_lanes" if info.write else "wg_load_lanes", args)
+
+    def _keep_addresses(self, site: int, address: str) -> Arg:
+        """Put the lanes' generic addresses where helpers read them; whether windows count, for the helper."""
+        b = self.builder
+        space = self.sites[site].space
+        if space == "shared":
+            address = b.value(f"add <32 x i64> {address}, splat (i64 {SHARED_WINDOW})")
+        b.store("<32 x i64>", address, "%lane_addresses", ", align 64")
+        return "i1", "true" if space in ("generic", "shared") else "false"
+
+    def _call_or_fault(self, helper: str, args: list[Arg]) -> str:
+        """Call a helper that returns true after a fault; the label where control goes on otherwise."""
+        b = self.builder
         failed = b.call("i1", helper, args)
         on = b.label("served")
         b.branch(failed, self.fault_label, on, unlikely=True)
@@ -242,10 +276,7 @@ class Access:
             ("i64", b.value(f"add i64 {first}, {wide['ctaid_x']}")),
             ("ptr", "%lane_buffer"),
         ]
-        failed = b.call("i1", "wg_system", args)
-        on = b.label("served")
-        b.branch(failed, self.fault_label, on, unlikely=True)
-        b.place(on)
+        self._call_or_fault("wg_system", args)
         return b.load("<32 x i64>", "%lane_buffer", ", align 64")
 
     def fail(self, site: int, address: str, lanes: str) -> None:
@@ -273,9 +304,7 @@ class Access:
     ) -> str:
         """Replace the elements at any addresses (<32 x i64>) in lane order; returns the old ones."""
         b = self.builder
-        if self.sites[site].space == "shared":
-            address = b.value(f"add <32 x i64> {address}, splat (i64 {SHARED_WINDOW})")
-        b.store("<32 x i64>", address, "%lane_addresses", ", align 64")
+        generic = self._keep_addresses(site, address)
         operands = ["%lane_buffer", b.offset("%lane_buffer", 1024)]
         for value, place in zip(values, operands, strict=False):
             b.store(vector(type_), value, place, ", align 64")
@@ -283,16 +312,13 @@ class Access:
         args = [
             ("ptr", "%context"),
             ("i64", str(site)),
-            ("i1", "true" if self.sites[site].space in ("generic", "shared") else "false"),
+            generic,
             ("i32", mask),
             ("ptr", "%lane_addresses"),
             ("ptr", operands[0]),
             ("ptr", operands[1]),
         ]
-        failed = b.call("i1", f"wg_atomic_{operation}_{type_}", args)
-        on = b.label("served")
-        b.branch(failed, self.fault_label, on, unlikely=True)
-        b.place(on)
+        self._call_or_fault(f"wg_atomic_{operation}_{type_}", args)
         return b.load(vector(type_), "%lane_buffer", ", align 64")
 
     def shuffle(self, type_: str, value: str, lane: str) -> str:

@@ -29,7 +29,6 @@ class KernelCode:
 
     ir: str
     frame_stride: int  # bytes of one warp's frame, header included
-    frame_header: int  # bytes of it that hold the masks of waiting lanes, zero at a block's start
     sites: tuple[Site, ...]
     traps: tuple[int, ...]  # step number of each trap; trap k faults with site -(k + 1)
     counters: int
@@ -106,9 +105,7 @@ def _assemble(
         _METADATA,
     )
     module = "\n".join([*sorted(builder.declarations), *parts])
-    return KernelCode(
-        module, stride, header, tuple(lanes.access.sites), tuple(warp.traps), counters, pending.resumes
-    )
+    return KernelCode(module, stride, tuple(lanes.access.sites), tuple(warp.traps), counters, pending.resumes)
 
 
 def _is_named(block: Block) -> bool:

@@ -61,21 +61,17 @@ class Patterns(Access):
         b = self.builder
         size = BITS[type_] // 8
         bad, bounds = self._check_interval(site, address, 1)
-        fast, slow, join = b.label("fast"), b.label("slow"), b.label("join")
-        b.branch(bad, slow, fast, unlikely=True)
-        b.place(fast)
-        host = self._host(address, bounds)
-        quick = [b.load(type_, b.offset(host, k * size), ", align 1") for k in range(count)]
-        b.jump(join)
-        b.place(slow)
-        label = self._serve(site, self._splat_address(address), mask)
-        lane = b.call("i32", "llvm.cttz.i32", [("i32", mask), ("i1", "false")])
-        start = b.value(f"mul i64 {b.value(f'zext i32 {lane} to i64')}, {size * count}")
-        served = b.offset("%lane_buffer", start)
-        careful = [b.load(type_, b.offset(served, k * size), ", align 1") for k in range(count)]
-        b.jump(join)
-        b.place(join)
-        return [b.phi(type_, (x, fast), (y, label)) for x, y in zip(quick, careful, strict=True)]
+
+        def elements(first: str) -> list[str]:
+            return [b.load(type_, b.offset(first, k * size), ", align 1") for k in range(count)]
+
+        def careful() -> tuple[list[str], str]:
+            label = self._serve(site, self._splat_address(address), mask)
+            lane = b.call("i32", "llvm.cttz.i32", [("i32", mask), ("i1", "false")])
+            start = b.value(f"mul i64 {b.value(f'zext i32 {lane} to i64')}, {size * count}")
+            return elements(b.offset("%lane_buffer", start)), label
+
+        return self.load_either(bad, type_, lambda: elements(self._host(address, bounds)), careful)
 
     def store_uniform(
         self, site: int, address: str, type_: str, values: list[str], uniform: list[bool], mask: str
@@ -109,20 +105,15 @@ class Patterns(Access):
     # ------------------------------------------------------------------------------------ affine
     def load_affine(self, site: int, address: Value, type_: str, mask: str) -> str:
         """A vector from addresses at known distances; inactive lanes get anything."""
-        b = self.builder
         low, elements = self._elements(address, BITS[type_] // 8)
         outside, bounds = self._check_interval(site, low, max(elements) + 1)
-        bad = self._or_guarded(outside, address)
-        fast, slow, join = b.label("fast"), b.label("slow"), b.label("join")
-        b.branch(bad, slow, fast, unlikely=True)
-        b.place(fast)
-        quick = self._load_pattern(low, elements, bounds, address, type_, mask)
-        b.jump(join)
-        b.place(slow)
-        careful, label = self.load_slowly(site, self._splat_address(address), type_, 1, mask)
-        b.jump(join)
-        b.place(join)
-        return b.phi(vector(type_), (quick, fast), (careful[0], label))
+        loaded = self.load_either(
+            self._or_guarded(outside, address),
+            vector(type_),
+            lambda: [self._load_pattern(low, elements, bounds, address, type_, mask)],
+            lambda: self.load_slowly(site, self._splat_address(address), type_, 1, mask),
+        )
+        return loaded[0]
 
     def _load_pattern(
         self, low: str, elements: Offsets, bounds: Bounds, address: Value, type_: str, mask: str
@@ -151,19 +142,13 @@ class Patterns(Access):
 
     def store_affine(self, site: int, address: Value, type_: str, value: str, mask: str) -> None:
         """A vector to addresses at known distances."""
-        b = self.builder
         low, elements = self._elements(address, BITS[type_] // 8)
         outside, bounds = self._check_interval(site, low, max(elements) + 1)
-        bad = self._or_guarded(outside, address)
-        fast, slow, join = b.label("fast"), b.label("slow"), b.label("join")
-        b.branch(bad, slow, fast, unlikely=True)
-        b.place(fast)
-        self._store_pattern(low, elements, bounds, address, type_, value, mask)
-        b.jump(join)
-        b.place(slow)
-        self.store_slowly(site, self._splat_address(address), type_, [value], mask)
-        b.jump(join)
-        b.place(join)
+        self.store_either(
+            self._or_guarded(outside, address),
+            lambda: self._store_pattern(low, elements, bounds, address, type_, value, mask),
+            lambda: self.store_slowly(site, self._splat_address(address), type_, [value], mask),
+        )
 
     def _store_pattern(
         self, low: str, elements: Offsets, bounds: Bounds, address: Value, type_: str, value: str, mask: str
