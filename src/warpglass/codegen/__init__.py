@@ -2,18 +2,20 @@
 
 from .jit import MachineCode, compile_ir, host_key, load_object
 from .kernel import KernelCode, generate
-from .probes import Emission, Probe
+from .probes import Emission, Instrument, Probe, Words
 from .shape import Promises, Shape, grid_class
 from .steps import Symbols
 
 __all__ = [
     "Emission",
+    "Instrument",
     "KernelCode",
     "MachineCode",
     "Probe",
     "Promises",
     "Shape",
     "Symbols",
+    "Words",
     "compile_ir",
     "generate",
     "grid_class",

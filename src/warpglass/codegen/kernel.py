@@ -14,7 +14,7 @@ from .infer import infer_kinds
 from .local import LocalMemory
 from .nans import LazyNanLanes
 from .patterns import Patterns, gather_helper
-from .probes import Probe
+from .probes import Probe, Words
 from .registers import Kind, Registers
 from .runtime import DECLARATIONS, atomic_helper, helpers
 from .shape import Promises, Shape
@@ -31,7 +31,7 @@ class KernelCode:
     frame_stride: int  # bytes of one warp's frame, header included
     sites: tuple[Site, ...]
     traps: tuple[int, ...]  # step number of each trap; trap k faults with site -(k + 1)
-    counters: int
+    words: int  # 64-bit words that the probes own in each worker's memory
     resumes: tuple[int, ...]  # the block behind each barrier; a warp that waits there has state RESUME + k
 
 
@@ -76,11 +76,9 @@ def _assemble(
     pending: Pending,
     full: tuple[bool, ...],
 ) -> KernelCode:
-    counters = 0
+    words = Words()
     for probe in probes:
-        probe.prepare(program.blocks)
-        probe.first = counters
-        counters += probe.counters
+        probe.prepare(program, words)
     builder = lanes.builder
     registers = Registers(builder, program.registers, kinds)
     warp = WarpFunction(program, pending, full, Steps(lanes, registers, symbols), probes)
@@ -97,6 +95,7 @@ def _assemble(
     outlined += "".join(atomic_helper(*one, builder.declarations) for one in sorted(lanes.access.atomics))
     if named:
         outlined += barrier_helpers(builder.declarations)
+    outlined += "".join(probe.helpers(builder.declarations) for probe in probes)
     parts = (
         helpers(program.local.size if program.strays else 0),
         outlined,
@@ -105,7 +104,9 @@ def _assemble(
         _METADATA,
     )
     module = "\n".join([*sorted(builder.declarations), *parts])
-    return KernelCode(module, stride, tuple(lanes.access.sites), tuple(warp.traps), counters, pending.resumes)
+    return KernelCode(
+        module, stride, tuple(lanes.access.sites), tuple(warp.traps), words.size, pending.resumes
+    )
 
 
 def _is_named(block: Block) -> bool:

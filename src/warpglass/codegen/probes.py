@@ -1,43 +1,66 @@
 """Probes: what observers put into the generated code.
 
-A probe names how many 64-bit counters it needs and emits IR at the events it cares about; every event method
-does nothing by default, so a probe is as small as what it watches. Its counters are summed over all worker
-threads after the launch. Probes see the same values as the code itself: an address is a lane value of any
-form (values.py), and `mask` names the i32 of the lanes that act.
+A probe emits IR at the events it cares about; every event method does nothing by default, so a probe is as
+small as what it watches. It takes 64-bit words of memory, which every worker thread has for itself, before or
+during emission: totals are summed over the workers after the launch. Probes see the same values as the code
+itself: an address is a lane value of any form (values.py), and `mask` names the i32 of the lanes that act.
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
-from ..program import Barrier, Block, Branch
-from .access import Site
+from ..program import Barrier, Block, Branch, Program, Step
 from .builder import Builder
 from .values import Value
+
+if TYPE_CHECKING:
+    from .access import Site
+    from .vector import VectorLanes
 
 
 @dataclass(frozen=True, slots=True)
 class Emission:
-    """Where an event happens: the builder to emit with, and the acting lanes' mask."""
+    """Where an event happens: the lanes vocabulary to emit with, and the acting lanes' mask."""
 
-    builder: Builder
+    lanes: VectorLanes
     mask: str
+
+    @property
+    def builder(self) -> Builder:
+        """What instructions are emitted with."""
+        return self.lanes.builder
+
+
+class Words:
+    """Hands out the 64-bit words that probes own in each worker's memory; they are zero at every launch."""
+
+    def __init__(self) -> None:
+        self.size = 0
+
+    def take(self, count: int) -> int:
+        """Reserve words; returns the index of the first."""
+        first = self.size
+        self.size += count
+        return first
 
 
 class Probe:
     """An observer's part in the generated code; subclasses override the events they want."""
 
-    counters = 0  # 64-bit counters needed; the program may have changed this in `prepare`
-    first = 0  # index of the probe's first counter, set by the code generator
-
-    def prepare(self, blocks: tuple[Block, ...]) -> None:
-        """Called once before emission: a probe that counts per block or per step sizes itself here."""
+    def prepare(self, program: Program, words: Words) -> None:
+        """Called once before emission; `words` may be asked for memory now and at every event."""
 
     def block(self, at: Emission, index: int, block: Block) -> None:
         """Lanes start a basic block."""
 
+    def guarded(self, at: Emission, step: Step) -> None:
+        """Lanes whose predicate holds are about to run a predicated step; `at.mask` may be empty."""
+
     def access(self, at: Emission, site: Site, address: Value) -> None:
-        """Lanes are about to load or store; the address is within its state space."""
+        """Lanes are about to load or store at an address that nobody has checked yet."""
 
     def branch(self, at: Emission, end: Branch, taken: str) -> None:
         """Lanes branch; `taken` names the i32 mask of those whose predicate holds."""
@@ -45,8 +68,33 @@ class Probe:
     def barrier(self, at: Emission, end: Barrier) -> None:
         """Lanes arrive at a barrier."""
 
-    def add(self, at: Emission, counter: int, amount: str) -> None:
-        """Add an i64 to one of the probe's counters."""
+    def helpers(self, declarations: set[str]) -> str:
+        """IR of the functions and tables that the emitted code uses; called once, after emission."""
+        return ""
+
+    @staticmethod
+    def place(at: Emission, word: int) -> str:
+        """A pointer to one of the probe's words."""
+        return at.builder.offset("%counters", 8 * word)
+
+    def add(self, at: Emission, word: int, amount: str) -> None:
+        """Add an i64 to one of the probe's words."""
         b = at.builder
-        place = b.offset("%counters", 8 * (self.first + counter))
+        place = self.place(at, word)
         b.store("i64", b.value(f"add i64 {b.load('i64', place)}, {amount}"), place)
+
+    def add_lanes(self, at: Emission, word: int, mask: str) -> None:
+        """Add the number of lanes in a mask to one of the probe's words."""
+        if mask == "-1":
+            self.add(at, word, "32")
+            return
+        count = at.builder.call("i32", "llvm.ctpop.i32", [("i32", mask)])
+        self.add(at, word, at.builder.value(f"zext i32 {count} to i64"))
+
+
+class Instrument(Hashable, Protocol):
+    """What a launch is to be watched with: equal instruments share compiled code."""
+
+    def probes(self, program: Program) -> Sequence[Probe]:
+        """Fresh probes for one version of a kernel's code."""
+        ...

@@ -10,6 +10,7 @@ from ..isa import Match
 from ..isa.types import BITS, LLVM_TYPE, convert_float
 from ..program import Step
 from ..ptx import tree
+from .probes import Emission
 from .registers import Registers
 from .values import EXACT_NAN, Value
 from .vector import VectorLanes
@@ -40,6 +41,9 @@ class Steps:
             return
         lanes.access.step = step.number
         lanes.mask = self._under(mask, condition)
+        if condition is not None:
+            for probe in lanes.probes:
+                probe.guarded(Emission(lanes, lanes.mask), step)
         sources = [
             self.operand(operand, type_, lanes)
             for form, operand, type_ in step.match.forms()

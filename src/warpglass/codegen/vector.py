@@ -134,7 +134,7 @@ class VectorLanes(Lanes[Value]):
         """Register an access and let the probes see it; returns the site's number."""
         site = self.access.new_site(space, write, bits(type_) // 8 * count)
         for probe in self.probes:
-            probe.access(Emission(self.builder, self.mask), self.access.sites[site], address)
+            probe.access(Emission(self, self.mask), self.access.sites[site], address)
         return site
 
     def atomic(self, space: str, operation: str, address: Value, operands: tuple[Value, ...]) -> Value:

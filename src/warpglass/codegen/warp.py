@@ -162,7 +162,7 @@ class WarpFunction:
         mask = "-1" if self.full[index] else b.load("i32", f"%lanes_{index}")
         b.store("i32", "0", f"%lanes_{index}")
         blend = self._blend(index)
-        emission = Emission(b, mask)
+        emission = Emission(self.steps.lanes, mask)
         for probe in self.probes:
             probe.block(emission, index, block)
         for step in block.steps:
@@ -200,13 +200,13 @@ class WarpFunction:
         guard = end.step.instruction.guard
         assert guard is not None, "a branch terminator is guarded"
         condition = self.steps.guard(guard)
-        emission = Emission(b, mask)
         if condition.uniform:
             self._uniform_branch(index, end, mask, condition)
             return
         bits = b.mask_bits(condition.ir)
         taken = b.value(f"and i32 {bits}, {mask}")
         other = b.value(f"xor i32 {taken}, {mask}")
+        emission = Emission(self.steps.lanes, mask)
         for probe in self.probes:
             probe.branch(emission, end, taken)
         self._send(index, end.taken, taken)
@@ -217,7 +217,7 @@ class WarpFunction:
         b = self.builder
         for probe in self.probes:
             taken = b.value(f"select i1 {condition.ir}, i32 {mask}, i32 0")
-            probe.branch(Emission(b, mask), end, taken)
+            probe.branch(Emission(self.steps.lanes, mask), end, taken)
         yes, no = b.label("yes"), b.label("no")
         b.branch(condition.ir, yes, no)
         for label, target in ((yes, end.taken), (no, end.other)):
@@ -324,7 +324,7 @@ class WarpFunction:
     def _barrier(self, index: int, end: Barrier, mask: str) -> None:
         b = self.builder
         for probe in self.probes:
-            probe.barrier(Emission(b, mask), end)
+            probe.barrier(Emission(self.steps.lanes, mask), end)
         self.steps.run(end.step, mask, frozenset())
         live = self.program.live[end.resume]
         if not self.pending.divergent_barrier:

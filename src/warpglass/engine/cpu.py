@@ -7,6 +7,7 @@ import platform
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,11 @@ from typing import Any
 import numpy as np
 
 from .. import devices
+from ..codegen import Instrument, Probe
 from ..codegen.context import DEADLOCK, FAULT, LEFT, OK
 from ..devices import Device
 from ..errors import ArgumentError, LaunchError
+from ..program import Program
 from .arguments import Bound, pack
 from .backend import Launch, Outcome
 from .faults import Scene, explain_deadlock, explain_fault, explain_timeout
@@ -32,6 +35,15 @@ from .worker import Worker
 # Blocks below which a second worker is not worth waking.
 _SMALL_GRID = 4
 _POOL = Pool()
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What an instrument saw of a launch: its probes, the program they watched, and their words' totals."""
+
+    program: Program
+    probes: tuple[Probe, ...]
+    totals: np.ndarray[Any, Any]  # int64, summed over the workers
 
 
 class CpuBackend:
@@ -54,6 +66,18 @@ class CpuBackend:
     # ------------------------------------------------------------------------------------ launching
     def run(self, launch: Launch) -> Outcome:
         """Run a kernel to completion; results are in the argument arrays."""
+        return self._launch(launch, None)[0]
+
+    def observe(self, launch: Launch, instrument: Instrument) -> tuple[Outcome, Observed]:
+        """Run a kernel to completion and return what an instrument has seen of it."""
+        outcome, executable, workers = self._launch(launch, instrument)
+        totals = np.sum([worker.words for worker in workers], axis=0)
+        program = prepare(launch.compiled).program
+        return outcome, Observed(program, executable.probes, totals)
+
+    def _launch(
+        self, launch: Launch, instrument: Instrument | None
+    ) -> tuple[Outcome, Executable, list[Worker]]:
         self._state.check()
         prepared = prepare(launch.compiled)
         static = prepared.program.shared.static
@@ -64,13 +88,13 @@ class CpuBackend:
         self._refuse_device_arrays(bound)
         with _POOL.lock:
             _POOL.settle()
-            executable = prepared.executable(launch.block, launch.grid, bound)
+            executable = prepared.executable(launch.block, launch.grid, bound, instrument)
             try:
-                seconds = _execute(launch, prepared, executable, bound, self._heap)
+                seconds, workers = _execute(launch, prepared, executable, bound, self._heap)
             except LaunchError as error:
                 self._state.note(error)
                 raise
-        return Outcome(seconds, "engine")
+        return Outcome(seconds, "engine"), executable, workers
 
     def _refuse_device_arrays(self, bound: Bound) -> None:
         for array in bound.arrays:
@@ -102,8 +126,10 @@ class CpuBackend:
         self._heap.clear()
 
 
-def _execute(launch: Launch, prepared: Prepared, executable: Executable, bound: Bound, heap: Heap) -> float:
-    """Run a launch on the pool, whose lock is held; returns its seconds or raises what went wrong."""
+def _execute(
+    launch: Launch, prepared: Prepared, executable: Executable, bound: Bound, heap: Heap
+) -> tuple[float, list[Worker]]:
+    """Run a launch on the pool, whose lock is held; returns seconds and workers, raises what went wrong."""
     placed = place(bound.allocations)
     parameters = pack(bound, [one.base for one in placed])
     ranges = prepared.module.words + range_words(placed) + heap.words()
@@ -145,7 +171,7 @@ def _execute(launch: Launch, prepared: Prepared, executable: Executable, bound: 
                 raise explain_deadlock(scene, worker.context, worker.states, worker.barriers)
         if late:
             raise explain_timeout(scene, [worker.context for worker in workers])
-    return seconds
+    return seconds, workers
 
 
 def _run_crew(run: Callable[[int], int], crews: list[list[Worker]], number: int) -> int:

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from .. import ptx
 from ..codegen import (
+    Instrument,
     KernelCode,
     MachineCode,
     Promises,
@@ -32,8 +33,9 @@ _OBJECTS = Cache("object")
 # Block shapes and the like for which a kernel's code is kept loaded; the oldest goes first.
 _SHAPES = 128
 
-# What code is compiled for: block shape, class of grids, and structural parameters with their values.
-_Key = tuple[Dim3, Dim3 | None, tuple[tuple[int, int], ...]]
+# What code is compiled for: block shape, class of grids, structural parameters with their values, and what
+# watches it.
+_Key = tuple[Dim3, Dim3 | None, tuple[tuple[int, int], ...], Instrument | None]
 
 
 def engine_mode() -> str:
@@ -48,10 +50,17 @@ class Executable:
     """Machine code for one block shape, and the buffers it runs on."""
 
     def __init__(
-        self, program: Program, shape: Shape, symbols: Symbols, promises: Promises | None, parameters: int
+        self,
+        program: Program,
+        shape: Shape,
+        symbols: Symbols,
+        promises: Promises | None,
+        parameters: int,
+        instrument: Instrument | None,
     ):
         self.shape = shape
-        self.code: KernelCode = generate(program, shape, symbols, promises=promises)
+        self.probes = tuple(instrument.probes(program)) if instrument is not None else ()
+        self.code: KernelCode = generate(program, shape, symbols, self.probes, promises)
         self.machine: MachineCode = _machine_code(self.code.ir)
         self.control = Control()
         self._threads = shape.thread_table_aligned()
@@ -106,20 +115,22 @@ class Prepared:
         steps += [end.step for end in ends if isinstance(end, Barrier | Branch | Switch | Trap)]
         self.steps: dict[int, Step] = {step.number: step for step in steps}
 
-    def executable(self, block: Dim3, grid: Dim3, bound: Bound) -> Executable:
+    def executable(
+        self, block: Dim3, grid: Dim3, bound: Bound, instrument: Instrument | None = None
+    ) -> Executable:
         """Machine code for a launch's block shape, grid and array layouts, compiled when first asked for."""
-        key: _Key = (block, None, ())
+        key: _Key = (block, None, (), instrument)
         if engine_mode() == "kinds":
             baked = tuple(
                 [(offset, usual) for index, offset, usual in self._structural if bound.values[index] == usual]
             )
-            key = (block, grid_class(grid), baked)
+            key = (block, grid_class(grid), baked, instrument)
         found = self._executables.get(key)
         if found is None:
             promises = None if key[1] is None else Promises(key[1], dict(key[2]))
             size = self.binder.layout.size
             shape = Shape(block, self.program.shared.static)
-            found = Executable(self.program, shape, self.symbols, promises, size)
+            found = Executable(self.program, shape, self.symbols, promises, size, instrument)
             self._executables[key] = found
             if len(self._executables) > _SHAPES:
                 del self._executables[next(iter(self._executables))]

@@ -86,7 +86,7 @@ class Worker:
         self._waits = np.zeros(2 * shape.warps, np.int32)
         self._barriers = np.zeros(BARRIERS * BARRIER_WORDS, np.int32)
         self._states = np.zeros(shape.warps, np.int32)
-        self._counters = np.zeros(max(1, code.counters), np.int64)
+        self.words = np.zeros(max(1, code.words), np.int64)  # the probes'
         self._parameters = aligned(parameters)
         self._keep = (threads, control)
         self.address = self.context.ctypes.data
@@ -103,7 +103,7 @@ class Worker:
             states=self._states.ctypes.data,
             waits=self._waits.ctypes.data,
             barriers=self._barriers.ctypes.data,
-            counters=self._counters.ctypes.data,
+            counters=self.words.ctypes.data,
             sites=self._sites.ctypes.data,
             threads=threads.ctypes.data,
             system=ctypes.cast(self._entry, ctypes.c_void_p).value or 0,
@@ -201,6 +201,7 @@ class Worker:
         struct.pack_into(f"={count}q", self._range_bytes, 0, *window, *ranges)
         self._parameter_bytes[: len(parameters)] = parameters
         self._sites.fill(0)  # their ranges were another launch's
+        self.words.fill(0)
         words[_GRID], words[_GRID + 1], words[_GRID + 2] = grid
         words[_BLOCKS], words[_CHUNK] = blocks, chunk
         words[_SHARED_SIZE], words[_RANGE_COUNT] = shared_size, count // RANGE_WORDS
