@@ -12,8 +12,8 @@ that the row gives for `name`, a modifier without alternatives for itself, `{...
 Right of it: the operands. `d`, `p` (and `q`) are destinations, all others sources. `x:type` gives an
 operand's type: a PTX type, the name of a modifier, `wide` (twice the width of `.type`), or `part` (the width
 of `.type` shared out among a vector's elements); without it the operand has the row's `.type` or, failing
-that, the last modifier. `[a]` is an address, `x*` an operand that may be a vector, `d[|p]` an optional second
-destination, a number matches only that number.
+that, the last modifier. `[a]` is an address, `x*` an operand that may be a vector, `x*4` one that is a vector
+of four, `d[|p]` an optional second destination, a number matches only that number.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ class OperandForm:
     destination: bool = False
     address: bool = False
     vector: bool = False
+    count: int | None = None  # elements that the vector must have
     second: str | None = None  # name of the optional second destination
     literal: int | None = None
     optional: bool = False
@@ -111,7 +112,9 @@ def _fits(form: OperandForm, operand: tree.Operand) -> bool:
     if form.address:
         return isinstance(operand, tree.Address)
     if isinstance(operand, tree.Vector):
-        return form.vector
+        return form.vector and form.count in (None, len(operand.elements))
+    if form.count is not None:
+        return False
     if isinstance(operand, tree.Pair):
         return form.second is not None
     if form.destination:
@@ -122,7 +125,7 @@ def _fits(form: OperandForm, operand: tree.Operand) -> bool:
 _PLACE = re.compile(r"\{\.([\w:]+)\}|\.([\w:]+)")
 _OPERAND = re.compile(
     r"(?P<open>\{)?(?:(?P<literal>\d+)|\[(?P<address>\w+)\]|(?P<name>\w+)(?:\[\|(?P<second>\w+)\])?)"
-    r"(?P<vector>\*)?(?::(?P<type>\w+))?\}?$"
+    r"(?P<vector>\*(?P<count>\d+)?)?(?::(?P<type>\w+))?\}?$"
 )
 
 
@@ -152,6 +155,7 @@ def _parse_operand(text: str) -> OperandForm:
         destination=name in ("d", "p"),
         address=found["address"] is not None,
         vector=found["vector"] is not None,
+        count=int(found["count"]) if found["count"] else None,
         second=found["second"],
         literal=int(found["literal"]) if found["literal"] else None,
         optional=found["open"] is not None,
