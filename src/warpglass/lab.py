@@ -62,6 +62,10 @@ class Kernel:
         """PTX for these arguments; only Python kernels look at them."""
         return self._source.compile(args)
 
+    def leaves(self, args: Sequence[object]) -> tuple[object, ...]:
+        """The arguments as a back end takes them: Python kernels take tuples apart."""
+        return self._source.leaves(args)
+
     def __getitem__(self, configuration: object) -> Launcher:
         """`k[grid, block]`, `k[grid, block, stream, shared_bytes]`, numba's launch syntax."""
         parts = configuration if isinstance(configuration, tuple) else (configuration,)
@@ -92,8 +96,8 @@ class Launcher:
 
     def __call__(self, *args: object) -> None:
         """Launch on the default device and wait for the end."""
-        compiled = self.kernel.compile(args)
-        backend().run(Launch(compiled, self.grid, self.block, args, self.shared, _TIMEOUT))
+        compiled, given = self.kernel.compile(args), self.kernel.leaves(args)
+        backend().run(Launch(compiled, self.grid, self.block, given, self.shared, _TIMEOUT))
 
 
 def load(
@@ -152,7 +156,7 @@ def run(
         compiled=kernel.compile(args),
         grid=as_dim3(grid, "grid"),
         block=as_dim3(block, "block"),
-        args=tuple(args),
+        args=kernel.leaves(args),
         shared=_bytes(shared),
         timeout=_seconds(timeout),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -13,23 +12,8 @@ import pytest
 
 from warpglass.errors import ArgumentError, CompileError
 from warpglass.source import Compiled, from_numba, load, numba_cuda, numba_mlir
-from warpglass.source.numba_package import Package, version_of
+from warpglass.source.numba_package import Package
 from warpglass.source.ptx import entry_parameters
-
-PACKAGES = [numba_mlir.PACKAGE, numba_cuda.PACKAGE]
-
-
-@pytest.fixture(params=PACKAGES, ids=lambda package: package.name)
-def package(request: pytest.FixtureRequest) -> Package:
-    found: Package = request.param
-    if version_of(found) is None:
-        pytest.skip(f"{found.name} is not installed")
-    return found
-
-
-@pytest.fixture
-def cuda(package: Package) -> Any:
-    return importlib.import_module(package.modules["cuda"])
 
 
 def compiled(kernel: Callable[..., Any], *args: object) -> Compiled:
@@ -84,7 +68,7 @@ def test_arrays(package: Package, cuda: Any, array: np.ndarray[Any, Any]) -> Non
 
 def test_order_of_shape_and_strides(package: Package, cuda: Any) -> None:
     def kernel(x, out):
-        out[0] = x.shape[1]
+        out[cuda.grid(1)] = x.shape[1]
 
     result = compiled(kernel, np.zeros((3, 4), order="F"), np.zeros(1, np.int64))
     position = array_fields(package, 2).index("shape:1")
@@ -111,7 +95,7 @@ def test_order_of_shape_and_strides(package: Package, cuda: Any) -> None:
 )
 def test_scalars(package: Package, cuda: Any, value: object, dtype: type) -> None:
     def kernel(x, value):
-        x[0] = 1
+        x[cuda.grid(1)] = 1
 
     result = compiled(kernel, np.zeros(3), value)
     assert result.arguments is not None
@@ -258,7 +242,7 @@ def test_plain_functions_become_device_functions(cuda: Any) -> None:
 
 
 def undefined_cuda(x):
-    x[cuda.threadIdx.x] = 1  # type: ignore[name-defined]
+    x[cuda.threadIdx.x] = 1  # type: ignore[name-defined]  # noqa: F821
 
 
 def test_cuda_may_be_left_undefined() -> None:

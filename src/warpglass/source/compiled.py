@@ -67,6 +67,10 @@ class Source(Protocol):
     @property
     def name(self) -> str: ...
 
+    def leaves(self, args: Sequence[object]) -> tuple[object, ...]:
+        """Return the arguments as Compiled.arguments lists them: Python kernels take tuples apart."""
+        ...
+
     def compile(self, args: Sequence[object]) -> Compiled:
         """Return PTX for these arguments (only Python kernels look at them); cached on disk by content."""
         ...
@@ -85,6 +89,10 @@ class FixedSource:
     @property
     def name(self) -> str:
         return self.compiled.name
+
+    def leaves(self, args: Sequence[object]) -> tuple[object, ...]:
+        """Return the arguments as they are."""
+        return tuple(args)
 
     def compile(self, args: Sequence[object]) -> Compiled:
         """Return the PTX; the arguments do not matter."""

@@ -46,6 +46,8 @@ def _compile_ptx(
 
 
 def _expand(kind: ArgumentType) -> tuple[str, ...]:
+    if kind.is_record:
+        return ("pointer",)
     if not kind.is_array:
         return ("value",)
     shape = (f"shape:{k}" for k in range(kind.ndim))

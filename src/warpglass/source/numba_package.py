@@ -5,6 +5,7 @@ Belongs here: the record that describes a package, the choice between them, and 
 
 from __future__ import annotations
 
+import enum
 import linecache
 import re
 import types
@@ -109,7 +110,15 @@ def capability(target: str) -> tuple[Any, ...]:
 
 def numba_type(kind: ArgumentType, numba_types: Any, numpy_support: Any) -> object:
     """Return a package's own type for an ArgumentType, given its modules of these names."""
+    if kind.is_tuple:
+        items = [numba_type(item, numba_types, numpy_support) for item in kind.items]
+        return numba_types.BaseTuple.from_types(items, kind.python)
     element = numpy_support.from_dtype(kind.dtype)
+    if kind.python is not None:
+        member = (
+            numba_types.IntEnumMember if issubclass(kind.python, enum.IntEnum) else numba_types.EnumMember
+        )
+        return member(kind.python, element)
     if not kind.is_array:
         return element
     aligned = kind.dtype.names is None or kind.dtype.isalignedstruct

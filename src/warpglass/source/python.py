@@ -20,7 +20,7 @@ from typing import Any
 
 from ..errors import ArgumentError, CompileError, Diagnostic
 from . import ptx, store
-from .argument_types import ArgumentType, choose_signature, type_of
+from .argument_types import ArgumentType, choose_signature, leaves, passed_dtype, type_of
 from .cache import digest
 from .compiled import Argument, Compiled, Source
 from .numba_package import Package, explain, signature_type, version_of
@@ -61,6 +61,10 @@ class PythonSource:
         code = self.function.__code__
         return code.co_varnames[: code.co_argcount]
 
+    def leaves(self, args: Sequence[object]) -> tuple[object, ...]:
+        """Return the arguments as they are passed: tuples taken apart, and so on."""
+        return tuple(leaves(args))
+
     def compile(self, args: Sequence[object]) -> Compiled:
         """Return PTX for arguments of these types.
 
@@ -86,12 +90,12 @@ class PythonSource:
             self._described = described = self._described or describe(self.function)
         except Unkeyable:
             return self._build(kinds)
-        if any(kind.dtype.names for kind in kinds):
-            return self._build(kinds)  # entries on disk hold plain element types only
-        content = described.content
+        keys = [key for kind in kinds if (key := kind.key()) is not None]
+        if len(keys) < len(kinds):
+            return self._build(kinds)
+        content, types_ = described.content, " ".join(keys)
 
         def key_for(package: Package) -> str:
-            types_ = " ".join(kind.key() for kind in kinds)
             return digest(
                 "python", content, types_, package.name, self.target, repr(sorted(self.options.items()))
             )
@@ -118,8 +122,9 @@ class PythonSource:
         except Exception as error:  # compilers raise whatever their passes run into
             raise explain(error, function, package) from None
         arguments = tuple(
-            Argument(name, package.expand(kind), kind.dtype, kind.ndim)
+            Argument(part, package.expand(leaf), passed_dtype(leaf), leaf.ndim)
             for name, kind in zip(self.parameters, kinds, strict=True)
+            for part, leaf in kind.leaves(name)
         )
         entry = ptx.choose_entry(text, None, self.name)
         return Compiled(text, entry, self.name, "python", arguments)
