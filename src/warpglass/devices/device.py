@@ -40,6 +40,8 @@ class Limits:
     shared_unit: int
     shared_reserved: int  # taken from each block by the system
     carveouts: tuple[int, ...]  # sizes of shared memory per multiprocessor to choose from; () before 7.0
+    driver_carveout: int | None  # the driver's own choice (see the table); None where it is not known
+    barriers_per_sm: int  # 0 where they are no limit
     # launches
     threads_per_block: int
     block_dims: tuple[int, int, int]
@@ -47,9 +49,12 @@ class Limits:
     # results per clock and multiprocessor (an FMA is one)
     fp32_lanes: int
     fp64_lanes: int
+    fp16_lanes: int  # without tensor cores; 0 where there is none or it is not known
     int32_lanes: int
     special_lanes: int
     schedulers: int
+    shared_bytes: int  # per clock and multiprocessor
+    l1_bytes: int  # likewise; 0 where nobody measured it
 
     @property
     def warps_per_sm(self) -> int:
@@ -80,6 +85,7 @@ class Device:
     l2_kib: int
     note: str
     sources: Mapping[str, str]
+    l2_bandwidth_gb_s: float | None = None  # as measured, where it was
 
     @property
     def capability(self) -> Capability:
@@ -89,12 +95,31 @@ class Device:
     @property
     def fp32_gflops(self) -> float:
         """Peak of FP32 in 1e9 operations per second, an FMA counted as two."""
-        return 2e-3 * self.multiprocessors * self.clock_mhz * self.limits.fp32_lanes
+        return 2 * self._per_second(self.limits.fp32_lanes)
 
     @property
     def fp64_gflops(self) -> float:
         """Peak of FP64 in 1e9 operations per second, an FMA counted as two; 0 where there is no FP64."""
-        return 2e-3 * self.multiprocessors * self.clock_mhz * self.limits.fp64_lanes
+        return 2 * self._per_second(self.limits.fp64_lanes)
+
+    @property
+    def fp16_gflops(self) -> float:
+        """Peak of FP16 without tensor cores, likewise; 0 where there is none or it is not known."""
+        return 2 * self._per_second(self.limits.fp16_lanes)
+
+    @property
+    def shared_bandwidth_gb_s(self) -> float:
+        """Peak of shared memory over all multiprocessors, in 1e9 bytes per second."""
+        return self._per_second(self.limits.shared_bytes)
+
+    @property
+    def l1_bandwidth_gb_s(self) -> float | None:
+        """Peak of L1 hits over all multiprocessors, in 1e9 bytes per second; None if nobody measured it."""
+        return self._per_second(self.limits.l1_bytes) or None
+
+    def _per_second(self, per_clock: int) -> float:
+        """What every multiprocessor does `per_clock` times a clock, in 1e9 per second."""
+        return 1e-3 * self.multiprocessors * self.clock_mhz * per_clock
 
     @property
     def computed_bandwidth_gb_s(self) -> float:
@@ -180,12 +205,17 @@ def limits_of(capability: Capability) -> Limits:
         shared_unit=fits["gran"],
         shared_reserved=fits["resv"],
         carveouts=tuple(size * _KIB for size in tables["carveouts"].get(row, ())),
+        driver_carveout=tables["driver_carveout"].get(row),
+        barriers_per_sm=fits["bars"],
         threads_per_block=launch["threads_block"],
         block_dims=(launch["block_x"], launch["block_y"], launch["block_z"]),
         grid_dims=(launch["grid_x"], launch["grid_y"], launch["grid_z"]),
         fp32_lanes=rates["fp32"],
         fp64_lanes=rates["fp64"],
+        fp16_lanes=rates["fp16"],
         int32_lanes=rates["int32"],
         special_lanes=rates["special"],
         schedulers=rates["schedulers"],
+        shared_bytes=rates["shared_bytes"],
+        l1_bytes=rates["l1_bytes"],
     )
