@@ -12,9 +12,10 @@ one, searching all ranges, remembers where it ended, and records a fault for a l
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ..isa.lanes import Update
 from ..isa.types import BITS
 from .builder import Arg, Builder, suffix, vector
 from .context import SHARED_WINDOW, SITE_WORDS, SLOT, service_code
@@ -42,11 +43,26 @@ class Bounds:
     delta: str
 
 
+@dataclass(frozen=True, slots=True)
+class Atomic:
+    """An atomic operation: LLVM's name for it or any other change, on neighbouring elements of a type."""
+
+    change: str | Update
+    type: str
+    count: int
+
+    @property
+    def name(self) -> str:
+        """The name of its function."""
+        operation = self.change.name if isinstance(self.change, Update) else self.change
+        return f"wg_atomic_{operation}_{self.count}x{self.type}"
+
+
 class Access:
     """Emits the accesses of one warp function.
 
-    `sites` lists them in order; `gathers`, `picks`, `scatters` (types) and `atomics` (operations and
-    types) are the outlined functions that are called.
+    `sites` lists them in order; `gathers`, `picks`, `scatters` (types) and `atomics` (by name) are
+    the outlined functions that are called.
     """
 
     def __init__(self, builder: Builder):
@@ -55,7 +71,7 @@ class Access:
         self.gathers: set[str] = set()
         self.picks: set[str] = set()
         self.scatters: set[str] = set()
-        self.atomics: set[tuple[str, str]] = set()
+        self.atomics: dict[str, Atomic] = {}
         self.step = 0
         self.fault_label = "fault"
 
@@ -300,26 +316,32 @@ class Access:
 
     # ------------------------------------------------------------------------------------ atomics, shuffles
     def atomic(
-        self, site: int, operation: str, address: str, type_: str, values: list[str], mask: str
-    ) -> str:
-        """Replace the elements at any addresses (<32 x i64>) in lane order; returns the old ones."""
+        self, site: int, atomic: Atomic, address: str, given: Sequence[Sequence[str]], mask: str
+    ) -> list[str]:
+        """Replace the elements at any addresses (<32 x i64>) in lane order; returns the old ones.
+
+        `given` has the operands of each element.
+        """
         b = self.builder
         generic = self._keep_addresses(site, address)
-        operands = ["%lane_buffer", b.offset("%lane_buffer", 1024)]
-        for value, place in zip(values, operands, strict=False):
-            b.store(vector(type_), value, place, ", align 64")
-        self.atomics.add((operation, type_))
+        buffers = ["%lane_buffer", b.offset("%lane_buffer", 1024)]
+        size, whole = BITS[atomic.type] * 4, vector(atomic.type)
+        places = [[b.offset(buffer, k * size) for buffer in buffers] for k in range(atomic.count)]
+        for values, kept in zip(given, places, strict=True):
+            for value, place in zip(values, kept, strict=False):
+                b.store(whole, value, place, ", align 64")
+        self.atomics[atomic.name] = atomic
         args = [
             ("ptr", "%context"),
             ("i64", str(site)),
             generic,
             ("i32", mask),
             ("ptr", "%lane_addresses"),
-            ("ptr", operands[0]),
-            ("ptr", operands[1]),
+            ("ptr", buffers[0]),
+            ("ptr", buffers[1]),
         ]
-        self._call_or_fault(f"wg_atomic_{operation}_{type_}", args)
-        return b.load(vector(type_), "%lane_buffer", ", align 64")
+        self._call_or_fault(atomic.name, args)
+        return [b.load(whole, kept[0], ", align 64") for kept in places]
 
     def shuffle(self, type_: str, value: str, lane: str) -> str:
         """The value of the lane that each lane names (<32 x i32>, below 32)."""

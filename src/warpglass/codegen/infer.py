@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..isa.lanes import Update
 from ..isa.types import LLVM_TYPE, is_float
 from ..program import Block, Pending, Program, Step, find_pending
 from ..ptx import tree
@@ -72,6 +73,11 @@ class _SilentLanes(LazyNanLanes):
 
     def atomic(self, space: str, operation: str, address: Value, operands: tuple[Value, ...]) -> Value:
         return Value(operands[-1].type, "%_")
+
+    def update(
+        self, space: str, change: Update, address: Value, given: Sequence[tuple[Value, ...]]
+    ) -> tuple[Value, ...]:
+        return tuple(Value(operands[-1].type, "%_") for operands in given)
 
 
 def _zero(type_: str) -> Kind:

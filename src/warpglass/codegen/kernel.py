@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..program import Barrier, Block, Pending, Program, find_full, find_pending
 from .access import Access, Site, pick_helper, scatter_helper
+from .atomics import atomic_helper
 from .barriers import barrier_helpers
 from .block_loop import Rounds, block_loop
 from .builder import Builder
@@ -16,7 +17,7 @@ from .nans import LazyNanLanes
 from .patterns import Patterns, gather_helper
 from .probes import Probe, Words
 from .registers import Kind, Registers
-from .runtime import DECLARATIONS, atomic_helper, helpers
+from .runtime import DECLARATIONS, helpers
 from .shape import Promises, Shape
 from .steps import Steps, Symbols
 from .vector import VectorLanes
@@ -92,7 +93,7 @@ def _assemble(
     outlined += "".join(
         scatter_helper(type_, builder.declarations) for type_ in sorted(lanes.access.scatters)
     )
-    outlined += "".join(atomic_helper(*one, builder.declarations) for one in sorted(lanes.access.atomics))
+    outlined += "".join(atomic_helper(one, builder.declarations) for one in lanes.access.atomics.values())
     if named:
         outlined += barrier_helpers(builder.declarations)
     outlined += "".join(probe.helpers(builder.declarations) for probe in probes)

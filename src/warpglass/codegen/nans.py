@@ -9,9 +9,10 @@ exact ones. The mark survives a bit cast to i32: compilers keep floats in untype
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from ..isa.lanes import Update
 from ..isa.rounding import INFINITY, NAN
 from ..isa.types import is_float
 from .kinds import KindLanes
@@ -85,6 +86,11 @@ class LazyNanLanes(KindLanes):
 
     def permute(self, a: Value, sources: tuple[int, ...]) -> Value:
         return super().permute(self.exact(a), sources)
+
+    def update(
+        self, space: str, change: Update, address: Value, given: Sequence[tuple[Value, ...]]
+    ) -> tuple[Value, ...]:
+        return super().update(space, change, address, [self._all_exact(operands) for operands in given])
 
     def shuffle(self, a: Value, source: Value) -> Value:
         return super().shuffle(self.exact(a), source)

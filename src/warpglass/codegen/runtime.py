@@ -9,7 +9,6 @@ They return true, with the fault words of the context filled in, if a lane may n
 
 from __future__ import annotations
 
-from ..isa.types import BITS
 from .context import GENERIC_ONLY, LOCAL_WINDOW, READ, SLOT, WRITE
 
 _FIND = f"""
@@ -214,95 +213,3 @@ DECLARATIONS = frozenset(
         "declare i64 @llvm.umin.i64(i64, i64)",
     }
 )
-
-
-_ATOMIC = """
-define internal i1 @wg_atomic_{operation}_{type}(
-  ptr %context, i64 %site, i1 %generic, i32 %mask, ptr %addresses, ptr %values, ptr %others
-) noinline #0 {{
-entry:
-  %sites.p = getelementptr i64, ptr %context, i64 {sites}
-  %sites = load ptr, ptr %sites.p
-  %site.p = getelementptr [3 x i64], ptr %sites, i64 %site
-  %limit.p = getelementptr i64, ptr %site.p, i64 1
-  %delta.p = getelementptr i64, ptr %site.p, i64 2
-  %none = icmp eq i32 %mask, 0
-  br i1 %none, label %done, label %lanes
-lanes:
-  %rest = phi i32 [ %mask, %entry ], [ %rest.next, %act ]
-  %lane = call i32 @llvm.cttz.i32(i32 %rest, i1 true)
-  %lane.wide = zext i32 %lane to i64
-  %address.p = getelementptr i64, ptr %addresses, i64 %lane.wide
-  %address = load i64, ptr %address.p
-  %low = load i64, ptr %site.p
-  %limit = load i64, ptr %limit.p
-  %distance = sub i64 %address, %low
-  %element = call i64 @llvm.fshr.i64(i64 %distance, i64 %distance, i64 {shift})
-  %near = icmp ult i64 %element, %limit
-  br i1 %near, label %known, label %search
-known:
-  %delta.known = load i64, ptr %delta.p
-  br label %act
-search:
-  %range = call ptr @wg_find_range(ptr %context, i64 %address, i64 {size}, i64 {need}, i1 %generic)
-  %missing = icmp eq ptr %range, null
-  br i1 %missing, label %fault, label %remember
-remember:
-  %base = load i64, ptr %range
-  store i64 %base, ptr %site.p
-  %bytes.p = getelementptr i64, ptr %range, i64 1
-  %bytes = load i64, ptr %bytes.p
-  %elements = lshr i64 %bytes, {shift}
-  store i64 %elements, ptr %limit.p
-  %found.p = getelementptr i64, ptr %range, i64 2
-  %delta.found = load i64, ptr %found.p
-  store i64 %delta.found, ptr %delta.p
-  br label %act
-act:
-  %delta = phi i64 [ %delta.known, %known ], [ %delta.found, %remember ]
-  %host = add i64 %address, %delta
-  %p = inttoptr i64 %host to ptr
-  %value.p = getelementptr {type}, ptr %values, i64 %lane.wide
-  %value = load {type}, ptr %value.p
-  {act}
-  store {type} %old, ptr %value.p
-  %minus = sub i32 %rest, 1
-  %rest.next = and i32 %rest, %minus
-  %last = icmp eq i32 %rest.next, 0
-  br i1 %last, label %done, label %lanes
-done:
-  ret i1 false
-fault:
-  %fault.site = getelementptr i64, ptr %context, i64 {fault_site}
-  store i64 %site, ptr %fault.site
-  %fault.lane = getelementptr i64, ptr %context, i64 {fault_lane}
-  store i64 %lane.wide, ptr %fault.lane
-  %fault.address = getelementptr i64, ptr %context, i64 {fault_address}
-  store i64 %address, ptr %fault.address
-  ret i1 true
-}}
-"""
-_EXCHANGE = """%other.p = getelementptr {type}, ptr %others, i64 %lane.wide
-  %other = load {type}, ptr %other.p
-  %pair = cmpxchg ptr %p, {type} %value, {type} %other seq_cst seq_cst
-  %old = extractvalue {{ {type}, i1 }} %pair, 0"""
-
-
-def atomic_helper(operation: str, type_: str, declarations: set[str]) -> str:
-    """`@wg_atomic_OP_T`: the active lanes' atomic operations in lane order, old values into the value buffer.
-
-    Each address is tried against the site's range first. Returns true after a fault, as the helpers above.
-    """
-    declarations.add("declare i64 @llvm.fshr.i64(i64, i64, i64)")
-    size = BITS[type_] // 8
-    act = f"%old = atomicrmw {operation} ptr %p, {type_} %value seq_cst"
-    slots = {name: SLOT[name] for name in ("sites", "fault_site", "fault_lane", "fault_address")}
-    return _ATOMIC.format(
-        operation=operation,
-        type=type_,
-        size=size,
-        shift=size.bit_length() - 1,
-        need=READ | WRITE,
-        act=_EXCHANGE.format(type=type_) if operation == "cmpxchg" else act,
-        **slots,
-    )

@@ -5,12 +5,14 @@ It stays as the oracle that the value-kind implementation (kinds.py) is compared
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from ..isa import Lanes
+from ..isa.lanes import Update
 from ..isa.specials import SPECIALS
 from ..isa.types import bits, is_float
-from .access import Access
+from .access import Access, Atomic
 from .builder import constant_vector, suffix, vector
 from .context import LOCAL_WINDOW, SHARED_WINDOW
 from .jit import host_converts_half
@@ -138,11 +140,35 @@ class VectorLanes(Lanes[Value]):
         return site
 
     def atomic(self, space: str, operation: str, address: Value, operands: tuple[Value, ...]) -> Value:
-        type_ = operands[-1].type
-        site = self.announce(space, True, address, type_, 1)
-        names = [self.as_vector(operand).ir for operand in operands]
-        old = self.access.atomic(site, operation, self.as_vector(address).ir, type_, names, self.mask)
-        return Value(type_, old)
+        return self._replace(space, operation, address, (operands,))[0]
+
+    def update(
+        self, space: str, change: Update, address: Value, given: Sequence[tuple[Value, ...]]
+    ) -> tuple[Value, ...]:
+        return self._replace(space, change, address, given)
+
+    def _replace(
+        self, space: str, change: str | Update, address: Value, given: Sequence[tuple[Value, ...]]
+    ) -> tuple[Value, ...]:
+        type_ = given[0][-1].type
+        site = self.announce(space, True, address, type_, len(given))
+        names = [[self.as_vector(operand).ir for operand in operands] for operands in given]
+        atomic = Atomic(change, type_, len(given))
+        old = self.access.atomic(site, atomic, self.as_vector(address).ir, names, self.mask)
+        return tuple(Value(type_, name) for name in old)
+
+    @contextmanager
+    def only(self, condition: Value) -> Iterator[None]:
+        b = self.builder
+        outer, inner = self.mask, self._ballot_bits(self.as_vector(condition))
+        inside, behind = b.label("only"), b.label("behind")
+        b.branch(b.value(f"icmp ne i32 {inner}, 0"), inside, behind)
+        b.place(inside)
+        self.mask = inner
+        yield
+        self.mask = outer
+        b.jump(behind)
+        b.place(behind)
 
     def system(self, name: str, result: str, operands: tuple[Value, ...]) -> Value:
         site = self.access.new_site("system", False, 0)

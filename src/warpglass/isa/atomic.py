@@ -1,81 +1,172 @@
 """Atomic operations on memory (PTX manual, "atom", "red").
 
-Active lanes take their turn in lane order, each indivisibly towards other blocks. `red` is `atom` without a
-result.
+Active lanes take their turn in lane order, each indivisibly towards other blocks; the elements of a vector
+are replaced one by one. `red` is `atom` without a result. Single precision is flushed in global memory and
+not in shared memory, as the manual says of the hardware; halves never are.
 """
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
-from .lanes import Lanes
-from .memory import space_of
-from .table import Match, add_row, row
-from .types import LLVM_TYPE, is_float, is_signed
+from .floating import compute, extreme
+from .half import pack, unpack
+from .hints import hinted
+from .lanes import Lanes, Update
+from .memory import COMMON, SCOPES, space_of
+from .rounding import FORMATS, flush
+from .table import Match, add_row
+from .types import LLVM_TYPE, integer_of, is_signed
 
 V = TypeVar("V")
 
-_SPACES = "global shared shared::cta"
-_ORDER = "relaxed acquire release acq_rel"
-_SCOPE = "cta cluster gpu sys"
+_ORDER = {"atom": "relaxed acquire release acq_rel", "red": "relaxed release"}
+_HALVES, _PAIRS = "f16 bf16", "f16x2 bf16x2"
+# LLVM's name of what it has an instruction for; `min` and `max` of unsigned integers begin with u.
+_LLVM = {"and": "and", "or": "or", "xor": "xor", "exch": "xchg", "inc": "uinc_wrap", "dec": "udec_wrap"}
+_LLVM |= {"add": "add", "min": "min", "max": "max"}
 # Operations with the types that PTX allows for each.
-_TYPES = {
-    "and or xor": "b32 b64",
-    "exch": "b32 b64",
+_INTEGER_TYPES = {
+    "and or xor exch": "b32 b64",
     "inc dec": "u32",
-    "add": "u32 s32 u64 s64 f32 f64",
+    "add": "u32 s32 u64",
     "min max": "u32 s32 u64 s64",
 }
-# LLVM's name where neither sign nor kind of the type matters.
-_PLAIN = {"and": "and", "or": "or", "xor": "xor", "exch": "xchg", "inc": "uinc_wrap", "dec": "udec_wrap"}
 
 
-def _operation(m: Match) -> str:
-    name, type_ = m.values["op"], m.values["type"]
-    if name == "add":
-        return "fadd" if is_float(LLVM_TYPE[type_]) else "add"
-    if name in ("min", "max"):
-        return name if is_signed(type_) else f"u{name}"
-    return _PLAIN[name]
+# ---------------------------------------------------------------------------------------- changes
+def _add_single(lanes: Lanes[V], old: V, given: V, exact: V) -> V:
+    """A sum in single precision; `exact` is not zero where subnormal numbers are kept."""
+    a, b = (lanes.bitcast(x, "float") for x in (old, given))
+    kept = compute(lanes, "add", None, False, a, b)
+    flushed = flush(lanes, compute(lanes, "add", None, True, flush(lanes, a), flush(lanes, b)))
+    keeps = lanes.compare("ne", exact, lanes.constant("i32", 0))
+    return lanes.bitcast(lanes.select(keeps, kept, flushed), "i32")
 
 
-def atom(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
+def _add_double(lanes: Lanes[V], old: V, given: V) -> V:
+    a, b = (lanes.bitcast(x, "double") for x in (old, given))
+    return lanes.bitcast(compute(lanes, "add", None, False, a, b), "i64")
+
+
+def _of_halves(operation: str, name: str) -> Callable[..., Any]:
+    """What becomes of a half, or of both halves of a pair."""
+    f = FORMATS[name.removesuffix("x2")]
+
+    def one(lanes: Lanes[V], old: V, given: V) -> V:
+        a, b = (unpack(lanes, x, f) for x in (old, given))
+        result = lanes.add(a, b) if operation == "add" else extreme(lanes, operation, False, a, b)
+        return pack(lanes, result, f)
+
+    def both(lanes: Lanes[V], old: V, given: V) -> V:
+        halves = zip(lanes.split(old, 2), lanes.split(given, 2), strict=True)
+        return lanes.join([one(lanes, *pair) for pair in halves])
+
+    return both if name.endswith("x2") else one
+
+
+_CHANGES = {
+    ("add", "f32"): Update("add_f32", _add_single),
+    ("add", "f64"): Update("add_f64", _add_double),
+    ("exch", "b128"): Update("exch_b128", lambda lanes, old, new: new),
+    ("cas", "b128"): Update(
+        "cas_b128",
+        lambda lanes, old, expected, new: lanes.select(lanes.compare("eq", old, expected), new, old),
+    ),
+}
+_CHANGES |= {
+    (operation, type_): Update(f"{operation}_{type_}", _of_halves(operation, type_))
+    for operation in ("add", "min", "max")
+    for type_ in f"{_HALVES} {_PAIRS}".split()
+}
+
+
+# ---------------------------------------------------------------------------------------- meanings
+def atom(lanes: Lanes[V], m: Match, a: V, b: V | tuple[V, ...], policy: V | None = None) -> V | tuple[V, ...]:
     """The old value; the new one is made of it and b."""
-    return lanes.atomic(space_of(m), _operation(m), a, (b,))
+    if isinstance(b, tuple):
+        return _replace(lanes, m, a, [(value,) for value in b])
+    return _replace(lanes, m, a, [(b,)])[0]
 
 
-def red(lanes: Lanes[V], m: Match, a: V, b: V) -> None:
+def red(lanes: Lanes[V], m: Match, a: V, b: V | tuple[V, ...], policy: V | None = None) -> None:
     """As atom, without a result."""
-    lanes.atomic(space_of(m), _operation(m), a, (b,))
+    atom(lanes, m, a, b)
 
 
-for _names, _types in _TYPES.items():
-    for _opcode, _operands, _meaning in (("atom", "d, [a], b", atom), ("red", "[a], b", red)):
-        if (_opcode, _names) == ("red", "exch"):
-            continue
-        # The assembler also takes the operation in front, and NVIDIA's own headers write it so.
-        for _order in ("{.sem}{.scope}{.space}.op", ".op.sem{.scope}{.space}"):
-            add_row(
-                f"{_opcode}{_order}.type  {_operands}",
-                sem=_ORDER,
-                scope=_SCOPE,
-                space=_SPACES,
-                op=_names,
-                type=_types,
-                unit="memory",
-                meaning=_meaning,
-                waits=_opcode == "atom",
-            )
-
-
-@row(
-    "atom{.sem}{.scope}{.space}.cas.type  d, [a], b, c",
-    sem=_ORDER,
-    scope=_SCOPE,
-    space=_SPACES,
-    type="b16 b32 b64",
-    unit="memory",
-    waits=True,
-)
 def cas(lanes: Lanes[V], m: Match, a: V, b: V, c: V) -> V:
-    return lanes.atomic(space_of(m), "cmpxchg", a, (b, c))
+    """The old value; if it is b, c takes its place."""
+    return _replace(lanes, m, a, [(b, c)])[0]
+
+
+def _replace(lanes: Lanes[V], m: Match, a: V, given: list[tuple[V, ...]]) -> tuple[V, ...]:
+    operation, type_, space = m.op or "cas", m.values["type"], space_of(m)
+    change = _CHANGES.get((operation, type_))
+    if change is None:
+        unsigned = operation in ("min", "max") and not is_signed(type_)
+        name = "cmpxchg" if operation == "cas" else f"{'u' if unsigned else ''}{_LLVM[operation]}"
+        return (lanes.atomic(space, name, a, given[0]),)
+    llvm_type = LLVM_TYPE[type_]
+    whole = integer_of(llvm_type)
+    patterns = [tuple(lanes.bitcast(value, whole) for value in values) for values in given]
+    if (operation, type_) == ("add", "f32"):
+        patterns = [(*values, _keeps_subnormals(lanes, space, a)) for values in patterns]
+    return tuple(lanes.bitcast(old, llvm_type) for old in lanes.update(space, change, a, patterns))
+
+
+def _keeps_subnormals(lanes: Lanes[V], space: str, a: V) -> V:
+    """1 where an address is one of shared memory, else 0, as an i32."""
+    if space != "generic":
+        return lanes.constant("i32", int(space == "shared"))
+    distance = lanes.sub(a, lanes.window("shared"))
+    within = lanes.compare("ult", distance, lanes.constant("i64", 1 << 32))
+    return lanes.extend(within, "i32", signed=False)
+
+
+# ---------------------------------------------------------------------------------------- rows
+def _add_rows(operations: str, notation: str, *, exchange: bool = False, **choices: str) -> None:
+    """`atom` and, unless it is an exchange, `red`; `notation` is what follows sem, scope and space."""
+    star = "*" if ".vec" in notation else ""
+    for opcode, operands, meaning in (
+        ("atom", f"d{star}, [a], b{star}", atom),
+        ("red", f"[a], b{star}", red),
+    ):
+        if exchange and opcode == "red":
+            continue
+        given: dict[str, Any] = {"sem": _ORDER[opcode], "scope": SCOPES, "space": COMMON, **choices}
+        for line in _orders(opcode, notation, operands):
+            add_row(line, unit="memory", meaning=meaning, waits=opcode == "atom", op=operations, **given)
+
+
+def _orders(opcode: str, notation: str, operands: str) -> Iterator[str]:
+    """The manual's order, and others that the assembler takes: in headers, and in the manual's examples."""
+    before, _, after = notation.rpartition(".type")[0].partition(" ")
+    if after == ".vec":
+        yield f"{opcode}{{.sem}}{{.scope}}{{.space}}.vec.type{before}  {operands}"
+    else:
+        yield f"{opcode}{before}.sem{{.scope}}{{.space}}.type  {operands}"
+    yield from hinted(f"{opcode}{{.sem}}{{.scope}}{{.space}}{before}", f"{after}.type", operands)
+
+
+for _names, _types in _INTEGER_TYPES.items():
+    _plain = " ".join(name for name in _names.split() if name != "exch")
+    _add_rows(_plain, ".op .type", type=_types)
+_add_rows("exch", ".op .type", exchange=True, type="b32 b64 b128")
+_add_rows("add", ".op .type", type="f32 f64")
+_add_rows("add", ".op.noftz .type", type=f"{_HALVES} {_PAIRS}")
+_add_rows("add", ".op .vec.type", vec="v2 v4", type="f32", space="global")
+_add_rows("add min max", ".op.noftz .vec.type", vec="v2 v4 v8", type=_HALVES, space="global")
+_add_rows("add min max", ".op.noftz .vec.type", vec="v2 v4", type=_PAIRS, space="global")
+
+for _order in ("{.sem}{.scope}{.space}.cas", ".cas.sem{.scope}{.space}"):
+    add_row(
+        f"atom{_order}.type  d, [a], b, c",
+        sem=_ORDER["atom"],
+        scope=SCOPES,
+        space=COMMON,
+        type="b16 b32 b64 b128",
+        unit="memory",
+        meaning=cas,
+        waits=True,
+    )

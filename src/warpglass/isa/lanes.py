@@ -13,11 +13,24 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from .types import bits, integer_of, is_float
 
 V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """What an atomic operation makes of an element: `make(lanes, old, *given)`, all integers of one type.
+
+    `name` tells it from all others: code for it is made once a kernel.
+    """
+
+    name: str
+    make: Callable[..., Any]
 
 
 class Lanes(ABC, Generic[V]):
@@ -106,6 +119,22 @@ class Lanes(ABC, Generic[V]):
         """A function of the CUDA runtime, called by the active lanes in turn; integers of up to 64 bits."""
 
     # ------------------------------------------------------------------------------------ across lanes
+    @abstractmethod
+    def update(
+        self, space: str, change: Update, address: V, given: Sequence[tuple[V, ...]]
+    ) -> tuple[V, ...]:
+        """As atomic, for any change of neighbouring elements: `given` has the operands of each element.
+
+        Elements are replaced one after another, each indivisibly; the address is one for all of them.
+        """
+
+    @abstractmethod
+    def only(self, condition: V) -> AbstractContextManager[None]:
+        """Within, only lanes for which a condition holds act; it is jumped over where there are none.
+
+        So no value that is made within may be used behind it.
+        """
+
     @abstractmethod
     def known(self, a: V) -> int | None:
         """The bits that every lane has, if that is known at compile time."""

@@ -1,30 +1,48 @@
 """Loads and stores (PTX manual, "ld", "ld.global.nc", "st").
 
 A narrow load into a wider register is zero-extended, or sign-extended for `.s` types; a store writes the
-low part of a wider register. Both happen in the meaning: the address operand is a 64-bit value.
+low part of a wider register. Both happen in the meaning: the address operand is a 64-bit value. An access of
+128 bits is one of two 64-bit elements. Every block is a cluster of its own, so `.shared::cluster` is its own
+shared memory.
 """
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Iterator
+from typing import Any, TypeVar
 
+from .hints import L1_PRIORITY, L2_PRIORITY, LOAD_CACHE, PREFETCH_SIZE, STORE_CACHE, hinted
 from .lanes import Lanes
-from .table import Match, row
+from .table import Match, add_row
 from .types import LLVM_TYPE, MEMORY
 
 V = TypeVar("V")
 
-_SPACES = "global shared shared::cta local const"
-_COMMON = "global shared shared::cta"  # what threads share: only here are accesses volatile or ordered
-_WRITABLE = "global shared shared::cta local"
-_SCOPES = "cta cluster gpu sys"
-_CACHE = "ca cg cs lu cv"
-_COUNT = {None: 1, "v2": 2, "v4": 4}
+SHARED = "shared shared::cta shared::cluster"
+COMMON = f"global {SHARED}"  # what threads share: only here are accesses volatile or ordered
+SCOPES = "cta cluster gpu sys"
+_WRITABLE = f"{COMMON} local"
+_READABLE = f"{_WRITABLE} const"
+_COUNT = {None: 1, "v2": 2, "v4": 4, "v8": 8}
+
+_DOUBLEWORDS = "b64 u64 s64 f64"
+_WORDS = "b32 u32 s32 f32"
+_NARROW = " ".join(type_ for type_ in MEMORY.split() if type_ not in _DOUBLEWORDS.split())
+# What follows an access's other modifiers: vector and type. Those of 256 bits are for global memory only.
+_ELEMENTS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("{.vec}.type", {"vec": "v2 v4", "type": _NARROW}),
+    ("{.vec}.type", {"vec": "v2", "type": _DOUBLEWORDS}),
+    ("{.vec}.type", {"vec": "", "type": "b128"}),
+)
+_WIDE_ELEMENTS = (
+    (".vec.type", {"vec": "v8", "type": _WORDS}),
+    (".vec.type", {"vec": "v4", "type": _DOUBLEWORDS}),
+)
 
 
 def _strong(m: Match) -> bool:
     """Whether other threads' accesses to the same place are seen in order: volatile, relaxed, acquire, ..."""
-    return m.volatile is not None or m.sem is not None
+    return m.volatile is not None or m.sem is not None or m.mmio is not None
 
 
 def space_of(m: Match) -> str:
@@ -32,65 +50,81 @@ def space_of(m: Match) -> str:
     return (m.space or "generic").partition("::")[0]
 
 
-@row(
-    "ld{.weak}{.space}{.cache}{.vec}.type  d*, [a]",
-    space=_SPACES,
-    cache=_CACHE,
-    vec="v2 v4",
-    type=MEMORY,
-    unit="memory",
-)
-@row(
-    "ld.volatile{.space}{.vec}.type  d*, [a]",
-    space=_COMMON,
-    vec="v2 v4",
-    type=MEMORY,
-    unit="memory",
-    waits=True,
-)
-@row(
-    "ld.sem.scope{.space}{.cache}{.vec}.type  d*, [a]",
-    sem="relaxed acquire",
-    scope=_SCOPES,
-    space=_COMMON,
-    cache=_CACHE,
-    vec="v2 v4",
-    type=MEMORY,
-    unit="memory",
-    waits=True,
-)
-@row("ld.space.nc{.vec}.type  d*, [a]", space="global", vec="v2 v4", type=MEMORY, unit="memory")
-def ld(lanes: Lanes[V], m: Match, a: V) -> V | tuple[V, ...]:
-    type_ = LLVM_TYPE[m.values["type"]]
-    loaded = lanes.load(space_of(m), a, type_, _COUNT[m.vec], volatile=_strong(m))
-    return loaded if m.vec else loaded[0]
+def ld(lanes: Lanes[V], m: Match, a: V, policy: V | None = None) -> V | tuple[V, ...]:
+    """The elements at an address."""
+    return _load(lanes, m, space_of(m), a)
 
 
-@row("ld.param{.vec}.type  d*, [a]", vec="v2 v4", type=MEMORY, unit="memory")
 def ld_param(lanes: Lanes[V], m: Match, a: V) -> V | tuple[V, ...]:
-    loaded = lanes.load("param", a, LLVM_TYPE[m.values["type"]], _COUNT[m.vec], volatile=False)
+    """A parameter, or part of one."""
+    return _load(lanes, m, "param", a)
+
+
+def _load(lanes: Lanes[V], m: Match, space: str, a: V) -> V | tuple[V, ...]:
+    if m.type == "b128":
+        return lanes.join(lanes.load(space, a, "i64", 2, volatile=_strong(m)))
+    loaded = lanes.load(space, a, LLVM_TYPE[m.values["type"]], _COUNT[m.vec], volatile=_strong(m))
     return loaded if m.vec else loaded[0]
 
 
-@row(
-    "st{.weak}{.space}{.cache}{.vec}.type  [a], b*",
-    space=_WRITABLE,
-    cache="wb cg cs wt",
-    vec="v2 v4",
-    type=MEMORY,
-    unit="memory",
-)
-@row(
-    "st.sem.scope{.space}{.cache}{.vec}.type  [a], b*",
-    sem="relaxed release",
-    scope=_SCOPES,
-    space=_COMMON,
-    cache="wb cg cs wt",
-    vec="v2 v4",
-    type=MEMORY,
-    unit="memory",
-)
-@row("st.volatile{.space}{.vec}.type  [a], b*", space=_COMMON, vec="v2 v4", type=MEMORY, unit="memory")
-def st(lanes: Lanes[V], m: Match, a: V, b: V | tuple[V, ...]) -> None:
-    values = b if isinstance(b, tuple) else (b,)
+def st(lanes: Lanes[V], m: Match, a: V, b: V | tuple[V, ...], policy: V | None = None) -> None:
+    """Write the elements at an address."""
+    if isinstance(b, tuple):
+        values = b
+    else:
+        values = lanes.split(b, 2) if m.type == "b128" else (b,)
     lanes.store(space_of(m), a, values, volatile=_strong(m))
+
+
+# ---------------------------------------------------------------------------------------- rows
+# Modifiers behind the opcode, what they stand for, whether they go with a cache policy, and with other hints.
+_Head = tuple[str, dict[str, Any], bool, bool]
+_LOADS: tuple[_Head, ...] = (
+    ("ld{.weak}{.space}{.cache}", {"space": _READABLE, "cache": f"{LOAD_CACHE} {L1_PRIORITY}"}, True, True),
+    ("ld.volatile{.space}", {"space": COMMON}, False, True),
+    (
+        "ld.sem.scope{.space}{.cache}",
+        {"sem": "relaxed acquire", "scope": SCOPES, "space": COMMON, "cache": L1_PRIORITY},
+        True,
+        True,
+    ),
+    ("ld.mmio.relaxed.sys{.space}", {"space": "global"}, False, False),
+    ("ld.space{.cache}.nc", {"space": "global", "cache": LOAD_CACHE}, True, True),
+    ("ld.space.nc{.cache}", {"space": "global", "cache": L1_PRIORITY}, True, True),
+)
+_STORES: tuple[_Head, ...] = (
+    ("st{.weak}{.space}{.cache}", {"space": _WRITABLE, "cache": f"{STORE_CACHE} {L1_PRIORITY}"}, True, False),
+    (
+        "st.sem.scope{.space}{.cache}",
+        {"sem": "relaxed release", "scope": SCOPES, "space": COMMON, "cache": L1_PRIORITY},
+        True,
+        False,
+    ),
+    ("st.volatile{.space}", {"space": COMMON}, False, False),
+    ("st.mmio.relaxed.sys{.space}", {"space": "global"}, False, False),
+)
+
+
+def _forms(head: _Head, operands: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every notation of an access with its choices."""
+    words, choices, with_policy, with_hints = head
+    size = "{.prefetch}" if with_hints else ""
+    for wide in (False, True) if "global" in choices["space"] else (False,):
+        priority = "{.priority}" if wide and with_policy else ""
+        for elements, types in _WIDE_ELEMENTS if wide else _ELEMENTS:
+            everything = {**choices, **types, "prefetch": PREFETCH_SIZE, "priority": L2_PRIORITY}
+            everything |= {"space": "global"} if wide else {}
+            notations = list(hinted(f"{words}{priority}", f"{size}{elements}", operands))
+            for notation in notations if with_policy else notations[:1]:
+                yield notation, everything
+
+
+for _head in _LOADS:
+    for _notation, _choices in _forms(_head, "d*, [a]"):
+        _waits = _head[0].startswith(("ld.volatile", "ld.sem", "ld.mmio"))
+        add_row(_notation, unit="memory", meaning=ld, waits=_waits, **_choices)
+for _head in _STORES:
+    for _notation, _choices in _forms(_head, "[a], b*"):
+        add_row(_notation, unit="memory", meaning=st, **_choices)
+for _elements, _types in _ELEMENTS:
+    add_row(f"ld.param{_elements}  d*, [a]", unit="memory", meaning=ld_param, **_types)

@@ -12,8 +12,9 @@ that the row gives for `name`, a modifier without alternatives for itself, `{...
 Right of it: the operands. `d`, `p` (and `q`) are destinations, all others sources. `x:type` gives an
 operand's type: a PTX type, the name of a modifier, `wide` (twice the width of `.type`), or `part` (the width
 of `.type` shared out among a vector's elements); without it the operand has the row's `.type` or, failing
-that, the last modifier. `[a]` is an address, `x*` an operand that may be a vector, `x*4` one that is a vector
-of four, `d[|p]` an optional second destination, a number matches only that number.
+that, the last modifier. `[a]` is an address, `x*` an operand that may be a vector (of as many elements as
+`.vec` says, in a row that has it), `x*4` one that is a vector of four, `d[|p]` an optional second
+destination, a number matches only that number.
 """
 
 from __future__ import annotations
@@ -71,9 +72,16 @@ class Pattern:
         if not required <= len(operands) <= len(self.operands):
             return False
         return all(
-            _fits(form, operand) and (form.type != "part" or self.type_of(form, values, operand))
+            _fits(form, operand)
+            and (form.type != "part" or self.type_of(form, values, operand))
+            and (not self._is_counted(form) or _elements(operand) == _COUNT[values.get("vec")])
             for form, operand in zip(self.operands, operands, strict=False)
         )
+
+    def _is_counted(self, form: OperandForm) -> bool:
+        """Whether an operand has as many elements as a modifier says."""
+        counted = any(place.name == "vec" for place in self.modifiers)
+        return counted and form.vector and form.count is None
 
     def type_of(
         self, form: OperandForm, values: Mapping[str, str], operand: tree.Operand | None = None
@@ -104,6 +112,14 @@ def _part(type_: str, operand: tree.Operand | None) -> str:
         return type_
     width, rest = divmod(int(type_[1:]), len(operand.elements) or 1)
     return f"b{width}" if not rest and width in (8, 16, 32, 64) else ""
+
+
+# Elements of a vector by the modifier `.vec`.
+_COUNT = {None: 0, "v2": 2, "v4": 4, "v8": 8}
+
+
+def _elements(operand: tree.Operand) -> int:
+    return len(operand.elements) if isinstance(operand, tree.Vector) else 0
 
 
 def _fits(form: OperandForm, operand: tree.Operand) -> bool:
