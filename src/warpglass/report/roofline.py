@@ -1,0 +1,180 @@
+"""What `warpglass roofline` says: peaks, intensities, and what binds.
+
+Belongs here: the words and tables of a roofline, and its JSON. The numbers are models/roofline.py's; the
+picture is roofline_chart.py's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ..models.roofline import LEVELS, PRECISIONS, Peaks, Placed, Work, place, ridge
+from .figures import format_seconds
+
+NAMES = {"dram": "DRAM", "l2": "L2", "l1": "L1", "shared": "shared memory"} | {
+    name: name.upper() for name in PRECISIONS
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RooflineReport:
+    """Works on one GPU's roofline; `placed` has None for a work whose counts have no rate there."""
+
+    peaks: Peaks
+    works: tuple[Work, ...]
+    placed: tuple[Placed | None, ...]
+
+
+def roofline_report(works: Sequence[Work], peaks: Peaks) -> RooflineReport:
+    """Return where works stand on a GPU's roofline."""
+    return RooflineReport(peaks, tuple(works), tuple(place(work, peaks) for work in works))
+
+
+# ---------------------------------------------------------------------------------------- on a terminal
+def print_roofline(report: RooflineReport, console: Console) -> None:
+    """Print the GPU's peaks and ridge points, then every work with what binds it."""
+    peaks = report.peaks
+    console.print(Text(f"Roofline of {peaks.name}", style="bold"))
+    console.print()
+    console.print(_peaks_table(peaks))
+    if peaks.missing:
+        missing = ", ".join(NAMES[name] for name in peaks.missing)
+        console.print(Text(f"No rate is known for {missing}."))
+    for work, placed in zip(report.works, report.placed, strict=True):
+        console.print()
+        console.print(Text(work.name, style="bold"))
+        if placed is None:
+            console.print(Text("  none of its counts has a rate here"))
+            continue
+        if any(level in placed.seconds for level in LEVELS):
+            console.print(_levels_table(placed))
+        for line in verdict(placed):
+            console.print(Text(f"  {line}"))
+
+
+def _peaks_table(peaks: Peaks) -> Table:
+    """Bandwidths as rows, peaks as columns, ridge points in the cells."""
+    table = Table(box=None, padding=(0, 2, 0, 2), pad_edge=False)
+    table.add_column("")
+    table.add_column("GB/s", justify="right")
+    for precision in peaks.gflops:
+        table.add_column(f"{NAMES[precision]} ridge", justify="right")
+    table.add_column("")
+    cells = [f"{rate:.0f} GFLOP/s" for rate in peaks.gflops.values()]
+    table.add_row("", "", *cells, "")
+    for level, bandwidth in peaks.gb_s.items():
+        ridges = [f"{ridge(peaks, precision, level):.2f} FLOP/byte" for precision in peaks.gflops]
+        table.add_row(NAMES[level], f"{bandwidth:.0f}", *ridges, peaks.notes.get(level, ""))
+    return table
+
+
+def _levels_table(placed: Placed) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 2), pad_edge=False)
+    for heading in ("", "bytes", "FLOP/byte", "ridge", "at least"):
+        table.add_column(heading, justify="right" if heading else "left")
+    for level in LEVELS:
+        moved = placed.work.bytes.get(level)
+        if moved is None:
+            continue
+        seconds = placed.seconds.get(level)
+        table.add_row(
+            f"  {NAMES[level]}",
+            f"{moved:.4g}",
+            _number(placed.work.intensity(level)),
+            _number(placed.ridge(level)),
+            format_seconds(seconds) if seconds is not None else "no rate" if moved else "0 ns",
+            style="bold" if level == placed.bound else "",
+        )
+    return table
+
+
+def verdict(placed: Placed) -> Iterator[str]:
+    """Yield what binds the work, what it can attain, and how much of that it reached, a sentence each."""
+    work = placed.work
+    yield _binding(placed)
+    needs = f"needs at least {format_seconds(placed.least_seconds)}"
+    if placed.share_of_peak is None:
+        yield f"It {needs}."
+    else:
+        yield (
+            f"It can attain {_number(placed.gflops)} GFLOP/s, {100 * placed.share_of_peak:.4g} % of the "
+            f"peak of {_number(placed.peak_gflops)}, and {needs}."
+        )
+    if work.seconds is None:
+        return
+    took = f"It took {format_seconds(work.seconds)}"
+    if placed.share_of_roof is None:
+        yield f"{took} of {work.seconds_label} time, which says nothing about this GPU."
+        return
+    rate = f" = {_number(work.gflops)} GFLOP/s" if work.gflops else ""
+    yield f"{took}{rate}: {100 * placed.share_of_roof:.4g} % of what it can attain."
+    if placed.share_of_roof > 1:
+        yield "That is more than the GPU can: the counts or the time are not those of this GPU."
+
+
+def _binding(placed: Placed) -> str:
+    kind = "Memory-bound" if placed.memory_bound else "Compute-bound"
+    levels = [placed.bound] if placed.memory_bound else [x for x in LEVELS if x in placed.seconds]
+    side = "left" if placed.memory_bound else "right"
+    edges = [
+        f"{_number(placed.work.intensity(level))} FLOP/byte is {side} of the ridge at "
+        f"{_number(placed.ridge(level))}" + ("" if placed.memory_bound else f" ({NAMES[level]})")
+        for level in levels
+        if placed.ridge(level) is not None
+    ]
+    return f"{kind} ({NAMES[placed.bound]})" + (f": {', '.join(edges)}." if edges else ".")
+
+
+def _number(value: float | None) -> str:
+    """Return four digits, all of the whole ones, and no exponent where it can be helped."""
+    if value is None:
+        return "-"
+    return f"{value:.0f}" if 1e4 <= value < 1e9 else f"{value:.4g}"
+
+
+# ---------------------------------------------------------------------------------------- JSON
+def roofline_json(report: RooflineReport) -> str:
+    """Return peaks (1e9 per second), ridge points (FLOP/byte) and every work as JSON text."""
+    peaks = report.peaks
+    record = {
+        "gpu": peaks.name,
+        "gflops": dict(peaks.gflops),
+        "gb_s": dict(peaks.gb_s),
+        "missing": list(peaks.missing),
+        "ridges": {
+            precision: {level: ridge(peaks, precision, level) for level in peaks.gb_s}
+            for precision in peaks.gflops
+        },
+        "works": [
+            _work_record(work, placed) for work, placed in zip(report.works, report.placed, strict=True)
+        ],
+    }
+    return json.dumps(record, indent=1)
+
+
+def _work_record(work: Work, placed: Placed | None) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "name": work.name,
+        "flops": dict(work.flops),
+        "bytes": dict(work.bytes),
+        "seconds": work.seconds,
+        "intensity": {level: work.intensity(level) for level in work.bytes},
+    }
+    if placed is not None:
+        record |= {
+            "bound": placed.bound,
+            "memory_bound": placed.memory_bound,
+            "attainable_gflops": placed.gflops,
+            "least_seconds": placed.least_seconds,
+            "share_of_peak": placed.share_of_peak,
+            "share_of_attainable": placed.share_of_roof,
+            "verdict": list(verdict(placed)),
+        }
+    return record
