@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import importlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -65,7 +64,7 @@ def launch(request: pytest.FixtureRequest, cuda: Any) -> Launch:
 
     def on_cpu(kernel: Any, grid: Any, block: Any, *args: Any, shared: int = 0) -> None:
         ready = made(kernel)
-        other = copy.deepcopy(args)  # views of one array stay views of one array
+        other = _copied(args, {})
         for engine, given in zip(CPU_ENGINES, (other, args), strict=True):
             with engine_mode(engine):
                 lab.run(ready, grid, block, given, shared, device="cpu", timeout=20)
@@ -73,6 +72,27 @@ def launch(request: pytest.FixtureRequest, cuda: Any) -> Launch:
             assert _content(first) == _content(second), "the engines differ"
 
     return on_gpu if request.param == "gpu" else on_cpu
+
+
+def _copied(args: tuple[Any, ...], owners: dict[int, np.ndarray[Any, Any]]) -> tuple[Any, ...]:
+    """Copy arguments; views of one array stay views of one array, with the strides that they have."""
+    return tuple(_copy(arg, owners) for arg in args)
+
+
+def _copy(arg: Any, owners: dict[int, np.ndarray[Any, Any]]) -> Any:
+    if isinstance(arg, tuple):
+        items = _copied(arg, owners)
+        return type(arg)(*items) if hasattr(arg, "_fields") else items
+    if isinstance(arg, np.void):
+        return np.array(arg)[()]
+    if not isinstance(arg, np.ndarray):
+        return arg
+    owner = arg
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    kept = owners.setdefault(id(owner), owner.copy("K"))
+    offset = arg.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+    return np.ndarray(arg.shape, arg.dtype, kept.reshape(-1, order="A"), offset, arg.strides)
 
 
 def _content(array: np.ndarray[Any, Any]) -> object:
