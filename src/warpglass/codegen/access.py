@@ -45,11 +45,15 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Atomic:
-    """An atomic operation: LLVM's name for it or any other change, on neighbouring elements of a type."""
+    """An atomic operation: LLVM's name for it or any other change, on neighbouring elements of a type.
+
+    `operands` says how many each element has.
+    """
 
     change: str | Update
     type: str
     count: int
+    operands: int
 
     @property
     def name(self) -> str:

@@ -116,7 +116,8 @@ class _Element:
         self.type = atomic.type
         size = BITS[atomic.type] // 8
         self.place = builder.offset("%p", number * size)
-        self.kept = [self._operand(buffer, number * 32 * size) for buffer in ("%values", "%others")]
+        buffers = ("%values", "%others")[: atomic.operands]
+        self.kept = [self._operand(buffer, number * 32 * size) for buffer in buffers]
 
     def _operand(self, buffer: str, start: int) -> str:
         """Where an operand's lane lies."""

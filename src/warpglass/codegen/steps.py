@@ -74,7 +74,8 @@ class Steps:
         want = LLVM_TYPE.get(type_, "i64")
         match operand:
             case tree.Register(name):
-                return lanes.fit(self._read(name), want)
+                value = self._read(name)
+                return value if type_ == "any" else lanes.fit(value, want)
             case tree.Negated(inner):
                 return lanes.not_(self._read(inner.name))
             case tree.Integer(value):

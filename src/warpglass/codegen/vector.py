@@ -153,7 +153,7 @@ class VectorLanes(Lanes[Value]):
         type_ = given[0][-1].type
         site = self.announce(space, True, address, type_, len(given))
         names = [[self.as_vector(operand).ir for operand in operands] for operands in given]
-        atomic = Atomic(change, type_, len(given))
+        atomic = Atomic(change, type_, len(given), len(given[0]))
         old = self.access.atomic(site, atomic, self.as_vector(address).ir, names, self.mask)
         return tuple(Value(type_, name) for name in old)
 

@@ -2,19 +2,23 @@
 
 from . import (
     approximate,
+    async_copy,
     atomic,
     barrier,
     bitfield,
     calls,
     carry,
+    cluster,
     control,
     convert,
     convert_float,
     floating,
     half,
     half_compare,
+    hints,
     integer,
     logic,
+    mbarrier,
     memory,
     packed,
     system,
@@ -24,11 +28,13 @@ from .lanes import Lanes
 from .table import Match, Row, known_forms, match
 
 SECTIONS = (
+    async_copy,
     atomic,
     barrier,
     bitfield,
     calls,
     carry,
+    cluster,
     control,
     convert,
     convert_float,
@@ -36,6 +42,6 @@ SECTIONS = (
     approximate,
     half,
 )
-SECTIONS += (half_compare, integer, logic, memory, packed, system, warp)
+SECTIONS += (half_compare, hints, integer, logic, mbarrier, memory, packed, system, warp)
 
 __all__ = ["SECTIONS", "Lanes", "Match", "Row", "known_forms", "match"]

@@ -14,7 +14,7 @@ from .floating import compute, extreme
 from .half import pack, unpack
 from .hints import hinted
 from .lanes import Lanes, Update
-from .memory import COMMON, SCOPES, space_of
+from .memory import COMMON, SCOPES, in_window, space_of
 from .rounding import FORMATS, flush
 from .table import Match, add_row
 from .types import LLVM_TYPE, integer_of, is_signed
@@ -119,9 +119,7 @@ def _keeps_subnormals(lanes: Lanes[V], space: str, a: V) -> V:
     """1 where an address is one of shared memory, else 0, as an i32."""
     if space != "generic":
         return lanes.constant("i32", int(space == "shared"))
-    distance = lanes.sub(a, lanes.window("shared"))
-    within = lanes.compare("ult", distance, lanes.constant("i64", 1 << 32))
-    return lanes.extend(within, "i32", signed=False)
+    return lanes.extend(in_window(lanes, "shared", a), "i32", signed=False)
 
 
 # ---------------------------------------------------------------------------------------- rows

@@ -15,4 +15,10 @@ add_row("trap", unit="control", control="trap")
 add_row("nanosleep.type  a", type="u32", unit="control", control="hint")
 # Within a block memory is seen in program order; between blocks every access goes straight to memory.
 add_row("membar.level", level="cta gl sys", unit="control", control="fence")
-add_row("fence.sem.scope", sem="sc acq_rel", scope="cta cluster gpu sys", unit="control", control="fence")
+_SCOPES = "cta cluster gpu sys"
+add_row("fence{.sem}.scope", sem="sc acq_rel acquire release", scope=_SCOPES, unit="control", control="fence")
+add_row("fence.mbarrier_init.release.cluster", unit="control", control="fence")
+# There is one way only to memory.
+add_row("fence.proxy.alias", unit="control", control="fence")
+_PROXIES = "global shared::cta shared::cluster"
+add_row("fence.proxy.async{.space}", space=_PROXIES, unit="control", control="fence")

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from ..ptx import tree
 from .lanes import Lanes
+from .memory import SHARED, in_window, space_of
 from .table import Match, row
 from .types import BITWISE, INTEGERS, LLVM_TYPE, is_signed
 
@@ -32,14 +33,23 @@ def mov_unpack(lanes: Lanes[V], m: Match, a: V) -> tuple[V, ...]:
     return lanes.split(a, len(destination.elements))
 
 
-@row("cvta.to.space.size  d, a", space="global shared local const param", size="u32 u64", unit="integer")
+@row("cvta.to.space.size  d, a", space=f"global {SHARED} local const param", size="u32 u64", unit="integer")
 def cvta_to(lanes: Lanes[V], m: Match, a: V) -> V:
-    return lanes.sub(a, lanes.fit(lanes.window(m.values["space"]), lanes.type_of(a)))
+    return lanes.sub(a, lanes.fit(lanes.window(space_of(m)), lanes.type_of(a)))
 
 
-@row("cvta.space.size  d, a", space="global shared local const param", size="u32 u64", unit="integer")
+@row("cvta.space.size  d, a", space=f"global {SHARED} local const param", size="u32 u64", unit="integer")
 def cvta(lanes: Lanes[V], m: Match, a: V) -> V:
-    return lanes.add(a, lanes.fit(lanes.window(m.values["space"]), lanes.type_of(a)))
+    return lanes.add(a, lanes.fit(lanes.window(space_of(m)), lanes.type_of(a)))
+
+
+@row("isspacep.space  p:pred, a:u64", space=f"global {SHARED} local", unit="integer")
+def isspacep(lanes: Lanes[V], m: Match, a: V) -> V:
+    """Whether a generic address lies in a space; what is in no window is global."""
+    within = [in_window(lanes, space, a) for space in ("shared", "local")]
+    if space_of(m) == "global":
+        return lanes.not_(lanes.or_(*within))
+    return within[("shared", "local").index(space_of(m))]
 
 
 @row("cvt.dtype.atype  d:dtype, a:atype", unit="conversion", dtype=_WHOLE, atype=_WHOLE)

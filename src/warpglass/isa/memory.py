@@ -50,6 +50,12 @@ def space_of(m: Match) -> str:
     return (m.space or "generic").partition("::")[0]
 
 
+def in_window(lanes: Lanes[V], space: str, a: V) -> V:
+    """Whether a generic address is one of a space that has a window of its own, shared or local."""
+    distance = lanes.sub(a, lanes.window(space))
+    return lanes.compare("ult", distance, lanes.constant("i64", 1 << 32))
+
+
 def ld(lanes: Lanes[V], m: Match, a: V, policy: V | None = None) -> V | tuple[V, ...]:
     """The elements at an address."""
     return _load(lanes, m, space_of(m), a)

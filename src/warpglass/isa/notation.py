@@ -10,11 +10,11 @@ A row of the instruction table is written as the manual writes it, on one line:
 Left of the first blank: the opcode and its modifiers in order. `.name` stands for any of the alternatives
 that the row gives for `name`, a modifier without alternatives for itself, `{...}` makes one optional.
 Right of it: the operands. `d`, `p` (and `q`) are destinations, all others sources. `x:type` gives an
-operand's type: a PTX type, the name of a modifier, `wide` (twice the width of `.type`), or `part` (the width
-of `.type` shared out among a vector's elements); without it the operand has the row's `.type` or, failing
-that, the last modifier. `[a]` is an address, `x*` an operand that may be a vector (of as many elements as
-`.vec` says, in a row that has it), `x*4` one that is a vector of four, `d[|p]` an optional second
-destination, a number matches only that number.
+operand's type: a PTX type, the name of a modifier, `wide` (twice the width of `.type`), `part` (the width
+of `.type` shared out among a vector's elements), or `any` (its register's own); without it the operand has
+the row's `.type` or, failing that, the last modifier. `[a]` is an address, `x*` an operand that may be a
+vector (of as many elements as `.vec` says, in a row that has it), `x*4` one that is a vector of four, `d[|p]`
+an optional second destination, a number matches only that number.
 """
 
 from __future__ import annotations
