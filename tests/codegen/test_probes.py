@@ -33,7 +33,7 @@ class CountingProbe(Probe):
     def block(self, at: Emission, index: int, block: Block) -> None:
         self.add_lanes(at, index, at.mask)
 
-    def branch(self, at: Emission, end: Branch, taken: str) -> None:
+    def branch(self, at: Emission, end: Branch, taken: str, together: bool) -> None:
         self.add_lanes(at, len(self.blocks) + end.step.number, taken)
 
     def access(self, at: Emission, site: Site, address: Value) -> None:

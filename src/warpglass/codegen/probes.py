@@ -62,8 +62,11 @@ class Probe:
     def access(self, at: Emission, site: Site, address: Value) -> None:
         """Lanes are about to load or store at an address that nobody has checked yet."""
 
-    def branch(self, at: Emission, end: Branch, taken: str) -> None:
-        """Lanes branch; `taken` names the i32 mask of those whose predicate holds."""
+    def branch(self, at: Emission, end: Branch, taken: str, together: bool) -> None:
+        """Lanes branch; `taken` names the i32 mask of those whose predicate holds.
+
+        `together` says that they are known to be all or none.
+        """
 
     def barrier(self, at: Emission, end: Barrier) -> None:
         """Lanes arrive at a barrier."""

@@ -208,7 +208,7 @@ class WarpFunction:
         other = b.value(f"xor i32 {taken}, {mask}")
         emission = Emission(self.steps.lanes, mask)
         for probe in self.probes:
-            probe.branch(emission, end, taken)
+            probe.branch(emission, end, taken, together=False)
         self._send(index, end.taken, taken)
         self._send(index, end.other, other, add=end.taken == end.other)
         self._dispatch((end.taken, end.other), index)
@@ -217,7 +217,7 @@ class WarpFunction:
         b = self.builder
         for probe in self.probes:
             taken = b.value(f"select i1 {condition.ir}, i32 {mask}, i32 0")
-            probe.branch(Emission(self.steps.lanes, mask), end, taken)
+            probe.branch(Emission(self.steps.lanes, mask), end, taken, together=True)
         yes, no = b.label("yes"), b.label("no")
         b.branch(condition.ir, yes, no)
         for label, target in ((yes, end.taken), (no, end.other)):

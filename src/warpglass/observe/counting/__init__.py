@@ -1,0 +1,77 @@
+"""The instrument that counts a launch: how often each instruction ran, with how many lanes, at what cost.
+
+One probe a file: execution (blocks and predicated steps), branches, accesses. `Counting().read(observed)`
+turns their words into one Tally per instruction; the counters of observe/counters/ are sums over tallies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...codegen import Probe
+from ...program import Barrier, Block, Branch, Program, Step, Switch, Trap
+from .accesses import AccessProbe
+from .branches import BranchProbe
+from .execution import ExecutionProbe
+from .rules import Row
+
+__all__ = ["Counting", "Row", "Tally", "steps_of"]
+
+Place = tuple[str, bool]  # state space, and whether it is written
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What one instruction of the program did over a launch.
+
+    `issued` counts warps that came to it, `warps` those of them with at least one lane whose predicate holds,
+    `threads` such lanes. `accesses` has the four numbers of rules.py for each state space and direction;
+    `divergent` counts executions of a branch at which lanes parted.
+    """
+
+    step: Step
+    issued: int
+    warps: int
+    threads: int
+    divergent: int = 0
+    accesses: Mapping[Place, Row] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """The instrument; one value serves every kernel."""
+
+    def probes(self, program: Program) -> Sequence[Probe]:
+        """One probe of each kind."""
+        return ExecutionProbe(), BranchProbe(), AccessProbe()
+
+    @staticmethod
+    def read(program: Program, probes: Sequence[Probe], totals: np.ndarray) -> tuple[Tally, ...]:
+        """A tally for each instruction, in the program's order."""
+        execution, branches, accesses = probes
+        assert isinstance(execution, ExecutionProbe)
+        assert isinstance(branches, BranchProbe)
+        assert isinstance(accesses, AccessProbe)
+        words: list[int] = totals.tolist()
+        rows = accesses.sums(words)
+        found: list[Tally] = []
+        for index, block in enumerate(program.blocks):
+            warps, threads = execution.of_block(index, words)
+            for step in steps_of(block):
+                number = step.number
+                acting, lanes = execution.of_step(number, words) or (warps, threads)
+                parted = branches.of_step(number, words)
+                if isinstance(block.end, Branch) and block.end.step is step:
+                    acting, lanes = warps, threads  # a branch acts whatever its predicate says
+                found.append(Tally(step, warps, acting, lanes, parted, rows.get(number, {})))
+        return tuple(found)
+
+
+def steps_of(block: Block) -> Iterator[Step]:
+    """The instructions of a block, its last one included."""
+    yield from block.steps
+    if isinstance(block.end, Barrier | Branch | Switch | Trap):
+        yield block.end.step

@@ -1,0 +1,160 @@
+"""Counts every access to memory: requests, and what their addresses cost (rules.py).
+
+Where the distances between lanes are known at compile time and all lanes act, the numbers of every place
+within 128 bytes are in a table of the generated code; other accesses call helpers.py. Generic addresses are
+sorted by their window first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ...codegen import Emission, Probe, Words
+from ...codegen.access import Site
+from ...codegen.builder import constant_vector
+from ...codegen.context import LOCAL_WINDOW, SHARED_WINDOW
+from ...codegen.values import Offsets, Value
+from ...program import Program
+from .helpers import KNOWN_MEMORY, TOTALS, Helper, counting_helpers, memory_words
+from .rules import NOTHING, RULES, Row
+
+# Which part of an address tells its window.
+_WINDOW_SHIFT = 48
+
+
+@dataclass(frozen=True, slots=True)
+class CountedSite:
+    """Where the totals of one access are: its step, state space, direction, and first word."""
+
+    step: int
+    space: str  # "global", "shared", "local" or "const"
+    write: bool
+    size: int  # bytes per lane
+    word: int
+
+
+class AccessProbe(Probe):
+    """Adds up what each access site costs; `sites` says where the totals are, four words each."""
+
+    def prepare(self, program: Program, words: Words) -> None:
+        self._words = words
+        self.sites: list[CountedSite] = []
+        self._memories: dict[Helper, int | None] = {}  # helpers in use, first word of what each remembers
+        self._known: dict[tuple[Helper, Offsets], int] = {}  # the same for known distances
+        self._tables: dict[str, str] = {}  # text of a constant -> its name
+
+    def access(self, at: Emission, site: Site, address: Value) -> None:
+        if site.space != "generic":
+            self._count(at, site, site.space, address)
+            return
+        b = at.builder
+        lanes = at.lanes.as_vector(address)
+        window = b.value(f"lshr <32 x i64> {lanes.ir}, splat (i64 {_WINDOW_SHIFT})")
+        rest = at.mask
+        for space, start in (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW)):
+            inside = b.value(f"icmp eq <32 x i64> {window}, splat (i64 {start >> _WINDOW_SHIFT})")
+            here = b.value(f"and i32 {b.mask_bits(inside)}, {at.mask}")
+            rest = b.value(f"xor i32 {rest}, {here}")
+            low = b.value(f"and <32 x i64> {lanes.ir}, splat (i64 {(1 << _WINDOW_SHIFT) - 1})")
+            self._count(Emission(at.lanes, here), site, space, Value("i64", low))
+        self._count(Emission(at.lanes, rest), site, "global", lanes)
+
+    def _count(self, at: Emission, site: Site, space: str, address: Value) -> None:
+        rule = {"shared": "shared_store" if site.write else "shared_load", "const": "global"}.get(
+            space, space
+        )
+        word = self._words.take(TOTALS)
+        self.sites.append(CountedSite(site.step, space, site.write, site.size, word))
+        totals = self.place(at, word)
+        if address.offsets is None or address.ok is not None:
+            self._count_any(at, totals, (rule, site.size), at.lanes.as_vector(address).ir)
+            return
+        rows = _rows(rule, site.size, address.offsets)
+        if at.mask == "-1":
+            self._add_row(at, totals, rows, site.size, address.ir)
+            return
+        b = at.builder
+        full, part, done = b.label("all"), b.label("some"), b.label("counted")
+        b.branch(b.value(f"icmp eq i32 {at.mask}, -1"), full, part)
+        b.place(full)
+        self._add_row(at, totals, rows, site.size, address.ir)
+        b.jump(done)
+        b.place(part)
+        self._count_known(at, totals, (rule, site.size), address)
+        b.jump(done)
+        b.place(done)
+
+    def _count_any(self, at: Emission, totals: str, helper: Helper, addresses: str) -> None:
+        memory = self._memories.get(helper)
+        if memory is None:
+            memory = self._memories[helper] = self._words.take(memory_words(helper))
+        args = [
+            ("ptr", totals),
+            ("ptr", self.place(at, memory)),
+            ("<32 x i64>", addresses),
+            ("i32", at.mask),
+        ]
+        at.builder.call("void", f"wg_count_{helper[0]}_{helper[1]}", args)
+
+    def _count_known(self, at: Emission, totals: str, helper: Helper, address: Value) -> None:
+        assert address.offsets is not None
+        self._memories.setdefault(helper, None)
+        key = (helper, address.offsets)
+        memory = self._known.get(key)
+        if memory is None:
+            memory = self._known[key] = self._words.take(KNOWN_MEMORY)
+        distances = ", ".join(f"i64 {offset}" for offset in address.offsets)
+        args = [
+            ("ptr", totals),
+            ("ptr", self.place(at, memory)),
+            ("i64", address.ir),
+            ("i32", at.mask),
+            ("ptr", self._table("[32 x i64]", distances)),
+        ]
+        at.builder.call("void", f"wg_count_{helper[0]}_{helper[1]}_at", args)
+
+    def _add_row(self, at: Emission, state: str, rows: tuple[Row, ...], size: int, address: str) -> None:
+        """Add the numbers of a full warp at the address's place within the period of its rows."""
+        b = at.builder
+        if all(row == rows[0] for row in rows):
+            row = constant_vector("i64", rows[0])
+        else:
+            texts = (f"i64 {number}" for row in rows for number in row)
+            table = self._table(f"[{4 * len(rows)} x i64]", ", ".join(texts))
+            period = b.value(f"and i64 {address}, 127")
+            place = b.value(f"lshr i64 {period}, {min(size, 128).bit_length() - 1}")
+            row = b.load(
+                "<4 x i64>", b.value(f"getelementptr [4 x i64], ptr {table}, i64 {place}"), ", align 8"
+            )
+        totals = b.load("<4 x i64>", state, ", align 8")
+        b.store("<4 x i64>", b.value(f"add <4 x i64> {totals}, {row}"), state, ", align 8")
+
+    def _table(self, type_: str, content: str) -> str:
+        text = f"internal constant {type_} [{content}]"
+        return self._tables.setdefault(text, f"@wg_pattern_{len(self._tables)}")
+
+    def sums(self, words: list[int]) -> dict[int, dict[tuple[str, bool], Row]]:
+        """The totals of each step by state space and direction (true for writes)."""
+        found: dict[int, dict[tuple[str, bool], Row]] = {}
+        for site in self.sites:
+            rows = found.setdefault(site.step, {})
+            before = rows.get((site.space, site.write), NOTHING)
+            a, b, c, d = (x + y for x, y in zip(before, words[site.word : site.word + 4], strict=True))
+            rows[site.space, site.write] = (a, b, c, d)
+        return found
+
+    def helpers(self, declarations: set[str]) -> str:
+        tables = "".join(f"{name} = {text}\n" for text, name in self._tables.items())
+        return tables + counting_helpers(set(self._memories), declarations)
+
+
+@lru_cache(maxsize=4096)
+def _rows(rule: str, size: int, offsets: Offsets) -> tuple[Row, ...]:
+    """The numbers of a full warp for every aligned place within 128 bytes."""
+    step = min(size, 128)
+    start = -min(offsets) // 128 * 128 + 128  # so that no address is negative; places stay what they are
+    return tuple(
+        RULES[rule]({lane: start + place + offset for lane, offset in enumerate(offsets)}, size)
+        for place in range(0, 128, step)
+    )

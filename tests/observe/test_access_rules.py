@@ -1,0 +1,161 @@
+"""What an access costs: rules.py against bytes written out one by one, generated code against rules.py."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.engines import CPU_ENGINES, engine_mode
+from warpglass.engine.backend import Launch
+from warpglass.engine.cpu import CpuBackend
+from warpglass.observe.counting import Counting
+from warpglass.observe.counting.rules import RULES, Row
+from warpglass.source.compiled import Compiled
+
+SIZES = (1, 2, 4, 8, 16)
+_TYPES = {1: "u8", 2: "u16", 4: "u32", 8: "u64", 16: "v2.u64"}
+WARPS = 24
+
+
+def patterns(rng: np.random.Generator, size: int, room: int) -> list[tuple[np.ndarray, int]]:
+    """Element numbers of 32 lanes and the acting lanes' mask, of many kinds; below room/size elements."""
+    lanes = np.arange(32)
+    most = room // size
+    found: list[tuple[np.ndarray, int]] = []
+    for _ in range(WARPS):
+        start = int(rng.integers(0, most // 2))
+        kinds = [
+            start + lanes,
+            start + lanes * int(rng.integers(0, 9)),
+            start + (lanes ^ int(rng.integers(0, 32))),
+            start + lanes // int(rng.integers(1, 9)),
+            np.full(32, start),
+            rng.integers(0, most, 32),
+            start + rng.integers(0, 70, 32),
+            start + lanes % 16 + 32 * (lanes // 16) * int(rng.integers(1, 5)),
+        ]
+        mask = int(rng.choice([0xFFFFFFFF, int(rng.integers(1, 1 << 32)), 0xFFFF, 0x11111111, 1 << 31, 0]))
+        found.append((kinds[int(rng.integers(len(kinds)))] % most, mask))
+    return found
+
+
+def by_hand(rule: str, addresses: dict[int, int], size: int) -> Row:
+    """The same numbers from sets of bytes, lane by lane."""
+    if not addresses:
+        return 0, 0, 0, 0
+    touched = {address + byte for address in addresses.values() for byte in range(size)}
+    if rule == "global":
+        return 1, len({b // 32 for b in touched}), len({b // 128 for b in touched}), len(touched)
+    if rule == "local":
+        places = {
+            (address + byte) // 4 * 128 + 4 * lane + (address + byte) % 4
+            for lane, address in addresses.items()
+            for byte in range(size)
+        }
+        return 1, len({p // 32 for p in places}), len({p // 128 for p in places}), len(places)
+    count = max(1, size // 4)
+
+    def passes(first: int, number: int) -> int:
+        words = {
+            b // 4
+            for lane, a in addresses.items()
+            if first <= lane < first + number
+            for b in range(a, a + size)
+        }
+        return max(Counter(word % 32 for word in words).values(), default=0)
+
+    lanes = 32 // count
+    single = [passes(k * lanes, lanes) for k in range(count)]
+    if rule == "shared_load" and count > 1:
+        pairs = [passes(2 * k * lanes, 2 * lanes) for k in range(count // 2)]
+        same = any(
+            all(addresses[lane] == addresses.get(lane ^ d, addresses[lane]) for lane in addresses)
+            for d in (1, 2)
+        )
+        if same and max(pairs) <= 1:
+            return 1, sum(pairs), sum(pairs), len(touched)
+    return 1, sum(single), sum(1 for p in single if p), len(touched)
+
+
+@pytest.mark.parametrize("size", [*SIZES, 32])
+@pytest.mark.parametrize("rule", sorted(RULES))
+def test_rules_are_sets_of_bytes(rule: str, size: int):
+    rng = np.random.default_rng(size)
+    for elements, mask in patterns(rng, size, 8192) * 3:
+        addresses = {lane: size * int(elements[lane]) for lane in range(32) if mask >> lane & 1}
+        assert RULES[rule](addresses, size) == by_hand(rule, addresses, size), (addresses, size)
+
+
+def kernel(space: str, size: int) -> str:
+    """A kernel whose lane i of warp w accesses element where[w, i] if bit i of masks[w] is set."""
+    vector = _TYPES[size].startswith("v2")
+    value = "{%v0, %v1}" if vector else "%v0"
+    base = {
+        "global": "ld.param.u64 %base, [data];\n",
+        "shared": "mov.u64 %base, room;\n",
+        "local": "mov.u64 %base, own;\n",
+    }[space]
+    return f"""
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 data, .param .u64 where, .param .u64 masks)
+{{
+  .reg .pred %p;
+  .reg .b32 %r<6>;
+  .reg .b64 %v<2>, %base, %where, %masks, %a, %b;
+  .shared .align 16 .b8 room[8192];
+  .local .align 16 .b8 own[8192];
+  {base}
+  ld.param.u64 %where, [where];
+  ld.param.u64 %masks, [masks];
+  mov.u32 %r0, %tid.x;
+  mov.u32 %r1, %ctaid.x;
+  mad.lo.u32 %r2, %r1, 32, %r0;
+  mul.wide.u32 %a, %r2, 4;
+  add.u64 %a, %where, %a;
+  ld.global.u32 %r3, [%a];
+  mul.wide.u32 %a, %r1, 4;
+  add.u64 %a, %masks, %a;
+  ld.global.u32 %r4, [%a];
+  shr.u32 %r4, %r4, %r0;
+  and.b32 %r4, %r4, 1;
+  setp.ne.u32 %p, %r4, 0;
+  mul.wide.u32 %b, %r3, {size};
+  add.u64 %b, %base, %b;
+  @%p ld.{space}.{_TYPES[size]} {value}, [%b];
+  @%p st.{space}.{_TYPES[size]} [%b], {value};
+  ret;
+}}
+"""
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("space", ["global", "shared", "local"])
+def test_generated_code_counts_by_the_rules(space: str, size: int, engine: str):
+    rng = np.random.default_rng(100 + size)
+    made = patterns(rng, size, 8192)
+    made += [made[int(k)] for k in rng.integers(0, len(made), 3 * len(made))]  # remembered patterns, too
+    where = np.array([elements for elements, _ in made], np.uint32)
+    masks = np.array([mask for _, mask in made], np.uint32)
+    data = np.zeros(8192, np.uint8)
+    compiled = Compiled(kernel(space, size), "k", f"counted {engine}", "ptx")
+    launch = Launch(compiled, (len(made), 1, 1), (32, 1, 1), (data, where, masks))
+    with engine_mode(engine):
+        _, seen = CpuBackend().observe(launch, Counting())
+    tallies = Counting.read(seen.program, seen.probes, seen.totals)
+    want: dict[str, Any] = {verb: np.zeros(4, np.int64) for verb in ("ld", "st")}
+    for elements, mask in made:
+        addresses = {lane: size * int(elements[lane]) for lane in range(32) if mask >> lane & 1}
+        for verb, name in (("ld", "load"), ("st", "store")):
+            rule = f"shared_{name}" if space == "shared" else space
+            want[verb] += RULES[rule](addresses, size)
+    threads = sum(bin(mask).count("1") for _, mask in made)
+    for tally in (one for one in tallies if one.step.instruction.guard):
+        verb = tally.step.instruction.opcode
+        assert tally.accesses[space, verb == "st"] == tuple(want[verb])
+        assert (tally.issued, tally.warps, tally.threads) == (len(made), want[verb][0], threads)
