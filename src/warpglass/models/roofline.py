@@ -19,8 +19,8 @@ from typing import Any
 
 from ..devices.device import Device
 
-PRECISIONS = ("fp64", "fp32", "fp16")
-LEVELS = ("dram", "l2", "l1", "shared")
+PRECISIONS: tuple[str, ...] = ("fp64", "fp32", "fp16")
+LEVELS: tuple[str, ...] = ("dram", "l2", "l1", "shared")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +91,9 @@ def peaks_of(device: Device) -> Peaks:
         "shared": device.shared_bandwidth_gb_s,
     }
     limits = device.limits
-    notes = {"l2": "measured", "shared": f"{limits.shared_bytes} bytes per clock and multiprocessor"}
+    notes = {"l2": "measured", "shared": f"{limits.shared_bytes} bytes per clock and SM"}
     if limits.l1_bytes:
-        notes["l1"] = f"{limits.l1_bytes} bytes per clock and multiprocessor, measured"
+        notes["l1"] = f"{limits.l1_bytes} bytes per clock and SM, measured"
     return Peaks(
         device.name,
         {name: rate for name, rate in gflops.items() if rate},
