@@ -1,15 +1,24 @@
 """Small PTX kernels for tests: the header, the parameter list and the register declarations are made here.
 
-Registers are declared by how they are called, as NVVM does: `%p` predicates, `%rs` 16, `%r` 32, `%rd` 64 and
-`%rq` 128 bits, `%f` single and `%fd` double precision.
+Registers are declared by how they are called, as NVVM does: `%p` predicates, `%rb` 8, `%rs` 16, `%r` 32,
+`%rd` 64 and `%rq` 128 bits, `%f` single and `%fd` double precision.
 """
 
 from __future__ import annotations
 
 import re
 
-_CLASSES = {"p": "pred", "rs": "b16", "r": "b32", "rd": "b64", "rq": "b128", "f": "f32", "fd": "f64"}
-_REGISTER = re.compile(r"%(p|rs|rd|rq|r|fd|f)(\d+)\b")
+_CLASSES = {
+    "p": "pred",
+    "rb": "b8",
+    "rs": "b16",
+    "r": "b32",
+    "rd": "b64",
+    "rq": "b128",
+    "f": "f32",
+    "fd": "f64",
+}
+_REGISTER = re.compile(r"%(p|rb|rs|rd|rq|r|fd|f)(\d+)\b")
 HEADER = ".version 8.3\n.target sm_90\n.address_size 64\n"
 
 
