@@ -13,7 +13,16 @@ import pytest
 from tests.codegen.random_kernels import random_kernel
 from tests.ptx_text import kernel
 from warpglass import ptx
-from warpglass.program import Barrier, Branch, Pending, Program, build_program, find_full, find_pending
+from warpglass.program import (
+    Barrier,
+    Branch,
+    Pending,
+    Program,
+    WarpBarrier,
+    build_program,
+    find_full,
+    find_pending,
+)
 
 _LANES = 4
 _STEPS = 400
@@ -41,6 +50,20 @@ B:  add.u32 %r1, %r1, 1; @%p1 bra A; @%p2 bra B; setp.lt.u32 %p1, %r1, 40; @%p1 
 MID: add.u32 %r2, %r2, 3; @%p2 bra OUT; bra B;
 OUT: add.u32 %r1, %r1, %r2; ret;
 """
+WARP_BARRIERS = """
+    mov.u32 %r1, %tid.x; mov.u32 %r2, -1; setp.lt.u32 %p1, %r1, 10;
+    @!%p1 bra REST; add.u32 %r1, %r1, 1; bar.warp.sync 3; add.u32 %r1, %r1, 1; bar.warp.sync -1; bra JOIN;
+REST: add.u32 %r1, %r1, 1; bar.warp.sync -1;
+JOIN: shfl.sync.bfly.b32 %r3, %r1, 1, 31, -1; add.u32 %r1, %r1, %r3; ret;
+"""
+WARP_BARRIERS_IN_LOOPS = """
+    mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; setp.lt.u32 %p1, %r1, 10; setp.lt.u32 %p2, %r1, 20;
+A:  add.u32 %r1, %r1, 1; @%p1 bra B; bar.warp.sync %r2; add.u32 %r1, %r1, 2; setp.lt.u32 %p1, %r1, 9;
+    @%p2 bra C;
+B:  vote.sync.ballot.b32 %r2, %p1, %r2; setp.lt.u32 %p2, %r1, 20; @%p2 redux.sync.add.u32 %r3, %r1, %r2;
+C:  add.u32 %r3, %r3, %r1; bar.warp.sync %r2; setp.lt.u32 %p3, %r1, 99; @%p3 bra A; @%p1 ret;
+    bar.sync 0; @%p2 bra B; bar.warp.sync -1; add.u32 %r1, %r1, %r3; ret;
+"""
 _SMALL = {name: kernel(body) for name, body in globals().copy().items() if name.isupper() and name[0] != "_"}
 
 
@@ -59,10 +82,14 @@ def test_lanes_wait_only_where_pend_says(text: str):
         rng = random.Random(trial)
         # Branches that never split a warp make Pend smaller, so some are taken by all lanes together.
         divergent = tuple(isinstance(b.end, Branch) and rng.random() < 0.6 for b in program.blocks)
-        pending = find_pending(program.blocks, divergent)
+        # So do warp barriers that always have the same mask.
+        gates = [i for i, b in enumerate(program.blocks) if isinstance(b.end, WarpBarrier)]
+        steady = frozenset(gate for gate in gates if rng.random() < 0.5)
+        pending = find_pending(program.blocks, divergent, steady=steady)
         full = find_full(program.blocks, divergent, pending)
         for _ in range(8):
-            _walk(program, divergent, pending, full, rng)
+            masks = {gate: _random_mask(rng) for gate in steady}
+            _walk(program, divergent, pending, full, masks, rng)
 
 
 def _walk(
@@ -70,25 +97,35 @@ def _walk(
     divergent: tuple[bool, ...],
     pending: Pending,
     full: tuple[bool, ...],
+    masks: dict[int, set[int]],
     rng: random.Random,
 ) -> None:
     at: dict[int, set[int]] = {0: set(range(_LANES))}  # block -> lanes in front of it
     parked: dict[int, set[int]] = {}
+    gated: dict[int, dict[int, set[int]]] = {}  # warp barrier -> lanes that wait at it, with their masks
     gone = 0
     for _ in range(_STEPS):
         if not at:
-            if not parked:
+            _release(program, at, parked, gated)
+        if not at:
+            if gated or not parked:  # all are gone, or wait for each other
                 return
             assert len(parked) == 1 or pending.divergent_barrier
             at, parked = parked, {}
         index = min(at)
         lanes = at.pop(index)
-        elsewhere = {block for block in (*at, *parked) if not program.blocks[block].only_exits}
+        standing = (*at, *parked, *(gate for gate, waiting in gated.items() if waiting))
+        elsewhere = {block for block in standing if not program.blocks[block].only_exits}
         assert elsewhere - {index} <= pending.sets[index], f"block {index}: lanes wait at {elsewhere}"
         assert not full[index] or len(lanes) == _LANES, f"block {index} is not full: {gone} lanes are gone"
         end = program.blocks[index].end
         if isinstance(end, Barrier):
             parked.setdefault(end.resume, set()).update(lanes)
+            continue
+        if isinstance(end, WarpBarrier):
+            named = {lane: masks.get(index) or _random_mask(rng) for lane in lanes}
+            gated.setdefault(index, {}).update(named)
+            _release(program, at, parked, gated)
             continue
         targets = program.blocks[index].successors
         together = rng.choice(targets) if targets else None
@@ -98,6 +135,37 @@ def _walk(
                 gone += 1
             else:
                 at.setdefault(target, set()).add(lane)
+
+
+def _random_mask(rng: random.Random) -> set[int]:
+    return {lane for lane in range(_LANES) if rng.random() < 0.7} or {0}
+
+
+def _returns(program: Program, *gates: int) -> bool:
+    """Whether one of the instructions at warp barriers has a result."""
+    ends = [program.blocks[gate].end for gate in gates]
+    return any(end.step.writes for end in ends if isinstance(end, WarpBarrier))
+
+
+def _release(
+    program: Program,
+    at: dict[int, set[int]],
+    parked: dict[int, set[int]],
+    gated: dict[int, dict[int, set[int]]],
+) -> None:
+    """Let the lanes go on of whose masks nobody is elsewhere."""
+    running = set[int]().union(*at.values(), *parked.values())
+    free: dict[int, list[int]] = {}
+    for gate, waiting in gated.items():
+        met = {other for other in gated if other == gate or not _returns(program, gate, other)}
+        away = running.union(*(gated[other] for other in gated.keys() - met))
+        free[gate] = [lane for lane, mask in waiting.items() if not mask & away]
+    for gate, lanes in free.items():
+        for lane in lanes:
+            del gated[gate][lane]
+            at.setdefault(program.blocks[gate].successors[0], set()).add(lane)
+    for gate in [gate for gate, waiting in gated.items() if not waiting]:
+        del gated[gate]
 
 
 @pytest.mark.parametrize("text", _programs())

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ..isa.lanes import Update
 from ..isa.types import LLVM_TYPE, is_float
-from ..program import Block, Pending, Program, Step, find_pending
+from ..program import Block, Pending, Program, Step, WarpBarrier, find_pending
 from ..ptx import tree
 from .builder import Builder
 from .local import LocalMemory
@@ -141,7 +141,8 @@ def infer_kinds(program: Program, shape: Shape, promises: Promises, symbols: Sym
     while True:
         table = _fixpoint(program, lanes, symbols, barred)
         divergent = tuple(_diverges(block, table) for block in program.blocks)
-        pending = find_pending(program.blocks, divergent, program.fair)
+        steady = frozenset(i for i, block in enumerate(program.blocks) if _keeps_its_mask(block, table))
+        pending = find_pending(program.blocks, divergent, program.fair, steady)
         more = _must_be_vectors(program, pending, table)
         if more <= barred:
             return Inference(table.kinds, divergent, pending)
@@ -201,6 +202,16 @@ def _diverges(block: Block, table: _Table) -> bool:
         return False
     kind = table.kinds.get(block.splits, VECTOR)
     return kind.offsets != UNIFORM or kind.guarded
+
+
+def _keeps_its_mask(block: Block, table: _Table) -> bool:
+    """Whether a block ends in a warp barrier whose member mask is a constant."""
+    if not isinstance(block.end, WarpBarrier):
+        return False
+    mask = block.end.step.match.member_mask
+    if isinstance(mask, tree.Register):
+        return table.kinds.get(mask.name, VECTOR).constant is not None
+    return isinstance(mask, tree.Integer)
 
 
 def _must_be_vectors(program: Program, pending: Pending, table: _Table) -> frozenset[str]:

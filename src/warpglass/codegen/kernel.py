@@ -34,6 +34,7 @@ class KernelCode:
     traps: tuple[int, ...]  # step number of each trap; trap k faults with site -(k + 1)
     words: int  # 64-bit words that the probes own in each worker's memory
     resumes: tuple[int, ...]  # the block behind each barrier; a warp that waits there has state RESUME + k
+    waiting: Mapping[int, int]  # step -> byte of a warp's frame with the mask of the lanes that wait at it
 
 
 def generate(
@@ -105,9 +106,9 @@ def _assemble(
         _METADATA,
     )
     module = "\n".join([*sorted(builder.declarations), *parts])
-    return KernelCode(
-        module, stride, tuple(lanes.access.sites), tuple(warp.traps), words.size, pending.resumes
-    )
+    sites, traps = tuple(lanes.access.sites), tuple(warp.traps)
+    waiting = {step: header - before for step, before in warp.waiting_words().items()}
+    return KernelCode(module, stride, sites, traps, words.size, pending.resumes, waiting)
 
 
 def _is_named(block: Block) -> bool:

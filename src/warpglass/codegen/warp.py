@@ -12,15 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..program import Barrier, Block, Branch, Exit, Jump, Pending, Program, Switch, Trap
+from ..program import Barrier, Block, Branch, Exit, Jump, Pending, Program, Switch, Trap, WarpBarrier
 from ..ptx import tree
 from .builder import Builder
 from .clock import Clock
-from .context import DONE, FAULT, RESUME, SLOT, STOPPED
+from .context import DEADLOCK, DONE, FAULT, RESUME, SLOT, STOPPED
 from .probes import Emission, Probe
 from .registers import Registers
 from .steps import Steps
 from .values import Value
+from .warp_barriers import WarpBarriers, Word
 
 PARAMETERS = (
     "ptr %context, i32 %warp, i32 %state, i32 %start_mask, "
@@ -53,7 +54,9 @@ class WarpFunction:
         self.clock = Clock(self.builder, program)
         self.registers: Registers = steps.registers
         self.traps: list[int] = []  # step numbers of traps, in the order of their fault numbers
-        self._kept: list[tuple[str, int]] = [("barrier", block) for block in pending.resumes]
+        self._gates = WarpBarriers(program, pending, steps, self._kept_word)
+        self._kept: list[Word] = [("barrier", block) for block in pending.resumes]
+        self._kept += self._gates.words
         self._yields = sorted(pending.fair)
         for header in self._yields:
             self._kept += [("turn", block) for block in self._turn(header)]
@@ -81,6 +84,18 @@ class WarpFunction:
     def kept_bytes(self) -> int:
         """Bytes in front of a warp's frame in which the masks of waiting lanes are kept."""
         return 4 * len(self._kept)
+
+    def waiting_words(self) -> dict[int, int]:
+        """Where the frame keeps which lanes wait at a step: bytes in front of it, by the step's number."""
+        steps = {("parked", gate): self.program.blocks[gate].end for gate in self._gates.gates}
+        if self.pending.divergent_barrier:
+            ends = [block.end for block in self.program.blocks]
+            steps |= {("barrier", end.resume): end for end in ends if isinstance(end, Barrier)}
+        return {
+            end.step.number: 4 * (1 + self._kept.index(word))
+            for word, end in steps.items()
+            if isinstance(end, Barrier | WarpBarrier)
+        }
 
     @property
     def first_yield(self) -> int | None:
@@ -130,7 +145,10 @@ class WarpFunction:
 
     def _kept_mask(self, block: int, why: str = "barrier") -> str:
         """Where the frame keeps the mask of the lanes that wait in front of a block."""
-        return self.builder.offset("%frame", f"{-4 * (1 + self._kept.index((why, block)))}")
+        return self._kept_word((why, block))
+
+    def _kept_word(self, word: Word) -> str:
+        return self.builder.offset("%frame", f"{-4 * (1 + self._kept.index(word))}")
 
     def _yield(self, header: int) -> None:
         """Keep all lanes where they stand and let the other warps of the block run."""
@@ -168,7 +186,7 @@ class WarpFunction:
         for step in block.steps:
             self.clock.issue(step)
             self.steps.run(step, mask, blend)
-        self.clock.count(ends=not isinstance(block.end, Jump))
+        self.clock.count(ends=not isinstance(block.end, Jump | WarpBarrier))
         self._end(index, block, mask)
 
     def _blend(self, index: int) -> frozenset[str]:
@@ -187,6 +205,11 @@ class WarpFunction:
                 self._switch(index, block.end, mask)
             case Barrier():
                 self._barrier(index, block.end, mask)
+            case WarpBarrier(resume=resume):
+                if self.pending.sets[index]:
+                    self._gates.arrive(index, mask)
+                self._send(index, resume, mask)
+                self._dispatch((resume,), index)
             case Exit():
                 self._dispatch((), index)
             case Trap(step):
@@ -340,6 +363,10 @@ class WarpFunction:
     def _ends(self) -> None:
         b = self.builder
         b.place("leave")
+        if self._gates.gates:
+            b.branch(self._gates.anyone(), "look", "quit")
+            self._look()
+            b.place("quit")
         if self.pending.divergent_barrier:
             anyone = "0"
             for resume in self.pending.resumes:
@@ -352,3 +379,16 @@ class WarpFunction:
         b.emit(f"ret i32 {STOPPED}")
         b.place("fault")
         b.emit(f"ret i32 {FAULT}")
+
+    def _look(self) -> None:
+        """Let lanes go on that wait for nobody at a warp barrier; if none can run then, none ever will."""
+        b = self.builder
+        b.place("look")
+        self._gates.look()
+        for candidate in sorted(self._gates.ahead):
+            there, further = b.label("go"), b.label("next")
+            b.branch(b.value(f"icmp ne i32 {b.load('i32', f'%lanes_{candidate}')}, 0"), there, further)
+            b.place(there)
+            self._go(candidate, len(self.program.blocks))
+            b.place(further)
+        b.emit(f"ret i32 {DEADLOCK}")

@@ -168,7 +168,7 @@ def _execute(
             raise explain_fault(scene, contexts)
         for worker in workers:
             if worker.code == DEADLOCK:
-                raise explain_deadlock(scene, worker.context, worker.states, worker.barriers)
+                raise explain_deadlock(scene, worker)
         if late:
             raise explain_timeout(scene, [worker.context for worker in workers])
     return seconds, workers

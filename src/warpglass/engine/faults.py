@@ -14,13 +14,14 @@ import numpy as np
 from ..codegen.access import Site
 from ..codegen.context import LOCAL_WINDOW, NOWHERE, RESUME, SHARED_WINDOW, SLOT
 from ..errors import FaultPlace, KernelFault, KernelTimeout
-from ..program import STACK, STACK_BYTES, Barrier, Branch, ModuleVariable, Step, Switch
+from ..program import STACK, STACK_BYTES, Barrier, Branch, ModuleVariable, Step, Switch, WarpBarrier
 from .arguments import Bound
 from .backend import Dim3, Launch, unflatten
 from .heap import Chunk, Heap
 from .memory import GUARD, Meaning, Placed, explain_address
 from .prepared import Executable, Prepared
 from .system import System, freed_before
+from .worker import Worker
 
 _CUDA_NAME = {
     "out-of-bounds": "cudaErrorIllegalAddress",
@@ -35,6 +36,8 @@ _TRAPS = {
     "wild-call": "the kernel calls through a pointer that is no device function with this signature",
     "wild-branch": "brx.idx has an index beyond its list of targets",
 }
+# The ends of a block that come with an instruction.
+_STEPPING = Barrier | Branch | Switch | WarpBarrier
 # An address this close to 0 comes from a null pointer: 32-bit indices of 16-byte elements reach as far.
 _NULL_REACH = 1 << 36
 
@@ -119,31 +122,60 @@ def explain_timeout(scene: Scene, contexts: Sequence[np.ndarray]) -> KernelTimeo
     return KernelTimeout(message, FaultPlace("timeout", file, line, block, thread))
 
 
-def explain_deadlock(
-    scene: Scene, context: np.ndarray, states: Sequence[int], barriers: Sequence[int]
-) -> KernelTimeout:
+def explain_deadlock(scene: Scene, worker: Worker) -> KernelTimeout:
     """The error for a block in which every thread that has not ended waits at a barrier."""
-    launch = scene.launch
-    block = unflatten(int(context[SLOT["fault_block"]]), launch.grid)
+    stuck = worker.waiting(int(worker.context[SLOT["fault_warp"]]))
+    if any(scene.prepared.steps[step].match.member_mask is not None for step in stuck):
+        return _explain_stuck_lanes(scene, worker.context, stuck)
     ends = [one.end for one in scene.prepared.program.blocks]
     resumes = scene.executable.code.resumes
     waiting: dict[tuple[str, int, int], list[int]] = {}
-    for warp, state in enumerate(states):
+    for warp, (state, barrier) in enumerate(zip(worker.states, worker.barriers, strict=True)):
         if state >= RESUME:
             resume = resumes[min(state - RESUME, len(resumes) - 1)]
             step = next(end.step for end in ends if isinstance(end, Barrier) and end.resume == resume)
-            waiting.setdefault((*_source(step), barriers[warp]), []).append(warp)
+            waiting.setdefault((*_source(step), barrier), []).append(warp)
     places = "; ".join(
         f"warp{'s' if len(warps) > 1 else ''} {', '.join(map(str, warps))} "
         f"at barrier {barrier} ({file}:{line})"
         for (file, line, barrier), warps in waiting.items()
     )
     file, line, _ = next(iter(waiting), (None, None, None))
-    message = (
-        f"{launch.compiled.name}: deadlock in block {block}: every thread that has not ended waits at a "
-        f"barrier that cannot open: {places} (the device needs a reset)"
-    )
+    what = f"every thread that has not ended waits at a barrier that cannot open: {places}"
+    return _deadlock(scene, worker.context, what, file, line)
+
+
+def _explain_stuck_lanes(scene: Scene, context: np.ndarray, stuck: Mapping[int, int]) -> KernelTimeout:
+    """The error for a warp whose lanes wait for each other at different places; masks by step."""
+    steps = scene.prepared.steps
+    by_lane = sorted(stuck.items(), key=lambda one: one[1] & -one[1])
+    places = "; ".join(f"{_lane_list(mask)} at {_described(steps[step])}" for step, mask in by_lane)
+    waiting = next(step for step in stuck if steps[step].match.member_mask is not None)
+    what = f"lanes of warp {int(context[SLOT['fault_warp']])} wait for others that never come: {places}"
+    return _deadlock(scene, context, what, *_source(steps[waiting]))
+
+
+def _deadlock(
+    scene: Scene, context: np.ndarray, what: str, file: str | None, line: int | None
+) -> KernelTimeout:
+    block = unflatten(int(context[SLOT["fault_block"]]), scene.launch.grid)
+    name = scene.launch.compiled.name
+    message = f"{name}: deadlock in block {block}: {what} (the device needs a reset)"
     return KernelTimeout(message, FaultPlace("deadlock", file, line, block))
+
+
+def _described(step: Step) -> str:
+    file, line = _source(step)
+    return f"{'.'.join([step.instruction.opcode, *step.instruction.modifiers])} ({file}:{line})"
+
+
+def _lane_list(mask: int) -> str:
+    """`lanes 0-3, 7` for a mask."""
+    lanes = [lane for lane in range(32) if mask >> lane & 1]
+    starts = [lane for lane in lanes if lane - 1 not in lanes]
+    ends = [lane for lane in lanes if lane + 1 not in lanes]
+    runs = [f"{a}-{b}" if b > a else str(a) for a, b in zip(starts, ends, strict=True)]
+    return f"lane{'s' if len(lanes) > 1 else ''} {', '.join(runs)}"
 
 
 def _position(launch: Launch, context: np.ndarray) -> tuple[Dim3, Dim3]:
@@ -160,7 +192,7 @@ def _source(step: Step) -> tuple[str, int]:
 def _step_of_block(prepared: Prepared, index: int) -> Step | None:
     """A step that stands for a basic block, preferably one whose source line is known."""
     block = prepared.program.blocks[index]
-    steps = [*block.steps, *([block.end.step] if isinstance(block.end, Barrier | Branch | Switch) else [])]
+    steps = [*block.steps, *([block.end.step] if isinstance(block.end, _STEPPING) else [])]
     return next((step for step in steps if step.instruction.source), steps[0] if steps else None)
 
 

@@ -78,6 +78,8 @@ class Worker:
         self.context = np.zeros(len(WORDS), np.int64)
         self.code = OK  # what the last run returned
         self._sites = np.zeros(max(1, len(code.sites)) * SITE_WORDS, np.int64)
+        self._stride = code.frame_stride
+        self._waiting = code.waiting
         self._frames = aligned(code.frame_stride * shape.warps)
         self.local_size = local
         self._local = aligned(32 * local * shape.warps)
@@ -120,6 +122,12 @@ class Worker:
     def states(self) -> list[int]:
         """The state of each warp: done, or where it goes on (codegen/context.py)."""
         return self._states.tolist()
+
+    def waiting(self, warp: int) -> dict[int, int]:
+        """The lanes of a warp that wait for others of it: a mask for each step where some do."""
+        frame = self._frames[warp * self._stride :][: self._stride].view(np.uint32)
+        masks = {step: int(frame[byte // 4]) for step, byte in self._waiting.items()}
+        return {step: mask for step, mask in masks.items() if mask}
 
     @property
     def barriers(self) -> list[int]:

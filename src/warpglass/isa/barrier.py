@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from .lanes import Lanes
-from .table import Match, add_row
+from .table import Match, add_row, row
 
 V = TypeVar("V")
 
@@ -55,5 +55,7 @@ for _head, _level in (("bar", "{.cta}"), ("barrier", "{.cta}")):
                 collect=collect,
             )
 
-# The lanes of a warp run in lockstep here, so arriving together is already true for converged lanes.
-add_row("bar.warp.sync  a:b32", unit="control", control="warp-barrier")
+
+@row("bar.warp.sync  mask:b32", unit="control")
+def sync_warp(lanes: Lanes[V], m: Match, mask: V) -> None:
+    """Nothing is left to do: the lanes of a member mask meet in front of a step."""

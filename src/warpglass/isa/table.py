@@ -11,7 +11,8 @@ where left out), the rest the source operands as lane values. The result is the 
 for several destinations or a vector, None for none. Instructions that use the condition code register say so
 (`reads=CARRY`, `writes=CARRY`): it is a per-thread register like any other, the last source and the last
 destination. Control rows have no meaning of their own: `control` says
-what they do to the flow of a warp, and program/ and codegen/ act on that word.
+what they do to the flow of a warp, and program/ and codegen/ act on that word. An operand called `mask` names
+the lanes that execute an instruction together: they wait for each other in front of it.
 """
 
 from __future__ import annotations
@@ -65,6 +66,14 @@ class Match:
     def has_pair(self) -> bool:
         """Whether the first destination is written `p|q`."""
         return bool(self.instruction.operands) and isinstance(self.instruction.operands[0], tree.Pair)
+
+    @property
+    def member_mask(self) -> tree.Operand | None:
+        """The operand, if there is one, that names the lanes that execute the instruction together."""
+        for form, operand in zip(self.row.pattern.operands, self.instruction.operands, strict=False):
+            if form.name == "mask":
+                return operand
+        return None
 
     def forms(self) -> list[Place]:
         """Each operand with its place in the notation and its PTX type; implicit registers come last."""

@@ -9,7 +9,7 @@ from ..errors import CompileError
 from ..isa.calls import system_function
 from ..isa.table import IMPLICIT
 from ..ptx import tree
-from .blocks import Barrier, Block, Branch, Exit, Jump, Switch, Terminator, Trap, build_blocks
+from .blocks import Barrier, Block, Branch, Exit, Jump, Switch, Terminator, Trap, WarpBarrier, build_blocks
 from .calls import STACK, STACK_BYTES, merge_calls
 from .decode import Step, decode
 from .fairness import find_fair
@@ -19,6 +19,7 @@ from .pending import Pending, find_full, find_pending
 from .spaces import resolve_local
 from .stack import save_registers
 from .variables import ModuleVariable, find_variables
+from .warp_barriers import place_warp_barriers
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ def build_program(module: tree.Module, entry: str) -> Program:
     types = {**function.registers, **IMPLICIT}
     blocks = save_registers(build_blocks(decode(function), function.branch_targets), types)
     blocks, types, strays = resolve_local(blocks, types)
+    blocks = place_warp_barriers(blocks)
     called = {system_function(step.match) for block in blocks for step in block.steps}
     return Program(
         name=entry,
@@ -88,6 +90,7 @@ __all__ = [
     "Switch",
     "Terminator",
     "Trap",
+    "WarpBarrier",
     "build_program",
     "find_full",
     "find_pending",

@@ -62,13 +62,21 @@ class Barrier:
 
 
 @dataclass(frozen=True, slots=True)
+class WarpBarrier:
+    """Wait for the lanes of the warp that the step's member mask names, then run it, first in `resume`."""
+
+    step: Step
+    resume: int
+
+
+@dataclass(frozen=True, slots=True)
 class Trap:
     """The kernel aborts; the step's control word says why."""
 
     step: Step
 
 
-Terminator = Jump | Branch | Switch | Exit | Barrier | Trap
+Terminator = Jump | Branch | Switch | Exit | Barrier | WarpBarrier | Trap
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +96,7 @@ class Block:
                 return (taken, other) if taken != other else (taken,)
             case Switch(targets=targets):
                 return tuple(dict.fromkeys(targets))
-            case Barrier(resume=resume):
+            case Barrier(resume=resume) | WarpBarrier(resume=resume):
                 return (resume,)
             case _:
                 return ()
@@ -235,10 +243,11 @@ def _no_label(step: Step, name: str) -> CompileError:
 def _renumber(blocks: list[Block]) -> tuple[Block, ...]:
     order = _schedule(blocks)
     number = {old: new for new, old in enumerate(order)}
-    return tuple(replace(blocks[old], end=_retarget(blocks[old].end, number)) for old in order)
+    return tuple(replace(blocks[old], end=retarget(blocks[old].end, number)) for old in order)
 
 
-def _retarget(end: Terminator, number: dict[int, int]) -> Terminator:
+def retarget(end: Terminator, number: Mapping[int, int]) -> Terminator:
+    """The same end with its blocks renumbered."""
     match end:
         case Jump(target, back):
             return Jump(number[target], None if back is None else number[back])
@@ -248,7 +257,7 @@ def _retarget(end: Terminator, number: dict[int, int]) -> Terminator:
             # Calls in code that cannot be reached are gone; nothing returns there.
             known = [number[target] for target in targets if target in number]
             return replace(end, targets=tuple(number.get(target, known[0]) for target in targets))
-        case Barrier(resume=resume):
+        case Barrier(resume=resume) | WarpBarrier(resume=resume):
             return replace(end, resume=number[resume])
         case _:
             return end

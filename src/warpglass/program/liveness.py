@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from .blocks import Barrier, Block
+from .blocks import Barrier, Block, WarpBarrier
 
 
 def find_liveness(blocks: tuple[Block, ...]) -> tuple[frozenset[str], ...]:
@@ -33,7 +33,7 @@ def flow_backward(
                 killed |= written
         if block.splits is not None:
             used |= bit[block.splits] & ~killed
-        if isinstance(block.end, Barrier):
+        if isinstance(block.end, Barrier | WarpBarrier):
             used |= _mask(block.end.step.reads, bit) & ~killed
         uses.append(used)
         kills.append(killed)
@@ -84,7 +84,7 @@ def _bits(blocks: tuple[Block, ...]) -> tuple[list[str], dict[str, int]]:
             names.update(dict.fromkeys((*step.reads, *step.writes)))
         if block.splits is not None:
             names[block.splits] = None
-        if isinstance(block.end, Barrier):
+        if isinstance(block.end, Barrier | WarpBarrier):
             names.update(dict.fromkeys(block.end.step.reads))
     ordered = list(names)
     return ordered, {name: 1 << position for position, name in enumerate(ordered)}

@@ -9,6 +9,10 @@ of the warp that has not exited.
 A barrier that is reached while lanes wait elsewhere parks its lanes until the block releases the barrier;
 kernels with such a barrier are treated as if any resume point could have waiting lanes at any time.
 
+A warp barrier (warp_barriers.py) parks its lanes in front of itself if lanes of their mask are elsewhere.
+They may stand there while anything runs that can be reached from where the others are. The last to come, or
+to exit, releases them all.
+
 In a fair loop (fairness.py) lanes take turns: a backward jump lets the next block in cyclic order run, so
 lanes may wait at the loop's header while others run anything that can be reached from it.
 """
@@ -18,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from .blocks import Barrier, Block, Exit
+from .blocks import Barrier, Block, Exit, WarpBarrier
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,30 +37,47 @@ class Pending:
     divergent_barrier: bool
     resumes: tuple[int, ...]
     fair: frozenset[int] = frozenset()  # headers of fair loops
+    gates: tuple[int, ...] = ()
 
 
 def find_pending(
-    blocks: tuple[Block, ...], divergent: tuple[bool, ...], fair: frozenset[int] = frozenset()
+    blocks: tuple[Block, ...],
+    divergent: tuple[bool, ...],
+    fair: frozenset[int] = frozenset(),
+    steady: frozenset[int] = frozenset(),
 ) -> Pending:
     """Pend of every block.
 
-    `divergent[b]` says whether block b's branch may split a warp; `fair` are the headers of fair loops.
+    `divergent[b]` says whether block b's branch may split a warp; `fair` are the headers of fair loops;
+    `steady` are warp barriers that are given the same mask whenever they are reached.
     """
     resumes = tuple(sorted({block.end.resume for block in blocks if isinstance(block.end, Barrier)}))
+    gates = [index for index, block in enumerate(blocks) if isinstance(block.end, WarpBarrier)]
     parked = [frozenset[int]() for _ in blocks]
     for header in fair:
-        for index in _reachable(blocks, header):
+        for index in _reachable(blocks, {header}):
             parked[index] |= {header}
-    sets = _propagate(blocks, divergent, fair, parked)
-    divergent_barrier = any(isinstance(block.end, Barrier) and sets[i] for i, block in enumerate(blocks))
-    if divergent_barrier:
-        sets = _propagate(blocks, divergent, fair, [one | set(resumes) for one in parked])
-    return Pending(tuple(sets), divergent_barrier, resumes, fair)
+    while True:
+        sets = _propagate(blocks, divergent, fair, parked)
+        more = list(parked)
+        divergent_barrier = any(isinstance(block.end, Barrier) and sets[i] for i, block in enumerate(blocks))
+        if divergent_barrier:
+            more = [one | set(resumes) for one in more]
+        for gate in gates:
+            if sets[gate]:
+                # A new mask may let lanes through while those with another still wait.
+                through = set() if gate in steady else set(blocks[gate].successors)
+                for index in _reachable(blocks, sets[gate] | through):
+                    more[index] |= {gate}
+        if more == parked:
+            waited = tuple(gate for gate in gates if sets[gate])
+            return Pending(tuple(sets), divergent_barrier, resumes, fair, waited)
+        parked = more
 
 
-def _reachable(blocks: tuple[Block, ...], start: int) -> set[int]:
-    found = {start}
-    work = [start]
+def _reachable(blocks: tuple[Block, ...], starts: Iterable[int]) -> set[int]:
+    found = set(starts)
+    work = list(found)
     while work:
         for target in blocks[work.pop()].successors:
             if target not in found:
@@ -132,8 +153,13 @@ def _propagate(
 ) -> list[frozenset[int]]:
     schedule = _Schedule(blocks, parked)
     schedule.go_on(schedule.targets((0,)), 0)
+    behind = {
+        index: _bits(block.successors)
+        for index, block in enumerate(blocks)
+        if isinstance(block.end, WarpBarrier)
+    }
     for points in set(parked):
-        for point in points:
+        for point in points - behind.keys():
             schedule.visit(point, _bits(points))
     while schedule.work:
         index = schedule.work.pop()
@@ -143,6 +169,11 @@ def _propagate(
             schedule.take_turns(heading, waiting)
         if blocks[index].splits is None:
             schedule.go_on(heading, waiting)
+            if index in behind and waiting:  # the lanes stay, or release others that do
+                released = heading
+                for gate in _members(waiting):
+                    released |= behind.get(gate, 0)
+                schedule.go_on(0, waiting | released)
             continue
         for target in successors:
             schedule.go_on(schedule.targets((target,)), waiting)
