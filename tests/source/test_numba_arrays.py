@@ -133,7 +133,7 @@ def test_one_kernel_serves_other_strides(cuda: Any, launch: Launch) -> None:
         np.testing.assert_array_equal(out, x)
 
 
-# ---------------------------------------------------------------------------------------- attributes and indices
+# ---------------------------------------------------------------------------------------- indices
 def test_attributes(cuda: Any, launch: Launch) -> None:
     def kernel(x, y, out):
         out[0] = x.shape[0]

@@ -168,7 +168,7 @@ def test_tuple_indices(cuda: Any, launch: Launch) -> None:
     launch(kernel, 4, 96, x, table, cube)
     wanted, high = np.zeros_like(table), np.zeros_like(cube)
     np.add.at(wanted, (x % 3, x % 5), 1)
-    np.maximum.at(high, (x % 2, 1, x % 3), x)
+    np.maximum.at(high, (x % 2, np.ones_like(x), x % 3), x)
     np.testing.assert_array_equal(table, wanted)
     np.testing.assert_array_equal(cube, high)
 

@@ -11,7 +11,7 @@ add_row("bra{.uni}  target", unit="control", control="branch")
 add_row("ret{.uni}", unit="control", control="exit")
 add_row("exit", unit="control", control="exit")
 add_row("trap", unit="control", control="trap")
-# The engine's time is not the hardware's: whoever waits goes on at once, or lets others run (program/fairness.py).
+# The engine's time is not the hardware's: waiting ends at once.
 add_row("nanosleep.type  a", type="u32", unit="control", control="hint")
 # Within a block memory is seen in program order; between blocks every access goes straight to memory.
 add_row("membar.level", level="cta gl sys", unit="control", control="fence")

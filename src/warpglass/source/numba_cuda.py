@@ -12,10 +12,13 @@ import importlib
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from ..errors import CompileError
 from .argument_types import ArgumentType
+from .link import Code, link
 from .numba_package import Function, Package, capability, numba_type
 
 _lock = threading.RLock()
@@ -48,9 +51,41 @@ def _compile_ptx(
     numba_types = importlib.import_module("numba.types")
     numpy_support = importlib.import_module("numba.cuda.np.numpy_support")
     signature = numba_types.void(*(numba_type(kind, numba_types, numpy_support) for kind in types))
-    with _without_driver(target):
+    with _without_driver(target), _watched() as results:
         text, _ = cuda.compile_ptx(function, signature, cc=capability(target), lineinfo=True, **options)
-    return str(text)
+    wanted = list(results[-1].library._linking_files)
+    if "numba_attempt_nocopy_reshape" in text:
+        wanted.append(str(Path(str(cuda.__file__)).with_name("reshape_funcs.cu")))
+    return link(str(text), map(_code, wanted), target)
+
+
+@contextmanager
+def _watched() -> Iterator[list[Any]]:
+    """Note the package's results of compiling, of which its public function returns the text only."""
+    compiler: Any = importlib.import_module("numba.cuda.compiler")
+    results: list[Any] = []
+    original = compiler.compile_cuda
+
+    def compile_cuda(*args: Any, **options: Any) -> Any:
+        results.append(original(*args, **options))
+        return results[-1]
+
+    with _lock:
+        compiler.compile_cuda = compile_cuda
+        try:
+            yield results
+        finally:
+            compiler.compile_cuda = original
+
+
+def _code(path_or_object: Any) -> Code:
+    """What the package would link: a file, or an object that holds its content."""
+    driver: Any = importlib.import_module("numba.cuda.cudadrv.linkable_code")
+    one = driver.LinkableCode.from_path_or_obj(path_or_object)
+    if one.kind not in ("cu", "ptx"):
+        raise CompileError(f"{one.name}: only CUDA C++ and PTX can be linked, not {one.kind}")
+    text = one.data if isinstance(one.data, str) else one.data.decode()
+    return Code(one.name, text, "cuda" if one.kind == "cu" else "ptx")
 
 
 def _expand(kind: ArgumentType) -> tuple[str, ...]:

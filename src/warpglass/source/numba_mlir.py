@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .argument_types import ArgumentType
+from .link import link
 from .numba_package import Function, Package, capability, numba_type
 
 _lock = threading.RLock()
@@ -42,7 +43,7 @@ def _compile_ptx(
     with _without_driver(target):
         dispatcher = cuda.jit(function, chip=target, lto=False, lineinfo=True, **options)
         text: str | bytes = dispatcher.compile(signature, output="ptx").ptx
-    return text.decode() if isinstance(text, bytes) else text
+    return link(text.decode() if isinstance(text, bytes) else text, (), target)
 
 
 def _expand(kind: ArgumentType) -> tuple[str, ...]:
