@@ -12,6 +12,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 
@@ -82,9 +83,14 @@ class AnswerKernel:
 
 def contents(form: Form) -> np.ndarray:
     """What is in a form's slots at first: numbers of the type that it accesses, for every lane 32 bytes."""
-    bits = max(8, width(form.type))
+    return _contents(form.type)
+
+
+@cache
+def _contents(type_: str) -> np.ndarray:
+    bits = max(8, width(type_))
     count = SLOT_BYTES * 8 // bits
-    columns = operands(tuple(Place("m", form.type) for _ in range(count)), SLOTS, in_warp=False)
+    columns = operands(tuple(Place("m", type_) for _ in range(count)), SLOTS, in_warp=False)
     rows = zip(*columns, strict=True)
     data = b"".join(value.to_bytes(bits // 8, "little") for row in rows for value in row)
     return np.frombuffer(data, np.uint8).reshape(SLOTS, SLOT_BYTES)
@@ -92,9 +98,14 @@ def contents(form: Form) -> np.ndarray:
 
 def digest(form: Form) -> str:
     """A digest of all that a form's lanes read."""
-    columns = operands(form.sources, form.lanes, form.in_warp) if form.sources else []
-    memory = contents(form).tobytes() if form.space else b""
-    return f"{zlib.crc32(repr(columns).encode() + memory):08x}"
+    return _digest(form.sources, form.lanes, form.in_warp, form.type if form.space else None)
+
+
+@cache
+def _digest(sources: tuple[Place, ...], lanes: int, in_warp: bool, memory: str | None) -> str:
+    columns = operands(sources, lanes, in_warp) if sources else []
+    slots = _contents(memory).tobytes() if memory else b""
+    return f"{zlib.crc32(repr(columns).encode() + slots):08x}"
 
 
 def kernels(forms: Iterable[Form], largest: int) -> list[AnswerKernel]:
