@@ -40,7 +40,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "measure": ("ladders", "report"),
     "numba_device": ("*",),
     "pytest_plugin": ("", "lab", "report"),
-    "cli": ("", "lab", "lab_bench", "measure", "argument_text", "ladders", "models", "report"),
+    "cli": ("", "lab", "lab_bench", "measure", "argument_text", "ladders", "models", "report", "cli_models"),
+    "cli_models": ("lab", "argument_text", "models", "report", "source", "engine"),
     "__main__": ("cli",),
     "": ("lab", "lab_bench", "measure"),
 }
@@ -50,7 +51,7 @@ DEFERRABLE = frozenset(
     "PIL cuda cupy jinja2 llvmlite matplotlib numba numba_cuda numba_cuda_mlir numpy rich scipy torch "
     "typer".split()
 )
-DEFERS_OWN = ("", "__main__", "cli", "lab", "lab_bench", "measure", "pytest_plugin")
+DEFERS_OWN = ("", "__main__", "cli", "cli_models", "lab", "lab_bench", "measure", "pytest_plugin")
 
 HEAVY = ("PIL", "cuda", "jinja2", "llvmlite", "matplotlib", "numba", "numpy", "rich", "typer")
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import __version__
+from . import __version__, cli_models
 from .argument_text import (
     ArraySpec,
     make_arguments,
@@ -23,7 +23,7 @@ from .argument_text import (
     parse_size,
     parse_target,
 )
-from .errors import ArgumentError, WarpglassError
+from .errors import ArgumentError, WarpglassError, raised_by_kernel
 
 if TYPE_CHECKING:
     from .measure import Bench
@@ -195,22 +195,7 @@ def list_ladders() -> None:
         print_ladder(ladder.name, ladder.title, ladder.rungs(Options(as_written=True)), stdout_console())
 
 
-@app.command()
-def devices() -> None:
-    """List where kernels can run on this machine, and the GPUs whose limits the engine can apply."""
-    from . import lab
-    from .devices import get, names
-    from .report.console import stdout_console
-    from .report.listing import print_devices
-
-    engine = lab.backend("cpu")
-    default = lab.backend("auto")
-    places = (engine,) if default.name == engine.name else (default, engine)
-    print_devices(
-        [(place.name, place.description) for place in places],
-        [get(name) for name in names()],
-        stdout_console(),
-    )
+cli_models.register(app)
 
 
 def main() -> None:
@@ -220,3 +205,8 @@ def main() -> None:
     except WarpglassError as problem:
         typer.echo(f"warpglass: {problem}", err=True)
         sys.exit(BAD_USAGE if isinstance(problem, ArgumentError) else FAILED)
+    except Exception as problem:
+        if not raised_by_kernel(problem):
+            raise
+        typer.echo(f"warpglass: {type(problem).__name__}: {problem}", err=True)
+        sys.exit(FAILED)

@@ -29,6 +29,7 @@ from ..errors import CompileError, KernelTimeout, LaunchError, WarpglassError
 from ..source.compiled import Compiled
 from .arguments import Binder, pack, parameters_of
 from .backend import Launch, Outcome
+from .gpu_bandwidth import Bandwidth, measure_bandwidth
 from .gpu_driver import (
     NOT_READY,
     CudaError,
@@ -40,6 +41,7 @@ from .gpu_driver import (
 )
 from .gpu_memory import DeviceArray, Placement, copy
 from .limits import Directives, check_launch
+from .raised import check_raised, clear_raised
 from .sticky import StickyState
 
 _SPIN_SECONDS = 2e-3  # waiting for a short kernel: do not sleep
@@ -190,6 +192,8 @@ class GpuBackend:
                 began = time.perf_counter()
                 placement.place(bound, self.ordinal)
                 there = time.perf_counter()
+                module = self._modules[launch.compiled.ptx]
+                clear_raised(launch.compiled, lambda name: clear_word(self._driver, module, name))
                 seconds = self._launch(loaded, launch, pack(bound, placement.bases))
                 done = time.perf_counter()
                 placement.copy_back()
@@ -200,6 +204,7 @@ class GpuBackend:
                 placement.free()
                 raise
             placement.free()
+            check_raised(launch.compiled, lambda name: read_word(self._driver, module, name))
             return Outcome(seconds, "gpu", (there - began) + (back - done))
 
     def to_device(self, array: np.ndarray[Any, Any]) -> DeviceArray:
@@ -237,6 +242,11 @@ class GpuBackend:
                 self._scratch = int(self._driver.call("cuMemAlloc", 2 * self.l2_bytes))
             self._driver.call("cuMemsetD8", self._scratch, 0, 2 * self.l2_bytes)
             self._driver.call("cuCtxSynchronize")
+
+    def bandwidth(self) -> Bandwidth:
+        """What the memory's clock and bus allow, and what a copy of 256 MiB within the device reaches."""
+        with self._entered("bandwidth"):
+            return measure_bandwidth(self._driver, self._device, self._stream)
 
     def reset(self) -> None:
         """Forget a sticky error by giving up the context, as cudaDeviceReset does; all device arrays are

@@ -23,7 +23,7 @@ def nsight_metrics(
     The grid's number of `blocks` and the GPU's `multiprocessors` add the waves.
     """
     demand, most = fit.demand, fit.limits.blocks_per_sm
-    if fit.limits.capability >= (7, 0):
+    if demand.registers and fit.limits.capability >= (7, 0):
         demand = replace(demand, registers=max(demand.registers, _LEAST_REGISTERS))
     allowed = dict(occupancy(demand, fit.limits).allowed)
     if demand.carveout is None and fit.blocks and fit.allocated_shared:

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from ..devices.device import Limits
+from ..errors import ArgumentError
 
 WARP = 32
 REGISTERS, WARPS, BLOCKS, SHARED, BARRIERS = RESOURCES = (
@@ -105,7 +106,7 @@ class Occupancy:
 
 
 def occupancy(demand: Demand, limits: Limits) -> Occupancy:
-    """Return how a block fits a multiprocessor; raises ValueError for a demand that makes no sense."""
+    """Return how a block fits a multiprocessor; raises ArgumentError for a demand that makes no sense."""
     _check(demand)
     by_registers, allocated_registers, partitioned = _registers_limit(demand, limits)
     by_shared, allocated_shared, shared_per_sm = _shared_limit(demand, limits)
@@ -121,12 +122,12 @@ def occupancy(demand: Demand, limits: Limits) -> Occupancy:
 
 def _check(demand: Demand) -> None:
     if demand.threads < 1:
-        raise ValueError(f"a block has at least 1 thread, not {demand.threads}")
+        raise ArgumentError(f"a block has at least 1 thread, not {demand.threads}")
     for name in ("registers", "static_shared", "dynamic_shared", "barriers"):
         if getattr(demand, name) < 0:
-            raise ValueError(f"{name.replace('_', ' ')} cannot be {getattr(demand, name)}")
+            raise ArgumentError(f"{name.replace('_', ' ')} cannot be {getattr(demand, name)}")
     if demand.carveout is not None and not 0 <= demand.carveout <= 100:
-        raise ValueError(f"the carve-out is a share from 0 to 100 percent, not {demand.carveout}")
+        raise ArgumentError(f"the carve-out is a share from 0 to 100 percent, not {demand.carveout}")
 
 
 def _up(value: int, step: int) -> int:

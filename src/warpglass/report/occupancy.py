@@ -51,7 +51,7 @@ class OccupancyReport:
     multiprocessors: int | None = None
     grid: int | None = None
     compiled: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    remarks: tuple[str, ...] = ()
+    refused: str | None = None
 
     def curve(self) -> tuple[Occupancy, ...]:
         """The same at every block size."""
@@ -64,8 +64,8 @@ def print_occupancy(report: OccupancyReport, console: Console) -> None:
     subject = f"Occupancy of {report.kernel}" if report.kernel else "Occupancy"
     console.print(Text(f"{subject} on {report.gpu}", style="bold"))
     console.print(Text(f"Block: {_block_text(report)}"))
-    for remark in report.remarks:
-        console.print(Text(remark))
+    if report.compiled:
+        console.print(Text(_machine_code_text(report)))
     console.print()
     console.print(_limits_table(report.fit))
     console.print()
@@ -117,6 +117,19 @@ def _block_text(report: OccupancyReport) -> str:
     return ", ".join(parts)
 
 
+def _machine_code_text(report: OccupancyReport) -> str:
+    code, given = report.compiled, report.fit.demand.registers
+    parts = [f"{code['registers']} registers", f"{code['static_shared']} bytes of static shared memory"]
+    if code["local"]:
+        parts.append(f"{code['local']} bytes of stack per thread")
+    if code["spill_stores"] or code["spill_loads"]:
+        parts.append(f"spills: {code['spill_stores']} bytes stored, {code['spill_loads']} loaded")
+    else:
+        parts.append("no spills")
+    text = f"Machine code for {code['target']} ({code['assembler']}): {', '.join(parts)}."
+    return text if given == code["registers"] else f"{text} Counted with the {given} registers given."
+
+
 def _limits_table(fit: Occupancy) -> Table:
     demand, limits = fit.demand, fit.limits
     reserved = f" ({limits.shared_reserved} for the system)" if limits.shared_reserved else ""
@@ -163,6 +176,13 @@ def _verdict(report: OccupancyReport) -> Iterator[str]:
                 f"The grid of {_count(report.grid, 'block')} is {report.grid / at_once:.2f} waves of "
                 f"{at_once} blocks on {report.multiprocessors} multiprocessors."
             )
+        if demand.shared > limits.shared_per_block:
+            yield (
+                f"More than {limits.shared_per_block} bytes of shared memory: the launch has to ask for it "
+                "(cudaFuncAttributeMaxDynamicSharedMemorySize)."
+            )
+        if report.refused:
+            yield f"Even so a launch is refused: {report.refused}."
     for better in gains(fit):
         yield f"  {_change(demand, better.demand)} gives {_percent(better.share)}"
 
@@ -240,7 +260,7 @@ def occupancy_record(report: OccupancyReport, with_curve: bool = False) -> dict[
         "gains": [{"change": _change(fit.demand, one.demand), "occupancy": one.share} for one in gains(fit)],
         "nsight": nsight_metrics(fit, report.grid, report.multiprocessors),
         "compiled": dict(report.compiled),
-        "remarks": list(report.remarks),
+        "refused": report.refused,
     }
     if report.multiprocessors is not None:
         best = best_block(fit.demand, limits, report.multiprocessors, report.shared_per_thread)

@@ -18,6 +18,7 @@ from rich.text import Text
 from ..models.roofline import LEVELS, PRECISIONS, Peaks, Placed, Work, place, ridge
 from .figures import format_seconds
 
+_SHORTEST = 1e-9  # seconds; counts that take less are an example's, given for their ratio
 NAMES = {"dram": "DRAM", "l2": "L2", "l1": "L1", "shared": "shared memory"} | {
     name: name.upper() for name in PRECISIONS
 }
@@ -76,8 +77,9 @@ def _peaks_table(peaks: Peaks) -> Table:
 
 
 def _levels_table(placed: Placed) -> Table:
+    timed = placed.least_seconds >= _SHORTEST
     table = Table(box=None, padding=(0, 2, 0, 2), pad_edge=False)
-    for heading in ("", "bytes", "FLOP/byte", "ridge", "at least"):
+    for heading in ("", "bytes", "FLOP/byte", "ridge", "at least" if timed else ""):
         table.add_column(heading, justify="right" if heading else "left")
     for level in LEVELS:
         moved = placed.work.bytes.get(level)
@@ -89,24 +91,29 @@ def _levels_table(placed: Placed) -> Table:
             f"{moved:.4g}",
             _number(placed.work.intensity(level)),
             _number(placed.ridge(level)),
-            format_seconds(seconds) if seconds is not None else "no rate" if moved else "0 ns",
+            _time_text(seconds, moved) if timed else "",
             style="bold" if level == placed.bound else "",
         )
     return table
+
+
+def _time_text(seconds: float | None, moved: float) -> str:
+    if seconds is not None:
+        return format_seconds(seconds)
+    return "no rate" if moved else "0 ns"
 
 
 def verdict(placed: Placed) -> Iterator[str]:
     """Yield what binds the work, what it can attain, and how much of that it reached, a sentence each."""
     work = placed.work
     yield _binding(placed)
-    needs = f"needs at least {format_seconds(placed.least_seconds)}"
-    if placed.share_of_peak is None:
-        yield f"It {needs}."
-    else:
+    if placed.share_of_peak is not None:
         yield (
             f"It can attain {_number(placed.gflops)} GFLOP/s, {100 * placed.share_of_peak:.4g} % of the "
-            f"peak of {_number(placed.peak_gflops)}, and {needs}."
+            f"peak of {_number(placed.peak_gflops)}."
         )
+    if placed.least_seconds >= _SHORTEST:
+        yield f"It needs at least {format_seconds(placed.least_seconds)}."
     if work.seconds is None:
         return
     took = f"It took {format_seconds(work.seconds)}"
@@ -136,7 +143,7 @@ def _number(value: float | None) -> str:
     """Return four digits, all of the whole ones, and no exponent where it can be helped."""
     if value is None:
         return "-"
-    return f"{value:.0f}" if 1e4 <= value < 1e9 else f"{value:.4g}"
+    return f"{value:.0f}" if 9999.5 <= value < 1e9 else f"{value:.4g}"
 
 
 # ---------------------------------------------------------------------------------------- JSON
