@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..isa.lanes import Update
+from ..isa.lanes import Outline, Update
 from ..isa.types import LLVM_TYPE, is_float
 from ..program import Block, Pending, Program, Step, WarpBarrier, find_pending
 from ..ptx import tree
@@ -78,6 +78,9 @@ class _SilentLanes(LazyNanLanes):
         self, space: str, change: Update, address: Value, given: Sequence[tuple[Value, ...]]
     ) -> tuple[Value, ...]:
         return tuple(Value(operands[-1].type, "%_") for operands in given)
+
+    def outline(self, outline: Outline, operands: Sequence[Value]) -> tuple[Value, ...]:
+        return tuple(Value(type_, "%_") for type_ in outline.results)
 
 
 def _zero(type_: str) -> Kind:

@@ -14,6 +14,7 @@ from .builder import Builder
 from .infer import infer_kinds
 from .local import LocalMemory
 from .nans import LazyNanLanes
+from .outlines import outline_helper
 from .patterns import Patterns, gather_helper
 from .probes import Probe, Words
 from .registers import Kind, Registers
@@ -95,6 +96,7 @@ def _assemble(
         scatter_helper(type_, builder.declarations) for type_ in sorted(lanes.access.scatters)
     )
     outlined += "".join(atomic_helper(one, builder.declarations) for one in lanes.access.atomics.values())
+    outlined += "".join(outline_helper(*one, builder.declarations) for one in lanes.outlines.values())
     if named:
         outlined += barrier_helpers(builder.declarations)
     outlined += "".join(probe.helpers(builder.declarations) for probe in probes)

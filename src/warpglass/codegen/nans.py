@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ..isa.lanes import Update
+from ..isa.lanes import Outline, Update
 from ..isa.rounding import INFINITY, NAN
 from ..isa.types import is_float
 from .kinds import KindLanes
@@ -76,6 +76,9 @@ class LazyNanLanes(KindLanes):
         if operation == "bitcast" and a.type in _SINGLE and type_ in _SINGLE:
             return replace(super().convert(operation, a, type_), nan=a.nan)
         return super().convert(operation, a if operation in _BLIND_CONVERSIONS else self.exact(a), type_)
+
+    def outline(self, outline: Outline, operands: Sequence[Value]) -> tuple[Value, ...]:
+        return super().outline(outline, self._all_exact(tuple(operands)))
 
     # ------------------------------------------------------------------------------------ the machine
     def store(self, space: str, address: Value, values: tuple[Value, ...], volatile: bool) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from ..isa import Lanes
-from ..isa.lanes import Update
+from ..isa.lanes import Outline, Update
 from ..isa.specials import SPECIALS
 from ..isa.types import bits, is_float
 from .access import Access, Atomic
@@ -39,6 +39,7 @@ class VectorLanes(Lanes[Value]):
         self.shape = shape
         self.probes = probes
         self.mask = "-1"
+        self.outlines: dict[str, tuple[Outline, tuple[str, ...]]] = {}  # with the types of their operands
 
     @property
     def converts_half(self) -> bool:
@@ -82,6 +83,16 @@ class VectorLanes(Lanes[Value]):
         votes = self.builder.mask_bits(rare.ir)
         someone = self.builder.value(f"icmp ne i32 {votes}, 0")
         return self._unless(someone, usual, lambda: self._select(rare, other(), usual, lanes=32), lanes=32)
+
+    def outline(self, outline: Outline, operands: Sequence[Value]) -> tuple[Value, ...]:
+        given = [self.as_vector(operand) for operand in operands]
+        self.outlines[outline.name] = outline, tuple(value.type for value in given)
+        whole = "{ " + ", ".join(vector(type_) for type_ in outline.results) + " }"
+        found = self.builder.call(whole, f"wg_{outline.name}", [(vector(v.type), v.ir) for v in given])
+        return tuple(
+            Value(type_, self.builder.value(f"extractvalue {whole} {found}, {k}"))
+            for k, type_ in enumerate(outline.results)
+        )
 
     def _unless(self, someone: str, usual: Value, other: Callable[[], Value], lanes: int) -> Value:
         """A branch around what is seldom needed; the lanes' values meet again behind it."""

@@ -18,6 +18,10 @@ from . import (
     hints,
     integer,
     logic,
+    matrix,
+    matrix_emulated,
+    matrix_memory,
+    matrix_wmma,
     mbarrier,
     memory,
     packed,
@@ -43,5 +47,6 @@ SECTIONS = (
     half,
 )
 SECTIONS += (half_compare, hints, integer, logic, mbarrier, memory, packed, system, warp)
+SECTIONS += (matrix, matrix_emulated, matrix_memory, matrix_wmma)
 
 __all__ = ["SECTIONS", "Lanes", "Match", "Row", "known_forms", "match"]

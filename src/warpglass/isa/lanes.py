@@ -6,7 +6,7 @@ that a scalar stands for all of them (codegen/kinds.py). Arithmetic is two's com
 defines it; division by zero and its remainder give all ones, as ptxas makes them on NVIDIA's hardware; shift
 amounts must be smaller than the width.
 
-Seven primitives are left to implementations; everything else here is made of them.
+Eight primitives are left to implementations; everything else here is made of them.
 """
 
 from __future__ import annotations
@@ -31,6 +31,19 @@ class Update:
 
     name: str
     make: Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """A meaning with long code: `make(lanes, *operands)` gives values of the types `results`.
+
+    It depends neither on which lanes are active nor on memory. `name` tells it from all others: code for it
+    is made once a kernel.
+    """
+
+    name: str
+    results: tuple[str, ...]
+    make: Callable[..., Sequence[Any]]
 
 
 class Lanes(ABC, Generic[V]):
@@ -77,6 +90,10 @@ class Lanes(ABC, Generic[V]):
         The code of `other` is jumped over where no lane needs it.
         """
 
+    @abstractmethod
+    def outline(self, outline: Outline, operands: Sequence[V]) -> tuple[V, ...]:
+        """What a long meaning makes of operands."""
+
     # ------------------------------------------------------------------------------------ the machine
     @abstractmethod
     def special(self, name: str) -> V:
@@ -120,9 +137,7 @@ class Lanes(ABC, Generic[V]):
 
     # ------------------------------------------------------------------------------------ across lanes
     @abstractmethod
-    def update(
-        self, space: str, change: Update, address: V, given: Sequence[tuple[V, ...]]
-    ) -> tuple[V, ...]:
+    def update(self, space: str, change: Update, address: V, given: Sequence[tuple[V, ...]]) -> tuple[V, ...]:
         """As atomic, for any change of neighbouring elements: `given` has the operands of each element.
 
         Elements are replaced one after another, each indivisibly; the address is one for all of them.

@@ -1,0 +1,35 @@
+"""Functions for meanings so long that a kernel should have their code only once: matrix products."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..isa.lanes import Outline
+from .access import Access
+from .builder import Builder, vector
+from .local import LocalMemory
+from .shape import Shape
+from .values import Value
+from .vector import VectorLanes
+
+
+def outline_helper(outline: Outline, operands: Sequence[str], declarations: set[str]) -> str:
+    """`@wg_NAME`: vectors of 32 lanes in, of the scalar types `operands`; a structure of vectors out."""
+    builder = Builder(declarations)
+    access = Access(builder)
+    lanes = VectorLanes(access, LocalMemory(access, 0), Shape((32, 1, 1)))
+    given = [Value(type_, f"%operand{k}") for k, type_ in enumerate(operands)]
+    whole = "{ " + ", ".join(vector(type_) for type_ in outline.results) + " }"
+    result = "poison"
+    for k, value in enumerate(outline.make(lanes, *given)):
+        result = builder.value(f"insertvalue {whole} {result}, {vector(value.type)} {value.ir}, {k}")
+    listed = ", ".join(f"{vector(value.type)} {value.ir}" for value in given)
+    return "\n".join(
+        [
+            f"define internal {whole} @wg_{outline.name}({listed}) noinline #0 {{",
+            "entry:",
+            *builder.lines,
+            f"  ret {whole} {result}",
+            "}\n",
+        ]
+    )

@@ -1,0 +1,195 @@
+"""Matrices between memory and registers: wmma.load, wmma.store, ldmatrix, stmatrix, movmatrix.
+
+Elements of a lane that lie next to each other in memory and in a register are loaded and stored together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from .lanes import Lanes
+from .matrix_layouts import LANES, Layout, Place
+from .memory import space_of
+from .table import Match, Meaning, add_row, row
+
+V = TypeVar("V")
+
+_SPACES = "global shared shared::cta"
+_EVERY = range(LANES)
+
+
+# ---------------------------------------------------------------------------------------- whole matrices
+def _groups(layout: Layout, by_row: bool) -> list[tuple[int, int]]:
+    """A lane's elements by what lies together in memory and in a register: the first, and how many."""
+    per = max(1, 32 // layout.bits)
+    step = (0, 1) if by_row else (1, 0)
+    together = all(
+        (right[0] - left[0], right[1] - left[1]) == step
+        for e in range(layout.elements)
+        if (e + 1) % per
+        for left, right in zip(layout.places[e], layout.places[e + 1], strict=True)
+    )
+    size = per if together else 1
+    return [(e, size) for e in range(0, layout.elements, size)]
+
+
+def _address(lanes: Lanes[V], layout: Layout, element: int, by_row: bool, base: V, stride: V) -> V:
+    """Where each lane's element lies in memory."""
+    lines, within = zip(*(place if by_row else place[::-1] for place in layout.places[element]), strict=True)
+    start = lanes.mul(lanes.lane_constants("i64", lines), stride)
+    offset = lanes.add(start, lanes.lane_constants("i64", within))
+    if layout.bits < 8:
+        distance = lanes.apply("lshr", offset, lanes.constant("i64", (8 // layout.bits).bit_length() - 1))
+    else:
+        distance = lanes.mul(offset, lanes.constant("i64", layout.bits // 8))
+    return lanes.add(base, distance)
+
+
+def _stride(lanes: Lanes[V], layout: Layout, by_row: bool, given: V | None) -> V:
+    """Elements from row to row or column to column; if none is given, those of the matrix follow closely."""
+    if given is not None:
+        return lanes.extend(given, "i64", signed=False)
+    return lanes.constant("i64", 1 + max(place[by_row] for place in layout.where))
+
+
+def add_load(notation: str, layout: Layout, types: str) -> None:
+    """A row that loads a matrix as `.layout` says."""
+
+    def meaning(lanes: Lanes[V], m: Match, a: V, given: V | None = None) -> tuple[V, ...]:
+        by_row = m.layout == "row"
+        stride = _stride(lanes, layout, by_row, given)
+        loaded: dict[tuple[Place, ...], V] = {}
+        parts: list[V] = []
+        for first, count in _groups(layout, by_row):
+            places = layout.places[first]
+            if places not in loaded:
+                type_ = "double" if layout.bits == 64 else f"i{layout.bits * count}"
+                address = _address(lanes, layout, first, by_row, a, stride)
+                loaded[places] = lanes.load(space_of(m), address, type_, 1, volatile=False)[0]
+            parts.append(loaded[places])
+        per = len(parts) // layout.registers
+        if per == 1:
+            return tuple(parts)
+        return tuple(lanes.join(parts[k : k + per]) for k in range(0, len(parts), per))
+
+    operands = f"d*{layout.registers}:{_register(layout)}, [a], {{c:b32}}"
+    add_row(
+        f"{notation}  {operands}",
+        unit="memory",
+        meaning=meaning,
+        layout="row col",
+        space=_SPACES,
+        type=types,
+    )
+
+
+def add_store(notation: str, layout: Layout, types: str) -> None:
+    """A row that stores a matrix as `.layout` says."""
+
+    def meaning(lanes: Lanes[V], m: Match, a: V, b: Sequence[V], given: V | None = None) -> None:
+        by_row = m.layout == "row"
+        stride = _stride(lanes, layout, by_row, given)
+        groups = _groups(layout, by_row)
+        per = len(groups) // layout.registers
+        parts = [part for word in b for part in (lanes.split(word, per) if per > 1 else (word,))]
+        for (first, _), part in zip(groups, parts, strict=True):
+            address = _address(lanes, layout, first, by_row, a, stride)
+            lanes.store(space_of(m), address, (part,), volatile=False)
+
+    operands = f"[a], b*{layout.registers}:{_register(layout)}, {{c:b32}}"
+    add_row(
+        f"{notation}  {operands}",
+        unit="memory",
+        meaning=meaning,
+        layout="row col",
+        space=_SPACES,
+        type=types,
+    )
+
+
+def _register(layout: Layout) -> str:
+    return "f64" if layout.bits == 64 else "b32"
+
+
+# ---------------------------------------------------------------------------------------- 8 by 8 halves
+# Lane 8i+r names row r of matrix i, 16 bytes; lane 4r+t then holds halves 2t and 2t+1 of row r.
+def _ldmatrix(count: int) -> Meaning:
+    def meaning(lanes: Lanes[V], m: Match, a: V) -> tuple[V, ...]:
+        # Lanes whose address is not asked for take part with another's.
+        rows = lanes.permute(a, tuple(lane % (8 * count) for lane in _EVERY))
+        words = lanes.load(space_of(m), rows, "i32", 4, volatile=False)
+        return tuple(_spread(lanes, words, 8 * k, m.trans is not None) for k in range(count))
+
+    return meaning
+
+
+def _spread(lanes: Lanes[V], words: Sequence[V], first: int, transposed: bool) -> V:
+    """A matrix's register from its rows, which lanes `first` and following hold whole."""
+    if not transposed:
+        moved = [lanes.permute(word, tuple(first + lane // 4 for lane in _EVERY)) for word in words]
+        return _choose(lanes, moved, tuple(lane % 4 for lane in _EVERY))
+    halves: list[V] = []
+    for half in range(2):
+        source = tuple(first + lane % 4 * 2 + half for lane in _EVERY)
+        moved = [lanes.permute(word, source) for word in words]
+        halves.append(_half(lanes, _choose(lanes, moved, tuple(lane // 8 for lane in _EVERY))))
+    return lanes.join(halves)
+
+
+def _half(lanes: Lanes[V], word: V) -> V:
+    """Of the lane's word the half that its column has: the upper one for odd columns."""
+    low, high = lanes.split(word, 2)
+    odd = lanes.lane_constants("i1", tuple(lane // 4 % 2 for lane in _EVERY))
+    return lanes.select(odd, high, low)
+
+
+def _choose(lanes: Lanes[V], values: Sequence[V], which: tuple[int, ...]) -> V:
+    """For each lane the value that it names."""
+    chosen = values[0]
+    for k in range(1, len(values)):
+        mine = lanes.lane_constants("i1", tuple(int(number == k) for number in which))
+        chosen = lanes.select(mine, values[k], chosen)
+    return chosen
+
+
+def _transpose(lanes: Lanes[V], a: V) -> V:
+    """A matrix in registers with rows and columns exchanged."""
+    halves = [
+        _half(lanes, lanes.permute(a, tuple((lane % 4 * 2 + half) * 4 + lane // 8 for lane in _EVERY)))
+        for half in range(2)
+    ]
+    return lanes.join(halves)
+
+
+@row("movmatrix.sync.aligned.m8n8.trans.b16  d:b32, a:b32", unit="inter_thread_communication")
+def movmatrix(lanes: Lanes[V], m: Match, a: V) -> V:
+    return _transpose(lanes, a)
+
+
+def _stmatrix(count: int) -> Meaning:
+    def meaning(lanes: Lanes[V], m: Match, a: V, b: Sequence[V]) -> None:
+        registers = [_transpose(lanes, word) if m.trans else word for word in b]
+        words: list[V] = []
+        for k in range(4):
+            moved = [lanes.permute(word, tuple(lane % 8 * 4 + k for lane in _EVERY)) for word in registers]
+            words.append(_choose(lanes, moved, tuple(lane // 8 for lane in _EVERY)))
+        with lanes.only(lanes.lane_constants("i1", tuple(int(lane < 8 * count) for lane in _EVERY))):
+            lanes.store(space_of(m), a, tuple(words), volatile=False)
+
+    return meaning
+
+
+for _count in (1, 2, 4):
+    add_row(
+        f"ldmatrix.sync.aligned.m8n8.x{_count}{{.trans}}{{.space}}.b16  d*{_count}:b32, [a]",
+        unit="memory",
+        meaning=_ldmatrix(_count),
+        space="shared shared::cta",
+    )
+    add_row(
+        f"stmatrix.sync.aligned.m8n8.x{_count}{{.trans}}{{.space}}.b16  [a], b*{_count}:b32",
+        unit="memory",
+        meaning=_stmatrix(_count),
+        space="shared shared::cta",
+    )
