@@ -68,6 +68,7 @@ def compile_ir(ir: str) -> bytes:
     """Compile a module that defines `@run` to object code for this host."""
     machine = _target_machine()
     module = llvm.parse_assembly(ir + _function_attributes())
+    module.verify()  # on a malformed module the passes end the process
     module.triple = llvm.get_process_triple()
     module.data_layout = str(machine.target_data)
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))

@@ -147,8 +147,10 @@ remember:
   %limit = lshr i64 %bytes, %log
   %limit.p = getelementptr i64, ptr %site.p, i64 1
   store i64 %limit, ptr %limit.p
+  %distance.p = getelementptr i64, ptr %range, i64 2
+  %distance = load i64, ptr %distance.p
   %remembered.p = getelementptr i64, ptr %site.p, i64 2
-  store i64 %delta, ptr %remembered.p
+  store i64 %distance, ptr %remembered.p
   br label %done
 done:
   ret i1 false
