@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from .context import BARRIER_WORDS, BARRIERS, DEADLOCK, DONE, LEFT, OK, RESUME, SLOT, START, STOPPED
 from .shape import Shape
+from .turns import pass_turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class Rounds:
 
     `header` and `stride` are the bytes of a warp's frame that hold masks, and of the whole frame;
     `first_yield` is the least state that means a warp has only yielded; `local` are the bytes of local
-    memory a thread; `named` says whether barriers have ids.
+    memory a thread; `named` says whether barriers have ids, `turns` whether blocks take turns.
     """
 
     header: int
@@ -27,6 +28,7 @@ class Rounds:
     first_yield: int | None
     local: int
     named: bool
+    turns: bool
 
 
 _ARGUMENTS = (
@@ -87,7 +89,13 @@ def block_loop(shape: Shape, rounds: Rounds) -> str:
     after, shut, settled = "stay", "xor i1 %open, true", f"icmp slt i32 %now, {yields}"
     if rounds.first_yield is None:  # every barrier opens after every round; LLVM drops what follows from it
         shut, settled = "icmp ne i32 0, 0", "icmp eq i32 0, 0"
-    reset = settle = ""
+    reset = settle = note_block = ""
+    done = "block_done"
+    if rounds.turns:
+        done = "turn_passed"
+        note_block = f"""
+  %block.p = getelementptr i64, ptr %context, i64 {SLOT["block"]}
+  store i64 %block, ptr %block.p"""
     if rounds.named:
         after, shut = "opening", "call i1 @wg_is_held(ptr %context, i32 %warp)"
         reset, settle = _reset_barriers(shape), _OPENING
@@ -116,16 +124,16 @@ got:
   %to = call i64 @llvm.smin.i64(i64 %wanted, i64 %count)
   br label %next_block
 next_block:
-  %block = phi i64 [ %from, %got ], [ %block.next, %block_done ], [ %left_block, %return_to ]
-  %last = phi i64 [ %to, %got ], [ %last, %block_done ], [ 0, %return_to ]
-  %fresh = phi i1 [ true, %got ], [ true, %block_done ], [ false, %return_to ]
+  %block = phi i64 [ %from, %got ], [ %block.next, %{done} ], [ %left_block, %return_to ]
+  %last = phi i64 [ %to, %got ], [ %last, %{done} ], [ 0, %return_to ]
+  %fresh = phi i1 [ true, %got ], [ true, %{done} ], [ false, %return_to ]
   %stopping = load volatile i32, ptr %stop
   %asked = icmp ne i32 %stopping, 0
   %first_bad = load volatile i64, ptr %limit
   %late = icmp sge i64 %block, %first_bad
   %halt = or i1 %asked, %late
   br i1 %halt, label %stopped, label %start_block
-start_block:
+start_block:{note_block}
   %cx64 = urem i64 %block, %gx64
   %yz = udiv i64 %block, %gx64
   %cy64 = urem i64 %yz, %gy64
@@ -204,7 +212,7 @@ leave:
   store i64 %block, ptr %left_block.p
   ret i64 {LEFT}
 {settle}
-block_done:
+block_done:{pass_turn() if rounds.turns else ""}
   %block.next = add i64 %block, 1
   %more_blocks = icmp slt i64 %block.next, %last
   br i1 %more_blocks, label %next_block, label %take

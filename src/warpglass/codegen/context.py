@@ -41,6 +41,9 @@ WORDS = (
     "fault_address",
     "fault_warp",
     "fault_block",
+    "block",  # the block under way, in kernels whose blocks take turns
+    "turn",  # pointer to the i64 number of the block whose turn it is
+    "give_way",  # the host's function that offers the processor to other threads
 )
 SLOT = {name: position for position, name in enumerate(WORDS)}
 

@@ -21,6 +21,7 @@ from .registers import Kind, Registers
 from .runtime import DECLARATIONS, helpers
 from .shape import Promises, Shape
 from .steps import Steps, Symbols
+from .turns import turn_helper
 from .vector import VectorLanes
 from .warp import WarpFunction
 
@@ -89,7 +90,8 @@ def _assemble(
     header = -(-warp.kept_bytes // 64) * 64
     stride = header + -(-registers.frame_size // 64) * 64
     named = any(_is_named(block) for block in program.blocks)
-    rounds = Rounds(header, stride, warp.first_yield, program.local.size, named)
+    turns = bool(program.ordered)
+    rounds = Rounds(header, stride, warp.first_yield, program.local.size, named, turns)
     outlined = "".join(gather_helper(type_, builder.declarations) for type_ in sorted(lanes.access.gathers))
     outlined += "".join(pick_helper(type_, builder.declarations) for type_ in sorted(lanes.access.picks))
     outlined += "".join(
@@ -99,6 +101,8 @@ def _assemble(
     outlined += "".join(outline_helper(*one, builder.declarations) for one in lanes.outlines.values())
     if named:
         outlined += barrier_helpers(builder.declarations)
+    if turns:
+        outlined += turn_helper()
     outlined += "".join(probe.helpers(builder.declarations) for probe in probes)
     parts = (
         helpers(program.local.size if program.strays else 0),

@@ -185,6 +185,8 @@ class WarpFunction:
             probe.block(emission, index, block)
         for step in block.steps:
             self.clock.issue(step)
+            if step.number in self.program.ordered:
+                b.call("i1", "wg_take_turn", [("ptr", "%context")])
             self.steps.run(step, mask, blend)
         self.clock.count(ends=not isinstance(block.end, Jump | WarpBarrier))
         self._end(index, block, mask)

@@ -22,6 +22,7 @@ from ..errors import ArgumentError, LaunchError
 from ..program import Program
 from .arguments import Bound, pack
 from .backend import Launch, Outcome
+from .doorbell import spare_cores
 from .faults import Scene, explain_deadlock, explain_fault, explain_timeout
 from .heap import Heap
 from .limits import check_launch
@@ -137,7 +138,12 @@ def _execute(
     shared = prepared.program.shared.static + launch.shared
     x, y, z = launch.grid
     blocks = x * y * z
-    count = thread_count() if blocks >= _SMALL_GRID and not prepared.allocates else 1
+    # Blocks of a cooperative grid cannot take turns: each needs the others to go on.
+    turns = bool(prepared.program.ordered)
+    alone = prepared.allocates or (prepared.cooperative and turns)
+    count = thread_count() if blocks >= _SMALL_GRID and not alone else 1
+    if turns:  # who waits for a turn keeps a core busy
+        count = min(count, spare_cores() + 1)
     control = executable.control
     control.clear()
     if prepared.cooperative:
@@ -146,7 +152,7 @@ def _execute(
         for block, worker in enumerate(workers):
             worker.fill(launch.grid, block + 1, 1, parameters, shared, ranges, system)
     else:
-        chunk = max(1, min(64, blocks // (count * 8)))
+        chunk = 1 if turns else max(1, min(64, blocks // (count * 8)))
         workers = executable.workers(count)
         for worker in workers:
             worker.fill(launch.grid, blocks, chunk, parameters, shared, ranges, system)

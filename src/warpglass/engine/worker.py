@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import ctypes
 import struct
+import sys
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -32,19 +34,22 @@ from .backend import Dim3
 from .system import System
 
 _CONTEXT = struct.Struct(f"={len(WORDS)}q")
-_NEXT, _STOP, _LIMIT = 0, 16, 32  # words of Control, on cache lines of their own
+_NEXT, _STOP, _LIMIT, _TURN = 0, 16, 32, 48  # words of Control, on cache lines of their own
 _NO_LIMIT = 1 << 62
 
 
 class Control:
-    """The words that all workers of a launch share: the next block, the stop flag, the first bad block."""
+    """The words that all workers of a launch share: the next block, the stop flag, the first bad block, whose
+    turn it is."""
 
     def __init__(self, shared: Control | None = None, first: int = 0) -> None:
         """`shared` is the control whose stop flag and limit hold here too; `first` is the first block."""
         self._words = aligned(512).view(np.int64)
         self._first = first
         address = self._words.ctypes.data
-        self.next, self.stop_flag, self.limit = (address + 8 * word for word in (_NEXT, _STOP, _LIMIT))
+        self.next, self.stop_flag, self.limit, self.turn = (
+            address + 8 * word for word in (_NEXT, _STOP, _LIMIT, _TURN)
+        )
         if shared is not None:
             self.stop_flag, self.limit = shared.stop_flag, shared.limit
         self.clear()
@@ -53,6 +58,7 @@ class Control:
         """Make ready for a launch."""
         words = self._words
         words[_NEXT], words[_STOP], words[_LIMIT] = self._first, 0, _NO_LIMIT
+        words[_TURN] = self._first
 
     def stop(self) -> None:
         """Tell all workers to end at the next backward jump or block."""
@@ -108,6 +114,8 @@ class Worker:
             counters=self.words.ctypes.data,
             sites=self._sites.ctypes.data,
             threads=threads.ctypes.data,
+            turn=control.turn,
+            give_way=_give_way(),
             system=ctypes.cast(self._entry, ctypes.c_void_p).value or 0,
             fault_site=NOWHERE,
         )
@@ -214,6 +222,14 @@ class Worker:
         words[_BLOCKS], words[_CHUNK] = blocks, chunk
         words[_SHARED_SIZE], words[_RANGE_COUNT] = shared_size, count // RANGE_WORDS
         _CONTEXT.pack_into(self._context_bytes, 0, *words)
+
+
+@lru_cache(maxsize=1)
+def _give_way() -> int:
+    """The address of the host's function that lets other threads run."""
+    if sys.platform == "win32":
+        return ctypes.cast(ctypes.windll.kernel32.SwitchToThread, ctypes.c_void_p).value or 0
+    return ctypes.cast(ctypes.CDLL(None).sched_yield, ctypes.c_void_p).value or 0
 
 
 _SHARED, _SHARED_SIZE, _RANGE_COUNT = SLOT["shared"], SLOT["shared_size"], SLOT["range_count"]

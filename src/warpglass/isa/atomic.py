@@ -122,6 +122,17 @@ def _keeps_subnormals(lanes: Lanes[V], space: str, a: V) -> V:
     return lanes.extend(in_window(lanes, "shared", a), "i32", signed=False)
 
 
+def depends_on_order(m: Match, used: bool) -> bool:
+    """Whether what an instruction leaves in memory or returns depends on its turn among other blocks' ones.
+
+    `used` says whether its result is; without it only what is the same in any order does not.
+    """
+    if m.row.meaning not in (atom, red, cas) or space_of(m) == "shared":
+        return False
+    commutes = m.op in ("add", "min", "max", "and", "or", "xor") and (m.op, m.type) not in _CHANGES
+    return used or not commutes
+
+
 # ---------------------------------------------------------------------------------------- rows
 def _add_rows(operations: str, notation: str, *, exchange: bool = False, **choices: str) -> None:
     """`atom` and, unless it is an exchange, `red`; `notation` is what follows sem, scope and space."""

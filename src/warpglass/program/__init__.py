@@ -18,6 +18,7 @@ from .liveness import find_dirty, find_liveness
 from .pending import Pending, find_full, find_pending
 from .spaces import resolve_local
 from .stack import save_registers
+from .turns import find_ordered
 from .variables import ModuleVariable, find_variables
 from .warp_barriers import place_warp_barriers
 
@@ -38,6 +39,7 @@ class Program:
     strays: frozenset[int]  # steps with generic accesses that may reach local memory
     variables: tuple[ModuleVariable, ...]  # .global and .const
     functions: Mapping[str, int]  # addresses of functions
+    ordered: frozenset[int]  # steps before which a block needs its turn
     services: frozenset[str]  # functions of the CUDA runtime that are called
     origins: tuple[str, ...]  # the function that each step is from, by number; empty if nothing is called
 
@@ -69,6 +71,7 @@ def build_program(module: tree.Module, entry: str) -> Program:
         variables=find_variables(module, function, merged.addresses),
         functions=merged.addresses,
         origins=merged.origins,
+        ordered=find_ordered(blocks),
         services=frozenset(filter(None, called)),
     )
 

@@ -1,0 +1,53 @@
+"""Steps in which blocks must take turns for results that do not depend on timing.
+
+Blocks run on several threads at once, so the order in which atomic operations of different blocks reach an
+element is anyone's. Most do not mind: a sum of integers is the same in any order. Where it matters, as for
+sums of floating-point numbers or for tickets, a block waits until all blocks before it have ended. So such
+operations happen in the order of the blocks, however many threads there are (codegen/turns.py). The counter
+by which cooperative grids synchronise is not looked at: it lies where only `%envreg` registers lead.
+"""
+
+from __future__ import annotations
+
+from ..isa.atomic import depends_on_order
+from ..ptx import tree
+from .blocks import Barrier, Block, WarpBarrier
+from .decode import Step
+
+
+def find_ordered(blocks: tuple[Block, ...]) -> frozenset[int]:
+    """The numbers of the steps before which a block needs its turn."""
+    read: set[str] = set()
+    for block in blocks:
+        read.update(*(step.reads for step in block.steps))
+        if block.splits is not None:
+            read.add(block.splits)
+        if isinstance(block.end, Barrier | WarpBarrier):
+            read.update(block.end.step.reads)
+    steps = [step for block in blocks for step in block.steps]
+    found = [s for s in steps if depends_on_order(s.match, used=not read.isdisjoint(s.writes))]
+    workspace = _workspace_registers(steps) if found else set[str]()
+    return frozenset(step.number for step in found if not _reaches(step, workspace))
+
+
+def _reaches(step: Step, addresses: set[str]) -> bool:
+    """Whether a step accesses memory through one of the registers."""
+    bases = [operand.base for operand in step.instruction.operands if isinstance(operand, tree.Address)]
+    return any(isinstance(base, tree.Register) and base.name in addresses for base in bases)
+
+
+def _workspace_registers(steps: list[Step]) -> set[str]:
+    """The registers that are computed from where a cooperative grid's workspace is."""
+    found: set[str] = set()
+    grown = True
+    while grown:
+        grown = False
+        for step in steps:
+            named = any(
+                isinstance(operand, tree.Special) and operand.name.startswith("%envreg")
+                for operand in step.instruction.operands
+            )
+            if (named or not found.isdisjoint(step.reads)) and not found.issuperset(step.writes):
+                found.update(step.writes)
+                grown = True
+    return found

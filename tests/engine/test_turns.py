@@ -1,0 +1,100 @@
+"""Atomics whose order matters: the same results in every run, with any number of threads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from warpglass import lab, ptx
+from warpglass.errors import KernelFault
+from warpglass.program import build_program
+
+SOURCE = r"""
+extern "C" __global__ void float_sum(const float *x, float *out, int n) {
+    float v = 0;
+    for (int i = threadIdx.x; i < n * (1 + blockIdx.x % 3); i += 32) v += x[i % n] * (1 + blockIdx.x);
+    atomicAdd(&out[threadIdx.x % 4], v);
+}
+extern "C" __global__ void compact(const int *x, int *count, int *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && x[i] % 3 == 0) out[atomicAdd(count, 1)] = x[i];
+}
+extern "C" __global__ void last(int *out) {
+    if (threadIdx.x % 2) atomicExch(out, blockIdx.x * blockDim.x + threadIdx.x);
+}
+extern "C" __global__ void bins(const int *x, unsigned *out) {
+    int v = x[blockIdx.x * blockDim.x + threadIdx.x];
+    atomicAdd(&out[v & 7], 1u); atomicMax(&out[8], (unsigned)v); atomicXor(&out[9], (unsigned)v);
+}
+extern "C" __global__ void in_shared(float *out) {
+    __shared__ float s;
+    if (threadIdx.x == 0) s = 0;
+    __syncthreads();
+    atomicAdd(&s, 0.1f * threadIdx.x);
+    __syncthreads();
+    if (threadIdx.x == 0) out[blockIdx.x] = s;
+}
+extern "C" __global__ void breaks(float *out, int n) {
+    atomicAdd(out, 1.f);
+    if (blockIdx.x == 37) out[n] = 1;
+}
+"""
+
+X = np.random.default_rng(2).integers(0, 1000, 4096).astype(np.int32)
+
+
+@pytest.fixture(params=["1", "2", "5"])
+def threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setenv("WARPGLASS_THREADS", request.param)
+    monkeypatch.setattr("warpglass.engine.cpu.spare_cores", lambda: 4)
+    return int(request.param)
+
+
+def launch(name: str, grid: int, block: int, *args: object) -> None:
+    lab.run(lab.compile(SOURCE, name), grid, block, args, device="cpu", timeout=30)
+
+
+def test_floating_point_sums_have_one_order(threads: int, mode: str):
+    x, out = np.random.default_rng(1).random(100, np.float32), np.zeros(4, np.float32)
+    launch("float_sum", 300, 32, x, out, x.size)
+    want = np.zeros(4, np.float32)
+    for block in range(300):
+        for lane in range(32):
+            v = np.float32(0)
+            for i in range(lane, 100 * (1 + block % 3), 32):
+                v = np.float32(np.float64(x[i % 100]) * (1 + block) + np.float64(v))  # one rounding: an fma
+            want[lane % 4] += v
+    assert out.tobytes() == want.tobytes()
+
+
+def test_places_are_given_in_the_order_of_the_threads(threads: int, mode: str):
+    count, out = np.zeros(1, np.int32), np.zeros(X.size, np.int32)
+    launch("compact", X.size // 64, 64, X, count, out, X.size)
+    # The warps of a block take their places in order, and so do the lanes of a warp.
+    kept = X[X % 3 == 0]
+    assert count[0] == kept.size
+    assert out[: kept.size].tolist() == kept.tolist()
+
+
+def test_the_last_thread_wins(threads: int, mode: str):
+    out = np.zeros(1, np.int32)
+    launch("last", 200, 64, out)
+    assert out[0] == 200 * 64 - 1
+
+
+def test_a_fault_ends_the_turns(threads: int, mode: str):
+    out = np.zeros(8, np.float32)
+    with pytest.raises(KernelFault, match=r"out\[8\].*block \(37, 0, 0\)"):
+        launch("breaks", 400, 32, out, out.size)
+    lab.reset("cpu")
+    assert out[0] >= 32 * 37
+
+
+@pytest.mark.parametrize(
+    ("name", "ordered"),
+    [("float_sum", True), ("compact", True), ("last", True), ("bins", False), ("in_shared", False)],
+)
+def test_only_those_take_turns_whose_order_matters(name: str, ordered: bool):
+    compiled = lab.compile(SOURCE, name).compile(())
+    program = build_program(ptx.parse(compiled.ptx, name), compiled.entry)
+    assert bool(program.ordered) is ordered
