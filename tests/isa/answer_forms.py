@@ -1,9 +1,9 @@
 """Every form of every row as one instruction, and the operands on which hardware answers for it.
 
 Unlike forms.py this asks no oracle: a form is a row with a choice of each modifier, so new rows are found as
-soon as they are in the table. Of rows with very many combinations (`_ALL`, and `_ACCESS` where most modifiers
-say nothing about a lone thread) as many are taken as every two choices need to meet. Not here: the kernel
-around a form (answer_kernels.py) and what hardware said (answers.py).
+soon as they are in the table. Of rows with very many combinations (more than `_ALL`, or `_ACCESS` if it is an
+access) as many are taken as every two choices need to meet. Not here: the kernel around a form
+(answer_kernels.py) and what hardware said (answers.py).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import itertools
 import math
 import random
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -27,6 +27,7 @@ LANES = 256  # operands on which a form computes
 SLOTS = 32  # operands on which a form accesses memory, 32 bytes each
 SLOT_BYTES = 32
 _ALL, _ACCESS = 600, 24
+_ESSENTIAL = ("space", "op", "type", "vec")  # what of an access a lone thread sees
 
 # Opcodes that neither operands in registers nor memory of a thread's own show at work: where they are run.
 OWN_TESTS = {
@@ -35,11 +36,16 @@ OWN_TESTS = {
     "program/test_blocks.py": "bra ret exit trap bar",
     "engine/test_barriers.py": "barrier",
     "engine/test_calls_ptx.py": "brx",
+    "isa/test_matrix.py": "mma wmma ldmatrix stmatrix movmatrix",
+    "isa/test_async_copy.py": "cp",
+    "isa/test_mbarrier.py": "mbarrier",
+    "isa/test_hints.py": "prefetch prefetchu applypriority discard createpolicy",
+    "isa/test_warp_control.py": "setmaxnreg nanosleep griddepcontrol",
 }
 ACCESSES = ("ld", "st", "atom", "red")
 _COUNTS = {"v2": 2, "v4": 4, "v8": 8}
 # Operands that are not any number of their type, by their name in the notation.
-_IMMEDIATES = {"mask": "-1", "table": "0xCA"}
+IMMEDIATES = {"mask": "-1", "table": "0xCA", "policy": "policy"}
 _POOLS = {"base": tuple(range(32)), "carry": (0, 1)}
 
 
@@ -77,7 +83,7 @@ class Form:
         name = "{" + ", ".join(place.names) + "}" if place.count else place.name
         if form.address:
             return f"[{name}]"
-        return f"{name}|{form.second}" if form.second else _IMMEDIATES.get(name, name)
+        return f"{name}|{form.second}" if form.second else IMMEDIATES.get(name, name)
 
     @property
     def sources(self) -> tuple[Place, ...]:
@@ -85,7 +91,7 @@ class Form:
         found = [
             place
             for form, place in self.operands
-            if not (form.destination or form.address or form.name in _IMMEDIATES)
+            if not (form.destination or form.address or form.name in IMMEDIATES)
         ]
         return (*found, *(Place("carry", "u32") for form, _, _ in self.row.implicit if not form.destination))
 
@@ -157,12 +163,11 @@ def all_forms() -> list[Form]:
 def forms_of(row: Row) -> Iterator[Form]:
     """The forms of a row, or as many that every two choices of modifiers meet."""
     places = row.pattern.modifiers
-    limit = _ACCESS if row.pattern.opcode in ACCESSES else _ALL
-    for words in _combinations([_choices(place) for place in places], limit):
+    split = any(form.vector for form in row.pattern.operands) and "vec" not in row.pattern.text
+    for words in _access_words(row) if row.pattern.opcode in ACCESSES else _combinations(places, _ALL):
         chosen = zip(places, words, strict=True)
         values = {place.name: word for place, word in chosen if word is not None}
         opcode = ".".join([row.pattern.opcode, *(word for word in words if word is not None)])
-        split = any(form.vector for form in row.pattern.operands) and "vec" not in row.pattern.text
         for count in (2, 4) if split else (_COUNTS.get(values.get("vec", ""), 0),):
             operands = tuple((form, _place(row, form, values, count)) for form in row.pattern.operands)
             if all(place.type in LLVM_TYPE for _, place in operands):
@@ -170,6 +175,17 @@ def forms_of(row: Row) -> Iterator[Form]:
                 if row.unit == "fp16" and operands[0][0].second:  # only pairs of halves have two results
                     alone = (replace(operands[0][0], second=None), operands[0][1])
                     yield Form(row, opcode, tuple(values.items()), (alone, *operands[1:]))
+
+
+def _access_words(row: Row) -> Iterator[tuple[str | None, ...]]:
+    """Combinations for an access: orders, scopes and hints say nothing to a lone thread, and take turns."""
+    places = row.pattern.modifiers
+    essential = [k for k, place in enumerate(places) if place.name in _ESSENTIAL]
+    for number, words in enumerate(_combinations([places[k] for k in essential], _ACCESS)):
+        whole = [one[number % len(one)] for one in map(_choices, places)]
+        for k, word in zip(essential, words, strict=True):
+            whole[k] = word
+        yield tuple(whole)
 
 
 def _place(row: Row, form: OperandForm, values: dict[str, str], count: int) -> Place:
@@ -183,7 +199,8 @@ def _choices(place: Modifier) -> list[str | None]:
     return [None, *place.choices] if place.optional else list(place.choices)
 
 
-def _combinations(choices: list[list[str | None]], limit: int) -> Iterator[tuple[str | None, ...]]:
+def _combinations(places: Sequence[Modifier], limit: int) -> Iterator[tuple[str | None, ...]]:
+    choices = [_choices(place) for place in places]
     total = math.prod(len(one) for one in choices)
     yield from itertools.product(*choices) if total <= limit else _pairs_covered(choices)
 

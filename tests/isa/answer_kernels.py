@@ -26,6 +26,7 @@ _AREA = SLOTS * SLOT_BYTES  # bytes of a form's slots
 _MOST_SLOTS = 40  # forms of a kernel that access memory: 48 KiB of shared memory are static
 # 64-bit registers with the address of the thread's slot of the first form.
 _SLOT = {"global": "%rd80", "generic": "%rd80", "shared": "%rd81", "local": "%rd82", "const": "%rd83"}
+_POLICY = "%rd7"  # of the cache: that of data used once
 _READ_ONLY = "%rd84"  # in an array that no thread writes
 
 
@@ -174,6 +175,7 @@ class _Writer:
             yield from self._copy("AFTER", self.space, _SLOT[self.space], "global", "%rd80")
 
     def _prelude(self) -> Iterator[str]:
+        yield f"mov.b64 {_POLICY}, 0x12F0000000000000;"
         yield "ld.param.u64 %rd90, [given]; ld.param.u64 %rd91, [out]; ld.param.u64 %rd80, [out];"
         yield "mov.u32 %r90, %tid.x; mov.u32 %r91, %ctaid.x; mov.u32 %r92, %ntid.x;"
         yield "mad.lo.u32 %r93, %r91, %r92, %r90; mad.wide.u32 %rd91, %r93, 8, %rd91;"
@@ -247,7 +249,7 @@ class _Writer:
                 written.append(f"[{self._address(form, number)}]")
                 continue
             if not operand.destination and place not in form.sources:
-                written.append(form.shown(operand, place))  # an immediate
+                written.append(_POLICY if operand.name == "policy" else form.shown(operand, place))
                 continue
             first = target if operand.destination else source
             wide = form.row.pattern.opcode == "ld"

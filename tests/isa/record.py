@@ -1,14 +1,18 @@
 """Writes what the GPU of this machine answers for every form: `python -m tests.isa.record OUTDIR`.
 
-Forms that the driver's assembler refuses are written with its reason, and so are forms that fault. Copy the
-files to tests/cases/isa.
+Forms that the driver's assembler refuses are written with its reason, and so are forms that fault. Unpack
+OUTDIR/answers.tar in tests/cases/isa.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+import tarfile
 import time
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +25,8 @@ from .answer_kernels import build, kernels
 from .answers import Answer, answers_of, save
 
 _LARGEST = 64  # forms in a kernel
+_BLOCK = 64  # threads: few, since forms may take all registers that a thread can have
+_PROCESSES = 8  # the driver's assembler takes most of the time
 _PLACE = re.compile(r"line (\d+)[;:]\s*(?:error\s*:\s*)?(.*)")
 
 
@@ -30,20 +36,37 @@ def main() -> None:
         sys.exit("usage: python -m tests.isa.record OUTDIR")
     started = time.monotonic()
     forms = all_forms()
+    batches = [[form.text for form in made.forms] for made in kernels(forms, _LARGEST)]
     found: dict[str, Answer] = {}
-    batches = [list(made.forms) for made in kernels(forms, _LARGEST)]
-    for number, batch in enumerate(batches, 1):
-        found |= record(batch, "gpu")
-        if number % 20 == 0 or number == len(batches):
-            seconds = time.monotonic() - started
-            sys.stdout.write(f"{number} of {len(batches)} kernels, {seconds:.0f} s\n")
-            sys.stdout.flush()
+    with ProcessPoolExecutor(_PROCESSES, mp_context=get_context("spawn")) as pool:
+        for number, answers in enumerate(pool.map(_record_named, batches), 1):
+            found |= {answer.text: answer for answer in answers}
+            if number % 20 == 0 or number == len(batches):
+                seconds = time.monotonic() - started
+                sys.stdout.write(f"{number} of {len(batches)} kernels, {seconds:.0f} s\n")
+                sys.stdout.flush()
     by_unit: dict[str, list[Answer]] = {}
     for form in forms:
         by_unit.setdefault(form.row.unit, []).append(found[form.text])
-    save(Path(sys.argv[1]), _who(), by_unit)
+    folder = Path(sys.argv[1])
+    who = f"{lab.backend('gpu').description}, {time.strftime('%Y-%m-%d')}"
+    save(folder, who, by_unit)
+    with tarfile.open(folder / "answers.tar", "w") as archive:
+        for file in sorted(folder.glob("*.txt.xz")):
+            archive.add(file, file.name)
+            file.unlink()
     refused = sum(bool(answer.refused) for answer in found.values())
-    sys.stdout.write(f"{len(found)} forms, {refused} of them refused, in {sys.argv[1]}\n")
+    sys.stdout.write(f"{len(found)} forms, {refused} of them refused, in {folder / 'answers.tar'}\n")
+
+
+def _record_named(texts: list[str]) -> list[Answer]:
+    known = _forms_by_text()
+    return list(record([known[text] for text in texts], "gpu").values())
+
+
+@cache
+def _forms_by_text() -> dict[str, Form]:
+    return {form.text: form for form in all_forms()}
 
 
 def record(forms: list[Form], engine: str) -> dict[str, Answer]:
@@ -53,7 +76,8 @@ def record(forms: list[Form], engine: str) -> dict[str, Answer]:
         made = build(forms)
         arguments: list[Any] = made.arguments()
         try:
-            run_ptx(made.text, 1, made.lanes, arguments, engine=engine)
+            block = min(_BLOCK, made.lanes)
+            run_ptx(made.text, made.lanes // block, block, arguments, engine=engine)
             return found | {answer.text: answer for answer in answers_of(made, arguments[-1])}
         except CompileError as error:
             problem = str(error)
@@ -63,6 +87,8 @@ def record(forms: list[Form], engine: str) -> dict[str, Answer]:
                 if int(line) in made.lines
             }
         except LaunchError as error:
+            if error.synchronous:
+                raise  # says nothing about the forms
             lab.backend("gpu").reset()
             reasons, problem = {}, str(error)
         if not reasons:
@@ -82,10 +108,6 @@ def _apart(forms: list[Form], engine: str, problem: str) -> dict[str, Answer]:
 
 def _words(reason: str) -> str:
     return " ".join(reason.split())[:160] or "refused without a reason"
-
-
-def _who() -> str:
-    return f"{lab.backend('gpu').description}, {time.strftime('%Y-%m-%d')}"
 
 
 if __name__ == "__main__":
