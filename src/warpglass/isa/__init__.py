@@ -29,6 +29,7 @@ from . import (
     warp,
 )
 from .lanes import Lanes
+from .refused import refusal
 from .table import Match, Row, known_forms, match
 
 SECTIONS = (
@@ -49,4 +50,4 @@ SECTIONS = (
 SECTIONS += (half_compare, hints, integer, logic, mbarrier, memory, packed, system, warp)
 SECTIONS += (matrix, matrix_emulated, matrix_memory, matrix_wmma)
 
-__all__ = ["SECTIONS", "Lanes", "Match", "Row", "known_forms", "match"]
+__all__ = ["SECTIONS", "Lanes", "Match", "Row", "known_forms", "match", "refusal"]

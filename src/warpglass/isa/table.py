@@ -157,6 +157,26 @@ def match(instruction: tree.Instruction) -> Match | None:
     return None
 
 
-def known_forms(opcode: str) -> tuple[str, ...]:
-    """The notations of all rows of an opcode, for messages."""
-    return tuple(dict.fromkeys(candidate.pattern.text for candidate in ROWS.get(opcode, ())))
+def known_forms(instruction: tree.Instruction) -> tuple[str, ...]:
+    """For messages: the rows of an instruction's opcode that have most of its modifiers, four at most, with
+    the operations and types that they are for."""
+    rows = ROWS.get(instruction.opcode, [])
+    fitting = [sum(_has(row, word) for word in instruction.modifiers) for row in rows]
+    best = [row for row, count in zip(rows, fitting, strict=True) if count == max(fitting)]
+    return tuple(dict.fromkeys(_describe(row) for row in best))[:_ENOUGH]
+
+
+_ENOUGH = 4
+
+
+def _has(row: Row, word: str) -> bool:
+    return any(word in place.choices for place in row.pattern.modifiers)
+
+
+def _describe(row: Row) -> str:
+    choices = [
+        f"{place.name}: {' '.join(place.choices)}"
+        for place in row.pattern.modifiers
+        if place.name in ("op", "type") and len(place.choices) > 1
+    ]
+    return f"{row.pattern.text} ({'; '.join(choices)})" if choices else row.pattern.text

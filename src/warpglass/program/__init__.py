@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 
-from ..errors import CompileError
+from ..errors import CompileError, UnsupportedError
 from ..isa.calls import system_function
 from ..isa.table import IMPLICIT
 from ..ptx import tree
@@ -50,6 +51,7 @@ def build_program(module: tree.Module, entry: str) -> Program:
     if function is None or function.body is None:
         known = ", ".join(f.name for f in module.functions if f.entry) or "none"
         raise CompileError(f"the PTX has no kernel named {entry!r}; it has: {known}")
+    _refuse_clusters(function)
     merged = merge_calls(module, function)
     function = merged.function
     types = {**function.registers, **IMPLICIT}
@@ -74,6 +76,15 @@ def build_program(module: tree.Module, entry: str) -> Program:
         ordered=find_ordered(blocks),
         services=frozenset(filter(None, called)),
     )
+
+
+def _refuse_clusters(function: tree.Function) -> None:
+    for directive, extents in function.directives:
+        if directive == "reqnctapercluster" and prod(extents) > 1:
+            raise UnsupportedError(
+                f"kernel {function.name} wants clusters of {prod(extents)} blocks (.reqnctapercluster, "
+                "__cluster_dims__), which the engine does not support: every block is a cluster of its own"
+            )
 
 
 __all__ = [

@@ -95,8 +95,10 @@ def registers_of(operand: tree.Operand) -> Iterator[str]:
 
 
 def _explain(item: tree.Instruction) -> Diagnostic:
-    forms = isa.known_forms(item.opcode)
-    known = "known forms: " + "; ".join(forms) if forms else "no form of it is known"
+    known = isa.refusal(item)
+    if known is None:
+        forms = isa.known_forms(item)
+        known = "known forms: " + "; ".join(forms) if forms else "no form of it is known"
     return _unsupported(item, ".".join([item.opcode, *item.modifiers]), known)
 
 

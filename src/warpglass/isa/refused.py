@@ -1,0 +1,40 @@
+"""What the engine refuses on purpose, with what to use instead: groups of instructions without any row."""
+
+from __future__ import annotations
+
+from ..ptx import tree
+
+_TEXTURES = "the engine has no textures or surfaces; use global memory (ld.global.nc, st.global)"
+_WARPGROUP = "the engine has no matrix products of warp groups (sm_90a); use mma.sync or wmma"
+_TENSOR_MEMORY = "the engine has no tensor memory (sm_100a); use mma.sync or wmma"
+_BULK = "the engine has no bulk copies or tensor maps (TMA); use cp.async, or loads and stores"
+_REMOTE = "the engine has no asynchronous access to other blocks' memory; use st, red or atom"
+_MULTICAST = "the engine is one GPU and has no multicast memory; use ld, red and atom"
+_CLUSTER_LAUNCH = "on the engine every block is a cluster of its own, and all are launched"
+_DEBUGGER = "the engine has no debugger or profiler to signal to; leave it out"
+_VIDEO = "the engine has no video instructions; use integer arithmetic, shifts and bit fields"
+
+_SCALAR_VIDEO = "vadd vsub vabsdiff vmin vmax vshl vshr vmad vset"
+_SIMD_VIDEO = "vadd vsub vavrg vabsdiff vmin vmax vset"
+
+# Opcode and first modifiers -> why it is refused.
+_REASONS = {
+    **dict.fromkeys(("tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"), _TEXTURES),
+    "wgmma": _WARPGROUP,
+    "tcgen05": _TENSOR_MEMORY,
+    **dict.fromkeys(("cp.async.bulk", "cp.reduce.async.bulk", "st.bulk"), _BULK),
+    **dict.fromkeys(("tensormap", "prefetch.tensormap", "fence.proxy.tensormap::generic"), _BULK),
+    **dict.fromkeys(("st.async", "red.async"), _REMOTE),
+    "multimem": _MULTICAST,
+    "clusterlaunchcontrol": _CLUSTER_LAUNCH,
+    **dict.fromkeys(("brkpt", "pmevent"), _DEBUGGER),
+    **dict.fromkeys(_SCALAR_VIDEO.split(), _VIDEO),
+    **{f"{name}{lanes}": _VIDEO for name in _SIMD_VIDEO.split() for lanes in (2, 4)},
+}
+
+
+def refusal(instruction: tree.Instruction) -> str | None:
+    """Why a group of instructions is not supported and what is; None for others."""
+    words = (instruction.opcode, *instruction.modifiers)
+    names = (".".join(words[:count]) for count in range(1, len(words) + 1))
+    return next((_REASONS[name] for name in names if name in _REASONS), None)
