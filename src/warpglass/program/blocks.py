@@ -87,6 +87,12 @@ class Block:
     end: Terminator
 
     @property
+    def all_steps(self) -> tuple[Step, ...]:
+        """The steps, the terminator's own included if it has one."""
+        end = self.end
+        return self.steps if isinstance(end, Jump | Exit) else (*self.steps, end.step)
+
+    @property
     def successors(self) -> tuple[int, ...]:
         """The blocks that may run next, of the same lanes."""
         match self.end:
