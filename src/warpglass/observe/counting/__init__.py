@@ -6,19 +6,19 @@ turns their words into one Tally per instruction; the counters of observe/counte
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from ...codegen import Probe
-from ...program import Barrier, Block, Branch, Program, Step, Switch, Trap
-from .accesses import AccessProbe
+from ...program import Branch, Program, Step
+from .accesses import AccessProbe, Rewritten
 from .branches import BranchProbe
 from .execution import ExecutionProbe
 from .rules import Row
 
-__all__ = ["Counting", "Row", "Tally", "steps_of"]
+__all__ = ["Counting", "Rewritten", "Row", "Tally"]
 
 Place = tuple[str, bool]  # state space, and whether it is written
 
@@ -27,26 +27,31 @@ Place = tuple[str, bool]  # state space, and whether it is written
 class Tally:
     """What one instruction of the program did over a launch.
 
-    `issued` counts warps that came to it, `warps` those of them with at least one lane whose predicate holds,
-    `threads` such lanes. `accesses` has the four numbers of rules.py for each state space and direction;
-    `divergent` counts executions of a branch at which lanes parted.
+    `issued` counts warps that came to it, `active` their lanes; `warps` those with at least one lane whose
+    predicate holds, `threads` such lanes. `accesses` has the four numbers of rules.py for each state space
+    and direction; `divergent` counts executions of a branch at which lanes parted, `taken` lanes
+    that jumped.
     """
 
     step: Step
     issued: int
+    active: int
     warps: int
     threads: int
     divergent: int = 0
+    taken: int = 0
     accesses: Mapping[Place, Row] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Counting:
-    """The instrument; one value serves every kernel."""
+    """The instrument, told what the machine does otherwise than the PTX says."""
+
+    rewritten: Rewritten = field(default_factory=Rewritten)
 
     def probes(self, program: Program) -> Sequence[Probe]:
         """One probe of each kind."""
-        return ExecutionProbe(), BranchProbe(), AccessProbe()
+        return ExecutionProbe(), BranchProbe(), AccessProbe(self.rewritten)
 
     @staticmethod
     def read(program: Program, probes: Sequence[Probe], totals: np.ndarray) -> tuple[Tally, ...]:
@@ -60,18 +65,11 @@ class Counting:
         found: list[Tally] = []
         for index, block in enumerate(program.blocks):
             warps, threads = execution.of_block(index, words)
-            for step in steps_of(block):
+            for step in block.all_steps:
                 number = step.number
                 acting, lanes = execution.of_step(number, words) or (warps, threads)
-                parted = branches.of_step(number, words)
+                parted, taken = branches.of_step(number, words)
                 if isinstance(block.end, Branch) and block.end.step is step:
                     acting, lanes = warps, threads  # a branch acts whatever its predicate says
-                found.append(Tally(step, warps, acting, lanes, parted, rows.get(number, {})))
+                found.append(Tally(step, warps, threads, acting, lanes, parted, taken, rows.get(number, {})))
         return tuple(found)
-
-
-def steps_of(block: Block) -> Iterator[Step]:
-    """The instructions of a block, its last one included."""
-    yield from block.steps
-    if isinstance(block.end, Barrier | Branch | Switch | Trap):
-        yield block.end.step

@@ -7,7 +7,7 @@ sorted by their window first.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ...codegen import Emission, Probe, Words
@@ -34,17 +34,43 @@ class CountedSite:
     word: int
 
 
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """What the machine makes of memory accesses, by PTX line, where it is not one for one.
+
+    `silent` lines make none; `wide` ones, of `(line, bytes, distance)`, access that many bytes a thread, from
+    `distance` bytes on.
+    """
+
+    silent: frozenset[int] = frozenset()
+    wide: frozenset[tuple[int, int, int]] = frozenset()
+
+
 class AccessProbe(Probe):
     """Adds up what each access site costs; `sites` says where the totals are, four words each."""
 
+    def __init__(self, rewritten: Rewritten):
+        self._silent = rewritten.silent
+        self._wide = {line: (size, distance) for line, size, distance in rewritten.wide}
+
     def prepare(self, program: Program, words: Words) -> None:
         self._words = words
+        self._lines = {
+            step.number: step.instruction.line for block in program.blocks for step in block.all_steps
+        }
         self.sites: list[CountedSite] = []
         self._memories: dict[Helper, int | None] = {}  # helpers in use, first word of what each remembers
         self._known: dict[tuple[Helper, Offsets], int] = {}  # the same for known distances
         self._tables: dict[str, str] = {}  # text of a constant -> its name
 
     def access(self, at: Emission, site: Site, address: Value) -> None:
+        line = self._lines[site.step]
+        if line in self._silent:
+            return
+        if line in self._wide:
+            size, distance = self._wide[line]
+            site = replace(site, size=size)
+            address = at.lanes.add(address, at.lanes.constant("i64", distance))
         if site.space != "generic":
             self._count(at, site, site.space, address)
             return

@@ -1,0 +1,23 @@
+"""Counters under Nsight Compute's names: one subject a file; `COUNTERS` has them all."""
+
+from __future__ import annotations
+
+from . import branches, flops, global_memory, instructions, launch, local_memory, shared_memory
+from .table import COUNTERS, EXACT, MEASURED, MODELLED, PTX_LEVEL, Counter, Measured
+
+__all__ = [
+    "COUNTERS",
+    "EXACT",
+    "MEASURED",
+    "MODELLED",
+    "PTX_LEVEL",
+    "Counter",
+    "Measured",
+    "branches",
+    "flops",
+    "global_memory",
+    "instructions",
+    "launch",
+    "local_memory",
+    "shared_memory",
+]

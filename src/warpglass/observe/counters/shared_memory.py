@@ -1,0 +1,78 @@
+"""Shared memory: wavefronts, which are passes over its 32 banks of 4 bytes, and the conflicts among them.
+
+Lanes that want different words of one bank need one pass each; lanes that want the same word share one.
+Accesses of 8 bytes are served by half warps, of 16 bytes by quarters. The hardware's own counters also have
+passes that were lost to other clients of the same memory; here the addresses alone decide.
+"""
+
+from __future__ import annotations
+
+from .table import Measured, add, ratio
+
+_VERBS = {"ld": ("ld",), "st": ("st",), "atom": ("atom", "red")}
+REQUESTS, WAVEFRONTS, IDEAL, BYTES = range(4)
+_WORDS = {"ld": "loads", "st": "stores", "atom": "atomics"}
+
+
+def _column(m: Measured, verbs: tuple[str, ...], column: int) -> float:
+    return sum(m.memory("shared", kind, column) for name in verbs for kind in _VERBS[name])
+
+
+def _conflicts(m: Measured, verbs: tuple[str, ...]) -> float:
+    return _column(m, verbs, WAVEFRONTS) - _column(m, verbs, IDEAL)
+
+
+def _declare(suffix: str, what: str, verbs: tuple[str, ...]) -> None:
+    add(
+        f"l1tex__data_pipe_lsu_wavefronts_mem_shared{suffix}.sum",
+        f"wavefronts of shared {what}",
+        lambda m: _column(m, verbs, WAVEFRONTS),
+        rewritten=True,
+    )
+    add(
+        f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared{suffix}.sum",
+        f"wavefronts of shared {what} beyond those that they need without bank conflicts",
+        lambda m: _conflicts(m, verbs),
+        rewritten=True,
+    )
+    add(
+        f"smsp__sass_data_bytes_mem_shared{suffix}.sum",
+        f"distinct bytes that shared {what} ask for",
+        lambda m: _column(m, verbs, BYTES),
+        rewritten=True,
+    )
+
+
+_declare("", "loads, stores and atomics", ("ld", "st", "atom"))
+for _verb, _what in _WORDS.items():
+    _declare(f"_op_{_verb}", _what, (_verb,))
+    add(
+        f"smsp__inst_executed_op_shared_{_verb}.sum",
+        f"warp instructions that are shared {_what}, those without acting lanes included",
+        lambda m, v=_verb: sum(m.issued("shared", kind) for kind in _VERBS[v]),
+        machine=True,
+    )
+add(
+    "memory_l1_wavefronts_shared",
+    "wavefronts of shared memory by the addresses alone",
+    lambda m: _column(m, tuple(_VERBS), WAVEFRONTS),
+    rewritten=True,
+)
+add(
+    "memory_l1_wavefronts_shared_ideal",
+    "wavefronts that shared memory would need without bank conflicts",
+    lambda m: _column(m, tuple(_VERBS), IDEAL),
+    rewritten=True,
+)
+add(
+    "smsp__sass_average_data_bytes_per_wavefront_mem_shared.pct",
+    "share of the 128 bytes a wavefront that was asked for",
+    lambda m: ratio(_column(m, tuple(_VERBS), BYTES), 128 * _column(m, tuple(_VERBS), WAVEFRONTS), 100),
+    rewritten=True,
+)
+add(
+    "smsp__sass_average_data_bytes_per_wavefront_mem_shared.ratio",
+    "bytes asked for per wavefront of shared memory",
+    lambda m: ratio(_column(m, tuple(_VERBS), BYTES), _column(m, tuple(_VERBS), WAVEFRONTS)),
+    rewritten=True,
+)

@@ -1,0 +1,8 @@
+"""Metrics under nvprof's names: one subject a file; `METRICS` has them all."""
+
+from __future__ import annotations
+
+from . import execution, memory
+from .table import METRICS, Metric
+
+__all__ = ["METRICS", "Metric", "execution", "memory"]
