@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pytest
 
-STAGES = ("source", "ptx", "isa", "program", "codegen", "engine", "observe", "report")  # left to right
+# From left to right.
+STAGES = ("source", "ptx", "isa", "program", "sass", "codegen", "engine", "observe", "report")
 
 # Plain records and leaf tables.
 EVERYONE = ("errors", "record", "devices", "source.compiled", "ptx.tree", "engine.backend")

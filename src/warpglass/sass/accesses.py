@@ -1,0 +1,138 @@
+"""What became of each memory instruction: kept, removed, or merged with its neighbours.
+
+Belongs here: pairing PTX memory instructions with machine ones. ptxas merges accesses of neighbouring
+addresses that differ by constants (four ld.shared become one LDS.128, in the line of one of them), drops
+loads whose value it has, and keeps local arrays in registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ..isa.types import BITS, LLVM_TYPE
+from ..program import Program
+from ..ptx import tree
+from .decode import Instruction
+
+_SPACES = ("global", "shared", "local")
+_ACCESS = {"ld": "load", "ldu": "load", "st": "store", "atom": "atomic", "red": "reduction"}
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One PTX memory instruction and its machine counterpart.
+
+    `space` is as written ("generic" if not at all), `access` load, store, atomic or reduction, `size` the
+    bytes of each thread. `leader` is the line that the machine access carries: the instruction's own if it
+    was kept, another one's if it was merged with that, None if it was removed. Of a leader, `width` is the
+    bytes that each thread accesses at once, `members` the lines merged into it with their distance in bytes
+    from the first one, itself included, and `machine` the operation ("LDS", "ATOMG").
+    """
+
+    line: int
+    space: str
+    access: str
+    size: int
+    leader: int | None = None
+    width: int = 0
+    members: tuple[tuple[int, int], ...] = ()
+    machine: str = ""
+
+    @property
+    def removed(self) -> bool:
+        """Whether no machine instruction makes this access."""
+        return self.leader is None
+
+    @property
+    def merged(self) -> bool:
+        """Whether the machine access serves other PTX lines too."""
+        return len(self.members) > 1 or self.leader not in (None, self.line)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where an instruction accesses memory, as far as its text says."""
+
+    block: int
+    base: tree.Operand
+    offset: int
+
+
+def find_accesses(program: Program, code: Iterable[Instruction]) -> Mapping[int, Access]:
+    """Return what became of every memory instruction of a kernel, by PTX line."""
+    machine: dict[int, list[Instruction]] = {}
+    for item in code:
+        if item.access:
+            machine.setdefault(item.line, []).append(item)
+    found: dict[int, Access] = {}
+    places: dict[int, _Place] = {}
+    for number, block in enumerate(program.blocks):
+        for step in block.steps:
+            made = _describe(step.instruction)
+            if made is None:
+                continue
+            address = next((o for o in step.instruction.operands if isinstance(o, tree.Address)), None)
+            if address is not None:
+                places[made.line] = _Place(number, address.base, address.offset)
+            found[made.line] = _keep(made, machine.get(made.line, ()))
+    for line, access in list(found.items()):
+        if access.width > access.size and access.access in ("load", "store") and line in places:
+            _merge(line, found, places)
+    return found
+
+
+def _describe(instruction: tree.Instruction) -> Access | None:
+    """The access of a PTX instruction; None if it is none."""
+    access = _ACCESS.get(instruction.opcode)
+    words = [word.partition("::")[0] for word in instruction.modifiers]
+    if access is None or "param" in words or "const" in words:
+        return None
+    space = next((word for word in words if word in _SPACES), "generic")
+    types = [word for word in words if word in LLVM_TYPE]
+    if not types:
+        return None
+    elements = next((int(word[1:]) for word in words if word in ("v2", "v4", "v8")), 1)
+    return Access(instruction.line, space, access, BITS[LLVM_TYPE[types[-1]]] // 8 * elements)
+
+
+def _keep(access: Access, machine: Sequence[Instruction]) -> Access:
+    if not machine:
+        return access
+    widest = max(machine, key=lambda item: item.width)
+    if access.access in ("atomic", "reduction"):
+        widest = next((item for item in machine if item.access in ("atomic", "reduction")), widest)
+    return replace(
+        access,
+        leader=access.line,
+        width=max(widest.width, access.size) if access.access not in ("load", "store") else widest.width,
+        members=((access.line, 0),),
+        machine=widest.name if widest.access != "reduction" else "RED",
+    )
+
+
+def _merge(leader: int, found: dict[int, Access], places: Mapping[int, _Place]) -> None:
+    """Find the lines that one wide access serves: a window of its width without gaps around the leader."""
+    own, place = found[leader], places[leader]
+    near = {
+        places[line].offset: line
+        for line, access in found.items()
+        if line in places
+        and (access.space, access.access, access.size) == (own.space, own.access, own.size)
+        and (places[line].block, places[line].base) == (place.block, place.base)
+        and (access.removed or line == leader)
+    }
+    count = own.width // own.size
+    windows = [
+        [start + own.size * index for index in range(count)]
+        for start in range(place.offset - own.width + own.size, place.offset + own.size, own.size)
+    ]
+    # An aligned window is likelier where several would do.
+    windows.sort(key=lambda window: window[0] % own.width != 0)
+    window = next((window for window in windows if all(offset in near for offset in window)), None)
+    if window is None:
+        return
+    members = tuple((near[offset], offset - window[0]) for offset in window)
+    for line, _ in members:
+        found[line] = replace(found[line], leader=leader)
+    found[leader] = replace(found[leader], members=members)

@@ -1,0 +1,37 @@
+"""What is known of a run at the level of PTX: the input of estimate.py.
+
+Belongs here: records of counts by PTX line, and nothing that makes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class LineCounts:
+    """Counts of one run by PTX line; every line with an instruction of the kernel has a row in `executed`.
+
+    `executed`: executions by warps with at least one active thread, and by threads whose guard holds.
+    `parted`: executions of a conditional branch at which the threads of a warp parted.
+    `trips`: of a loop, named by the line of its first instruction, how often its body ran per entry:
+    {times: (warps, threads)}. Without it, every entry is taken to run the loop equally often.
+    `rounds`: of an atomic operation on shared memory in floating point, which machine code tries until no
+    other thread interferes: the tries of warps and of threads. Without it, the first try is taken to succeed.
+    """
+
+    executed: Mapping[int, tuple[int, int]]
+    parted: Mapping[int, int] = field(default_factory=dict[int, int])
+    trips: Mapping[int, Mapping[int, tuple[int, int]]] = field(
+        default_factory=dict[int, Mapping[int, tuple[int, int]]]
+    )
+    rounds: Mapping[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
+
+    def warps(self, line: int) -> int:
+        """Executions of a line by warps; 0 where it has no row."""
+        return self.executed.get(line, (0, 0))[0]
+
+    def threads(self, line: int) -> int:
+        """Executions of a line by threads; 0 where it has no row."""
+        return self.executed.get(line, (0, 0))[1]

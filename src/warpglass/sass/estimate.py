@@ -1,0 +1,128 @@
+"""Counters of the hardware, from counts by PTX line and what ptxas made of each line.
+
+Belongs here: sums over machine instructions. How often their blocks ran is flow.py's. Names are Nsight
+Compute's; definitions are those of NVIDIA's documentation.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from .counts import LineCounts
+from .decode import Instruction
+from .flow import BlockCount, count_blocks
+from .operations import FLOPS, KIND
+from .translate import Translation
+
+_FLOP = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
+_SHARED = "smsp__inst_executed_op_shared_{}.sum"
+_SHARED_NAMES = {"load": "ld", "store": "st", "atomic": "atom"}
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """Executions of one machine instruction: by warps, their active threads, threads whose guard held."""
+
+    instruction: Instruction
+    warps: Fraction
+    active: Fraction
+    threads: Fraction
+
+
+def execute(translation: Translation, counts: LineCounts) -> tuple[Executed, ...]:
+    """Return how often each machine instruction was executed; those only made for linking are left out."""
+    blocks = count_blocks(translation, counts)
+    shares = _Guards(translation, counts, blocks)
+    return tuple(
+        Executed(item, count.warps, count.threads, shares.threads(item, number))
+        for number, (block, count) in enumerate(zip(translation.graph.blocks, blocks, strict=True))
+        for item in block.instructions
+        if item.offset not in translation.linking and not block.rare
+    )
+
+
+class _Guards:
+    """The threads for which guards hold.
+
+    Where all that a line became stands under a guard, a short branch was turned into it, and the guard held
+    for the threads that executed the line. A guard on a part of what a line became corrects rare operands.
+    """
+
+    def __init__(self, translation: Translation, counts: LineCounts, blocks: tuple[BlockCount, ...]):
+        self.counts = counts
+        self.blocks = blocks
+        self.bare: set[tuple[int, int]] = set()
+        self.passing: Counter[tuple[int, str]] = Counter()  # threads that come to guarded copies of a line
+        for number, block in enumerate(translation.graph.blocks):
+            for item in block.instructions:
+                if item.guard is None:
+                    self.bare.add((item.line, number))
+                else:
+                    self.passing[item.line, item.name] += blocks[number].threads  # type: ignore[assignment]
+
+    def threads(self, item: Instruction, number: int) -> Fraction:
+        """Threads that execute an instruction of a block."""
+        come = self.blocks[number].threads
+        if item.guard is None:
+            return come
+        if item.never or (item.line, number) in self.bare:
+            return Fraction(0)
+        passing = self.passing[item.line, item.name]
+        if not passing:
+            return Fraction(0)
+        return min(come, Fraction(self.counts.threads(item.line)) * come / passing)
+
+
+def counters(translation: Translation, counts: LineCounts) -> Mapping[str, float]:
+    """Return the counters that depend on the machine code, under Nsight Compute's names."""
+    executed = execute(translation, counts)
+    warps = sum(item.warps for item in executed)
+    active = sum(item.active for item in executed)
+    found: dict[str, Fraction] = {
+        "smsp__inst_executed.sum": Fraction(warps),
+        "smsp__thread_inst_executed.sum": Fraction(active),
+        "smsp__thread_inst_executed_per_inst_executed.ratio": Fraction(active) / warps
+        if warps
+        else Fraction(0),
+        **{
+            _FLOP.format(name): Fraction(0)
+            for name in sorted({*KIND.values(), *(n for n, _ in FLOPS.values())})
+        },
+        **{_SHARED.format(name): Fraction(0) for name in _SHARED_NAMES.values()},
+    }
+    for item in executed:
+        for name, amount in _amounts(item):
+            found[name] += amount
+    found |= _branches(executed, counts)
+    return {name: float(value) for name, value in found.items()}
+
+
+def _amounts(item: Executed) -> Iterator[tuple[str, Fraction]]:
+    operation = item.instruction.operation
+    yield _FLOP.format(operation.kind), item.threads
+    if operation.name in FLOPS:
+        name, each = FLOPS[operation.name]
+        yield _FLOP.format(name), item.threads * each
+    if operation.space == "shared" and operation.access in _SHARED_NAMES:
+        yield _SHARED.format(_SHARED_NAMES[operation.access]), item.warps
+
+
+def _branches(executed: tuple[Executed, ...], counts: LineCounts) -> Mapping[str, Fraction]:
+    """Branches, and those that divide a warp: as often as the PTX branch that they come from did."""
+    targets = divided = Fraction(0)
+    seen: dict[int, Fraction] = {}
+    for item in executed:
+        if item.instruction.operation.control in ("branch", "switch", "call", "return"):
+            targets += item.warps
+            if item.instruction.conditional:
+                line = item.instruction.line
+                seen[line] = Fraction(counts.parted.get(line, 0))
+    divided = sum(seen.values(), Fraction(0))
+    return {
+        "smsp__sass_branch_targets.sum": targets,
+        "smsp__sass_branch_targets_threads_divergent.sum": divided,
+        "smsp__sass_branch_targets_threads_uniform.sum": targets - divided,
+    }
