@@ -55,6 +55,7 @@ def driver_shared(fit: Occupancy) -> int:
     if extra is None:
         return fit.shared_per_sm
     blocks = min(count for name, count in fit.allowed.items() if count is not None and name != SHARED)
-    own = blocks * fit.demand.shared
-    system = min(blocks * extra, fit.limits.blocks_per_sm) * fit.limits.shared_reserved
+    reserved = fit.limits.shared_reserved
+    own = blocks * (fit.allocated_shared - reserved)
+    system = min(blocks * extra, fit.limits.blocks_per_sm) * reserved
     return carveout_for(max(own + system, fit.allocated_shared), fit.limits)
