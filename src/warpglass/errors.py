@@ -90,3 +90,16 @@ class KernelTimeout(LaunchError):
     def __init__(self, message: str, place: FaultPlace | None = None):
         self.place = place
         super().__init__(message, cuda_name="cudaErrorLaunchTimeout", synchronous=False, sticky=True)
+
+
+_RAISED = "raised by kernel "
+
+
+def mark_raised(error: BaseException, kernel: str) -> None:
+    """Say in an exception of Python, as a note, that a kernel raised it."""
+    error.add_note(_RAISED + kernel)
+
+
+def raised_by_kernel(error: BaseException) -> bool:
+    """Whether a kernel raised an exception of Python."""
+    return any(note.startswith(_RAISED) for note in getattr(error, "__notes__", ()))

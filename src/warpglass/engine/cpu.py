@@ -29,6 +29,7 @@ from .limits import check_launch
 from .memory import grid_workspace, place, range_words
 from .pool import Pool, thread_count
 from .prepared import Executable, Prepared, prepare
+from .raised import check_raised, clear_raised
 from .sticky import StickyState
 from .system import System
 from .worker import Worker
@@ -90,11 +91,13 @@ class CpuBackend:
         with _POOL.lock:
             _POOL.settle()
             executable = prepared.executable(launch.block, launch.grid, bound, instrument)
+            clear_raised(launch.compiled, lambda name: prepared.module.word(name).fill(0))
             try:
                 seconds, workers = _execute(launch, prepared, executable, bound, self._heap)
             except LaunchError as error:
                 self._state.note(error)
                 raise
+            check_raised(launch.compiled, lambda name: int(prepared.module.word(name)[0]))
         return Outcome(seconds, "engine"), executable, workers
 
     def _refuse_device_arrays(self, bound: Bound) -> None:

@@ -34,10 +34,12 @@ from .gpu_driver import (
     NOT_READY,
     CudaError,
     Driver,
+    clear_word,
     header_of,
     launch_error,
     load_module,
     newest_isa,
+    read_word,
 )
 from .gpu_memory import DeviceArray, Placement, copy
 from .limits import Directives, check_launch

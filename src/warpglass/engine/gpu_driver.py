@@ -9,6 +9,7 @@ the one that CUDA programmers know, comes from the runtime's enumeration.
 
 from __future__ import annotations
 
+import ctypes
 import re
 from typing import Any
 
@@ -166,6 +167,19 @@ def load_module(
         raise CompileError(
             f"the driver refuses the PTX of {compiled.name} ({error}){lowered}{': ' + said if said else ''}"
         ) from error
+
+
+def clear_word(driver: Driver, module: Any, name: str) -> None:
+    """Set a 32-bit variable of a module to 0."""
+    driver.call("cuMemsetD32", driver.call("cuModuleGetGlobal", module, name.encode())[0], 0, 1)
+
+
+def read_word(driver: Driver, module: Any, name: str) -> int:
+    """The content of a 32-bit variable of a module."""
+    content = ctypes.c_int32()
+    place = driver.call("cuModuleGetGlobal", module, name.encode())[0]
+    driver.call("cuMemcpyDtoH", ctypes.addressof(content), place, 4)
+    return content.value
 
 
 def header_of(ptx: str, entry: str) -> Function | None:

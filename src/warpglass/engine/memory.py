@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -76,6 +77,10 @@ class ModuleMemory:
             base = self.addresses[variable.name]
             permissions = READ | WRITE if variable.writable else READ
             self.words += base, variable.size, content.ctypes.data - base, permissions
+
+    def word(self, name: str) -> np.ndarray[Any, np.dtype[np.int32]]:
+        """A 32-bit variable, to be read and written; 0 and of no effect if the kernel does not use it."""
+        return self._content[name].view(np.int32) if name in self._content else np.zeros(1, np.int32)
 
     def find(self, address: int) -> tuple[ModuleVariable, int] | None:
         """The variable that an address is in or behind, and the distance from its start; None elsewhere."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -39,6 +39,31 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
+class Raisable:
+    """An exception that a Python kernel may raise: its class, its arguments, and where it is raised.
+
+    `place` is function, file and line; None where the package does not say.
+    """
+
+    kind: type[BaseException]
+    arguments: tuple[Any, ...]
+    place: tuple[str, str, int] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExceptionVariables:
+    """The 32-bit module variables in which a kernel leaves the first exception that a thread raises.
+
+    `code` names the one that holds its key in `table`, 0 if there was none; `places` the six that hold
+    threadIdx and blockIdx of the thread (x, y, z each), () if the package keeps none.
+    """
+
+    code: str
+    table: Mapping[int, Raisable]
+    places: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Compiled:
     """PTX of one kernel, ready for either back end.
 
@@ -52,6 +77,7 @@ class Compiled:
     language: str  # "cuda", "ptx", "python"
     arguments: tuple[Argument, ...] | None = None
     warnings: tuple[Diagnostic, ...] = ()  # the compiler's; also raised as CompilerWarning when it ran
+    exceptions: ExceptionVariables | None = None  # of Python kernels with debug=True
 
 
 class CompilerWarning(UserWarning):

@@ -18,8 +18,9 @@ from typing import Any
 
 from ..errors import CompileError
 from .argument_types import ArgumentType
+from .compiled import ExceptionVariables, Raisable
 from .link import Code, link
-from .numba_package import Function, Package, capability, numba_type
+from .numba_package import Function, Package, PtxAndExceptions, capability, numba_type
 
 _lock = threading.RLock()
 
@@ -46,17 +47,29 @@ def _without_driver(target: str) -> Iterator[None]:
 
 def _compile_ptx(
     function: Function, types: tuple[ArgumentType, ...], target: str, options: Mapping[str, object]
-) -> str:
+) -> PtxAndExceptions:
     cuda = importlib.import_module("numba.cuda")
     numba_types = importlib.import_module("numba.types")
     numpy_support = importlib.import_module("numba.cuda.np.numpy_support")
     signature = numba_types.void(*(numba_type(kind, numba_types, numpy_support) for kind in types))
     with _without_driver(target), _watched() as results:
-        text, _ = cuda.compile_ptx(function, signature, cc=capability(target), lineinfo=True, **options)
+        text, _ = cuda.compile_ptx(
+            function, signature, cc=capability(target), **{"lineinfo": True, **options}
+        )
     wanted = list(results[-1].library._linking_files)
     if "numba_attempt_nocopy_reshape" in text:
         wanted.append(str(Path(str(cuda.__file__)).with_name("reshape_funcs.cu")))
-    return link(str(text), map(_code, wanted), target)
+    exceptions = _exceptions(results[-1]) if options.get("debug") else None
+    return link(str(text), map(_code, wanted), target), exceptions
+
+
+def _exceptions(result: Any) -> ExceptionVariables:
+    """How a kernel raises: the names of its variables begin with its own."""
+    entry = result.fndesc.llvm_func_name
+    found: dict[int, tuple[Any, Any, Any]] = result.call_helper.exceptions
+    table = {code: Raisable(kind, args or (), place) for code, (kind, args, place) in found.items()}
+    places = tuple(f"{entry}__{what}{axis}__" for what in ("tid", "ctaid") for axis in "xyz")
+    return ExceptionVariables(f"{entry}__errcode__", table, places)
 
 
 @contextmanager
@@ -102,7 +115,7 @@ PACKAGE = Package(
     name="numba-cuda",
     distributions=("numba-cuda", "numba", "llvmlite", "nvidia-nvvm"),
     modules={"cuda": "numba.cuda", "types": "numba.types", "": "numba"},
-    options=("fastmath", "opt", "launch_bounds"),
+    options=("debug", "fastmath", "opt", "launch_bounds"),
     compile_ptx=_compile_ptx,
     expand=_expand,
     without_driver=_without_driver,

@@ -14,10 +14,23 @@ from contextlib import contextmanager
 from typing import Any
 
 from .argument_types import ArgumentType
+from .compiled import ExceptionVariables, Raisable
 from .link import link
-from .numba_package import Function, Package, capability, numba_type
+from .numba_package import Function, Package, PtxAndExceptions, capability, numba_type
 
 _lock = threading.RLock()
+
+# The package keeps an exception's class alone, and makes RuntimeError of those that are not among these.
+_EXCEPTIONS = ExceptionVariables(
+    "__numba_cuda_mlir_error_code",
+    {
+        1: Raisable(AssertionError, ("Kernel assertion failed",)),
+        2: Raisable(IndexError, ("Index out of bounds in kernel",)),
+        3: Raisable(ValueError, ("Invalid value in kernel",)),
+        4: Raisable(RuntimeError, ("Runtime error in kernel",)),
+        5: Raisable(ZeroDivisionError, ("Division by zero in kernel",)),
+    },
+)
 
 
 @contextmanager
@@ -35,15 +48,17 @@ def _without_driver(target: str) -> Iterator[None]:
 
 def _compile_ptx(
     function: Function, types: tuple[ArgumentType, ...], target: str, options: Mapping[str, object]
-) -> str:
+) -> PtxAndExceptions:
     cuda = importlib.import_module("numba_cuda_mlir.cuda")
     numba_types = importlib.import_module("numba_cuda_mlir.types")
     numpy_support = importlib.import_module("numba_cuda_mlir.numba_cuda.np.numpy_support")
     signature = numba_types.void(*(numba_type(kind, numba_types, numpy_support) for kind in types))
     with _without_driver(target):
-        dispatcher = cuda.jit(function, chip=target, lto=False, lineinfo=True, **options)
+        lines = not options.get("debug")  # which brings lines itself
+        dispatcher = cuda.jit(function, chip=target, lto=False, lineinfo=lines, **options)
         text: str | bytes = dispatcher.compile(signature, output="ptx").ptx
-    return link(text.decode() if isinstance(text, bytes) else text, (), target)
+    exceptions = _EXCEPTIONS if options.get("debug") else None
+    return link(text.decode() if isinstance(text, bytes) else text, (), target), exceptions
 
 
 def _expand(kind: ArgumentType) -> tuple[str, ...]:
@@ -60,7 +75,7 @@ PACKAGE = Package(
     name="numba-cuda-mlir",
     distributions=("numba-cuda-mlir", "nvidia-nvvm"),
     modules={"cuda": "numba_cuda_mlir.cuda", "types": "numba_cuda_mlir.types", "": "numba_cuda_mlir"},
-    options=("fastmath", "opt", "launch_bounds", "opt_level"),
+    options=("debug", "fastmath", "opt", "launch_bounds", "opt_level"),
     compile_ptx=_compile_ptx,
     expand=_expand,
     without_driver=_without_driver,

@@ -20,16 +20,21 @@ import numpy as np
 from ..errors import CompileError, Diagnostic
 from .argument_types import ArgumentType
 from .cache import versions
+from .compiled import ExceptionVariables
 
 Function = types.FunctionType
+
+
+PtxAndExceptions = tuple[str, ExceptionVariables | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Package:
     """One package: how it is found, asked for PTX, and how it passes arguments.
 
-    `compile_ptx(function, types, target, options)` needs no GPU and no driver. `expand(type)` gives the
-    Argument.fields of one argument. While `without_driver(target)` is entered, @cuda.jit with explicit
+    `compile_ptx(function, types, target, options)` needs no GPU and no driver; it gives PTX, and how the
+    kernel raises exceptions (None without debug=True). `expand(type)` gives the Argument.fields of one
+    argument. While `without_driver(target)` is entered, @cuda.jit with explicit
     signatures asks no driver. `modules` are import paths of its `cuda`, `types` and top level.
     """
 
@@ -37,7 +42,7 @@ class Package:
     distributions: tuple[str, ...]  # the first is the package, the rest also shape its output
     modules: Mapping[str, str]
     options: tuple[str, ...]  # of a dispatcher that change the PTX
-    compile_ptx: Callable[[Function, tuple[ArgumentType, ...], str, Mapping[str, object]], str]
+    compile_ptx: Callable[[Function, tuple[ArgumentType, ...], str, Mapping[str, object]], PtxAndExceptions]
     expand: Callable[[ArgumentType], tuple[str, ...]]
     without_driver: Callable[[str], AbstractContextManager[None]]
 

@@ -91,7 +91,7 @@ class PythonSource:
         except Unkeyable:
             return self._build(kinds)
         keys = [key for kind in kinds if (key := kind.key()) is not None]
-        if len(keys) < len(kinds):
+        if len(keys) < len(kinds) or self.options.get("debug"):
             return self._build(kinds)
         content, types_ = described.content, " ".join(keys)
 
@@ -116,7 +116,9 @@ class PythonSource:
                 "`pip install numba-cuda-mlir` (Linux and Windows; no GPU is needed)"
             )
         try:
-            text = package.compile_ptx(transplant(function, package), kinds, self.target, self.options)
+            text, exceptions = package.compile_ptx(
+                transplant(function, package), kinds, self.target, self.options
+            )
         except CompileError:
             raise
         except Exception as error:  # compilers raise whatever their passes run into
@@ -127,7 +129,7 @@ class PythonSource:
             for part, leaf in kind.leaves(name)
         )
         entry = ptx.choose_entry(text, None, self.name)
-        return Compiled(text, entry, self.name, "python", arguments)
+        return Compiled(text, entry, self.name, "python", arguments, exceptions=exceptions)
 
 
 def from_function(value: Callable[..., Any], *, target: str) -> Source:
@@ -150,7 +152,7 @@ def from_function(value: Callable[..., Any], *, target: str) -> Source:
     package = package_of(dispatcher)
     if package is None or version_of(package) is None:
         package = choose_package(function)
-    kept = {name: options[name] for name in package.options if options.get(name) not in (None, False)}
+    kept = {name: options[name] for name in package.options if options.get(name) is not None}
     if not getattr(dispatcher, "_can_compile", True):  # explicit signatures freeze a dispatcher
         signatures = [tuple(map(signature_type, signature)) for signature in dispatcher.overloads]
     else:
@@ -160,7 +162,9 @@ def from_function(value: Callable[..., Any], *, target: str) -> Source:
 
 def _changed(package: Package, options: dict[str, Any]) -> dict[str, object]:
     """Leave out what is a default anyway, so that a dispatcher and its function share cached kernels."""
-    defaults = {"opt": (True, 3), "opt_level": (3,)}
+    if options.get("opt_level") is not None:
+        options.pop("opt", None)  # which numba-cuda-mlir makes a level of
+    defaults = {"opt": (True, 3), "opt_level": (3,), "debug": (False,), "fastmath": (False,)}
     return {name: value for name, value in options.items() if value not in defaults.get(name, ())}
 
 

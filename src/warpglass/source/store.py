@@ -55,6 +55,7 @@ def obtain(
 def pack(compiled: Compiled, layout: Layout) -> bytes:
     """Return the entry for a kernel."""
     record = asdict(compiled)
+    del record["exceptions"]  # classes of Python have no place on disk: such kernels are not kept
     record["ptx"] = detach(compiled.ptx, layout)
     for argument in record["arguments"] or ():
         argument["dtype"] = argument["dtype"] and argument["dtype"].str
