@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from tests.engine.fake_driver import FakeDriver
+from warpglass.engine import gpu_bandwidth
 from warpglass.engine.backend import Launch
 from warpglass.engine.gpu import GpuBackend, problem
 from warpglass.engine.gpu_driver import header_of, lower_version, newest_isa, target_problem
@@ -297,6 +298,18 @@ def test_reset_without_an_error_keeps_arrays():
     x = gpu.to_device(np.arange(4.0))
     gpu.reset()
     assert np.array_equal(gpu.to_host(x), np.arange(4.0))
+
+
+def test_bandwidth_is_that_of_a_copy(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(gpu_bandwidth, "COPIED", 2**20)
+    gpu, driver = backend()
+    driver.attributes |= {"MEMORY_CLOCK_RATE": 2_619_000, "GLOBAL_MEMORY_BUS_WIDTH": 5120}
+    found = gpu.bandwidth()
+    assert found.theoretical == pytest.approx(3352.32e9)  # 2 * 2619 MHz * 5120 bit / 8
+    assert found.measured == pytest.approx(2 * 2**20 / 2.5e-3)  # it reads and writes each byte
+    assert not driver.memory
+    driver.attributes["MEMORY_CLOCK_RATE"] = 0
+    assert gpu.bandwidth().theoretical is None
 
 
 def test_detection_never_raises(monkeypatch: pytest.MonkeyPatch):
