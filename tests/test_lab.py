@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import random
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -243,3 +245,33 @@ def test_ptx_with_slips_runs_or_is_refused(name: str, engine: str, monkeypatch: 
         except Exception as error:
             raise AssertionError(f"{type(error).__name__}: {error}\n{broken}") from error
     assert refused > 40
+
+
+BROKEN = """
+.version 7.8
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 x)
+{
+    .reg .u64 %d<2>
+    ld.param.u64 %d1, [x;
+    ret;
+}
+"""
+
+
+def test_malformed_ptx_fails_when_it_is_compiled(tmp_path):
+    with pytest.raises(wg.CompileError, match="7"):
+        wg.compile(BROKEN, language="ptx")
+    file = tmp_path / "broken.ptx"
+    file.write_text(BROKEN)
+    with pytest.raises(wg.CompileError, match="k"):
+        wg.load(file)
+
+
+def test_compiling_imports_no_parser_for_other_languages():
+    script = (
+        "import sys, warpglass; warpglass.compile('__global__ void k() {}'); "
+        "assert 'warpglass.ptx' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)

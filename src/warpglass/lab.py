@@ -111,7 +111,7 @@ def load(
     `target` is the GPU architecture compiled for, `options` go to the compiler (-D, -I, -std, ...). Without a
     name the file must hold exactly one kernel. Raises CompileError.
     """
-    return Kernel(source.load(path, name, target=target, options=options))
+    return _read(source.load(path, name, target=target, options=options))
 
 
 def compile(
@@ -122,7 +122,17 @@ def compile(
     options: Sequence[str] | str = (),
 ) -> Kernel:
     """The kernel `name` of a text in language "cuda" (C++) or "ptx". Raises CompileError."""
-    return Kernel(source.compile_text(text, name, language=language, target=target, options=options))
+    return _read(source.compile_text(text, name, language=language, target=target, options=options))
+
+
+def _read(origin: Source) -> Kernel:
+    """A kernel; PTX is parsed first, so that its mistakes show here and not at the first launch."""
+    if origin.language == "ptx":
+        from . import ptx
+
+        compiled = origin.compile(())
+        ptx.parse(compiled.ptx, compiled.name)
+    return Kernel(origin)
 
 
 def from_numba(function: Callable[..., Any], target: str = "sm_90") -> Kernel:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 from .body import Body, parse_body, skip_block
 from .declarations import SPACES, parse_parameters, parse_variables, skip_parentheses
@@ -29,8 +30,12 @@ _HEADER = frozenset((".version", ".target", ".address_size"))  # these end with 
 _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})")
 
 
+@lru_cache(maxsize=8)
 def parse(text: str, name: str = "<ptx>") -> Module:
-    """Parse a PTX file; `name` is its name in messages. Raises PtxSyntaxError with every error found."""
+    """Parse a PTX file; `name` is its name in messages. Raises PtxSyntaxError with every error found.
+
+    The last few modules are kept: a kernel is parsed when it is compiled and again by whoever runs it.
+    """
     tokens = Tokens(text, name)
     module = _ModuleParser(tokens).parse()
     tokens.raise_if_any()
