@@ -20,13 +20,14 @@ import pytest
 STAGES = ("source", "ptx", "isa", "program", "sass", "codegen", "engine", "observe", "report")
 
 # Plain records and leaf tables.
-EVERYONE = ("errors", "record", "devices", "source.compiled", "ptx.tree", "engine.backend")
+EVERYONE = ("errors", "record", "profile_record", "devices", "source.compiled", "ptx.tree", "engine.backend")
 RECORDS = ("ladders.rung", "ladders.trial")  # what a ladder tells the report
 
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     **{stage: STAGES[:position] for position, stage in enumerate(STAGES)},
     "errors": (),
     "record": (),
+    "profile_record": (),
     "devices": (),
     "source.compiled": (),
     "ptx.tree": (),
@@ -38,13 +39,26 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "argument_text": (),
     "lab": ("*",),
     "lab_bench": ("*",),
+    "lab_profile": ("*",),
     "measure": ("ladders", "report"),
     "numba_device": ("*",),
     "pytest_plugin": ("", "lab", "report"),
-    "cli": ("", "lab", "lab_bench", "measure", "argument_text", "ladders", "models", "report", "cli_models"),
+    "cli": (
+        "",
+        "lab",
+        "lab_bench",
+        "measure",
+        "argument_text",
+        "ladders",
+        "models",
+        "report",
+        "cli_models",
+        "cli_profile",
+    ),
     "cli_models": ("lab", "argument_text", "models", "report", "source", "engine"),
+    "cli_profile": ("lab", "lab_profile", "argument_text", "observe", "report"),
     "__main__": ("cli",),
-    "": ("lab", "lab_bench", "measure"),
+    "": ("lab", "lab_bench", "lab_profile", "measure"),
 }
 
 # Heavy or optional packages may be imported inside functions; our own modules only by the front doors.
@@ -52,7 +66,18 @@ DEFERRABLE = frozenset(
     "PIL cuda cupy jinja2 llvmlite matplotlib numba numba_cuda numba_cuda_mlir numpy rich scipy torch "
     "typer".split()
 )
-DEFERS_OWN = ("", "__main__", "cli", "cli_models", "lab", "lab_bench", "measure", "pytest_plugin")
+DEFERS_OWN = (
+    "",
+    "__main__",
+    "cli",
+    "cli_models",
+    "cli_profile",
+    "lab",
+    "lab_bench",
+    "lab_profile",
+    "measure",
+    "pytest_plugin",
+)
 
 HEAVY = ("PIL", "cuda", "jinja2", "llvmlite", "matplotlib", "numba", "numpy", "rich", "typer")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 import random
 import re
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 
 import warpglass as wg
 from warpglass import lab
+from warpglass.errors import FaultPlace
 
 SOURCE = r"""
 extern "C" __global__ void scale(float* x, float a, int n) {
@@ -275,3 +277,14 @@ def test_compiling_imports_no_parser_for_other_languages():
         "assert 'warpglass.ptx' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_launch_errors_can_be_pickled():
+    place = FaultPlace("out-of-bounds", line=3)
+    for error in (
+        wg.LaunchError("no", cuda_name="cudaErrorInvalidValue", synchronous=True, sticky=False),
+        wg.KernelFault("bad", place, cuda_name="cudaErrorIllegalAddress"),
+        wg.KernelTimeout("late", place),
+    ):
+        again = pickle.loads(pickle.dumps(error))
+        assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error))

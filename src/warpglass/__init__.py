@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     )
     from .lab import Kernel, Run, compile, from_numba, load, reset, run
     from .lab_bench import bench
+    from .lab_profile import profile
     from .measure import Bench
+    from .profile_record import Profile
 
 __version__ = "0.1.0"
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "KernelFault",
     "KernelTimeout",
     "LaunchError",
+    "Profile",
     "Run",
     "UnsupportedError",
     "WarpglassError",
@@ -40,10 +43,12 @@ __all__ = [
     "compile",
     "from_numba",
     "load",
+    "profile",
     "reset",
     "run",
 ]
-_HOMES = {"bench": "lab_bench", "Bench": "measure"}  # the rest of the functions are in lab.py
+# the rest of the functions are in lab.py
+_HOMES = {"bench": "lab_bench", "Bench": "measure", "profile": "lab_profile", "Profile": "profile_record"}
 
 
 def __getattr__(name: str) -> Any:

@@ -60,6 +60,16 @@ class LaunchError(WarpglassError):
         self.sticky = sticky
         super().__init__(message)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle by fields: pools of processes hand errors on, and __init__ takes more than a message."""
+        return _remake, (type(self), self.args, self.__dict__)
+
+
+def _remake(kind: type[LaunchError], args: tuple[object, ...], fields: dict[str, object]) -> LaunchError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(fields)
+    return error
+
 
 @dataclass(frozen=True, slots=True)
 class FaultPlace:

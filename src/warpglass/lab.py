@@ -157,12 +157,20 @@ def run(
     ArgumentError for arguments that do not fit, LaunchError (KernelFault, KernelTimeout) for what CUDA would
     report.
     """
+    place = backend(device, model)
+    outcome = place.run(make_launch(kernel, grid, block, args, shared, timeout))
+    return Run(outcome.seconds, outcome.label, place.description, outcome.transfer_seconds)
+
+
+def make_launch(
+    kernel: Kernel, grid: Extent, block: Extent, args: Sequence[object], shared: int, timeout: float
+) -> Launch:
+    """The launch that these arguments of `run` describe; raises ArgumentError and LaunchError."""
     if not isinstance(kernel, Kernel):
         raise ArgumentError(f"{kernel!r} is no kernel; load, compile and from_numba make one")
     if not isinstance(args, tuple | list):
         raise ArgumentError(f"{kernel.name}: args is a {type(args).__name__}; pass a tuple, as in (x, n)")
-    place = backend(device, model)
-    launch = Launch(
+    return Launch(
         compiled=kernel.compile(args),
         grid=as_dim3(grid, "grid"),
         block=as_dim3(block, "block"),
@@ -170,8 +178,6 @@ def run(
         shared=_bytes(shared),
         timeout=_seconds(timeout),
     )
-    outcome = place.run(launch)
-    return Run(outcome.seconds, outcome.label, place.description, outcome.transfer_seconds)
 
 
 def _bytes(shared: object) -> int:

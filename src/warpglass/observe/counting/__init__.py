@@ -29,8 +29,7 @@ class Tally:
 
     `issued` counts warps that came to it, `active` their lanes; `warps` those with at least one lane whose
     predicate holds, `threads` such lanes. `accesses` has the four numbers of rules.py for each state space
-    and direction; `divergent` counts executions of a branch at which lanes parted, `taken` lanes
-    that jumped.
+    and direction; `divergent` counts executions of a branch at which lanes parted.
     """
 
     step: Step
@@ -39,7 +38,6 @@ class Tally:
     warps: int
     threads: int
     divergent: int = 0
-    taken: int = 0
     accesses: Mapping[Place, Row] = field(default_factory=dict)
 
 
@@ -68,8 +66,8 @@ class Counting:
             for step in block.all_steps:
                 number = step.number
                 acting, lanes = execution.of_step(number, words) or (warps, threads)
-                parted, taken = branches.of_step(number, words)
+                parted = branches.of_step(number, words)
                 if isinstance(block.end, Branch) and block.end.step is step:
                     acting, lanes = warps, threads  # a branch acts whatever its predicate says
-                found.append(Tally(step, warps, threads, acting, lanes, parted, taken, rows.get(number, {})))
+                found.append(Tally(step, warps, threads, acting, lanes, parted, rows.get(number, {})))
         return tuple(found)

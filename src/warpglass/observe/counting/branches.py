@@ -1,4 +1,4 @@
-"""Counts conditional branches: where the lanes of a warp part, and how many jump."""
+"""Counts conditional branches at which the lanes of a warp part."""
 
 from __future__ import annotations
 
@@ -7,24 +7,23 @@ from ...program import Branch, Program
 
 
 class BranchProbe(Probe):
-    """Two words per conditional branch: executions at which lanes part, and lanes that jump."""
+    """One word per conditional branch: executions at which some lanes jump and others do not."""
 
     def prepare(self, program: Program, words: Words) -> None:
         self._words = words
-        self.words: dict[int, int] = {}  # step number -> first word
+        self.words: dict[int, int] = {}  # step number -> word
 
     def branch(self, at: Emission, end: Branch, taken: str, together: bool) -> None:
-        b = at.builder
-        word = self.words[end.step.number] = self._words.take(2)
-        self.add_lanes(at, word + 1, taken)
         if together:
             return
+        b = at.builder
+        word = self.words[end.step.number] = self._words.take(1)
         some = b.value(f"icmp ne i32 {taken}, 0")
         not_all = b.value(f"icmp ne i32 {taken}, {at.mask}")
         parted = b.value(f"and i1 {some}, {not_all}")
         self.add(at, word, b.value(f"zext i1 {parted} to i64"))
 
-    def of_step(self, number: int, words: list[int]) -> tuple[int, int]:
-        """Executions of a branch at which lanes parted, and lanes that jumped; zeros for any other step."""
+    def of_step(self, number: int, words: list[int]) -> int:
+        """Executions of a branch at which lanes parted; 0 for any other step."""
         word = self.words.get(number)
-        return (0, 0) if word is None else (words[word], words[word + 1])
+        return 0 if word is None else words[word]

@@ -1,0 +1,92 @@
+"""From the tallies of a launch to counters and metrics, for the whole launch and for each source line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ..program import Program
+from ..ptx import tree
+from ..sass.counts import LineCounts
+from ..sass.estimate import counters as machine_counters
+from ..sass.translate import Translation
+from .counters import COUNTERS, EXACT, MODELLED, PTX_LEVEL, Measured
+from .counting import Counting, Rewritten, Tally
+from .metrics import METRICS
+
+# From the most certain to the least: a metric is as certain as its least certain counter.
+_CERTAINTY = (EXACT, PTX_LEVEL, MODELLED)
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """Counters and metrics of a launch, how certain each is, and the non-zero counters of each line."""
+
+    counters: Mapping[str, float]
+    metrics: Mapping[str, float]
+    labels: Mapping[str, str]
+    lines: Mapping[tuple[str, int], Mapping[str, float]]
+
+
+def instrument(translation: Translation | None) -> Counting:
+    """The instrument for a kernel, told which accesses the machine code makes otherwise than the PTX."""
+    if translation is None:
+        return Counting()
+    silent = {line for line, access in translation.accesses.items() if access.leader != line}
+    wide = {
+        (line, access.width, -dict(access.members)[line])
+        for line, access in translation.accesses.items()
+        if access.leader == line and len(access.members) > 1
+    }
+    return Counting(Rewritten(frozenset(silent), frozenset(wide)))
+
+
+def evaluate(
+    program: Program,
+    tallies: Sequence[Tally],
+    translation: Translation | None,
+    launch: Mapping[str, float],
+) -> Numbers:
+    """All counters and metrics; `launch` has what follows from the configuration alone."""
+    read = frozenset(name for block in program.blocks for step in block.all_steps for name in step.reads)
+    machine = {} if translation is None else machine_counters(translation, line_counts(tallies))
+    whole = Measured(tuple(tallies), machine, {}, launch, translation is not None, read)
+    counters = {name: counter.value(whole) for name, counter in COUNTERS.items()}
+    labels = {name: counter.label(whole) for name, counter in COUNTERS.items()}
+    metrics = {name: metric.value(counters) for name, metric in METRICS.items()}
+    for name, metric in METRICS.items():
+        labels[name] = max((labels[one] for one in metric.counters), key=_CERTAINTY.index)
+    lines: dict[tuple[str, int], Mapping[str, float]] = {}
+    for place, own in sorted(_by_line(tallies).items()):
+        part = Measured(tuple(own), {}, {}, {}, translation is not None, read)
+        values = {name: counter.value(part) for name, counter in COUNTERS.items()}
+        lines[place] = {name: value for name, value in values.items() if value}
+    return Numbers(counters, metrics, labels, lines)
+
+
+def line_counts(tallies: Sequence[Tally]) -> LineCounts:
+    """The tallies by PTX line; copies of a function's body are added up."""
+    executed: dict[int, tuple[int, int]] = {}
+    parted: dict[int, int] = {}
+    for tally in tallies:
+        line = tally.step.instruction.line
+        warps, threads = executed.get(line, (0, 0))
+        executed[line] = (warps + tally.issued, threads + tally.threads)
+        parted[line] = parted.get(line, 0) + tally.divergent
+    return LineCounts(executed, parted)
+
+
+def _by_line(tallies: Sequence[Tally]) -> dict[tuple[str, int], list[Tally]]:
+    found: dict[tuple[str, int], list[Tally]] = {}
+    for tally in tallies:
+        place = _author_line(tally.step.instruction.source)
+        if place is not None:
+            found.setdefault(place, []).append(tally)
+    return found
+
+
+def _author_line(source: tree.SourceLocation | None) -> tuple[str, int] | None:
+    """The author's own line: where code was inlined into, if it comes from elsewhere."""
+    while source is not None and source.inlined_at is not None:
+        source = source.inlined_at
+    return (source.file, source.line) if source is not None and source.line else None

@@ -1,0 +1,121 @@
+"""The saved profile: what `profile` counted of one launch, as plain data and versioned JSON.
+
+Belongs here: the record, and writing and reading it. No counting, no words for people: report/ makes those
+from these records.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from .errors import WarpglassError
+
+SCHEMA = 1
+
+
+class Numbers(dict[str, float]):
+    """Numbers by name; asking for an unknown one names those that are spelt alike."""
+
+    def __missing__(self, name: str) -> float:
+        raise KeyError(_unknown(name, self))
+
+
+@dataclass(frozen=True, slots=True)
+class LineProfile:
+    """One source line's part in a launch: its non-zero counters."""
+
+    file: str
+    line: int
+    counters: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What one launch did, under the names of Nsight Compute (`counters`) and of nvprof (`metrics`).
+
+    Ratios are 0 where their denominator is. `labels` says how certain each number is: "exact", "ptx-level"
+    (exact for the PTX, which ptxas is known to restructure here), "modelled" or "measured". `lines` has the
+    counters by source line, in the order of files and lines. `occupancy` describes what limits the blocks of
+    a multiprocessor of the `model` GPU. `seconds` is the time of the counted run itself (`time_label` says
+    whose): counting makes it longer.
+    """
+
+    kernel: str
+    language: str
+    model: str
+    target: str
+    device: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared: int
+    counters: Numbers
+    metrics: Numbers
+    labels: Mapping[str, str]
+    lines: tuple[LineProfile, ...]
+    occupancy: Mapping[str, Any]
+    seconds: float
+    time_label: str
+    notes: tuple[str, ...] = ()
+    version: str = ""
+    schema: int = field(default=SCHEMA)
+
+    def label(self, name: str) -> str:
+        """How certain a counter or metric is; raises KeyError naming the nearest known for any other name."""
+        try:
+            return self.labels[name]
+        except KeyError:
+            raise KeyError(_unknown(name, self.labels)) from None
+
+    def to_json(self) -> str:
+        """Return the profile as JSON text."""
+        return json.dumps(asdict(self), indent=1, allow_nan=False) + "\n"
+
+    def save(self, path: str | Path) -> None:
+        """Write the profile, making the folder if need be."""
+        path = Path(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(self.to_json(), encoding="utf-8")
+
+
+def load(path: str | Path) -> Profile:
+    """Read a profile back; raises WarpglassError if the file is none."""
+    try:
+        return from_json(Path(path).read_text(encoding="utf-8"), str(path))
+    except OSError as problem:
+        raise WarpglassError(f"{path} cannot be read: {problem.strerror or problem}") from None
+    except UnicodeDecodeError:
+        raise WarpglassError(f"{path} is no saved profile: it is not text") from None
+
+
+def from_json(text: str, where: str = "profile") -> Profile:
+    """Return the profile that `to_json` wrote; `where` names it in messages."""
+    try:
+        data: dict[str, Any] = json.loads(text)
+        if data["schema"] != SCHEMA:
+            raise WarpglassError(f"{where}: schema {data['schema']}; this version reads schema {SCHEMA}")
+        known = {item.name for item in fields(Profile)}
+        kept = {name: value for name, value in data.items() if name in known}
+        kept["counters"], kept["metrics"] = Numbers(kept["counters"]), Numbers(kept["metrics"])
+        kept["lines"] = tuple(LineProfile(**line) for line in kept["lines"])
+        for name in ("grid", "block", "notes"):
+            kept[name] = tuple(kept[name])
+        return Profile(**kept)
+    except (json.JSONDecodeError, KeyError, TypeError, AttributeError, ValueError) as problem:
+        raise WarpglassError(f"{where} is no saved profile: {problem}") from problem
+
+
+def nearest(name: str, known: Mapping[str, Any]) -> str | None:
+    """The known name that is spelt most like another."""
+    found = difflib.get_close_matches(name, list(known), 1, 0.5)
+    return found[0] if found else None
+
+
+def _unknown(name: str, known: Mapping[str, Any]) -> str:
+    near = nearest(name, known)
+    hint = f"; did you mean {near!r}?" if near else ""
+    return f"there is no counter or metric {name!r}{hint}"
