@@ -40,7 +40,7 @@ def execute(translation: Translation, counts: LineCounts) -> tuple[Executed, ...
         Executed(item, count.warps, count.threads, shares.threads(item, number))
         for number, (block, count) in enumerate(zip(translation.graph.blocks, blocks, strict=True))
         for item in block.instructions
-        if item.offset not in translation.linking and not block.rare
+        if (block.function, item.offset) not in translation.linking and not block.rare
     )
 
 

@@ -23,10 +23,11 @@ from .conservation import Flow
 from .counts import LineCounts
 from .decode import Instruction
 from .graph import LEAVE, MachineBlock
+from .operations import FLOPS
 from .translate import PtxLoop, Translation
 
 _GRADES = _FIXED, _COMPUTED, _MOVABLE = range(3)
-_COMPUTE_KINDS = ("fp32", "fp64", "fp16", "conversion")
+_COMPUTE = FLOPS.keys() - {"HFMA2"}  # which also makes constants
 # Operations that say nothing about where their line is executed.
 _PLACED_ANYWHERE = ("MOV", "UMOV", "LDC", "ULDC", "LDCU", "CS2R", "S2R", "S2UR", "NOP", "BSSY", "BSYNC")
 
@@ -41,11 +42,15 @@ class BlockCount:
 
 @dataclass(frozen=True, slots=True)
 class _Copies:
-    """Where a line's most telling operation stands: how many times in each block."""
+    """Where a line's most telling operation stands: how many times in each block.
+
+    `complete` tells whether a copy is executed whenever the line is: of a branch, unrolling drops some.
+    """
 
     line: int
     grade: int
     blocks: Mapping[int, int]
+    complete: bool
 
 
 def count_blocks(translation: Translation, counts: LineCounts) -> tuple[BlockCount, ...]:
@@ -63,11 +68,13 @@ def _find_copies(translation: Translation) -> Iterator[_Copies]:
             if grade is not None:
                 by_line.setdefault(item.line, []).append((grade, item.name, number))
     for line, found in by_line.items():
+        if any(name in _COMPUTE for _, name, _ in found):  # a division or root, which has one MUFU
+            found = [(_COMPUTED if name == "MUFU" else grade, name, number) for grade, name, number in found]
         best = min(grade for grade, _, _ in found)
         total = Counter(name for grade, name, _ in found if grade == best)
         telling = min(total, key=lambda name: total[name])
         places = Counter(number for grade, name, number in found if (grade, name) == (best, telling))
-        yield _Copies(line, best, places)
+        yield _Copies(line, best, places, telling not in ("BRA", "EXIT"))
 
 
 def _grade(item: Instruction, block: MachineBlock, translation: Translation) -> int | None:
@@ -75,12 +82,13 @@ def _grade(item: Instruction, block: MachineBlock, translation: Translation) -> 
     control = item.operation.control
     if item is block.end and item.conditional and control in ("branch", "exit"):
         return _FIXED if item.line in translation.splits else None
-    if item.guard is not None or item.name in _PLACED_ANYWHERE or control in ("branch", "exit"):
+    if item.guard is not None or item.name in _PLACED_ANYWHERE or control in ("branch", "exit", "call"):
         return None
-    kind = item.operation.kind
-    if item.access or control == "barrier" or kind == "inter_thread_communication":
+    if item.line in translation.calls:  # moves of parameters, wherever they belong
+        return None
+    if item.access or control == "barrier" or item.operation.kind == "inter_thread_communication":
         return _FIXED
-    return _COMPUTED if kind in _COMPUTE_KINDS else _MOVABLE
+    return _COMPUTED if item.name in _COMPUTE else _MOVABLE
 
 
 class _Threads:
@@ -101,15 +109,17 @@ class _Threads:
         for number, block in enumerate(blocks):
             if block.rare:
                 self.flow.learn(number, Fraction(0))
-        if blocks and self.translation.first:
-            self.flow.learn(0, Fraction(self.counts.threads(self.translation.first)))
+            if block.entry and self.translation.starts[block.function]:
+                start = self.translation.starts[block.function]
+                self.flow.learn(number, Fraction(self.counts.threads(start)))
         self.flow.propagate()
         self._vote(_FIXED)
-        self._follow_trips()
-        self._complete_sums()
-        self._vote(_COMPUTED)
-        self._complete_sums()
-        self._vote(_MOVABLE)
+        self._enter_loops()
+        for grade in _GRADES:
+            self._vote(grade)
+            self._follow_trips(grade)
+            self._complete_sums(grade)
+        self._share_out()
         return [self._threads(number) for number in range(len(blocks))]
 
     def _threads(self, number: int) -> Fraction:
@@ -132,23 +142,48 @@ class _Threads:
                 self.flow.learn(number, threads)
         self.flow.propagate()
 
-    def _complete_sums(self) -> None:
+    def _complete_sums(self, grade: int) -> None:
         """Settle blocks that hold the only copy of a line of which the others are known."""
-        known = self.flow.known
         for copies in self.copies:
-            missing = [number for number in copies.blocks if number not in known]
-            if copies.grade < _MOVABLE and len(missing) == 1:
-                rest = self.counts.threads(copies.line) - sum(
-                    count * known[number] for number, count in copies.blocks.items() if number in known
-                )
-                if rest >= 0:
-                    known[missing[0]] = Fraction(rest, copies.blocks[missing[0]])
+            missing, rest = self._missing(copies)
+            if copies.grade == grade and copies.complete and len(missing) == 1 and rest >= 0:
+                self.flow.learn(missing[0], rest / copies.blocks[missing[0]])
+                self.flow.propagate()
+
+    def _share_out(self) -> None:
+        """Settle the copies that nothing else tells apart: each was executed equally often."""
+        for copies in sorted(self.copies, key=lambda copies: copies.grade):
+            missing, rest = self._missing(copies)
+            if copies.complete and missing:
+                each = max(rest, Fraction(0)) / sum(copies.blocks[number] for number in missing)
+                for number in missing:
+                    self.flow.learn(number, each)
+                self.flow.propagate()
+
+    def _missing(self, copies: _Copies) -> tuple[list[int], Fraction]:
+        """The copies that are not settled, and how many threads' executions are left for them."""
+        known = self.flow.known
+        done = sum(count * known[number] for number, count in copies.blocks.items() if number in known)
+        missing = [number for number in copies.blocks if number not in known]
+        return missing, self.counts.threads(copies.line) - Fraction(done)
+
+    def _enter_loops(self) -> None:
+        """Settle the ways into loops that are one of the PTX's: all that enter that one enter here."""
+        telling = [copies for copies in self.copies if copies.grade < _MOVABLE]
+        for body in self.translation.graph.loops:
+            found = [copies for copies in telling or self.copies if not body.isdisjoint(copies.blocks)]
+            lines = {copies.line for copies in found}
+            loop = next((loop for loop in self.translation.loops if lines <= loop.lines), None)
+            if found and loop is not None and all(copies.blocks.keys() <= body for copies in found):
+                entries = self._entries(loop)
+                if entries is not None:
+                    self._enter(body, entries)
         self.flow.propagate()
 
-    def _follow_trips(self) -> None:
+    def _follow_trips(self, grade: int) -> None:
         """Settle the copies that unrolling made: the one that does most trips at once runs first."""
         for copies in self.copies:
-            if copies.grade < _MOVABLE and len(copies.blocks) > 1:
+            if copies.grade == grade and copies.complete and len(copies.blocks) > 1:
                 loop = next((loop for loop in self.translation.loops if copies.line in loop.lines), None)
                 if loop is not None:
                     self._unroll(copies, loop)
@@ -196,12 +231,18 @@ class _Threads:
         given = self.counts.trips.get(loop.header)
         if given is not None:
             return Counter({trips: threads for trips, (_, threads) in given.items()})
-        entering = [edge for edge in self.ptx.incoming[loop.block] if edge[0] not in loop.body]
-        entries = int(sum(self.ptx.edges.get(edge, Fraction(0)) for edge in entering))
-        if entries <= 0:
+        entries = self._entries(loop)
+        if not entries:
             return Counter()
         trips, more = divmod(rounds, entries)
         return Counter({trips: entries - more, trips + 1: more})
+
+    def _entries(self, loop: PtxLoop) -> int | None:
+        """How many threads entered a loop of the PTX; None if counts do not tell."""
+        ways = [edge for edge in self.ptx.incoming[loop.block] if edge[0] not in loop.body]
+        if any(edge not in self.ptx.edges for edge in ways):
+            return None
+        return int(sum(self.ptx.edges[edge] for edge in ways))
 
 
 def _flow_of_ptx(translation: Translation, counts: LineCounts) -> Flow:

@@ -9,7 +9,7 @@ around an operation of whole warps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from ..program.blocks import find_loops, post_order
@@ -60,16 +60,16 @@ _ENDS = ("branch", "switch", "call", "return", "exit", "meet")
 
 
 def build_graph(
-    functions: Sequence[tuple[str, Sequence[Instruction]]], calls_own: Callable[[int], bool]
+    functions: Sequence[tuple[str, Sequence[Instruction]]], calls: Collection[int]
 ) -> MachineGraph:
     """Cut functions into blocks, the kernel first; unreachable code is dropped.
 
-    `calls_own` tells whether a call that a PTX line became is the author's, not the assembler's.
+    `calls` are the PTX lines that call a function; other calls are to the assembler's own ones.
     """
     blocks: list[MachineBlock] = []
     loops: dict[int, frozenset[int]] = {}
     for name, code in functions:
-        made = _cut(name, code, calls_own)
+        made = _cut(name, code, calls)
         first = len(blocks)
         for block in made:
             moved = tuple(target if target == LEAVE else target + first for target in block.successors)
@@ -79,9 +79,9 @@ def build_graph(
     return MachineGraph(tuple(blocks), tuple(sorted(loops.values(), key=len)), frozenset(loops))
 
 
-def _cut(name: str, code: Sequence[Instruction], calls_own: Callable[[int], bool]) -> list[MachineBlock]:
+def _cut(name: str, code: Sequence[Instruction], calls: Collection[int]) -> list[MachineBlock]:
     """The blocks of one function that can be reached, numbered from 0."""
-    starts = {0} | {item.target for item in code if item.target is not None}
+    starts = {item.offset for item in code[:1]} | {item.target for item in code if item.target is not None}
     starts |= {item.offset + SIZE for item in code if item.operation.control in _ENDS}
     pieces: list[list[Instruction]] = []
     for item in code:
@@ -94,7 +94,7 @@ def _cut(name: str, code: Sequence[Instruction], calls_own: Callable[[int], bool
     for index, piece in enumerate(pieces):
         if piece[-1].operation.control == "switch":
             successors[index] = orphans  # the table lies elsewhere; nothing else leads to its targets
-    rare = [piece[-1].operation.control == "call" and not calls_own(piece[-1].line) for piece in pieces]
+    rare = [piece[-1].operation.control == "call" and piece[-1].line not in calls for piece in pieces]
     reached = _reach(successors, lambda node: True)
     usual = _reach(successors, lambda node: not rare[node])
     place = {old: new for new, old in enumerate(reached)}

@@ -7,8 +7,7 @@ newer; for older targets there is no translation.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -20,7 +19,7 @@ from ..program.layout import symbols_in
 from ..ptx import tree
 from ..source.compiled import Compiled
 from ..source.cubin import OLDEST, cubin
-from ..source.elf import Elf, read_elf
+from ..source.elf import Elf, read_elf, symbols
 from .accesses import Access, find_accesses
 from .annotate import annotate
 from .conservation import OUTSIDE
@@ -51,19 +50,20 @@ class PtxBlock:
 class Translation:
     """The machine code of one kernel on one target, seen from its PTX.
 
-    `first` is the line of the kernel's first instruction. `splits` are the lines of conditional branches,
-    `ptx` the PTX's blocks and `loops` its loops, innermost first, and `accesses` what became of each memory
-    instruction, by line.
+    `starts` are the lines where functions start, by name, `splits` the lines of conditional branches, and
+    `calls` those of calls. `ptx` has the PTX's blocks and `loops` its loops, innermost first; `accesses` is
+    what became of each memory instruction, by line.
     """
 
     target: str
-    first: int
     graph: MachineGraph
+    starts: Mapping[str, int]
     splits: frozenset[int]
+    calls: frozenset[int]
     ptx: tuple[PtxBlock, ...]
     loops: tuple[PtxLoop, ...]
     accesses: Mapping[int, Access]
-    linking: frozenset[int]  # offsets of instructions that only code for later linking has
+    linking: frozenset[tuple[str, int]]  # function and offset of what only code for later linking has
 
     def instructions(self, line: int) -> tuple[Instruction, ...]:
         """All machine instructions that were made from a PTX line, wherever they stand."""
@@ -87,22 +87,24 @@ def translate(compiled: Compiled, target: str) -> Translation | None:
     program = build_program(module, compiled.entry)
     text = annotate(compiled.ptx, module, compiled.entry, program.shared.offsets)
     elf = read_elf(cubin(replace(compiled, ptx=text), target))
-    own = _lines_of_calls(module)
-    functions = [compiled.entry, *(item.name for item in module.functions if not item.entry)]
-    code = _code(elf, functions, capability_of(target))
-    graph = build_graph(code, own.__contains__)
+    functions = [item for item in module.functions if not item.entry or item.name == compiled.entry]
+    calls = _lines_of(functions, lambda item: item.opcode == "call")
+    code = _code(elf, compiled.entry, {item.name for item in functions}, capability_of(target))
+    graph = build_graph(code, calls)
+    ptx_blocks, loops = _ptx_graph(program)
     instructions = [item for block in graph.blocks for item in block.instructions]
     return Translation(
         target=target,
-        first=next(iter(_lines(program.blocks[0])), 0),
         graph=graph,
+        starts={item.name: _first_line(item) for item in functions},
         splits=frozenset(
             block.end.step.instruction.line for block in program.blocks if isinstance(block.end, Branch)
         ),
-        ptx=_ptx_blocks(program),
-        loops=_ptx_loops(program),
+        calls=calls,
+        ptx=ptx_blocks,
+        loops=loops,
         accesses=find_accesses(program, instructions),
-        linking=_linking(program, module, graph),
+        linking=_linking(graph, _lines_of(functions, lambda item: _names(item, program.shared.offsets))),
     )
 
 
@@ -114,27 +116,50 @@ def capability_of(target: str) -> int:
     return int(digits)
 
 
-def _code(elf: Elf, functions: Sequence[str], capability: int) -> list[tuple[str, tuple[Instruction, ...]]]:
-    """The decoded functions of the module that the file has; the assembler's own ones are left out."""
+def _code(
+    elf: Elf, entry: str, functions: Collection[str], capability: int
+) -> list[tuple[str, tuple[Instruction, ...]]]:
+    """The decoded functions of the PTX, the kernel first; the assembler's own ones are left out.
+
+    A function lies in a section of its own, or behind the kernel in the kernel's, named `$kernel$function`.
+    """
     lines = read_lines(elf)
-    wanted = {f".text.{name}": name for name in functions}
-    found = {
-        wanted[section.name]: decode(section.content, lines.get(index, {}), capability)
-        for index, section in enumerate(elf.sections)
-        if section.name in wanted
-    }
-    if functions[0] not in found:
-        raise CompileError(f"the machine code has no kernel {functions[0]}")
-    return [(name, found[name]) for name in functions if name in found]
+    found: dict[str, tuple[Instruction, ...]] = {}
+    for index, section in enumerate(elf.sections):
+        name = section.name.removeprefix(".text.")
+        if name == section.name or name not in functions:
+            continue
+        code = decode(section.content, lines.get(index, {}), capability)
+        inner = [symbol for symbol in symbols(elf) if symbol.section == index and symbol.name.startswith("$")]
+        taken: set[int] = set()
+        for symbol in inner:
+            place = range(symbol.value, symbol.value + symbol.size)
+            taken.update(place)
+            found[symbol.name.rpartition("$")[2]] = tuple(item for item in code if item.offset in place)
+        found[name] = tuple(item for item in code if item.offset not in taken)
+    if entry not in found:
+        raise CompileError(f"the machine code has no kernel {entry}")
+    names = [entry, *(name for name in found if name != entry and name in functions)]
+    return [(name, found[name]) for name in names]
 
 
-def _lines_of_calls(module: tree.Module) -> set[int]:
-    return {
+def _first_line(function: tree.Function) -> int:
+    return next((item.line for item in function.body or () if isinstance(item, tree.Instruction)), 0)
+
+
+def _lines_of(
+    functions: Iterable[tree.Function], wanted: Callable[[tree.Instruction], bool]
+) -> frozenset[int]:
+    return frozenset(
         item.line
-        for function in module.functions
+        for function in functions
         for item in function.body or ()
-        if isinstance(item, tree.Instruction) and item.opcode == "call"
-    }
+        if isinstance(item, tree.Instruction) and wanted(item)
+    )
+
+
+def _names(item: tree.Instruction, variables: Collection[str]) -> bool:
+    return any(name in variables for name in symbols_in(item))
 
 
 def _lines(block: Block) -> list[int]:
@@ -147,47 +172,47 @@ def _lines(block: Block) -> list[int]:
             return found
 
 
-def _ptx_blocks(program: Program) -> tuple[PtxBlock, ...]:
-    seen = Counter(line for block in program.blocks for line in set(_lines(block)))
-    return tuple(
-        PtxBlock(next((line for line in _lines(block) if seen[line] == 1), 0), block.successors or (OUTSIDE,))
-        for block in program.blocks
+def _ptx_graph(program: Program) -> tuple[tuple[PtxBlock, ...], tuple[PtxLoop, ...]]:
+    """The blocks of the PTX and its loops; copies of a called function's blocks count as one."""
+    lines = [_lines(block) for block in program.blocks]
+    node_of: dict[tuple[int, int], int] = {}
+    nodes = [
+        node_of.setdefault((found[0], 0) if found else (0, number), len(node_of))
+        for number, found in enumerate(lines)
+    ]
+    successors: list[dict[int, None]] = [{} for _ in node_of]
+    for node, block in zip(nodes, program.blocks, strict=True):
+        targets = [nodes[target] for target in block.successors] or [OUTSIDE]
+        successors[node] |= dict.fromkeys(targets)
+    blocks = tuple(
+        PtxBlock(line, tuple(targets)) for (line, _), targets in zip(node_of, successors, strict=True)
     )
+    edges = [block.local_successors for block in program.blocks]
+    bodies = find_loops(edges, post_order(edges, 0)[::-1])
+    loops = {
+        nodes[header]: PtxLoop(
+            block=nodes[header],
+            header=next(iter(lines[header]), 0),
+            body=frozenset(nodes[number] for number in body),
+            lines=frozenset(line for number in body for line in lines[number]),
+        )
+        for header, body in sorted(bodies.items(), key=lambda item: len(item[1]))
+    }
+    return blocks, tuple(loops.values())
 
 
-def _ptx_loops(program: Program) -> tuple[PtxLoop, ...]:
-    blocks = program.blocks
-    successors = [block.local_successors for block in blocks]
-    bodies = find_loops(successors, post_order(successors, 0)[::-1])
-    found: list[PtxLoop] = []
-    for header, body in sorted(bodies.items(), key=lambda item: len(item[1])):
-        lines = frozenset(line for node in body for line in _lines(blocks[node]))
-        start = next(iter(_lines(blocks[header])), min(lines, default=0))
-        found.append(PtxLoop(header, start, frozenset(body), lines))
-    return tuple(found)
-
-
-def _linking(program: Program, module: tree.Module, graph: MachineGraph) -> frozenset[int]:
+def _linking(graph: MachineGraph, named: frozenset[int]) -> frozenset[tuple[str, int]]:
     """Instructions that a compiler that knows where variables lie does without.
 
     For each address of a shared variable that it makes, code for later linking moves the variable's offset
     into a register of its own and adds it to the start of shared memory; the sum is a constant otherwise.
+    `named` are the lines that name a shared variable.
     """
-    named = _lines_naming(module, set(program.shared.offsets))
-    found: list[int] = []
+    found: list[tuple[str, int]] = []
     for block in graph.blocks:
         for line in {item.line for item in block.instructions} & named:
             mine = [item for item in block.instructions if item.line == line]
-            moves = [item.offset for item in mine if item.name == "UMOV"]
-            sums = [item.offset for item in mine if item.name == "UIADD3"]
+            moves = [(block.function, item.offset) for item in mine if item.name == "UMOV"]
+            sums = [(block.function, item.offset) for item in mine if item.name == "UIADD3"]
             found += sums[: len(moves) - 1] + moves[1:] if len(moves) > 1 else []
     return frozenset(found)
-
-
-def _lines_naming(module: tree.Module, names: set[str]) -> set[int]:
-    return {
-        item.line
-        for function in module.functions
-        for item in function.body or ()
-        if isinstance(item, tree.Instruction) and not names.isdisjoint(symbols_in(item))
-    }
