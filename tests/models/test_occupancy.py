@@ -63,6 +63,26 @@ def test_the_drivers_choice_of_shared_memory_costs_nothing(capability: tuple[int
             assert driver_shared(fit) // fit.allocated_shared >= fit.blocks
 
 
+@pytest.mark.parametrize(
+    ("capability", "threads", "registers", "static", "dynamic", "kib"),
+    [
+        ((8, 0), 32, 16, 0, 0, 32),
+        ((8, 0), 256, 106, 0, 49152, 100),
+        ((8, 6), 256, 16, 0, 0, 8),
+        ((8, 7), 128, 16, 0, 0, 16),
+        ((8, 9), 256, 36, 0, 0, 16),
+        ((9, 0), 1024, 31, 12288, 0, 32),
+        ((12, 0), 128, 40, 0, 0, 32),
+    ],
+)
+def test_the_drivers_choice_in_published_reports(
+    capability: tuple[int, int], threads: int, registers: int, static: int, dynamic: int, kib: int
+):
+    """Block, registers, shared memory and "Shared Memory Configuration Size" of one Nsight report each."""
+    fit = occupancy(Demand(threads, registers, static, dynamic), limits_of(capability))
+    assert driver_shared(fit) == kib * 1024
+
+
 # ---------------------------------------------------------------------------------------- worked examples
 @pytest.mark.parametrize(
     ("threads", "blocks", "by_warps", "by_threads"),

@@ -91,9 +91,9 @@ def peaks_of(device: Device) -> Peaks:
         "shared": device.shared_bandwidth_gb_s,
     }
     limits = device.limits
-    notes = {"l2": "measured", "shared": f"{limits.shared_bytes} bytes per clock and SM"}
+    notes = {"l2": "measured", "shared": f"{limits.shared_bytes} bytes/clock/SM"}
     if limits.l1_bytes:
-        notes["l1"] = f"{limits.l1_bytes} bytes per clock and SM, measured"
+        notes["l1"] = f"{limits.l1_bytes} bytes/clock/SM, measured"
     return Peaks(
         device.name,
         {name: rate for name, rate in gflops.items() if rate},

@@ -1,0 +1,78 @@
+"""The pages on occupancy and rooflines show what the commands print: every `$ warpglass ...` in them is run.
+
+`python -m tests.test_model_docs` writes the output into the pages.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shlex
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from warpglass.cli import main
+
+ROOT = Path(__file__).parent.parent
+PAGES = ("occupancy", "roofline")
+SHOWN = re.compile(r"```text\n\$ warpglass (?P<command>[^\n]*)\n(?P<output>.*?)```", re.DOTALL)
+RELEASE = re.compile(r"(?:ptxas|nvJitLink) [\d.]+")  # of whatever is installed
+
+
+def page(name: str) -> Path:
+    return ROOT / "docs" / f"{name}.md"
+
+
+def printed(command: str) -> str:
+    """What a command prints on a terminal of 110 columns, without trailing blanks."""
+    out = io.StringIO()
+    words = ["warpglass", *shlex.split(command)]
+    before = Path.cwd()
+    os.chdir(ROOT)
+    try:
+        with (
+            patch.object(sys, "argv", words),
+            patch.dict(os.environ, {"COLUMNS": "110"}),
+            redirect_stdout(out),
+            redirect_stderr(out),
+            pytest.raises(SystemExit),
+        ):
+            main()
+    finally:
+        os.chdir(before)
+    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        pytest.param(found["command"], found["output"], id=found["command"])
+        for name in PAGES
+        for found in SHOWN.finditer(page(name).read_text("utf-8"))
+    ],
+)
+def test_pages_show_what_is_printed(command: str, output: str):
+    ours = printed(command)
+    if RELEASE.findall(ours) != RELEASE.findall(output):  # another release may need other registers
+        ours, output = (re.sub(r"[\d.]+", "N", RELEASE.sub("ptxas", text)) for text in (ours, output))
+        ours, output = (re.sub(r" +", " ", text) for text in (ours, output))
+    assert ours == output
+
+
+def update() -> None:
+    """Write the output of every command into the pages."""
+    for name in PAGES:
+        text = page(name).read_text("utf-8")
+        text = SHOWN.sub(
+            lambda found: f"```text\n$ warpglass {found['command']}\n{printed(found['command'])}```", text
+        )
+        page(name).write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    update()
