@@ -63,7 +63,9 @@ def devices(
     places, present = _places()
     if json_output:
         known = [json.loads(device_json(get(one))) for one in names()]
-        typer.echo(json.dumps({"places": dict(places), "devices": known}, indent=1))
+        bandwidth = asdict(present) if present is not None else None
+        record = {"places": dict(places), "present": bandwidth, "devices": known}
+        typer.echo(json.dumps(record, indent=1))
         return
     console = stdout_console()
     print_devices(places, [get(one) for one in names()], console)

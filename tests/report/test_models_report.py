@@ -85,6 +85,10 @@ def test_machine_code_and_refusals_are_said():
     assert "Even so a launch is refused: too deep." in text
 
 
+def test_fewer_registers_come_with_the_way_to_ask_for_them():
+    assert "registers 40 -> 32 gives 100 % (__launch_bounds__(256, 8))" in said(report(Demand(256, 40)))
+
+
 def test_waves():
     text = said(report(Demand(256, 32), multiprocessors=132, grid=4224))
     assert "The grid of 4224 blocks is 4.00 waves of 1056 blocks on 132 multiprocessors." in text

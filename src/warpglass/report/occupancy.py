@@ -184,7 +184,7 @@ def _verdict(report: OccupancyReport) -> Iterator[str]:
         if report.refused:
             yield f"Even so a launch is refused: {report.refused}."
     for better in gains(fit):
-        yield f"  {_change(demand, better.demand)} gives {_percent(better.share)}"
+        yield f"  {_change(demand, better.demand)} gives {_percent(better.share)}{_means(better, demand)}"
 
 
 def why_impossible(report: OccupancyReport) -> tuple[str, ...]:
@@ -227,6 +227,13 @@ def _change(old: Demand, new: Demand) -> str:
     if new.carveout != old.carveout:
         parts.append(f"no preference for a carve-out (now {old.carveout} %)")
     return " and ".join(parts)
+
+
+def _means(better: Occupancy, old: Demand) -> str:
+    """Return how the compiler is told to use fewer registers, if that is the change."""
+    if better.demand.registers == old.registers:
+        return ""
+    return f" (__launch_bounds__({better.demand.threads}, {better.blocks}))"
 
 
 def _joined(names: Sequence[str]) -> str:

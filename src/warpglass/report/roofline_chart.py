@@ -73,7 +73,7 @@ def _frame(peaks: Peaks, precisions: list[str], placed: list[Placed]) -> _Frame:
     ridges = [top / bandwidth for top in tops for bandwidth in peaks.gb_s.values()]
     points = [point for one in placed for point in _points(one)]
     left = min([edge / 30 for edge in ridges] + [x / 3 for _, x, _ in points])
-    right = max([edge * 12 for edge in ridges] + [x * 12 for _, x, _ in points])
+    right = max([edge * 12 for edge in ridges] + [x * 30 for _, x, _ in points])
     lowest = min([left * bandwidth for bandwidth in peaks.gb_s.values()] + [y / 2 for _, _, y in points])
     return _Frame(left, right, lowest, max(tops) * 2.2)
 
