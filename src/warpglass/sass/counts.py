@@ -32,6 +32,11 @@ class LineCounts:
         """Executions of a line by warps; 0 where it has no row."""
         return self.executed.get(line, (0, 0))[0]
 
+    def partings(self, line: int) -> int:
+        """Executions at which a warp parted: of a branch, or of tries that failed for some of its threads."""
+        tries, _ = self.rounds.get(line, (0, 0))
+        return self.parted.get(line, 0) + max(tries - self.warps(line), 0) * bool(tries)
+
     def threads(self, line: int) -> int:
         """Executions of a line by threads; 0 where it has no row."""
         return self.executed.get(line, (0, 0))[1]

@@ -1,21 +1,22 @@
 """Counters of the hardware, from counts by PTX line and what ptxas made of each line.
 
-Belongs here: sums over machine instructions. How often their blocks ran is flow.py's. Names are Nsight
-Compute's; definitions are those of NVIDIA's documentation.
+Belongs here: sums over machine instructions. How often their blocks ran, threads.py and warps.py tell. Names
+are Nsight Compute's; definitions are those of NVIDIA's documentation.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 from .counts import LineCounts
 from .decode import Instruction
-from .flow import BlockCount, count_blocks
+from .evidence import find_copies
 from .operations import FLOPS, KIND
+from .threads import count_threads
 from .translate import Translation
+from .warps import count_warps
 
 _FLOP = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
 _SHARED = "smsp__inst_executed_op_shared_{}.sum"
@@ -34,11 +35,13 @@ class Executed:
 
 def execute(translation: Translation, counts: LineCounts) -> tuple[Executed, ...]:
     """Return how often each machine instruction was executed; those only made for linking are left out."""
-    blocks = count_blocks(translation, counts)
-    shares = _Guards(translation, counts, blocks)
+    copies = tuple(find_copies(translation))
+    threads = count_threads(translation, counts, copies)
+    warps = count_warps(translation, counts, copies, threads)
+    guards = _Guards(translation, counts, threads)
     return tuple(
-        Executed(item, count.warps, count.threads, shares.threads(item, number))
-        for number, (block, count) in enumerate(zip(translation.graph.blocks, blocks, strict=True))
+        Executed(item, warps[number], threads[number], guards.threads(item, number))
+        for number, block in enumerate(translation.graph.blocks)
         for item in block.instructions
         if (block.function, item.offset) not in translation.linking and not block.rare
     )
@@ -51,26 +54,27 @@ class _Guards:
     for the threads that executed the line. A guard on a part of what a line became corrects rare operands.
     """
 
-    def __init__(self, translation: Translation, counts: LineCounts, blocks: tuple[BlockCount, ...]):
+    def __init__(self, translation: Translation, counts: LineCounts, blocks: tuple[Fraction, ...]):
         self.counts = counts
         self.blocks = blocks
         self.bare: set[tuple[int, int]] = set()
-        self.passing: Counter[tuple[int, str]] = Counter()  # threads that come to guarded copies of a line
+        self.passing: dict[tuple[int, str], Fraction] = {}  # threads that come to guarded copies of a line
         for number, block in enumerate(translation.graph.blocks):
             for item in block.instructions:
                 if item.guard is None:
                     self.bare.add((item.line, number))
                 else:
-                    self.passing[item.line, item.name] += blocks[number].threads  # type: ignore[assignment]
+                    key = item.line, item.name
+                    self.passing[key] = self.passing.get(key, Fraction(0)) + blocks[number]
 
     def threads(self, item: Instruction, number: int) -> Fraction:
         """Threads that execute an instruction of a block."""
-        come = self.blocks[number].threads
+        come = self.blocks[number]
         if item.guard is None:
             return come
         if item.never or (item.line, number) in self.bare:
             return Fraction(0)
-        passing = self.passing[item.line, item.name]
+        passing = self.passing.get((item.line, item.name))
         if not passing:
             return Fraction(0)
         return min(come, Fraction(self.counts.threads(item.line)) * come / passing)
@@ -119,7 +123,7 @@ def _branches(executed: tuple[Executed, ...], counts: LineCounts) -> Mapping[str
             targets += item.warps
             if item.instruction.conditional:
                 line = item.instruction.line
-                seen[line] = Fraction(counts.parted.get(line, 0))
+                seen[line] = Fraction(counts.partings(line))
     divided = sum(seen.values(), Fraction(0))
     return {
         "smsp__sass_branch_targets.sum": targets,
