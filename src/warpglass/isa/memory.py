@@ -19,7 +19,7 @@ from .types import LLVM_TYPE, MEMORY
 V = TypeVar("V")
 
 SHARED = "shared shared::cta shared::cluster"
-COMMON = f"global {SHARED}"  # what threads share: only here are accesses volatile or ordered
+COMMON = f"global {SHARED}"  # what threads share: only here are accesses ordered
 SCOPES = "cta cluster gpu sys"
 _WRITABLE = f"{COMMON} local"
 _READABLE = f"{_WRITABLE} const"
@@ -87,7 +87,7 @@ def st(lanes: Lanes[V], m: Match, a: V, b: V | tuple[V, ...], policy: V | None =
 _Head = tuple[str, dict[str, Any], bool, bool]
 _LOADS: tuple[_Head, ...] = (
     ("ld{.weak}{.space}{.cache}", {"space": _READABLE, "cache": f"{LOAD_CACHE} {L1_PRIORITY}"}, True, True),
-    ("ld.volatile{.space}", {"space": COMMON}, False, True),
+    ("ld.volatile{.space}", {"space": _WRITABLE}, False, True),
     (
         "ld.sem.scope{.space}{.cache}",
         {"sem": "relaxed acquire", "scope": SCOPES, "space": COMMON, "cache": L1_PRIORITY},
@@ -106,7 +106,7 @@ _STORES: tuple[_Head, ...] = (
         True,
         False,
     ),
-    ("st.volatile{.space}", {"space": COMMON}, False, False),
+    ("st.volatile{.space}", {"space": _WRITABLE}, False, False),
     ("st.mmio.relaxed.sys{.space}", {"space": "global"}, False, False),
 )
 
