@@ -1,0 +1,51 @@
+"""Kernels that were measured on a GPU: counts of a run by PTX line, and what Nsight Compute said of it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+from tests.cases.truth.more_launch import Case, read_cases
+from warpglass import lab
+from warpglass.engine.backend import Launch
+from warpglass.engine.cpu import CpuBackend
+from warpglass.observe.counting import Counting
+from warpglass.sass.counts import LineCounts
+from warpglass.source.compiled import Compiled
+
+HERE = Path(__file__).parent.parent / "cases" / "truth"
+
+
+@cache
+def cases(name: str = "open") -> dict[str, Case]:
+    """The launches of a set by id."""
+    return {case.id: case for case in read_cases(HERE / f"{name}.json")}
+
+
+@cache
+def measured(name: str = "open_h100") -> dict[str, dict[str, float]]:
+    """What Nsight Compute said of each launch, by metric."""
+    text = (HERE / f"{name}.json").read_text("utf-8")
+    return {case: found["metrics"] for case, found in json.loads(text).items()}
+
+
+@cache
+def compiled(kernel: str, name: str = "open") -> Compiled:
+    """The PTX of a kernel of a set."""
+    return lab.load(HERE / f"{name}.cu", kernel).compile(())
+
+
+@cache
+def counted(case: Case, name: str = "open") -> LineCounts:
+    """Counts by PTX line of a launch on the CPU engine."""
+    launch = Launch(compiled(case.kernel, name), case.grid, case.block, tuple(case.arguments()), case.shared)
+    _, observed = CpuBackend().observe(launch, Counting())
+    warps, threads, parted = Counter[int](), Counter[int](), Counter[int]()
+    for tally in Counting.read(observed.program, observed.probes, observed.totals):
+        line = tally.step.instruction.line
+        warps[line] += tally.warps
+        threads[line] += tally.threads
+        parted[line] += tally.divergent
+    return LineCounts({line: (warps[line], threads[line]) for line in warps}, dict(parted))
