@@ -8,6 +8,15 @@ import pytest
 from warpglass import lab
 from warpglass.errors import KernelFault
 
+VOLATILE = r"""
+template <typename T> __global__ void held(const int *x, T *out) {
+    volatile T a[16];
+    int i = threadIdx.x;
+    for (int k = 0; k < 16; k++) a[k] = k * 3 + i;
+    out[i] = a[x[i]];
+}
+"""
+
 VARIABLES = r"""
 __constant__ int table[4] = {1, 2, 3, 4};
 __device__ int counter = 5;
@@ -90,6 +99,15 @@ def test_local_arrays(block: int) -> None:
     out = np.zeros(n, np.int32)
     lab.run(lab.compile(LOCAL, "arrays"), -(-n // block), block, (x, out, n), device="cpu")
     assert out.tolist() == [expected(i, int(value)) for i, value in enumerate(x)]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "float32", "float64"])
+def test_volatile_local_arrays(dtype: str) -> None:
+    x, out = np.random.default_rng(3).integers(0, 16, 32, dtype=np.int32), np.zeros(32, dtype)
+    name = {"int8": "signed char", "int16": "short", "int32": "int", "int64": "long long"}.get(dtype)
+    name = name or {"float32": "float", "float64": "double"}[dtype]
+    lab.run(lab.compile(VOLATILE, f"held<{name}>"), 1, 32, (x, out), device="cpu")
+    np.testing.assert_array_equal(out, x * 3 + np.arange(32))
 
 
 @pytest.mark.parametrize("index", [16, -1, 1 << 20])
