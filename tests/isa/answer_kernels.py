@@ -21,6 +21,7 @@ from tests.ptx_text import HEADER, kernel
 from .answer_forms import SLOT_BYTES, SLOTS, Form, Place, operands, width
 
 _HEADER = ".version 8.8\n.target sm_90\n.address_size 64\n"  # min and max of three came with 8.8
+OUTPUT = 2  # the output's place among the arguments
 _STRIDE = 16  # bytes from one operand of a source to the next
 _AREA = SLOTS * SLOT_BYTES  # bytes of a form's slots
 _MOST_SLOTS = 40  # forms of a kernel that access memory: 48 KiB of shared memory are static
@@ -63,7 +64,7 @@ class AnswerKernel:
         return self.forms[0].space
 
     def arguments(self) -> list[object]:
-        """Operands, contents of the slots, those of lane 0 as a structure, and the output."""
+        """Operands, contents of the slots, the output, and for parameters the slots of lane 0."""
         given = np.zeros((max(1, len(self.sources)), self.lanes, 2), np.uint64)
         for place, column in zip(given, self.sources, strict=False):
             place[:] = [(pattern & (1 << 64) - 1, pattern >> 64) for pattern in column]
@@ -74,7 +75,8 @@ class AnswerKernel:
         output = np.zeros(self.size, np.uint8)
         if self.space in ("global", "generic"):
             output[: slots.size] = slots.reshape(-1)
-        return [given, slots, slots[:, 0].tobytes(), output]
+        structure = [slots[:, 0].tobytes()] if self.space == "param" else []
+        return [given, slots, output, *structure]
 
     def patterns(self, result: Result, output: np.ndarray) -> tuple[int, ...]:
         """The lanes' patterns of a result."""
@@ -130,7 +132,9 @@ def build(forms: Sequence[Form]) -> AnswerKernel:
     body = "\n".join(["", *lines, "ret;"])
     area = len(forms) * _AREA if made.space else _AREA
     own = area // SLOTS
-    parameters = f"u64 given, u64 slots, align 32 .b8 block[{own}], u64 out"
+    parameters = "u64 given, u64 slots, u64 out"
+    if made.space == "param":
+        parameters += f", align 16 .b8 block[{own}]"
     variables = f".local .align 32 .b8 own[{own}];\n" if made.space == "local" else ""
     shared = f".align 32 .b8 taken[{area}]" if made.space == "shared" else ""
     text = kernel(variables + body, parameters, shared=shared)

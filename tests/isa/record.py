@@ -20,7 +20,7 @@ from warpglass import lab
 from warpglass.errors import CompileError, LaunchError
 
 from .answer_forms import Form, all_forms
-from .answer_kernels import build, kernels
+from .answer_kernels import OUTPUT, build, kernels
 from .answers import Answer, answers_of, save
 
 _LARGEST = 64  # forms in a kernel
@@ -108,7 +108,7 @@ def record(forms: list[Form], engine: str, found: dict[str, Answer]) -> None:
         except CompileError as error:
             problem = str(error)
         else:
-            found |= {answer.text: answer for answer in answers_of(made, arguments[-1])}
+            found |= {answer.text: answer for answer in answers_of(made, arguments[OUTPUT])}
             return
         reasons = {
             made.lines[int(line)].text: reason
