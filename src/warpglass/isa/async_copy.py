@@ -33,7 +33,9 @@ def copy(lanes: Lanes[V], m: Match, a: V, b: V, size: V, *rest: V) -> None:
     if known == whole:
         _move(lanes, a, b, whole)
         return
-    complete = lanes.compare("eq", taken, lanes.constant("i32", whole))
+    # A source that is not aligned is a fault however many bytes are taken: the whole copy finds it.
+    everything = lanes.compare("eq", taken, lanes.constant("i32", whole))
+    complete = lanes.or_(everything, _skewed(lanes, b, taken, whole))
     with lanes.only(complete):
         _move(lanes, a, b, whole)
     with lanes.only(lanes.not_(complete)):
@@ -54,6 +56,13 @@ def _taken(lanes: Lanes[V], given: V, whole: int) -> V:
     if lanes.type_of(given) == "i1":
         return lanes.select(given, lanes.constant("i32", 0), all_of_it)
     return lanes.apply("llvm.umin", lanes.fit(given, "i32"), all_of_it)
+
+
+def _skewed(lanes: Lanes[V], b: V, taken: V, whole: int) -> V:
+    """Whether something is taken from an address that is not aligned."""
+    low = lanes.and_(b, lanes.constant("i64", whole - 1))
+    skewed = lanes.compare("ne", low, lanes.constant("i64", 0))
+    return lanes.and_(skewed, lanes.compare("ne", taken, lanes.constant("i32", 0)))
 
 
 def _move(lanes: Lanes[V], a: V, b: V, size: int) -> None:

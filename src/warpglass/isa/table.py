@@ -159,11 +159,12 @@ def match(instruction: tree.Instruction) -> Match | None:
 
 def known_forms(instruction: tree.Instruction) -> tuple[str, ...]:
     """For messages: the rows of an instruction's opcode that have most of its modifiers, four at most, with
-    the operations and types that they are for."""
+    the operations and types that they are for; those that have its first modifiers come first."""
     rows = ROWS.get(instruction.opcode, [])
-    fitting = [sum(_has(row, word) for word in instruction.modifiers) for row in rows]
-    best = [row for row, count in zip(rows, fitting, strict=True) if count == max(fitting)]
-    return tuple(dict.fromkeys(_describe(row) for row in best))[:_ENOUGH]
+    fits = [tuple(_has(row, word) for word in instruction.modifiers) for row in rows]
+    best = [(fit, row) for fit, row in zip(fits, rows, strict=True) if sum(fit) == max(map(sum, fits))]
+    best.sort(key=lambda one: one[0], reverse=True)
+    return tuple(dict.fromkeys(_describe(row) for _, row in best))[:_ENOUGH]
 
 
 _ENOUGH = 4
