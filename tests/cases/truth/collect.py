@@ -4,9 +4,9 @@ Needs nvcc, Nsight Compute (ncu) and cuda.bindings. X.cu is compiled for the cas
 the Python kernels are assembled. Every case runs once by itself from fresh arguments (sums and checksums of
 its arrays, registers), then once under ncu, with caches flushed between passes and clocks alone. In OUT:
 
-    SET_h200.json    case -> metrics, resources and what the plain launch left
-    source.csv.gz    ncu's counters of every machine instruction of every case
-    cubins.zip       what ran, to be disassembled
+    SET_h200.json.gz   case -> metrics, resources and what the plain launch left
+    source.csv.gz      ncu's counters of every machine instruction of every case
+    cubins.zip         what ran, to be disassembled
 
 A case that fails is listed with its reason and does not stop the rest. What is done is written after every
 group of cases, so nothing is lost when time runs out.
@@ -151,7 +151,8 @@ def write(work: list[Work], out: Path) -> None:
     """Write what is known of each set."""
     for name in dict.fromkeys(item.set for item in work):
         rows = {item.case.id: item.found for item in work if item.set == name}
-        (out / f"{name}_h200.json").write_text(json.dumps(rows, indent=0, sort_keys=True) + "\n")
+        text = json.dumps(rows, indent=0, sort_keys=True) + "\n"
+        (out / f"{name}_h200.json.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
 def write_cubins(work: list[Work], out: Path) -> None:

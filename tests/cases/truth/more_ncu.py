@@ -215,7 +215,7 @@ def _measure_group(metrics: list[str], group: list[Work], folder: Path, until: f
         say(f"no time is left for {len(group)} cases from {group[0].set} {group[0].case.id} on")
         return
     report, problem = _measure(metrics, group, folder, left)
-    if report is not None and _read(report, group):
+    if report is not None and _read(report, metrics, group):
         try:
             yield call("ncu", "--import", str(report), "--page", "source", "--csv")
         except subprocess.CalledProcessError as error:
@@ -252,8 +252,8 @@ def _measure(metrics: list[str], items: list[Work], folder: Path, seconds: float
     return None, complaints or said[-2000:]
 
 
-def _read(report: Path, group: list[Work]) -> bool:
-    """Take each launch's counters from a report; returns whether it holds the group's launches, in order."""
+def _read(report: Path, metrics: list[str], group: list[Work]) -> bool:
+    """Take each launch's metrics from a report; returns whether it holds the group's launches, in order."""
     options = ("--page", "raw", "--csv", "--print-units", "base", "--print-kernel-base", "mangled")
     text = call("ncu", "--import", str(report), *options)
     lines = [line for line in text.splitlines() if line.startswith('"')]
@@ -266,8 +266,8 @@ def _read(report: Path, group: list[Work]) -> bool:
     ):
         return False
     for item, row in zip(group, rows, strict=True):
-        cells = zip(names, map(_number, row), strict=True)
-        item.found["metrics"] = {name: value for name, value in cells if "_" in name and value is not None}
+        cells = {name: _number(cell) for name, cell in zip(names, row, strict=True)}
+        item.found["metrics"] = {name: cells[name] for name in metrics if cells.get(name) is not None}
     return True
 
 
