@@ -29,10 +29,20 @@ def kernel(
     listed = ", ".join(
         f".param .{one.strip().replace(' ', ' ')}" for one in parameters.split(",") if one.strip()
     )
+    variables = [f".shared {one.strip()};" for one in shared.split(",") if one.strip()]
+    lines = [*_declarations(body), *variables, body]
+    return f"{HEADER}.visible .entry {name}({listed}) {directives}\n{{\n" + "\n".join(lines) + "\n}\n"
+
+
+def function(name: str, results: str, parameters: str, body: str, noinline: bool = False) -> str:
+    """A device function, to stand in front of the entry that calls it."""
+    lines = [*_declarations(body), body]
+    hint = ".noinline " if noinline else ""
+    return f".func ({results}) {name}({parameters}) {hint}\n{{\n" + "\n".join(lines) + "\n}\n"
+
+
+def _declarations(body: str) -> list[str]:
     highest: dict[str, int] = {}
     for found in _REGISTER.finditer(body):
         highest[found[1]] = max(highest.get(found[1], 0), int(found[2]))
-    registers = [f".reg .{_CLASSES[prefix]} %{prefix}<{top + 1}>;" for prefix, top in sorted(highest.items())]
-    variables = [f".shared {one.strip()};" for one in shared.split(",") if one.strip()]
-    lines = [*registers, *variables, body]
-    return f"{HEADER}.visible .entry {name}({listed}) {directives}\n{{\n" + "\n".join(lines) + "\n}\n"
+    return [f".reg .{_CLASSES[prefix]} %{prefix}<{top + 1}>;" for prefix, top in sorted(highest.items())]

@@ -2,7 +2,8 @@
 
 No kernel leaves its arrays, reads a register that was never written, or depends on races: inputs are only
 read, every store goes to an element that belongs to the thread (through some permutation of the threads), and
-shared memory is exchanged between two barriers that all threads of the block reach.
+shared memory is exchanged between two barriers that all threads of the block reach. Kernels with `features`
+also have the statements of random_features.py, which the one-thread-at-a-time interpreter does not know.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tests.ptx_text import kernel
+from tests.ptx_text import HEADER, function, kernel
+
+from .random_features import SHARED_BYTES, Features
+from .random_operations import CONSTANTS, FLOAT_OPS, INPUTS, INTEGER_OPS, POOLS, PREDICATES, REGULAR_OPS
 
 SHAPES = (
     (33, 1, 1),
@@ -28,68 +32,6 @@ SHAPES = (
 LARGE_SHAPES = ((16, 16, 1), (32, 4, 2), (128, 1, 1), (33, 3, 3), (256, 1, 1))
 GRIDS = ((1, 1, 1), (3, 1, 1), (2, 2, 1), (5, 1, 1), (1, 2, 2))
 PAD = 64  # elements in front of and behind every input that kernels may reach
-
-# type class -> register prefix, registers in the pool, bytes
-_POOLS = {
-    "u16": ("rs", 4, 2),
-    "u32": ("r", 7, 4),
-    "u64": ("rd", 5, 8),
-    "f32": ("f", 3, 4),
-    "f64": ("fd", 3, 8),
-}
-_PREDICATES = 5
-_CONSTANTS = {"f32": ("0f3F800000", "0fC0200000"), "f64": ("0d3FF0000000000000", "0d0000000000000000")}
-_INPUTS = {"u16": "in16", "u32": "in32", "u64": "in64", "f32": "inf", "f64": "ind"}
-
-_INTEGER_OPS = (
-    "add.{t} {d}, {a}, {b};",
-    "sub.{t} {d}, {a}, {b};",
-    "mul.lo.{t} {d}, {a}, {b};",
-    "mul.hi.{t} {d}, {a}, {b};",
-    "mad.lo.{t} {d}, {a}, {b}, {c};",
-    "min.{t} {d}, {a}, {b};",
-    "max.{t} {d}, {a}, {b};",
-    "div.{t} {d}, {a}, {b};",
-    "rem.{t} {d}, {a}, {b};",
-    "and.{bt} {d}, {a}, {b};",
-    "or.{bt} {d}, {a}, {b};",
-    "xor.{bt} {d}, {a}, {b};",
-    "not.{bt} {d}, {a};",
-    "shl.{bt} {d}, {a}, {s};",
-    "shr.{t} {d}, {a}, {s};",
-    "neg.{st} {d}, {a};",
-    "abs.{st} {d}, {a};",
-    "mov.{bt} {d}, {a};",
-    "selp.{bt} {d}, {a}, {b}, {p};",
-)
-# Operations after which the lanes of an affine or uniform variable still are.
-_REGULAR_OPS = (
-    "add.{t} {d}, {a}, {k};",
-    "sub.{t} {d}, {a}, {k};",
-    "add.{t} {d}, {a}, {d};",
-    "sub.{t} {d}, {d}, {a};",
-    "mul.lo.{t} {d}, {a}, {k};",
-    "mad.lo.{t} {d}, {a}, {k}, {d};",
-    "shl.{bt} {d}, {a}, {s1};",
-    "neg.{st} {d}, {a};",
-    "mov.{bt} {d}, {a};",
-    "selp.{bt} {d}, {a}, {d}, {p};",
-    "min.{t} {d}, {a}, {k};",
-    "and.{bt} {d}, {a}, {k};",
-)
-_FLOAT_OPS = (
-    "add.{t} {d}, {a}, {b};",
-    "sub.{t} {d}, {a}, {b};",
-    "mul.{t} {d}, {a}, {b};",
-    "fma.rn.{t} {d}, {a}, {b}, {c};",
-    "div.rn.{t} {d}, {a}, {b};",
-    "min.{t} {d}, {a}, {b};",
-    "max.{t} {d}, {a}, {b};",
-    "neg.{t} {d}, {a};",
-    "abs.{t} {d}, {a};",
-    "mov.{t} {d}, {a};",
-    "selp.{t} {d}, {a}, {b}, {p};",
-)
 
 
 @dataclass
@@ -129,14 +71,14 @@ class RandomKernel:
         floating = [np.round(rng.normal(0, 30, size), 1).astype(dtype) for dtype in (np.float32, np.float64)]
         return [*whole, *floating, self.n, np.zeros(len(self.outputs) * self.padded * 8, np.uint8)]
 
-    def differences(self, have: np.ndarray, want: np.ndarray) -> list[str]:
-        """Elements that differ between two outputs; any NaN equals any other."""
+    def differences(self, have: np.ndarray, want: np.ndarray, *, exact: bool = False) -> list[str]:
+        """Elements that differ between two outputs; unless `exact`, any NaN equals any other."""
         found: list[str] = []
         for region, type_ in enumerate(self.outputs):
             bytes_ = slice(region * self.padded * 8, (region + 1) * self.padded * 8)
             a, b = (x[bytes_].view(np.uint64) for x in (have, want))
             different = a != b
-            if type_[0] == "f":
+            if type_[0] == "f" and not exact:
                 dtype = np.float32 if type_ == "f32" else np.float64
                 x, y = (v.astype(np.uint32).view(dtype) if type_ == "f32" else v.view(dtype) for v in (a, b))
                 different &= ~(np.isnan(x) & np.isnan(y))
@@ -147,13 +89,13 @@ class RandomKernel:
         return found
 
 
-def random_kernel(seed: int, *, large: bool = False, size: int = 14) -> RandomKernel:
+def random_kernel(seed: int, *, large: bool = False, size: int = 14, features: bool = False) -> RandomKernel:
     """The kernel of a seed; `size` is about how many statements it has."""
     rng = random.Random(seed)
     block = rng.choice(LARGE_SHAPES if large else SHAPES)
     grid = rng.choice(GRIDS[:3] if block[0] * block[1] * block[2] > 64 else GRIDS)
     writer = _Writer(rng, block, grid)
-    text = writer.write(size)
+    text = writer.write(size, features)
     return RandomKernel(seed, text, grid, block, rng.randrange(1, 12), tuple(writer.outputs))
 
 
@@ -179,25 +121,56 @@ class _Writer:
     budget: int = 0
     regular: float = 0.0  # how often an integer operation keeps lanes a known distance apart
     trips: int = 1  # how often the code being written runs at most
+    features: Features | None = None
+    inner: bool = False  # whether this is the body of a function, without memory
 
     # ------------------------------------------------------------------------------------ the whole kernel
-    def write(self, size: int) -> str:
+    def write(self, size: int, features: bool) -> str:
+        """The PTX."""
         x, y, z = self.block
         self.threads = x * y * z
         total = self.threads * self.grid[0] * self.grid[1] * self.grid[2]
         self.padded = 1 << (total - 1).bit_length()
         self.budget = size
         self.regular = self.rng.choice((0.0, 0.5, 0.9, 1.0))
+        if features:
+            functions = [self._function(f"f{number}") for number in range(self.rng.randint(1, 3))]
+            self.features = Features(self, functions, exits=self.rng.random() < 0.3)
         self._prelude()
+        self.lines += self.features.prelude() if self.features else []
         self._statements(uniform=True, depth=0)
         while self.budget > 0:
             self._statements(uniform=True, depth=0)
-        self._store_everything()
+        if self.features:
+            self.lines += self.features.epilogue()
+            self._store_digest()
+        else:
+            self._store_everything()
         self.lines.append("DONE: ret;")
         for block in self.elsewhere:
             self.lines += block
         parameters = "u64 in16, u64 in32, u64 in64, u64 inf, u64 ind, u32 n, u64 out"
-        return kernel("\n".join(self.lines), parameters, shared=".align 8 .b8 buffer[4096]")
+        text = kernel("\n".join(self.lines), parameters, shared=f".align 16 .b8 buffer[{SHARED_BYTES}]")
+        functions = self.features.functions if self.features else []
+        return text.replace(HEADER, "\n".join([HEADER.rstrip(), *functions, ""]), 1)
+
+    def _function(self, name: str) -> str:
+        """A device function of two arguments that computes a number."""
+        inner = _Writer(self.rng, self.block, self.grid, regular=self.regular, inner=True)
+        inner.threads, inner.padded, inner.budget = self.threads, self.padded, self.rng.randint(2, 6)
+        inner.lines += [
+            "ld.param.b32 %r93, [a]; mov.u32 %r94, %r93; mov.u32 %r89, %r93; mov.u32 %r90, %tid.x;",
+            "mov.u32 %r91, %tid.y; mov.u32 %r96, %ctaid.x; mov.u32 %r97, %ctaid.y; mov.u32 %r95, 3;",
+        ]
+        inner.set_variables()
+        inner.lines.append("ld.param.b64 %rd2, [b];")
+        while inner.budget > 0:
+            inner._statements(uniform=False, depth=1)
+        inner.lines += [f"st.param.b32 [r], {inner.register('u32')};", "ret;"]
+        for block in inner.elsewhere:
+            inner.lines += block
+        body = "\n".join(inner.lines)
+        return function(name, ".param .b32 r", ".param .b32 a, .param .b64 b", body, self.rng.random() < 0.5)
 
     def _prelude(self) -> None:
         emit, (x, y, _) = self.lines.append, self.block
@@ -211,6 +184,15 @@ class _Writer:
         emit("ld.param.u32 %r89, [n]; ld.param.u64 %rd90, [out];")
         for k, name in enumerate(("in16", "in32", "in64", "inf", "ind")):
             emit(f"ld.param.u64 %rd{91 + k}, [{name}];")
+        # What threads exchange is there from the beginning, also from threads that will have ended.
+        last = (1 << (self.threads - 1).bit_length()) - 1
+        emit(f"mov.u32 %r86, buffer; mad.lo.u32 %r87, %r93, 8, %r86; sub.u32 %r88, {last}, %r93;")
+        emit("mad.lo.u32 %r88, %r88, 8, %r86; st.shared.u64 [%r87], 0; st.shared.u64 [%r88], 0; bar.sync 0;")
+        self.set_variables()
+
+    def set_variables(self) -> None:
+        """Give every variable a value."""
+        emit = self.lines.append
         starts = [
             "mov.u32 %r1, %r90;",
             "mov.u32 %r2, %r94;",
@@ -229,13 +211,30 @@ class _Writer:
         for number in range(1, 4):
             emit(f"cvt.rn.f32.s32 %f{number}, {self.register('u32')};")
             emit(f"cvt.rn.f64.u32 %fd{number}, {self.register('u32')};")
-        for number in range(1, _PREDICATES + 1):
+        for number in range(1, PREDICATES + 1):
             self._set_predicate(f"%p{number}")
 
     def _store_everything(self) -> None:
-        for type_, (prefix, count, _) in _POOLS.items():
+        for type_, (prefix, count, _) in POOLS.items():
             for number in range(1, count + 1):
                 self._store(type_, f"%{prefix}{number}")
+
+    def _store_digest(self) -> None:
+        """One number made of all variables: cheaper to compile than to store each."""
+        emit = self.lines.append
+        emit("mov.u64 %rd88, 0;")
+        for type_, (prefix, count, size) in POOLS.items():
+            for name in (f"%{prefix}{number}" for number in range(1, count + 1)):
+                if type_[0] == "f":  # any NaN counts as any other
+                    one = CONSTANTS[type_][0]
+                    emit(f"setp.nan.{type_} %p9, {name}, {name}; selp.{type_} {name}, {one}, {name}, %p9;")
+                bits = f"mov.b64 %rd87, {name};"
+                if size == 4 and type_[0] == "f":
+                    bits = f"mov.b32 %r82, {name}; cvt.u64.u32 %rd87, %r82;"
+                elif size < 8:
+                    bits = f"cvt.u64.{type_} %rd87, {name};"
+                emit(f"{bits} mad.lo.u64 %rd88, %rd88, 1000003, %rd87;")
+        self._store("u64", "%rd88")
 
     # ------------------------------------------------------------------------------------ statements
     def _statements(self, uniform: bool, depth: int) -> None:
@@ -247,20 +246,22 @@ class _Writer:
         choices: list[tuple[int, object]] = [
             (6, self._assign),
             (3, self._guarded),
-            (3, self._load),
             (2, self._convert),
             (2, lambda: self._set_predicate(self.predicate())),
-            (1, lambda: self._store(*self._pick())),
         ]
+        if not self.inner:
+            choices += [(3, self._load), (1, lambda: self._store(*self._pick()))]
+        if self.features:
+            choices += self.features.choices(uniform, depth)
         if self.budget > 0 and depth < 4:
             choices.append((4, lambda: self._if(uniform, depth)))
             if self.trips <= 30:
                 choices.append((3, lambda: self._loop(uniform, depth)))
-        if uniform and self.trips <= 12:
+        if uniform and self.trips <= 12 and not self.inner:
             choices.append((2, self._exchange))
         if self.loops and not uniform:
             choices.append((2, self._leave_loop))
-        if not uniform:
+        if not uniform and not self.inner and (self.features is None or self.features.exits):
             choices.append((1, self._return))
         weights = [weight for weight, _ in choices]
         self.rng.choices([action for _, action in choices], weights)[0]()  # type: ignore[operator]
@@ -271,9 +272,9 @@ class _Writer:
 
     def _operation(self, type_: str) -> str:
         regular = self.rng.random() < self.regular
-        pattern = self.rng.choice(
-            _FLOAT_OPS if type_[0] == "f" else _REGULAR_OPS if regular else _INTEGER_OPS
-        )
+        pattern = self.rng.choice(FLOAT_OPS if type_[0] == "f" else REGULAR_OPS if regular else INTEGER_OPS)
+        if type_ == "u64" and pattern[:3] in ("div", "rem") and (self.features or self.inner):
+            pattern = INTEGER_OPS[0]  # these take a hundred times as long to compile as others
         bits = type_[1:]
         return pattern.format(
             t=self.rng.choice((type_, f"s{bits}")) if type_[0] == "u" else type_,
@@ -291,8 +292,8 @@ class _Writer:
 
     def _guarded(self) -> None:
         guard = f"@{self.rng.choice(('', '!'))}{self.predicate()} "
-        if self.rng.random() < 0.3:
-            type_ = self.rng.choice(list(_POOLS))
+        if not self.inner and self.rng.random() < 0.3:
+            type_ = self.rng.choice(list(POOLS))
             address = self._input_address(type_)
             self.lines.append(f"{guard}ld.global.{type_} {self.register(type_)}, [{address}];")
         else:
@@ -349,7 +350,7 @@ class _Writer:
     def _if(self, uniform: bool, depth: int) -> None:
         same = uniform and self.rng.random() < 0.5
         condition = self._condition(same)
-        skip, end = self._label(), self._label()
+        skip, end = self.new_label(), self.new_label()
         style = self.rng.random()
         negate, plain = self.rng.sample(("!", ""), 2)
         inside = uniform and same
@@ -388,7 +389,7 @@ class _Writer:
         self.lines.append(
             f"and.b32 {limit}, {bound}, {mask};" if self.rng.random() < 0.8 else f"mov.u32 {limit}, {mask};"
         )
-        top, head, end, next_ = self._label(), self._label(), self._label(), self._label()
+        top, head, end, next_ = self.new_label(), self.new_label(), self.new_label(), self.new_label()
         start = self.rng.choice(("0", "0", "1"))
         before, self.trips = self.trips, self.trips * (mask + 1)
         self.loops.append(_Loop(end, next_))
@@ -429,7 +430,7 @@ class _Writer:
 
     # ------------------------------------------------------------------------------------ memory
     def _load(self) -> None:
-        type_ = self.rng.choice(list(_POOLS))
+        type_ = self.rng.choice(list(POOLS))
         address = self._input_address(type_)
         space = self.rng.choice((".global", ".global", "", ".global.nc", ".volatile.global"))
         head = "ld.volatile.global" if "volatile" in space else f"ld{space}"
@@ -437,11 +438,28 @@ class _Writer:
 
     def _input_address(self, type_: str) -> str:
         """An address within the padded input of a type, in one of the ways that kernels compute them."""
-        size = _POOLS[type_][2]
-        base = f"%rd{91 + list(_INPUTS).index(type_)}"
-        mask = self.padded - 1
+        size = POOLS[type_][2]
+        base = f"%rd{91 + list(INPUTS).index(type_)}"
         index, address = "%r88", "%rd89"
         shift = PAD * size
+        self.input_index()
+        if self.rng.random() < 0.4:
+            self.lines.append(
+                f"mul.wide.s32 {address}, {index}, {size}; add.s64 {address}, {base}, {address};"
+            )
+        elif self.rng.random() < 0.5:
+            self.lines.append(
+                f"cvt.s64.s32 {address}, {index}; shl.b64 {address}, {address}, {size.bit_length() - 1};"
+            )
+            self.lines.append(f"add.s64 {address}, {address}, {base};")
+        else:
+            self.lines.append(f"mad.wide.s32 {address}, {index}, {size}, {base};")
+        return f"{address}+{shift}"
+
+    def input_index(self) -> None:
+        """Leave in r88 an index that inputs have, not counting what pads them."""
+        mask = self.padded - 1
+        index = "%r88"
         ways = (
             f"mov.u32 {index}, %r94;",
             f"mov.u32 {index}, %r93;",
@@ -458,24 +476,22 @@ class _Writer:
             f"max.s32 {index}, {self.register('u32')}, 0; min.s32 {index}, {index}, {mask};",
         )
         self.lines.append(self.rng.choice(ways))
-        if self.rng.random() < 0.4:
-            self.lines.append(
-                f"mul.wide.s32 {address}, {index}, {size}; add.s64 {address}, {base}, {address};"
-            )
-        elif self.rng.random() < 0.5:
-            self.lines.append(
-                f"cvt.s64.s32 {address}, {index}; shl.b64 {address}, {address}, {size.bit_length() - 1};"
-            )
-            self.lines.append(f"add.s64 {address}, {address}, {base};")
-        else:
-            self.lines.append(f"mad.wide.s32 {address}, {index}, {size}, {base};")
-        return f"{address}+{shift}"
 
     def _store(self, type_: str, register: str) -> None:
         """A store to the thread's own element of a region of its own."""
-        mask = self.padded - 1
-        region = len(self.outputs) * self.padded * 8
+        region = self.new_region(type_)
+        self.own_element()
+        space = self.rng.choice((".global", ".global", ""))
+        self.lines.append(f"st{space}.{type_} [%rd89+{region}], {register};")
+
+    def new_region(self, type_: str) -> int:
+        """The first byte of a new region of the output."""
         self.outputs.append(type_)
+        return (len(self.outputs) - 1) * self.padded * 8
+
+    def own_element(self) -> None:
+        """Leave in rd89 the address of an element of the output that no other thread has."""
+        mask = self.padded - 1
         element = self.rng.choice(
             (
                 "mov.u32 %r88, %r94;",
@@ -488,13 +504,11 @@ class _Writer:
         )
         # Elements are 8 bytes apart, so narrower ones are strided.
         self.lines.append(element + " mad.wide.u32 %rd89, %r88, 8, %rd90;")
-        space = self.rng.choice((".global", ".global", ""))
-        self.lines.append(f"st{space}.{type_} [%rd89+{region}], {register};")
 
     def _exchange(self) -> None:
         """All threads of the block give a value and take another thread's."""
         type_ = self.rng.choice(("u32", "u32", "u64", "f32"))
-        size = _POOLS[type_][2]
+        size = POOLS[type_][2]
         wrap = 1 << (self.threads - 1).bit_length()
         taken = self.rng.choice(
             (
@@ -512,21 +526,25 @@ class _Writer:
         self.lines.append(f"ld.shared.{type_} {self.register(type_)}, [%r87];")
         self.lines.append("bar.sync 0;")
 
+    def block_of(self, uniform: bool, depth: int) -> None:
+        """Some statements."""
+        self._statements(uniform, depth)
+
     # ------------------------------------------------------------------------------------ operands
     def _pick(self) -> tuple[str, str]:
-        type_ = self.rng.choice(list(_POOLS))
+        type_ = self.rng.choice(list(POOLS))
         return type_, self.register(type_)
 
     def register(self, type_: str) -> str:
         """A variable of a type."""
-        prefix, count, _ = _POOLS[type_]
+        prefix, count, _ = POOLS[type_]
         return f"%{prefix}{self.rng.randint(1, count)}"
 
     def source(self, type_: str, immediate: bool = False) -> str:
         """A variable, or sometimes a constant or a fixed register."""
         if immediate and self.rng.random() < 0.35:
             if type_[0] == "f":
-                return self.rng.choice(_CONSTANTS[type_])
+                return self.rng.choice(CONSTANTS[type_])
             return str(self.rng.choice((0, 1, 2, 3, 5, 7, 8, 16, 31, 100, 255, 1000)))
         if type_ == "u32" and self.rng.random() < 0.2:
             return self.rng.choice(("%r90", "%r93", "%r94", "%r96", "%r89"))
@@ -534,12 +552,13 @@ class _Writer:
 
     def predicate(self) -> str:
         """A predicate variable."""
-        return f"%p{self.rng.randint(1, _PREDICATES)}"
+        return f"%p{self.rng.randint(1, PREDICATES)}"
 
     def predicate_or(self, other: str) -> str:
         """A predicate variable that has been set when `other` is being set the first time."""
         return f"{self.rng.choice(('', '!'))}%p{self.rng.choice((1, 2))}"
 
-    def _label(self) -> str:
+    def new_label(self) -> str:
+        """A label that the text does not have yet."""
         self.labels += 1
         return f"L{self.labels}"

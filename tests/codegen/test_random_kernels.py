@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tests.engines import CPU_ENGINES, run_ptx
+from tests.fuzz import random_programs
 
 from .interpreter import Interpreter
 from .random_kernels import RandomKernel, random_kernel
@@ -18,6 +19,7 @@ from .random_kernels import RandomKernel, random_kernel
 _FIRST, _COUNT = map(int, os.environ.get("WARPGLASS_FUZZ", "0:48").split(":"))
 _SEEDS = range(_FIRST, _FIRST + _COUNT)
 _LARGE = _SEEDS[: max(1, _COUNT // 6)]
+_FEATURES = _SEEDS[: max(1, _COUNT // 3)]
 
 
 @pytest.mark.parametrize("seed", _SEEDS)
@@ -36,6 +38,19 @@ def test_engines_agree_on_large_blocks(seed: int):
     made = random_kernel(seed, large=True, size=25)
     reference, kinds = (_run(made, engine) for engine in CPU_ENGINES)
     found = made.differences(kinds, reference)
+    assert not found, f"{found}\n{made.text}"
+
+
+@pytest.mark.parametrize("seed", _FEATURES)
+def test_engines_agree_on_calls_warps_and_atomics(seed: int):
+    assert random_programs.attempt(seed) == "agree"
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("seed", _SEEDS)
+def test_a_gpu_agrees_on_calls_warps_and_atomics(seed: int):
+    made = random_programs.program(seed)
+    found = made.differences(_run(made, "reference"), _run(made, "gpu"))
     assert not found, f"{found}\n{made.text}"
 
 

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from .watched import Outcomes, try_all
 
-_CHUNK = 200  # inputs of a process before a new one takes over
+_CHUNK = 50  # inputs of a process before a new one takes over
 
 
 def main() -> None:
