@@ -1,4 +1,5 @@
-// Truth kernels, further set: what the open set has none of. more.json says how each is launched.
+// Truth kernels, further set: what the open set has none of. more.json says how each is launched. Results that
+// depend on the order of threads: shared_float4 with an even step, the float sums of atomic_float_double.
 #include <cuda_fp16.h>
 #define X (blockIdx.x * blockDim.x + threadIdx.x)
 #define Y (blockIdx.y * blockDim.y + threadIdx.y)
