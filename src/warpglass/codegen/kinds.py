@@ -347,6 +347,12 @@ class KindLanes(VectorLanes):
     def known(self, a: Value) -> int | None:
         return a.constant
 
+    def lane_constants(self, type_: str, patterns: tuple[int, ...]) -> Value:
+        if type_ == "i1" or is_float(type_):
+            return super().lane_constants(type_, patterns)
+        offsets = _wrapped(patterns, BITS[type_])
+        return Value(type_, "0", offsets, None, min(offsets), max(offsets))
+
     def permute(self, a: Value, sources: tuple[int, ...]) -> Value:
         return a if a.uniform else super().permute(self.as_vector(a), sources)
 

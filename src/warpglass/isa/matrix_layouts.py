@@ -71,6 +71,17 @@ def repeated(layout: Layout, registers: int) -> Layout:
     return Layout(layout.bits, count, lambda e, lane: layout.place(e % layout.elements, lane))
 
 
+def turned(layout: Layout) -> Layout:
+    """A layout of halves whose 8 by 8 blocks are exchanged with their transposes, as movmatrix does it."""
+
+    def place(e: int, lane: int) -> Place:
+        first, part = e // 2 * 2, e % 2
+        row, column = lane // 4, lane % 4 * 2 + part
+        return layout.place(first + row % 2, 4 * column + row // 2)
+
+    return Layout(layout.bits, layout.elements, place)
+
+
 def _transposed(layout: Layout) -> Layout:
     def place(e: int, lane: int) -> Place:
         row, column = layout.place(e, lane)

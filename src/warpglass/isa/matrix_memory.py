@@ -1,7 +1,4 @@
-"""Matrices between memory and registers: wmma.load, wmma.store, ldmatrix, stmatrix, movmatrix.
-
-Elements of a lane that lie next to each other in memory and in a register are loaded and stored together.
-"""
+"""Matrices between memory and registers: wmma.load, wmma.store, ldmatrix, stmatrix, movmatrix."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from .lanes import Lanes
-from .matrix_layouts import LANES, Layout, Place
+from .matrix_layouts import LANES, Layout, Place, turned
 from .memory import space_of
 from .table import Match, Meaning, add_row, row
 
@@ -20,18 +17,23 @@ _EVERY = range(LANES)
 
 
 # ---------------------------------------------------------------------------------------- whole matrices
-def _groups(layout: Layout, by_row: bool) -> list[tuple[int, int]]:
-    """A lane's elements by what lies together in memory and in a register: the first, and how many."""
-    per = max(1, 32 // layout.bits)
+def _plan(layout: Layout, by_row: bool) -> tuple[Layout, int]:
+    """The layout in which memory is accessed, and how many elements of a lane at once.
+
+    As ptxas does it: a register, or two neighbours in registers of their own; halves that do not lie
+    together are turned by movmatrix.
+    """
+    per = max(2, 32 // layout.bits)
     step = (0, 1) if by_row else (1, 0)
     together = all(
         (right[0] - left[0], right[1] - left[1]) == step
         for e in range(layout.elements)
         if (e + 1) % per
-        for left, right in zip(layout.places[e], layout.places[e + 1], strict=True)
+        for left, right in zip(layout.places[e], layout.places[(e + 1) % layout.elements], strict=True)
     )
-    size = per if together else 1
-    return [(e, size) for e in range(0, layout.elements, size)]
+    if not together and layout.bits == 16:
+        return turned(layout), 2
+    return layout, per if together else 1
 
 
 def _address(lanes: Lanes[V], layout: Layout, element: int, by_row: bool, base: V, stride: V) -> V:
@@ -59,29 +61,23 @@ def add_load(notation: str, layout: Layout, types: str) -> None:
     def meaning(lanes: Lanes[V], m: Match, a: V, given: V | None = None) -> tuple[V, ...]:
         by_row = m.layout == "row"
         stride = _stride(lanes, layout, by_row, given)
-        loaded: dict[tuple[Place, ...], V] = {}
+        used, size = _plan(layout, by_row)
+        loaded: dict[tuple[Place, ...], tuple[V, ...]] = {}
         parts: list[V] = []
-        for first, count in _groups(layout, by_row):
-            places = layout.places[first]
+        for first in range(0, used.elements, size):
+            places = used.places[first]
             if places not in loaded:
-                type_ = "double" if layout.bits == 64 else f"i{layout.bits * count}"
-                address = _address(lanes, layout, first, by_row, a, stride)
-                loaded[places] = lanes.load(space_of(m), address, type_, 1, volatile=False)[0]
-            parts.append(loaded[places])
+                type_, count = _access(layout, size)
+                address = _address(lanes, used, first, by_row, a, stride)
+                loaded[places] = lanes.load(space_of(m), address, type_, count, volatile=False)
+            parts += loaded[places]
         per = len(parts) // layout.registers
-        if per == 1:
-            return tuple(parts)
-        return tuple(lanes.join(parts[k : k + per]) for k in range(0, len(parts), per))
+        if per > 1:
+            return tuple(lanes.join(parts[k : k + per]) for k in range(0, len(parts), per))
+        return tuple(parts if used is layout else (_transpose(lanes, word) for word in parts))
 
     operands = f"d*{layout.registers}:{_register(layout)}, [a], {{c:b32}}"
-    add_row(
-        f"{notation}  {operands}",
-        unit="memory",
-        meaning=meaning,
-        layout="row col",
-        space=_SPACES,
-        type=types,
-    )
+    _add(f"{notation}  {operands}", meaning, types)
 
 
 def add_store(notation: str, layout: Layout, types: str) -> None:
@@ -90,22 +86,28 @@ def add_store(notation: str, layout: Layout, types: str) -> None:
     def meaning(lanes: Lanes[V], m: Match, a: V, b: Sequence[V], given: V | None = None) -> None:
         by_row = m.layout == "row"
         stride = _stride(lanes, layout, by_row, given)
-        groups = _groups(layout, by_row)
-        per = len(groups) // layout.registers
-        parts = [part for word in b for part in (lanes.split(word, per) if per > 1 else (word,))]
-        for (first, _), part in zip(groups, parts, strict=True):
-            address = _address(lanes, layout, first, by_row, a, stride)
-            lanes.store(space_of(m), address, (part,), volatile=False)
+        used, size = _plan(layout, by_row)
+        words = b if used is layout else [_transpose(lanes, word) for word in b]
+        _, count = _access(layout, size)
+        for k, first in enumerate(range(0, used.elements, size)):
+            address = _address(lanes, used, first, by_row, a, stride)
+            values = tuple(words[k * count : (k + 1) * count])
+            lanes.store(space_of(m), address, values, volatile=False)
 
     operands = f"[a], b*{layout.registers}:{_register(layout)}, {{c:b32}}"
-    add_row(
-        f"{notation}  {operands}",
-        unit="memory",
-        meaning=meaning,
-        layout="row col",
-        space=_SPACES,
-        type=types,
-    )
+    _add(f"{notation}  {operands}", meaning, types)
+
+
+def _access(layout: Layout, size: int) -> tuple[str, int]:
+    """Type and number of what is accessed at once for so many elements."""
+    if layout.bits == 64:
+        return "double", size
+    width = min(32, layout.bits * size)
+    return f"i{width}", layout.bits * size // width
+
+
+def _add(notation: str, meaning: Meaning, types: str) -> None:
+    add_row(notation, unit="memory", meaning=meaning, layout="row col", space=_SPACES, type=types)
 
 
 def _register(layout: Layout) -> str:
