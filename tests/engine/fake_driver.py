@@ -1,19 +1,23 @@
 """A stand-in for cuda.bindings.driver: host memory for device memory, Python functions for kernels.
 
 It has the semantics that the GPU back end relies on: status tuples, errors that appear at the next wait
-and stay until the context is reset, refused PTX versions, and a parameter block behind cuLaunchKernel's
-`extra`.
+and stay until the context is reset, refused PTX versions, and one pointer per parameter, the first
+of which is the start of a block.
 """
 
 from __future__ import annotations
 
 import ctypes
+import struct
 from collections.abc import Callable
 from typing import Any
 
 import cuda.bindings.driver as real
 
 Kernel = Callable[["FakeDriver", bytes], int]  # returns the status that the launch ends with
+
+
+_BLOCK = struct.calcsize("<QQI")  # of the parameters of every kernel that stands in
 
 
 class FakeDriver:
@@ -94,15 +98,16 @@ class FakeDriver:
 
     # ---------------------------------------------------------------------------------- launches
     def cuLaunchKernel(self, function: str, *args: Any) -> tuple[int]:
-        extra = (ctypes.c_void_p * 5).from_address(args[-1])
-        assert (extra[0], extra[2], extra[4]) == (1, 2, None)
-        size = ctypes.c_size_t.from_address(extra[3]).value
-        self.pending = self.kernels[function](self, ctypes.string_at(extra[1], size))
+        places, extra = args[-2:]
+        assert extra == 0
+        first = (ctypes.c_void_p * 1).from_address(places)[0]
+        assert first is not None
+        self.pending = self.kernels[function](self, ctypes.string_at(first, _BLOCK))
         return (0,)
 
     def cuLaunchKernelEx(self, config: Any, function: str, params: int, extra: int) -> tuple[int]:
         assert config.attrs[0].value.cooperative == 1
-        return self.cuLaunchKernel(function, extra)
+        return self.cuLaunchKernel(function, params, extra)
 
     def cuEventQuery(self, event: Any) -> tuple[int]:
         return (self.pending,)

@@ -16,7 +16,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -47,7 +47,6 @@ from .raised import check_raised, clear_raised
 from .sticky import StickyState
 
 _SPIN_SECONDS = 2e-3  # waiting for a short kernel: do not sleep
-_PARAMETER_BUFFER = (1, 2, 0)  # CU_LAUNCH_PARAM_BUFFER_POINTER, _BUFFER_SIZE, _END of cuda.h
 
 
 # ---------------------------------------------------------------------------------------- detection
@@ -196,7 +195,8 @@ class GpuBackend:
                 there = time.perf_counter()
                 module = self._modules[launch.compiled.ptx]
                 clear_raised(launch.compiled, lambda name: clear_word(self._driver, module, name))
-                seconds = self._launch(loaded, launch, pack(bound, placement.bases))
+                offsets = [parameter.offset for parameter in bound.parameters]
+                seconds = self._launch(loaded, launch, pack(bound, placement.bases), offsets)
                 done = time.perf_counter()
                 placement.copy_back()
                 back = time.perf_counter()
@@ -346,7 +346,7 @@ class GpuBackend:
                 loaded.directives,
             )
 
-    def _launch(self, loaded: _Loaded, launch: Launch, block: bytes) -> float:
+    def _launch(self, loaded: _Loaded, launch: Launch, block: bytes, offsets: Sequence[int]) -> float:
         """Launch and wait; returns the kernel's seconds."""
         call = self._driver.call
         if launch.shared:  # more than the default is opted into; less does no harm
@@ -354,19 +354,22 @@ class GpuBackend:
             call("cuFuncSetAttribute", loaded.function, which, launch.shared)
         call("cuCtxSynchronize")  # other libraries may still be filling the arrays, on streams of their own
         call("cuEventRecord", self._start, self._stream)
-        self._submit(loaded, launch, block)
+        self._submit(loaded, launch, block, offsets)
         call("cuEventRecord", self._end, self._stream)
         self._wait(launch)
         call("cuStreamSynchronize", self._stream)  # also brings out what the kernel printed
         return float(call("cuEventElapsedTime", self._start, self._end)) * 1e-3
 
-    def _submit(self, loaded: _Loaded, launch: Launch, block: bytes) -> None:
-        """Hand the kernel to the driver with its parameter block."""
+    def _submit(self, loaded: _Loaded, launch: Launch, block: bytes, offsets: Sequence[int]) -> None:
+        """Hand the kernel to the driver with the places of its parameters.
+
+        A whole block would have to be laid out as the architecture does, which aligns parameters of more
+        than 16 bytes within its constant bank rather than within the block.
+        """
         data = ctypes.create_string_buffer(block, max(len(block), 1))
-        size = ctypes.c_size_t(len(block))
-        pointer, length, end = _PARAMETER_BUFFER
-        extra = (ctypes.c_void_p * 5)(pointer, ctypes.addressof(data), length, ctypes.addressof(size), end)
-        where = ctypes.addressof(extra)
+        start = ctypes.addressof(data)
+        places = (ctypes.c_void_p * max(len(offsets), 1))(*[start + offset for offset in offsets])
+        where = ctypes.addressof(places)
         if not loaded.cooperative:
             self._driver.call(
                 "cuLaunchKernel",
@@ -375,8 +378,8 @@ class GpuBackend:
                 *launch.block,
                 launch.shared,
                 self._stream,
-                0,
                 where,
+                0,
             )
             return
         attribute = self._api.CUlaunchAttribute()
@@ -389,7 +392,7 @@ class GpuBackend:
         config.hStream = self._stream
         config.attrs = [attribute]
         config.numAttrs = 1
-        self._driver.call("cuLaunchKernelEx", config, loaded.function, 0, where)
+        self._driver.call("cuLaunchKernelEx", config, loaded.function, where, 0)
 
     def _wait(self, launch: Launch) -> None:
         """Poll until the kernel has ended; raise KernelTimeout if it takes longer than it may."""
