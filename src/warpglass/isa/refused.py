@@ -7,7 +7,10 @@ from ..ptx import tree
 _TEXTURES = "the engine has no textures or surfaces; use global memory (ld.global.nc, st.global)"
 _WARPGROUP = "the engine has no matrix products of warp groups (sm_90a); use mma.sync or wmma"
 _TENSOR_MEMORY = "the engine has no tensor memory (sm_100a); use mma.sync or wmma"
-_BULK = "the engine has no bulk copies or tensor maps (TMA); use cp.async, or loads and stores"
+_BULK = (
+    "the engine has no bulk copies or tensor maps (TMA); use cp.async, or compile for sm_80, "
+    "where CUDA's headers do"
+)
 _REMOTE = "the engine has no asynchronous access to other blocks' memory; use st, red or atom"
 _MULTICAST = "the engine is one GPU and has no multicast memory; use ld, red and atom"
 _CLUSTER_LAUNCH = "on the engine every block is a cluster of its own, and all are launched"
