@@ -1,0 +1,20 @@
+"""Random launches with bad arguments and indices: clear errors, no crash, nothing written outside arrays.
+
+WARPGLASS_FUZZ=FIRST:COUNT tries numbers of one's own choice; tests/fuzz/campaign.py tries many more.
+"""
+
+from __future__ import annotations
+
+import os
+
+from tests.fuzz.watched import try_all
+
+_FIRST, _COUNT = map(int, os.environ.get("WARPGLASS_FUZZ", "0:300").split(":"))
+
+
+def test_random_launches_do_no_harm():
+    found = try_all("tests.fuzz.random_launches", range(_FIRST, _FIRST + _COUNT))
+    assert not found.bad, "\n\n".join(f"number {number}: {text}" for number, text in found.bad.items())
+    assert found.good["run"] + found.good["KernelFault"] > _COUNT // 4, (
+        "hardly a launch gets as far as its kernel"
+    )
