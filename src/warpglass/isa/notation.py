@@ -128,7 +128,8 @@ def _fits(form: OperandForm, operand: tree.Operand) -> bool:
     if form.address:
         return isinstance(operand, tree.Address)
     if isinstance(operand, tree.Vector):
-        return form.vector and form.count in (None, len(operand.elements))
+        wanted = form.destination or tree.Sink() not in operand.elements
+        return form.vector and wanted and form.count in (None, len(operand.elements))
     if form.count is not None:
         return False
     if isinstance(operand, tree.Pair):
