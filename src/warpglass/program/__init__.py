@@ -16,6 +16,7 @@ from .decode import Step, decode
 from .fairness import find_fair
 from .layout import LocalLayout, SharedLayout, lay_out_local, lay_out_shared
 from .liveness import find_dirty, find_liveness
+from .parameter_accesses import check_parameter_accesses
 from .pending import Pending, find_full, find_pending
 from .spaces import resolve_local
 from .stack import save_registers
@@ -55,7 +56,9 @@ def build_program(module: tree.Module, entry: str) -> Program:
     merged = merge_calls(module, function)
     function = merged.function
     types = {**function.registers, **IMPLICIT}
-    blocks = save_registers(build_blocks(decode(function), function.branch_targets), types)
+    decoded = decode(function)
+    check_parameter_accesses(function, decoded)
+    blocks = save_registers(build_blocks(decoded, function.branch_targets), types)
     blocks, types, strays = resolve_local(blocks, types)
     blocks = place_warp_barriers(blocks)
     called = {system_function(step.match) for block in blocks for step in block.steps}

@@ -1,0 +1,61 @@
+"""Accesses to a kernel's parameters: each must name a parameter and stay within it.
+
+The parameter block is read without a check at run time, so this is where reads beyond it are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..errors import CompileError, Diagnostic
+from ..isa.types import BITS, LLVM_TYPE
+from ..ptx import tree
+from .decode import Decoded, Step
+
+
+def check_parameter_accesses(function: tree.Function, decoded: Iterable[Decoded]) -> None:
+    """Raise CompileError naming every access that leaves its parameter, or that names none."""
+    sizes = {variable.name: _bytes(variable) for variable in function.parameters}
+    wrong: list[Diagnostic] = []
+    for step in decoded:
+        if isinstance(step, Step) and step.instruction.modifiers[:1] == ("param",):
+            wrong += _problem(step, sizes)
+    if wrong:
+        raise CompileError(
+            f"kernel {function.name} does not access its parameters as PTX allows", tuple(wrong)
+        )
+
+
+def _problem(step: Step, sizes: dict[str, int]) -> Iterable[Diagnostic]:
+    address = next((one for one in step.instruction.operands if isinstance(one, tree.Address)), None)
+    if address is None:
+        return
+    known = ", ".join(sizes) or "none"
+    if not isinstance(address.base, tree.Symbol) or address.base.name not in sizes:
+        yield _at(step, f"an address in .param names a parameter of the kernel; it has: {known}")
+        return
+    size, first = sizes[address.base.name], address.offset
+    last = first + _width(step) - 1
+    if first < 0 or last >= size:
+        yield _at(step, f"reads bytes {first} to {last} of parameter {address.base.name}, which has {size}")
+
+
+def _width(step: Step) -> int:
+    """Bytes of an access."""
+    values = step.match.values
+    bits = BITS[LLVM_TYPE[values["type"]]]
+    return bits // 8 * int(values.get("vec", "v1")[1:])
+
+
+def _bytes(variable: tree.Variable) -> int:
+    size = max(1, BITS[LLVM_TYPE[variable.type]] // 8) * variable.vector
+    for extent in variable.shape:
+        size *= extent
+    return size
+
+
+def _at(step: Step, message: str) -> Diagnostic:
+    item = step.instruction
+    place = item.source
+    text = f"{'.'.join([item.opcode, *item.modifiers])} (PTX line {item.line}): {message}"
+    return Diagnostic(text, file=place.file if place else None, line=place.line if place else None)
