@@ -78,5 +78,6 @@ def test_print(mode: str, capsys: pytest.CaptureFixture[str]) -> None:
 def test_raising_disturbs_no_other_thread(mode: str) -> None:
     kernel = wg.from_numba(cuda.jit(debug=True, opt=False)(raising))
     x, out = np.arange(10.0), np.full(10, -1.0)
-    lab.run(kernel, 1, 10, (x, out), device="cpu")
+    with pytest.raises(ValueError, match="Invalid value in kernel"):
+        lab.run(kernel, 1, 10, (x, out), device="cpu")
     assert out[:6].tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]

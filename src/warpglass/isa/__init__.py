@@ -29,8 +29,9 @@ from . import (
     warp,
 )
 from .lanes import Lanes
+from .operand_types import find_misfits
 from .refused import refusal
-from .table import Match, Row, known_forms, match
+from .table import Match, Row, exclusion, known_forms, match
 
 SECTIONS = (
     async_copy,
@@ -50,4 +51,14 @@ SECTIONS = (
 SECTIONS += (half_compare, hints, integer, logic, mbarrier, memory, packed, system, warp)
 SECTIONS += (matrix, matrix_emulated, matrix_memory, matrix_wmma)
 
-__all__ = ["SECTIONS", "Lanes", "Match", "Row", "known_forms", "match", "refusal"]
+__all__ = [
+    "SECTIONS",
+    "Lanes",
+    "Match",
+    "Row",
+    "exclusion",
+    "find_misfits",
+    "known_forms",
+    "match",
+    "refusal",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeVar
 
 from ..ptx import tree
@@ -57,7 +58,21 @@ def cvt_integer(lanes: Lanes[V], m: Match, a: V) -> V:
     return lanes.extend(a, LLVM_TYPE[m.values["dtype"]], is_signed(m.values["atype"]))
 
 
-@row("cvt.sat.dtype.atype  d:dtype, a:atype", unit="conversion", dtype=_WHOLE, atype=_WHOLE)
+def _needless(values: Mapping[str, str]) -> str | None:
+    """Why .sat is not allowed: every value of the source is one of the destination."""
+    (low, high), (least, most) = _bounds(values["dtype"]), _bounds(values["atype"])
+    if low <= least and most <= high:
+        return f"every .{values['atype']} is a .{values['dtype']}; leave .sat out"
+    return None
+
+
+@row(
+    "cvt.sat.dtype.atype  d:dtype, a:atype",
+    unit="conversion",
+    dtype=_WHOLE,
+    atype=_WHOLE,
+    excludes=_needless,
+)
 def cvt_saturated(lanes: Lanes[V], m: Match, a: V) -> V:
     dtype, atype = m.values["dtype"], m.values["atype"]
     (low, high), (least, most) = _bounds(dtype), _bounds(atype)

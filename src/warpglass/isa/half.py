@@ -159,7 +159,8 @@ _ROWS: tuple[tuple[str, str, str, Work, int], ...] = (
     ("abs{.ftz}.type  d, a", _BOTH, "", _plain("llvm.fabs"), 0),
     ("min{.ftz}{.NaN}{.xorsign}{.abs}.type  d, a, b", _BOTH, "", _least("min"), 0),
     ("max{.ftz}{.NaN}{.xorsign}{.abs}.type  d, a, b", _BOTH, "", _least("max"), 0),
-    ("ex2.approx{.ftz}.type  d, a", _BOTH, "", _double(_exp2), 0),
+    ("ex2.approx{.ftz}.type  d, a", _F16, "", _double(_exp2), 0),
+    ("ex2.approx.ftz.type  d, a", _BF16, "", _double(_exp2), 0),
     ("tanh.approx.type  d, a", _BOTH, "", _double(_tanh), 0),
 )
 for _notation, _types, _modes, _work, _flops in _ROWS:

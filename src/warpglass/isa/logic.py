@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeVar
 
 from .lanes import Lanes
@@ -73,12 +74,28 @@ def _both(lanes: Lanes[V], m: Match, result: V) -> V | tuple[V, V]:
     return (result, lanes.not_(result)) if m.has_pair else result
 
 
+def _incomparable(values: Mapping[str, str]) -> str | None:
+    """Why an operator is none for a type: bits have no order, and signed numbers not the unsigned one."""
+    type_, operator = values.get("atype") or values["type"], values["cmp"]
+    if type_[0] == "b" and operator not in ("eq", "ne"):
+        return f".{type_} is compared by .eq and .ne; for an order take .u{type_[1:]} or .s{type_[1:]}"
+    if type_[0] == "s" and operator in ("lo", "ls", "hi", "hs"):
+        return f".{operator} is for unsigned numbers; take .u{type_[1:]}"
+    return None
+
+
 _ANY, _COMPARISONS = f"{BITWISE} {INTEGERS}", " ".join(_INTEGER)
 _FLOATS, _FLOAT_COMPARISONS = "f32 f64", " ".join(_FLOAT)
 _COMBINE = "and or xor"
 
 
-@row("setp.cmp.type  p[|q]:pred, a, b", cmp=_COMPARISONS, type=_ANY, unit="integer")
+@row(
+    "setp.cmp.type  p[|q]:pred, a, b",
+    cmp=_COMPARISONS,
+    type=_ANY,
+    unit="integer",
+    excludes=_incomparable,
+)
 @row("setp.cmp{.ftz}.type  p[|q]:pred, a, b", cmp=_FLOAT_COMPARISONS, type=_FLOATS, unit="fp32")
 def setp(lanes: Lanes[V], m: Match, a: V, b: V) -> V | tuple[V, V]:
     return _both(lanes, m, _compare(lanes, m, m.values["type"], a, b))
@@ -90,6 +107,7 @@ def setp(lanes: Lanes[V], m: Match, a: V, b: V) -> V | tuple[V, V]:
     bool=_COMBINE,
     type=_ANY,
     unit="integer",
+    excludes=_incomparable,
 )
 @row(
     "setp.cmp.bool{.ftz}.type  p[|q]:pred, a, b, c:pred",
@@ -118,6 +136,7 @@ def selp(lanes: Lanes[V], m: Match, a: V, b: V, c: V) -> V:
     dtype="u32 s32 f32",
     atype=_ANY,
     unit="integer",
+    excludes=_incomparable,
 )
 @row(
     "set.cmp{.ftz}.dtype.atype  d:dtype, a:atype, b:atype",
@@ -137,6 +156,7 @@ def set_(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
     dtype="u32 s32 f32",
     atype=_ANY,
     unit="integer",
+    excludes=_incomparable,
 )
 @row(
     "set.cmp.bool{.ftz}.dtype.atype  d:dtype, a:atype, b:atype, c:pred",

@@ -17,7 +17,7 @@ the lanes that execute an instruction together: they wait for each other in fron
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,8 @@ from ..ptx import tree
 from .notation import OperandForm, Pattern, parse_notation
 
 Meaning = Callable[..., Any]
+# Why a combination of modifiers is none, given their values; None if it is one.
+Exclusion = Callable[[Mapping[str, str]], str | None]
 
 
 # The condition code register: no operand names it, rows declare that they read or write it. Its name is none
@@ -47,6 +49,7 @@ class Row:
     implicit: tuple[Place, ...] = ()  # registers used without being named, behind the operands
     waits: bool = False  # threads wait for each other by looking at its result
     collect: Meaning | None = None  # a barrier's result, computed when its warp goes on
+    excludes: Exclusion | None = None  # what notation cannot say: that one choice rules out another
 
 
 class Match:
@@ -98,6 +101,7 @@ def row(
     writes: str | None = None,
     waits: bool = False,
     collect: Meaning | None = None,
+    excludes: Exclusion | None = None,
     **choices: str,
 ) -> Callable[[Meaning], Meaning]:
     """Add a row to the table; the decorated function is its meaning."""
@@ -113,6 +117,7 @@ def row(
             writes=writes,
             waits=waits,
             collect=collect,
+            excludes=excludes,
             **choices,
         )
         return meaning
@@ -131,6 +136,7 @@ def add_row(
     writes: str | None = None,
     waits: bool = False,
     collect: Meaning | None = None,
+    excludes: Exclusion | None = None,
     **choices: str,
 ) -> None:
     """Add a row without decorating: for control rows and meanings shared by several rows.
@@ -144,17 +150,27 @@ def add_row(
         if name is not None
     )
     ROWS.setdefault(pattern.opcode, []).append(
-        Row(pattern, unit, meaning, control, flops, implicit, waits, collect)
+        Row(pattern, unit, meaning, control, flops, implicit, waits, collect, excludes)
     )
 
 
 def match(instruction: tree.Instruction) -> Match | None:
     """The row for an instruction, or None if the table has no such form."""
+    return next((found for found, reason in _candidates(instruction) if reason is None), None)
+
+
+def exclusion(instruction: tree.Instruction) -> str | None:
+    """Why modifiers that the table has do not go together; None if that is not the matter."""
+    return next((reason for _, reason in _candidates(instruction) if reason is not None), None)
+
+
+def _candidates(instruction: tree.Instruction) -> Iterator[tuple[Match, str | None]]:
+    """The rows whose notation an instruction has, and what they exclude of it."""
     for candidate in ROWS.get(instruction.opcode, ()):
         values = candidate.pattern.match_modifiers(instruction.modifiers)
         if values is not None and candidate.pattern.fits_operands(instruction.operands, values):
-            return Match(candidate, instruction, values)
-    return None
+            reason = candidate.excludes(values) if candidate.excludes else None
+            yield Match(candidate, instruction, values), reason
 
 
 def known_forms(instruction: tree.Instruction) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .. import isa
-from ..errors import Diagnostic, UnsupportedError
+from ..errors import CompileError, Diagnostic, UnsupportedError
 from ..isa.specials import is_special
 from ..ptx import tree
 
@@ -38,9 +38,13 @@ Decoded = Step | tree.Label
 
 
 def decode(function: tree.Function) -> tuple[Decoded, ...]:
-    """Match every instruction of a function; raise UnsupportedError naming all that have no row."""
+    """Match every instruction of a function.
+
+    Raises UnsupportedError naming all that have no row, CompileError naming all registers of a wrong type.
+    """
     decoded: list[Decoded] = []
     unsupported: list[Diagnostic] = []
+    misfits: dict[Diagnostic, None] = {}
     count = 0
     for item in function.body or ():
         if isinstance(item, tree.Label):
@@ -51,6 +55,9 @@ def decode(function: tree.Function) -> tuple[Decoded, ...]:
             unsupported.append(_explain(item))
             continue
         unsupported += _strange_operands(item)
+        for name, own, fitting in isa.find_misfits(found, function.registers):
+            what = f"{_opcode(item)} cannot have {name}, which is .{own}"
+            misfits[_at(item, what, f"it needs {fitting}")] = None
         decoded.append(make_step(count, found))
         count += 1
     if unsupported:
@@ -58,6 +65,9 @@ def decode(function: tree.Function) -> tuple[Decoded, ...]:
         raise UnsupportedError(
             f"kernel {function.name} uses {plural} that the engine does not support yet", tuple(unsupported)
         )
+    if misfits:
+        many = "a register" if len(misfits) == 1 else f"{len(misfits)} registers"
+        raise CompileError(f"kernel {function.name} has {many} of a wrong type", tuple(misfits))
     return tuple(decoded)
 
 
@@ -95,11 +105,11 @@ def registers_of(operand: tree.Operand) -> Iterator[str]:
 
 
 def _explain(item: tree.Instruction) -> Diagnostic:
-    known = isa.refusal(item)
+    known = isa.exclusion(item) or isa.refusal(item)
     if known is None:
         forms = isa.known_forms(item)
         known = "known forms: " + "; ".join(forms) if forms else "no form of it is known"
-    return _unsupported(item, ".".join([item.opcode, *item.modifiers]), known)
+    return _unsupported(item, _opcode(item), known)
 
 
 def _strange_operands(item: tree.Instruction) -> Iterator[Diagnostic]:
@@ -130,14 +140,22 @@ def _parts(operand: tree.Operand) -> Iterator[tree.Operand]:
             pass
 
 
+def _opcode(item: tree.Instruction) -> str:
+    return ".".join([item.opcode, *item.modifiers])
+
+
 def _unsupported(item: tree.Instruction, what: str, known: str) -> Diagnostic:
+    return _at(item, f"{what} is not supported", known)
+
+
+def _at(item: tree.Instruction, what: str, more: str) -> Diagnostic:
     """A message at the author's own line: where the code was inlined into, if it comes from a header."""
-    text = f"{what} is not supported (PTX line {item.line}"
+    text = f"{what} (PTX line {item.line}"
     place = item.source
     if place is None:
-        return Diagnostic(f"{text}); {known}")
+        return Diagnostic(f"{text}); {more}")
     while place.inlined_at is not None:
         place = place.inlined_at
     if place is not item.source and item.source is not None:
         text += f", inlined from {item.source.file}:{item.source.line}"
-    return Diagnostic(f"{text}); {known}", file=place.file, line=place.line)
+    return Diagnostic(f"{text}); {more}", file=place.file, line=place.line)

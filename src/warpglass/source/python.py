@@ -162,8 +162,8 @@ def from_function(value: Callable[..., Any], *, target: str) -> Source:
 
 def _changed(package: Package, options: dict[str, Any]) -> dict[str, object]:
     """Leave out what is a default anyway, so that a dispatcher and its function share cached kernels."""
-    if options.get("opt_level") is not None:
-        options.pop("opt", None)  # which numba-cuda-mlir makes a level of
+    if {"opt", "opt_level"} <= options.keys():  # numba-cuda-mlir makes a level of the one, and refuses both
+        del options["opt_level" if options["opt"] is False else "opt"]
     defaults = {"opt": (True, 3), "opt_level": (3,), "debug": (False,), "fastmath": (False,)}
     return {name: value for name, value in options.items() if value not in defaults.get(name, ())}
 
