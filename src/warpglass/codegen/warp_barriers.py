@@ -3,8 +3,8 @@
 Lanes that come to a gate, a warp barrier where lanes of their mask may still be elsewhere, go through if none
 is. Else they are parked: they stay in front of the gate, in a mask that the warp's frame keeps, beside the
 member mask of every lane. Whenever lanes have been parked, and whenever no other lane can run, the gates are
-looked at, and lanes of whose masks nobody is elsewhere go on. For bar.warp.sync, those who are parked at
-another bar.warp.sync are not elsewhere; the other instructions exchange values and have to be the same one.
+looked at, and lanes go on if all of their masks wait with the same mask: for bar.warp.sync at any other one,
+for the instructions that exchange values at the same one.
 """
 
 from __future__ import annotations
@@ -79,23 +79,19 @@ class WarpBarriers:
         if members.constant is not None or members.uniform:
             scalar = members.ir if members.constant is None else literal("i32", members.constant, WIDTH)
             return b.value(f"and i32 {others}, {scalar}")
-        missing = b.value(f"xor i32 {self._free(self._steps.lanes.as_vector(members).ir, others)}, -1")
+        members = self._steps.lanes.as_vector(members)
+        common = b.value(f"and <32 x i32> {members.ir}, {b.splat('i32', others)}")
+        missing = b.mask_bits(b.value(f"icmp ne <32 x i32> {common}, zeroinitializer"))
         return b.value(f"and i32 {missing}, {mask}")
 
-    def _free(self, members: str, others: str) -> str:
-        """The lanes that have none of `others` among their members."""
-        b = self._builder
-        common = b.value(f"and <32 x i32> {members}, {b.splat('i32', others)}")
-        return b.mask_bits(b.value(f"icmp eq <32 x i32> {common}, zeroinitializer"))
-
-    def _elsewhere(self, blocks: Iterable[int], gates: Iterable[int]) -> str:
-        """The lanes in front of blocks, parked at gates, or at a barrier of the whole block."""
+    def _elsewhere(self, blocks: Iterable[int], gates: Iterable[int], *, barriers: bool = True) -> str:
+        """The lanes in front of blocks, parked at gates and, if wanted, at a barrier of the whole block."""
         b = self._builder
         masks = [b.load("i32", f"%lanes_{block}") for block in sorted(blocks)]
         masks += [b.load("i32", self._place(("parked", gate))) for gate in sorted(gates)]
-        if self._pending.divergent_barrier:
+        if barriers and self._pending.divergent_barrier:
             masks += [b.load("i32", self._place(("barrier", block))) for block in self._pending.resumes]
-        return self._union(masks)
+        return reduce(lambda one, more: b.value(f"or i32 {one}, {more}"), masks)
 
     def _note_members(self, members: Value, mask: str) -> None:
         b = self._builder
@@ -106,19 +102,20 @@ class WarpBarriers:
 
     def anyone(self) -> str:
         """An i1: whether lanes are parked."""
-        masks = [self._builder.load("i32", self._place(("parked", gate))) for gate in self.gates]
-        return self._builder.value(f"icmp ne i32 {self._union(masks)}, 0")
-
-    def _union(self, masks: Iterable[str]) -> str:
-        return reduce(lambda one, more: self._builder.value(f"or i32 {one}, {more}"), masks, "0")
+        return self._builder.value(f"icmp ne i32 {self._elsewhere((), self.gates, barriers=False)}, 0")
 
     def look(self) -> None:
         """Emit the release of all lanes that have nobody left to wait for."""
         b = self._builder
         members = b.load("<32 x i32>", self._place(("member", 0)), ", align 4")
+        agreeing = self._steps.lanes.equal_lanes(Value("i32", members)).ir
+        everyone = b.splat("i32", self._elsewhere(self.ahead, self.gates))
+        wanted = b.value(f"and <32 x i32> {members}, {everyone}")
         for gates in self._meeting.values():
-            others = self._elsewhere(self.ahead, set(self.gates) - set(gates))
-            free = self._free(members, others)
+            here = b.splat("i32", self._elsewhere((), gates, barriers=False))
+            met = b.value(f"and <32 x i32> {agreeing}, {here}")
+            complete = b.value(f"icmp eq <32 x i32> {b.value(f'and <32 x i32> {wanted}, {met}')}, {wanted}")
+            free = b.mask_bits(complete)
             for gate in gates:
                 parked, ahead = self._place(("parked", gate)), f"%lanes_{self._ends[gate].resume}"
                 waiting = b.load("i32", parked)

@@ -1,14 +1,15 @@
 """Exchange between the lanes of a warp (PTX manual, "shfl.sync", "vote.sync", "match.sync", "redux.sync").
 
-The lanes that act are the active ones; the member mask selects among them where it matters. Lanes that the
-mask names but that are elsewhere are not waited for.
+The lanes that act are the active ones: those that the member masks name have come, or have exited
+(program/warp_barriers.py). Groups of lanes with masks of their own may act together; each lane's own selects.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TypeVar
 
-from .lanes import Lanes
+from .lanes import Lanes, Outline
 from .table import Match, row
 from .types import is_signed
 
@@ -112,17 +113,41 @@ _REDUX = {
     "xor": ("xor", 0, "xor", 0),
 }
 
+# LLVM's name of the operation lane by lane, where it is another.
+_LANE_BY_LANE = {name: f"llvm.{name}" for name in ("umin", "smin", "umax", "smax")}
+
 
 @row(
     "redux.sync.op.type  d, a, mask:b32", op="add min max", type="u32 s32", unit="inter_thread_communication"
 )
 @row("redux.sync.op.b32  d, a, mask:b32", op="and or xor", unit="inter_thread_communication")
 def redux(lanes: Lanes[V], m: Match, a: V, mask: V) -> V:
-    unsigned, neutral, signed, signed_neutral = _REDUX[m.values["op"]]
+    operation, neutral, signed, signed_neutral = _REDUX[m.values["op"]]
     if is_signed(m.type):
-        unsigned, neutral = signed, signed_neutral
-    members = lanes.mask_predicate(lanes.and_(lanes.active(), mask))
-    return lanes.reduce(unsigned, lanes.select(members, a, lanes.constant("i32", neutral)))
+        operation, neutral = signed, signed_neutral
+    others = lanes.constant("i32", neutral)
+    # The mask of the first lane, and what comes of its members.
+    first = lanes.shuffle(mask, lanes.apply("llvm.cttz", lanes.active()))
+    members = lanes.mask_predicate(lanes.and_(lanes.active(), first))
+    result = lanes.reduce(operation, lanes.select(members, a, others))
+    if lanes.known(mask) is not None:
+        return result
+    differs = lanes.and_(lanes.compare("ne", mask, first), lanes.mask_predicate(lanes.active()))
+    apart = Outline(f"redux_{operation}", ("i32",), partial(_of_each_mask, operation, neutral))
+    return lanes.unless(
+        differs, result, lambda: lanes.outline(apart, (a, lanes.and_(lanes.active(), mask)))[0]
+    )
+
+
+def _of_each_mask(operation: str, neutral: int, lanes: Lanes[V], a: V, members: V) -> tuple[V]:
+    """What comes of every lane's own members: several groups of lanes act together."""
+    others, zero = lanes.constant("i32", neutral), lanes.constant("i32", 0)
+    found = others
+    for lane in LANES:
+        named = lanes.compare("ne", lanes.and_(members, lanes.constant("i32", 1 << lane)), zero)
+        one = lanes.select(named, lanes.permute(a, (lane,) * 32), others)
+        found = lanes.apply(_LANE_BY_LANE.get(operation, operation), found, one)
+    return (found,)
 
 
 @row("elect.sync  d[|p]:b32, mask:b32", unit="inter_thread_communication")

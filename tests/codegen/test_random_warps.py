@@ -1,0 +1,34 @@
+"""Random code of lanes that wait for each other and exchange values, against its oracle on every engine.
+
+WARPGLASS_FUZZ=FIRST:COUNT runs seeds of a campaign of one's own instead of the fixed ones.
+"""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+from tests.engines import ENGINES, run_ptx
+
+from .random_warps import VALUES, RandomWarp
+
+_FIRST, _COUNT = map(int, os.environ.get("WARPGLASS_FUZZ", "0:12").split(":"))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("seed", range(_FIRST, _FIRST + _COUNT))
+def test_engines_agree_with_the_oracle(seed: int, engine: str):
+    made = RandomWarp(seed, size=2 + seed % 5 * 2)
+    block = (32, 64, 48, 7)[seed % 4]
+    given = np.random.default_rng(seed).integers(0, 1 << 32, (block, VALUES), np.uint32)
+    want = given.copy()
+    for first in range(0, block, 32):
+        warp = want[first : first + 32]
+        state = [[int(value) for value in column] for column in warp.T]
+        made.act(state, tuple(range(len(warp))))
+        warp[:] = np.array(state, np.uint32).T
+    run_ptx(made.text, 1, block, [given], engine=engine)
+    wrong = np.argwhere(given != want)
+    assert not wrong.size, f"thread {wrong[0][0]}, %r{wrong[0][1]}\n{made.text}"
