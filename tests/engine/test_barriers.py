@@ -49,6 +49,17 @@ extern "C" __global__ void never(int *out) {
     else asm volatile("bar.sync 2, 64;");
     out[threadIdx.x] = 1;
 }
+// One warp is late at the barrier of all, because it still waits at another.
+extern "C" __global__ void mixed(int *out) {
+    __shared__ int s[96];
+    int t = threadIdx.x, warp = t / 32;
+    s[t] = 0;
+    __syncthreads();
+    if (warp == 0) { s[t] = 1; asm volatile("bar.arrive 1, 64;"); }
+    if (warp == 2) { asm volatile("bar.sync 1, 64;"); s[t] = 5; }
+    __syncthreads();
+    out[t] = s[t % 32] + s[64 + t % 32];
+}
 extern "C" __global__ void early_exit(int *out) {
     int t = threadIdx.x;
     if (t >= 40) return;
@@ -84,6 +95,12 @@ def test_groups_of_warps_with_their_own_barriers() -> None:
     out = np.zeros(64, np.int32)
     launch("two_groups", 1, 128, out)
     assert out.tolist() == [(k + 1) % 32 for k in range(32)] + [64 + (k + 1) % 32 for k in range(32)]
+
+
+def test_a_warp_may_come_late_to_the_barrier_of_all() -> None:
+    out = np.zeros(96, np.int32)
+    launch("mixed", 1, 96, out)
+    assert out.tolist() == [6] * 96
 
 
 def test_threads_that_have_left_are_not_waited_for() -> None:

@@ -8,6 +8,7 @@ deadlocked. Kernels whose barriers are all `bar.sync 0` need none of this (kerne
 
 from __future__ import annotations
 
+from ..program import Barrier, Program
 from .context import BARRIER_WORDS, BARRIERS, SLOT
 
 _HELPERS = """
@@ -152,6 +153,14 @@ done:
   ret i1 %opened.next
 }}
 """
+
+
+def names_barriers(program: Program) -> bool:
+    """Whether a program arrives at a barrier other than `bar.sync 0`: then at that one too it is counted."""
+    return any(step.control == "arrive" for block in program.blocks for step in block.steps) or any(
+        isinstance(block.end, Barrier) and block.end.step.match.row.meaning is not None
+        for block in program.blocks
+    )
 
 
 def barrier_helpers(declarations: set[str]) -> str:

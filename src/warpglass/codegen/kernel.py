@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..program import Barrier, Block, Pending, Program, find_full, find_pending
+from ..program import Pending, Program, find_full, find_pending
 from .access import Access, Site, pick_helper, scatter_helper
 from .atomics import atomic_helper
-from .barriers import barrier_helpers
+from .barriers import barrier_helpers, names_barriers
 from .block_loop import Rounds, block_loop
 from .builder import Builder
 from .infer import infer_kinds
@@ -89,7 +89,7 @@ def _assemble(
     body = warp.emit()
     header = -(-warp.kept_bytes // 64) * 64
     stride = header + -(-registers.frame_size // 64) * 64
-    named = any(_is_named(block) for block in program.blocks)
+    named = names_barriers(program)
     turns = bool(program.ordered)
     rounds = Rounds(header, stride, warp.first_yield, program.local.size, named, turns)
     outlined = "".join(gather_helper(type_, builder.declarations) for type_ in sorted(lanes.access.gathers))
@@ -115,13 +115,6 @@ def _assemble(
     sites, traps = tuple(lanes.access.sites), tuple(warp.traps)
     waiting = {step: header - before for step, before in warp.waiting_words().items()}
     return KernelCode(module, stride, sites, traps, words.size, pending.resumes, waiting)
-
-
-def _is_named(block: Block) -> bool:
-    """Whether a block arrives at a barrier other than bar.sync 0."""
-    end = block.end
-    waits = isinstance(end, Barrier) and end.step.match.row.meaning is not None
-    return waits or any(step.control == "arrive" for step in block.steps)
 
 
 _METADATA = """

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from ..program import Barrier, Block, Branch, Exit, Jump, Pending, Program, Switch, Trap, WarpBarrier
 from ..ptx import tree
+from .barriers import names_barriers
 from .builder import Builder
 from .clock import Clock
 from .context import DEADLOCK, DONE, FAULT, RESUME, SLOT, STOPPED
@@ -51,6 +52,7 @@ class WarpFunction:
         self.steps = steps
         self.probes = probes
         self.builder: Builder = steps.lanes.builder
+        self.named = names_barriers(program)  # whether arriving at a barrier is counted
         self.clock = Clock(self.builder, program)
         self.registers: Registers = steps.registers
         self.traps: list[int] = []  # step numbers of traps, in the order of their fault numbers
@@ -349,7 +351,12 @@ class WarpFunction:
     def _barrier(self, index: int, end: Barrier, mask: str) -> None:
         b = self.builder
         for probe in self.probes:
-            probe.barrier(Emission(self.steps.lanes, mask), end)
+            others = {block: b.load("i32", f"%lanes_{block}") for block in sorted(self.pending.sets[index])}
+            probe.barrier(Emission(self.steps.lanes, mask), end, others)
+        if end.step.match.row.meaning is None and self.named:
+            lanes = self.steps.lanes
+            lanes.mask = mask
+            lanes.arrive(lanes.constant("i32", 0), None, None, wait=True)
         self.steps.run(end.step, mask, frozenset())
         live = self.program.live[end.resume]
         if not self.pending.divergent_barrier:
