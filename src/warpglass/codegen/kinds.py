@@ -320,7 +320,7 @@ class KindLanes(VectorLanes):
 
     def store(self, space: str, address: Value, values: tuple[Value, ...], volatile: bool) -> None:
         type_ = values[0].type
-        site = self.announce(space, True, address, type_, len(values))
+        site = self.announce(space, True, address, type_, len(values), values)
         if space == "local":
             place = address if address.uniform else self.as_vector(address)
             self.local.store(site, place, type_, [v.ir for v in self._vectors(*values)], self.mask)
@@ -354,10 +354,16 @@ class KindLanes(VectorLanes):
         return Value(type_, "0", offsets, None, min(offsets), max(offsets))
 
     def permute(self, a: Value, sources: tuple[int, ...]) -> Value:
-        return a if a.uniform else super().permute(self.as_vector(a), sources)
+        if a.uniform:
+            self.note_exchange(self.lane_constants("i32", sources))
+            return a
+        return super().permute(self.as_vector(a), sources)
 
     def shuffle(self, a: Value, source: Value) -> Value:
-        return a if a.uniform else super().shuffle(*self._vectors(a, source))
+        if a.uniform:
+            self.note_exchange(source)
+            return a
+        return super().shuffle(*self._vectors(a, source))
 
     def active(self) -> Value:
         return Value("i32", self.mask, UNIFORM)

@@ -8,7 +8,7 @@ itself: an address is a lane value of any form (values.py), and `mask` names the
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -23,10 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Emission:
-    """Where an event happens: the lanes vocabulary to emit with, and the acting lanes' mask."""
+    """Where an event happens: the lanes vocabulary to emit with, and the acting lanes' mask.
+
+    `values` are what a store is about to write, one for each neighbouring element.
+    """
 
     lanes: VectorLanes
     mask: str
+    values: tuple[Value, ...] = ()
 
     @property
     def builder(self) -> Builder:
@@ -68,8 +72,23 @@ class Probe:
         `together` says that they are known to be all or none.
         """
 
-    def barrier(self, at: Emission, end: Barrier) -> None:
-        """Lanes arrive at a barrier."""
+    def barrier(self, at: Emission, end: Barrier, others: Mapping[int, str]) -> None:
+        """Lanes arrive at a barrier; `others` has the masks of those that stand in front of other blocks."""
+
+    def arrive(self, at: Emission, barrier: str, count: str | None, *, wait: bool) -> None:
+        """Lanes arrive at a barrier whose arrivals are counted; id and count are i32 scalars."""
+
+    def park(self, at: Emission, step: Step, members: Value, others: str) -> None:
+        """Lanes wait at an instruction with a member mask while `others`, an i32, are elsewhere."""
+
+    def meet(self, at: Emission, step: Step, members: Value) -> None:
+        """Lanes whose members have come run an instruction with a member mask."""
+
+    def exchange(self, at: Emission, sources: Value) -> None:
+        """Lanes read the registers of other lanes, by number."""
+
+    def fence(self, at: Emission, step: Step) -> None:
+        """Lanes pass a step that does nothing but to order what is around it."""
 
     def helpers(self, declarations: set[str]) -> str:
         """IR of the functions and tables that the emitted code uses; called once, after emission."""

@@ -38,6 +38,9 @@ class Steps:
         guard = step.instruction.guard
         condition = self.guard(guard) if guard else None
         if step.match.row.meaning is None:
+            if step.control == "fence":
+                for probe in lanes.probes:
+                    probe.fence(Emission(lanes, self._under(mask, condition)), step)
             return
         lanes.access.step = step.number
         lanes.mask = self._under(mask, condition)
@@ -49,6 +52,11 @@ class Steps:
             for form, operand, type_ in step.match.forms()
             if not form.destination
         ]
+        if step.match.member_mask is not None and lanes.probes:
+            members = self.operand(step.match.member_mask, "b32", lanes)
+            assert isinstance(members, Value)
+            for probe in lanes.probes:
+                probe.meet(Emission(lanes, lanes.mask), step, members)
         result = step.match.row.meaning(lanes, step.match, *sources)
         if result is not None:
             self._write(step, result, mask, condition, blend)

@@ -137,17 +137,25 @@ class VectorLanes(Lanes[Value]):
         return tuple(Value(type_, name) for name in names)
 
     def store(self, space: str, address: Value, values: tuple[Value, ...], volatile: bool) -> None:
-        site = self.announce(space, True, address, values[0].type, len(values))
+        site = self.announce(space, True, address, values[0].type, len(values), values)
         if space == "local":
             self.local.store(site, address, values[0].type, [v.ir for v in values], self.mask)
             return
         self.access.store_vector(site, address.ir, values[0].type, [v.ir for v in values], self.mask)
 
-    def announce(self, space: str, write: bool, address: Value, type_: str, count: int) -> int:
+    def announce(
+        self,
+        space: str,
+        write: bool,
+        address: Value,
+        type_: str,
+        count: int,
+        values: tuple[Value, ...] = (),
+    ) -> int:
         """Register an access and let the probes see it; returns the site's number."""
         site = self.access.new_site(space, write, bits(type_) // 8 * count)
         for probe in self.probes:
-            probe.access(Emission(self, self.mask), self.access.sites[site], address)
+            probe.access(Emission(self, self.mask, values), self.access.sites[site], address)
         return site
 
     def atomic(self, space: str, operation: str, address: Value, operands: tuple[Value, ...]) -> Value:
@@ -188,11 +196,15 @@ class VectorLanes(Lanes[Value]):
         return words if result == "i64" else self._convert("trunc", words, result, lanes=32)
 
     def arrive(self, barrier: Value, count: Value | None, predicate: Value | None, wait: bool) -> None:
+        number = self.one_of(barrier)
+        expected = None if count is None else self.one_of(count)
+        for probe in self.probes:
+            probe.arrive(Emission(self, self.mask), number, expected, wait=wait)
         args = [
             ("ptr", "%context"),
             ("i32", "%warp"),
-            ("i32", self.one_of(barrier)),
-            ("i32", "0" if count is None else self.one_of(count)),
+            ("i32", number),
+            ("i32", expected or "0"),
             ("i32", self.mask),
             ("i32", self.one_of(self.ballot(predicate)) if predicate is not None else "0"),
             ("i1", "true" if wait else "false"),
@@ -225,6 +237,7 @@ class VectorLanes(Lanes[Value]):
         return Value(type_, constant_vector(type_, (literal(type_, pattern, width) for pattern in patterns)))
 
     def permute(self, a: Value, sources: tuple[int, ...]) -> Value:
+        self.note_exchange(self.lane_constants("i32", sources))
         picks = constant_vector("i32", sources)
         whole = vector(a.type)
         return Value(
@@ -232,8 +245,14 @@ class VectorLanes(Lanes[Value]):
         )
 
     def shuffle(self, a: Value, source: Value) -> Value:
+        self.note_exchange(source)
         lane = self._emit("and", (source, self.as_vector(self.constant("i32", 31))), lanes=32)
         return Value(a.type, self.access.shuffle(a.type, a.ir, lane.ir))
+
+    def note_exchange(self, sources: Value) -> None:
+        """Let the probes see which lanes are read."""
+        for probe in self.probes:
+            probe.exchange(Emission(self, self.mask), sources)
 
     def active(self) -> Value:
         return self._splat("i32", self.mask)

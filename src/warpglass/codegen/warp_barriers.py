@@ -14,6 +14,7 @@ from functools import reduce
 
 from ..program import Pending, Program, WarpBarrier
 from .builder import WIDTH, Builder
+from .probes import Emission
 from .steps import Steps
 from .values import Value, literal
 
@@ -68,6 +69,8 @@ class WarpBarriers:
         missed = b.value(f"or i32 {self._missed(members, others, mask)}, {before}")
         b.branch(b.value(f"icmp ne i32 {missed}, 0"), wait, through)
         b.place(wait)
+        for probe in self._steps.lanes.probes:
+            probe.park(Emission(self._steps.lanes, mask), self._ends[gate].step, members, others)
         b.store("i32", b.value(f"or i32 {before}, {mask}"), parked)
         self._note_members(self._steps.lanes.as_vector(members), mask)
         b.jump("look")
