@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from warpglass import lab
 from warpglass.engine.backend import Launch
 from warpglass.engine.cpu import CpuBackend
 from warpglass.observe.counting import Counting
-from warpglass.sass.counts import LineCounts
+from warpglass.sass.counts import LineCounts, by_line
 from warpglass.source.compiled import Compiled
 
 HERE = Path(__file__).parent.parent / "cases" / "truth"
@@ -41,11 +40,11 @@ def compiled(kernel: str, name: str = "open") -> Compiled:
 def counted(case: Case, name: str = "open") -> LineCounts:
     """Counts by PTX line of a launch on the CPU engine."""
     launch = Launch(compiled(case.kernel, name), case.grid, case.block, tuple(case.arguments()), case.shared)
+    return count(launch)
+
+
+def count(launch: Launch) -> LineCounts:
+    """Counts by PTX line of any launch on the CPU engine."""
     _, observed = CpuBackend().observe(launch, Counting())
-    warps, threads, parted = Counter[int](), Counter[int](), Counter[int]()
-    for tally in Counting.read(observed.program, observed.probes, observed.totals):
-        line = tally.step.instruction.line
-        warps[line] += tally.warps
-        threads[line] += tally.threads
-        parted[line] += tally.divergent
-    return LineCounts({line: (warps[line], threads[line]) for line in warps}, dict(parted))
+    tallies = Counting.read(observed.program, observed.probes, observed.totals)
+    return by_line(observed.program, {t.step.number: (t.warps, t.threads, t.divergent) for t in tallies})

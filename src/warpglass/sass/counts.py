@@ -1,12 +1,15 @@
 """What is known of a run at the level of PTX: the input of estimate.py.
 
-Belongs here: records of counts by PTX line, and nothing that makes them.
+Belongs here: records of counts by PTX line, and how counts of the program's steps become them.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+from ..program import Barrier, Branch, Program, Switch, Trap
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +43,25 @@ class LineCounts:
     def threads(self, line: int) -> int:
         """Executions of a line by threads; 0 where it has no row."""
         return self.executed.get(line, (0, 0))[1]
+
+
+def by_line(program: Program, steps: Mapping[int, tuple[int, int, int]]) -> LineCounts:
+    """Counts by PTX line from those by number of a step: warps, threads, and warps that parted.
+
+    Copies of a called function add up. Of several instructions in one line the most executed one stands for
+    it, so that a line that is one block's counts once.
+    """
+    warps, threads, parted = Counter[int](), Counter[int](), Counter[int]()
+    for block in program.blocks:
+        found: dict[int, tuple[int, int]] = {}
+        own = [block.end.step] if isinstance(block.end, Barrier | Branch | Switch | Trap) else []
+        for step in (*block.steps, *own):
+            line = step.instruction.line
+            issued, active, apart = steps.get(step.number, (0, 0, 0))
+            before = found.get(line, (0, 0))
+            found[line] = (max(before[0], issued), max(before[1], active))
+            parted[line] += apart
+        for line, (issued, active) in found.items():
+            warps[line] += issued
+            threads[line] += active
+    return LineCounts({line: (warps[line], threads[line]) for line in warps}, dict(+parted))

@@ -22,7 +22,7 @@ _KINDS = {
         "VIMNMX3 IADD BMSK SGXT FLO BREV POPC USEL UISETP UIADD3 ULEA ULOP3 USHF UIMAD UFLO UPOPC UBREV "
         "UVIMNMX UPLOP3 USGXT UBMSK UIABS IMMA BMMA"
     ),
-    "conversion": "F2F F2I I2F FRND F2FP F2IP I2FP I2I I2IP",
+    "conversion": "F2F F2I I2F FRND F2FP F2IP I2FP I2I I2IP UI2F",
     "inter_thread_communication": "SHFL VOTE VOTEU MATCH REDUX CREDUX MOVM",
     "memory": (
         "LD LDG LDL LDS ST STG STL STS ATOM ATOMG ATOMS RED LDC ULDC LDCU LDSM LDGSTS CCTL MEMBAR QSPC "
@@ -48,6 +48,7 @@ _CODES = {
     0x048: "VIMNMX",
     0x04A: "UVIMNMX",
     0x055: "UFFMA",
+    0x05A: "UI2F",
     0x082: "UMOV",
     0x086: "VOTEU USEL",
     0x08C: "UISETP",
@@ -117,7 +118,8 @@ _CONTROL = {
     "BAR": "barrier",
 }
 
-# Floating-point operations and how many each thread does, as they are counted: an FMA as one.
+# Floating-point operations and how many each thread does, as they are counted: an FMA as one, and a
+# pair of halves too.
 FLOPS: Mapping[str, tuple[str, int]] = {
     "FADD": ("fadd", 1),
     "FMUL": ("fmul", 1),
@@ -128,9 +130,9 @@ FLOPS: Mapping[str, tuple[str, int]] = {
     "DADD": ("dadd", 1),
     "DMUL": ("dmul", 1),
     "DFMA": ("dfma", 1),
-    "HADD2": ("hadd", 2),
-    "HMUL2": ("hmul", 2),
-    "HFMA2": ("hfma", 2),
+    "HADD2": ("hadd", 1),
+    "HMUL2": ("hmul", 1),
+    "HFMA2": ("hfma", 1),
 }
 
 

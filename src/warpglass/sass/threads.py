@@ -55,6 +55,7 @@ class _Solver:
         self.flow.propagate()
         self._vote(FIXED)
         self._enter_loops()
+        self._pass_guards()
         for grade in GRADES:
             self._vote(grade)
             self._follow_trips(grade)
@@ -88,6 +89,15 @@ class _Solver:
             missing, rest = self._missing(copies)
             if copies.grade == grade and copies.complete and len(missing) == 1 and rest >= 0:
                 self.flow.learn(missing[0], rest / copies.blocks[missing[0]])
+                self.flow.propagate()
+
+    def _pass_guards(self) -> None:
+        """Let nobody take branches of the assembler's own: they guard unrolled loops against no trips."""
+        for number, block in enumerate(self.translation.graph.blocks):
+            edges = self.flow.outgoing[number]
+            own = block.end.operation.control == "branch" and block.end.line not in self.translation.splits
+            if own and len(edges) == 2 and self.flow.edges.keys().isdisjoint(edges):
+                self.flow.edges[edges[0]] = Fraction(0)
                 self.flow.propagate()
 
     def _share_out(self) -> None:
@@ -143,7 +153,7 @@ class _Solver:
 
     def _in_order(self, groups: Sequence[_Group], trips: Counter[int], share: Fraction) -> None:
         """Settle copies of different sizes; what they leave is for the last."""
-        for blocks, size, body in groups[:-1]:
+        for blocks, size, body in groups:
             done, entered = 0, 0
             after: Counter[int] = Counter()
             for left, entries in trips.items():
@@ -152,7 +162,7 @@ class _Solver:
                 entered += entries if times else 0
                 after[left - times * size] += entries
             trips = after
-            for number in blocks:
+            for number in blocks if blocks is not groups[-1][0] else ():
                 self.flow.learn(number, done * share)
             self._enter(body, entered)
 
@@ -164,10 +174,12 @@ class _Solver:
             self.flow.learn(number, done * share)
 
     def _enter(self, body: frozenset[int], threads: int) -> None:
-        """Settle the way into a loop, if there is but one."""
+        """Settle the way into a loop, if there is but one left."""
         ways = [edge for number in body for edge in self.flow.incoming[number] if edge[0] not in body]
-        if len(ways) == 1:
-            self.flow.edges.setdefault(ways[0], Fraction(threads))
+        left = [edge for edge in ways if edge not in self.flow.edges]
+        if len(left) == 1:
+            known = sum(self.flow.edges[edge] for edge in ways if edge is not left[0])
+            self.flow.edges[left[0]] = max(Fraction(threads) - known, Fraction(0))
 
     def _group(self, copies: Copies) -> Iterator[_Group]:
         """Copies by the machine loop that runs them: blocks, copies in them, and the loop, empty if none."""
