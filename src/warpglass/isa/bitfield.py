@@ -45,7 +45,10 @@ def bfind(lanes: Lanes[V], m: Match, a: V) -> V:
 
 @row("fns.b32  d, a, base, n:s32", unit="integer")
 def fns(lanes: Lanes[V], m: Match, a: V, base: V, n: V) -> V:
-    """Backwards is forwards in the reversed mask; then the n-th bit is found by halving."""
+    """Backwards is forwards in the reversed mask; then the n-th bit is found by halving.
+
+    For the least integer, which has no opposite, an H200 gives 0.
+    """
     zero, one, last = (lanes.constant("i32", value) for value in (0, 1, 31))
     backwards = lanes.compare("slt", n, zero)
     a = lanes.select(backwards, lanes.apply("llvm.bitreverse", a), a)
@@ -64,7 +67,9 @@ def fns(lanes: Lanes[V], m: Match, a: V, base: V, n: V) -> V:
         rest = lanes.apply("lshr", rest, step)
         position = lanes.or_(position, step)
     position = lanes.select(backwards, lanes.sub(last, position), position)
-    return lanes.select(found, position, lanes.constant("i32", -1))
+    position = lanes.select(found, position, lanes.constant("i32", -1))
+    least = lanes.compare("eq", n, lanes.constant("i32", 1 << 31))
+    return lanes.select(least, zero, position)
 
 
 # ---------------------------------------------------------------------------------------- bit fields

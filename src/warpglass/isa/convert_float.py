@@ -127,8 +127,8 @@ def _add_same_size(type_: str, options: str) -> None:
 
     @row(f"cvt{options}{{.sat}}.{type_}.{type_}  d, a", unit="conversion")
     def cvt_same(lanes: Lanes[V], m: Match, a: V) -> V:
-        if m.sat is None and m.ftz is None:
-            return a
+        if m.sat is None and m.ftz is None and type_[0] == "f" and type_ != "f16":
+            return a  # halves come out with the NaN of results
         value = settle(lanes, _read(lanes, type_, a, m.ftz is not None), a)
         return _write(lanes, type_, value, "rn", sat=m.sat is not None)
 
