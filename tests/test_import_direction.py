@@ -54,9 +54,11 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "report",
         "cli_models",
         "cli_profile",
+        "cli_script",
     ),
     "cli_models": ("lab", "argument_text", "models", "report", "source", "engine"),
-    "cli_profile": ("lab", "lab_profile", "argument_text", "observe", "report"),
+    "cli_profile": ("lab", "lab_profile", "argument_text", "cli_script", "observe", "report"),
+    "cli_script": (),  # runs programs; what becomes of their launches is the commands' business
     "__main__": ("cli",),
     "": ("lab", "lab_bench", "lab_profile", "measure"),
 }

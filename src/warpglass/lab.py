@@ -9,7 +9,8 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from os import PathLike
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from . import source
-from .engine.backend import Backend, Launch
+from .engine.backend import Backend, Launch, Outcome
 from .engine.limits import as_dim3
 from .errors import ArgumentError, LaunchError
 from .source import Compiled, Source
@@ -97,7 +98,7 @@ class Launcher:
     def __call__(self, *args: object) -> None:
         """Launch on the default device and wait for the end."""
         compiled, given = self.kernel.compile(args), self.kernel.leaves(args)
-        backend().run(Launch(compiled, self.grid, self.block, given, self.shared, _TIMEOUT))
+        _launch(self.kernel, backend(), Launch(compiled, self.grid, self.block, given, self.shared, _TIMEOUT))
 
 
 def load(
@@ -158,8 +159,27 @@ def run(
     report.
     """
     place = backend(device, model)
-    outcome = place.run(make_launch(kernel, grid, block, args, shared, timeout))
+    outcome = _launch(kernel, place, make_launch(kernel, grid, block, args, shared, timeout))
     return Run(outcome.seconds, outcome.label, place.description, outcome.transfer_seconds)
+
+
+# Makes a launch in place of the back end that was asked for.
+Watcher = Callable[[Kernel, Backend, Launch], Outcome]
+_watchers: list[Watcher] = []  # a list, not a context variable: threads of a program are watched as well
+
+
+@contextmanager
+def watching(watcher: Watcher) -> Iterator[None]:
+    """Let `watcher` make every launch of `run` and `k[grid, block](...)` meanwhile, of any thread."""
+    _watchers.append(watcher)
+    try:
+        yield
+    finally:
+        _watchers.remove(watcher)
+
+
+def _launch(kernel: Kernel, place: Backend, launch: Launch) -> Outcome:
+    return _watchers[-1](kernel, place, launch) if _watchers else place.run(launch)
 
 
 def make_launch(

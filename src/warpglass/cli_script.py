@@ -1,0 +1,78 @@
+"""Commands that take a kernel's file or a whole Python program: `warpglass profile script.py arguments`.
+
+Belongs here: telling the program's arguments from our own, and running it as `python script.py` would. What
+is done with its launches is the command's business.
+"""
+
+from __future__ import annotations
+
+import runpy
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from typer.core import TyperCommand
+
+from .errors import ArgumentError, WarpglassError
+
+
+class ScriptCommand(TyperCommand):
+    """A command whose words after `script.py` belong to the script, whatever they look like."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse our own words; the script's become plain arguments."""
+        position = self._script_position(args)
+        if position is not None:
+            args = [*args[: position + 1], "--", *args[position + 1 :]]
+        return super().parse_args(ctx, args)
+
+    def _script_position(self, args: Sequence[str]) -> int | None:
+        """Where the script is named: the first word that is neither an option nor an option's value."""
+        valued = {
+            name for option in self.params if not getattr(option, "is_flag", True) for name in option.opts
+        }
+        position = 0
+        while position < len(args) and args[position].startswith("-"):
+            position += 2 if args[position] in valued else 1
+        return position if position < len(args) and is_script(args[position]) else None
+
+
+def is_script(target: str) -> bool:
+    """Whether a target is a whole program, and not FILE:KERNEL."""
+    return target.endswith(".py")
+
+
+def run_script(path: str, arguments: Sequence[str]) -> int:
+    """Run a Python program as `python path arguments` would and return its exit status.
+
+    Its exceptions are printed with its own frames only; errors of warpglass are raised to the caller.
+    """
+    if not Path(path).is_file():
+        raise ArgumentError(f"no file {path}")
+    kept = sys.argv, sys.path[:]
+    sys.argv, sys.path[0:1] = [path, *arguments], [str(Path(path).resolve().parent)]
+    try:
+        runpy.run_path(path, run_name="__main__")
+    except SystemExit as leaving:
+        return _status(leaving.code)
+    except WarpglassError:
+        raise
+    except Exception as problem:
+        trace = problem.__traceback__
+        while trace is not None and trace.tb_frame.f_code.co_filename != path:
+            trace = trace.tb_next
+        traceback.print_exception(problem.with_traceback(trace))
+        return 1
+    finally:
+        sys.argv, sys.path[:] = kept
+    return 0
+
+
+def _status(code: object) -> int:
+    """The exit status that `sys.exit(code)` asks for; a text is printed and means 1."""
+    if code is None or isinstance(code, int):
+        return code or 0
+    sys.stderr.write(f"{code}\n")
+    return 1
