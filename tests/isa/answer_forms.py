@@ -31,16 +31,17 @@ _ESSENTIAL = ("space", "op", "type", "vec")  # what of an access a lone thread s
 
 # Opcodes that neither operands in registers nor memory of a thread's own show at work: where they are run.
 OWN_TESTS = {
-    "isa/test_memory.py": "cvta",
+    "isa/test_memory.py": "cvta prefetch prefetchu applypriority discard createpolicy",
     "isa/test_warp_reductions.py": "membar fence",
     "program/test_blocks.py": "bra ret exit trap bar",
     "engine/test_barriers.py": "barrier",
     "engine/test_calls_ptx.py": "brx",
-    "isa/test_matrix.py": "mma wmma ldmatrix stmatrix movmatrix",
-    "isa/test_async_copy.py": "cp",
-    "isa/test_mbarrier.py": "mbarrier",
-    "isa/test_hints.py": "prefetch prefetchu applypriority discard createpolicy",
-    "isa/test_warp_control.py": "setmaxnreg nanosleep griddepcontrol",
+    "engine/test_mbarrier.py": "mbarrier",
+    "engine/test_async_copy.py": "cp",
+    "engine/test_clusters.py": "setmaxnreg griddepcontrol mapa getctarank",
+    "source/test_numba_warps.py": "nanosleep",
+    "isa/test_matrix.py": "mma ldmatrix stmatrix movmatrix",
+    "engine/test_wmma.py": "wmma",
 }
 ACCESSES = ("ld", "st", "atom", "red")
 _COUNTS = {"v2": 2, "v4": 4, "v8": 8}
