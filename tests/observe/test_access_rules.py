@@ -42,6 +42,57 @@ def patterns(rng: np.random.Generator, size: int, room: int) -> list[tuple[np.nd
     return found
 
 
+def global_rounds(addresses: dict[int, int], size: int, distinct: int, lanes: int = 32) -> Row:
+    """Take lanes out one round after the other."""
+    left, sectors, lines = dict(addresses), 0, 0
+    while left:
+        group = min(left) // lanes
+        now = {a: lane for lane, a in sorted(left.items(), reverse=True) if lane // lanes == group}
+        sectors += len({a // 32 for a in now})
+        lines += len({a // 128 for a in now})
+        for lane in now.values():
+            del left[lane]
+    return 1, sectors, lines, distinct
+
+
+def turns(addresses: dict[int, int], size: int, distinct: int, passes: int = 1) -> Row:
+    """The lanes of the busiest bank of each group."""
+    unit = max(size, 4)
+    lanes = 128 // unit
+    groups = [
+        Counter(a // unit % lanes for lane, a in addresses.items() if lane // lanes == group)
+        for group in range(32 // lanes)
+    ]
+    most = [max(found.values()) for found in groups if found]
+    return 1, passes * sum(most), passes * len(most), distinct
+
+
+def tries(addresses: dict[int, int], size: int, distinct: int) -> Row:
+    """In round k those load that are the k-th of their bank or later."""
+    unit = max(size, 4)
+    banks = 128 // unit
+    place: dict[int, int] = {}
+    seen: Counter[int] = Counter()
+    for lane, a in sorted(addresses.items()):
+        place[lane] = seen[a // unit % banks]
+        seen[a // unit % banks] += 1
+    rounds = max(seen.values())
+    loads = 0
+    for number in range(rounds):
+        words = {a // unit for lane, a in addresses.items() if place[lane] >= number}
+        loads += max(Counter(word % banks for word in words).values())
+    return rounds, sum(number + 1 for number in place.values()), loads, distinct
+
+
+ATOMIC = {
+    "global_atomic": global_rounds,
+    "global_swap": lambda addresses, size, distinct: global_rounds(addresses, size, distinct, 8),
+    "shared_atomic": turns,
+    "shared_swap": lambda addresses, size, distinct: turns(addresses, size, distinct, 2),
+    "shared_tries": tries,
+}
+
+
 def by_hand(rule: str, addresses: dict[int, int], size: int) -> Row:
     """The same numbers from sets of bytes, lane by lane."""
     if not addresses:
@@ -55,7 +106,13 @@ def by_hand(rule: str, addresses: dict[int, int], size: int) -> Row:
             for lane, address in addresses.items()
             for byte in range(size)
         }
-        return 1, len({p // 32 for p in places}), len({p // 128 for p in places}), len(places)
+        rows = max(1, size // 4)
+        return rows, len({p // 32 for p in places}), len({p // 128 for p in places}), len(touched)
+    if rule in ATOMIC:
+        return ATOMIC[rule](addresses, size, len(touched))
+    if rule.startswith("shared_matrix"):
+        addresses = {lane: a for lane, a in addresses.items() if lane < 8 * int(rule[-1])}
+        touched = {address + byte for address in addresses.values() for byte in range(size)}
     count = max(1, size // 4)
 
     def passes(first: int, number: int) -> int:
@@ -158,4 +215,73 @@ def test_generated_code_counts_by_the_rules(space: str, size: int, engine: str):
     for tally in (one for one in tallies if one.step.instruction.guard):
         verb = tally.step.instruction.opcode
         assert tally.accesses[space, verb == "st"] == tuple(want[verb])
-        assert (tally.issued, tally.warps, tally.threads) == (len(made), want[verb][0], threads)
+        assert (tally.issued, tally.threads) == (len(made), threads)
+        assert tally.warps == sum(mask != 0 for _, mask in made)
+
+
+# Rule, space, bytes, and the instruction: %b is its address, %v0 and %r3 are values of 8 and 4 bytes.
+ATOMIC_FORMS = [
+    ("global_atomic", "global", 4, "atom.global.add.u32 %r5, [%b], %r3"),
+    ("global_atomic", "global", 4, "red.global.add.f32 [%b], %f0"),
+    ("global_atomic", "global", 8, "red.global.max.u64 [%b], %v0"),
+    ("global_atomic", "global", 4, "atom.global.cas.b32 %r5, [%b], %r3, %r4"),
+    ("global_swap", "global", 8, "atom.global.cas.b64 %v1, [%b], %v0, %v0"),
+    ("shared_atomic", "shared", 4, "atom.shared.add.u32 %r5, [%b], %r3"),
+    ("shared_atomic", "shared", 4, "red.shared.min.s32 [%b], 1"),
+    ("shared_atomic", "shared", 8, "atom.shared.exch.b64 %v1, [%b], %v0"),
+    ("shared_swap", "shared", 4, "atom.shared.cas.b32 %r5, [%b], %r3, %r4"),
+    ("shared_store", "shared", 4, "red.shared.add.u32 [%b], 1"),
+    ("shared_tries", "shared", 4, "atom.shared.add.f32 %f0, [%b], %f0"),
+    ("shared_tries", "shared", 8, "red.shared.add.f64 [%b], %d0"),
+]
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+@pytest.mark.parametrize(("rule", "space", "size", "form"), ATOMIC_FORMS)
+def test_generated_code_counts_atomics_by_their_rules(
+    rule: str, space: str, size: int, form: str, engine: str
+):
+    rng = np.random.default_rng(size)
+    made = patterns(rng, size, 8192) * 2
+    where = np.array([elements for elements, _ in made], np.uint32)
+    masks = np.array([mask for _, mask in made], np.uint32)
+    text = kernel(space, 8 if size == 8 else 4)
+    text = text[: text.index("@%p ld.")].replace(".reg .pred", ".reg .f32 %f<1>; .reg .f64 %d<1>; .reg .pred")
+    compiled = Compiled(f"{text}@%p {form};\nret;\n}}\n", "k", f"atomic {engine}", "ptx")
+    launch = Launch(compiled, (len(made), 1, 1), (32, 1, 1), (np.zeros(8192, np.uint8), where, masks))
+    with engine_mode(engine):
+        _, seen = CpuBackend().observe(launch, Counting())
+    tallies = Counting.read(seen.program, seen.probes, seen.totals)
+    want = np.zeros(4, np.int64)
+    for elements, mask in made:
+        want += RULES[rule](
+            {lane: size * int(elements[lane]) for lane in range(32) if mask >> lane & 1}, size
+        )
+    (tally,) = (one for one in tallies if one.step.instruction.guard)
+    assert tally.accesses[space, True] == tuple(want)
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_matrices_are_loaded_one_after_the_other(count: int, engine: str):
+    rng = np.random.default_rng(count)
+    rows = rng.integers(0, 256, (WARPS, 32))
+    text = kernel("shared", 16)
+    text = text[: text.index("@%p ld.")] + "cvt.u32.u64 %r5, %b;\n"
+    into = ", ".join(f"%m{k}" for k in range(count))
+    text = text.replace(".reg .pred", ".reg .b32 %m<4>; .reg .pred")
+    text += f"ldmatrix.sync.aligned.m8n8.x{count}.shared.b16 {{{into}}}, [%r5];\nret;\n}}\n"
+    launch = Launch(
+        Compiled(text, "k", f"matrix {engine}", "ptx"),
+        (WARPS, 1, 1),
+        (32, 1, 1),
+        (np.zeros(8, np.uint8), rows.astype(np.uint32), np.full(WARPS, 0xFFFFFFFF, np.uint32)),
+    )
+    with engine_mode(engine):
+        _, seen = CpuBackend().observe(launch, Counting())
+    tallies = Counting.read(seen.program, seen.probes, seen.totals)
+    (tally,) = (one for one in tallies if one.step.instruction.opcode == "ldmatrix")
+    want = np.zeros(4, np.int64)
+    for one in rows:
+        want += RULES[f"shared_matrix{count}"]({lane: 16 * int(row) for lane, row in enumerate(one)}, 16)
+    assert tally.accesses["shared", False] == tuple(want)

@@ -11,7 +11,7 @@ from ..sass.counts import LineCounts
 from ..sass.estimate import counters as machine_counters
 from ..sass.translate import Translation
 from .counters import COUNTERS, EXACT, MODELLED, PTX_LEVEL, Measured
-from .counting import Counting, Rewritten, Tally
+from .counting import Counting, Rewritten, Tally, choose_rule
 from .metrics import METRICS
 
 # From the most certain to the least: a metric is as certain as its least certain counter.
@@ -68,12 +68,17 @@ def line_counts(tallies: Sequence[Tally]) -> LineCounts:
     """The tallies by PTX line; copies of a function's body are added up."""
     executed: dict[int, tuple[int, int]] = {}
     parted: dict[int, int] = {}
+    rounds: dict[int, tuple[int, int]] = {}
     for tally in tallies:
         line = tally.step.instruction.line
         warps, threads = executed.get(line, (0, 0))
         executed[line] = (warps + tally.issued, threads + tally.threads)
         parted[line] = parted.get(line, 0) + tally.divergent
-    return LineCounts(executed, parted)
+        for (space, write), row in tally.accesses.items():
+            if choose_rule(tally.step.instruction, space, write) == "shared_tries":
+                tries, lanes = rounds.get(line, (0, 0))
+                rounds[line] = (tries + row[0], lanes + row[1])
+    return LineCounts(executed, parted, rounds=rounds)
 
 
 def _by_line(tallies: Sequence[Tally]) -> dict[tuple[str, int], list[Tally]]:

@@ -24,12 +24,17 @@ def _column(m: Measured, kind: str, column: int) -> float:
     return m.memory("global", kind, column)
 
 
+def _passing(m: Measured, kind: str, column: int) -> float:
+    """What the first-level cache counts: asynchronous copies are loads, too."""
+    return _column(m, kind, column) + (_column(m, "ldgsts", column) if kind == "ld" else 0)
+
+
 def _share(m: Measured, kind: str) -> float:
     return ratio(_column(m, kind, BYTES), 32 * _column(m, kind, SECTORS), 100)
 
 
 def _per_request(m: Measured, kind: str) -> float:
-    return ratio(_column(m, kind, SECTORS), _column(m, kind, REQUESTS))
+    return ratio(_passing(m, kind, SECTORS), _passing(m, kind, REQUESTS))
 
 
 for _kind, _what in _VERBS.items():
@@ -37,17 +42,17 @@ for _kind, _what in _VERBS.items():
     add(
         f"l1tex__t_requests_{_pipe}.sum",
         f"requests of global {_what}",
-        partial(_column, kind=_kind, column=REQUESTS),
+        partial(_passing, kind=_kind, column=REQUESTS),
     )
     add(
         f"l1tex__t_sectors_{_pipe}.sum",
         f"32-byte sectors of global {_what}",
-        partial(_column, kind=_kind, column=SECTORS),
+        partial(_passing, kind=_kind, column=SECTORS),
     )
     add(
         f"l1tex__t_set_accesses_{_pipe}.sum",
         f"128-byte lines of global {_what}, counted once a request",
-        partial(_column, kind=_kind, column=LINES),
+        partial(_passing, kind=_kind, column=LINES),
     )
     add(
         f"l1tex__average_t_sectors_per_request_{_pipe}.ratio",
@@ -57,7 +62,7 @@ for _kind, _what in _VERBS.items():
     add(
         f"l1tex__t_bytes_{_pipe}.sum",
         f"bytes in the sectors of global {_what}",
-        lambda m, k=_kind: 32 * _column(m, k, SECTORS),
+        lambda m, k=_kind: 32 * _passing(m, k, SECTORS),
     )
     add(
         f"smsp__sass_data_bytes_mem_global_op_{_kind}.sum",

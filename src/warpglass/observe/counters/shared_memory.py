@@ -10,16 +10,12 @@ from __future__ import annotations
 from .table import Measured, add, ratio
 
 _VERBS = {"ld": ("ld",), "st": ("st",), "atom": ("atom", "red")}
-REQUESTS, WAVEFRONTS, IDEAL, BYTES = range(4)
+REQUESTS, WAVEFRONTS, IDEAL, BYTES, CONFLICTS = range(5)
 _WORDS = {"ld": "loads", "st": "stores", "atom": "atomics"}
 
 
 def _column(m: Measured, verbs: tuple[str, ...], column: int) -> float:
     return sum(m.memory("shared", kind, column) for name in verbs for kind in _VERBS[name])
-
-
-def _conflicts(m: Measured, verbs: tuple[str, ...]) -> float:
-    return _column(m, verbs, WAVEFRONTS) - _column(m, verbs, IDEAL)
 
 
 def _declare(suffix: str, what: str, verbs: tuple[str, ...]) -> None:
@@ -32,7 +28,7 @@ def _declare(suffix: str, what: str, verbs: tuple[str, ...]) -> None:
     add(
         f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared{suffix}.sum",
         f"wavefronts of shared {what} beyond those that they need without bank conflicts",
-        lambda m: _conflicts(m, verbs),
+        lambda m: _column(m, verbs, CONFLICTS),
         rewritten=True,
     )
     add(

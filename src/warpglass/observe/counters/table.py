@@ -13,11 +13,11 @@ from the PTX, which ptxas restructures: its label says which.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..counting import Tally
+from ..counting import Row, Tally, choose_rule
 
 EXACT, PTX_LEVEL, MODELLED, MEASURED = "exact", "ptx-level", "modelled", "measured"
 
@@ -43,13 +43,18 @@ class Measured:
         rows: dict[tuple[str, str], list[int]] = {}
         for tally in self.tallies:
             for (space, write), row in tally.accesses.items():
-                total = rows.setdefault((space, _kind(tally, write, self.read)), [0, 0, 0, 0])
-                for k in range(4):
-                    total[k] += row[k]
+                for kind, columns in _columns(tally, space, write, self.read, row):
+                    total = rows.setdefault((space, kind), [0] * 5)
+                    for k in range(5):
+                        total[k] += columns[k]
         return rows
 
     def memory(self, space: str, kind: str, column: int) -> int:
-        """A column of the accesses of a kind ("ld", "st", "atom", "red", "ldgsts") to a state space."""
+        """A column of the accesses of a kind ("ld", "st", "atom", "red", "ldgsts") to a state space.
+
+        Columns 0 to 3 are those of the rules (counting/rules.py), column 4 has the bank conflicts of shared
+        memory.
+        """
         row = self._rows.get((space, kind))
         return 0 if row is None else row[column]
 
@@ -72,6 +77,22 @@ def _kind(tally: Tally, write: bool, read: frozenset[str]) -> str:
     if kind == "atom" and read.isdisjoint(tally.step.writes):
         return "red"  # ptxas takes the form without a result if nobody reads it
     return kind
+
+
+def _columns(
+    tally: Tally, space: str, write: bool, read: frozenset[str], row: Row
+) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """The kinds of access that the machine makes of one, with the columns of each."""
+    kind = _kind(tally, write, read)
+    requests, waves, least, size = row
+    match choose_rule(tally.step.instruction, space, write):
+        case "shared_tries":  # rounds, lanes, wavefronts of loads; an exchange takes two and has no conflicts
+            yield "ld", (requests, least, requests, 0, least - requests)
+            yield kind, (requests, 2 * requests, 2 * requests, size, 0)
+        case "shared_swap":  # of its two passes, conflicts count once
+            yield kind, (*row, (waves - least) // 2)
+        case _:
+            yield kind, (*row, waves - least)
 
 
 Formula = Callable[[Measured], float]

@@ -15,10 +15,11 @@ from ...codegen import Probe
 from ...program import Branch, Program, Step
 from .accesses import AccessProbe, Rewritten
 from .branches import BranchProbe
+from .choice import choose_rule
 from .execution import ExecutionProbe
 from .rules import Row
 
-__all__ = ["Counting", "Rewritten", "Row", "Tally"]
+__all__ = ["Counting", "Rewritten", "Row", "Tally", "choose_rule"]
 
 Place = tuple[str, bool]  # state space, and whether it is written
 

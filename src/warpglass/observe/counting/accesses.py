@@ -16,6 +16,7 @@ from ...codegen.builder import constant_vector
 from ...codegen.context import LOCAL_WINDOW, SHARED_WINDOW
 from ...codegen.values import Offsets, Value
 from ...program import Program
+from .choice import bypasses, choose_rule
 from .helpers import KNOWN_MEMORY, TOTALS, Helper, counting_helpers, memory_words
 from .rules import NOTHING, RULES, Row
 
@@ -55,17 +56,19 @@ class AccessProbe(Probe):
 
     def prepare(self, program: Program, words: Words) -> None:
         self._words = words
-        self._lines = {
-            step.number: step.instruction.line for block in program.blocks for step in block.all_steps
-        }
+        self._items = {step.number: step.instruction for block in program.blocks for step in block.all_steps}
         self.sites: list[CountedSite] = []
         self._memories: dict[Helper, int | None] = {}  # helpers in use, first word of what each remembers
         self._known: dict[tuple[Helper, Offsets], int] = {}  # the same for known distances
         self._tables: dict[str, str] = {}  # text of a constant -> its name
 
     def access(self, at: Emission, site: Site, address: Value) -> None:
-        line = self._lines[site.step]
-        if line in self._silent:
+        item = self._items[site.step]
+        line = item.line
+        if line in self._silent or (bypasses(item) and not site.write):
+            return
+        if bypasses(item):
+            self._count(at, replace(site, write=False), "global", address)
             return
         if line in self._wide:
             size, distance = self._wide[line]
@@ -87,9 +90,7 @@ class AccessProbe(Probe):
         self._count(Emission(at.lanes, rest), site, "global", lanes)
 
     def _count(self, at: Emission, site: Site, space: str, address: Value) -> None:
-        rule = {"shared": "shared_store" if site.write else "shared_load", "const": "global"}.get(
-            space, space
-        )
+        rule = choose_rule(self._items[site.step], space, site.write)
         word = self._words.take(TOTALS)
         self.sites.append(CountedSite(site.step, space, site.write, site.size, word))
         totals = self.place(at, word)

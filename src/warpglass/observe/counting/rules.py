@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 
 Row = tuple[int, int, int, int]
 Rule = Callable[[Mapping[int, int], int], Row]
@@ -53,13 +54,81 @@ def shared_load_row(addresses: Mapping[int, int], size: int) -> Row:
 
 
 def local_row(addresses: Mapping[int, int], size: int) -> Row:
-    """Requests, sectors, lines, bytes: word w of lane i lies at 128 w + 4 i of the warp's local memory."""
+    """Requests, sectors, lines, distinct bytes; word w of lane i lies at 128 w + 4 i of the warp's memory.
+
+    Each word is a request.
+    """
     if not addresses:
         return NOTHING
     words = max(1, size // WORD)
     rows = {(address // WORD // words, lane) for lane, address in addresses.items()}
     sectors = {(row, lane * WORD // SECTOR) for row, lane in rows}
-    return 1, words * len(sectors), words * len({row for row, _ in rows}), size * len(addresses)
+    distinct = len(set(addresses.values()))
+    return words, words * len(sectors), words * len({row for row, _ in rows}), size * distinct
+
+
+def global_atomic_row(addresses: Mapping[int, int], size: int, lanes: int = 32) -> Row:
+    """As for other accesses, but in rounds: the k-th takes the k-th lane of each address.
+
+    `lanes` of the warp are taken together: eight for exchanges of 8 bytes that compare.
+    """
+    if not addresses:
+        return NOTHING
+    rounds = Counter[tuple[int, int]]()
+    sectors: set[tuple[int, ...]] = set()
+    for lane, address in sorted(addresses.items()):
+        group = lane // lanes
+        sectors.add((group, rounds[group, address], address // SECTOR))
+        rounds[group, address] += 1
+    lines = {(group, number, sector * SECTOR // LINE) for group, number, sector in sectors}
+    return 1, len(sectors), len(lines), size * len(set(addresses.values()))
+
+
+def shared_atomic_row(addresses: Mapping[int, int], size: int, passes: int = 1) -> Row:
+    """As for stores, but lanes that want the same word take turns; exchanges that compare pass twice."""
+    if not addresses:
+        return NOTHING
+    unit = max(size, WORD)
+    turns = [
+        max(
+            Counter(addresses[lane] // unit % len(lanes) for lane in lanes if lane in addresses).values(),
+            default=0,
+        )
+        for lanes in _groups(size)
+    ]
+    least = sum(count > 0 for count in turns)
+    return 1, passes * sum(turns), passes * least, size * len(set(addresses.values()))
+
+
+def shared_tries_row(addresses: Mapping[int, int], size: int) -> Row:
+    """Rounds, lanes in them, wavefronts of their loads, distinct bytes.
+
+    For operations that machine code makes of a load and an exchange, which it tries again until nobody has
+    interfered: each round, one lane of every bank succeeds.
+    """
+    unit = max(size, WORD)
+    banks = LINE // unit
+    left = dict(addresses)
+    rounds = lanes = wavefronts = 0
+    while left:
+        rounds += 1
+        lanes += len(left)
+        words = Counter(word % banks for word in {address // unit for address in left.values()})
+        wavefronts += max(words.values())
+        taken: dict[int, int] = {}
+        for lane, address in sorted(left.items()):
+            taken.setdefault(address // unit % banks, lane)
+        for lane in taken.values():
+            del left[lane]
+    return rounds, lanes, wavefronts, size * len(set(addresses.values()))
+
+
+def shared_matrix_row(addresses: Mapping[int, int], size: int, count: int) -> Row:
+    """Matrices of eight rows of 16 bytes, one after the other: their addresses are those of as many lanes."""
+    if not addresses:
+        return NOTHING
+    row = shared_store_row({lane: a for lane, a in addresses.items() if lane < 8 * count}, size)
+    return 1, *row[1:]
 
 
 def _groups(size: int) -> list[range]:
@@ -88,5 +157,13 @@ RULES: dict[str, Rule] = {
     "global": global_row,
     "shared_load": shared_load_row,
     "shared_store": shared_store_row,
+    "shared_matrix1": partial(shared_matrix_row, count=1),
+    "shared_matrix2": partial(shared_matrix_row, count=2),
+    "shared_matrix4": partial(shared_matrix_row, count=4),
     "local": local_row,
+    "global_atomic": global_atomic_row,
+    "global_swap": partial(global_atomic_row, lanes=8),
+    "shared_atomic": shared_atomic_row,
+    "shared_swap": partial(shared_atomic_row, passes=2),
+    "shared_tries": shared_tries_row,
 }

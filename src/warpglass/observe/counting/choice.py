@@ -1,0 +1,62 @@
+"""Which rule of rules.py tells what an access costs: that follows from its instruction, space and direction.
+
+A row has the words of an instruction that it is for; the first that fits decides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...ptx import tree
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """A rule for accesses of `opcodes` to a space that have one word of each group of `words`."""
+
+    opcodes: tuple[str, ...]
+    space: str
+    rule: str
+    words: tuple[tuple[str, ...], ...] = ()
+    ones: bool = False  # only if what is added is the number 1
+
+    def fits(self, item: tree.Instruction, space: str) -> bool:
+        return (
+            item.opcode in self.opcodes
+            and space == self.space
+            and all(any(word in item.modifiers for word in group) for group in self.words)
+            and (not self.ones or _adds_one(item))
+        )
+
+
+_ATOMIC = ("atom", "red")
+_FLOATS = ("f16", "f16x2", "bf16", "bf16x2", "f32", "f64")
+_CHOICES = (
+    _Choice(_ATOMIC, "global", "global_swap", (("cas",), ("b64", "u64", "s64"))),
+    _Choice(_ATOMIC, "global", "global_atomic"),
+    _Choice(_ATOMIC, "shared", "shared_swap", (("cas",),)),
+    _Choice(_ATOMIC, "shared", "shared_tries", (("add",), _FLOATS)),
+    # Lanes that add 1 to the same word are counted first (ATOMS.POPC.INC) and change it once.
+    _Choice(_ATOMIC, "shared", "shared_store", (("add",), ("u32", "s32")), ones=True),
+    _Choice(_ATOMIC, "shared", "shared_atomic"),
+    *(_Choice(("ldmatrix",), "shared", f"shared_matrix{n}", ((f"x{n}",),)) for n in (1, 2, 4)),
+)
+_LOADS = {"shared": "shared_load", "local": "local"}
+_STORES = {"shared": "shared_store", "local": "local"}
+
+
+def choose_rule(item: tree.Instruction, space: str, write: bool) -> str:
+    """The rule for an access of an instruction to "global", "shared", "local" or "const" memory."""
+    for choice in _CHOICES:
+        if choice.fits(item, space):
+            return choice.rule
+    return (_STORES if write else _LOADS).get(space, "global")
+
+
+def bypasses(item: tree.Instruction) -> bool:
+    """Whether it copies past the first-level cache, whose sectors then follow the destination."""
+    return item.opcode == "cp" and "async" in item.modifiers and "cg" in item.modifiers
+
+
+def _adds_one(item: tree.Instruction) -> bool:
+    return isinstance(item.operands[-1], tree.Integer) and item.operands[-1].value == 1

@@ -1,0 +1,99 @@
+"""Where the detectors' native code keeps what it knows: words of one worker's state, regions, stamps, findings.
+
+Belongs here: numbers that both sides share, the Python that fills tables and the compiled functions that use
+them. All words have 64 bits; `S` is the address of a worker's state.
+
+A **stamp** says who accessed a place when: from the highest bit, the block's number plus one, the warp's time,
+its number (5 bits), the lane (5), the place in the program (11) and the strength of the access (2). A warp's
+time grows whenever it synchronises, so of one block's stamps all below `FLOOR` are ordered before everything
+that a warp does now: the test that nearly every access passes is one comparison.
+"""
+
+from __future__ import annotations
+
+WARPS, LANES = 32, 32
+
+# ---------------------------------------------------------------------------------------- stamps
+STRENGTH_BITS, PLACE_BITS, LANE_BITS, WARP_BITS = 2, 11, 5, 5
+PLACE_SHIFT = STRENGTH_BITS
+LANE_SHIFT = PLACE_SHIFT + PLACE_BITS
+WARP_SHIFT = LANE_SHIFT + LANE_BITS
+TIME_SHIFT = WARP_SHIFT + WARP_BITS
+PLACES = 1 << PLACE_BITS
+STAMP_BITS = 63  # stamps are positive
+
+# ---------------------------------------------------------------------------------------- a worker's state
+TAG = 0  # the stamp of the block under way at time 0
+BLOCK_SHIFT = 1
+IDENTITY = 2  # the bits of a stamp that say which thread it is
+REGIONS = 3  # address of the table of regions
+REGION_COUNT = 4
+FINDINGS = 5  # address of the table of findings
+FINDINGS_FULL = 6  # findings that had no room
+ASK = 7  # address of the function that knows what fences and atomics order; 0: nothing does
+GRANULE = 8  # log2 of the bytes that a stamp stands for, in global memory
+LAST_TIME = 9  # the greatest time that a stamp holds
+OVERRUN = 10  # 1 once a time was too great
+WARP_COUNT = 11
+BLOCK = 12  # the block under way
+LOCAL = 13  # address of the bytes that say which local memory was written
+LOCAL_SIZE = 14  # of a thread
+TIMES = 64  # by warp: its time
+FLOORS = TIMES + WARPS  # by warp: the first stamp of this block that may be unordered
+LANES_KNOWN = FLOORS + WARPS  # by warp: up to this time all its lanes know of each other
+PARTIAL = LANES_KNOWN + WARPS  # by warp: whether some of its lanes know more
+STARTED = PARTIAL + WARPS  # by warp: the lanes that it began with, 0 before
+AWAITED = STARTED + WARPS  # by warp: lanes that others wait for at a warp barrier
+AWAITED_AT = AWAITED + WARPS  # by warp: the place where they do, and by which lane: place << 8 | lane
+PENDING = AWAITED_AT + WARPS  # by warp: 1 + the meeting at a barrier that it has yet to learn from
+KNOWN = PENDING + WARPS  # by warp and other warp: up to which time it knows of the other
+# A meeting: the generation of its barrier plus one, the greatest time of those who came, whether it is for
+# all of the block, and by warp the time that those who came know of it.
+MEETINGS = KNOWN + WARPS * WARPS
+MEETING_WORDS = 4 + WARPS
+CAME, LATEST, EVERYONE, KNOWN_THERE = 0, 1, 2, 4
+BARRIERS = 16  # each with two meetings, by parity of its generation
+LANE_CLOCKS = MEETINGS + 2 * BARRIERS * MEETING_WORDS  # by warp, lane and other lane
+CLOSED = LANE_CLOCKS + WARPS * LANES * LANES  # by barrier: its uncounted generation
+STATE_WORDS = CLOSED + 2 * BARRIERS
+
+# ---------------------------------------------------------------------------------------- regions
+# One per allocation; region 0 is shared memory, region 1 the module's variables.
+REGION_WORDS = 16
+BASE, SIZE, DELTA, SHIFT, WRITES, READS, LANE_READS, OTHER_READS, FRESH, OLDEST = range(10)
+SHARED_REGION, MODULE_REGION, FIRST_ARRAY = 0, 1, 2
+
+# ---------------------------------------------------------------------------------------- access words
+# What is known of an access when code is generated, packed into one word.
+SIZE_FIELD = 0  # 8 bits: bytes per lane
+WRITE_FIELD = 8
+STRENGTH_FIELD = 9  # 2 bits
+SPACE_FIELD = 11  # 2 bits
+PLACE_FIELD = 13  # PLACE_BITS
+UPDATE_FIELD = 24  # an atomic operation: reads too
+VALUE_FIELD = 25  # the values to be written come along
+USED_FIELD = 26  # 8 bits: elements whose use would show that they were undefined
+ELEMENT_FIELD = 34  # 6 bits: bytes of an element
+SPACES = {"shared": 0, "global": 1, "generic": 2, "local": 3}
+
+# How strong an access is.
+PLAIN, VOLATILE, ATOMIC, BLOCK_ATOMIC = range(4)
+
+# ---------------------------------------------------------------------------------------- findings
+FINDING_SLOTS = 4096
+FINDING_WORDS = 12
+(
+    KEY,
+    COUNT,
+    KIND,
+    STAMP,  # of the access that was found
+    OTHER,  # of the one that it is unordered with
+    REGION,
+    OFFSET,  # bytes into the region
+    SAME_VALUE,
+    BLOCK_OF,
+    EXTRA,
+    ACCESS,  # 0 read after write, 1 write after write, 2 write after read
+) = range(11)
+WARP_RACE, BLOCK_RACE, GRID_RACE, DIVERGENCE, ABSENT, OUTSIDER, INACTIVE, UNDEFINED = range(1, 9)
+READ_AFTER_WRITE, WRITE_AFTER_WRITE, WRITE_AFTER_READ = range(3)

@@ -1,0 +1,68 @@
+"""Raw memory and function pointers for numba: what compiled detectors need and Python has no words for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+_WORD = ir.IntType(64)
+
+
+def _pointer(builder: Any, address: Any, bits: int = 64) -> Any:
+    return builder.inttoptr(address, ir.IntType(bits).as_pointer())
+
+
+@intrinsic
+def load(typing: Any, address: Any) -> Any:
+    """The 64-bit word at an address."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load(_pointer(builder, args[0]))
+
+    return types.int64(types.int64), emit
+
+
+@intrinsic
+def store(typing: Any, address: Any, value: Any) -> Any:
+    """Put a 64-bit word at an address."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.store(args[1], _pointer(builder, args[0]))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), emit
+
+
+@intrinsic
+def load_byte(typing: Any, address: Any) -> Any:
+    """The byte at an address."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.zext(builder.load(_pointer(builder, args[0], 8)), _WORD)
+
+    return types.int64(types.int64), emit
+
+
+@intrinsic
+def store_byte(typing: Any, address: Any, value: Any) -> Any:
+    """Put a byte at an address."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.store(builder.trunc(args[1], ir.IntType(8)), _pointer(builder, args[0], 8))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), emit
+
+
+@intrinsic
+def ask(typing: Any, function: Any, worker: Any, stamp: Any, other: Any) -> Any:
+    """Call a host function of three words that returns one."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = ir.FunctionType(_WORD, [_WORD] * 3).as_pointer()
+        return builder.call(builder.inttoptr(args[0], kind), args[1:])
+
+    return types.int64(types.int64, types.int64, types.int64, types.int64), emit

@@ -1,0 +1,185 @@
+"""What synchronises: barriers, warp barriers and the clocks of warps and lanes that they advance.
+
+Compiled by numba. A warp knows of every other warp up to which of its times all that it did is ordered before
+now. Whoever comes to a barrier leaves what it knows in the barrier's meeting; whoever goes on from it takes
+what all left. Warps that meet in a barrier of the whole block agree on one time, so that a single comparison
+(layout.py, `FLOORS`) tells most accesses to be ordered.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import njit
+
+from .layout import (
+    AWAITED,
+    BLOCK,
+    BLOCK_SHIFT,
+    CAME,
+    CLOSED,
+    EVERYONE,
+    FLOORS,
+    KNOWN,
+    KNOWN_THERE,
+    LANE_CLOCKS,
+    LANES,
+    LANES_KNOWN,
+    LAST_TIME,
+    LATEST,
+    MEETING_WORDS,
+    MEETINGS,
+    OVERRUN,
+    PARTIAL,
+    PENDING,
+    STARTED,
+    TAG,
+    TIME_SHIFT,
+    TIMES,
+    WARP_COUNT,
+    WARPS,
+)
+from .machine import load, store
+
+
+@njit(inline="always")
+def _word(S: Any, index: Any) -> Any:
+    return load(S + 8 * index)
+
+
+@njit(inline="always")
+def _put(S: Any, index: Any, value: Any) -> None:
+    store(S + 8 * index, value)
+
+
+@njit(cache=True)
+def begin(S: Any, block: Any, warp: Any, mask: Any) -> None:
+    """A warp begins; the first of a block begins the block."""
+    if _word(S, BLOCK) != block:
+        _put(S, BLOCK, block)
+        tag = (block + 1) << _word(S, BLOCK_SHIFT)
+        _put(S, TAG, tag)
+        warps = _word(S, WARP_COUNT)
+        for one in range(warps):
+            _put(S, TIMES + one, 1)
+            _put(S, FLOORS + one, tag)
+            _put(S, LANES_KNOWN + one, 0)
+            _put(S, PARTIAL + one, 0)
+            _put(S, STARTED + one, 0)
+            _put(S, AWAITED + one, 0)
+            _put(S, PENDING + one, 0)
+            for other in range(warps):
+                _put(S, KNOWN + one * WARPS + other, 0)
+        for meeting in range(32):
+            _put(S, MEETINGS + meeting * MEETING_WORDS + CAME, 0)
+            _put(S, CLOSED + meeting, 0)
+    if _word(S, STARTED + warp) == 0:
+        _put(S, STARTED + warp, mask)
+
+
+@njit(cache=True)
+def _advance(S: Any, warp: Any, time: Any) -> None:
+    """A warp's time grows to at least a number."""
+    if time > _word(S, LAST_TIME):
+        _put(S, OVERRUN, 1)
+        time = _word(S, LAST_TIME)
+    _put(S, TIMES + warp, time)
+
+
+@njit(cache=True)
+def _raise_floor(S: Any, warp: Any) -> None:
+    """Find anew up to which stamp everything is ordered before what a warp does now."""
+    least = _word(S, LANES_KNOWN + warp)
+    for other in range(_word(S, WARP_COUNT)):
+        if other != warp:
+            least = min(least, _word(S, KNOWN + warp * WARPS + other))
+    _put(S, FLOORS + warp, _word(S, TAG) | (least + 1) << TIME_SHIFT)
+
+
+@njit(cache=True)
+def arrive(S: Any, warp: Any, barrier: Any, count: Any, wait: Any, generation: Any) -> None:
+    """A warp comes to a barrier; `generation` is -1 where nobody counts them, `count` 0 for all threads."""
+    if _word(S, PENDING + warp) != 0:
+        settle(S, warp)
+    if generation < 0:
+        generation = _word(S, CLOSED + barrier)
+    number = 2 * barrier + (generation & 1)
+    meeting = MEETINGS + number * MEETING_WORDS
+    if _word(S, meeting + CAME) != generation + 1:
+        _put(S, meeting + CAME, generation + 1)
+        _put(S, meeting + LATEST, 0)
+        for one in range(_word(S, WARP_COUNT)):
+            _put(S, meeting + KNOWN_THERE + one, 0)
+    _put(S, meeting + EVERYONE, 1 if count == 0 else 0)
+    time = _word(S, TIMES + warp)
+    _put(S, meeting + LATEST, max(time, _word(S, meeting + LATEST)))
+    for one in range(_word(S, WARP_COUNT)):
+        known = time if one == warp else _word(S, KNOWN + warp * WARPS + one)
+        _put(S, meeting + KNOWN_THERE + one, max(known, _word(S, meeting + KNOWN_THERE + one)))
+    if wait != 0:
+        _put(S, PENDING + warp, number + 1)
+    else:
+        _advance(S, warp, time + 1)
+
+
+@njit(cache=True)
+def settle(S: Any, warp: Any) -> None:
+    """A warp goes on behind a barrier."""
+    number = _word(S, PENDING + warp) - 1
+    _put(S, PENDING + warp, 0)
+    meeting = MEETINGS + number * MEETING_WORDS
+    latest = _word(S, meeting + LATEST)
+    everyone = _word(S, meeting + EVERYONE)
+    _put(S, CLOSED + number // 2, max(_word(S, meeting + CAME), _word(S, CLOSED + number // 2)))
+    for one in range(_word(S, WARP_COUNT)):
+        known = latest if everyone != 0 else _word(S, meeting + KNOWN_THERE + one)
+        if known > _word(S, KNOWN + warp * WARPS + one):
+            _put(S, KNOWN + warp * WARPS + one, known)
+    _put(S, LANES_KNOWN + warp, max(_word(S, LANES_KNOWN + warp), _word(S, TIMES + warp)))
+    if everyone != 0:
+        _put(S, LANES_KNOWN + warp, latest)
+    _put(S, PARTIAL + warp, 0)
+    _advance(S, warp, max(latest, _word(S, TIMES + warp)) + 1)
+    _raise_floor(S, warp)
+
+
+@njit(cache=True)
+def meet(S: Any, warp: Any, mask: Any, members: Any) -> None:
+    """Lanes run an instruction with a member mask, one word for each lane at `members`."""
+    if _word(S, PENDING + warp) != 0:
+        settle(S, warp)
+    time, started = _word(S, TIMES + warp), _word(S, STARTED + warp)
+    _put(S, AWAITED + warp, _word(S, AWAITED + warp) & ~mask)
+    whole = mask == started
+    for lane in range(LANES):
+        if (mask >> lane) & 1 != 0 and load(members + 8 * lane) & started != started:
+            whole = False
+    if whole:
+        _put(S, LANES_KNOWN + warp, time)
+        _raise_floor(S, warp)
+    else:
+        _meet_partly(S, warp, mask, members, time)
+    _advance(S, warp, time + 1)
+
+
+@njit(cache=True)
+def _meet_partly(S: Any, warp: Any, mask: Any, members: Any, time: Any) -> None:
+    clocks = LANE_CLOCKS + warp * LANES * LANES
+    if _word(S, PARTIAL + warp) == 0:
+        _put(S, PARTIAL + warp, 1)
+        for one in range(LANES * LANES):
+            _put(S, clocks + one, _word(S, LANES_KNOWN + warp))
+    for lane in range(LANES):
+        if (mask >> lane) & 1 == 0:
+            continue
+        group = load(members + 8 * lane) & 0xFFFFFFFF
+        # What the others of the group have learned from lanes outside is learned, too.
+        for other in range(LANES):
+            best = _word(S, clocks + lane * LANES + other)
+            if (group >> other) & 1 != 0:
+                best = time
+            else:
+                for member in range(LANES):
+                    if (group >> member) & 1 != 0:
+                        best = max(best, _word(S, clocks + member * LANES + other))
+            _put(S, clocks + lane * LANES + other, best)
