@@ -44,6 +44,21 @@ extern "C" __global__ void two_groups(int *out) {
     asm volatile("bar.sync %0, 64;" :: "r"(group + 1));
     if (warp == 1) out[group * 32 + t % 32] = s[group * 32 + (t + 1) % 32];
 }
+// The lanes of a warp wait at two barriers that open one after the other.
+extern "C" __global__ void parted(int *out) {
+    __shared__ volatile int s;
+    int t = threadIdx.x, v = 0;
+    if (t == 0) s = 0;
+    __syncthreads();
+    if (t < 16) { asm volatile("barrier.sync 1, 64;"); v = s; }
+    else if (t < 32) { asm volatile("barrier.sync 2, 64;"); v = s; }
+    else {
+        s = 1; asm volatile("barrier.sync 1, 64;");
+        s = 2; asm volatile("barrier.sync 3, 32;");
+        s = 3; asm volatile("barrier.sync 2, 64;");
+    }
+    out[t] = v;
+}
 extern "C" __global__ void never(int *out) {
     if (threadIdx.x < 32) asm volatile("bar.sync 1, 64;");
     else asm volatile("bar.sync 2, 64;");
@@ -101,6 +116,13 @@ def test_a_warp_may_come_late_to_the_barrier_of_all() -> None:
     out = np.zeros(96, np.int32)
     launch("mixed", 1, 96, out)
     assert out.tolist() == [6] * 96
+
+
+def test_lanes_of_a_warp_wait_at_two_barriers() -> None:
+    out = np.zeros(64, np.int32)
+    launch("parted", 1, 64, out)
+    assert out[16:32].tolist() == [3] * 16
+    assert set(out[:16].tolist()) <= {1, 2, 3}
 
 
 def test_threads_that_have_left_are_not_waited_for() -> None:

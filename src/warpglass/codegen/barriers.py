@@ -1,9 +1,10 @@
 """Barriers with ids, counts and votes, as LLVM IR: what generated code calls, and the block loop's part.
 
-A warp that arrives adds its 32 threads to the barrier's count and notes the barrier's generation; it may go
-on once the generation has changed. A barrier with a count opens when so many threads have arrived, one
-without when all warps of the block that have not ended have. If no warp can run and none opens, the block is
-deadlocked. Kernels whose barriers are all `bar.sync 0` need none of this (kernel.py).
+A warp that arrives adds its 32 threads to the barrier's count, once however many parts it comes in, and notes
+the barrier's generation; its lanes that wait there may go on once the generation has changed. A barrier with
+a count opens when so many threads have arrived, one without when all warps of the block that have not ended
+have. If no warp can run and none opens, the block is deadlocked. Kernels whose barriers are all `bar.sync 0`
+need none of this (kernel.py).
 """
 
 from __future__ import annotations
@@ -43,15 +44,13 @@ entry:
   %waits = load ptr, ptr %waits.p
   %number = and i32 %id, {last}
   %b = getelementptr [{words} x i32], ptr %barriers, i32 %number
-  %w = getelementptr [2 x i32], ptr %waits, i32 %warp
-  %w.generation = getelementptr i32, ptr %w, i32 1
+  %w.first = mul i32 %warp, {count}
+  %w.number = add i32 %w.first, %number
+  %w = getelementptr [2 x i32], ptr %waits, i32 %w.number
   %generation.p = getelementptr i32, ptr %b, i32 1
   %generation = load i32, ptr %generation.p
-  %waited = load i32, ptr %w
-  %waited.generation = load i32, ptr %w.generation
-  %same = icmp eq i32 %waited, %number
-  %still = icmp eq i32 %waited.generation, %generation
-  %counted = and i1 %same, %still
+  %noted = load i32, ptr %w
+  %counted = icmp eq i32 %noted, %generation
   %more = select i1 %counted, i32 0, i32 32
   %before = load i32, ptr %b
   %arrived = add i32 %before, %more
@@ -70,8 +69,9 @@ entry:
   store i32 %total.next, ptr %total.p
   br i1 %wait, label %note, label %check
 note:
-  store i32 %number, ptr %w
-  store i32 %generation, ptr %w.generation
+  store i32 %generation, ptr %w
+  %w.waits = getelementptr i32, ptr %w, i32 1
+  store i32 1, ptr %w.waits
   br label %check
 check:
   %counting = icmp ne i32 %count, 0
@@ -91,9 +91,10 @@ define internal i64 @wg_barrier_votes(ptr %context, i32 %warp, i32 %id) noinline
   %waits = load ptr, ptr %waits.p
   %number = and i32 %id, {last}
   %b = getelementptr [{words} x i32], ptr %barriers, i32 %number
-  %w = getelementptr [2 x i32], ptr %waits, i32 %warp
-  %w.generation = getelementptr i32, ptr %w, i32 1
-  %generation = load i32, ptr %w.generation
+  %w.first = mul i32 %warp, {count}
+  %w.number = add i32 %w.first, %number
+  %w = getelementptr [2 x i32], ptr %waits, i32 %w.number
+  %generation = load i32, ptr %w
   %parity = and i32 %generation, 1
   %twice = shl i32 %parity, 1
   %place = add i32 %twice, 5
@@ -107,20 +108,52 @@ define internal i64 @wg_barrier_votes(ptr %context, i32 %warp, i32 %id) noinline
   %both = or i64 %low, %high
   ret i64 %both
 }}
+define internal i1 @wg_waits_at(ptr %context, i32 %warp, i32 %id) noinline #0 {{
+  %waits.p = getelementptr i64, ptr %context, i64 {waits}
+  %waits = load ptr, ptr %waits.p
+  %number = and i32 %id, {last}
+  %w.first = mul i32 %warp, {count}
+  %w.number = add i32 %w.first, %number
+  %w = getelementptr [2 x i32], ptr %waits, i32 %w.number
+  %w.waits = getelementptr i32, ptr %w, i32 1
+  %waiting = load i32, ptr %w.waits
+  %does = icmp eq i32 %waiting, 1
+  ret i1 %does
+}}
 define internal i1 @wg_is_held(ptr %context, i32 %warp) noinline #0 {{
+entry:
   %barriers.p = getelementptr i64, ptr %context, i64 {barriers}
   %barriers = load ptr, ptr %barriers.p
   %waits.p = getelementptr i64, ptr %context, i64 {waits}
   %waits = load ptr, ptr %waits.p
-  %w = getelementptr [2 x i32], ptr %waits, i32 %warp
-  %number = load i32, ptr %w
-  %w.generation = getelementptr i32, ptr %w, i32 1
-  %waited = load i32, ptr %w.generation
+  %w.first = mul i32 %warp, {count}
+  br label %next
+next:
+  %number = phi i32 [ 0, %entry ], [ %number.next, %on ]
+  %held = phi i1 [ true, %entry ], [ %held.next, %on ]
+  %w.number = add i32 %w.first, %number
+  %w = getelementptr [2 x i32], ptr %waits, i32 %w.number
+  %noted = load i32, ptr %w
+  %w.waits = getelementptr i32, ptr %w, i32 1
+  %waiting = load i32, ptr %w.waits
+  %waits.here = icmp eq i32 %waiting, 1
   %b = getelementptr [{words} x i32], ptr %barriers, i32 %number
   %generation.p = getelementptr i32, ptr %b, i32 1
   %generation = load i32, ptr %generation.p
-  %same = icmp eq i32 %generation, %waited
-  ret i1 %same
+  %open = icmp ne i32 %generation, %noted
+  %goes = and i1 %waits.here, %open
+  br i1 %goes, label %release, label %on
+release:
+  store i32 0, ptr %w.waits
+  br label %on
+on:
+  %stays = xor i1 %goes, true
+  %held.next = and i1 %held, %stays
+  %number.next = add i32 %number, 1
+  %more = icmp ult i32 %number.next, {count}
+  br i1 %more, label %next, label %done
+done:
+  ret i1 %held.next
 }}
 define internal i1 @wg_open_barriers(ptr %context, i32 %live) noinline #0 {{
 entry:

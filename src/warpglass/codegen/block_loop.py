@@ -234,7 +234,7 @@ finished:
 
 def _reset_barriers(shape: Shape) -> str:
     """No warp has arrived anywhere, and none waits: the generations that they wait for do not exist."""
-    table, waits = 4 * BARRIERS * BARRIER_WORDS, 8 * shape.warps
+    table, waits = 4 * BARRIERS * BARRIER_WORDS, 8 * BARRIERS * shape.warps
     return f"""call void @llvm.memset.p0.i64(ptr %barriers, i8 0, i64 {table}, i1 false)
   call void @llvm.memset.p0.i64(ptr %waits_table, i8 -1, i64 {waits}, i1 false)"""
 

@@ -22,7 +22,7 @@ WORDS = (
     "warp_local",  # pointer to the running warp's part of it
     "frames",  # pointer to the warps' frames: registers kept across barriers
     "states",  # pointer to one i32 per warp: where it resumes
-    "waits",  # pointer to two i32 per warp: the barrier it waits at, and that barrier's generation
+    "waits",  # pointer to two i32 per warp and barrier: the generation it came in, 1 while it waits there
     "barriers",  # pointer to the table of the block's 16 barriers, BARRIER_WORDS i32 each
     "counters",  # pointer to the probes' i64 counters
     "ranges",  # pointer to the range table: base, size, delta, permissions per entry

@@ -52,13 +52,15 @@ class WarpFunction:
         self.steps = steps
         self.probes = probes
         self.builder: Builder = steps.lanes.builder
-        self.named = names_barriers(program)  # whether arriving at a barrier is counted
         self.clock = Clock(self.builder, program)
         self.registers: Registers = steps.registers
         self.traps: list[int] = []  # step numbers of traps, in the order of their fault numbers
+        self.named = names_barriers(program)  # whether arriving at a barrier is counted
         self._gates = WarpBarriers(program, pending, steps, self._kept_word)
         self._kept: list[Word] = [("barrier", block) for block in pending.resumes]
         self._kept += self._gates.words
+        if pending.divergent_barrier and self.named:
+            self._kept += [("id", block) for block in pending.resumes]
         self._yields = sorted(pending.fair)
         for header in self._yields:
             self._kept += [("turn", block) for block in self._turn(header)]
@@ -137,8 +139,13 @@ class WarpFunction:
         b = self.builder
         b.place("resume")
         for resume in self.pending.resumes:
-            b.store("i32", b.load("i32", self._kept_mask(resume)), f"%lanes_{resume}")
-            b.store("i32", "0", self._kept_mask(resume))
+            kept, stay = b.load("i32", self._kept_mask(resume)), "0"
+            if self.named:  # those whose barrier has not opened go on waiting
+                number = b.load("i32", self._kept_mask(resume, "id"))
+                args = [("ptr", "%context"), ("i32", "%warp"), ("i32", number)]
+                stay = b.value(f"select i1 {b.call('i1', 'wg_waits_at', args)}, i32 {kept}, i32 0")
+            b.store("i32", b.value(f"xor i32 {kept}, {stay}"), f"%lanes_{resume}")
+            b.store("i32", stay, self._kept_mask(resume))
         self.registers.restore(self._all_live())
         self._dispatch(self.pending.resumes, source=None)
 
@@ -301,7 +308,7 @@ class WarpFunction:
             # The lanes of a fair loop take turns with all others: the next block in cyclic order.
             candidates = [c for c in candidates if c > source] + [c for c in candidates if c <= source]
         # If no target is an exit, someone is sure to be at the last of them once the others are empty.
-        everyone_stays = len(real) == len(set(targets))
+        everyone_stays = len(real) == len(set(targets)) and source is not None
         certain = next((c for c in reversed(candidates) if c in real), None) if everyone_stays else None
         for candidate in candidates:
             if candidate == certain:
@@ -353,10 +360,9 @@ class WarpFunction:
         for probe in self.probes:
             others = {block: b.load("i32", f"%lanes_{block}") for block in sorted(self.pending.sets[index])}
             probe.barrier(Emission(self.steps.lanes, mask), end, others)
+        self.steps.lanes.mask = mask
         if end.step.match.row.meaning is None and self.named:
-            lanes = self.steps.lanes
-            lanes.mask = mask
-            lanes.arrive(lanes.constant("i32", 0), None, None, wait=True)
+            self.steps.lanes.arrive(self._barrier_number(end), None, None, wait=True)
         self.steps.run(end.step, mask, frozenset())
         live = self.program.live[end.resume]
         if not self.pending.divergent_barrier:
@@ -364,10 +370,23 @@ class WarpFunction:
             b.store("i32", mask, self._kept_mask(end.resume))
             b.emit(f"ret i32 {RESUME + self.pending.resumes.index(end.resume)}")
             return
+        if self.named:
+            number = self._barrier_number(end)
+            b.store("i32", self.steps.lanes.one_of(number), self._kept_mask(end.resume, "id"))
         kept = self._kept_mask(end.resume)
         b.store("i32", b.value(f"or i32 {b.load('i32', kept)}, {mask}"), kept)
         self.registers.save(live, mask)
         self._dispatch((), index)
+
+    def _barrier_number(self, end: Barrier) -> Value:
+        """Which of the block's barriers an instruction names."""
+        lanes = self.steps.lanes
+        for form, operand, type_ in end.step.match.forms():
+            if form.name == "a":
+                number = self.steps.operand(operand, type_, lanes)
+                assert isinstance(number, Value)
+                return number
+        return lanes.constant("i32", 0)
 
     def _ends(self) -> None:
         b = self.builder

@@ -91,7 +91,7 @@ class Worker:
         self._local = aligned(32 * local * shape.warps)
         self.system: System | None = None
         self._entry = _ENTRY(self._serve)
-        self._waits = np.zeros(2 * shape.warps, np.int32)
+        self._waits = np.zeros((shape.warps, BARRIERS, 2), np.int32)
         self._barriers = np.zeros(BARRIERS * BARRIER_WORDS, np.int32)
         self._states = np.zeros(shape.warps, np.int32)
         self.words = np.zeros(max(1, code.words), np.int64)  # the probes'
@@ -139,8 +139,8 @@ class Worker:
 
     @property
     def barriers(self) -> list[int]:
-        """The barrier that each warp waits at, or has waited at last."""
-        return self._waits[::2].tolist()
+        """A barrier that each warp waits at, 0 for those that wait at none."""
+        return np.argmax(self._waits[:, :, 1] == 1, axis=1).tolist()
 
     # ------------------------------------------------------------------------------------ the runtime's calls
     def _serve(self, service: int, lanes: int, warp: int, block: int, buffer: int) -> int:
