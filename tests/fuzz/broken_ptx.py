@@ -61,7 +61,7 @@ def _words() -> tuple[str, ...]:
     )
 
 
-def broken(number: int) -> str:
+def text_of(number: int) -> str:
     """The text of a number."""
     rng = random.Random(number)
     tokens = _TOKEN.findall(rng.choice(corpus()))
@@ -147,7 +147,17 @@ def _similar(tokens: list[str], solid: list[int], rng: random.Random) -> list[st
 def attempt(number: int) -> str:
     """Compile and launch the text of a number on one of the engines; how it ended."""
     rng = random.Random(-number)
-    return run_broken(broken(number), CPU_ENGINES[rng.randrange(2)], block=rng.choice((1, 32, 33, 64)))
+    return run_broken(text_of(number), CPU_ENGINES[rng.randrange(2)], block=rng.choice((1, 32, 33, 64)))
+
+
+def problem(number: int, text: str) -> str | None:
+    """How a changed text of a number still ends badly; for shrink.py."""
+    rng = random.Random(-number)
+    try:
+        run_broken(text, CPU_ENGINES[rng.randrange(2)], block=rng.choice((1, 32, 33, 64)))
+    except Exception as error:
+        return type(error).__name__
+    return None
 
 
 def run_broken(text: str, engine: str, block: int = 33) -> str:

@@ -5,10 +5,15 @@ The kernels are those of tests/codegen/random_kernels.py with all features; ever
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from tests.codegen.random_kernels import RandomKernel, random_kernel
 from tests.engines import CPU_ENGINES, run_ptx
+from warpglass import lab, ptx
+from warpglass.errors import WarpglassError
+from warpglass.program import build_program
 
 
 def program(number: int) -> RandomKernel:
@@ -18,11 +23,15 @@ def program(number: int) -> RandomKernel:
 
 def attempt(number: int) -> str:
     """Run the kernel on both engines, whose results must be the same bits."""
-    made = program(number)
-    reference, kinds = (outputs(made, engine) for engine in CPU_ENGINES)
-    found = made.differences(kinds, reference, exact=True)
+    found = differences(program(number))
     assert not found, "; ".join(found)
     return "agree"
+
+
+def differences(made: RandomKernel) -> list[str]:
+    """What the two engines do not agree on."""
+    reference, kinds = (outputs(made, engine) for engine in CPU_ENGINES)
+    return made.differences(kinds, reference, exact=True)
 
 
 def outputs(made: RandomKernel, engine: str) -> np.ndarray:
@@ -32,3 +41,25 @@ def outputs(made: RandomKernel, engine: str) -> np.ndarray:
     output = arguments[-1]
     assert isinstance(output, np.ndarray)
     return output
+
+
+# ---------------------------------------------------------------------------------------- for shrink.py
+def text_of(number: int) -> str:
+    """A program's PTX, under the header of a case of tests/codegen/cases."""
+    made = program(number)
+    launch = f"// launch {made.grid} {made.block}\n// random {made.seed} {made.n} {len(made.outputs)}\n"
+    return launch + made.text
+
+
+def problem(number: int, text: str) -> str | None:
+    """How a changed text of a program fails; None if it does not, or reads what nothing wrote."""
+    made = replace(program(number), text=text)
+    try:
+        if build_program(ptx.parse(text, "shrunk"), "k").live[0]:
+            return None
+        return "differs" if differences(made) else None
+    except WarpglassError:
+        lab.reset("cpu")
+        return None
+    except Exception as error:
+        return type(error).__name__

@@ -31,7 +31,7 @@ class Outcomes:
     bad: dict[int, str] = field(default_factory=dict)
 
 
-def try_all(module: str, numbers: Iterable[int], seconds: float = 30.0) -> Outcomes:
+def try_all(module: str, numbers: Iterable[int], seconds: float = 60.0) -> Outcomes:
     """Try inputs one by one; one that takes longer than `seconds` hangs."""
     found = Outcomes()
     process = None
