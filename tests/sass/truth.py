@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from functools import cache
 from pathlib import Path
@@ -11,7 +12,9 @@ from warpglass import lab
 from warpglass.engine.backend import Launch
 from warpglass.engine.cpu import CpuBackend
 from warpglass.observe.counting import Counting
+from warpglass.sass.choices import mark_choices
 from warpglass.sass.counts import LineCounts, by_line
+from warpglass.sass.translate import translate
 from warpglass.source.compiled import Compiled
 
 HERE = Path(__file__).parent.parent / "cases" / "truth"
@@ -26,7 +29,8 @@ def cases(name: str = "open") -> dict[str, Case]:
 @cache
 def measured(name: str = "open_h100") -> dict[str, dict[str, float]]:
     """What Nsight Compute said of each launch, by metric."""
-    text = (HERE / f"{name}.json").read_text("utf-8")
+    path = HERE / f"{name}.json"
+    text = path.read_bytes() if path.exists() else gzip.decompress((HERE / f"{name}.json.gz").read_bytes())
     return {case: found["metrics"] for case, found in json.loads(text).items()}
 
 
@@ -39,8 +43,11 @@ def compiled(kernel: str, name: str = "open") -> Compiled:
 @cache
 def counted(case: Case, name: str = "open") -> LineCounts:
     """Counts by PTX line of a launch on the CPU engine."""
-    launch = Launch(compiled(case.kernel, name), case.grid, case.block, tuple(case.arguments()), case.shared)
-    return count(launch)
+    source = compiled(case.kernel, name)
+    translation = translate(source, "sm_90")
+    assert translation is not None
+    marked = mark_choices(source, translation.choices)
+    return count(Launch(marked, case.grid, case.block, tuple(case.arguments()), case.shared))
 
 
 def count(launch: Launch) -> LineCounts:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..program import Barrier, Branch, Program, Switch, Trap
+from .choices import MARK
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,7 @@ class LineCounts:
 
     `executed`: executions by warps with at least one active thread, and by threads whose guard holds.
     `parted`: executions of a conditional branch at which the threads of a warp parted.
+    `chosen`: of a `selp`, the threads for which its predicate held, from a run of marked PTX (choices.py).
     `trips`: of a loop, named by the line of its first instruction, how often its body ran per entry:
     {times: (warps, threads)}. Without it, every entry is taken to run the loop equally often.
     `rounds`: of an atomic operation on shared memory in floating point, which machine code tries until no
@@ -26,6 +28,7 @@ class LineCounts:
 
     executed: Mapping[int, tuple[int, int]]
     parted: Mapping[int, int] = field(default_factory=dict[int, int])
+    chosen: Mapping[int, int] = field(default_factory=dict[int, int])
     trips: Mapping[int, Mapping[int, tuple[int, int]]] = field(
         default_factory=dict[int, Mapping[int, tuple[int, int]]]
     )
@@ -52,16 +55,21 @@ def by_line(program: Program, steps: Mapping[int, tuple[int, int, int]]) -> Line
     it, so that a line that is one block's counts once.
     """
     warps, threads, parted = Counter[int](), Counter[int](), Counter[int]()
+    chosen = Counter[int]()
     for block in program.blocks:
         found: dict[int, tuple[int, int]] = {}
         own = [block.end.step] if isinstance(block.end, Barrier | Branch | Switch | Trap) else []
         for step in (*block.steps, *own):
             line = step.instruction.line
             issued, active, apart = steps.get(step.number, (0, 0, 0))
+            if step.writes and step.writes[0].startswith(MARK):
+                chosen[line] += active
+                continue
             before = found.get(line, (0, 0))
             found[line] = (max(before[0], issued), max(before[1], active))
             parted[line] += apart
         for line, (issued, active) in found.items():
             warps[line] += issued
             threads[line] += active
-    return LineCounts({line: (warps[line], threads[line]) for line in warps}, dict(+parted))
+    executed = {line: (warps[line], threads[line]) for line in warps}
+    return LineCounts(executed, dict(+parted), dict(chosen))

@@ -56,6 +56,7 @@ class _Guards:
 
     def __init__(self, translation: Translation, counts: LineCounts, blocks: tuple[Fraction, ...]):
         self.counts = counts
+        self.choices = translation.choices
         self.blocks = blocks
         self.bare: set[tuple[int, int]] = set()
         self.passing: dict[tuple[int, str], Fraction] = {}  # threads that come to guarded copies of a line
@@ -77,7 +78,16 @@ class _Guards:
         passing = self.passing.get((item.line, item.name))
         if not passing:
             return Fraction(0)
-        return min(come, Fraction(self.counts.threads(item.line)) * come / passing)
+        return min(come, Fraction(self._wanted(item.line)) * come / passing)
+
+    def _wanted(self, line: int) -> int:
+        """Threads that want what a line computes; where a selection was not counted, none: they are rare."""
+        choice = self.choices.get(line)
+        if choice is None:
+            return self.counts.threads(line)
+        chosen = self.counts.chosen.get(choice.line, 0 if choice.wanted else self.counts.threads(choice.line))
+        wanted = chosen if choice.wanted else self.counts.threads(choice.line) - chosen
+        return min(wanted, self.counts.threads(line))
 
 
 def counters(translation: Translation, counts: LineCounts) -> Mapping[str, float]:

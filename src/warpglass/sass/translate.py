@@ -22,6 +22,7 @@ from ..source.cubin import OLDEST, cubin
 from ..source.elf import Elf, read_elf, symbols
 from .accesses import Access, find_accesses
 from .annotate import annotate
+from .choices import Choice, find_choices
 from .conservation import OUTSIDE
 from .decode import Instruction, decode
 from .graph import MachineGraph, build_graph
@@ -52,7 +53,8 @@ class Translation:
 
     `starts` are the lines where functions start, by name, `splits` the lines of conditional branches, and
     `calls` those of calls. `ptx` has the PTX's blocks and `loops` its loops, innermost first; `accesses` is
-    what became of each memory instruction, by line.
+    what became of each memory instruction, and `choices` the selections that machine code anticipates with
+    a guard, both by line.
     """
 
     target: str
@@ -63,6 +65,7 @@ class Translation:
     ptx: tuple[PtxBlock, ...]
     loops: tuple[PtxLoop, ...]
     accesses: Mapping[int, Access]
+    choices: Mapping[int, Choice]
     linking: frozenset[tuple[str, int]]  # function and offset of what only code for later linking has
 
     def instructions(self, line: int) -> tuple[Instruction, ...]:
@@ -104,6 +107,7 @@ def translate(compiled: Compiled, target: str) -> Translation | None:
         ptx=ptx_blocks,
         loops=loops,
         accesses=find_accesses(program, instructions),
+        choices=_choices(program, graph),
         linking=_linking(graph, _lines_of(functions, lambda item: _names(item, program.shared.offsets))),
     )
 
@@ -199,6 +203,14 @@ def _ptx_graph(program: Program) -> tuple[tuple[PtxBlock, ...], tuple[PtxLoop, .
         for header, body in sorted(bodies.items(), key=lambda item: len(item[1]))
     }
     return blocks, tuple(loops.values())
+
+
+def _choices(program: Program, graph: MachineGraph) -> Mapping[int, Choice]:
+    """The selections of operations that stand under a guard, and only so."""
+    code = [item for block in graph.blocks for item in block.instructions]
+    bare = {item.line for item in code if item.guard is None}
+    guarded = {item.line for item in code if item.guard is not None} - bare
+    return {line: choice for line, choice in find_choices(program).items() if line in guarded}
 
 
 def _linking(graph: MachineGraph, named: frozenset[int]) -> frozenset[tuple[str, int]]:
