@@ -64,7 +64,7 @@ def turns(addresses: dict[int, int], size: int, distinct: int, passes: int = 1) 
         for group in range(32 // lanes)
     ]
     most = [max(found.values()) for found in groups if found]
-    return 1, passes * sum(most), passes * len(most), distinct
+    return passes * len(most), passes * sum(most), passes * len(most), distinct
 
 
 def tries(addresses: dict[int, int], size: int, distinct: int) -> Row:
@@ -77,11 +77,12 @@ def tries(addresses: dict[int, int], size: int, distinct: int) -> Row:
         place[lane] = seen[a // unit % banks]
         seen[a // unit % banks] += 1
     rounds = max(seen.values())
-    loads = 0
+    loads = touched = 0
     for number in range(rounds):
-        words = {a // unit for lane, a in addresses.items() if place[lane] >= number}
-        loads += max(Counter(word % banks for word in words).values())
-    return rounds, sum(number + 1 for number in place.values()), loads, distinct
+        waiting = {a for lane, a in addresses.items() if place[lane] >= number}
+        touched += size * len(waiting)
+        loads += max(Counter(word % banks for word in {a // unit for a in waiting}).values())
+    return rounds, sum(number + 1 for number in place.values()), loads, touched
 
 
 ATOMIC = {
@@ -124,6 +125,9 @@ def by_hand(rule: str, addresses: dict[int, int], size: int) -> Row:
         }
         return max(Counter(word % 32 for word in words).values(), default=0)
 
+    def ideal(waves: int) -> int:
+        return min(waves, (len(addresses) * size + 127) // 128)
+
     lanes = 32 // count
     single = [passes(k * lanes, lanes) for k in range(count)]
     if rule == "shared_load" and count > 1:
@@ -132,9 +136,10 @@ def by_hand(rule: str, addresses: dict[int, int], size: int) -> Row:
             all(addresses[lane] == addresses.get(lane ^ d, addresses[lane]) for lane in addresses)
             for d in (1, 2)
         )
-        if same and max(pairs) <= 1:
-            return 1, sum(pairs), sum(pairs), len(touched)
-    return 1, sum(single), sum(1 for p in single if p), len(touched)
+        if same:
+            waves = sum(pairs) if max(pairs) <= 1 else sum(single)
+            return ideal(waves), waves, sum(1 for p in pairs if p), len(touched)
+    return ideal(sum(single)), sum(single), sum(1 for p in single if p), len(touched)
 
 
 @pytest.mark.parametrize("size", [*SIZES, 32])

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from ..codegen import Probe
+from ..models.caches import Geometry, Traffic
 from ..program import Program
 from ..ptx import tree
 from ..sass.counts import LineCounts
 from ..sass.estimate import counters as machine_counters
 from ..sass.translate import Translation
+from .caches import CacheProbe
 from .counters import COUNTERS, EXACT, MODELLED, PTX_LEVEL, Measured
 from .counting import Counting, Rewritten, Tally, choose_rule
 from .metrics import METRICS
@@ -28,8 +33,31 @@ class Numbers:
     lines: Mapping[tuple[str, int], Mapping[str, float]]
 
 
-def instrument(translation: Translation | None) -> Counting:
-    """The instrument for a kernel, told which accesses the machine code makes otherwise than the PTX."""
+@dataclass(frozen=True, slots=True)
+class Profiling:
+    """The instrument of a profile: counting, and the simulated caches if their geometry is given."""
+
+    counting: Counting
+    caches: Geometry | None
+
+    def probes(self, program: Program) -> Sequence[Probe]:
+        """The probes of both."""
+        own = self.counting.probes(program)
+        return own if self.caches is None else (*own, CacheProbe(self.caches))
+
+    def read(
+        self, program: Program, probes: Sequence[Probe], totals: np.ndarray
+    ) -> tuple[tuple[Tally, ...], Traffic | None]:
+        """A tally for each instruction, and what the caches saw."""
+        if self.caches is None:
+            return self.counting.read(program, probes, totals), None
+        *own, simulated = probes
+        assert isinstance(simulated, CacheProbe)
+        return self.counting.read(program, own, totals), simulated.traffic(totals.tolist())
+
+
+def counting_of(translation: Translation | None) -> Counting:
+    """The counting of a kernel, told which accesses the machine code makes otherwise than the PTX."""
     if translation is None:
         return Counting()
     silent = {line for line, access in translation.accesses.items() if access.leader != line}
@@ -38,7 +66,11 @@ def instrument(translation: Translation | None) -> Counting:
         for line, access in translation.accesses.items()
         if access.leader == line and len(access.members) > 1
     }
-    return Counting(Rewritten(frozenset(silent), frozenset(wide)))
+    votes = {item.line for item in translation.code if item.name in ("VOTE", "VOTEU")}
+    gathered = {
+        line for line, access in translation.accesses.items() if access.access in ("atomic", "reduction")
+    }
+    return Counting(Rewritten(frozenset(silent), frozenset(wide), frozenset(gathered & votes)))
 
 
 def evaluate(
@@ -46,20 +78,27 @@ def evaluate(
     tallies: Sequence[Tally],
     translation: Translation | None,
     launch: Mapping[str, float],
+    simulated: Mapping[str, float],
 ) -> Numbers:
-    """All counters and metrics; `launch` has what follows from the configuration alone."""
+    """All counters and metrics.
+
+    `launch` has what follows from the configuration alone, `simulated` what the simulated caches say.
+    """
     read = frozenset(name for block in program.blocks for step in block.all_steps for name in step.reads)
     machine = {} if translation is None else machine_counters(translation, line_counts(tallies))
+    machine = {**machine, **simulated}
     whole = Measured(tuple(tallies), machine, {}, launch, translation is not None, read)
-    counters = {name: counter.value(whole) for name, counter in COUNTERS.items()}
-    labels = {name: counter.label(whole) for name, counter in COUNTERS.items()}
-    metrics = {name: metric.value(counters) for name, metric in METRICS.items()}
-    for name, metric in METRICS.items():
+    present = {name: counter for name, counter in COUNTERS.items() if counter.known(whole)}
+    counters = {name: counter.value(whole) for name, counter in present.items()}
+    labels = {name: counter.label(whole) for name, counter in present.items()}
+    possible = {name: one for name, one in METRICS.items() if counters.keys() >= set(one.counters)}
+    metrics = {name: metric.value(counters) for name, metric in possible.items()}
+    for name, metric in possible.items():
         labels[name] = max((labels[one] for one in metric.counters), key=_CERTAINTY.index)
     lines: dict[tuple[str, int], Mapping[str, float]] = {}
     for place, own in sorted(_by_line(tallies).items()):
         part = Measured(tuple(own), {}, {}, {}, translation is not None, read)
-        values = {name: counter.value(part) for name, counter in COUNTERS.items()}
+        values = {name: counter.value(part) for name, counter in COUNTERS.items() if counter.known(part)}
         lines[place] = {name: value for name, value in values.items() if value}
     return Numbers(counters, metrics, labels, lines)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import branches, flops, global_memory, instructions, launch, local_memory, shared_memory
+from . import branches, caches, flops, global_memory, instructions, launch, local_memory, shared_memory
 from .table import COUNTERS, EXACT, MEASURED, MODELLED, PTX_LEVEL, Counter, Measured
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Counter",
     "Measured",
     "branches",
+    "caches",
     "flops",
     "global_memory",
     "instructions",

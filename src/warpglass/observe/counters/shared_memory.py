@@ -10,7 +10,7 @@ from __future__ import annotations
 from .table import Measured, add, ratio
 
 _VERBS = {"ld": ("ld",), "st": ("st",), "atom": ("atom", "red")}
-REQUESTS, WAVEFRONTS, IDEAL, BYTES, CONFLICTS = range(5)
+IDEAL, WAVEFRONTS, _, BYTES, CONFLICTS = range(5)
 _WORDS = {"ld": "loads", "st": "stores", "atom": "atomics"}
 
 

@@ -84,11 +84,11 @@ def _columns(
 ) -> Iterator[tuple[str, tuple[int, ...]]]:
     """The kinds of access that the machine makes of one, with the columns of each."""
     kind = _kind(tally, write, read)
-    requests, waves, least, size = row
+    first, waves, least, size = row
     match choose_rule(tally.step.instruction, space, write):
         case "shared_tries":  # rounds, lanes, wavefronts of loads; an exchange takes two and has no conflicts
-            yield "ld", (requests, least, requests, 0, least - requests)
-            yield kind, (requests, 2 * requests, 2 * requests, size, 0)
+            yield "ld", (first, least, first, size, least - first)
+            yield kind, (2 * first, 2 * first, 2 * first, size, 0)
         case "shared_swap":  # of its two passes, conflicts count once
             yield kind, (*row, (waves - least) // 2)
         case _:
@@ -104,14 +104,19 @@ class Counter:
 
     name: str
     text: str
-    formula: Formula
+    formula: Formula | None  # None: it can only be simulated
     machine: bool  # the machine code decides, where it is known
     rewritten: bool  # ptxas may merge or remove what is counted
+
+    def known(self, m: Measured) -> bool:
+        """Whether there is a number at all."""
+        return self.formula is not None or self.name in m.machine
 
     def value(self, m: Measured) -> float:
         """The number, 0 where nothing happened."""
         if self.machine and self.name in m.machine:
             return float(m.machine[self.name])
+        assert self.formula is not None, "only known counters have a value"
         return float(self.formula(m))
 
     def label(self, m: Measured) -> str:
@@ -127,6 +132,11 @@ COUNTERS: dict[str, Counter] = {}
 def add(name: str, text: str, formula: Formula, *, machine: bool = False, rewritten: bool = False) -> None:
     """Declare a counter."""
     COUNTERS[name] = Counter(name, text, formula, machine, rewritten)
+
+
+def add_simulated(name: str, text: str) -> None:
+    """Declare a counter that is there only if a simulation gave its number (Measured.machine)."""
+    COUNTERS[name] = Counter(name, text, None, machine=True, rewritten=False)
 
 
 def counter(

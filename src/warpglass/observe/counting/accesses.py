@@ -40,18 +40,19 @@ class Rewritten:
     """What the machine makes of memory accesses, by PTX line, where it is not one for one.
 
     `silent` lines make none; `wide` ones, of `(line, bytes, distance)`, access that many bytes a thread, from
-    `distance` bytes on.
+    `distance` bytes on; of `gathered` ones, atomic operations at one place, one lane acts for all.
     """
 
     silent: frozenset[int] = frozenset()
     wide: frozenset[tuple[int, int, int]] = frozenset()
+    gathered: frozenset[int] = frozenset()
 
 
 class AccessProbe(Probe):
     """Adds up what each access site costs; `sites` says where the totals are, four words each."""
 
     def __init__(self, rewritten: Rewritten):
-        self._silent = rewritten.silent
+        self._silent, self._gathered = rewritten.silent, rewritten.gathered
         self._wide = {line: (size, distance) for line, size, distance in rewritten.wide}
 
     def prepare(self, program: Program, words: Words) -> None:
@@ -74,6 +75,9 @@ class AccessProbe(Probe):
             size, distance = self._wide[line]
             site = replace(site, size=size)
             address = at.lanes.add(address, at.lanes.constant("i64", distance))
+        if line in self._gathered:
+            b = at.builder
+            at = Emission(at.lanes, b.value(f"and i32 {at.mask}, {b.value(f'sub i32 0, {at.mask}')}"))
         if site.space != "generic":
             self._count(at, site, site.space, address)
             return

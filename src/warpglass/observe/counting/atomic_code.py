@@ -58,10 +58,12 @@ done:
 }
 """
 
-# Rounds in which each of `banks` banks serves one lane of a mask; how many lanes wait in all of them, and
-# how many wavefronts their loads take.
+# Rounds in which each of `banks` banks serves one lane of a mask; how many lanes wait in all of them, how
+# many wavefronts their loads take, and how many elements they ask for.
 _TRIES = """
-define internal <4 x i64> @wg_tries(<32 x i64> %granules, i32 %mask, i64 %banks) noinline #0 {
+define internal <4 x i64> @wg_tries(
+  <32 x i64> %granules, <32 x i64> %elements, i32 %mask, i64 %banks
+) noinline #0 {
 entry:
   %wrap = sub i64 %banks, 1
   %wrap.one = insertelement <32 x i64> poison, i64 %wrap, i32 0
@@ -79,7 +81,9 @@ next:
   %passes = call i64 @wg_passes(<32 x i64> %granules, i32 %rest, i64 %banks)
   %one = insertelement <4 x i64> <i64 1, i64 0, i64 0, i64 0>, i64 %waiting.wide, i32 1
   %both = insertelement <4 x i64> %one, i64 %passes, i32 2
-  %sum.next = add <4 x i64> %sum, %both
+  %distinct = call i64 @wg_distinct(<32 x i64> %elements, i32 %rest)
+  %all = insertelement <4 x i64> %both, i64 %distinct, i32 3
+  %sum.next = add <4 x i64> %sum, %all
   %now = call i32 @wg_first(<32 x i64> %bank, i32 %rest)
   %rest.next = xor i32 %rest, %now
   br label %test
@@ -125,7 +129,9 @@ def shared_atomic_row(rule: str, size: int, passes: int) -> str:
     body = ["%sum0 = add i64 0, 0", "%least0 = add i64 0, 0"]
     for k in range(count):
         body.append(f"%m{k} = and i32 %mask, {signed(((1 << lanes) - 1) << (k * lanes))}")
-        body.append(f"%r{k} = call <4 x i64> @wg_tries(<32 x i64> %granule, i32 %m{k}, i64 {lanes})")
+        body.append(
+            f"%r{k} = call <4 x i64> @wg_tries(<32 x i64> %granule, <32 x i64> %granule, i32 %m{k}, i64 {lanes})"
+        )
         body.append(f"%n{k} = extractelement <4 x i64> %r{k}, i32 0")
         body.append(f"%sum{k + 1} = add i64 %sum{k}, %n{k}")
         body.append(f"%some{k} = icmp ne i64 %n{k}, 0")
@@ -139,19 +145,21 @@ define internal <4 x i64> @wg_row_{rule}_{size}(<32 x i64> %a, i32 %mask) noinli
   %waves = mul i64 %sum{count}, {passes}
   %floor = mul i64 %least{count}, {passes}
   {_bytes(size)}
-  {row(["1", "%waves", "%floor", "%bytes"])}
+  {row(["%floor", "%waves", "%floor", "%bytes"])}
 }}
 """
 
 
 def shared_tries_row(rule: str, size: int) -> str:
-    """Rounds, lanes in them, wavefronts of their loads, bytes."""
+    """Rounds, lanes in them, wavefronts of their loads, bytes of each round."""
+    log = size.bit_length() - 1
     return f"""
 define internal <4 x i64> @wg_row_{rule}_{size}(<32 x i64> %a, i32 %mask) noinline #0 {{
   %granule = lshr <32 x i64> %a, splat (i64 {max(size, 4).bit_length() - 1})
-  %sum = call <4 x i64> @wg_tries(<32 x i64> %granule, i32 %mask, i64 {32 * 4 // max(size, 4)})
-  {_bytes(size)}
-  %whole = insertelement <4 x i64> %sum, i64 %bytes, i32 3
-  ret <4 x i64> %whole
+  %element = lshr <32 x i64> %a, splat (i64 {log})
+  %sum = call <4 x i64> @wg_tries(
+    <32 x i64> %granule, <32 x i64> %element, i32 %mask, i64 {32 * 4 // max(size, 4)})
+  %scaled = shl <4 x i64> %sum, <i64 0, i64 0, i64 0, i64 {log}>
+  ret <4 x i64> %scaled
 }}
 """

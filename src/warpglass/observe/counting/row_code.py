@@ -237,7 +237,7 @@ def shared_row(rule: str, size: int, lanes_in_use: int = 32) -> str:
             f"%mirrored = or i1 %near1.ok, %near2.ok\n  %flat = icmp ule i64 %fused.top{half}, 1\n"
             f"  %fuses = and i1 %mirrored, %flat\n"
             f"  %waves = select i1 %fuses, i64 %fused.sum{half}, i64 {wavefronts}\n"
-            f"  %floor = select i1 %fuses, i64 %fused.sum{half}, i64 {least}"
+            f"  %floor = select i1 %mirrored, i64 %fused.least{half}, i64 {least}"
         )
         wavefronts, least = "%waves", "%floor"
     body = "\n  ".join(lines)
@@ -249,10 +249,17 @@ entry:
   {_one_row(size) if size in (2, 4) else ""}
   %granule = lshr <32 x i64> %a, splat (i64 {log})
   {body}
+  %active = call i32 @llvm.ctpop.i32(i32 %mask)
+  %active.wide = zext i32 %active to i64
+  %asked = mul i64 %active.wide, {size}
+  %asked.more = add i64 %asked, 127
+  %full = lshr i64 %asked.more, 7
+  %fewer = icmp ult i64 %full, {wavefronts}
+  %ideal = select i1 %fewer, i64 %full, i64 {wavefronts}
   %element = lshr <32 x i64> %a, splat (i64 {size.bit_length() - 1})
   %elements = call i64 @wg_distinct(<32 x i64> %element, i32 %mask)
   %bytes = shl i64 %elements, {size.bit_length() - 1}
-  {row(["1", wavefronts, least, "%bytes"])}
+  {row(["%ideal", wavefronts, least, "%bytes"])}
 }}
 """
 

@@ -30,12 +30,15 @@ def global_row(addresses: Mapping[int, int], size: int) -> Row:
 
 
 def shared_store_row(addresses: Mapping[int, int], size: int) -> Row:
-    """Requests, wavefronts, wavefronts without any bank conflict, distinct bytes."""
+    """Ideal wavefronts, wavefronts, wavefronts without any bank conflict, distinct bytes.
+
+    Without conflicts, each group of lanes takes one; ideally, each takes 128 bytes whatever lanes they go to.
+    """
     if not addresses:
         return NOTHING
     passes = [_passes(addresses, size, lanes) for lanes in _groups(size)]
     least = sum(count > 0 for count in passes)
-    return 1, sum(passes), least, size * len(set(addresses.values()))
+    return _ideal(addresses, size, sum(passes)), sum(passes), least, size * len(set(addresses.values()))
 
 
 def shared_load_row(addresses: Mapping[int, int], size: int) -> Row:
@@ -48,9 +51,8 @@ def shared_load_row(addresses: Mapping[int, int], size: int) -> Row:
         _passes(addresses, size, range(one.start, two.stop))
         for one, two in zip(groups[::2], groups[1::2], strict=True)
     ]
-    if max(fused) > 1:
-        return row
-    return 1, sum(fused), sum(fused), row[3]
+    waves = sum(fused) if max(fused) == 1 else row[1]
+    return _ideal(addresses, size, waves), waves, sum(count > 0 for count in fused), row[3]
 
 
 def local_row(addresses: Mapping[int, int], size: int) -> Row:
@@ -97,11 +99,11 @@ def shared_atomic_row(addresses: Mapping[int, int], size: int, passes: int = 1) 
         for lanes in _groups(size)
     ]
     least = sum(count > 0 for count in turns)
-    return 1, passes * sum(turns), passes * least, size * len(set(addresses.values()))
+    return passes * least, passes * sum(turns), passes * least, size * len(set(addresses.values()))
 
 
 def shared_tries_row(addresses: Mapping[int, int], size: int) -> Row:
-    """Rounds, lanes in them, wavefronts of their loads, distinct bytes.
+    """Rounds, lanes in them, wavefronts of their loads, distinct bytes of each round.
 
     For operations that machine code makes of a load and an exchange, which it tries again until nobody has
     interfered: each round, one lane of every bank succeeds.
@@ -109,10 +111,11 @@ def shared_tries_row(addresses: Mapping[int, int], size: int) -> Row:
     unit = max(size, WORD)
     banks = LINE // unit
     left = dict(addresses)
-    rounds = lanes = wavefronts = 0
+    rounds = lanes = wavefronts = touched = 0
     while left:
         rounds += 1
         lanes += len(left)
+        touched += size * len(set(left.values()))
         words = Counter(word % banks for word in {address // unit for address in left.values()})
         wavefronts += max(words.values())
         taken: dict[int, int] = {}
@@ -120,15 +123,17 @@ def shared_tries_row(addresses: Mapping[int, int], size: int) -> Row:
             taken.setdefault(address // unit % banks, lane)
         for lane in taken.values():
             del left[lane]
-    return rounds, lanes, wavefronts, size * len(set(addresses.values()))
+    return rounds, lanes, wavefronts, touched
 
 
 def shared_matrix_row(addresses: Mapping[int, int], size: int, count: int) -> Row:
     """Matrices of eight rows of 16 bytes, one after the other: their addresses are those of as many lanes."""
-    if not addresses:
-        return NOTHING
-    row = shared_store_row({lane: a for lane, a in addresses.items() if lane < 8 * count}, size)
-    return 1, *row[1:]
+    return shared_store_row({lane: a for lane, a in addresses.items() if lane < 8 * count}, size)
+
+
+def _ideal(addresses: Mapping[int, int], size: int, wavefronts: int) -> int:
+    """The wavefronts that as many bytes need, 128 each, if they are fewer."""
+    return min(wavefronts, -(-len(addresses) * size // LINE))
 
 
 def _groups(size: int) -> list[range]:
