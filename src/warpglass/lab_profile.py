@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from math import prod
+from pathlib import Path
 from typing import Any
 
 from . import __version__, devices, lab
 from .devices import Device
-from .engine.backend import Launch
+from .engine.backend import Backend, Launch, Outcome
 from .engine.cpu import CpuBackend
 from .errors import CompileError
-from .models.nsight_occupancy import nsight_metrics
+from .models.caches import Geometry, geometry
+from .models.caches import counters as cache_counters
+from .models.nsight_occupancy import driver_shared, nsight_metrics
 from .models.occupancy import Demand, Occupancy, occupancy
 from .observe import profiling
-from .observe.counting import Counting
 from .profile_record import LineProfile, Numbers, Profile
 from .sass.translate import Translation, translate
 from .source.compiled import Compiled
@@ -33,22 +36,34 @@ def profile(
     device: str = "cpu",
     model: str = "h100",
     timeout: float = 60.0,
+    caches: bool = True,
 ) -> Profile:
     """Run a kernel once on the engine and count what Nsight Compute counts; results are in the arrays.
 
-    `model` names the GPU whose compiler target, occupancy and limits apply. Arguments are those of `run`.
+    `model` names the GPU whose compiler target, occupancy, limits and caches apply. Simulating `caches` takes
+    one thread and most of the time; without it there is no traffic of the second-level cache and of DRAM.
+    Arguments are those of `run`.
     Raises ArgumentError for arguments that do not fit and LaunchError if the kernel fails: there is no
     profile of a part of a launch.
     """
     launch = lab.make_launch(kernel, grid, block, args, shared, timeout)
+    return count(kernel, launch, model, caches)
+
+
+def count(kernel: lab.Kernel, launch: Launch, model: str, caches: bool = True) -> Profile:
+    """Make a launch on the engine and count it."""
     place = lab.backend("cpu", model)
     assert isinstance(place, CpuBackend)
     machine = _machine_code(launch.compiled, place.model.key)
-    outcome, seen = place.observe(launch, profiling.instrument(machine.translation))
-    tallies = Counting.read(seen.program, seen.probes, seen.totals)
-    fit = _fit(launch, machine, seen.program.shared.static, place.model)
+    fit = _fit(launch, machine, place.static_shared(launch.compiled), place.model)
+    instrument = profiling.Profiling(
+        profiling.counting_of(machine.translation), _caches(fit, place.model) if caches else None
+    )
+    outcome, seen = place.observe(launch, instrument)
+    tallies, traffic = instrument.read(seen.program, seen.probes, seen.totals)
+    simulated = {} if traffic is None else cache_counters(traffic, place.model.capability)
     found = _launch_numbers(launch, fit, place.model)
-    numbers = profiling.evaluate(seen.program, tallies, machine.translation, found)
+    numbers = profiling.evaluate(seen.program, tallies, machine.translation, found, simulated)
     return Profile(
         kernel=kernel.name,
         language=kernel.language,
@@ -68,6 +83,28 @@ def profile(
         notes=machine.notes,
         version=__version__,
     )
+
+
+def recorder(found: list[Profile], model: str) -> lab.Watcher:
+    """A watcher for `lab.watching` that counts every launch and adds its profile to `found`."""
+
+    def watch(kernel: lab.Kernel, _: Backend, launch: Launch) -> Outcome:
+        profile = replace(count(kernel, launch, model), site=_site())
+        found.append(profile)
+        return Outcome(profile.seconds, profile.time_label)
+
+    return watch
+
+
+def _site() -> str:
+    """FILE:LINE of the innermost code that is not ours: where a program makes its launch."""
+    frame = sys._getframe()
+    while frame.f_back is not None and Path(frame.f_code.co_filename).is_relative_to(_PACKAGE):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+_PACKAGE = Path(__file__).parent
 
 
 def target_of(model: Device) -> str:
@@ -132,6 +169,11 @@ def _launch_numbers(launch: Launch, fit: Occupancy, model: Device) -> dict[str, 
         "launch__thread_count": blocks * threads,
         "smsp__warps_launched.sum": blocks * -(-threads // 32),
     }
+
+
+def _caches(fit: Occupancy, model: Device) -> Geometry:
+    """The caches that a kernel finds on a GPU, set to the shared memory that its blocks need."""
+    return geometry(model, driver_shared(fit))
 
 
 def _describe(fit: Occupancy) -> dict[str, Any]:

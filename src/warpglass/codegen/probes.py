@@ -52,7 +52,12 @@ class Words:
 
 
 class Probe:
-    """An observer's part in the generated code; subclasses override the events they want."""
+    """An observer's part in the generated code; subclasses override the events they want.
+
+    `alone` asks for all blocks in order on one thread.
+    """
+
+    alone = False
 
     def prepare(self, program: Program, words: Words) -> None:
         """Called once before emission; `words` may be asked for memory now and at every event."""

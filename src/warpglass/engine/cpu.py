@@ -6,7 +6,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from ..codegen.context import DEADLOCK, FAULT, LEFT, OK
 from ..devices import Device
 from ..errors import ArgumentError, LaunchError
 from ..program import Program
+from ..source.compiled import Compiled
 from .arguments import Bound, pack
 from .backend import Launch, Outcome
 from .doorbell import spare_cores
@@ -37,6 +38,18 @@ from .worker import Worker
 # Blocks below which a second worker is not worth waking.
 _SMALL_GRID = 4
 _POOL = Pool()
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A launch about to run, for observers that have words of their own to put into its workers."""
+
+    scene: Scene
+    workers: Sequence[Worker]
+    shared: int  # bytes of shared memory, static and dynamic
+
+
+Begin = Callable[[Begun], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +83,24 @@ class CpuBackend:
         """Run a kernel to completion; results are in the argument arrays."""
         return self._launch(launch, None)[0]
 
-    def observe(self, launch: Launch, instrument: Instrument) -> tuple[Outcome, Observed]:
-        """Run a kernel to completion and return what an instrument has seen of it."""
-        outcome, executable, workers = self._launch(launch, instrument)
+    def static_shared(self, compiled: Compiled) -> int:
+        """Bytes of shared memory that a kernel declares itself."""
+        return prepare(compiled).program.shared.static
+
+    def observe(
+        self, launch: Launch, instrument: Instrument, begin: Begin | None = None
+    ) -> tuple[Outcome, Observed]:
+        """Run a kernel to completion and return what an instrument has seen of it.
+
+        `begin` is called when all is ready to run.
+        """
+        outcome, executable, workers = self._launch(launch, instrument, begin)
         totals = np.sum([worker.words for worker in workers], axis=0)
         program = prepare(launch.compiled).program
         return outcome, Observed(program, executable.probes, totals)
 
     def _launch(
-        self, launch: Launch, instrument: Instrument | None
+        self, launch: Launch, instrument: Instrument | None, begin: Begin | None = None
     ) -> tuple[Outcome, Executable, list[Worker]]:
         self._state.check()
         prepared = prepare(launch.compiled)
@@ -93,7 +115,7 @@ class CpuBackend:
             executable = prepared.executable(launch.block, launch.grid, bound, instrument)
             clear_raised(launch.compiled, lambda name: prepared.module.word(name).fill(0))
             try:
-                seconds, workers = _execute(launch, prepared, executable, bound, self._heap)
+                seconds, workers = _execute(launch, prepared, executable, bound, self._heap, begin)
             except LaunchError as error:
                 self._state.note(error)
                 raise
@@ -131,7 +153,12 @@ class CpuBackend:
 
 
 def _execute(
-    launch: Launch, prepared: Prepared, executable: Executable, bound: Bound, heap: Heap
+    launch: Launch,
+    prepared: Prepared,
+    executable: Executable,
+    bound: Bound,
+    heap: Heap,
+    begin: Begin | None,
 ) -> tuple[float, list[Worker]]:
     """Run a launch on the pool, whose lock is held; returns seconds and workers, raises what went wrong."""
     placed = place(bound.allocations)
@@ -143,7 +170,8 @@ def _execute(
     blocks = x * y * z
     # Blocks of a cooperative grid cannot take turns: each needs the others to go on.
     turns = bool(prepared.program.ordered)
-    alone = prepared.allocates or (prepared.cooperative and turns)
+    watched = any(probe.alone for probe in executable.probes)
+    alone = watched or prepared.allocates or (prepared.cooperative and turns)
     count = thread_count() if blocks >= _SMALL_GRID and not alone else 1
     if turns:  # who waits for a turn keeps a core busy
         count = min(count, spare_cores() + 1)
@@ -160,6 +188,9 @@ def _execute(
         for worker in workers:
             worker.fill(launch.grid, blocks, chunk, parameters, shared, ranges, system)
     system.workers = workers
+    scene = Scene(launch, prepared, executable, bound, placed, system, heap)
+    if begin is not None:
+        begin(Begun(scene, workers, shared))
     job = partial(_run_crew, executable.machine.run, [workers[k::count] for k in range(count)])
     started = time.perf_counter()
     try:
@@ -171,7 +202,6 @@ def _execute(
     if system.error is not None:
         raise system.error
     if any(codes):
-        scene = Scene(launch, prepared, executable, bound, placed, system, heap)
         contexts = [worker.context for worker in workers if worker.code == FAULT]
         if contexts:
             raise explain_fault(scene, contexts)

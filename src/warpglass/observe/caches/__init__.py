@@ -1,0 +1,83 @@
+"""Simulates the caches of models/caches.py on the stream of global accesses, in generated code.
+
+The warp's addresses become lines with the sectors wanted of each; first-level misses and all stores and
+atomics go on to the second level, its misses to DRAM. Blocks run in order on one thread, so results repeat.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...codegen import Emission, Probe, Words
+from ...codegen.access import Site
+from ...codegen.values import Value
+from ...models.caches import Geometry, Traffic
+from ...program import Program, Step
+from .helpers import COUNTS, cache_helpers
+
+_BYPASS = frozenset(("volatile", "relaxed", "acquire", "mmio", "cg", "cv"))
+
+
+def _kind(step: Step) -> tuple[str, str]:
+    """What a step's reads and its writes are to the caches."""
+    if step.instruction.opcode in ("atom", "red"):
+        return "atomic", "atomic"
+    return ("bypass" if _BYPASS.intersection(step.instruction.modifiers) else "read"), "write"
+
+
+class CacheProbe(Probe):
+    """Feeds every access to global memory to the simulated caches."""
+
+    alone = True
+
+    def __init__(self, geometry: Geometry):
+        self._geometry = geometry
+
+    def prepare(self, program: Program, words: Words) -> None:
+        g = self._geometry
+        self._counts = words.take(len(COUNTS))
+        self._l1 = words.take(g.multiprocessors * g.l1_sets * g.l1_ways)
+        self._l2 = words.take(g.l2_sets * g.l2_ways)
+        self._used: set[str] = set()
+        self._kinds = {step.number: _kind(step) for block in program.blocks for step in block.all_steps}
+
+    def access(self, at: Emission, site: Site, address: Value) -> None:
+        if site.space not in ("global", "generic"):
+            return
+        kind = self._kinds[site.step][site.write]
+        self._used.add(kind)
+        b = at.builder
+        x, y, z = ("%ctaid_x", "%ctaid_y", "%ctaid_z")
+        rows = b.value(f"mul i32 {z}, %nctaid_y")
+        row = b.value(f"add i32 {rows}, {y}")
+        block = b.value(f"add i32 {b.value(f'mul i32 {row}, %nctaid_x')}, {x}")
+        place = b.value(f"urem i32 {block}, {self._geometry.multiprocessors}")
+        bytes_ = 8 * self._geometry.l1_sets * self._geometry.l1_ways
+        own = b.value(f"mul i64 {b.value(f'zext i32 {place} to i64')}, {bytes_}")
+        args = [
+            ("ptr", self.place(at, self._counts)),
+            ("ptr", b.offset(self.place(at, self._l1), own)),
+            ("ptr", self.place(at, self._l2)),
+            ("<32 x i64>", at.lanes.as_vector(address).ir),
+            ("i32", at.mask),
+            ("i1", "true" if site.space == "generic" else "false"),
+        ]
+        b.call("void", f"wg_cached_{kind}", args)
+
+    def helpers(self, declarations: set[str]) -> str:
+        return cache_helpers(self._used, self._geometry, declarations)
+
+    def traffic(self, words: list[int]) -> Traffic:
+        """The counts of a launch from the totals of its words."""
+        return Traffic(**dict(zip(COUNTS, words[self._counts : self._counts + len(COUNTS)], strict=True)))
+
+
+@dataclass(frozen=True, slots=True)
+class Caches:
+    """The instrument that only simulates caches."""
+
+    geometry: Geometry
+
+    def probes(self, program: Program) -> tuple[Probe, ...]:
+        """The one probe."""
+        return (CacheProbe(self.geometry),)

@@ -1,0 +1,245 @@
+"""The simulated caches as LLVM IR.
+
+A set is an array of ways, the latest used first. A way of the first level holds `line << 4 | valid`, of the
+second `line << 8 | dirty << 4 | valid`, with one bit per sector; 0 is an empty way.
+"""
+
+from __future__ import annotations
+
+from ...codegen.context import LOCAL_WINDOW, SHARED_WINDOW
+from ...models.caches import Geometry
+
+# The fields of models.caches.Traffic, in the order in which they lie in memory.
+COUNTS = (
+    "l1_sectors",
+    "l1_hits",
+    "l2_reads",
+    "l2_writes",
+    "l2_atomics",
+    "l2_hits",
+    "dram_reads",
+    "dram_writes",
+)
+
+_DECLARATIONS = frozenset(
+    {
+        "declare i32 @llvm.cttz.i32(i32, i1)",
+        "declare i64 @llvm.ctpop.i64(i64)",
+        "declare i64 @llvm.vector.reduce.or.v32i64(<32 x i64>)",
+    }
+)
+
+
+def cache_helpers(used: set[str], geometry: Geometry, declarations: set[str]) -> str:
+    """The definitions for the kinds of access in use: "read", "bypass", "write", "atomic"."""
+    if not used:
+        return ""
+    declarations |= _DECLARATIONS
+    first = _find("l1", geometry.l1_sets, geometry.l1_ways, 4, write_back=False)
+    second = _find("l2", geometry.l2_sets, geometry.l2_ways, 8, write_back=True)
+    return _ADD + first + second + _L2_READ + _L2_WRITE + "".join(_walk(kind) for kind in sorted(used))
+
+
+def _count(name: str) -> int:
+    return COUNTS.index(name)
+
+
+_ADD = """
+define internal void @wg_cache_add(ptr %counts, i64 %which, i64 %sectors) alwaysinline #0 {
+  %n = call i64 @llvm.ctpop.i64(i64 %sectors)
+  %p = getelementptr i64, ptr %counts, i64 %which
+  %before = load i64, ptr %p
+  %after = add i64 %before, %n
+  store i64 %after, ptr %p
+  ret void
+}
+"""
+
+
+def _find(level: str, sets: int, ways: int, shift: int, *, write_back: bool) -> str:
+    """`@wg_LEVEL_find(cache, line, insert)`: a pointer to the line's way, moved to the front of its set.
+
+    If the line is not there it takes the place of the last, if it may be inserted; null if not.
+    """
+    evict = (
+        f"""%dirty.high = lshr i64 %last, 4
+  %dirty = and i64 %dirty.high, 15
+  call void @wg_cache_add(ptr %counts, i64 {_count("dram_writes")}, i64 %dirty)
+  br label %shift"""
+        if write_back
+        else "br label %shift"
+    )
+    return f"""
+define internal ptr @wg_{level}_find(ptr %counts, ptr %cache, i64 %line, i1 %insert) noinline #0 {{
+entry:
+  %mix.1 = lshr i64 %line, {sets.bit_length() - 1}
+  %mix.2 = lshr i64 %line, {2 * (sets.bit_length() - 1)}
+  %mix.3 = xor i64 %mix.1, %mix.2
+  %mix.4 = xor i64 %mix.3, %line
+  %set = and i64 %mix.4, {sets - 1}
+  %ways = getelementptr [{ways} x i64], ptr %cache, i64 %set
+  br label %look
+look:
+  %way = phi i64 [ 0, %entry ], [ %way.next, %other ]
+  %way.p = getelementptr i64, ptr %ways, i64 %way
+  %found = load i64, ptr %way.p
+  %tag = lshr i64 %found, {shift}
+  %same = icmp eq i64 %tag, %line
+  br i1 %same, label %shift, label %other
+other:
+  %way.next = add i64 %way, 1
+  %more = icmp ult i64 %way.next, {ways}
+  br i1 %more, label %look, label %absent
+absent:
+  br i1 %insert, label %evict, label %nothing
+nothing:
+  ret ptr null
+evict:
+  %last.p = getelementptr i64, ptr %ways, i64 {ways - 1}
+  %last = load i64, ptr %last.p
+  {evict}
+shift:
+  %from = phi i64 [ %way, %look ], [ {ways - 1}, %evict ]
+  %front = phi i64 [ %found, %look ], [ 0, %evict ]
+  %fresh = shl i64 %line, {shift}
+  %is.fresh = icmp eq i64 %front, 0
+  %head = select i1 %is.fresh, i64 %fresh, i64 %front
+  br label %move
+move:
+  %k = phi i64 [ %from, %shift ], [ %k.less, %one ]
+  %end = icmp eq i64 %k, 0
+  br i1 %end, label %place, label %one
+one:
+  %k.less = sub i64 %k, 1
+  %before.p = getelementptr i64, ptr %ways, i64 %k.less
+  %before = load i64, ptr %before.p
+  %here.p = getelementptr i64, ptr %ways, i64 %k
+  store i64 %before, ptr %here.p
+  br label %move
+place:
+  store i64 %head, ptr %ways
+  ret ptr %ways
+}}
+"""
+
+
+_L2_READ = f"""
+define internal void @wg_l2_read(ptr %counts, ptr %l2, i64 %line, i64 %sectors) noinline #0 {{
+  call void @wg_cache_add(ptr %counts, i64 {_count("l2_reads")}, i64 %sectors)
+  %way = call ptr @wg_l2_find(ptr %counts, ptr %l2, i64 %line, i1 true)
+  %before = load i64, ptr %way
+  %hits = and i64 %before, %sectors
+  call void @wg_cache_add(ptr %counts, i64 {_count("l2_hits")}, i64 %hits)
+  %misses = xor i64 %hits, %sectors
+  call void @wg_cache_add(ptr %counts, i64 {_count("dram_reads")}, i64 %misses)
+  %after = or i64 %before, %sectors
+  store i64 %after, ptr %way
+  ret void
+}}
+"""
+
+# A write needs nothing from DRAM, a sector knows which bytes it has; an atomic reads what it changes.
+_L2_WRITE = f"""
+define internal void @wg_l2_write(ptr %counts, ptr %l2, i64 %line, i64 %sectors, i1 %atomic) noinline #0 {{
+  %which = select i1 %atomic, i64 {_count("l2_atomics")}, i64 {_count("l2_writes")}
+  call void @wg_cache_add(ptr %counts, i64 %which, i64 %sectors)
+  %way = call ptr @wg_l2_find(ptr %counts, ptr %l2, i64 %line, i1 true)
+  %before = load i64, ptr %way
+  %hits = and i64 %before, %sectors
+  %absent = xor i64 %hits, %sectors
+  %found = select i1 %atomic, i64 %hits, i64 %sectors
+  call void @wg_cache_add(ptr %counts, i64 {_count("l2_hits")}, i64 %found)
+  %fetched = select i1 %atomic, i64 %absent, i64 0
+  call void @wg_cache_add(ptr %counts, i64 {_count("dram_reads")}, i64 %fetched)
+  %dirty = shl i64 %sectors, 4
+  %marks = or i64 %sectors, %dirty
+  %after = or i64 %before, %marks
+  store i64 %after, ptr %way
+  ret void
+}}
+"""
+
+_ACT = {
+    "read": f"""call void @wg_cache_add(ptr %counts, i64 {_count("l1_sectors")}, i64 %sectors)
+  %way = call ptr @wg_l1_find(ptr %counts, ptr %l1, i64 %line, i1 true)
+  %before = load i64, ptr %way
+  %hits = and i64 %before, %sectors
+  call void @wg_cache_add(ptr %counts, i64 {_count("l1_hits")}, i64 %hits)
+  %after = or i64 %before, %sectors
+  store i64 %after, ptr %way
+  %misses = xor i64 %hits, %sectors
+  %all.there = icmp eq i64 %misses, 0
+  br i1 %all.there, label %next, label %go_on
+go_on:
+  call void @wg_l2_read(ptr %counts, ptr %l2, i64 %line, i64 %misses)
+  br label %next""",
+    "write": f"""call void @wg_cache_add(ptr %counts, i64 {_count("l1_sectors")}, i64 %sectors)
+  %way = call ptr @wg_l1_find(ptr %counts, ptr %l1, i64 %line, i1 false)
+  %missing = icmp eq ptr %way, null
+  br i1 %missing, label %go_on, label %update
+update:
+  %before = load i64, ptr %way
+  %hits = and i64 %before, %sectors
+  call void @wg_cache_add(ptr %counts, i64 {_count("l1_hits")}, i64 %hits)
+  br label %go_on
+go_on:
+  call void @wg_l2_write(ptr %counts, ptr %l2, i64 %line, i64 %sectors, i1 false)
+  br label %next""",
+    # Strong loads, and those that ask for it, do not look at the first level.
+    "bypass": f"""call void @wg_cache_add(ptr %counts, i64 {_count("l1_sectors")}, i64 %sectors)
+  call void @wg_l2_read(ptr %counts, ptr %l2, i64 %line, i64 %sectors)
+  br label %next""",
+    "atomic": """call void @wg_l2_write(ptr %counts, ptr %l2, i64 %line, i64 %sectors, i1 true)
+  br label %next""",
+}
+
+
+def _walk(kind: str) -> str:
+    """`@wg_cached_KIND`: an access of a warp, line by line."""
+    return f"""
+define internal void @wg_cached_{kind}(
+  ptr %counts, ptr %l1, ptr %l2, <32 x i64> %a, i32 %mask, i1 %generic
+) noinline #0 {{
+entry:
+  %buffer = alloca <32 x i64>, align 64
+  %lines = lshr <32 x i64> %a, splat (i64 7)
+  %numbers.all = lshr <32 x i64> %a, splat (i64 5)
+  %numbers = and <32 x i64> %numbers.all, splat (i64 3)
+  %marks = shl <32 x i64> splat (i64 1), %numbers
+  store <32 x i64> %lines, ptr %buffer
+  br i1 %generic, label %sort, label %test
+sort:
+  %window = lshr <32 x i64> %a, splat (i64 48)
+  %shared = icmp eq <32 x i64> %window, splat (i64 {SHARED_WINDOW >> 48})
+  %local = icmp eq <32 x i64> %window, splat (i64 {LOCAL_WINDOW >> 48})
+  %elsewhere = or <32 x i1> %shared, %local
+  %elsewhere.bits = bitcast <32 x i1> %elsewhere to i32
+  %here = xor i32 %elsewhere.bits, -1
+  %mask.global = and i32 %mask, %here
+  br label %test
+test:
+  %start = phi i32 [ %mask, %entry ], [ %mask.global, %sort ]
+  %none = icmp eq i32 %start, 0
+  br i1 %none, label %done, label %take
+take:
+  %rest = phi i32 [ %start, %test ], [ %rest.next, %next ]
+  %lane = call i32 @llvm.cttz.i32(i32 %rest, i1 true)
+  %line.p = getelementptr i64, ptr %buffer, i32 %lane
+  %line = load i64, ptr %line.p
+  %one = insertelement <32 x i64> poison, i64 %line, i32 0
+  %same = shufflevector <32 x i64> %one, <32 x i64> poison, <32 x i32> zeroinitializer
+  %equal = icmp eq <32 x i64> %lines, %same
+  %equal.bits = bitcast <32 x i1> %equal to i32
+  %group = and i32 %equal.bits, %rest
+  %rest.next = xor i32 %rest, %group
+  %members = bitcast i32 %group to <32 x i1>
+  %own = select <32 x i1> %members, <32 x i64> %marks, <32 x i64> zeroinitializer
+  %sectors = call i64 @llvm.vector.reduce.or.v32i64(<32 x i64> %own)
+  {_ACT[kind]}
+next:
+  %more = icmp ne i32 %rest.next, 0
+  br i1 %more, label %take, label %done
+done:
+  ret void
+}}
+"""
