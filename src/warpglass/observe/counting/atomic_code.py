@@ -129,9 +129,8 @@ def shared_atomic_row(rule: str, size: int, passes: int) -> str:
     body = ["%sum0 = add i64 0, 0", "%least0 = add i64 0, 0"]
     for k in range(count):
         body.append(f"%m{k} = and i32 %mask, {signed(((1 << lanes) - 1) << (k * lanes))}")
-        body.append(
-            f"%r{k} = call <4 x i64> @wg_tries(<32 x i64> %granule, <32 x i64> %granule, i32 %m{k}, i64 {lanes})"
-        )
+        given = f"<32 x i64> %granule, <32 x i64> %granule, i32 %m{k}, i64 {lanes}"
+        body.append(f"%r{k} = call <4 x i64> @wg_tries({given})")
         body.append(f"%n{k} = extractelement <4 x i64> %r{k}, i32 0")
         body.append(f"%sum{k + 1} = add i64 %sum{k}, %n{k}")
         body.append(f"%some{k} = icmp ne i64 %n{k}, 0")
