@@ -6,7 +6,7 @@ are Nsight Compute's; definitions are those of NVIDIA's documentation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -14,7 +14,7 @@ from .counts import LineCounts
 from .decode import Instruction
 from .evidence import find_copies
 from .operations import FLOPS, KIND
-from .threads import count_threads
+from .threads import ThreadCounts, count_threads
 from .translate import Translation
 from .warps import count_warps
 
@@ -37,10 +37,10 @@ def execute(translation: Translation, counts: LineCounts) -> tuple[Executed, ...
     """Return how often each machine instruction was executed; those only made for linking are left out."""
     copies = tuple(find_copies(translation))
     threads = count_threads(translation, counts, copies)
-    warps = count_warps(translation, counts, copies, threads)
-    guards = _Guards(translation, counts, threads)
+    warps = count_warps(translation, counts, copies, threads.blocks)
+    guards = _Guards(translation, counts, threads, warps)
     return tuple(
-        Executed(item, warps[number], threads[number], guards.threads(item, number))
+        Executed(item, warps[number], threads.blocks[number], guards.threads(item, number))
         for number, block in enumerate(translation.graph.blocks)
         for item in block.instructions
         if (block.function, item.offset) not in translation.linking and not block.rare
@@ -52,12 +52,21 @@ class _Guards:
 
     Where all that a line became stands under a guard, a short branch was turned into it, and the guard held
     for the threads that executed the line. A guard on a part of what a line became corrects rare operands.
+    That of a branch or an exit holds for those who take it.
     """
 
-    def __init__(self, translation: Translation, counts: LineCounts, blocks: tuple[Fraction, ...]):
+    def __init__(
+        self,
+        translation: Translation,
+        counts: LineCounts,
+        threads: ThreadCounts,
+        warps: Sequence[Fraction],
+    ):
         self.counts = counts
         self.choices = translation.choices
-        self.blocks = blocks
+        self.blocks = threads.blocks
+        self.taken = threads.taken
+        self.warps = warps
         self.bare: set[tuple[int, int]] = set()
         self.passing: dict[tuple[int, str], Fraction] = {}  # threads that come to guarded copies of a line
         for number, block in enumerate(translation.graph.blocks):
@@ -66,13 +75,17 @@ class _Guards:
                     self.bare.add((item.line, number))
                 else:
                     key = item.line, item.name
-                    self.passing[key] = self.passing.get(key, Fraction(0)) + blocks[number]
+                    self.passing[key] = self.passing.get(key, Fraction(0)) + self.blocks[number]
 
     def threads(self, item: Instruction, number: int) -> Fraction:
         """Threads that execute an instruction of a block."""
         come = self.blocks[number]
+        if item.operation.control in ("branch", "exit") and item.conditional:
+            return self.taken.get(number, come)
         if item.guard is None:
             return come
+        if (item.line, number) in self.bare and item.access and not item.never:
+            return self.warps[number]  # one thread does it for its warp
         if item.never or (item.line, number) in self.bare:
             return Fraction(0)
         passing = self.passing.get((item.line, item.name))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-# Kinds are those of Nsight Compute's smsp__sass_thread_inst_executed_op_KIND_pred_on.
+# Kinds are those of Nsight Compute's smsp__sass_thread_inst_executed_op_KIND_pred_on, as an H200 counts them.
 _KINDS = {
     "fp32": (
         "FSEL FSETP FSET FMNMX FMNMX3 FMUL FADD FFMA FMUL2 FADD2 FFMA2 FCHK FSWZADD MUFU UFADD UFMUL UFFMA"
@@ -18,21 +18,25 @@ _KINDS = {
     "fp64": "DMUL DADD DSETP DFMA DMMA",
     "fp16": "HADD2 HFMA2 HMUL2 HSETP2 HSET2 HMNMX2 HMMA",
     "integer": (
-        "SEL ISETP IADD3 LEA LOP3 IABS VABSDIFF VABSDIFF4 IMNMX SHF PLOP3 IMAD IDP VIADD VIADDMNMX VIMNMX "
-        "VIMNMX3 IADD BMSK SGXT FLO BREV POPC USEL UISETP UIADD3 ULEA ULOP3 USHF UIMAD UFLO UPOPC UBREV "
-        "UVIMNMX UPLOP3 USGXT UBMSK UIABS IMMA BMMA"
+        "ISETP IADD3 LEA LOP3 IABS VABSDIFF VABSDIFF4 IMNMX SHF IMAD IDP VIADD VIADDMNMX VIMNMX VIMNMX3 IADD "
+        "BMSK SGXT FLO BREV POPC IMMA BMMA"
     ),
+    "bit": "SEL PRMT PLOP3 P2R R2P",
     "conversion": "F2F F2I I2F FRND F2FP F2IP I2FP I2I I2IP UI2F",
     "inter_thread_communication": "SHFL VOTE VOTEU MATCH REDUX CREDUX MOVM",
+    "uniform": (
+        "ULDC LDCU UMOV USEL UISETP UIADD3 ULEA ULOP3 USHF UIMAD UFLO UPOPC UBREV UVIMNMX UPLOP3 USGXT UBMSK "
+        "UIABS UPRMT"
+    ),
     "memory": (
-        "LD LDG LDL LDS ST STG STL STS ATOM ATOMG ATOMS RED LDC ULDC LDCU LDSM LDGSTS CCTL MEMBAR QSPC "
-        "ERRBAR LDGDEPBAR ATOMCAS"
+        "LD LDG LDL LDS ST STG STL STS ATOM ATOMG ATOMS RED LDC LDSM LDGSTS CCTL MEMBAR QSPC ERRBAR LDGDEPBAR"
     ),
     "control": (
         "BRA BRX BRXU JMP JMX JMXU CALL RET EXIT BSSY BSYNC BREAK WARPSYNC BMOV BPT KILL NANOSLEEP YIELD "
         "ENDCOLLECTIVE"
     ),
-    "misc": "MOV P2R R2P CS2R PRMT R2UR UMOV UPRMT UP2UR UR2UP S2R S2UR CS2UR NOP BAR DEPBAR B2R R2B",
+    "misc": "MOV CS2R UP2UR UR2UP S2R S2UR CS2UR NOP BAR DEPBAR B2R R2B",
+    "other": "R2UR",  # no class counts it
 }
 KIND: Mapping[str, str] = {name: kind for kind, names in _KINDS.items() for name in names.split()}
 
@@ -153,13 +157,13 @@ class Operation:
 
 def _operation(name: str) -> Operation:
     return Operation(
-        name, KIND.get(name, "misc"), _SPACE.get(name, ""), _ACCESS.get(name, ""), _CONTROL.get(name, "")
+        name, KIND.get(name, "other"), _SPACE.get(name, ""), _ACCESS.get(name, ""), _CONTROL.get(name, "")
     )
 
 
 _OPERATIONS = {code: _operation(name) for code, name in _NAMES.items()}
 _OPERATIONS_12 = _OPERATIONS | {code: _operation(name) for code, name in _NAMES_12.items()}
-_UNKNOWN = Operation("?", "misc")
+_UNKNOWN = Operation("?", "other")
 
 
 def find(code: int, capability: int) -> Operation:

@@ -9,7 +9,8 @@ decides about blocks that better ones and the flow left open.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from .conservation import Flow
@@ -20,11 +21,24 @@ from .translate import PtxLoop, Translation
 _Group = tuple[list[int], int, frozenset[int]]  # blocks, copies in them, and the loop around them
 
 
-def count_threads(
-    translation: Translation, counts: LineCounts, copies: Sequence[Copies]
-) -> tuple[Fraction, ...]:
+@dataclass(frozen=True, slots=True)
+class ThreadCounts:
+    """Threads that ran each block, and those that its last branch or exit took, where flow tells."""
+
+    blocks: tuple[Fraction, ...]
+    taken: Mapping[int, Fraction]
+
+
+def count_threads(translation: Translation, counts: LineCounts, copies: Sequence[Copies]) -> ThreadCounts:
     """Return the threads that ran each block of `translation.graph`."""
-    return tuple(_Solver(translation, counts, copies).solve())
+    solver = _Solver(translation, counts, copies)
+    blocks = tuple(solver.solve())
+    edges = solver.flow.edges
+    ways = [
+        (number, target) for number, b in enumerate(translation.graph.blocks) for target in b.successors[:1]
+    ]
+    taken = {way[0]: edges[way] for way in ways if way in edges}
+    return ThreadCounts(blocks, taken)
 
 
 class _Solver:
