@@ -281,9 +281,8 @@ def _explain_heap(chunk: Chunk, site: Site, address: int, amount: str) -> _Accou
 
 
 def _explain_shared(scene: Scene, site: Site, address: int) -> _Account:
-    offset = address - SHARED_WINDOW
-    if offset >> 31 == 1:  # shared addresses have 32 bits
-        offset -= 1 << 32
+    # Shared addresses have 32 bits, whatever the register that held this one.
+    offset = (address - SHARED_WINDOW + (1 << 31)) % (1 << 32) - (1 << 31)
     layout = scene.prepared.program.shared
     dynamic = scene.launch.shared
     total = layout.static + dynamic
