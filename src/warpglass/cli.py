@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import __version__, cli_models
+from . import __version__, cli_models, cli_profile
 from .argument_text import (
     ArraySpec,
     make_arguments,
@@ -196,6 +196,7 @@ def list_ladders() -> None:
 
 
 cli_models.register(app)
+cli_profile.register(app)
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,8 @@ class Profile:
     (exact for the PTX, which ptxas is known to restructure here), "modelled" or "measured". `lines` has the
     counters by source line, in the order of files and lines. `occupancy` describes what limits the blocks of
     a multiprocessor of the `model` GPU. `seconds` is the time of the counted run itself (`time_label` says
-    whose): counting makes it longer.
+    whose): counting makes it longer. Where a GPU measured numbers, `counted` has what the engine counted in
+    their place. `site` is the FILE:LINE of the launch in a program that was run as a whole.
     """
 
     kernel: str
@@ -62,6 +63,8 @@ class Profile:
     time_label: str
     notes: tuple[str, ...] = ()
     version: str = ""
+    counted: Mapping[str, float] = field(default_factory=dict[str, float])
+    site: str = ""
     schema: int = field(default=SCHEMA)
 
     def label(self, name: str) -> str:
@@ -82,10 +85,20 @@ class Profile:
         path.write_text(self.to_json(), encoding="utf-8")
 
 
+def several_json(profiles: Sequence[Profile]) -> str:
+    """Return several profiles as JSON text; `load_all` reads it."""
+    return json.dumps({"profiles": [asdict(one) for one in profiles]}, indent=1, allow_nan=False) + "\n"
+
+
 def load(path: str | Path) -> Profile:
-    """Read a profile back; raises WarpglassError if the file is none."""
+    """Read a profile back; raises WarpglassError if the file is none, or has several."""
+    return _only(load_all(path), str(path))
+
+
+def load_all(path: str | Path) -> tuple[Profile, ...]:
+    """Read the profiles of a file, one or several; raises WarpglassError if it has none."""
     try:
-        return from_json(Path(path).read_text(encoding="utf-8"), str(path))
+        return _profiles(Path(path).read_text(encoding="utf-8"), str(path))
     except OSError as problem:
         raise WarpglassError(f"{path} cannot be read: {problem.strerror or problem}") from None
     except UnicodeDecodeError:
@@ -94,19 +107,33 @@ def load(path: str | Path) -> Profile:
 
 def from_json(text: str, where: str = "profile") -> Profile:
     """Return the profile that `to_json` wrote; `where` names it in messages."""
+    return _only(_profiles(text, where), where)
+
+
+def _only(found: tuple[Profile, ...], where: str) -> Profile:
+    if len(found) != 1:
+        raise WarpglassError(f"{where} has {len(found)} profiles; load_all reads them from a file")
+    return found[0]
+
+
+def _profiles(text: str, where: str) -> tuple[Profile, ...]:
     try:
         data: dict[str, Any] = json.loads(text)
-        if data["schema"] != SCHEMA:
-            raise WarpglassError(f"{where}: schema {data['schema']}; this version reads schema {SCHEMA}")
-        known = {item.name for item in fields(Profile)}
-        kept = {name: value for name, value in data.items() if name in known}
-        kept["counters"], kept["metrics"] = Numbers(kept["counters"]), Numbers(kept["metrics"])
-        kept["lines"] = tuple(LineProfile(**line) for line in kept["lines"])
-        for name in ("grid", "block", "notes"):
-            kept[name] = tuple(kept[name])
-        return Profile(**kept)
+        return tuple(_profile(one, where) for one in data.get("profiles", (data,)))
     except (json.JSONDecodeError, KeyError, TypeError, AttributeError, ValueError) as problem:
         raise WarpglassError(f"{where} is no saved profile: {problem}") from problem
+
+
+def _profile(data: dict[str, Any], where: str) -> Profile:
+    if data["schema"] != SCHEMA:
+        raise WarpglassError(f"{where}: schema {data['schema']}; this version reads schema {SCHEMA}")
+    known = {item.name for item in fields(Profile)}
+    kept = {name: value for name, value in data.items() if name in known}
+    kept["counters"], kept["metrics"] = Numbers(kept["counters"]), Numbers(kept["metrics"])
+    kept["lines"] = tuple(LineProfile(**line) for line in kept["lines"])
+    for name in ("grid", "block", "notes"):
+        kept[name] = tuple(kept[name])
+    return Profile(**kept)
 
 
 def nearest(name: str, known: Mapping[str, Any]) -> str | None:

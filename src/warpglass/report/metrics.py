@@ -1,0 +1,170 @@
+"""What counters and metrics are: their subjects, their units, and the views of `warpglass metrics`.
+
+Belongs here: definitions as data and their lists. The numbers of a launch are profile.py's.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import groupby
+from textwrap import wrap
+
+from rich.console import Console
+from rich.text import Text
+
+from ..errors import ArgumentError
+from ..profile_record import nearest
+
+_LIST_WIDTH = 110  # columns from which a name and its text share a line
+
+# Names to subjects: the first pattern found in a name counts.
+_SUBJECTS = {
+    "Floating-point operations": r"^flop_|_op_[fdh](add|mul|fma)_",
+    "Atomics": r"^atomic_|global_op_(atom|red)\b",
+    "Global memory": r"^(gld|gst|global)_|_(mem|op)_global",
+    "Shared memory": r"^shared_|_(mem|op)_shared|wavefronts_shared",
+    "Local memory": r"^local_|_(mem|op)_local",
+    "Caches and DRAM": r"^(l2|dram|tex|l1)_|lts__|hit_rate",
+    "Launch and occupancy": r"^launch__|occupancy|maximum_warps|warps_launched",
+    "Instructions and branches": r"",
+}
+# The order of the views.
+SUBJECTS = (
+    *("Global memory", "Shared memory", "Local memory", "Atomics", "Caches and DRAM"),
+    *("Floating-point operations", "Instructions and branches", "Launch and occupancy"),
+)
+
+# Nsight Compute's units, by what is in a counter's name: the first pattern counts.
+_UNITS = {
+    r"\.pct$|_pct$": "%",
+    r"sectors_per_request": "sector/request",
+    r"bytes_per_sector.*ratio$": "byte/sector",
+    r"bytes_per_wavefront.*ratio$": "byte/wavefront",
+    r"\.ratio$": "",
+    r"bytes_mem|t_bytes": "byte",
+    r"registers_per_thread": "register/thread",
+    r"shared_mem_per_block": "byte/block",
+    r"t_requests": "request",
+    r"t_sectors": "sector",
+    r"thread_count": "thread",
+    r"maximum_warps|warps_launched": "warp",
+    r"occupancy_limit": "block",
+    r"inst_executed": "inst",
+}
+
+LABELS = {
+    "exact": "follows from the kernel and its launch; equal to the hardware's",
+    "ptx-level": "exact for the PTX; the machine code of ptxas may do otherwise here",
+    "modelled": "derived from a model, of the machine code or of a cache",
+    "measured": "read from a GPU by Nsight Compute",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """What a number is. `formula` and `over` (the counters that it is divided by) belong to metrics only."""
+
+    name: str
+    text: str
+    unit: str
+    formula: str = ""
+    counters: tuple[str, ...] = ()
+    over: tuple[str, ...] = ()
+
+    @property
+    def subject(self) -> str:
+        """The heading that it stands under."""
+        return next(name for name, pattern in _SUBJECTS.items() if re.search(pattern, self.name))
+
+    @property
+    def nvprof(self) -> bool:
+        """Whether it is a metric under a name of nvprof; the others are counters of Nsight Compute."""
+        return bool(self.formula)
+
+
+def counter_unit(name: str) -> str:
+    """The unit of a counter of Nsight Compute, "" for plain numbers."""
+    return next((unit for pattern, unit in _UNITS.items() if re.search(pattern, name)), "")
+
+
+def find(names: Iterable[str], known: Mapping[str, Definition]) -> list[Definition]:
+    """The definitions of these names; ArgumentError names the nearest known of every unknown one."""
+    wanted = list(dict.fromkeys(names))
+    problems: list[str] = []
+    for name in wanted:
+        if name not in known:
+            near = nearest(name, known)
+            problems.append(f"{name!r}" + (f" (did you mean {near}?)" if near else ""))
+    if problems:
+        raise ArgumentError(
+            f"no such counter or metric: {', '.join(problems)}; `warpglass metrics` lists all of them"
+        )
+    return [known[name] for name in wanted]
+
+
+# ---------------------------------------------------------------------------------------- views
+def print_definitions(known: Sequence[Definition], console: Console) -> None:
+    """Print all names by subject, nvprof's before Nsight Compute's."""
+    ordered = sorted(known, key=lambda one: (SUBJECTS.index(one.subject), not one.nvprof))
+    for subject, group in groupby(ordered, key=lambda one: one.subject):
+        console.print(Text(subject, style="bold"))
+        members = list(group)
+        indent = 2 + max(len(one.name) for one in members) + 2
+        for one in members:
+            console.print(_entry(one, indent, console.width), soft_wrap=True)
+        console.print()
+    _print_labels(console)
+
+
+def _entry(one: Definition, indent: int, width: int) -> Text:
+    said = f"{one.text} [{one.unit}]" if one.unit else one.text
+    if width < max(_LIST_WIDTH, indent + 30):
+        lines = wrap(said, width - 6)
+        return Text("\n").join([Text(f"  {one.name}", "cyan"), *(Text(f"      {line}") for line in lines)])
+    first, *more = wrap(said, width - indent)
+    text = Text(f"  {one.name}".ljust(indent), "cyan").append(first, "default")
+    return Text("\n").join([text, *(Text(" " * indent + line) for line in more)])
+
+
+def print_definition(one: Definition, known: Mapping[str, Definition], console: Console) -> None:
+    """Print what one number is, what it is made of, and what is made of it."""
+    console.print(Text(one.name, style="bold"))
+    for key, value in _facts(one, known):
+        lines = wrap(value, max(20, console.width - 14), break_long_words=False, break_on_hyphens=False)
+        console.print(Text(f"  {key:<10}", "cyan").append(f"  {lines[0]}", "default"), soft_wrap=True)
+        for line in lines[1:]:
+            console.print(Text(" " * 14 + line), soft_wrap=True)
+    console.print()
+    _print_labels(console)
+
+
+def _facts(one: Definition, known: Mapping[str, Definition]) -> Iterator[tuple[str, str]]:
+    yield "is", one.text
+    yield "unit", one.unit or "a plain number"
+    yield "subject", one.subject
+    yield "name of", "nvprof" if one.nvprof else "Nsight Compute"
+    if one.formula:
+        yield "formula", one.formula
+        for name in dict.fromkeys(one.counters):
+            yield "counter", f"{name}: {known[name].text}"
+    used = [other.name for other in known.values() if one.name in other.counters]
+    if used:
+        yield "used by", ", ".join(used)
+
+
+def _print_labels(console: Console) -> None:
+    console.print(Text("A profile labels every number:", style="bold"))
+    for label, meaning in LABELS.items():
+        console.print(Text(f"  {label:<10}", "cyan").append(f" {meaning}", "default"), soft_wrap=True)
+
+
+def definitions_json(known: Sequence[Definition]) -> str:
+    """Return definitions as JSON text, under their names."""
+    record = {
+        one.name: {**asdict(one), "subject": one.subject, "tool": "nvprof" if one.nvprof else "ncu"}
+        for one in known
+    }
+    return json.dumps({"metrics": record, "labels": LABELS}, indent=1)
