@@ -20,7 +20,17 @@ import pytest
 STAGES = ("source", "ptx", "isa", "program", "sass", "codegen", "engine", "observe", "report")
 
 # Plain records and leaf tables.
-EVERYONE = ("errors", "record", "profile_record", "devices", "source.compiled", "ptx.tree", "engine.backend")
+EVERYONE = (
+    "errors",
+    "record",
+    "profile_record",
+    "check_record",
+    "marks",
+    "devices",
+    "source.compiled",
+    "ptx.tree",
+    "engine.backend",
+)
 RECORDS = ("ladders.rung", "ladders.trial")  # what a ladder tells the report
 
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
@@ -28,6 +38,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "errors": (),
     "record": (),
     "profile_record": (),
+    "check_record": (),
+    "marks": (),
     "devices": (),
     "source.compiled": (),
     "ptx.tree": (),
@@ -41,6 +53,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "lab": ("*",),
     "lab_bench": ("*",),
     "lab_profile": ("*",),
+    "lab_check": ("*",),
     "measure": ("ladders", "report"),
     "numba_device": ("*",),
     "pytest_plugin": ("", "lab", "report"),
@@ -56,12 +69,14 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "cli_models",
         "cli_profile",
         "cli_script",
+        "cli_check",
     ),
     "cli_models": ("lab", "argument_text", "models", "report", "source", "engine"),
+    "cli_check": ("lab", "lab_check", "argument_text", "report"),
     "cli_profile": ("lab", "lab_profile", "argument_text", "cli_script", "observe", "report"),
     "cli_script": (),  # runs programs; what becomes of their launches is the commands' business
     "__main__": ("cli",),
-    "": ("lab", "lab_bench", "lab_profile", "measure"),
+    "": ("lab", "lab_bench", "lab_check", "lab_profile", "measure"),
 }
 
 # Heavy or optional packages may be imported inside functions; our own modules only by the front doors.
@@ -74,9 +89,11 @@ DEFERS_OWN = (
     "__main__",
     "cli",
     "cli_models",
+    "cli_check",
     "cli_profile",
     "lab",
     "lab_bench",
+    "lab_check",
     "lab_profile",
     "measure",
     "pytest_plugin",

@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .check_record import Check, Finding
     from .errors import (
         ArgumentError,
         CompileError,
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     )
     from .lab import Kernel, Run, compile, from_numba, load, reset, run
     from .lab_bench import bench
+    from .lab_check import check
     from .lab_profile import profile
+    from .marks import all_of, out
     from .measure import Bench
     from .profile_record import Profile
 
@@ -29,7 +32,9 @@ __version__ = "0.1.0"
 __all__ = [
     "ArgumentError",
     "Bench",
+    "Check",
     "CompileError",
+    "Finding",
     "Kernel",
     "KernelFault",
     "KernelTimeout",
@@ -39,16 +44,29 @@ __all__ = [
     "UnsupportedError",
     "WarpglassError",
     "__version__",
+    "all_of",
     "bench",
+    "check",
     "compile",
     "from_numba",
     "load",
+    "out",
     "profile",
     "reset",
     "run",
 ]
 # the rest of the functions are in lab.py
-_HOMES = {"bench": "lab_bench", "Bench": "measure", "profile": "lab_profile", "Profile": "profile_record"}
+_HOMES = {
+    "bench": "lab_bench",
+    "Bench": "measure",
+    "check": "lab_check",
+    "Check": "check_record",
+    "Finding": "check_record",
+    "all_of": "marks",
+    "out": "marks",
+    "profile": "lab_profile",
+    "Profile": "profile_record",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import __version__, cli_models, cli_profile
+from . import __version__, cli_check, cli_models, cli_profile
 from .argument_text import (
     ArraySpec,
     make_arguments,
@@ -195,6 +195,7 @@ def list_ladders() -> None:
         print_ladder(ladder.name, ladder.title, ladder.rungs(Options(as_written=True)), stdout_console())
 
 
+cli_check.register(app)
 cli_models.register(app)
 cli_profile.register(app)
 

@@ -22,6 +22,7 @@ from . import source
 from .engine.backend import Backend, Launch, Outcome
 from .engine.limits import as_dim3
 from .errors import ArgumentError, LaunchError
+from .marks import unmark
 from .source import Compiled, Source
 
 Extent = int | Sequence[int]
@@ -97,7 +98,8 @@ class Launcher:
 
     def __call__(self, *args: object) -> None:
         """Launch on the default device and wait for the end."""
-        compiled, given = self.kernel.compile(args), self.kernel.leaves(args)
+        plain = unmark(args)
+        compiled, given = self.kernel.compile(plain), self.kernel.leaves(plain)
         _launch(self.kernel, backend(), Launch(compiled, self.grid, self.block, given, self.shared, _TIMEOUT))
 
 
@@ -190,6 +192,7 @@ def make_launch(
         raise ArgumentError(f"{kernel!r} is no kernel; load, compile and from_numba make one")
     if not isinstance(args, tuple | list):
         raise ArgumentError(f"{kernel.name}: args is a {type(args).__name__}; pass a tuple, as in (x, n)")
+    args = unmark(args)
     return Launch(
         compiled=kernel.compile(args),
         grid=as_dim3(grid, "grid"),

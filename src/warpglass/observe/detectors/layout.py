@@ -1,12 +1,12 @@
-"""Where the detectors' native code keeps what it knows: words of one worker's state, regions, stamps, findings.
+"""Where the detectors' native code keeps what it knows: a worker's state, regions, stamps, findings.
 
 Belongs here: numbers that both sides share, the Python that fills tables and the compiled functions that use
 them. All words have 64 bits; `S` is the address of a worker's state.
 
-A **stamp** says who accessed a place when: from the highest bit, the block's number plus one, the warp's time,
-its number (5 bits), the lane (5), the place in the program (11) and the strength of the access (2). A warp's
-time grows whenever it synchronises, so of one block's stamps all below `FLOOR` are ordered before everything
-that a warp does now: the test that nearly every access passes is one comparison.
+A **stamp** says who accessed a place when: from the highest bit, the block's number plus one, the warp's
+time, its number (5 bits), the lane (5), the place in the program (11) and the strength of the access (2). A
+warp's time grows whenever it synchronises, so of one block's stamps all below `FLOORS` are ordered before
+everything that a warp does now: the test that nearly every access passes is one comparison.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ STATE_WORDS = CLOSED + 2 * BARRIERS
 REGION_WORDS = 16
 BASE, SIZE, DELTA, SHIFT, WRITES, READS, LANE_READS, OTHER_READS, FRESH, OLDEST = range(10)
 SHARED_REGION, MODULE_REGION, FIRST_ARRAY = 0, 1, 2
+LOCAL_REGION = 0xFFFF  # in findings only
 
 # ---------------------------------------------------------------------------------------- access words
 # What is known of an access when code is generated, packed into one word.

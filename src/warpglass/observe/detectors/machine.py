@@ -15,8 +15,7 @@ def _pointer(builder: Any, address: Any, bits: int = 64) -> Any:
     return builder.inttoptr(address, ir.IntType(bits).as_pointer())
 
 
-@intrinsic
-def load(typing: Any, address: Any) -> Any:
+def _load(typing: Any, address: Any) -> Any:
     """The 64-bit word at an address."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -25,8 +24,7 @@ def load(typing: Any, address: Any) -> Any:
     return types.int64(types.int64), emit
 
 
-@intrinsic
-def store(typing: Any, address: Any, value: Any) -> Any:
+def _store(typing: Any, address: Any, value: Any) -> Any:
     """Put a 64-bit word at an address."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -36,8 +34,7 @@ def store(typing: Any, address: Any, value: Any) -> Any:
     return types.void(types.int64, types.int64), emit
 
 
-@intrinsic
-def load_byte(typing: Any, address: Any) -> Any:
+def _load_byte(typing: Any, address: Any) -> Any:
     """The byte at an address."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -46,8 +43,7 @@ def load_byte(typing: Any, address: Any) -> Any:
     return types.int64(types.int64), emit
 
 
-@intrinsic
-def store_byte(typing: Any, address: Any, value: Any) -> Any:
+def _store_byte(typing: Any, address: Any, value: Any) -> Any:
     """Put a byte at an address."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -57,8 +53,7 @@ def store_byte(typing: Any, address: Any, value: Any) -> Any:
     return types.void(types.int64, types.int64), emit
 
 
-@intrinsic
-def ask(typing: Any, function: Any, worker: Any, stamp: Any, other: Any) -> Any:
+def _ask(typing: Any, function: Any, worker: Any, stamp: Any, other: Any) -> Any:
     """Call a host function of three words that returns one."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -66,3 +61,11 @@ def ask(typing: Any, function: Any, worker: Any, stamp: Any, other: Any) -> Any:
         return builder.call(builder.inttoptr(args[0], kind), args[1:])
 
     return types.int64(types.int64, types.int64, types.int64, types.int64), emit
+
+
+# numba's own types say nothing about how intrinsics are called.
+load: Any = intrinsic(_load)
+store: Any = intrinsic(_store)
+load_byte: Any = intrinsic(_load_byte)
+store_byte: Any = intrinsic(_store_byte)
+ask: Any = intrinsic(_ask)

@@ -13,33 +13,44 @@ from typing import Any
 from numba import njit
 
 from .layout import (
+    ABSENT,
     AWAITED,
+    AWAITED_AT,
     BLOCK,
     BLOCK_SHIFT,
     CAME,
     CLOSED,
+    DIVERGENCE,
     EVERYONE,
     FLOORS,
+    INACTIVE,
     KNOWN,
     KNOWN_THERE,
     LANE_CLOCKS,
+    LANE_SHIFT,
     LANES,
     LANES_KNOWN,
     LAST_TIME,
     LATEST,
+    LOCAL,
+    LOCAL_SIZE,
     MEETING_WORDS,
     MEETINGS,
+    OUTSIDER,
     OVERRUN,
     PARTIAL,
     PENDING,
+    PLACE_SHIFT,
     STARTED,
     TAG,
     TIME_SHIFT,
     TIMES,
     WARP_COUNT,
+    WARP_SHIFT,
     WARPS,
 )
 from .machine import load, store
+from .recorder import record
 
 
 @njit(inline="always")
@@ -56,6 +67,8 @@ def _put(S: Any, index: Any, value: Any) -> None:
 def begin(S: Any, block: Any, warp: Any, mask: Any) -> None:
     """A warp begins; the first of a block begins the block."""
     if _word(S, BLOCK) != block:
+        report_absent(S)
+        clear_local(S)
         _put(S, BLOCK, block)
         tag = (block + 1) << _word(S, BLOCK_SHIFT)
         _put(S, TAG, tag)
@@ -75,6 +88,79 @@ def begin(S: Any, block: Any, warp: Any, mask: Any) -> None:
             _put(S, CLOSED + meeting, 0)
     if _word(S, STARTED + warp) == 0:
         _put(S, STARTED + warp, mask)
+
+
+@njit(cache=True)
+def report_absent(S: Any) -> None:
+    """Lanes that others waited for and that never came, of a block that has ended."""
+    if _word(S, BLOCK) < 0:
+        return
+    for warp in range(_word(S, WARP_COUNT)):
+        absent = _word(S, AWAITED + warp)
+        if absent != 0:
+            _put(S, AWAITED + warp, 0)
+            at = _word(S, AWAITED_AT + warp)
+            stamp = stamp_of(S, warp, at & 255, at >> 8)
+            record(S, ABSENT, stamp, 0, 0, 0, 0, 0, absent)
+
+
+@njit(cache=True)
+def clear_local(S: Any) -> None:
+    """Local memory starts unwritten in every block."""
+    end = _word(S, LOCAL) + _word(S, WARP_COUNT) * LANES * _word(S, LOCAL_SIZE)
+    for at in range(_word(S, LOCAL), end, 8):
+        store(at, 0)
+
+
+@njit(cache=True)
+def stamp_of(S: Any, warp: Any, lane: Any, place: Any) -> Any:
+    """The stamp of a thread at a place now."""
+    time = _word(S, TIMES + warp)
+    return _word(S, TAG) | time << TIME_SHIFT | warp << WARP_SHIFT | lane << LANE_SHIFT | place << PLACE_SHIFT
+
+
+@njit(cache=True)
+def first_lane(mask: Any) -> Any:
+    """The lowest lane of a mask."""
+    lane = 0
+    while lane < 31 and (mask >> lane) & 1 == 0:
+        lane += 1
+    return lane
+
+
+@njit(cache=True)
+def park(S: Any, warp: Any, mask: Any, members: Any, others: Any, place: Any) -> None:
+    """Lanes wait at an instruction with a member mask for those of their members that are elsewhere."""
+    wanted = 0
+    for lane in range(LANES):
+        if (mask >> lane) & 1 != 0:
+            wanted |= load(members + 8 * lane)
+    absent = wanted & others & ~mask
+    if absent != 0:
+        _put(S, AWAITED + warp, _word(S, AWAITED + warp) | absent)
+        _put(S, AWAITED_AT + warp, place << 8 | first_lane(mask))
+
+
+@njit(cache=True)
+def diverge(S: Any, warp: Any, mask: Any, others: Any, place: Any, elsewhere: Any) -> None:
+    """Lanes come to a barrier while others of their warp stand where they may still come to one."""
+    if others & ~mask != 0 and mask != 0:
+        stamp = stamp_of(S, warp, first_lane(mask), place)
+        other = stamp_of(S, warp, first_lane(others & ~mask), elsewhere)
+        record(S, DIVERGENCE, stamp, other, 0, 0, 0, 0, others & ~mask)
+
+
+@njit(cache=True)
+def exchange(S: Any, warp: Any, mask: Any, sources: Any, members: Any, place: Any, chosen: Any) -> None:
+    """Lanes read registers of others; `chosen` says that the source is any lane that the program names."""
+    for lane in range(LANES):
+        if (mask >> lane) & 1 == 0:
+            continue
+        source = load(sources + 8 * lane) & 31
+        named = chosen != 0 or (load(members + 8 * lane) >> source) & 1 != 0
+        if (mask >> source) & 1 == 0 and named:
+            stamp = stamp_of(S, warp, lane, place)
+            record(S, INACTIVE, stamp, stamp_of(S, warp, source, 0), 0, 0, 0, 0, source)
 
 
 @njit(cache=True)
@@ -144,7 +230,7 @@ def settle(S: Any, warp: Any) -> None:
 
 
 @njit(cache=True)
-def meet(S: Any, warp: Any, mask: Any, members: Any) -> None:
+def meet(S: Any, warp: Any, mask: Any, members: Any, place: Any) -> None:
     """Lanes run an instruction with a member mask, one word for each lane at `members`."""
     if _word(S, PENDING + warp) != 0:
         settle(S, warp)
@@ -152,8 +238,13 @@ def meet(S: Any, warp: Any, mask: Any, members: Any) -> None:
     _put(S, AWAITED + warp, _word(S, AWAITED + warp) & ~mask)
     whole = mask == started
     for lane in range(LANES):
-        if (mask >> lane) & 1 != 0 and load(members + 8 * lane) & started != started:
+        if (mask >> lane) & 1 == 0:
+            continue
+        group = load(members + 8 * lane)
+        if group & started != started:
             whole = False
+        if (group >> lane) & 1 == 0:
+            record(S, OUTSIDER, stamp_of(S, warp, lane, place), 0, 0, 0, 0, 0, group)
     if whole:
         _put(S, LANES_KNOWN + warp, time)
         _raise_floor(S, warp)

@@ -1,0 +1,73 @@
+"""What PTX's memory model says of an instruction (PTX manual, "Memory Consistency Model").
+
+Belongs here: how strong an access is, what it orders, for whom. Detectors of races ask; the engine, which
+makes every access in one order, does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .table import Match
+
+_ACQUIRES = ("acquire", "acq_rel", "sc")
+_RELEASES = ("release", "acq_rel", "sc")
+_UPDATES = ("atom", "red")
+_OBJECTS = ("mbarrier",)  # operations on barriers in memory order by themselves
+
+
+@dataclass(frozen=True, slots=True)
+class Ordering:
+    """What an access or a fence orders.
+
+    `strong` accesses of different threads do not race; `atomic` ones are performed by one thread at a time;
+    `volatile` is strong by its qualifier only. `block` says that the scope is the block's threads.
+    """
+
+    strong: bool = False
+    volatile: bool = False
+    atomic: bool = False
+    acquires: bool = False
+    releases: bool = False
+    block: bool = False
+    fence: bool = False
+
+    @property
+    def orders(self) -> bool:
+        """Whether it makes other accesses visible or sees them."""
+        return self.acquires or self.releases
+
+
+def ordering_of(m: Match) -> Ordering:
+    """The ordering of an instruction."""
+    opcode = m.instruction.opcode
+    if m.row.control == "fence":
+        scope = m.scope or m.level
+        sem = m.sem or "sc"
+        return Ordering(
+            acquires=sem in _ACQUIRES,
+            releases=sem in _RELEASES,
+            block=scope == "cta",
+            fence=scope is not None,
+        )
+    block = m.scope == "cta"
+    if opcode in _OBJECTS or "mbarrier" in m.instruction.modifiers:
+        return Ordering(strong=True, atomic=True, acquires=True, releases=True, block=True)
+    if opcode in _UPDATES:
+        return Ordering(
+            strong=True,
+            atomic=True,
+            acquires=True,  # whoever reads a value by an update goes on with what came with it
+            releases=m.sem in _RELEASES,
+            block=block,
+        )
+    if m.volatile is not None:
+        return Ordering(strong=True, volatile=True)
+    if m.sem is not None or m.mmio is not None:
+        return Ordering(
+            strong=True,
+            acquires=m.sem in _ACQUIRES,
+            releases=m.sem in _RELEASES,
+            block=block,
+        )
+    return Ordering()

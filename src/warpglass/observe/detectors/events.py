@@ -1,0 +1,258 @@
+"""The probe of the checker: calls of the compiled detectors at every event that they want.
+
+Worker words: the state's address and the functions' addresses, which the checker puts there before a launch,
+and room for lanes' addresses, values and masks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...codegen import Emission, Probe, Words
+from ...codegen.access import Site
+from ...codegen.builder import constant_vector
+from ...codegen.context import BARRIER_WORDS, SLOT, START
+from ...codegen.values import Value
+from ...isa.ordering import Ordering, ordering_of
+from ...isa.types import integer_of
+from ...isa.warp import shfl
+from ...program import Barrier, Block, Program, Step
+from . import layout, native
+from .uses import uses_of_loads
+
+_ROOM = 32  # words for one value of every lane
+
+
+class DetectorProbe(Probe):
+    """Emits the calls; `places` has the step of each place in the program, by number."""
+
+    alone = True  # blocks follow one another on one thread
+
+    def prepare(self, program: Program, words: Words) -> None:
+        self.program = program
+        self._words = words
+        self.state = words.take(1)
+        self.functions = {name: words.take(1) for name in (*native.NAMES, "order")}
+        self._addresses, self._values, self._members = (words.take(_ROOM) for _ in range(3))
+        self.places: list[Step | None] = [None]
+        self._numbers: dict[object, int] = {}
+        self._steps = {step.number: step for block in program.blocks for step in block.all_steps}
+        self._orderings = {number: ordering_of(step.match) for number, step in self._steps.items()}
+        self._used = uses_of_loads(program)
+        self._leads_to_barrier = _leads_to_barrier(program.blocks)
+        self._uncounted = not any(_counts(block) for block in program.blocks)
+        self._met: dict[int, str] = {}  # step -> where its member masks are
+        # Whether anything but barriers orders threads: then host code follows who knows of whom.
+        self.communicates = any(one.fence or (one.orders and one.strong) for one in self._fencing())
+
+    def _fencing(self) -> list[Ordering]:
+        """Fences, and accesses that are fences themselves."""
+        return [one for one in self._orderings.values() if one.fence or one.releases]
+
+    # ------------------------------------------------------------------------------------ events
+    def block(self, at: Emission, index: int, block: Block) -> None:
+        if index != 0:
+            return
+        b = at.builder
+        fresh, on = b.label("fresh"), b.label("begun")
+        b.branch(b.value(f"icmp eq i32 %state, {START}"), fresh, on)
+        b.place(fresh)
+        self._call(at, "begin", self._block_number(at), self._warp(at), self._wide(at, at.mask))
+        b.jump(on)
+        b.place(on)
+
+    def access(self, at: Emission, site: Site, address: Value) -> None:
+        if site.space not in layout.SPACES:
+            return
+        b = at.builder
+        step = self._steps[site.step]
+        ordering = self._orderings[site.step]
+        addresses = self._keep(at, self._addresses, at.lanes.as_vector(address).ir)
+        values, element = "0", site.size
+        if at.values:
+            element = max(1, site.size // len(at.values))
+        else:
+            element = self._used.element(site.step, site.size)
+        whole = len(at.values) == 1 and site.size <= 8
+        if whole:
+            value = at.lanes.as_vector(at.values[0])
+            pattern = at.lanes.extend(at.lanes.bitcast(value, integer_of(value.type)), "i64", signed=False)
+            values = self._keep(at, self._values, at.lanes.as_vector(pattern).ir)
+        info = (
+            site.size << layout.SIZE_FIELD
+            | int(site.write) << layout.WRITE_FIELD
+            | strength(ordering) << layout.STRENGTH_FIELD
+            | layout.SPACES[site.space] << layout.SPACE_FIELD
+            | self.place_of(step) << layout.PLACE_FIELD
+            | int(ordering.atomic) << layout.UPDATE_FIELD
+            | int(whole) << layout.VALUE_FIELD
+            | (0xFF if site.write else self._used.elements(site.step)) << layout.USED_FIELD
+            | element << layout.ELEMENT_FIELD
+        )
+        mask, warp = self._wide(at, at.mask), self._warp(at)
+        if site.space != "local":
+            self._call(at, "access", str(info), mask, warp, addresses, values)
+        if site.space == "local" or (site.space == "generic" and self.program.local.size):
+            self._call(at, "access_local", str(info), mask, warp, addresses)
+        if self.communicates and ordering.strong and site.space != "local":
+            b.emit("; what the access orders")
+            self._order(at, step, addresses)
+
+    def fence(self, at: Emission, step: Step) -> None:
+        if self.communicates and self._orderings[step.number].fence:
+            self._order(at, step, "0")
+
+    def barrier(self, at: Emission, end: Barrier, others: Mapping[int, str]) -> None:
+        b = at.builder
+        waiting = {block: mask for block, mask in others.items() if block in self._leads_to_barrier}
+        if waiting:
+            everyone, where = "0", "0"
+            for block in sorted(waiting, reverse=True):
+                everyone = b.value(f"or i32 {everyone}, {waiting[block]}")
+                there = b.value(f"icmp ne i32 {waiting[block]}, 0")
+                step = next((s for s in self.program.blocks[block].all_steps if s.instruction.source), None)
+                where = b.value(f"select i1 {there}, i64 {self.place_of(step)}, i64 {where}")
+            self._call(
+                at,
+                "diverge",
+                self._warp(at),
+                self._wide(at, at.mask),
+                self._wide(at, everyone),
+                str(self.place_of(end.step)),
+                where,
+            )
+        if self._uncounted:
+            self._call(at, "arrive", self._warp(at), "0", "0", "1", "-1")
+            self._gather(at, end.step)
+
+    def arrive(self, at: Emission, barrier: str, count: str | None, *, wait: bool) -> None:
+        b = at.builder
+        number = b.value(f"and i32 {barrier}, 15")
+        table = b.load("ptr", b.offset("%context", 8 * SLOT["barriers"]))
+        row = b.value(f"mul i64 {self._wide(at, number)}, {4 * BARRIER_WORDS}")
+        generation = b.load("i32", b.offset(b.offset(table, row), 4))
+        self._call(
+            at,
+            "arrive",
+            self._warp(at),
+            self._wide(at, number),
+            "0" if count is None else self._wide(at, count),
+            "1" if wait else "0",
+            self._wide(at, generation),
+        )
+        if wait:
+            self._gather(at, self._steps[at.lanes.access.step])
+
+    def park(self, at: Emission, step: Step, members: Value, others: str) -> None:
+        place = self.place_of(step)
+        self._call(
+            at,
+            "park",
+            self._warp(at),
+            self._wide(at, at.mask),
+            self._masks(at, members),
+            self._wide(at, others),
+            str(place),
+        )
+
+    def meet(self, at: Emission, step: Step, members: Value) -> None:
+        self._met[step.number] = masks = self._masks(at, members)
+        place = str(self.place_of(step))
+        self._call(at, "meet", self._warp(at), self._wide(at, at.mask), masks, place)
+        if self.communicates:
+            self._order(at, step, masks)
+
+    def exchange(self, at: Emission, sources: Value) -> None:
+        step = self._steps[at.lanes.access.step]
+        if step.match.row.meaning is not shfl or step.number not in self._met:
+            return
+        kept = self._keep(at, self._values, at.lanes.as_vector(at.lanes.extend(sources, "i64", False)).ir)
+        members = self._met[step.number]
+        chosen = "1" if step.match.mode == "idx" else "0"
+        place = str(self.place_of(step))
+        self._call(at, "exchange", self._warp(at), self._wide(at, at.mask), kept, members, place, chosen)
+
+    # ------------------------------------------------------------------------------------ places
+    def place_of(self, step: Step | None) -> int:
+        """The number of a step's place in the program; steps of one source line and kind share it."""
+        if step is None:
+            return 0
+        source = step.instruction.source
+        key = (source or step.instruction.line, step.instruction.opcode)
+        number = self._numbers.get(key)
+        if number is None:
+            number = min(len(self.places), layout.PLACES - 1)
+            self._numbers[key] = number
+            if number == len(self.places):
+                self.places.append(step)
+        return number
+
+    # ------------------------------------------------------------------------------------ emission
+    def _call(self, at: Emission, name: str, *arguments: str) -> None:
+        b = at.builder
+        function = b.load("ptr", self.place(at, self.functions[name]))
+        state = b.load("i64", self.place(at, self.state))
+        listed = ", ".join(f"i64 {argument}" for argument in (state, *arguments))
+        b.emit(f"call void {function}({listed})")
+
+    def _order(self, at: Emission, step: Step, words: str) -> None:
+        """Tell the host's part of what a step orders."""
+        number, mask = str(step.number), self._wide(at, at.mask)
+        self._call(at, "order", number, mask, self._warp(at), words)
+
+    def _gather(self, at: Emission, step: Step) -> None:
+        if self.communicates:
+            self._order(at, step, "0")
+
+    def _keep(self, at: Emission, word: int, lanes: str) -> str:
+        b = at.builder
+        place = self.place(at, word)
+        b.store("<32 x i64>", lanes, place, ", align 8")
+        return b.value(f"ptrtoint ptr {place} to i64")
+
+    def _masks(self, at: Emission, members: Value) -> str:
+        if members.constant is not None:
+            text = constant_vector("i64", [members.constant & 0xFFFFFFFF] * 32)
+            return self._keep(at, self._members, text)
+        wide = at.builder.value(f"zext <32 x i32> {at.lanes.as_vector(members).ir} to <32 x i64>")
+        return self._keep(at, self._members, wide)
+
+    def _wide(self, at: Emission, narrow: str) -> str:
+        return at.builder.value(f"zext i32 {narrow} to i64")
+
+    def _warp(self, at: Emission) -> str:
+        return self._wide(at, "%warp")
+
+    def _block_number(self, at: Emission) -> str:
+        b = at.builder
+        wide = {part: self._wide(at, f"%ctaid_{part}") for part in "xyz"}
+        rows = b.value(f"mul i64 {wide['z']}, {self._wide(at, '%nctaid_y')}")
+        row = b.value(f"add i64 {rows}, {wide['y']}")
+        first = b.value(f"mul i64 {row}, {self._wide(at, '%nctaid_x')}")
+        return b.value(f"add i64 {first}, {wide['x']}")
+
+
+def strength(ordering: Ordering) -> int:
+    """How strong an access is, as stamps say it."""
+    if not ordering.strong:
+        return layout.PLAIN
+    if ordering.volatile:
+        return layout.VOLATILE
+    return layout.BLOCK_ATOMIC if ordering.block else layout.ATOMIC
+
+
+def _counts(block: Block) -> bool:
+    """Whether a block arrives at a barrier whose arrivals are counted."""
+    waits = isinstance(block.end, Barrier) and block.end.step.match.row.meaning is not None
+    return waits or any(step.control == "arrive" for step in block.steps)
+
+
+def _leads_to_barrier(blocks: tuple[Block, ...]) -> frozenset[int]:
+    """The blocks from which lanes may come to a barrier."""
+    found = {index for index, block in enumerate(blocks) if isinstance(block.end, Barrier)}
+    changed = True
+    while changed:
+        more = {index for index, block in enumerate(blocks) if found & set(block.successors)} - found
+        found |= more
+        changed = bool(more)
+    return frozenset(found)

@@ -1,0 +1,212 @@
+"""From recorded findings to the author's terms: lines, threads, arrays, and words; one finding a cause."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...check_record import Finding, Place
+from ...engine.backend import Dim3, unflatten
+from ...engine.cpu import Begun
+from ...engine.faults import plain_name
+from ...engine.memory import explain_address
+from ...program import Step
+from . import layout
+from .barrier_divergence import BARRIER_DIVERGENCE
+from .detector import Detector, Party, Recorded
+from .events import DetectorProbe
+from .memory import Memory
+from .races import GLOBAL_RACE, SHARED_RACE, WARP_RACE
+from .sync_mask import ABSENT, INACTIVE, OUTSIDER
+from .uninitialised_read import UNINITIALISED_READ
+
+DETECTORS: tuple[Detector, ...] = (
+    SHARED_RACE,
+    GLOBAL_RACE,
+    WARP_RACE,
+    BARRIER_DIVERGENCE,
+    ABSENT,
+    OUTSIDER,
+    INACTIVE,
+    UNINITIALISED_READ,
+)
+_RACES = ("shared-race", "global-race", "warp-race")
+
+
+def explain(begun: Begun, memory: Memory, probe: DetectorProbe) -> list[Finding]:
+    """The findings of a launch, in the order of their detectors and lines."""
+    reader = _Reader(begun, memory, probe)
+    found: dict[tuple[object, ...], Finding] = {}
+    for row in memory.findings[memory.findings[:, layout.KEY] != 0]:
+        recorded = reader.read(row)
+        for detector in DETECTORS:
+            if detector.takes(recorded):
+                finding = _finding(detector, recorded)
+                lines = frozenset((str(finding.source), str(finding.other_source)))
+                key = (finding.kind, finding.severity, lines, finding.array)
+                before = found.get(key)
+                found[key] = finding if before is None else _joined(before, finding)
+    return _one_per_cause(sorted(found.values(), key=_rank))
+
+
+def _finding(detector: Detector, recorded: Recorded) -> Finding:
+    words = detector.explain(recorded)
+    other = recorded.other
+    return Finding(
+        kind=detector.kind,
+        severity=words.severity,
+        message=words.message,
+        source=recorded.one.source,
+        other_source=other.source if other is not None else None,
+        block=recorded.one.block,
+        thread=recorded.one.thread,
+        other_block=other.block if other is not None else None,
+        other_thread=other.thread if other is not None else None,
+        array=recorded.array,
+        index=recorded.index,
+        count=recorded.count,
+        hint=words.hint,
+    )
+
+
+def _joined(one: Finding, more: Finding) -> Finding:
+    """Two records of one cause: the first in the order of blocks and threads, counted together."""
+    first = min(one, more, key=lambda f: (f.block or (0, 0, 0))[::-1] + (f.thread or (0, 0, 0))[::-1])
+    values = {name: getattr(first, name) for name in first.__dataclass_fields__}
+    return Finding(**{**values, "count": one.count + more.count})
+
+
+def _rank(finding: Finding) -> tuple[object, ...]:
+    kinds = [detector.kind for detector in DETECTORS]
+    place = finding.source or Place("", 0)
+    return (finding.severity, kinds.index(finding.kind), place.file, place.line, str(finding.other_source))
+
+
+def _one_per_cause(findings: list[Finding]) -> list[Finding]:
+    """Drop what follows from another finding.
+
+    An undefined value is read because of a race if its line or array races; the same value is written by two
+    at a line where different ones race, too; between lanes of a warp and between warps one order is missing.
+    """
+    races = [finding for finding in findings if finding.kind in _RACES]
+    hurt = {(finding.array, place) for finding in races for place in (finding.source, finding.other_source)}
+    kept: list[Finding] = []
+    for finding in findings:
+        if finding.kind == "uninitialised-read" and (finding.array, finding.source) in hurt:
+            continue
+        if finding.kind in _RACES and any(_covers(other, finding) for other in races):
+            continue
+        kept.append(finding)
+    return kept
+
+
+def _covers(one: Finding, other: Finding) -> bool:
+    """Whether one race says all that another does: lines and array are the same, threads further apart."""
+    same = {one.source, one.other_source} == {other.source, other.other_source} and one.array == other.array
+    if not same or one is other:
+        return False
+    if one.severity != other.severity:
+        return one.severity == "error"
+    return one.kind != "warp-race" and other.kind == "warp-race"
+
+
+class _Reader:
+    """Puts rows of the table of findings into the author's terms."""
+
+    def __init__(self, begun: Begun, memory: Memory, probe: DetectorProbe):
+        self._begun = begun
+        self._memory = memory
+        self._probe = probe
+        self._file = _main_file(probe)
+
+    def read(self, row: np.ndarray) -> Recorded:
+        """A recorded finding."""
+        code, other = int(row[layout.KIND]), int(row[layout.OTHER])
+        region, offset, extra = (int(row[k]) for k in (layout.REGION, layout.OFFSET, layout.EXTRA))
+        in_memory = code in (layout.WARP_RACE, layout.BLOCK_RACE, layout.GRID_RACE, layout.UNDEFINED)
+        array, index, element = (
+            self._element(region, offset, max(1, extra)) if in_memory else (None, None, "")
+        )
+        return Recorded(
+            code=code,
+            shared=region == layout.SHARED_REGION,
+            one=self._party(int(row[layout.STAMP])),
+            other=self._party(other) if other else None,
+            array=array,
+            index=index,
+            element=element,
+            access=int(row[layout.ACCESS]),
+            same_value=bool(row[layout.SAME_VALUE]),
+            lanes=_lane_list(extra),
+            mask=extra,
+            count=int(row[layout.COUNT]),
+        )
+
+    def _party(self, stamp: int) -> Party:
+        launch = self._begun.scene.launch
+        block = (stamp >> self._memory.block_shift) - 1
+        warp, lane = (stamp >> layout.WARP_SHIFT) & 31, (stamp >> layout.LANE_SHIFT) & 31
+        step = self._probe.places[(stamp >> layout.PLACE_SHIFT) & (layout.PLACES - 1)]
+        thread: Dim3 = unflatten(32 * warp + lane, launch.block)
+        return Party(self._place(step), unflatten(block, launch.grid), thread, warp, lane)
+
+    def _place(self, step: Step | None) -> Place | None:
+        """The line of the author's file that a step comes from, wherever it was inlined from."""
+        if step is None:
+            return None
+        source = step.instruction.source
+        if source is None:
+            return Place("PTX", step.instruction.line)
+        inner = source
+        while source is not None and source.file != self._file:
+            source = source.inlined_at
+        source = source or inner
+        return Place(source.file, source.line)
+
+    def _element(self, region: int, offset: int, size: int) -> tuple[str | None, int | None, str]:
+        scene = self._begun.scene
+        if region == layout.SHARED_REGION:
+            name, start = "shared memory", 0
+            offsets = scene.prepared.program.shared.offsets
+            below = [(at, symbol) for symbol, at in offsets.items() if at <= offset]
+            if below and scene.launch.compiled.language != "python":  # numba does not keep the names
+                start, symbol = max(below)
+                name = plain_name(symbol)
+            index = (offset - start) // size
+            return name, index, f"{name}[{index}]"
+        if region == layout.LOCAL_REGION:
+            return "local memory", offset // size, f"byte {offset} of its local memory"
+        if region == layout.MODULE_REGION:
+            address = int(self._memory.tables[0][layout.MODULE_REGION][layout.BASE]) + offset
+            variable = scene.prepared.module.find(address)
+            if variable is None:
+                return None, None, f"address {address:#x}"
+            name, index = plain_name(variable[0].name), variable[1] // size
+            return name, index, f"{name}[{index}]"
+        meaning = explain_address(
+            scene.placed[region - layout.FIRST_ARRAY].base + offset, scene.bound, scene.placed
+        )
+        if meaning is None:
+            return None, None, "memory"
+        flat = scene.launch.compiled.language != "python"
+        return meaning.name, meaning.index, meaning.element(min(size, meaning.array.view.itemsize), flat)
+
+
+def _main_file(probe: DetectorProbe) -> str | None:
+    """The file that the kernel itself is in."""
+    for block in probe.program.blocks:
+        for step in block.all_steps:
+            source = step.instruction.source
+            if source is not None:
+                while source.inlined_at is not None:
+                    source = source.inlined_at
+                return source.file
+    return None
+
+
+def _lane_list(mask: int) -> str:
+    """`lanes 0-3, 7` for a mask."""
+    lanes = [lane for lane in range(32) if mask >> lane & 1]
+    starts = [lane for lane in lanes if lane - 1 not in lanes]
+    ends = [lane for lane in lanes if lane + 1 not in lanes]
+    runs = [f"{a}-{b}" if b > a else str(a) for a, b in zip(starts, ends, strict=True)]
+    return f"lane{'s' if len(lanes) > 1 else ''} {', '.join(runs)}"

@@ -1,0 +1,87 @@
+"""Memory of the checker for one launch: states, shadow memory, findings.
+
+Shadow memory is allocated whole and empty; the operating system makes only those pages of it that are used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ...codegen.context import GLOBAL_BASE, MODULE_BASE, SLOT
+from ...engine.cpu import Begun
+from ...engine.worker import Worker
+from . import layout
+
+_SHADOWS = (layout.WRITES, layout.READS, layout.LANE_READS, layout.OTHER_READS)
+
+
+class Memory:
+    """All that the compiled detectors work on; `states` are the workers', in order."""
+
+    def __init__(self, begun: Begun, granule: Mapping[str, int], fresh: Sequence[int]):
+        """`granule` is the log2 of the bytes of a stamp by state space; `fresh` are unwritten allocations."""
+        scene = begun.scene
+        self._keep: list[np.ndarray] = []
+        self.findings = np.zeros((layout.FINDING_SLOTS, layout.FINDING_WORDS), np.int64)
+        blocks = scene.launch.grid[0] * scene.launch.grid[1] * scene.launch.grid[2]
+        self.block_bits = max(1, (blocks + 1).bit_length())
+        self.block_shift = layout.STAMP_BITS - self.block_bits
+        shape = scene.executable.shape
+        rows = [self._module_row(begun, granule["global"])]
+        for number, one in enumerate(scene.placed):
+            delta = one.allocation.address - one.base
+            row = self._row(one.base, one.allocation.nbytes, delta, granule["global"])
+            row[layout.FRESH] = int(number in fresh)
+            rows.append(row)
+        self.arrays = rows[1:]
+        self.states: list[np.ndarray] = []
+        self.tables: list[np.ndarray] = []
+        local = -(-scene.prepared.program.local.size // 8) * 8
+        for worker in begun.workers:
+            shared = self._row(0, begun.shared, _shared_address(worker), granule["shared"])
+            shared[layout.FRESH] = 1
+            table = np.array([shared, *rows], np.int64)
+            state = np.zeros(layout.STATE_WORDS, np.int64)
+            state[layout.BLOCK_SHIFT] = self.block_shift
+            time_bits = self.block_shift - layout.TIME_SHIFT
+            state[layout.LAST_TIME] = (1 << time_bits) - 2
+            threads = ((1 << self.block_bits) - 1) << self.block_shift
+            state[layout.IDENTITY] = threads | 1023 << layout.LANE_SHIFT
+            state[layout.REGIONS] = table.ctypes.data
+            state[layout.REGION_COUNT] = len(table)
+            state[layout.FINDINGS] = self.findings.ctypes.data
+            state[layout.WARP_COUNT] = shape.warps
+            state[layout.BLOCK] = -1
+            written = np.zeros(max(8, 32 * shape.warps * local), np.uint8)
+            state[layout.LOCAL], state[layout.LOCAL_SIZE] = written.ctypes.data, local
+            self.states.append(state)
+            self.tables.append(table)
+            self._keep.append(written)
+
+    def shadow(self, allocation: int, which: int) -> np.ndarray:
+        """The stamps of an allocation, one a granule: layout.WRITES or layout.READS."""
+        address = int(self.arrays[allocation][which])
+        return next(one for one in self._keep if one.ctypes.data == address)
+
+    def _module_row(self, begun: Begun, granule: int) -> np.ndarray:
+        """One region for all module variables."""
+        words = begun.scene.prepared.module.words
+        ends = [base + size for base, size in zip(words[::4], words[1::4], strict=True)]
+        size = max(ends, default=MODULE_BASE) - MODULE_BASE
+        assert size < GLOBAL_BASE - MODULE_BASE
+        return self._row(MODULE_BASE, size, 0, granule)
+
+    def _row(self, base: int, size: int, delta: int, granule: int) -> np.ndarray:
+        row = np.zeros(layout.REGION_WORDS, np.int64)
+        row[[layout.BASE, layout.SIZE, layout.DELTA, layout.SHIFT]] = base, size, delta, granule
+        for which in _SHADOWS:
+            stamps = np.zeros((size >> granule) + 1, np.int64)
+            row[which] = stamps.ctypes.data
+            self._keep.append(stamps)
+        return row
+
+
+def _shared_address(worker: Worker) -> int:
+    return int(worker.context[SLOT["shared"]])

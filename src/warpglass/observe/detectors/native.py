@@ -1,0 +1,39 @@
+"""The compiled functions as generated code calls them: by address, with 64-bit words."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from numba import cfunc, types
+
+from . import local, orders, shadow
+
+# Name -> the function and how many words it takes.
+_FUNCTIONS: dict[str, tuple[Any, int]] = {
+    "access": (shadow.access, 6),
+    "access_local": (local.access_local, 5),
+    "begin": (orders.begin, 4),
+    "arrive": (orders.arrive, 6),
+    "meet": (orders.meet, 5),
+    "park": (orders.park, 6),
+    "diverge": (orders.diverge, 6),
+    "exchange": (orders.exchange, 7),
+    "report_absent": (orders.report_absent, 1),
+}
+NAMES = tuple(_FUNCTIONS)
+
+
+@cache
+def compiled() -> dict[str, Any]:
+    """The functions, compiled when first asked for; numba keeps them on disk."""
+    found: dict[str, Any] = {}
+    for name, (function, words) in _FUNCTIONS.items():
+        found[name] = cfunc(types.void(*[types.int64] * words), cache=True)(function.py_func)
+    return found
+
+
+@cache
+def addresses() -> dict[str, int]:
+    """Where they are."""
+    return {name: function.address for name, function in compiled().items()}

@@ -1,0 +1,67 @@
+"""Which elements of a load are used by anything but a copy: reading an undefined one shows.
+
+A value that is only stored to shared or local memory again is copied; one that nobody reads is padding of a
+wide load. Neither shows that its bytes were never written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ...isa.memory import ld, space_of, st
+from ...program import Program, Step
+from ...ptx import tree
+
+_COPIES = ("shared", "local")
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """By step of a load: a mask of its elements that are used, and how many it has."""
+
+    masks: Mapping[int, int]
+    counts: Mapping[int, int]
+
+    def elements(self, step: int) -> int:
+        """The elements that are used, a bit each; all of them where nothing is known."""
+        return self.masks.get(step, 0xFF)
+
+    def element(self, step: int, size: int) -> int:
+        """Bytes of an element of an access of `size` bytes."""
+        return max(1, size // self.counts.get(step, 1))
+
+
+def uses_of_loads(program: Program) -> Uses:
+    """Look at every load of a program."""
+    steps = [step for block in program.blocks for step in block.all_steps]
+    used: set[str] = set()
+    for step in steps:
+        copied = _copied(step)
+        guard = step.instruction.guard
+        used |= {name for name in step.reads if name not in copied or (guard and guard.register == name)}
+    masks: dict[int, int] = {}
+    counts: dict[int, int] = {}
+    for step in steps:
+        if step.match.row.meaning is not ld:
+            continue
+        target = step.instruction.operands[0]
+        elements = target.elements if isinstance(target, tree.Vector) else (target,)
+        counts[step.number] = len(elements)
+        masks[step.number] = sum(
+            1 << number
+            for number, element in enumerate(elements)
+            if isinstance(element, tree.Register) and element.name in used
+        )
+    return Uses(masks, counts)
+
+
+def _copied(step: Step) -> frozenset[str]:
+    """The registers that a store puts into shared or local memory as they are."""
+    if step.match.row.meaning is not st or space_of(step.match) not in _COPIES:
+        return frozenset()
+    address, value = step.instruction.operands[:2]
+    parts = value.elements if isinstance(value, tree.Vector) else (value,)
+    names = {part.name for part in parts if isinstance(part, tree.Register)}
+    base = address.base if isinstance(address, tree.Address) else address
+    return frozenset(names - ({base.name} if isinstance(base, tree.Register) else set()))
