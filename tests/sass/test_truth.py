@@ -6,6 +6,8 @@ compilers agree.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from warpglass.sass.estimate import counters
@@ -70,3 +72,16 @@ def test_what_is_not_exact_is_named(case: str):
     wrong = [name for name in FLOPS if found[name] != truth[name]]
     assert wrong
     assert all(found[name] == pytest.approx(truth[name], rel=0.45) for name in wrong)
+
+
+def test_with_their_tries_shared_atomic_operations_are_exact():
+    launch, truth = cases("more")["shared_float_atomics"], measured("more_h200")["shared_float_atomics"]
+    translation = translate(compiled(launch.kernel, "more"), "sm_90")
+    assert translation is not None
+    counts = counted(launch, "more")
+    # Every warp adds to 32 words, then to 8 words with 4 threads each: 4 rounds of 32, 24, 16 and 8 threads.
+    apart, together = [a.line for a in translation.accesses.values() if a.access == "atomic"]
+    rounds = {apart: (128, 128 * 32), together: (128 * 4, 128 * 80)}
+    found = counters(translation, replace(counts, rounds=rounds))
+    exact = [name for name in COUNTS if name != "smsp__inst_executed.sum"]  # one per warp is the compiler's
+    assert {name: found[name] for name in exact} == {name: truth[name] for name in exact}

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 
 from .. import ptx
 from ..errors import CompileError
@@ -92,7 +93,11 @@ def translate(compiled: Compiled, target: str) -> Translation | None:
     elf = read_elf(cubin(replace(compiled, ptx=text), target))
     functions = [item for item in module.functions if not item.entry or item.name == compiled.entry]
     calls = _lines_of(functions, lambda item: item.opcode == "call")
-    code = _code(elf, compiled.entry, {item.name for item in functions}, capability_of(target))
+    otherwise = _otherwise(functions)
+    code = [
+        (name, tuple(_at_condition(item, otherwise) for item in items))
+        for name, items in _code(elf, compiled.entry, {f.name for f in functions}, capability_of(target))
+    ]
     graph = build_graph(code, calls)
     ptx_blocks, loops = _ptx_graph(program)
     instructions = [item for block in graph.blocks for item in block.instructions]
@@ -145,6 +150,25 @@ def _code(
         raise CompileError(f"the machine code has no kernel {entry}")
     names = [entry, *(name for name in found if name != entry and name in functions)]
     return [(name, found[name]) for name in names]
+
+
+def _otherwise(functions: Iterable[tree.Function]) -> Mapping[int, int]:
+    """Jumps for those who do not take the conditional branch in front of them: its line by theirs."""
+    found: dict[int, int] = {}
+    for function in functions:
+        for item, following in pairwise(function.body or ()):
+            if isinstance(item, tree.Instruction) and isinstance(following, tree.Instruction):
+                jumps = item.opcode == following.opcode == "bra"
+                if jumps and item.guard is not None and following.guard is None:
+                    found[following.line] = item.line
+    return found
+
+
+def _at_condition(item: Instruction, otherwise: Mapping[int, int]) -> Instruction:
+    """A conditional branch or exit by the line of its condition, where it carries that of the jump behind."""
+    if item.conditional and item.operation.control in ("branch", "exit") and item.line in otherwise:
+        return replace(item, line=otherwise[item.line])
+    return item
 
 
 def _first_line(function: tree.Function) -> int:
