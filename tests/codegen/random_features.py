@@ -50,7 +50,9 @@ class Features:
         self.body = body
         self.functions = functions
         self.exits = exits
-        self.stored_shared = False
+        # A fair loop makes code several times as long: one in a kernel, without switches beside it.
+        self.locks = int(body.rng.random() < 0.2)
+        self.with_lock = bool(self.locks)
 
     def prelude(self) -> list[str]:
         """Lines that set up what the statements use: cells and local memory are zero, masks known."""
@@ -93,10 +95,10 @@ class Features:
             (1, self._vector),
             (1, self._bytes),
         ]
-        if depth < 3 and self.body.trips <= 12:
+        if depth < 3 and self.body.trips <= 12 and not self.with_lock:
             found.append((2, lambda: self._switch(uniform, depth)))
-        if self.body.trips <= 3:
-            found.append((1, self._lock))
+        if self.locks and self.body.trips <= 3:
+            found.append((4, self._lock))
         if uniform and self.body.trips <= 12:
             found.append((2, self._barrier))
         if uniform and not self.exits:
@@ -231,6 +233,7 @@ class Features:
     def _lock(self) -> None:
         """Every lane takes a lock of the block in turn."""
         b = self.body
+        self.locks -= 1
         again, busy = b.new_label(), b.new_label()
         lock, guarded = 4096 + 8 * CELLS, 4096 + 8 * CELLS + 8
         b.lines += [

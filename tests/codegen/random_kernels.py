@@ -136,6 +136,7 @@ class _Writer:
         if features:
             functions = [self._function(f"f{number}") for number in range(self.rng.randint(1, 3))]
             self.features = Features(self, functions, exits=self.rng.random() < 0.3)
+            self.budget = min(size, 6) if self.features.with_lock else size
         self._prelude()
         self.lines += self.features.prelude() if self.features else []
         self._statements(uniform=True, depth=0)
