@@ -76,6 +76,10 @@ def profile(
         Path | None, typer.Option(metavar="FILE", help="Write the output to a file instead.")
     ] = None,
     save: Annotated[Path | None, typer.Option(metavar="FILE", help="Save the whole profile as JSON.")] = None,
+    caches: Annotated[
+        bool,
+        typer.Option("--caches/--no-caches", help="Simulate the caches, for L2 and DRAM: most of the time."),
+    ] = True,
     timeout: Annotated[float, typer.Option(help="Seconds after which the launch is stopped.")] = 60.0,
 ) -> None:
     """Run a kernel, or a whole program, on the engine and count what Nsight Compute and nvprof count."""
@@ -87,7 +91,7 @@ def profile(
     if is_script(target):
         given = {"--grid": grid, "--block": block, "--arg": arg}
         _refuse_launch_options([name for name, value in given.items() if value is not None])
-        _profile_script(target, arguments or (), model, view)
+        _profile_script(target, arguments or (), view, model, caches)
         return
     if arguments:
         raise ArgumentError(f"{arguments[0]!r}: what a kernel gets is given with --arg")
@@ -106,6 +110,7 @@ def profile(
         shared=parse_size(shared),
         model=model,
         timeout=timeout,
+        caches=caches,
     )
     _show([found], view)
 
@@ -128,12 +133,12 @@ def _refuse_launch_options(given: Sequence[str]) -> None:
         raise ArgumentError(f"{given[0]} belongs to FILE:KERNEL; a program makes its own launches")
 
 
-def _profile_script(path: str, arguments: Sequence[str], model: str, view: _View) -> None:
+def _profile_script(path: str, arguments: Sequence[str], view: _View, model: str, caches: bool) -> None:
     """Count every launch of a program; its exit status is ours."""
     from . import lab, lab_profile
 
     found: list[Profile] = []
-    with lab.watching(lab_profile.recorder(found, model)):
+    with lab.watching(lab_profile.recorder(found, model, caches)):
         status = run_script(path, arguments)
     _show(found, view)
     if status:

@@ -85,11 +85,11 @@ def count(kernel: lab.Kernel, launch: Launch, model: str, caches: bool = True) -
     )
 
 
-def recorder(found: list[Profile], model: str) -> lab.Watcher:
+def recorder(found: list[Profile], model: str, caches: bool = True) -> lab.Watcher:
     """A watcher for `lab.watching` that counts every launch and adds its profile to `found`."""
 
     def watch(kernel: lab.Kernel, _: Backend, launch: Launch) -> Outcome:
-        profile = replace(count(kernel, launch, model), site=_site())
+        profile = replace(count(kernel, launch, model, caches), site=_site())
         found.append(profile)
         return Outcome(profile.seconds, profile.time_label)
 

@@ -110,7 +110,7 @@ def _keyed(profiles: Sequence[Profile]) -> dict[tuple[str, int], Profile]:
 
 
 def _pair(before: Profile, after: Profile, chosen: Sequence[Definition]) -> Pair:
-    common = [one for one in chosen if all(_has(profile, one) for profile in (before, after))]
+    common = [one for one in chosen if one.name in before.labels and one.name in after.labels]
     changes = [
         Change(one.name, one.unit, a, b, _verdict(one, a, b))
         for one in common
@@ -121,10 +121,6 @@ def _pair(before: Profile, after: Profile, chosen: Sequence[Definition]) -> Pair
     return Pair(
         launch_text(before), launch_text(after), _differences(before, after), tuple(changes), len(common)
     )
-
-
-def _has(profile: Profile, one: Definition) -> bool:
-    return one.name in (profile.metrics if one.nvprof else profile.counters)
 
 
 def _verdict(one: Definition, before: float, after: float) -> str:

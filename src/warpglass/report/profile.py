@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from math import isnan
 from textwrap import fill
 
 from rich.console import Console
@@ -47,7 +48,7 @@ def print_profile(
     for subject, group in groupby(ordered, key=lambda one: one.subject):
         members = list(group)
         if not all_zeros:
-            members = [one for one in members if number_of(profile, one)]
+            members = [one for one in members if one.name in profile.labels and number_of(profile, one)]
         if members:
             console.print()
             console.print(_table(profile, subject, members, console.width))
@@ -101,18 +102,20 @@ def _table(profile: Profile, subject: str, members: Sequence[Definition], width:
     if room:
         table.add_column("", style="dim")
     for one in members:
-        label = profile.label(one.name)
+        label = profile.labels.get(one.name, "")
         cells = [Text(f"  {one.name}"), Text(format_number(number_of(profile, one), one.unit))]
         if side_by_side:
             counted = profile.counted.get(one.name)
             cells.append(Text("-" if counted is None else format_number(counted, one.unit)))
-        cells.append(Text(label, style=_LABEL_STYLES[label]))
+        cells.append(Text(label, style=_LABEL_STYLES.get(label, "")))
         table.add_row(*cells, *([Text(one.text)] if room else []))
     return table
 
 
 def format_number(value: float, unit: str) -> str:
     """Return a count with thousands separated, a share in percent, a ratio with two decimals."""
+    if isnan(value):
+        return "n/a"
     if unit == "%":
         return f"{value:.2f} %"
     return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
@@ -208,7 +211,7 @@ def print_summary(profiles: Sequence[Profile], console: Console) -> None:
     console.print(table)
     if any(one.time_label == "engine" for one in profiles):
         console.print()
-        _say(f"Times are an engine's on this CPU ({_ENGINE_TIME}).", console)
+        _say("Times of the engine on this CPU say nothing about a GPU's.", console)
 
 
 def _say(text: str, console: Console) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import isnan, nan
 
 from ..devices import get
 from ..profile_record import Profile
@@ -36,7 +37,7 @@ def _ncu_rows(profiles: Sequence[Profile], chosen: Sequence[Definition]) -> Iter
         capability = "{}.{}".format(*get(profile.model).capability)
         launch = (number, profile.kernel, profile.block, profile.grid, capability)
         for one in chosen:
-            label = profile.label(one.name)
+            label = profile.labels.get(one.name, "")
             section = "Command line profiler metrics"
             yield (*launch, section, one.name, one.unit, plain(number_of(profile, one)), label)
 
@@ -52,8 +53,8 @@ def _nvprof_rows(profiles: Sequence[Profile], chosen: Sequence[Definition]) -> I
 
 
 def number_of(profile: Profile, one: Definition) -> float:
-    """A number of a profile, whichever tool's name it goes by."""
-    return profile.metrics[one.name] if one.nvprof else profile.counters[one.name]
+    """A number of a profile, whichever tool's name it goes by; NaN if it was not counted."""
+    return (profile.metrics if one.nvprof else profile.counters).get(one.name, nan)
 
 
 def summary_rows(profiles: Sequence[Profile]) -> list[tuple[str, float, float, int, float, float, float]]:
@@ -80,12 +81,14 @@ def summary_csv(profiles: Sequence[Profile]) -> str:
 
 
 def plain(value: float) -> str:
-    """Whole numbers whole, others with six digits after the point."""
+    """Whole numbers whole, others with six digits after the point, "n/a" for NaN, as both tools write."""
+    if isnan(value):
+        return "n/a"
     return str(int(value)) if value == int(value) else f"{value:.6f}"
 
 
 def _nvprof(value: float, unit: str) -> str:
-    return f"{value:.6f}%" if unit == "%" else plain(value)
+    return f"{value:.6f}%" if unit == "%" and not isnan(value) else plain(value)
 
 
 def _grouped(
