@@ -1,12 +1,13 @@
 """Counts every access to memory: requests, and what their addresses cost (rules.py).
 
 Where the distances between lanes are known at compile time and all lanes act, the numbers of every place
-within 128 bytes are in a table of the generated code; other accesses call helpers.py. Generic addresses are
-sorted by their window first.
+within 128 bytes are in a table of the generated code, or, where they are the same at every place, need no
+code at all; other accesses call helpers.py. Generic addresses are sorted by their window first.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -17,9 +18,19 @@ from ...codegen.context import LOCAL_WINDOW, SHARED_WINDOW
 from ...codegen.values import Offsets, Value
 from ...program import Program
 from .choice import bypasses, choose_rule
-from .helpers import KNOWN_MEMORY, TOTALS, Helper, counting_helpers, memory_words
+from .helpers import (
+    KNOWN_MEMORY,
+    KNOWN_SITE,
+    TOTALS,
+    Helper,
+    counting_helpers,
+    dense_helper,
+    memory_words,
+    site_words,
+)
 from .rules import NOTHING, RULES, Row
 
+_DENSE = (4, 8, 16)  # sizes of `wg_dense`
 # Which part of an address tells its window.
 _WINDOW_SHIFT = 48
 
@@ -33,6 +44,7 @@ class CountedSite:
     write: bool
     size: int  # bytes per lane
     word: int
+    row: Row = NOTHING  # what every execution costs, of a site without words
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +71,8 @@ class AccessProbe(Probe):
         self._words = words
         self._items = {step.number: step.instruction for block in program.blocks for step in block.all_steps}
         self.sites: list[CountedSite] = []
+        self.constant: list[CountedSite] = []  # where every warp's access costs the same
+        self._dense: set[int] = set()
         self._memories: dict[Helper, int | None] = {}  # helpers in use, first word of what each remembers
         self._known: dict[tuple[Helper, Offsets], int] = {}  # the same for known distances
         self._tables: dict[str, str] = {}  # text of a constant -> its name
@@ -95,16 +109,20 @@ class AccessProbe(Probe):
 
     def _count(self, at: Emission, site: Site, space: str, address: Value) -> None:
         rule = choose_rule(self._items[site.step], space, site.write)
-        word = self._words.take(TOTALS)
-        self.sites.append(CountedSite(site.step, space, site.write, site.size, word))
-        totals = self.place(at, word)
+        helper = (rule, site.size)
         if address.offsets is None or address.ok is not None:
-            self._count_any(at, totals, (rule, site.size), at.lanes.as_vector(address).ir)
+            totals = self._site(at, site, space, site_words(helper))
+            self._count_any(at, totals, helper, at.lanes.as_vector(address).ir)
             return
         rows = _rows(rule, site.size, address.offsets)
         if at.mask == "-1":
-            self._add_row(at, totals, rows, site.size, address.ir)
+            if all(row == rows[0] for row in rows):
+                self.constant.append(CountedSite(site.step, space, site.write, site.size, 0, rows[0]))
+            else:
+                self._add_row(at, self._site(at, site, space, TOTALS), rows, site.size, address.ir)
             return
+        dense = rule == "global" and site.size in _DENSE and _side_by_side(address.offsets, site.size)
+        totals = self._site(at, site, space, TOTALS if dense else KNOWN_SITE)
         b = at.builder
         full, part, done = b.label("all"), b.label("some"), b.label("counted")
         b.branch(b.value(f"icmp eq i32 {at.mask}, -1"), full, part)
@@ -112,9 +130,20 @@ class AccessProbe(Probe):
         self._add_row(at, totals, rows, site.size, address.ir)
         b.jump(done)
         b.place(part)
-        self._count_known(at, totals, (rule, site.size), address)
+        if dense:
+            self._dense.add(site.size)
+            args = [("ptr", totals), ("i64", address.ir), ("i32", at.mask)]
+            b.call("void", f"wg_dense_{site.size}", args)
+        else:
+            self._count_known(at, totals, helper, address)
         b.jump(done)
         b.place(done)
+
+    def _site(self, at: Emission, site: Site, space: str, words: int) -> str:
+        """A pointer to the words of a new site."""
+        word = self._words.take(words)
+        self.sites.append(CountedSite(site.step, space, site.write, site.size, word))
+        return self.place(at, word)
 
     def _count_any(self, at: Emission, totals: str, helper: Helper, addresses: str) -> None:
         memory = self._memories.get(helper)
@@ -165,19 +194,28 @@ class AccessProbe(Probe):
         text = f"internal constant {type_} [{content}]"
         return self._tables.setdefault(text, f"@wg_pattern_{len(self._tables)}")
 
-    def sums(self, words: list[int]) -> dict[int, dict[tuple[str, bool], Row]]:
-        """The totals of each step by state space and direction (true for writes)."""
+    def sums(self, words: list[int], warps: Mapping[int, int]) -> dict[int, dict[tuple[str, bool], Row]]:
+        """The totals of each step by state space and direction (true for writes); `warps` ran each step."""
         found: dict[int, dict[tuple[str, bool], Row]] = {}
-        for site in self.sites:
+        counted = [(site, words[site.word : site.word + TOTALS]) for site in self.sites]
+        counted += [(site, [warps[site.step] * number for number in site.row]) for site in self.constant]
+        for site, numbers in counted:
             rows = found.setdefault(site.step, {})
             before = rows.get((site.space, site.write), NOTHING)
-            a, b, c, d = (x + y for x, y in zip(before, words[site.word : site.word + 4], strict=True))
+            a, b, c, d = (x + y for x, y in zip(before, numbers, strict=True))
             rows[site.space, site.write] = (a, b, c, d)
         return found
 
     def helpers(self, declarations: set[str]) -> str:
         tables = "".join(f"{name} = {text}\n" for text, name in self._tables.items())
-        return tables + counting_helpers(set(self._memories), declarations)
+        if self._dense:
+            declarations.add("declare i64 @llvm.ctpop.i64(i64)")
+        dense = "".join(map(dense_helper, sorted(self._dense)))
+        return tables + dense + counting_helpers(set(self._memories), len(self.sites), declarations)
+
+
+def _side_by_side(offsets: Offsets, size: int) -> bool:
+    return all(offset == lane * size for lane, offset in enumerate(offsets))
 
 
 @lru_cache(maxsize=4096)

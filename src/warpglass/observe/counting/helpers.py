@@ -1,10 +1,10 @@
-"""The rules of rules.py as generated code: what an access costs whose pattern is known only at run time.
+"""What is called where a pattern of access is known only at run time: it adds the rule's numbers to a site's.
 
-`@wg_row_RULE_SIZE(addresses, mask)` computes the four numbers; the counting functions add them to a site's
-totals. Most accesses repeat what was met before, so every worker remembers the latest results:
-`@wg_count_RULE_SIZE(totals, memory, addresses, mask)` by acting lanes, their distances from the first of them
-and the place within 128 bytes, in slots that all sites of a rule and size share; where distances are known,
-`@wg_count_RULE_SIZE_at(totals, memory, base, mask, distances)` by acting lanes and place.
+Most accesses are what the same site met last, so that is compared first, in place where sites are few
+(`@wg_count_RULE_SIZE`): the acting lanes, their distances from lane 0, and the place within 128 bytes; where
+distances are known (`_at`), lanes and place. Beyond that, every worker remembers results (`@wg_look_...`): by
+distances, in slots that all sites of a rule and size share, or by lanes and place. The rest is computed
+(row_code.py, atomic_code.py). `@wg_dense_SIZE` needs no memory: lanes that lie side by side in global memory.
 """
 
 from __future__ import annotations
@@ -13,9 +13,12 @@ from collections.abc import Callable
 from functools import partial
 
 from .atomic_code import ATOMIC_SHARED, global_rounds_row, shared_atomic_row, shared_tries_row
-from .row_code import DISTINCT, PASSES, global_row, local_row, shared_row, splat
+from .row_code import DISTINCT, PASSES, global_row, local_row, row, shared_row, splat
 
-TOTALS = 4  # words of a site
+TOTALS = 4  # words of a site whose accesses have constant numbers
+# Words of a site that remembers its last access: totals, that one's numbers, its key, its distances.
+KNOWN_SITE = 9
+INLINED = 24  # sites up to which their code is put in place, which costs time to compile
 SLOTS = 16
 # Slots of accesses at known distances, and their words: mask and place, then the four numbers.
 KNOWN_SLOTS, _KNOWN_WORDS = 64, 5
@@ -37,14 +40,14 @@ _DECLARATIONS = frozenset(
 )
 
 
-def counting_helpers(used: set[Helper], declarations: set[str]) -> str:
-    """The definitions of every helper in use and of what they share."""
+def counting_helpers(used: set[Helper], sites: int, declarations: set[str]) -> str:
+    """The definitions of every helper in use by so many sites, and of what they share."""
     if not used:
         return ""
     declarations |= _DECLARATIONS
     parts = [DISTINCT, PASSES, ATOMIC_SHARED]
     for rule, size in sorted(used):
-        parts += [_ROWS[rule](size), _count(rule, size)]
+        parts += [_ROWS[rule](size), _look(rule, size), _count(rule, size, sites <= INLINED)]
     return "".join(parts)
 
 
@@ -80,6 +83,16 @@ def _slot_words(rule: str, size: int) -> int:
     return _NUMBERS + 4 * _places(rule, size)
 
 
+def _distance(rule: str) -> tuple[str, int]:
+    """The type in which distances between lanes are compared, and its bytes."""
+    return ("i64", 8) if rule.startswith("global") else ("i32", 4)
+
+
+def site_words(helper: Helper) -> int:
+    """Words of a site at which distances between lanes are not known."""
+    return KNOWN_SITE + 32 * _distance(helper[0])[1] // 8
+
+
 def memory_words(helper: Helper) -> int:
     """Words that a helper remembers patterns in."""
     return SLOTS * _slot_words(*helper)
@@ -88,10 +101,120 @@ def memory_words(helper: Helper) -> int:
 KNOWN_MEMORY = KNOWN_SLOTS * _KNOWN_WORDS  # words for one set of known distances
 
 
-def _count(rule: str, size: int) -> str:
+def _count(rule: str, size: int, inlined: bool) -> str:
+    """The code at every site: compare with what was met there last."""
+    word, _ = _distance(rule)
+    narrow = "" if word == "i64" else f"\n  %distances = trunc <32 x i64> %distances.all to <32 x {word}>"
+    all_ = "distances" if word == "i64" else "distances.all"
     return f"""
 define internal void @wg_count_{rule}_{size}(
-  ptr %totals, ptr %memory, <32 x i64> %a, i32 %mask
+  ptr %site, ptr %memory, <32 x i64> %given, i32 %mask
+) {_linkage(inlined)} #0 {{
+  %a = freeze <32 x i64> %given
+  %lane.0 = extractelement <32 x i64> %a, i32 0
+  {splat("%lane.0", "lanes.0")}
+  %{all_} = sub <32 x i64> %a, %lanes.0{narrow}
+  %before.p = getelementptr i64, ptr %site, i64 {KNOWN_SITE}
+  %before = load <32 x {word}>, ptr %before.p, align 8
+  %differs = icmp ne <32 x {word}> %distances, %before
+  %differing = bitcast <32 x i1> %differs to i32
+  %others = and i32 %differing, %mask
+  %same = icmp eq i32 %others, 0
+  {_key(rule, "%lane.0")}
+  %met = and i1 %same, %same.key
+  br i1 %met, label %add, label %look
+look:
+  store <32 x {word}> %distances, ptr %before.p, align 8
+  store i64 %key, ptr %key.p
+  call void @wg_look_{rule}_{size}(ptr %row.p, ptr %memory, <32 x i64> %a, i32 %mask)
+  br label %add
+add:
+  {_ADD}
+  ret void
+}}
+
+define internal void @wg_count_{rule}_{size}_at(
+  ptr %site, ptr %memory, i64 %base, i32 %mask, ptr %table
+) {_linkage(inlined)} #0 {{
+  {_key(rule, "%base")}
+  br i1 %same.key, label %add, label %look
+look:
+  store i64 %key, ptr %key.p
+  call void @wg_look_{rule}_{size}_at(ptr %row.p, ptr %memory, i64 %base, i32 %mask, i64 %key, ptr %table)
+  br label %add
+add:
+  {_ADD}
+  ret void
+}}
+"""
+
+
+def _linkage(inlined: bool) -> str:
+    return "alwaysinline" if inlined else "noinline"
+
+
+def _key(rule: str, address: str) -> str:
+    """A number for the acting lanes and the place, which is never 0, and whether it was the last one here."""
+    return f"""%row.p = getelementptr i64, ptr %site, i64 4
+  %key.p = getelementptr i64, ptr %site, i64 8
+  %place = and i64 {address}, {_period(rule) - 1}
+  %place.high = shl i64 %place, 33
+  %mask.wide = zext i32 %mask to i64
+  %pattern = or i64 %place.high, %mask.wide
+  %key = or i64 %pattern, 4294967296
+  %last = load i64, ptr %key.p
+  %same.key = icmp eq i64 %last, %key"""
+
+
+_ADD = """%row = load <4 x i64>, ptr %row.p, align 8
+  %before.sum = load <4 x i64>, ptr %site, align 8
+  %sum = add <4 x i64> %before.sum, %row
+  store <4 x i64> %sum, ptr %site, align 8"""
+
+
+def dense_helper(size: int) -> str:
+    """The numbers of lanes side by side, from the bits of their mask alone; sizes of 4 to 16 bytes."""
+
+    def groups(name: str, bytes_: int) -> str:
+        """How many aligned pieces of so many bytes the lanes touch."""
+        count = bytes_ // size
+        lines = [
+            f"%{name}.at = and i64 %base, {bytes_ - 1}",
+            f"%{name}.lanes = lshr i64 %{name}.at, {size.bit_length() - 1}",
+            f"%{name}.0 = shl i64 %wide, %{name}.lanes",
+        ]
+        steps = count.bit_length() - 1
+        for k in range(steps):
+            lines.append(f"%{name}.s{k} = lshr i64 %{name}.{k}, {1 << k}")
+            lines.append(f"%{name}.{k + 1} = or i64 %{name}.{k}, %{name}.s{k}")
+        starts = sum(1 << place for place in range(0, 64, count))
+        lines.append(f"%{name}.starts = and i64 %{name}.{steps}, {starts - (1 << 64 if starts >> 63 else 0)}")
+        lines.append(f"%{name} = call i64 @llvm.ctpop.i64(i64 %{name}.starts)")
+        return "\n  ".join(lines)
+
+    return f"""
+define internal void @wg_dense_{size}(ptr %site, i64 %base, i32 %mask) alwaysinline #0 {{
+  %wide = zext i32 %mask to i64
+  {groups("sectors", 32)}
+  {groups("lines", 128)}
+  %someone = icmp ne i32 %mask, 0
+  %requests = zext i1 %someone to i64
+  %lanes = call i64 @llvm.ctpop.i64(i64 %wide)
+  %bytes = shl i64 %lanes, {size.bit_length() - 1}
+  {row(["%requests", "%sectors", "%lines", "%bytes"], "%row")}
+  %before.sum = load <4 x i64>, ptr %site, align 8
+  %sum = add <4 x i64> %before.sum, %row
+  store <4 x i64> %sum, ptr %site, align 8
+  ret void
+}}
+"""
+
+
+def _look(rule: str, size: int) -> str:
+    """What is not as the last time at a site: search what was met at any, and compute what was not."""
+    return f"""
+define internal void @wg_look_{rule}_{size}(
+  ptr %found, ptr %memory, <32 x i64> %a, i32 %mask
 ) noinline #0 {{
 entry:
   %lane.0 = extractelement <32 x i64> %a, i32 0
@@ -99,7 +222,10 @@ entry:
   br i1 %full, label %look, label %part
 part:
   %none = icmp eq i32 %mask, 0
-  br i1 %none, label %done, label %some
+  br i1 %none, label %nobody, label %some
+nobody:
+  store <4 x i64> zeroinitializer, ptr %found, align 8
+  ret void
 some:
   %buffer = alloca <32 x i64>, align 64
   store <32 x i64> %a, ptr %buffer
@@ -162,26 +288,20 @@ compute:
   br label %add
 add:
   %row = load <4 x i64>, ptr %row.p, align 8
-  %before.sum = load <4 x i64>, ptr %totals, align 8
-  %sum = add <4 x i64> %before.sum, %row
-  store <4 x i64> %sum, ptr %totals, align 8
-  br label %done
-done:
+  store <4 x i64> %row, ptr %found, align 8
   ret void
 }}
 
-define internal void @wg_count_{rule}_{size}_at(
-  ptr %totals, ptr %memory, i64 %base, i32 %mask, ptr %table
+define internal void @wg_look_{rule}_{size}_at(
+  ptr %found, ptr %memory, i64 %base, i32 %mask, i64 %key, ptr %table
 ) noinline #0 {{
 entry:
   %none = icmp eq i32 %mask, 0
-  br i1 %none, label %done, label %some
+  br i1 %none, label %nobody, label %some
+nobody:
+  store <4 x i64> zeroinitializer, ptr %found, align 8
+  ret void
 some:
-  %place = and i64 %base, {_period(rule) - 1}
-  %place.high = shl i64 %place, 33
-  %mask.wide = zext i32 %mask to i64
-  %pattern = or i64 %place.high, %mask.wide
-  %key = or i64 %pattern, 4294967296
   %mix = mul i64 %key, -7046029254386353131
   %slot = lshr i64 %mix, {65 - KNOWN_SLOTS.bit_length()}
   %slot.p = getelementptr [{_KNOWN_WORDS} x i64], ptr %memory, i64 %slot
@@ -207,11 +327,7 @@ compute:
   br label %add
 add:
   %row = load <4 x i64>, ptr %row.p, align 8
-  %before.sum = load <4 x i64>, ptr %totals, align 8
-  %sum = add <4 x i64> %before.sum, %row
-  store <4 x i64> %sum, ptr %totals, align 8
-  br label %done
-done:
+  store <4 x i64> %row, ptr %found, align 8
   ret void
 }}
 """

@@ -112,12 +112,13 @@ def signed(mask: int) -> int:
     return mask if mask < 1 << 31 else mask - (1 << 32)
 
 
-def row(numbers: list[str]) -> str:
-    """Instructions that return four i64 values as a row."""
+def row(numbers: list[str], into: str = "") -> str:
+    """Instructions that make four i64 values a row: one of that name, or the function's result."""
     lines = ["%row0 = insertelement <4 x i64> poison, i64 " + numbers[0] + ", i32 0"]
     for k in (1, 2, 3):
-        lines.append(f"%row{k} = insertelement <4 x i64> %row{k - 1}, i64 {numbers[k]}, i32 {k}")
-    return "\n  ".join([*lines, "ret <4 x i64> %row3"])
+        name = into if into and k == 3 else f"%row{k}"
+        lines.append(f"{name} = insertelement <4 x i64> %row{k - 1}, i64 {numbers[k]}, i32 {k}")
+    return "\n  ".join(lines if into else [*lines, "ret <4 x i64> %row3"])
 
 
 def global_row(size: int) -> str:
