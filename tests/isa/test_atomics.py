@@ -79,19 +79,21 @@ _INTEGER_TYPES = {
 }
 
 
-def _add(type_: str, flushes: bool) -> Oracle:
+def _add(type_: str, flushes: bool, shared: bool = False) -> Oracle:
     f = ALL_FORMATS[type_]
+
+    def nan(old: int, given: int) -> int:
+        """In shared memory the first is made quiet; global memory's own unit lets the last pass as it is."""
+        if type_ != "f64" or not (f.is_nan(old) or f.is_nan(given)):
+            return NAN[type_]
+        return nan_of(type_, (old, given)) if shared else given if f.is_nan(given) else old
 
     def compute(old: int, given: int) -> int:
         a, b = (f.flush(old), f.flush(given)) if flushes else (old, given)
         result = floats.add(f.flushing if flushes else f, a, b)
-        return (nan_of if type_ == "f64" else _one_nan)(type_, (given, old)) if f.is_nan(result) else result
+        return nan(a, b) if f.is_nan(result) else result
 
     return compute
-
-
-def _one_nan(type_: str, operands: tuple[int, ...]) -> int:
-    return NAN[type_]
 
 
 def _half(operation: str, type_: str) -> Oracle:
@@ -129,7 +131,7 @@ def _float_forms(space: str) -> list[Form]:
     forms: list[Form] = []
     for head, returns in (("atom", True), ("red", False)):
         for type_ in ("f32", "f64"):
-            oracle = _add(type_, flushes=type_ == "f32" and "shared" not in space)
+            oracle = _add(type_, flushes=type_ == "f32" and "shared" not in space, shared="shared" in space)
             forms.append(Form(f"{head}{{space}}.add.{type_}", type_, oracle, returns=returns))
         for type_ in ("f16", "bf16", "f16x2", "bf16x2"):
             text = f"{head}{{space}}.add.noftz.{type_}"

@@ -45,9 +45,22 @@ def _add_single(lanes: Lanes[V], old: V, given: V, exact: V) -> V:
     return lanes.bitcast(lanes.select(keeps, kept, flushed), "i32")
 
 
-def _add_double(lanes: Lanes[V], old: V, given: V) -> V:
+def _add_double(lanes: Lanes[V], old: V, given: V, shared: V) -> V:
+    """A sum in double precision; what NaN becomes depends on whether the memory is shared.
+
+    Global memory's own unit (on an H200) lets a given NaN pass, then an old one, both as they are. In shared
+    memory ptxas adds by an instruction, which makes the first of old and given quiet.
+    """
     a, b = (lanes.bitcast(x, "double") for x in (old, given))
-    return lanes.bitcast(compute(lanes, "add", None, False, a, b), "i64")
+    total = lanes.bitcast(compute(lanes, "add", None, False, a, b), "i64")
+    k = lambda value: lanes.constant("i64", value)  # noqa: E731
+    old_nan, given_nan = (
+        lanes.compare("ugt", lanes.and_(x, k((1 << 63) - 1)), k(0x7FF << 52)) for x in (old, given)
+    )
+    passed = lanes.select(given_nan, given, lanes.select(old_nan, old, total))
+    quiet = lanes.select(old_nan, old, lanes.select(given_nan, given, total))
+    quiet = lanes.select(lanes.or_(old_nan, given_nan), lanes.or_(quiet, k(1 << 51)), quiet)
+    return lanes.select(lanes.compare("ne", shared, k(0)), quiet, passed)
 
 
 def _of_halves(operation: str, name: str) -> Callable[..., Any]:
@@ -110,16 +123,16 @@ def _replace(lanes: Lanes[V], m: Match, a: V, given: list[tuple[V, ...]]) -> tup
     llvm_type = LLVM_TYPE[type_]
     whole = integer_of(llvm_type)
     patterns = [tuple(lanes.bitcast(value, whole) for value in values) for values in given]
-    if (operation, type_) == ("add", "f32"):
-        patterns = [(*values, _keeps_subnormals(lanes, space, a)) for values in patterns]
+    if operation == "add" and type_ in ("f32", "f64"):
+        patterns = [(*values, _is_shared(lanes, space, a, whole)) for values in patterns]
     return tuple(lanes.bitcast(old, llvm_type) for old in lanes.update(space, change, a, patterns))
 
 
-def _keeps_subnormals(lanes: Lanes[V], space: str, a: V) -> V:
-    """1 where an address is one of shared memory, else 0, as an i32."""
+def _is_shared(lanes: Lanes[V], space: str, a: V, type_: str) -> V:
+    """1 where an address is one of shared memory, else 0."""
     if space != "generic":
-        return lanes.constant("i32", int(space == "shared"))
-    return lanes.extend(in_window(lanes, "shared", a), "i32", signed=False)
+        return lanes.constant(type_, int(space == "shared"))
+    return lanes.extend(in_window(lanes, "shared", a), type_, signed=False)
 
 
 def depends_on_order(m: Match, used: bool) -> bool:
