@@ -16,9 +16,10 @@ from ...codegen.access import Site
 from ...codegen.builder import constant_vector
 from ...codegen.context import LOCAL_WINDOW, SHARED_WINDOW
 from ...codegen.values import Offsets, Value
-from ...program import Program
+from ...program import Block, Program
 from .choice import bypasses, choose_rule
 from .helpers import (
+    INLINED,
     KNOWN_MEMORY,
     KNOWN_SITE,
     TOTALS,
@@ -44,7 +45,7 @@ class CountedSite:
     write: bool
     size: int  # bytes per lane
     word: int
-    row: Row = NOTHING  # what every execution costs, of a site without words
+    row: Row = NOTHING  # of a site without totals: what an access of all lanes costs
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +73,16 @@ class AccessProbe(Probe):
         self._items = {step.number: step.instruction for block in program.blocks for step in block.all_steps}
         self.sites: list[CountedSite] = []
         self.constant: list[CountedSite] = []  # where every warp's access costs the same
+        self.whole: list[CountedSite] = []  # the same where lanes may be missing: `word` counts full warps
+        self._mask = ""  # of the block at hand
+        self._whole_word: int | None = None
         self._dense: set[int] = set()
         self._memories: dict[Helper, int | None] = {}  # helpers in use, first word of what each remembers
         self._known: dict[tuple[Helper, Offsets], int] = {}  # the same for known distances
         self._tables: dict[str, str] = {}  # text of a constant -> its name
+
+    def block(self, at: Emission, index: int, block: Block) -> None:
+        self._mask, self._whole_word = at.mask, None
 
     def access(self, at: Emission, site: Site, address: Value) -> None:
         item = self._items[site.step]
@@ -122,13 +129,18 @@ class AccessProbe(Probe):
                 self._add_row(at, self._site(at, site, space, TOTALS), rows, site.size, address.ir)
             return
         dense = rule == "global" and site.size in _DENSE and _side_by_side(address.offsets, site.size)
-        totals = self._site(at, site, space, TOTALS if dense else KNOWN_SITE)
+        totals = self._site(at, site, space, KNOWN_SITE)
         b = at.builder
         full, part, done = b.label("all"), b.label("some"), b.label("counted")
+        whole = self._whole(at, rows)
+        if whole is not None:
+            self.whole.append(CountedSite(site.step, space, site.write, site.size, whole, rows[0]))
+            full = done
         b.branch(b.value(f"icmp eq i32 {at.mask}, -1"), full, part)
-        b.place(full)
-        self._add_row(at, totals, rows, site.size, address.ir)
-        b.jump(done)
+        if whole is None:
+            b.place(full)
+            self._add_row(at, totals, rows, site.size, address.ir)
+            b.jump(done)
         b.place(part)
         if dense:
             self._dense.add(site.size)
@@ -144,6 +156,19 @@ class AccessProbe(Probe):
         word = self._words.take(words)
         self.sites.append(CountedSite(site.step, space, site.write, site.size, word))
         return self.place(at, word)
+
+    def _whole(self, at: Emission, rows: tuple[Row, ...]) -> int | None:
+        """The word that counts how often all lanes of a block's warps run it.
+
+        It serves accesses that cost the same at every place and whose lanes are those of their block.
+        """
+        if at.mask != self._mask or any(row != rows[0] for row in rows):
+            return None
+        if self._whole_word is None:
+            self._whole_word = self._words.take(1)
+            all_ = at.builder.value(f"icmp eq i32 {at.mask}, -1")
+            self.add(at, self._whole_word, at.builder.value(f"zext i1 {all_} to i64"))
+        return self._whole_word
 
     def _count_any(self, at: Emission, totals: str, helper: Helper, addresses: str) -> None:
         memory = self._memories.get(helper)
@@ -199,6 +224,7 @@ class AccessProbe(Probe):
         found: dict[int, dict[tuple[str, bool], Row]] = {}
         counted = [(site, words[site.word : site.word + TOTALS]) for site in self.sites]
         counted += [(site, [warps[site.step] * number for number in site.row]) for site in self.constant]
+        counted += [(site, [words[site.word] * number for number in site.row]) for site in self.whole]
         for site, numbers in counted:
             rows = found.setdefault(site.step, {})
             before = rows.get((site.space, site.write), NOTHING)
@@ -210,8 +236,9 @@ class AccessProbe(Probe):
         tables = "".join(f"{name} = {text}\n" for text, name in self._tables.items())
         if self._dense:
             declarations.add("declare i64 @llvm.ctpop.i64(i64)")
-        dense = "".join(map(dense_helper, sorted(self._dense)))
-        return tables + dense + counting_helpers(set(self._memories), len(self.sites), declarations)
+        few = len(self.sites) <= INLINED
+        dense = "".join(dense_helper(size, few) for size in sorted(self._dense))
+        return tables + dense + counting_helpers(set(self._memories), few, declarations)
 
 
 def _side_by_side(offsets: Offsets, size: int) -> bool:

@@ -1,10 +1,11 @@
 """What is called where a pattern of access is known only at run time: it adds the rule's numbers to a site's.
 
-Most accesses are what the same site met last, so that is compared first, in place where sites are few
+Most accesses are what the same site met lately, so that is compared first, in place where sites are few
 (`@wg_count_RULE_SIZE`): the acting lanes, their distances from lane 0, and the place within 128 bytes; where
 distances are known (`_at`), lanes and place. Beyond that, every worker remembers results (`@wg_look_...`): by
 distances, in slots that all sites of a rule and size share, or by lanes and place. The rest is computed
-(row_code.py, atomic_code.py). `@wg_dense_SIZE` needs no memory: lanes that lie side by side in global memory.
+(row_code.py, atomic_code.py). `@wg_dense_SIZE` computes them from
+the mask's bits: for lanes side by side in global memory.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from .atomic_code import ATOMIC_SHARED, global_rounds_row, shared_atomic_row, sh
 from .row_code import DISTINCT, PASSES, global_row, local_row, row, shared_row, splat
 
 TOTALS = 4  # words of a site whose accesses have constant numbers
-# Words of a site that remembers its last access: totals, that one's numbers, its key, its distances.
-KNOWN_SITE = 9
+# A site remembers several accesses, behind its totals: the numbers of each, its key, its distances.
+ENTRIES, _KEY, _BEFORE = 8, 4, 5
+KNOWN_SITE = TOTALS + ENTRIES * _BEFORE  # words of a site where distances are known
 INLINED = 24  # sites up to which their code is put in place, which costs time to compile
 SLOTS = 16
 # Slots of accesses at known distances, and their words: mask and place, then the four numbers.
@@ -35,19 +37,20 @@ _DECLARATIONS = frozenset(
         "declare i64 @llvm.vector.reduce.umin.v32i64(<32 x i64>)",
         "declare i64 @llvm.vector.reduce.umax.v32i64(<32 x i64>)",
         "declare i64 @llvm.vector.reduce.or.v32i64(<32 x i64>)",
+        "declare i32 @llvm.vector.reduce.or.v32i32(<32 x i32>)",
         "declare i8 @llvm.vector.reduce.umax.v32i8(<32 x i8>)",
     }
 )
 
 
-def counting_helpers(used: set[Helper], sites: int, declarations: set[str]) -> str:
-    """The definitions of every helper in use by so many sites, and of what they share."""
+def counting_helpers(used: set[Helper], inlined: bool, declarations: set[str]) -> str:
+    """The definitions of every helper in use, and of what they share."""
     if not used:
         return ""
     declarations |= _DECLARATIONS
     parts = [DISTINCT, PASSES, ATOMIC_SHARED]
     for rule, size in sorted(used):
-        parts += [_ROWS[rule](size), _look(rule, size), _count(rule, size, sites <= INLINED)]
+        parts += [_ROWS[rule](size), _look(rule, size), _count(rule, size, inlined)]
     return "".join(parts)
 
 
@@ -90,7 +93,11 @@ def _distance(rule: str) -> tuple[str, int]:
 
 def site_words(helper: Helper) -> int:
     """Words of a site at which distances between lanes are not known."""
-    return KNOWN_SITE + 32 * _distance(helper[0])[1] // 8
+    return TOTALS + ENTRIES * _entry_words(helper[0])
+
+
+def _entry_words(rule: str) -> int:
+    return _BEFORE + 32 * _distance(rule)[1] // 8
 
 
 def memory_words(helper: Helper) -> int:
@@ -102,9 +109,10 @@ KNOWN_MEMORY = KNOWN_SLOTS * _KNOWN_WORDS  # words for one set of known distance
 
 
 def _count(rule: str, size: int, inlined: bool) -> str:
-    """The code at every site: compare with what was met there last."""
+    """The code at every site: compare with what was met there lately."""
     word, _ = _distance(rule)
     narrow = "" if word == "i64" else f"\n  %distances = trunc <32 x i64> %distances.all to <32 x {word}>"
+    more = "add i64 %step, 0" if word == "i64" else f"zext {word} %step to i64"
     all_ = "distances" if word == "i64" else "distances.all"
     return f"""
 define internal void @wg_count_{rule}_{size}(
@@ -114,13 +122,14 @@ define internal void @wg_count_{rule}_{size}(
   %lane.0 = extractelement <32 x i64> %a, i32 0
   {splat("%lane.0", "lanes.0")}
   %{all_} = sub <32 x i64> %a, %lanes.0{narrow}
-  %before.p = getelementptr i64, ptr %site, i64 {KNOWN_SITE}
+  %step = extractelement <32 x {word}> %distances, i32 1
+  {_key(rule, "%lane.0", more, _entry_words(rule))}
+  %before.p = getelementptr i64, ptr %row.p, i64 {_BEFORE}
   %before = load <32 x {word}>, ptr %before.p, align 8
   %differs = icmp ne <32 x {word}> %distances, %before
   %differing = bitcast <32 x i1> %differs to i32
   %others = and i32 %differing, %mask
   %same = icmp eq i32 %others, 0
-  {_key(rule, "%lane.0")}
   %met = and i1 %same, %same.key
   br i1 %met, label %add, label %look
 look:
@@ -136,7 +145,7 @@ add:
 define internal void @wg_count_{rule}_{size}_at(
   ptr %site, ptr %memory, i64 %base, i32 %mask, ptr %table
 ) {_linkage(inlined)} #0 {{
-  {_key(rule, "%base")}
+  {_key(rule, "%base", "add i64 0, 0", _BEFORE)}
   br i1 %same.key, label %add, label %look
 look:
   store i64 %key, ptr %key.p
@@ -153,15 +162,24 @@ def _linkage(inlined: bool) -> str:
     return "alwaysinline" if inlined else "noinline"
 
 
-def _key(rule: str, address: str) -> str:
-    """A number for the acting lanes and the place, which is never 0, and whether it was the last one here."""
-    return f"""%row.p = getelementptr i64, ptr %site, i64 4
-  %key.p = getelementptr i64, ptr %site, i64 8
-  %place = and i64 {address}, {_period(rule) - 1}
+def _key(rule: str, address: str, more: str, words: int) -> str:
+    """A number for the acting lanes and the place, which is never 0, and whether its entry has it.
+
+    The entry also depends on one `more` number. Entries have so many words.
+    """
+    return f"""%place = and i64 {address}, {_period(rule) - 1}
   %place.high = shl i64 %place, 33
   %mask.wide = zext i32 %mask to i64
   %pattern = or i64 %place.high, %mask.wide
   %key = or i64 %pattern, 4294967296
+  %more = {more}
+  %mixed = mul i64 %more, 2246822507
+  %mix.key = add i64 %key, %mixed
+  %mix = mul i64 %mix.key, -7046029254386353131
+  %entry = lshr i64 %mix, {65 - ENTRIES.bit_length()}
+  %entries.p = getelementptr i64, ptr %site, i64 {TOTALS}
+  %row.p = getelementptr [{words} x i64], ptr %entries.p, i64 %entry
+  %key.p = getelementptr i64, ptr %row.p, i64 {_KEY}
   %last = load i64, ptr %key.p
   %same.key = icmp eq i64 %last, %key"""
 
@@ -172,7 +190,7 @@ _ADD = """%row = load <4 x i64>, ptr %row.p, align 8
   store <4 x i64> %sum, ptr %site, align 8"""
 
 
-def dense_helper(size: int) -> str:
+def dense_helper(size: int, inlined: bool) -> str:
     """The numbers of lanes side by side, from the bits of their mask alone; sizes of 4 to 16 bytes."""
 
     def groups(name: str, bytes_: int) -> str:
@@ -193,7 +211,10 @@ def dense_helper(size: int) -> str:
         return "\n  ".join(lines)
 
     return f"""
-define internal void @wg_dense_{size}(ptr %site, i64 %base, i32 %mask) alwaysinline #0 {{
+define internal void @wg_dense_{size}(ptr %site, i64 %base, i32 %mask) {_linkage(inlined)} #0 {{
+  {_key("global", "%base", "add i64 0, 0", _BEFORE)}
+  br i1 %same.key, label %add, label %look
+look:
   %wide = zext i32 %mask to i64
   {groups("sectors", 32)}
   {groups("lines", 128)}
@@ -201,17 +222,19 @@ define internal void @wg_dense_{size}(ptr %site, i64 %base, i32 %mask) alwaysinl
   %requests = zext i1 %someone to i64
   %lanes = call i64 @llvm.ctpop.i64(i64 %wide)
   %bytes = shl i64 %lanes, {size.bit_length() - 1}
-  {row(["%requests", "%sectors", "%lines", "%bytes"], "%row")}
-  %before.sum = load <4 x i64>, ptr %site, align 8
-  %sum = add <4 x i64> %before.sum, %row
-  store <4 x i64> %sum, ptr %site, align 8
+  {row(["%requests", "%sectors", "%lines", "%bytes"], "%computed")}
+  store <4 x i64> %computed, ptr %row.p, align 8
+  store i64 %key, ptr %key.p
+  br label %add
+add:
+  {_ADD}
   ret void
 }}
 """
 
 
 def _look(rule: str, size: int) -> str:
-    """What is not as the last time at a site: search what was met at any, and compute what was not."""
+    """What a site does not remember: search what was met at any, and compute what was not."""
     return f"""
 define internal void @wg_look_{rule}_{size}(
   ptr %found, ptr %memory, <32 x i64> %a, i32 %mask

@@ -56,6 +56,20 @@ done:
 }}
 """
 
+
+def _row_bitmaps() -> str:
+    """The banks in use of each of four rows."""
+    lines = ["%r0 = sub <32 x i64> %all.banks, %all.banks"]
+    for k in range(4):
+        lines.append(f"%in{k} = icmp eq <32 x i64> %bank.first, %r{k}")
+        lines.append(f"%of{k} = select <32 x i1> %in{k}, <32 x i32> %bit, <32 x i32> zeroinitializer")
+        lines.append(f"%b{k} = call i32 @llvm.vector.reduce.or.v32i32(<32 x i32> %of{k})")
+        lines.append(f"%r{k + 1} = add <32 x i64> %r{k}, %all.banks")
+    return "\n  ".join(lines)
+
+
+_ROW_BITMAPS = _row_bitmaps()
+
 # The most distinct granules that any of `banks` banks must give to the lanes of a mask.
 PASSES = f"""
 define internal i64 @wg_passes(<32 x i64> %granules, i32 %mask, i64 %banks) noinline #0 {{
@@ -74,9 +88,46 @@ some:
   %high = call i64 @llvm.vector.reduce.umax.v32i64(<32 x i64> %for.high)
   %span = sub i64 %high, %low
   %apart = icmp ult i64 %span, %banks
-  br i1 %apart, label %once, label %start
+  br i1 %apart, label %once, label %measure
 once:
   ret i64 1
+measure:
+  %wrap.low = sub i64 %banks, 1
+  %in.row = and i64 %low, %wrap.low
+  %start.row = sub i64 %low, %in.row
+  %reach = sub i64 %high, %start.row
+  %four = shl i64 %banks, 2
+  %near = icmp ult i64 %reach, %four
+  br i1 %near, label %rows, label %start
+rows:
+  {splat("%start.row", "starts")}
+  {splat("%wrap.low", "wraps")}
+  {splat("%banks", "all.banks")}
+  %from.start = sub <32 x i64> %granules, %starts
+  %in.bank = and <32 x i64> %from.start, %wraps
+  %bank.first = sub <32 x i64> %from.start, %in.bank
+  %bit.wide = shl <32 x i64> splat (i64 1), %in.bank
+  %bit.all = trunc <32 x i64> %bit.wide to <32 x i32>
+  %bit = select <32 x i1> %lanes, <32 x i32> %bit.all, <32 x i32> zeroinitializer
+  {_ROW_BITMAPS}
+  %x = and i32 %b0, %b1
+  %y = and i32 %b2, %b3
+  %o = or i32 %b0, %b1
+  %p = or i32 %b2, %b3
+  %xy = and i32 %x, %y
+  %xp = and i32 %x, %p
+  %oy = and i32 %o, %y
+  %op = and i32 %o, %p
+  %three = or i32 %xp, %oy
+  %two.0 = or i32 %x, %y
+  %two = or i32 %two.0, %op
+  %is.two = icmp ne i32 %two, 0
+  %is.three = icmp ne i32 %three, 0
+  %is.four = icmp ne i32 %xy, 0
+  %upto.2 = select i1 %is.two, i64 2, i64 1
+  %upto.3 = select i1 %is.three, i64 3, i64 %upto.2
+  %upto.4 = select i1 %is.four, i64 4, i64 %upto.3
+  ret i64 %upto.4
 start:
   store <32 x i64> %granules, ptr %buffer
   store <32 x i8> zeroinitializer, ptr %counts
