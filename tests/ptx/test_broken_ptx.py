@@ -14,7 +14,7 @@ from tests.engines import CPU_ENGINES
 from tests.fuzz.broken_ptx import run_broken
 from tests.fuzz.watched import try_all
 
-_FIRST, _COUNT = map(int, os.environ.get("WARPGLASS_FUZZ", "0:300").split(":"))
+_FIRST, _COUNT = map(int, os.environ.get("WARPGLASS_FUZZ", "0:200").split(":"))
 _FILES = sorted((Path(__file__).parent / "broken").glob("*.ptx"))
 
 

@@ -89,7 +89,7 @@ class Pattern:
         """The PTX type of an operand place, given the modifiers' values; "" for a vector that has no such."""
         if form.type not in (None, "wide", "part"):
             return values.get(form.type, form.type)
-        own = values.get("type") or values[self.modifiers[-1].name]
+        own = values.get("type") or values.get(self.modifiers[-1].name, "")
         if form.type == "part":
             return _part(own, operand)
         return WIDER[own] if form.type == "wide" else own
