@@ -194,6 +194,30 @@ def test_compare(call: Call, tmp_path: Path):
     assert (change["name"], change["ratio"]) == ("gld_transactions", 0.5)
 
 
+# ---------------------------------------------------------------------------------------- bench --counters
+def test_rungs_say_how_they_use_memory(call: Call):
+    """On 2^13 doubles in blocks of 512: neighbours at distance 1, 2, 4 touch every sector and use a third."""
+    rungs = ("--rung", "cpu_recursive", "--rung", "neighbored", "--rung", "shared_interleaved_strided")
+    small = ("--size", "8192", "--repeat", "1", "--device", "cpu")
+    _, out, _ = call("bench", "reduction", *rungs, *small, "--counters", "--json", "-")
+    record = json.loads(out)
+    assert record["counted_for"] == "NVIDIA H100 80GB HBM3"
+    host, cuda, python, *shared = record["rows"]
+    assert host["metrics"] is None
+    for row in (cuda, python):
+        assert row["metrics"]["gld_efficiency"] == pytest.approx(33.3, abs=0.5)
+        assert row["labels"]["gld_efficiency"] == "exact"
+        assert row["metrics"]["shared_bank_conflicts"] == 0
+    assert all(row["metrics"]["shared_bank_conflicts"] > 0 for row in shared)
+    for columns in (80, 140):
+        _, text, _ = call("bench", "reduction", *rungs, *small, "--counters", columns=columns)
+        assert "Counted by the engine for NVIDIA H100 80GB HBM3" in text
+        assert max(len(line.rstrip()) for line in text.splitlines()) <= columns
+    assert (
+        json.loads(call("bench", "reduction", *rungs, *small, "--json", "-")[1])["rows"][1]["metrics"] is None
+    )
+
+
 # ---------------------------------------------------------------------------------------- bad usage
 @pytest.mark.parametrize(
     ("words", "message"),

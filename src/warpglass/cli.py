@@ -88,6 +88,9 @@ def bench(
     as_written: Annotated[
         bool, typer.Option("--as-written", help="Add the kernels with the defects of the course notes.")
     ] = False,
+    counters: Annotated[
+        bool, typer.Option("--counters", help="Count each rung on the engine: load efficiency and so on.")
+    ] = False,
     timeout: TimeoutOption = 60.0,
 ) -> None:
     """Run every rung of a ladder, verify the results, print times and speedups."""
@@ -109,6 +112,7 @@ def bench(
             data=data,
             seed=seed,
             timeout=timeout,
+            counters=counters,
             progress=progress,
         )
     _report_bench(result, json_path, explain)

@@ -47,10 +47,10 @@ def profile(
     profile of a part of a launch.
     """
     launch = lab.make_launch(kernel, grid, block, args, shared, timeout)
-    return count(kernel, launch, model, caches)
+    return count(launch, model, caches)
 
 
-def count(kernel: lab.Kernel, launch: Launch, model: str, caches: bool = True) -> Profile:
+def count(launch: Launch, model: str, caches: bool = True) -> Profile:
     """Make a launch on the engine and count it."""
     place = lab.backend("cpu", model)
     assert isinstance(place, CpuBackend)
@@ -65,8 +65,8 @@ def count(kernel: lab.Kernel, launch: Launch, model: str, caches: bool = True) -
     found = _launch_numbers(launch, fit, place.model)
     numbers = profiling.evaluate(seen.program, tallies, machine.translation, found, simulated)
     return Profile(
-        kernel=kernel.name,
-        language=kernel.language,
+        kernel=launch.compiled.name,
+        language=launch.compiled.language,
         model=place.model.key,
         target=target_of(place.model),
         device=place.description,
@@ -88,8 +88,8 @@ def count(kernel: lab.Kernel, launch: Launch, model: str, caches: bool = True) -
 def recorder(found: list[Profile], model: str, caches: bool = True) -> lab.Watcher:
     """A watcher for `lab.watching` that counts every launch and adds its profile to `found`."""
 
-    def watch(kernel: lab.Kernel, _: Backend, launch: Launch) -> Outcome:
-        profile = replace(count(kernel, launch, model, caches), site=_site())
+    def watch(_kernel: lab.Kernel, _place: Backend, launch: Launch) -> Outcome:
+        profile = replace(count(launch, model, caches), site=_site())
         found.append(profile)
         return Outcome(profile.seconds, profile.time_label)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,9 @@ class Row:
 
     `seconds` is the median of `repeats`; None, like everything that follows from it, if the run failed, and
     `failure` says why. Grid, block and shared bytes are None for the host's own computation. Speedups are
-    against the previous rung of the same table and language, and against its first.
+    against the previous rung of the same table and language, and against its first. `metrics` and their
+    `labels` are of the rung's first launch, counted by the engine wherever the times are from; None if nobody
+    asked for them.
     """
 
     rung: str
@@ -51,6 +54,8 @@ class Row:
     bound: float | None
     verified: bool
     failure: str | None = None
+    metrics: Mapping[str, float] | None = None  # by nvprof's names
+    labels: Mapping[str, str] | None = None  # how certain each of them is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +67,7 @@ class Record:
     backend: str
     version: str
     rows: tuple[Row, ...]
+    counted_for: str | None = None  # the GPU that the rows' metrics are for
     schema: int = SCHEMA
 
     def to_json(self) -> str:

@@ -21,10 +21,10 @@ from rich.table import Table
 from rich.text import Text
 
 from ..record import Record, Row
+from .bench_counters import LANGUAGES, print_counters
 from .console import text_console, text_of
 from .figures import format_bytes, format_ratio, format_seconds, format_sum
 
-LANGUAGES = {"cuda": "C++", "python": "Python"}
 TIME_HEADINGS = {"engine": "engine time", "gpu": "GPU time"}
 PLACES = {"engine": "engine", "gpu": "GPU"}
 AS_WRITTEN = "_as_written"
@@ -43,7 +43,7 @@ def print_bench(record: Record, console: Console) -> None:
     """Print all tables of a record."""
     _line(console, f"Device: {record.device}")
     for (_, as_written), group in groupby(record.rows, key=lambda row: (row.table, row.as_written)):
-        _print_table(list(group), as_written, console)
+        _print_table(list(group), as_written, record.counted_for, console)
 
 
 def render_text(record: Record, width: int) -> str:
@@ -53,7 +53,7 @@ def render_text(record: Record, width: int) -> str:
     return text_of(console)
 
 
-def _print_table(rows: Sequence[Row], as_written: bool, console: Console) -> None:
+def _print_table(rows: Sequence[Row], as_written: bool, counted_for: str | None, console: Console) -> None:
     first = rows[0]
     console.print()
     _line(console, first.title + (", as written in the course notes" if as_written else ""), style="bold")
@@ -67,6 +67,7 @@ def _print_table(rows: Sequence[Row], as_written: bool, console: Console) -> Non
     for table in tables:
         console.print()
         console.print(table)
+    print_counters(rows, counted_for, console)
     console.print()
     for text in _summary(rows, label):
         _line(console, text)

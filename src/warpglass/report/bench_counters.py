@@ -1,0 +1,85 @@
+"""How well each rung of a bench uses memory and lanes: the table of `warpglass bench --counters`.
+
+Belongs here: the columns, and how certain they are. The engine has counted, whatever device the times are
+from, so the table stands apart from the times and names the GPU that it is for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ..record import Row
+from .profile_lines import short
+
+LANGUAGES = {"cuda": "C++", "python": "Python"}
+
+
+_WIDE = 100  # columns from which there is room for whole kernel names
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A metric; `over` is the count without which a share means nothing."""
+
+    heading: str
+    metric: str
+    share: bool
+    over: str | None = None
+
+
+_COLUMNS = (
+    _Column("load\neff.", "gld_efficiency", True, "gld_transactions"),
+    _Column("store\neff.", "gst_efficiency", True, "gst_transactions"),
+    _Column("bank\nconflicts", "shared_bank_conflicts", False),
+    _Column("branch\neff.", "branch_efficiency", True, "branch"),
+    _Column("warp\neff.", "warp_execution_efficiency", True),
+    _Column("occu-\npancy", "theoretical_occupancy", True),
+    _Column("instruc-\ntions", "inst_executed", False),
+)
+
+
+def print_counters(rows: Sequence[Row], counted_for: str | None, console: Console) -> None:
+    """Print what was counted of the rungs of a table; nothing if nothing was."""
+    counted = [(number, row) for number, row in enumerate(rows, 1) if row.metrics is not None]
+    if not counted:
+        return
+    console.print()
+    console.print(Text(f"Counted by the engine for {counted_for} (efficiencies in percent)", style="bold"))
+    names = [row.kernel if console.width >= _WIDE else row.rung for _, row in counted]
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    table.add_column("id", justify="right")
+    for column in _COLUMNS:
+        table.add_column(column.heading, justify="right", no_wrap=True)
+    table.add_column("kernel", overflow="fold")
+    table.add_column("lang")
+    language = counted[0][1].language
+    for (number, row), name in zip(counted, names, strict=True):
+        if row.language != language:
+            table.add_row()
+        language = row.language
+        cells = (_cell(column, row) for column in _COLUMNS)
+        table.add_row(str(number), *cells, Text(name), LANGUAGES[row.language])
+    console.print(table)
+    for label in ("exact", "ptx-level", "modelled", "measured"):
+        found = [column.metric for column in _COLUMNS if _label(column, [row for _, row in counted]) == label]
+        if found:
+            console.print(Text(f"{label}: {', '.join(found)}", style="dim"))
+
+
+def _cell(column: _Column, row: Row) -> str:
+    metrics = row.metrics or {}
+    if column.over is not None and not metrics[column.over]:
+        return "-"
+    value = metrics[column.metric]
+    return f"{value:.1f}" if column.share else short(value)
+
+
+def _label(column: _Column, rows: Sequence[Row]) -> str:
+    """The least certain label of a column."""
+    order = ("measured", "exact", "ptx-level", "modelled")
+    return max(((row.labels or {})[column.metric] for row in rows), key=order.index)
