@@ -116,40 +116,70 @@ class AccessProbe(Probe):
 
     def _count(self, at: Emission, site: Site, space: str, address: Value) -> None:
         rule = choose_rule(self._items[site.step], space, site.write)
-        helper = (rule, site.size)
-        if address.offsets is None or address.ok is not None:
-            totals = self._site(at, site, space, site_words(helper))
-            self._count_any(at, totals, helper, at.lanes.as_vector(address).ir)
+        if address.offsets is None:
+            self._count_any(at, site, space, rule, address)
             return
         rows = _rows(rule, site.size, address.offsets)
-        if at.mask == "-1":
-            if all(row == rows[0] for row in rows):
-                self.constant.append(CountedSite(site.step, space, site.write, site.size, 0, rows[0]))
-            else:
-                self._add_row(at, self._site(at, site, space, TOTALS), rows, site.size, address.ir)
-            return
-        dense = rule == "global" and site.size in _DENSE and _side_by_side(address.offsets, site.size)
-        totals = self._site(at, site, space, KNOWN_SITE)
-        b = at.builder
-        full, part, done = b.label("all"), b.label("some"), b.label("counted")
-        whole = self._whole(at, rows)
-        if whole is not None:
-            self.whole.append(CountedSite(site.step, space, site.write, site.size, whole, rows[0]))
-            full = done
-        b.branch(b.value(f"icmp eq i32 {at.mask}, -1"), full, part)
-        if whole is None:
-            b.place(full)
-            self._add_row(at, totals, rows, site.size, address.ir)
+        if address.ok is not None:
+            b = at.builder
+            known, unknown, done = b.label("known"), b.label("unknown"), b.label("either")
+            b.branch(address.ok, known, unknown)
+            b.place(known)
+            self._count_form(at, site, space, rule, rows, replace(address, ok=None, lanes=None))
             b.jump(done)
-        b.place(part)
-        if dense:
-            self._dense.add(site.size)
-            args = [("ptr", totals), ("i64", address.ir), ("i32", at.mask)]
-            b.call("void", f"wg_dense_{site.size}", args)
+            b.place(unknown)
+            self._count_any(at, site, space, rule, address)
+            b.jump(done)
+            b.place(done)
+        elif all(row == rows[0] for row in rows) and at.mask in ("-1", self._mask):
+            self._count_constant(at, site, space, rule, rows, address)
         else:
-            self._count_known(at, totals, helper, address)
+            self._count_form(at, site, space, rule, rows, address)
+
+    def _count_constant(
+        self, at: Emission, site: Site, space: str, rule: str, rows: tuple[Row, ...], address: Value
+    ) -> None:
+        """Numbers that are the same at every place: full warps are counted once a block."""
+        if at.mask == "-1":
+            self.constant.append(CountedSite(site.step, space, site.write, site.size, 0, rows[0]))
+            return
+        b = at.builder
+        self.whole.append(CountedSite(site.step, space, site.write, site.size, self._whole(at), rows[0]))
+        part, done = b.label("some"), b.label("counted")
+        b.branch(b.value(f"icmp eq i32 {at.mask}, -1"), done, part)
+        b.place(part)
+        self._count_part(at, self._site(at, site, space, KNOWN_SITE), rule, site.size, address)
         b.jump(done)
         b.place(done)
+
+    def _count_form(
+        self, at: Emission, site: Site, space: str, rule: str, rows: tuple[Row, ...], address: Value
+    ) -> None:
+        """Known distances between the lanes."""
+        totals = self._site(at, site, space, KNOWN_SITE)
+        if at.mask == "-1":
+            self._add_row(at, totals, rows, site.size, address.ir)
+            return
+        b = at.builder
+        full, part, done = b.label("all"), b.label("some"), b.label("counted")
+        b.branch(b.value(f"icmp eq i32 {at.mask}, -1"), full, part)
+        b.place(full)
+        self._add_row(at, totals, rows, site.size, address.ir)
+        b.jump(done)
+        b.place(part)
+        self._count_part(at, totals, rule, site.size, address)
+        b.jump(done)
+        b.place(done)
+
+    def _count_part(self, at: Emission, totals: str, rule: str, size: int, address: Value) -> None:
+        """Known distances between lanes of which some may be missing."""
+        assert address.offsets is not None
+        if rule == "global" and size in _DENSE and _side_by_side(address.offsets, size):
+            self._dense.add(size)
+            args = [("ptr", totals), ("i64", address.ir), ("i32", at.mask)]
+            at.builder.call("void", f"wg_dense_{size}", args)
+        else:
+            self._count_known(at, totals, (rule, size), address)
 
     def _site(self, at: Emission, site: Site, space: str, words: int) -> str:
         """A pointer to the words of a new site."""
@@ -157,27 +187,24 @@ class AccessProbe(Probe):
         self.sites.append(CountedSite(site.step, space, site.write, site.size, word))
         return self.place(at, word)
 
-    def _whole(self, at: Emission, rows: tuple[Row, ...]) -> int | None:
-        """The word that counts how often all lanes of a block's warps run it.
-
-        It serves accesses that cost the same at every place and whose lanes are those of their block.
-        """
-        if at.mask != self._mask or any(row != rows[0] for row in rows):
-            return None
+    def _whole(self, at: Emission) -> int:
+        """The word that counts how often all lanes of a block's warps run it."""
         if self._whole_word is None:
             self._whole_word = self._words.take(1)
-            all_ = at.builder.value(f"icmp eq i32 {at.mask}, -1")
-            self.add(at, self._whole_word, at.builder.value(f"zext i1 {all_} to i64"))
+            every = at.builder.value(f"icmp eq i32 {at.mask}, -1")
+            self.add(at, self._whole_word, at.builder.value(f"zext i1 {every} to i64"))
         return self._whole_word
 
-    def _count_any(self, at: Emission, totals: str, helper: Helper, addresses: str) -> None:
+    def _count_any(self, at: Emission, site: Site, space: str, rule: str, address: Value) -> None:
+        helper = (rule, site.size)
+        totals = self._site(at, site, space, site_words(helper))
         memory = self._memories.get(helper)
         if memory is None:
             memory = self._memories[helper] = self._words.take(memory_words(helper))
         args = [
             ("ptr", totals),
             ("ptr", self.place(at, memory)),
-            ("<32 x i64>", addresses),
+            ("<32 x i64>", at.lanes.as_vector(address).ir),
             ("i32", at.mask),
         ]
         at.builder.call("void", f"wg_count_{helper[0]}_{helper[1]}", args)

@@ -18,8 +18,8 @@ from .row_code import DISTINCT, PASSES, global_row, local_row, row, shared_row, 
 
 TOTALS = 4  # words of a site whose accesses have constant numbers
 # A site remembers several accesses, behind its totals: the numbers of each, its key, its distances.
-ENTRIES, _KEY, _BEFORE = 8, 4, 5
-KNOWN_SITE = TOTALS + ENTRIES * _BEFORE  # words of a site where distances are known
+_ENTRIES, _KNOWN_ENTRIES, _KEY, _BEFORE = 8, 32, 4, 5
+KNOWN_SITE = TOTALS + _KNOWN_ENTRIES * _BEFORE  # words of a site where distances are known
 INLINED = 24  # sites up to which their code is put in place, which costs time to compile
 SLOTS = 16
 # Slots of accesses at known distances, and their words: mask and place, then the four numbers.
@@ -93,7 +93,7 @@ def _distance(rule: str) -> tuple[str, int]:
 
 def site_words(helper: Helper) -> int:
     """Words of a site at which distances between lanes are not known."""
-    return TOTALS + ENTRIES * _entry_words(helper[0])
+    return TOTALS + _ENTRIES * _entry_words(helper[0])
 
 
 def _entry_words(rule: str) -> int:
@@ -123,7 +123,7 @@ define internal void @wg_count_{rule}_{size}(
   {splat("%lane.0", "lanes.0")}
   %{all_} = sub <32 x i64> %a, %lanes.0{narrow}
   %step = extractelement <32 x {word}> %distances, i32 1
-  {_key(rule, "%lane.0", more, _entry_words(rule))}
+  {_key(rule, "%lane.0", more)}
   %before.p = getelementptr i64, ptr %row.p, i64 {_BEFORE}
   %before = load <32 x {word}>, ptr %before.p, align 8
   %differs = icmp ne <32 x {word}> %distances, %before
@@ -145,7 +145,7 @@ add:
 define internal void @wg_count_{rule}_{size}_at(
   ptr %site, ptr %memory, i64 %base, i32 %mask, ptr %table
 ) {_linkage(inlined)} #0 {{
-  {_key(rule, "%base", "add i64 0, 0", _BEFORE)}
+  {_key(rule, "%base")}
   br i1 %same.key, label %add, label %look
 look:
   store i64 %key, ptr %key.p
@@ -162,21 +162,22 @@ def _linkage(inlined: bool) -> str:
     return "alwaysinline" if inlined else "noinline"
 
 
-def _key(rule: str, address: str, more: str, words: int) -> str:
+def _key(rule: str, address: str, more: str = "") -> str:
     """A number for the acting lanes and the place, which is never 0, and whether its entry has it.
 
-    The entry also depends on one `more` number. Entries have so many words.
+    Where distances are not known, the entry depends on one of them, too: `more`.
     """
+    entries, words = (_ENTRIES, _entry_words(rule)) if more else (_KNOWN_ENTRIES, _BEFORE)
     return f"""%place = and i64 {address}, {_period(rule) - 1}
   %place.high = shl i64 %place, 33
   %mask.wide = zext i32 %mask to i64
   %pattern = or i64 %place.high, %mask.wide
   %key = or i64 %pattern, 4294967296
-  %more = {more}
+  %more = {more or "add i64 0, 0"}
   %mixed = mul i64 %more, 2246822507
   %mix.key = add i64 %key, %mixed
   %mix = mul i64 %mix.key, -7046029254386353131
-  %entry = lshr i64 %mix, {65 - ENTRIES.bit_length()}
+  %entry = lshr i64 %mix, {65 - entries.bit_length()}
   %entries.p = getelementptr i64, ptr %site, i64 {TOTALS}
   %row.p = getelementptr [{words} x i64], ptr %entries.p, i64 %entry
   %key.p = getelementptr i64, ptr %row.p, i64 {_KEY}
@@ -212,7 +213,7 @@ def dense_helper(size: int, inlined: bool) -> str:
 
     return f"""
 define internal void @wg_dense_{size}(ptr %site, i64 %base, i32 %mask) {_linkage(inlined)} #0 {{
-  {_key("global", "%base", "add i64 0, 0", _BEFORE)}
+  {_key("global", "%base")}
   br i1 %same.key, label %add, label %look
 look:
   %wide = zext i32 %mask to i64
