@@ -96,6 +96,7 @@ class CpuBackend:
         """
         outcome, executable, workers = self._launch(launch, instrument, begin)
         totals = np.sum([worker.words for worker in workers], axis=0)
+        executable.release()
         program = prepare(launch.compiled).program
         return outcome, Observed(program, executable.probes, totals)
 

@@ -85,6 +85,10 @@ class Executable:
             self._workers.append(worker)
         return self._workers[:count]
 
+    def release(self) -> None:
+        """Give back the workers' buffers, which observers may have made large."""
+        self._workers.clear()
+
 
 class Prepared:
     """A kernel's program with its executables by block shape."""
