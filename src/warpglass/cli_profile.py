@@ -54,6 +54,9 @@ def profile(
         ),
     ] = None,
     shared: Annotated[str, typer.Option(help="Bytes of dynamic shared memory.")] = "0",
+    device: Annotated[
+        str, typer.Option(help="cpu counts on the engine; gpu measures with Nsight Compute beside that.")
+    ] = "cpu",
     model: Annotated[str, typer.Option(help="The GPU whose machine code and limits apply.")] = "h100",
     metric: Annotated[
         list[str] | None,
@@ -89,7 +92,7 @@ def profile(
     chosen = find([name for text in metric or () for name in text.split(",") if name], known)
     view = _View(chosen, lines, gpu_summary, csv, json_output, log_file, save)
     if is_script(target):
-        given = {"--grid": grid, "--block": block, "--arg": arg}
+        given = {"--grid": grid, "--block": block, "--arg": arg, "--device": device != "cpu" or None}
         _refuse_launch_options([name for name, value in given.items() if value is not None])
         _profile_script(target, arguments or (), view, model, caches)
         return
@@ -108,6 +111,7 @@ def profile(
         parse_dimensions(block),
         make_arguments([parse_argument(text) for text in arg or ()]),
         shared=parse_size(shared),
+        device=device,
         model=model,
         timeout=timeout,
         caches=caches,

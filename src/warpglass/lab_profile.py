@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
@@ -13,6 +14,7 @@ from typing import Any
 
 from . import __version__, devices, lab
 from .devices import Device
+from .engine import ncu
 from .engine.backend import Backend, Launch, Outcome
 from .engine.cpu import CpuBackend
 from .errors import CompileError
@@ -21,6 +23,8 @@ from .models.caches import counters as cache_counters
 from .models.nsight_occupancy import driver_shared, nsight_metrics
 from .models.occupancy import Demand, Occupancy, occupancy
 from .observe import profiling
+from .observe.counters import COUNTERS, MEASURED
+from .observe.metrics import METRICS
 from .profile_record import LineProfile, Numbers, Profile
 from .sass.translate import Translation, translate
 from .source.compiled import Compiled
@@ -40,6 +44,9 @@ def profile(
 ) -> Profile:
     """Run a kernel once on the engine and count what Nsight Compute counts; results are in the arrays.
 
+    With `device` "gpu" the launch is made on that GPU as well, by Nsight Compute in a process of its own;
+    what it measures takes the place of what the engine counts, which is kept in `counted`.
+
     `model` names the GPU whose compiler target, occupancy, limits and caches apply. Simulating `caches` takes
     one thread and most of the time; without it there is no traffic of the second-level cache and of DRAM.
     Arguments are those of `run`.
@@ -47,7 +54,9 @@ def profile(
     profile of a part of a launch.
     """
     launch = lab.make_launch(kernel, grid, block, args, shared, timeout)
-    return count(launch, model, caches)
+    if device in ("cpu", "auto"):
+        return count(launch, model, caches)
+    return _measured(launch, device, model, caches)
 
 
 def count(launch: Launch, model: str, caches: bool = True) -> Profile:
@@ -83,6 +92,48 @@ def count(launch: Launch, model: str, caches: bool = True) -> Profile:
         notes=machine.notes,
         version=__version__,
     )
+
+
+def _measured(launch: Launch, device: str, model: str, caches: bool) -> Profile:
+    """Count a launch and measure it on a GPU, in this order: a kernel that fails or never ends fails here."""
+    place = lab.backend(device)
+    ncu.find_ncu()
+    with tempfile.TemporaryDirectory(prefix="warpglass-ncu-") as folder:
+        job = Path(folder) / "launch.pickle"
+        ncu.save_launch(launch, job)
+        profile = count(launch, model, caches)
+        measured = ncu.measure(job, _MEASURABLE, device, launch.timeout)
+    return _beside(profile, measured, place.description)
+
+
+def _beside(profile: Profile, measured: ncu.Measurement, device: str) -> Profile:
+    """The profile with measured numbers in place of those that the engine counted."""
+    counters = {**profile.counters, **{n: v for n, v in measured.numbers.items() if n in COUNTERS}}
+    names = {name for name in measured.numbers if name in COUNTERS}
+    metrics = dict(profile.metrics)
+    for name, metric in METRICS.items():
+        if names.issuperset(metric.counters):
+            metrics[name] = metric.value(counters)
+            names.add(name)
+    notes = profile.notes
+    own = "{}.{}".format(*devices.get(profile.model).capability)
+    if measured.capability not in ("", own):
+        notes += (f"the GPU has compute capability {measured.capability}, the engine counted for {own}",)
+    return replace(
+        profile,
+        device=device,
+        counters=Numbers(counters),
+        metrics=Numbers(metrics),
+        labels={**profile.labels, **dict.fromkeys(names, MEASURED)},
+        counted={n: v for n, v in {**profile.counters, **profile.metrics}.items() if n in names},
+        seconds=measured.numbers[ncu.SECONDS] * 1e-9,
+        time_label="gpu",
+        notes=notes,
+    )
+
+
+# The launch's own numbers follow from its configuration: there is nothing to measure.
+_MEASURABLE = tuple(name for name in COUNTERS if name.startswith(("l1tex__", "lts__", "dram__", "sm")))
 
 
 def recorder(found: list[Profile], model: str, caches: bool = True) -> lab.Watcher:
