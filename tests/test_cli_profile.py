@@ -194,6 +194,15 @@ def test_compare(call: Call, tmp_path: Path):
     assert (change["name"], change["ratio"]) == ("gld_transactions", 0.5)
 
 
+def test_a_saved_profile_has_a_place_on_the_roofline(call: Call, tmp_path: Path):
+    """The engine's time is not taken for a GPU's."""
+    path = str(tmp_path / "a.json")
+    call("profile", REDUCE, *LAUNCH, "--save", path, "--csv")
+    _, out, _ = call("roofline", path)
+    assert "Memory-bound" in out
+    assert "engine time, which says nothing about this GPU" in out
+
+
 # ---------------------------------------------------------------------------------------- bench --counters
 def test_rungs_say_how_they_use_memory(call: Call):
     """On 2^13 doubles in blocks of 512: neighbours at distance 1, 2, 4 touch every sector and use a third."""

@@ -203,7 +203,7 @@ def points_from_profile(record: Mapping[str, Any]) -> tuple[Work, ...]:
     """Return the works of a saved profile.
 
     The record has "kernel" (or "name"), "metrics" ({nvprof's name: number}), and optionally "seconds" and
-    "label" (whose time it is); or "profiles", a list of such. Raises ValueError naming what is missing.
+    "time_label" (whose time it is); or "profiles", a list of such. Raises ValueError naming what is missing.
     """
     if "profiles" in record:
         return tuple(work for entry in record["profiles"] for work in points_from_profile(entry))
@@ -227,6 +227,6 @@ def points_from_profile(record: Mapping[str, Any]) -> tuple[Work, ...]:
             flops,
             moved,
             None if seconds is None else float(seconds),
-            str(record.get("label", "gpu")),
+            str(record.get("time_label", "gpu")),
         ),
     )
