@@ -129,7 +129,8 @@ METRICS = {
 
 
 def test_points_of_a_profile():
-    (work,) = points_from_profile({"kernel": "mm", "metrics": METRICS, "seconds": 1e-3, "time_label": "engine"})
+    saved = {"kernel": "mm", "metrics": METRICS, "seconds": 1e-3, "time_label": "engine"}
+    (work,) = points_from_profile(saved)
     assert work == Work("mm", {"fp32": 2e9}, {"dram": 48e6, "l1": 160e6, "shared": 384e6}, 1e-3, "engine")
 
 
