@@ -13,7 +13,7 @@ from .table import Match
 _ACQUIRES = ("acquire", "acq_rel", "sc")
 _RELEASES = ("release", "acq_rel", "sc")
 _UPDATES = ("atom", "red")
-_OBJECTS = ("mbarrier",)  # operations on barriers in memory order by themselves
+_WAITS = ("test_wait", "try_wait")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,8 @@ class Ordering:
     """What an access or a fence orders.
 
     `strong` accesses of different threads do not race; `atomic` ones are performed by one thread at a time;
-    `volatile` is strong by its qualifier only. `block` says that the scope is the block's threads.
+    `volatile` is strong by its qualifier only. `reads` and `writes` say what an access does with the value
+    that others may wait for. `block` says that the scope is the block's threads.
     """
 
     strong: bool = False
@@ -29,6 +30,8 @@ class Ordering:
     atomic: bool = False
     acquires: bool = False
     releases: bool = False
+    reads: bool = False
+    writes: bool = False
     block: bool = False
     fence: bool = False
 
@@ -50,24 +53,30 @@ def ordering_of(m: Match) -> Ordering:
             block=scope == "cta",
             fence=scope is not None,
         )
-    block = m.scope == "cta"
-    if opcode in _OBJECTS or "mbarrier" in m.instruction.modifiers:
-        return Ordering(strong=True, atomic=True, acquires=True, releases=True, block=True)
+    block, reads = m.scope == "cta", opcode == "ld"
+    if opcode == "mbarrier" or "mbarrier" in m.instruction.modifiers:
+        if m.op in _WAITS:
+            return Ordering(strong=True, acquires=True, reads=True, block=True)
+        return Ordering(strong=True, atomic=True, releases=True, writes=True, block=True)
     if opcode in _UPDATES:
         return Ordering(
             strong=True,
             atomic=True,
-            acquires=True,  # whoever reads a value by an update goes on with what came with it
+            acquires=opcode == "atom",  # who reads a value by an update goes on with what came with it
             releases=m.sem in _RELEASES,
+            reads=True,
+            writes=True,
             block=block,
         )
     if m.volatile is not None:
-        return Ordering(strong=True, volatile=True)
+        return Ordering(strong=True, volatile=True, reads=reads, writes=not reads)
     if m.sem is not None or m.mmio is not None:
         return Ordering(
             strong=True,
             acquires=m.sem in _ACQUIRES,
             releases=m.sem in _RELEASES,
+            reads=reads,
+            writes=not reads,
             block=block,
         )
     return Ordering()

@@ -9,7 +9,8 @@ from ...check_record import Finding
 from ...codegen import Probe
 from ...engine.cpu import Begun
 from ...program import Program
-from . import native
+from . import layout, native
+from .communication import Communication
 from .events import DetectorProbe
 from .explain import explain
 from .marked import unread_inputs, unwritten_outputs
@@ -27,6 +28,7 @@ class Checker:
         self._purposes = dict(purposes or {})
         self._begun: Begun | None = None
         self._memory: Memory | None = None
+        self._communication: Communication | None = None  # kept alive for the launch
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Checker)
@@ -56,6 +58,11 @@ class Checker:
         }
         self._memory = Memory(begun, granules(begun), sorted(marked))
         places = native.addresses()
+        if probe.communicates:
+            self._communication = Communication(begun, self._memory, probe)
+            places = {**places, "order": self._communication.order}
+            for state in self._memory.states:
+                state[layout.ASK] = self._communication.ask
         for worker, state in zip(begun.workers, self._memory.states, strict=True):
             worker.words[probe.state] = state.ctypes.data
             for name, address in places.items():

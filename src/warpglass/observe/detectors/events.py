@@ -36,8 +36,8 @@ class DetectorProbe(Probe):
         self._addresses, self._values, self._members = (words.take(_ROOM) for _ in range(3))
         self.places: list[Step | None] = [None]
         self._numbers: dict[object, int] = {}
-        self._steps = {step.number: step for block in program.blocks for step in block.all_steps}
-        self._orderings = {number: ordering_of(step.match) for number, step in self._steps.items()}
+        self.steps = {step.number: step for block in program.blocks for step in block.all_steps}
+        self.orderings = {number: ordering_of(step.match) for number, step in self.steps.items()}
         self._used = uses_of_loads(program)
         self._leads_to_barrier = _leads_to_barrier(program.blocks)
         self._uncounted = not any(_counts(block) for block in program.blocks)
@@ -47,7 +47,7 @@ class DetectorProbe(Probe):
 
     def _fencing(self) -> list[Ordering]:
         """Fences, and accesses that are fences themselves."""
-        return [one for one in self._orderings.values() if one.fence or one.releases]
+        return [one for one in self.orderings.values() if one.fence or one.releases]
 
     # ------------------------------------------------------------------------------------ events
     def block(self, at: Emission, index: int, block: Block) -> None:
@@ -64,9 +64,8 @@ class DetectorProbe(Probe):
     def access(self, at: Emission, site: Site, address: Value) -> None:
         if site.space not in layout.SPACES:
             return
-        b = at.builder
-        step = self._steps[site.step]
-        ordering = self._orderings[site.step]
+        step = self.steps[site.step]
+        ordering = self.orderings[site.step]
         addresses = self._keep(at, self._addresses, at.lanes.as_vector(address).ir)
         values, element = "0", site.size
         if at.values:
@@ -95,11 +94,10 @@ class DetectorProbe(Probe):
         if site.space == "local" or (site.space == "generic" and self.program.local.size):
             self._call(at, "access_local", str(info), mask, warp, addresses)
         if self.communicates and ordering.strong and site.space != "local":
-            b.emit("; what the access orders")
             self._order(at, step, addresses)
 
     def fence(self, at: Emission, step: Step) -> None:
-        if self.communicates and self._orderings[step.number].fence:
+        if self.communicates and self.orderings[step.number].fence:
             self._order(at, step, "0")
 
     def barrier(self, at: Emission, end: Barrier, others: Mapping[int, str]) -> None:
@@ -121,9 +119,10 @@ class DetectorProbe(Probe):
                 str(self.place_of(end.step)),
                 where,
             )
+        if self.communicates:
+            self._order(at, end.step, "0")
         if self._uncounted:
             self._call(at, "arrive", self._warp(at), "0", "0", "1", "-1")
-            self._gather(at, end.step)
 
     def arrive(self, at: Emission, barrier: str, count: str | None, *, wait: bool) -> None:
         b = at.builder
@@ -140,8 +139,6 @@ class DetectorProbe(Probe):
             "1" if wait else "0",
             self._wide(at, generation),
         )
-        if wait:
-            self._gather(at, self._steps[at.lanes.access.step])
 
     def park(self, at: Emission, step: Step, members: Value, others: str) -> None:
         place = self.place_of(step)
@@ -163,7 +160,7 @@ class DetectorProbe(Probe):
             self._order(at, step, masks)
 
     def exchange(self, at: Emission, sources: Value) -> None:
-        step = self._steps[at.lanes.access.step]
+        step = self.steps[at.lanes.access.step]
         if step.match.row.meaning is not shfl or step.number not in self._met:
             return
         kept = self._keep(at, self._values, at.lanes.as_vector(at.lanes.extend(sources, "i64", False)).ir)
@@ -199,10 +196,6 @@ class DetectorProbe(Probe):
         """Tell the host's part of what a step orders."""
         number, mask = str(step.number), self._wide(at, at.mask)
         self._call(at, "order", number, mask, self._warp(at), words)
-
-    def _gather(self, at: Emission, step: Step) -> None:
-        if self.communicates:
-            self._order(at, step, "0")
 
     def _keep(self, at: Emission, word: int, lanes: str) -> str:
         b = at.builder

@@ -20,6 +20,7 @@ _FUNCTIONS: dict[str, tuple[Any, int]] = {
     "diverge": (orders.diverge, 6),
     "exchange": (orders.exchange, 7),
     "report_absent": (orders.report_absent, 1),
+    "settle": (orders.settle, 2),
 }
 NAMES = tuple(_FUNCTIONS)
 

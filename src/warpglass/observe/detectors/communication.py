@@ -1,0 +1,292 @@
+"""What fences, atomic and volatile accesses order: who may know of whose accesses by reading a value.
+
+Only kernels that have fences, or accesses that are ones, come here; the host follows them in Python. The
+rules are PTX's, taken as programs rely on them:
+
+* A fence notes what its thread knows. What the thread then stores or updates by a strong access **releases**
+  that: it goes with the value. A barrier passes on to its threads what each of them knows and has fenced.
+* Who reads the value by an atomic update, or by a load with acquire or followed by a fence, **acquires** it.
+* An update continues the chain of what it replaces, a store begins a new one.
+
+What a thread knows by reading is a set of chains, each up to the length that it had then. Fences of the
+block's scope count within the block.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...engine.cpu import Begun
+from ...isa.ordering import Ordering
+from . import layout, native
+from .events import DetectorProbe
+from .memory import Memory
+
+_SHARED_WINDOW = 1
+_WINDOW_SHIFT = 48
+
+Learned = dict["Chain", int]  # chains, and how many of their links are known
+Thread = tuple[int, int]  # warp and lane
+
+
+class Chain:
+    """What came with the values of one place: links in order, found by block."""
+
+    def __init__(self) -> None:
+        self.links: list[Link] = []
+        self.by_block: dict[int, list[tuple[int, Link]]] = {}
+
+    def add(self, link: Link) -> None:
+        """Append a link."""
+        self.by_block.setdefault(link.block, []).append((len(self.links), link))
+        self.links.append(link)
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What a warp's lanes know of their own block at a fence."""
+
+    warp: int
+    time: int
+    warps: Sequence[int]  # the time of each warp up to which all is known
+    together: int  # the same of the warp's own lanes
+    clocks: np.ndarray | None  # what its lanes know of each other beyond that
+
+    def covers(self, lane: int, warp: int, other: int, time: int) -> bool:
+        """Whether `lane` knows of an access of lane `other` of a warp at a time."""
+        if warp != self.warp:
+            return self.warps[warp] >= time
+        if self.together >= time or (lane == other and self.time >= time):
+            return True
+        return self.clocks is not None and int(self.clocks[lane, other]) >= time
+
+
+@dataclass(frozen=True, slots=True)
+class Fenced:
+    """What a lane has put behind a fence; `within` says that only its block may take it."""
+
+    knowledge: Knowledge
+    lane: int
+    learned: Learned
+    within: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What one thread has released with a value."""
+
+    block: int
+    parts: tuple[Fenced, ...]
+
+
+@dataclass
+class BlockState:
+    """What the threads of the block under way have learned and fenced, beyond what barriers say."""
+
+    block: int
+    everyone: Learned = field(default_factory=dict)
+    learned: dict[Thread, Learned] = field(default_factory=dict)
+    unfenced: dict[Thread, Learned] = field(default_factory=dict)  # read, waiting for a fence
+    fenced: dict[Thread, tuple[Fenced, ...]] = field(default_factory=dict)
+    fenced_by_all: dict[tuple[int, int, bool], Fenced] = field(default_factory=dict)
+    waiting: set[int] = field(default_factory=set)  # warps that have come to a barrier
+    chains: dict[int, Chain] = field(default_factory=dict)  # of shared memory
+
+
+class Communication:
+    """Follows one launch; `order` and `ask` are the addresses of functions for generated and native code."""
+
+    def __init__(self, begun: Begun, memory: Memory, probe: DetectorProbe):
+        self._probe = probe
+        self._memory = memory
+        self._states = {state.ctypes.data: state for state in memory.states}
+        self._blocks: dict[int, BlockState] = {}
+        self._chains: dict[int, Chain] = {}
+        self._warps = begun.scene.executable.shape.warps
+        word = ctypes.c_int64
+        self._settle = ctypes.CFUNCTYPE(None, word, word)(native.addresses()["settle"])
+        self._order = ctypes.CFUNCTYPE(None, *[word] * 5)(self._pass)
+        self._ask = ctypes.CFUNCTYPE(word, *[word] * 3)(self._knows)
+        self.order, self.ask = (
+            ctypes.cast(function, ctypes.c_void_p).value or 0 for function in (self._order, self._ask)
+        )
+
+    # ------------------------------------------------------------------------------------ events
+    def _pass(self, address: int, number: int, mask: int, warp: int, words: int) -> None:
+        """Lanes of a warp pass a step that orders something; `words` has a word for each lane, if any."""
+        state = self._states[address]
+        step = self._probe.steps[number]
+        block = self._block(address, state, warp)
+        lanes = [lane for lane in range(layout.LANES) if mask >> lane & 1]
+        ordering = self._probe.orderings[number]
+        if ordering.fence:
+            self._fence(state, block, warp, lanes, ordering)
+        elif ordering.strong:
+            places = (ctypes.c_int64 * layout.LANES).from_address(words)
+            for lane in lanes:
+                self._access(state, block, warp, lane, places[lane], ordering)
+            if ordering.releases:
+                self._advance(state, warp)
+        elif step.match.member_mask is not None:
+            members = (ctypes.c_int64 * layout.LANES).from_address(words)
+            self._meet(block, warp, lanes, list(members))
+        else:
+            block.waiting.add(warp)
+
+    def _block(self, address: int, state: np.ndarray, warp: int) -> BlockState:
+        number = int(state[layout.BLOCK])
+        block = self._blocks.get(address)
+        if block is None or block.block != number:
+            block = self._blocks[address] = BlockState(number)
+        if state[layout.PENDING + warp]:
+            self._settle(address, warp)
+        if warp in block.waiting:  # it goes on, so the barrier has opened
+            self._share(block)
+        return block
+
+    def _share(self, block: BlockState) -> None:
+        """All threads get what each had learned and fenced when it came to the barrier."""
+        came, block.waiting = block.waiting, set()
+        for thread in [one for one in block.learned if one[0] in came]:
+            _learn(block.everyone, block.learned.pop(thread))
+        for thread in [one for one in block.fenced if one[0] in came]:
+            for part in block.fenced.pop(thread):
+                block.fenced_by_all[part.knowledge.warp, part.lane, part.within] = part
+
+    def _meet(self, block: BlockState, warp: int, lanes: Sequence[int], members: Sequence[int]) -> None:
+        threads = [(warp, lane) for lane in lanes]
+        if not any(one in block.learned or one in block.fenced for one in threads):
+            return
+        learned: dict[Thread, Learned] = {}
+        fenced: dict[Thread, tuple[Fenced, ...]] = {}
+        for lane in lanes:
+            group = [(warp, one) for one in lanes if members[lane] >> one & 1]
+            everything: Learned = {}
+            for one in group:
+                _learn(everything, block.learned.get(one, {}))
+            learned[warp, lane] = everything
+            parts = {part: None for one in group for part in map(_ById, block.fenced.get(one, ()))}
+            fenced[warp, lane] = tuple(part.one for part in parts)
+        block.learned.update(learned)
+        block.fenced.update(fenced)
+
+    def _fence(
+        self, state: np.ndarray, block: BlockState, warp: int, lanes: Sequence[int], ordering: Ordering
+    ) -> None:
+        knowledge = self._knowledge(state, warp)
+        for lane in lanes:
+            thread = warp, lane
+            if ordering.acquires:
+                _learn(block.learned.setdefault(thread, {}), block.unfenced.pop(thread, {}))
+            if ordering.releases:
+                part = Fenced(knowledge, lane, self._learned(block, thread), ordering.block)
+                # What the whole device may take stays valid behind a fence of the block.
+                before = block.fenced.get(thread, ()) if ordering.block else ()
+                block.fenced[thread] = (*(one for one in before if not one.within), part)
+        self._advance(state, warp)
+
+    def _access(
+        self, state: np.ndarray, block: BlockState, warp: int, lane: int, address: int, ordering: Ordering
+    ) -> None:
+        thread = warp, lane
+        chains = self._chains
+        if address >> _WINDOW_SHIFT <= _SHARED_WINDOW:  # an address of shared memory, maybe a generic one
+            chains, address = block.chains, address & (1 << _WINDOW_SHIFT) - 1
+        chain = chains.get(address)
+        if ordering.reads and chain is not None and chain.links:
+            keep = block.learned if ordering.acquires else block.unfenced
+            _learn(keep.setdefault(thread, {}), {chain: len(chain.links)})
+        if not ordering.writes:
+            return
+        parts = (*block.fenced.get(thread, ()), *block.fenced_by_all.values())
+        if ordering.releases:
+            knowledge = self._knowledge(state, warp)
+            parts = (*parts, Fenced(knowledge, lane, self._learned(block, thread), ordering.block))
+        if chain is None or not ordering.atomic:
+            chain = chains[address] = Chain()
+        if parts:
+            chain.add(Link(block.block, parts))
+
+    # ------------------------------------------------------------------------------------ knowledge
+    def _learned(self, block: BlockState, thread: Thread) -> Learned:
+        own = dict(block.everyone)
+        _learn(own, block.learned.get(thread, {}))
+        return own
+
+    def _knowledge(self, state: np.ndarray, warp: int) -> Knowledge:
+        start = layout.KNOWN + warp * layout.WARPS
+        clocks = None
+        if state[layout.PARTIAL + warp]:
+            first = layout.LANE_CLOCKS + warp * layout.LANES**2
+            clocks = state[first : first + layout.LANES**2].reshape(layout.LANES, layout.LANES).copy()
+        return Knowledge(
+            warp,
+            int(state[layout.TIMES + warp]),
+            state[start : start + self._warps].tolist(),
+            int(state[layout.LANES_KNOWN + warp]),
+            clocks,
+        )
+
+    @staticmethod
+    def _advance(state: np.ndarray, warp: int) -> None:
+        """What the warp does from now on is not behind the fence."""
+        now = layout.TIMES + warp
+        state[now] = min(int(state[now]) + 1, int(state[layout.LAST_TIME]))
+
+    def _knows(self, address: int, stamp: int, other: int) -> int:
+        """Whether the thread of a stamp knows of the access of another."""
+        state = self._states[address]
+        warp, lane = stamp >> layout.WARP_SHIFT & 31, stamp >> layout.LANE_SHIFT & 31
+        block = self._block(address, state, warp)
+        shift = self._memory.block_shift
+        target = (other >> shift) - 1
+        time = (other & (1 << shift) - 1) >> layout.TIME_SHIFT
+        other_warp, other_lane = other >> layout.WARP_SHIFT & 31, other >> layout.LANE_SHIFT & 31
+        seen: Learned = {}
+        work = [self._learned(block, (warp, lane))]
+        while work:
+            for chain, length in work.pop().items():
+                before = seen.get(chain, 0)
+                if before >= length:
+                    continue
+                seen[chain] = length
+                for position, link in chain.by_block.get(target, ()):
+                    if position < length and _covers(link, block.block, other_warp, other_lane, time):
+                        return 1
+                for link in chain.links[before:length]:
+                    work += [part.learned for part in link.parts if part.learned and _open(part, link, block)]
+        return 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _ById:
+    """A part as a key: parts are compared by identity."""
+
+    one: Fenced
+
+    def __hash__(self) -> int:
+        return id(self.one)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ById) and self.one is other.one
+
+
+def _open(part: Fenced, link: Link, block: BlockState) -> bool:
+    """Whether a block may take what was fenced."""
+    return not part.within or link.block == block.block
+
+
+def _covers(link: Link, taker: int, warp: int, lane: int, time: int) -> bool:
+    parts: Iterable[Fenced] = link.parts
+    if taker != link.block:
+        parts = (part for part in parts if not part.within)
+    return any(part.knowledge.covers(part.lane, warp, lane, time) for part in parts)
+
+
+def _learn(known: Learned, more: Learned) -> None:
+    for chain, length in more.items():
+        known[chain] = max(length, known.get(chain, 0))
