@@ -12,20 +12,23 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from . import __version__, devices, lab
 from .devices import Device
 from .engine import ncu
 from .engine.backend import Backend, Launch, Outcome
 from .engine.cpu import CpuBackend
-from .errors import CompileError
+from .errors import ArgumentError, CompileError
 from .models.caches import Geometry, geometry
 from .models.caches import counters as cache_counters
 from .models.nsight_occupancy import driver_shared, nsight_metrics
 from .models.occupancy import Demand, Occupancy, occupancy
 from .observe import profiling
-from .observe.counters import COUNTERS, MEASURED
+from .observe.counters import COUNTERS, MEASURED, MODELLED
 from .observe.metrics import METRICS
 from .profile_record import LineProfile, Numbers, Profile
+from .sass.choices import mark_choices
 from .sass.translate import Translation, translate
 from .source.compiled import Compiled
 from .source.cubin import OLDEST, Resources, resources
@@ -41,6 +44,7 @@ def profile(
     model: str = "h100",
     timeout: float = 60.0,
     caches: bool = True,
+    blocks: int | None = None,
 ) -> Profile:
     """Run a kernel once on the engine and count what Nsight Compute counts; results are in the arrays.
 
@@ -49,30 +53,44 @@ def profile(
 
     `model` names the GPU whose compiler target, occupancy, limits and caches apply. Simulating `caches` takes
     one thread and most of the time; without it there is no traffic of the second-level cache and of DRAM.
+    With `blocks` only so many are counted, evenly spread over the grid, and stand for all of them.
     Arguments are those of `run`.
     Raises ArgumentError for arguments that do not fit and LaunchError if the kernel fails: there is no
     profile of a part of a launch.
     """
     launch = lab.make_launch(kernel, grid, block, args, shared, timeout)
     if device in ("cpu", "auto"):
-        return count(launch, model, caches)
-    return _measured(launch, device, model, caches)
+        return count(launch, model, caches, blocks)
+    return _measured(launch, device, model, caches, blocks)
 
 
-def count(launch: Launch, model: str, caches: bool = True) -> Profile:
-    """Make a launch on the engine and count it."""
+def count(launch: Launch, model: str, caches: bool = True, blocks: int | None = None) -> Profile:
+    """Make a launch on the engine and count it; `blocks` of a grid, evenly spread, stand for all of them."""
+    sample = None if blocks is None else _spread(blocks, prod(launch.grid))
     place = lab.backend("cpu", model)
     assert isinstance(place, CpuBackend)
     machine = _machine_code(launch.compiled, place.model.key)
     fit = _fit(launch, machine, place.static_shared(launch.compiled), place.model)
     instrument = profiling.Profiling(
-        profiling.counting_of(machine.translation), _caches(fit, place.model) if caches else None
+        profiling.counting_of(machine.translation), _caches(fit, place.model) if caches and sample is None else None
     )
-    outcome, seen = place.observe(launch, instrument)
-    tallies, traffic = instrument.read(seen.program, seen.probes, seen.totals)
+    whole = replace(launch, compiled=machine.marked or launch.compiled)
+    outcome, seen = place.observe(whole, instrument, sample=sample)
+    scale = 1.0 if sample is None else prod(launch.grid) / len(sample)
+    totals = seen.totals if sample is None else np.rint(seen.totals * scale).astype(np.int64)
+    tallies, traffic = instrument.read(seen.program, seen.probes, totals)
     simulated = {} if traffic is None else cache_counters(traffic, place.model.capability)
     found = _launch_numbers(launch, fit, place.model)
     numbers = profiling.evaluate(seen.program, tallies, machine.translation, found, simulated)
+    labels, notes = dict(numbers.labels), machine.notes
+    if sample is not None:
+        labels = {
+            name: label if found.keys() >= _made_of(name) else MODELLED for name, label in labels.items()
+        }
+        notes += (
+            f"counted in {len(sample)} of {prod(launch.grid)} blocks, evenly spread, and multiplied by "
+            f"{scale:.6g}; the caches were not simulated",
+        )
     return Profile(
         kernel=launch.compiled.name,
         language=launch.compiled.language,
@@ -84,24 +102,36 @@ def count(launch: Launch, model: str, caches: bool = True) -> Profile:
         shared=launch.shared,
         counters=Numbers(numbers.counters),
         metrics=Numbers(numbers.metrics),
-        labels=dict(numbers.labels),
+        labels=labels,
         lines=tuple(LineProfile(file, line, one) for (file, line), one in numbers.lines.items()),
         occupancy=_describe(fit),
         seconds=outcome.seconds,
         time_label=outcome.label,
-        notes=machine.notes,
+        notes=notes,
         version=__version__,
     )
 
 
-def _measured(launch: Launch, device: str, model: str, caches: bool) -> Profile:
+def _made_of(name: str) -> set[str]:
+    """The counters behind a metric's name, or a counter itself."""
+    return set(METRICS[name].counters) if name in METRICS else {name}
+
+
+def _spread(count: int, blocks: int) -> tuple[int, ...] | None:
+    """So many block numbers, evenly spread over a grid; None if they are all."""
+    if count < 1:
+        raise ArgumentError(f"blocks is {count}; a sample has at least one")
+    return None if count >= blocks else tuple((2 * k + 1) * blocks // (2 * count) for k in range(count))
+
+
+def _measured(launch: Launch, device: str, model: str, caches: bool, blocks: int | None) -> Profile:
     """Count a launch and measure it on a GPU, in this order: a kernel that fails or never ends fails here."""
     place = lab.backend(device)
     ncu.find_ncu()
     with tempfile.TemporaryDirectory(prefix="warpglass-ncu-") as folder:
         job = Path(folder) / "launch.pickle"
         ncu.save_launch(launch, job)
-        profile = count(launch, model, caches)
+        profile = count(launch, model, caches, blocks)
         measured = ncu.measure(job, _MEASURABLE, device, launch.timeout)
     return _beside(profile, measured, place.description)
 
@@ -186,7 +216,9 @@ def _machine_code(compiled: Compiled, gpu: str) -> _MachineCode:
     target = target_of(model)
     try:
         own = _for_target(compiled, target)
-        return _MachineCode(translate(own, target), resources(own, target), ())
+        translation = translate(own, target)
+        marked = mark_choices(compiled, translation.choices) if translation else None
+        return _MachineCode(translation, resources(own, target), (), marked)
     except CompileError as problem:
         return _MachineCode(None, None, (f"counts are those of the PTX: {problem}",))
 
@@ -196,6 +228,7 @@ class _MachineCode:
     translation: Translation | None
     resources: Resources | None
     notes: tuple[str, ...]
+    marked: Compiled | None = None  # the PTX that is run: selections that machine code acts on are counted
 
 
 def _fit(launch: Launch, machine: _MachineCode, static: int, model: Device) -> Occupancy:

@@ -11,7 +11,9 @@ from ..codegen import Probe
 from ..models.caches import Geometry, Traffic
 from ..program import Program
 from ..ptx import tree
-from ..sass.counts import LineCounts
+from ..sass.accesses import Access
+from ..sass.choices import MARK
+from ..sass.counts import LineCounts, by_line
 from ..sass.estimate import counters as machine_counters
 from ..sass.translate import Translation
 from .caches import CacheProbe
@@ -64,13 +66,18 @@ def counting_of(translation: Translation | None) -> Counting:
     wide = {
         (line, access.width, -dict(access.members)[line])
         for line, access in translation.accesses.items()
-        if access.leader == line and len(access.members) > 1
+        if access.leader == line and (len(access.members) > 1 or _narrowed(access))
     }
     votes = {item.line for item in translation.code if item.name in ("VOTE", "VOTEU")}
     gathered = {
         line for line, access in translation.accesses.items() if access.access in ("atomic", "reduction")
     }
     return Counting(Rewritten(frozenset(silent), frozenset(wide), frozenset(gathered & votes)))
+
+
+def _narrowed(access: Access) -> bool:
+    """Whether a load takes only the first of the bytes, since nobody reads the others."""
+    return access.access == "load" and 0 < access.width < access.size
 
 
 def evaluate(
@@ -85,8 +92,9 @@ def evaluate(
     `launch` has what follows from the configuration alone, `simulated` what the simulated caches say.
     """
     read = frozenset(name for block in program.blocks for step in block.all_steps for name in step.reads)
-    machine = {} if translation is None else machine_counters(translation, line_counts(tallies))
+    machine = {} if translation is None else machine_counters(translation, line_counts(program, tallies))
     machine = {**machine, **simulated}
+    tallies = [tally for tally in tallies if not any(name.startswith(MARK) for name in tally.step.writes)]
     whole = Measured(tuple(tallies), machine, {}, launch, translation is not None, read)
     present = {name: counter for name, counter in COUNTERS.items() if counter.known(whole)}
     counters = {name: counter.value(whole) for name, counter in present.items()}
@@ -103,21 +111,17 @@ def evaluate(
     return Numbers(counters, metrics, labels, lines)
 
 
-def line_counts(tallies: Sequence[Tally]) -> LineCounts:
-    """The tallies by PTX line; copies of a function's body are added up."""
-    executed: dict[int, tuple[int, int]] = {}
-    parted: dict[int, int] = {}
+def line_counts(program: Program, tallies: Sequence[Tally]) -> LineCounts:
+    """The tallies by PTX line."""
     rounds: dict[int, tuple[int, int]] = {}
     for tally in tallies:
-        line = tally.step.instruction.line
-        warps, threads = executed.get(line, (0, 0))
-        executed[line] = (warps + tally.issued, threads + tally.threads)
-        parted[line] = parted.get(line, 0) + tally.divergent
+        item = tally.step.instruction
         for (space, write), row in tally.accesses.items():
-            if choose_rule(tally.step.instruction, space, write) == "shared_tries":
-                tries, lanes = rounds.get(line, (0, 0))
-                rounds[line] = (tries + row[0], lanes + row[1])
-    return LineCounts(executed, parted, rounds=rounds)
+            if choose_rule(item, space, write) == "shared_tries":
+                tries, lanes = rounds.get(item.line, (0, 0))
+                rounds[item.line] = (tries + row[0], lanes + row[1])
+    steps = {tally.step.number: (tally.issued, tally.threads, tally.divergent) for tally in tallies}
+    return by_line(program, steps, rounds)
 
 
 def _by_line(tallies: Sequence[Tally]) -> dict[tuple[str, int], list[Tally]]:

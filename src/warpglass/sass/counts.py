@@ -48,8 +48,14 @@ class LineCounts:
         return self.executed.get(line, (0, 0))[1]
 
 
-def by_line(program: Program, steps: Mapping[int, tuple[int, int, int]]) -> LineCounts:
+def by_line(
+    program: Program,
+    steps: Mapping[int, tuple[int, int, int]],
+    rounds: Mapping[int, tuple[int, int]] | None = None,
+) -> LineCounts:
     """Counts by PTX line from those by number of a step: warps, threads, and warps that parted.
+
+    `rounds` are those of LineCounts.
 
     Copies of a called function add up. Of several instructions in one line the most executed one stands for
     it, so that a line that is one block's counts once.
@@ -72,4 +78,4 @@ def by_line(program: Program, steps: Mapping[int, tuple[int, int, int]]) -> Line
             warps[line] += issued
             threads[line] += active
     executed = {line: (warps[line], threads[line]) for line in warps}
-    return LineCounts(executed, dict(+parted), dict(chosen))
+    return LineCounts(executed, dict(+parted), dict(chosen), rounds=rounds or {})

@@ -19,8 +19,16 @@ from .translate import Translation
 from .warps import count_warps
 
 _FLOP = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
-_SHARED = "smsp__inst_executed_op_shared_{}.sum"
-_SHARED_NAMES = {"load": "ld", "store": "st", "atomic": "atom"}
+_MEMORY = "smsp__inst_executed_op_{}_{}.sum"
+_MEMORY_NAMES = {
+    (space, access): _MEMORY.format(space, short)
+    for space, accesses in {
+        "shared": {"load": "ld", "store": "st", "atomic": "atom"},
+        "global": {"load": "ld", "store": "st"},
+        "local": {"load": "ld", "store": "st"},
+    }.items()
+    for access, short in accesses.items()
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,17 +116,18 @@ def counters(translation: Translation, counts: LineCounts) -> Mapping[str, float
     executed = execute(translation, counts)
     warps = sum(item.warps for item in executed)
     active = sum(item.active for item in executed)
+    threads = sum(item.threads for item in executed)
     found: dict[str, Fraction] = {
         "smsp__inst_executed.sum": Fraction(warps),
         "smsp__thread_inst_executed.sum": Fraction(active),
-        "smsp__thread_inst_executed_per_inst_executed.ratio": Fraction(active) / warps
-        if warps
-        else Fraction(0),
+        "smsp__thread_inst_executed_per_inst_executed.ratio": _ratio(active, warps),
+        "smsp__thread_inst_executed_pred_on.sum": Fraction(threads),
+        "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio": _ratio(threads, warps),
         **{
             _FLOP.format(name): Fraction(0)
             for name in sorted({*KIND.values(), *(n for n, _ in FLOPS.values())})
         },
-        **{_SHARED.format(name): Fraction(0) for name in _SHARED_NAMES.values()},
+        **dict.fromkeys(_MEMORY_NAMES.values(), Fraction(0)),
     }
     for item in executed:
         for name, amount in _amounts(item):
@@ -133,8 +142,9 @@ def _amounts(item: Executed) -> Iterator[tuple[str, Fraction]]:
     if operation.name in FLOPS:
         name, each = FLOPS[operation.name]
         yield _FLOP.format(name), item.threads * each
-    if operation.space == "shared" and operation.access in _SHARED_NAMES:
-        yield _SHARED.format(_SHARED_NAMES[operation.access]), item.warps
+    memory = _MEMORY_NAMES.get((operation.space, operation.access))
+    if memory is not None:
+        yield memory, item.warps
 
 
 def _branches(executed: tuple[Executed, ...], counts: LineCounts) -> Mapping[str, Fraction]:
@@ -152,4 +162,10 @@ def _branches(executed: tuple[Executed, ...], counts: LineCounts) -> Mapping[str
         "smsp__sass_branch_targets.sum": targets,
         "smsp__sass_branch_targets_threads_divergent.sum": divided,
         "smsp__sass_branch_targets_threads_uniform.sum": targets - divided,
+        "smsp__sass_average_branch_targets_threads_uniform.pct": 100 * _ratio(targets - divided, targets),
     }
+
+
+def _ratio(a: Fraction | int, b: Fraction | int) -> Fraction:
+    """a over b, 0 where b is 0."""
+    return Fraction(a) / b if b else Fraction(0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from .table import Measured, add, ratio
 
-_VERBS = {"ld": ("ld",), "st": ("st",), "atom": ("atom", "red")}
+_VERBS = {"ld": ("ld",), "st": ("st",), "atom": ("atom", "red"), "copy": ("ldgsts",)}
 IDEAL, WAVEFRONTS, _, BYTES, CONFLICTS = range(5)
 _WORDS = {"ld": "loads", "st": "stores", "atom": "atomics"}
 
@@ -39,7 +39,7 @@ def _declare(suffix: str, what: str, verbs: tuple[str, ...]) -> None:
     )
 
 
-_declare("", "loads, stores and atomics", ("ld", "st", "atom"))
+_declare("", "loads, stores, atomics and asynchronous copies", tuple(_VERBS))
 for _verb, _what in _WORDS.items():
     _declare(f"_op_{_verb}", _what, (_verb,))
     add(
