@@ -12,6 +12,7 @@ from ..isa.table import IMPLICIT
 from ..ptx import tree
 from .blocks import Barrier, Block, Branch, Exit, Jump, Switch, Terminator, Trap, WarpBarrier, build_blocks
 from .calls import STACK, STACK_BYTES, merge_calls
+from .contraction import contract
 from .decode import Step, decode
 from .fairness import find_fair
 from .layout import LocalLayout, SharedLayout, lay_out_local, lay_out_shared
@@ -59,6 +60,7 @@ def build_program(module: tree.Module, entry: str) -> Program:
     decoded = decode(function)
     check_parameter_accesses(function, decoded)
     blocks = save_registers(build_blocks(decoded, function.branch_targets), types)
+    blocks, types = contract(blocks, types, merged.origins)
     blocks, types, strays = resolve_local(blocks, types)
     blocks = place_warp_barriers(blocks)
     called = {system_function(step.match) for block in blocks for step in block.steps}
