@@ -6,7 +6,7 @@ Like there, imports stand inside the functions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,6 +20,7 @@ from .errors import ArgumentError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from .engine.backend import Launch
     from .profile_record import Profile
     from .report.metrics import Definition
 
@@ -83,25 +84,28 @@ def profile(
         bool,
         typer.Option("--caches/--no-caches", help="Simulate the caches, for L2 and DRAM: most of the time."),
     ] = True,
+    blocks: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Count only N blocks, evenly spread, and let them stand for all."),
+    ] = None,
     timeout: Annotated[float, typer.Option(help="Seconds after which the launch is stopped.")] = 60.0,
 ) -> None:
     """Run a kernel, or a whole program, on the engine and count what Nsight Compute and nvprof count."""
-    from .report.metrics import find
+    from . import lab, lab_profile
 
-    known = _known()
-    chosen = find([name for text in metric or () for name in text.split(",") if name], known)
+    chosen = _chosen(metric)
     view = _View(chosen, lines, gpu_summary, csv, json_output, log_file, save)
     if is_script(target):
         given = {"--grid": grid, "--block": block, "--arg": arg, "--device": device != "cpu" or None}
         _refuse_launch_options([name for name, value in given.items() if value is not None])
-        _profile_script(target, arguments or (), view, model, caches)
+        _profile_script(
+            target, arguments or (), view, lambda launch: lab_profile.count(launch, model, caches, blocks)
+        )
         return
     if arguments:
         raise ArgumentError(f"{arguments[0]!r}: what a kernel gets is given with --arg")
     if grid is None or block is None:
         raise ArgumentError("give the launch: --grid BLOCKS and --block THREADS")
-    from . import lab, lab_profile
-
     path, name = parse_target(target)
     if not path.is_file():
         raise ArgumentError(f"no file {path}")
@@ -115,6 +119,7 @@ def profile(
         model=model,
         timeout=timeout,
         caches=caches,
+        blocks=blocks,
     )
     _show([found], view)
 
@@ -137,12 +142,14 @@ def _refuse_launch_options(given: Sequence[str]) -> None:
         raise ArgumentError(f"{given[0]} belongs to FILE:KERNEL; a program makes its own launches")
 
 
-def _profile_script(path: str, arguments: Sequence[str], view: _View, model: str, caches: bool) -> None:
+def _profile_script(
+    path: str, arguments: Sequence[str], view: _View, count: Callable[[Launch], Profile]
+) -> None:
     """Count every launch of a program; its exit status is ours."""
     from . import lab, lab_profile
 
     found: list[Profile] = []
-    with lab.watching(lab_profile.recorder(found, model, caches)):
+    with lab.watching(lab_profile.recorder(found, count)):
         status = run_script(path, arguments)
     _show(found, view)
     if status:
@@ -227,6 +234,13 @@ def _counters() -> list[Definition]:
     return [Definition(one.name, one.text, counter_unit(one.name)) for one in COUNTERS.values()]
 
 
+def _chosen(given: Sequence[str] | None) -> list[Definition]:
+    """What --metrics names."""
+    from .report.metrics import find
+
+    return find([name for text in given or () for name in text.split(",") if name], _known())
+
+
 def _known() -> dict[str, Definition]:
     return {one.name: one for one in (*_metrics(), *_counters())}
 
@@ -267,10 +281,9 @@ def compare(
     from .profile_record import load_all
     from .report.compare import compare_profiles, comparison_json, parse_share, print_comparison
     from .report.console import stdout_console
-    from .report.metrics import find
 
     limit = parse_share(threshold) if threshold is not None else None
-    chosen = find([name for text in metric or () for name in text.split(",") if name], _known())
+    chosen = _chosen(metric)
     found = compare_profiles(load_all(before), load_all(after), chosen or _metrics(), limit)
     if json_output:
         typer.echo(comparison_json(found))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from math import prod
@@ -72,7 +72,8 @@ def count(launch: Launch, model: str, caches: bool = True, blocks: int | None = 
     machine = _machine_code(launch.compiled, place.model.key)
     fit = _fit(launch, machine, place.static_shared(launch.compiled), place.model)
     instrument = profiling.Profiling(
-        profiling.counting_of(machine.translation), _caches(fit, place.model) if caches and sample is None else None
+        profiling.counting_of(machine.translation),
+        _caches(fit, place.model) if caches and sample is None else None,
     )
     whole = replace(launch, compiled=machine.marked or launch.compiled)
     outcome, seen = place.observe(whole, instrument, sample=sample)
@@ -166,11 +167,11 @@ def _beside(profile: Profile, measured: ncu.Measurement, device: str) -> Profile
 _MEASURABLE = tuple(name for name in COUNTERS if name.startswith(("l1tex__", "lts__", "dram__", "sm")))
 
 
-def recorder(found: list[Profile], model: str, caches: bool = True) -> lab.Watcher:
+def recorder(found: list[Profile], count_one: Callable[[Launch], Profile]) -> lab.Watcher:
     """A watcher for `lab.watching` that counts every launch and adds its profile to `found`."""
 
     def watch(_kernel: lab.Kernel, _place: Backend, launch: Launch) -> Outcome:
-        profile = replace(count(launch, model, caches), site=_site())
+        profile = replace(count_one(launch), site=_site())
         found.append(profile)
         return Outcome(profile.seconds, profile.time_label)
 

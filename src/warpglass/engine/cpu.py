@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -88,21 +89,29 @@ class CpuBackend:
         return prepare(compiled).program.shared.static
 
     def observe(
-        self, launch: Launch, instrument: Instrument, begin: Begin | None = None
+        self,
+        launch: Launch,
+        instrument: Instrument,
+        begin: Begin | None = None,
+        sample: Sequence[int] | None = None,
     ) -> tuple[Outcome, Observed]:
         """Run a kernel to completion and return what an instrument has seen of it.
 
-        `begin` is called when all is ready to run.
+        `begin` is called when all is ready to run. With a `sample`, numbers of blocks in order, the
+        instrument sees these blocks only.
         """
-        outcome, executable, workers = self._launch(launch, instrument, begin)
-        totals = np.sum([worker.words for worker in workers], axis=0)
+        outcome, executable, totals = self._launch(launch, instrument, begin, sample)
         executable.release()
         program = prepare(launch.compiled).program
         return outcome, Observed(program, executable.probes, totals)
 
     def _launch(
-        self, launch: Launch, instrument: Instrument | None, begin: Begin | None = None
-    ) -> tuple[Outcome, Executable, list[Worker]]:
+        self,
+        launch: Launch,
+        instrument: Instrument | None,
+        begin: Begin | None = None,
+        sample: Sequence[int] | None = None,
+    ) -> tuple[Outcome, Executable, np.ndarray[Any, Any]]:
         self._state.check()
         prepared = prepare(launch.compiled)
         static = prepared.program.shared.static
@@ -111,17 +120,27 @@ class CpuBackend:
         )
         bound = prepared.binder.bind(launch.args)
         self._refuse_device_arrays(bound)
+        parts = _parts(prod(launch.grid), sample)
+        if prepared.cooperative and len(parts) > 1:
+            raise ArgumentError(f"{launch.compiled.name} needs all blocks at once: no sample can be taken")
+        seconds, totals = 0.0, np.zeros(1, np.int64)
         with _POOL.lock:
             _POOL.settle()
             executable = prepared.executable(launch.block, launch.grid, bound, instrument)
+            others = executable if sample is None else prepared.executable(launch.block, launch.grid, bound)
             clear_raised(launch.compiled, lambda name: prepared.module.word(name).fill(0))
             try:
-                seconds, workers = _execute(launch, prepared, executable, bound, self._heap, begin)
+                for blocks, seen in parts:
+                    code = executable if seen else others
+                    took, workers = _execute(launch, prepared, code, bound, self._heap, begin, blocks)
+                    seconds += took
+                    if seen:
+                        totals = totals + np.sum([worker.words for worker in workers], axis=0)
             except LaunchError as error:
                 self._state.note(error)
                 raise
             check_raised(launch.compiled, lambda name: int(prepared.module.word(name)[0]))
-        return Outcome(seconds, "engine"), executable, workers
+        return Outcome(seconds, "engine"), executable, totals
 
     def _refuse_device_arrays(self, bound: Bound) -> None:
         for array in bound.arrays:
@@ -153,6 +172,20 @@ class CpuBackend:
         self._heap.clear()
 
 
+def _parts(blocks: int, sample: Sequence[int] | None) -> list[tuple[range, bool]]:
+    """The blocks of a launch in order, in stretches that an instrument sees and others that it does not."""
+    if sample is None:
+        return [(range(blocks), True)]
+    parts: list[tuple[range, bool]] = []
+    done = 0
+    for block in sample:
+        if block > done:
+            parts.append((range(done, block), False))
+        parts.append((range(block, block + 1), True))
+        done = block + 1
+    return [*parts, (range(done, blocks), False)] if done < blocks else parts
+
+
 def _execute(
     launch: Launch,
     prepared: Prepared,
@@ -160,34 +193,36 @@ def _execute(
     bound: Bound,
     heap: Heap,
     begin: Begin | None,
+    blocks: range,
 ) -> tuple[float, list[Worker]]:
-    """Run a launch on the pool, whose lock is held; returns seconds and workers, raises what went wrong."""
+    """Run blocks of a launch on the pool, whose lock is held; returns seconds and workers.
+
+    Raises what went wrong. A cooperative launch is run as a whole.
+    """
     placed = place(bound.allocations)
     parameters = pack(bound, [one.base for one in placed])
     ranges = prepared.module.words + range_words(placed) + heap.words()
     system = System(launch.grid, launch.block, heap)
     shared = prepared.program.shared.static + launch.shared
-    x, y, z = launch.grid
-    blocks = x * y * z
     # Blocks of a cooperative grid cannot take turns: each needs the others to go on.
     turns = bool(prepared.program.ordered)
     watched = any(probe.alone for probe in executable.probes)
     alone = watched or prepared.allocates or (prepared.cooperative and turns)
-    count = thread_count() if blocks >= _SMALL_GRID and not alone else 1
+    count = thread_count() if len(blocks) >= _SMALL_GRID and not alone else 1
     if turns:  # who waits for a turn keeps a core busy
         count = min(count, spare_cores() + 1)
     control = executable.control
-    control.clear()
+    control.clear(blocks.start)
     if prepared.cooperative:
         ranges = [*grid_workspace(), *ranges]
-        workers = executable.residents(blocks)
+        workers = executable.residents(len(blocks))
         for block, worker in enumerate(workers):
             worker.fill(launch.grid, block + 1, 1, parameters, shared, ranges, system)
     else:
-        chunk = 1 if turns else max(1, min(64, blocks // (count * 8)))
+        chunk = 1 if turns else max(1, min(64, len(blocks) // (count * 8)))
         workers = executable.workers(count)
         for worker in workers:
-            worker.fill(launch.grid, blocks, chunk, parameters, shared, ranges, system)
+            worker.fill(launch.grid, blocks.stop, chunk, parameters, shared, ranges, system)
     system.workers = workers
     scene = Scene(launch, prepared, executable, bound, placed, system, heap)
     if begin is not None:

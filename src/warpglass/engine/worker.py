@@ -54,11 +54,11 @@ class Control:
             self.stop_flag, self.limit = shared.stop_flag, shared.limit
         self.clear()
 
-    def clear(self) -> None:
-        """Make ready for a launch."""
+    def clear(self, first: int | None = None) -> None:
+        """Make ready for a launch, or for the part of one that starts at block `first`."""
         words = self._words
-        words[_NEXT], words[_STOP], words[_LIMIT] = self._first, 0, _NO_LIMIT
-        words[_TURN] = self._first
+        words[_NEXT] = words[_TURN] = self._first if first is None else first
+        words[_STOP], words[_LIMIT] = 0, _NO_LIMIT
 
     def stop(self) -> None:
         """Tell all workers to end at the next backward jump or block."""
