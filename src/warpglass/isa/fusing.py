@@ -58,8 +58,9 @@ class Part:
 
     def passes(self, product: Part) -> bool:
         """Whether a product that goes through it stays one but for its sign."""
-        if self.role == "negation":
-            return self.type == product.type and self.flushed <= product.flushed
+        if self.role == "negation":  # that of a pair of bf16 is one of bits
+            fits = self.type == product.type and self.flushed <= product.flushed
+            return fits and self.type != "bf16x2"
         return self.role == "copy"
 
     def takes(self, product: Part) -> bool:
