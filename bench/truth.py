@@ -1,4 +1,4 @@
-"""How the counters of profiled kernels compare with what an H200's Nsight Compute measured of the same kernels.
+"""How the counters of profiled kernels compare with what Nsight Compute measured of the same kernels.
 
     python bench/truth.py [--write] [CASE ...]
 
@@ -27,11 +27,11 @@ _INTRODUCTION = """# Counters and their agreement with hardware
 
 This page is written by `python bench/truth.py --write`.
 
-{kernels} kernels were measured with Nsight Compute 2025.3 on an H200 and profiled here. A metric's row has the
-kernels on which it is equal (as far as it was measured: ratios are to two places), of those on which it is not
-zero, and the largest relative error of the others. Labels are those that profiles give the number: *exact*
-numbers follow from the addresses and predicates alone, *ptx-level* ones are exact for the PTX, *modelled* ones
-were corrected by the machine code. `warpglass metrics NAME` shows a definition.
+{kernels} kernels were measured with Nsight Compute 2025.3 on an H100 and an H200 and profiled here. A
+metric's row has the kernels on which it is equal (as far as it was measured: ratios are to two places), of
+those on which it is not zero, and the largest relative error of the others. Labels are those that profiles
+give the number: *exact* ones follow from the addresses and predicates alone, *ptx-level* ones are exact for
+the PTX, *modelled* ones were derived from the machine code. `warpglass metrics NAME` shows a definition.
 """
 
 
