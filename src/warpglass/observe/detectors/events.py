@@ -18,6 +18,7 @@ from ...isa.types import integer_of
 from ...isa.warp import shfl
 from ...program import Barrier, Block, Program, Step
 from . import layout, native
+from .fast import DECLARATIONS, Test, helper
 from .uses import uses_of_loads
 
 _ROOM = 32  # words for one value of every lane
@@ -41,6 +42,7 @@ class DetectorProbe(Probe):
         self._used = uses_of_loads(program)
         self._leads_to_barrier = _leads_to_barrier(program.blocks)
         self._uncounted = not any(_counts(block) for block in program.blocks)
+        self._tests: set[Test] = set()
         self._met: dict[int, str] = {}  # step -> where its member masks are
         # Whether anything but barriers orders threads: then host code follows who knows of whom.
         self.communicates = any(one.fence or (one.orders and one.strong) for one in self._fencing())
@@ -66,7 +68,6 @@ class DetectorProbe(Probe):
             return
         step = self.steps[site.step]
         ordering = self.orderings[site.step]
-        addresses = self._keep(at, self._addresses, at.lanes.as_vector(address).ir)
         values, element = "0", site.size
         if at.values:
             element = max(1, site.size // len(at.values))
@@ -86,11 +87,12 @@ class DetectorProbe(Probe):
             | int(ordering.atomic) << layout.UPDATE_FIELD
             | int(whole) << layout.VALUE_FIELD
             | (0xFF if site.write else self._used.elements(site.step)) << layout.USED_FIELD
-            | element << layout.ELEMENT_FIELD
+            | (element.bit_length() - 1) << layout.ELEMENT_FIELD
         )
         mask, warp = self._wide(at, at.mask), self._warp(at)
         if site.space != "local":
-            self._call(at, "access", str(info), mask, warp, addresses, values)
+            self._test(at, site, address, info, values)
+        addresses = self._keep(at, self._addresses, at.lanes.as_vector(address).ir)
         if site.space == "local" or (site.space == "generic" and self.program.local.size):
             self._call(at, "access_local", str(info), mask, warp, addresses)
         if self.communicates and ordering.strong and site.space != "local":
@@ -168,6 +170,50 @@ class DetectorProbe(Probe):
         chosen = "1" if step.match.mode == "idx" else "0"
         place = str(self.place_of(step))
         self._call(at, "exchange", self._warp(at), self._wide(at, at.mask), kept, members, place, chosen)
+
+    def _test(self, at: Emission, site: Site, address: Value, info: int, values: str) -> None:
+        """Emit the test of an access to memory that threads share."""
+        b = at.builder
+        low_bits = info >> layout.PLACE_FIELD & layout.PLACES - 1
+        strong = info >> layout.STRENGTH_FIELD & 3
+        lanes = at.lanes.as_vector(address).ir
+        if strong or site.size > 8:
+            kept = self._keep(at, self._addresses, lanes)
+            self._call(at, "access", str(info), self._wide(at, at.mask), self._warp(at), kept, values)
+            return
+        run = address.ok is None and address.offsets == tuple(site.size * lane for lane in range(32))
+        test = Test(run, site.write, site.size, site.space == "shared")
+        self._tests.add(test)
+        mask = at.mask
+        if address.uniform and not site.write:
+            mask = self._ends(at)  # the first and the last stand for all lanes that read one place
+        args = [
+            ("ptr", "%counters"),
+            ("i64", str(info)),
+            ("i64", str(low_bits << layout.PLACE_SHIFT)),
+            ("i32", mask),
+            ("i32", "%warp"),
+            (test.address, address.ir if run else lanes),
+            ("i64", values),
+        ]
+        b.call("void", test.name, args)
+
+    def _ends(self, at: Emission) -> str:
+        """The first and the last of the acting lanes."""
+        b = at.builder
+        first = b.value(f"and i32 {at.mask}, {b.value(f'sub i32 0, {at.mask}')}")
+        leading = b.call("i32", "llvm.ctlz.i32", [("i32", at.mask), ("i1", "false")])
+        shift = b.value(f"and i32 {leading}, 31")
+        last = b.value(f"lshr i32 -2147483648, {shift}")
+        return b.value(f"or i32 {first}, {b.value(f'and i32 {last}, {at.mask}')}")
+
+    def helpers(self, declarations: set[str]) -> str:
+        declarations |= DECLARATIONS if self._tests else set()
+        function = self.functions["access"]
+        return "".join(
+            helper(test, self.state, function, self._addresses)
+            for test in sorted(self._tests, key=lambda one: one.name)
+        )
 
     # ------------------------------------------------------------------------------------ places
     def place_of(self, step: Step | None) -> int:

@@ -60,7 +60,7 @@ STATE_WORDS = CLOSED + 2 * BARRIERS
 # ---------------------------------------------------------------------------------------- regions
 # One per allocation; region 0 is shared memory, region 1 the module's variables.
 REGION_WORDS = 16
-BASE, SIZE, DELTA, SHIFT, WRITES, READS, LANE_READS, OTHER_READS, FRESH, OLDEST = range(10)
+BASE, SIZE, DELTA, SHIFT, WRITES, READS, LANE_READS, OTHER_READS, FRESH, MORE_READS = range(10)
 SHARED_REGION, MODULE_REGION, FIRST_ARRAY = 0, 1, 2
 LOCAL_REGION = 0xFFFF  # in findings only
 
@@ -74,7 +74,7 @@ PLACE_FIELD = 13  # PLACE_BITS
 UPDATE_FIELD = 24  # an atomic operation: reads too
 VALUE_FIELD = 25  # the values to be written come along
 USED_FIELD = 26  # 8 bits: elements whose use would show that they were undefined
-ELEMENT_FIELD = 34  # 6 bits: bytes of an element
+ELEMENT_FIELD = 34  # 6 bits: log2 of the bytes of an element
 SPACES = {"shared": 0, "global": 1, "generic": 2, "local": 3}
 
 # How strong an access is.

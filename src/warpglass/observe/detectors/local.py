@@ -10,7 +10,6 @@ from typing import Any
 from numba import njit
 
 from .layout import (
-    ELEMENT_FIELD,
     LANES,
     LOCAL,
     LOCAL_REGION,
@@ -19,12 +18,12 @@ from .layout import (
     PLACES,
     SPACE_FIELD,
     UNDEFINED,
-    USED_FIELD,
     WRITE_FIELD,
 )
 from .machine import load, load_byte, store_byte
 from .orders import stamp_of
 from .recorder import record, word
+from .shadow import used_element
 
 _LOCAL, _WINDOW, _SHIFT = 3, 2, 48
 
@@ -33,7 +32,6 @@ _LOCAL, _WINDOW, _SHIFT = 3, 2, 48
 def access_local(S: Any, info: Any, mask: Any, warp: Any, addresses: Any) -> None:
     """The lanes of a mask are about to access local memory, or may be."""
     size, space, write = info & 255, (info >> SPACE_FIELD) & 3, (info >> WRITE_FIELD) & 1
-    used, element = (info >> USED_FIELD) & 255, (info >> ELEMENT_FIELD) & 63
     place = (info >> PLACE_FIELD) & (PLACES - 1)
     extent = word(S, LOCAL_SIZE)
     for lane in range(LANES):
@@ -50,6 +48,6 @@ def access_local(S: Any, info: Any, mask: Any, warp: Any, addresses: Any) -> Non
         for byte in range(size):
             if write != 0:
                 store_byte(start + byte, 1)
-            elif (used >> (byte // element)) & 1 != 0 and load_byte(start + byte) == 0:
+            elif used_element(info, byte) != 0 and load_byte(start + byte) == 0:
                 record(S, UNDEFINED, stamp_of(S, warp, lane, place), 0, LOCAL_REGION, address, 0, 0, size)
                 break

@@ -53,12 +53,12 @@ from .machine import load, store
 from .recorder import record
 
 
-@njit(inline="always")
+@njit(cache=True, forceinline=True)
 def _word(S: Any, index: Any) -> Any:
     return load(S + 8 * index)
 
 
-@njit(inline="always")
+@njit(cache=True, forceinline=True)
 def _put(S: Any, index: Any, value: Any) -> None:
     store(S + 8 * index, value)
 

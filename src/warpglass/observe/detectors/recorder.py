@@ -33,7 +33,7 @@ from .layout import (
 from .machine import load, store
 
 
-@njit(inline="always")
+@njit(cache=True, forceinline=True)
 def word(S: Any, index: Any) -> Any:
     """A word of a worker's state."""
     return load(S + 8 * index)

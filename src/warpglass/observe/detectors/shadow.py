@@ -32,6 +32,7 @@ from .layout import (
     LANES,
     LANES_KNOWN,
     MODULE_REGION,
+    MORE_READS,
     OTHER_READS,
     PARTIAL,
     PENDING,
@@ -159,7 +160,7 @@ def conflict(
     record(S, kind, stamp, other, number, offset, same, access, size)
 
 
-@njit(inline="always")
+@njit(cache=True, forceinline=True)
 def _fine(S: Any, other: Any, stamp: Any, low: Any, floor: Any) -> Any:
     """Whether an earlier access is none, is ordered before everything now, or is the same thread's."""
     return (
@@ -167,8 +168,8 @@ def _fine(S: Any, other: Any, stamp: Any, low: Any, floor: Any) -> Any:
     )
 
 
-@njit(inline="always")
-def _note_read(S: Any, region: Any, cell: Any, stamp: Any, low: Any) -> None:
+@njit(cache=True, forceinline=True)
+def _note_read(S: Any, region: Any, cell: Any, stamp: Any, low: Any, floor: Any) -> None:
     """Keep a reader, beside others that are to be remembered."""
     reads = load(region + 8 * READS) + cell
     reader = load(reads)
@@ -179,10 +180,13 @@ def _note_read(S: Any, region: Any, cell: Any, stamp: Any, low: Any) -> None:
         # Another lane of the same warp: it stands beside the first, unless that is from before.
         if reader >> TIME_SHIFT == stamp >> TIME_SHIFT:
             store(load(region + 8 * LANE_READS) + cell, stamp)
+            store(region + 8 * MORE_READS, 1)
         else:
             store(reads, stamp)
     else:
-        store(load(region + 8 * OTHER_READS) + cell, reader)
+        if reader < word(S, TAG) or reader >= floor:  # else who comes after this read comes after that
+            store(load(region + 8 * OTHER_READS) + cell, reader)
+            store(region + 8 * MORE_READS, 1)
         store(reads, stamp)
 
 
@@ -208,7 +212,7 @@ def _check_readers(
             conflict(S, number, at, reader, stamp, WRITE_AFTER_READ, mask, addresses, values, size)
 
 
-@njit(inline="always")
+@njit(cache=True, forceinline=True)
 def _number(space: Any, address: Any) -> Any:
     """The region that an address belongs to, -1 for those without shadow memory."""
     window = address >> _WINDOW_SHIFT
@@ -249,12 +253,18 @@ def access(S: Any, info: Any, mask: Any, warp: Any, addresses: Any, values: Any)
         _touch(S, info, number, offset, first | lane << LANE_SHIFT, mask, addresses, values)
 
 
-@njit(inline="always")
+@njit(cache=True, forceinline=True)
+def used_element(info: Any, distance: Any) -> Any:
+    """1 if the element at a distance from the start of an access is used, else 0."""
+    return (info >> (USED_FIELD + (distance >> ((info >> ELEMENT_FIELD) & 63)))) & 1
+
+
+@njit(cache=True, forceinline=True)
 def _touch(
     S: Any, info: Any, number: Any, offset: Any, stamp: Any, mask: Any, addresses: Any, values: Any
 ) -> None:
     """One lane's access, place by place."""
-    size, element = info & 255, (info >> ELEMENT_FIELD) & 63
+    size = info & 255
     write, update = (info >> WRITE_FIELD) & 1, (info >> UPDATE_FIELD) & 1
     region = word(S, REGIONS) + number * (8 * REGION_WORDS)
     low = 1 if number != SHARED_REGION else word(S, TAG)
@@ -266,14 +276,13 @@ def _touch(
         writes = load(region + 8 * WRITES) + cell
         writer = load(writes)
         if writer < low:
-            reading = load(region + 8 * FRESH) & (1 - write | update)
-            if reading & (info >> (USED_FIELD + (at - offset) // element)) != 0:
+            if load(region + 8 * FRESH) & (1 - write | update) & used_element(info, at - offset) != 0:
                 record(S, UNDEFINED, stamp, 0, number, at, 0, 0, size)
         elif not _fine(S, writer, stamp, low, floor):
             kind = WRITE_AFTER_WRITE if write != 0 else READ_AFTER_WRITE
             conflict(S, number, at, writer, stamp, kind, mask, addresses, values, size)
         if write == 0:
-            _note_read(S, region, cell, stamp, low)
+            _note_read(S, region, cell, stamp, low, floor)
         else:
             if load(load(region + 8 * READS) + cell) >= low:
                 _check_readers(S, number, at, cell, stamp, floor, mask, addresses, values, size)
