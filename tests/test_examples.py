@@ -13,6 +13,7 @@ ROOT = Path(__file__).parent.parent
 EXAMPLES = {
     "vector_add.py": "4 blocks of 32 threads for 100 elements: 28 threads idle\nright: True",
     "reduce.py": "kernel 524",
+    "profile_matmul.py": "global_load_requests          131,072 ->    8,192\n",
 }
 
 
@@ -28,6 +29,10 @@ def run(*command: str) -> str:
 def test_example_prints_what_it_promises(name: str) -> None:
     output = run(sys.executable, str(ROOT / "examples" / name))
     assert output.startswith(EXAMPLES[name])
+
+
+def test_matrix_product_saves_what_its_tiles_say() -> None:
+    assert "one read of global memory in 16 is left" in run(sys.executable, "examples/profile_matmul.py")
 
 
 def test_example_kernel_runs_from_the_command_line() -> None:

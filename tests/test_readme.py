@@ -20,8 +20,8 @@ ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "WARPGLASS_DEVICE": "cpu"}
+def run(command: list[str], folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "WARPGLASS_DEVICE": "cpu", **variables}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
 
 
@@ -47,6 +47,28 @@ def test_fault_is_reported_as_shown() -> None:
     done = run([sys.executable, "-m", "warpglass", *words], ROOT / shown[1])
     assert done.returncode == 1
     assert " ".join(shown[3].split()) in done.stderr.replace(str(ROOT / shown[1]) + os.sep, "")
+
+
+def profile_shown() -> re.Match[str]:
+    shown = re.search(r"    \$ warpglass (profile (?:.*\\\n)?.*)\n((?:(?:    .*)?\n)*)(?=## )", README)
+    assert shown is not None
+    return shown
+
+
+def profile_printed(command: str) -> str:
+    """What the profile prints on 100 columns, indented as here."""
+    words = shlex.split(command.replace("\\\n", " "))
+    done = run([sys.executable, "-m", "warpglass", *words], ROOT, COLUMNS="100")
+    assert done.returncode == 0, done.stderr
+    return "".join(f"    {line.rstrip()}".rstrip() + "\n" for line in done.stdout.splitlines())
+
+
+def test_profile_is_as_shown() -> None:
+    """Every line but those that say which machine and which assembler it was, and how long it took."""
+    shown = profile_shown()
+    volatile = re.compile(r"^    (Device:|Engine time:|Counted for) .*", re.MULTILINE)
+    ours, theirs = (volatile.sub("", text).strip() for text in (profile_printed(shown[1]), shown[2]))
+    assert ours == theirs
 
 
 def test_python_programs_run() -> None:

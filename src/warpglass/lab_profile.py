@@ -83,7 +83,7 @@ def count(launch: Launch, model: str, caches: bool = True, blocks: int | None = 
     simulated = {} if traffic is None else cache_counters(traffic, place.model.capability)
     found = _launch_numbers(launch, fit, place.model)
     numbers = profiling.evaluate(seen.program, tallies, machine.translation, found, simulated)
-    labels, notes = dict(numbers.labels), machine.notes
+    labels, notes = dict(numbers.labels), (*machine.notes, *numbers.notes)
     if sample is not None:
         labels = {
             name: label if found.keys() >= _made_of(name) else MODELLED for name, label in labels.items()
@@ -110,6 +110,7 @@ def count(launch: Launch, model: str, caches: bool = True, blocks: int | None = 
         time_label=outcome.label,
         notes=notes,
         version=__version__,
+        assembler=machine.resources.assembler if machine.resources else "",
     )
 
 

@@ -43,7 +43,8 @@ class Profile:
     counters by source line, in the order of files and lines. `occupancy` describes what limits the blocks of
     a multiprocessor of the `model` GPU. `seconds` is the time of the counted run itself (`time_label` says
     whose): counting makes it longer. Where a GPU measured numbers, `counted` has what the engine counted in
-    their place. `site` is the FILE:LINE of the launch in a program that was run as a whole.
+    their place. `assembler` made the machine code ("" without one). `site` is the FILE:LINE of the launch in
+    a program that was run as a whole.
     """
 
     kernel: str
@@ -63,6 +64,7 @@ class Profile:
     time_label: str
     notes: tuple[str, ...] = ()
     version: str = ""
+    assembler: str = ""
     counted: Mapping[str, float] = field(default_factory=dict[str, float])
     site: str = ""
     schema: int = field(default=SCHEMA)

@@ -138,6 +138,7 @@ _SAID = {
     "shared": "bytes of dynamic shared memory",
     "model": "GPUs",
     "version": "versions of warpglass",
+    "assembler": "assemblers",
 }
 
 
@@ -166,8 +167,7 @@ def print_comparison(found: Comparison, console: Console) -> None:
             console.print()
             console.print(_table(pair, found.limit, console.width))
             console.print()
-        same = pair.compared - len(pair.changes)
-        console.print(Text(f"{len(pair.changes)} of {pair.compared} numbers changed, {same} are the same."))
+        console.print(Text(f"{len(pair.changes)} of {pair.compared} numbers changed."))
     for text in found.unpaired:
         console.print(Text(text, style="red"))
     if found.limit is not None:

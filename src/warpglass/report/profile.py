@@ -24,7 +24,7 @@ from .profile_csv import number_of, summary_rows
 from .profile_lines import print_lines, short
 from .profile_remarks import Remark, remarks
 
-_TEXT_WIDTH = 110  # columns from which there is room for what a number means
+_TEXT_WIDTH = 130  # columns from which there is room for what a number means
 _LABEL_STYLES = {"exact": "green", "ptx-level": "yellow", "modelled": "yellow", "measured": "cyan"}
 _ENGINE_TIME = "counting included; says nothing about a GPU's"
 
@@ -69,7 +69,8 @@ def _print_header(profile: Profile, launches: int, console: Console) -> None:
     if profile.site:
         first = f" (the first of {launches} launches there)" if launches > 1 else ""
         _say(f"Launched at {profile.site}{first}", console)
-    _say(f"Counted for {get(profile.model).name} ({profile.target})", console)
+    target = f"{profile.target}, {profile.assembler}" if profile.assembler else profile.target
+    _say(f"Counted for {get(profile.model).name} ({target})", console)
     _say(f"Device: {profile.device}", console)
     note = f" ({_ENGINE_TIME})" if profile.time_label == "engine" else ""
     heading = TIME_HEADINGS[profile.time_label].capitalize()

@@ -115,7 +115,7 @@ def _table(
     counted = {row.line: row.counters for row in rows}
     hottest = max(map(_inst, counted.values()), default=0.0)
     worst = {column.heading: max(map(_cost(column), counted.values())) for column in columns}
-    for line in _shown(sorted(counted), len(source)):
+    for line in _shown(sorted(counted), source):
         if line is None:
             table.add_row("...")
             continue
@@ -146,9 +146,11 @@ def _cell(column: _Column, counters: Counters, worst: float) -> Text:
     return Text(f"! {text}", style="red")
 
 
-def _shown(counted: Sequence[int], length: int) -> Iterator[int | None]:
+def _shown(counted: Sequence[int], source: Sequence[str]) -> Iterator[int | None]:
     """The lines to show; None stands for a stretch that is left out."""
-    first, last = max(1, counted[0] - _AROUND), min(max(length, counted[-1]), counted[-1] + _AROUND)
+    written = [number for number, text in enumerate(source, 1) if text.strip()] or counted
+    first = min(line for line in (*written, counted[0]) if line >= counted[0] - _AROUND)
+    last = max(line for line in (*written, counted[-1]) if line <= counted[-1] + _AROUND)
     previous = first - 1
     for line in (*counted, last):
         if line - previous > _GAP and previous >= first:
