@@ -20,6 +20,7 @@ from .caches import CacheProbe
 from .counters import COUNTERS, EXACT, MODELLED, PTX_LEVEL, Measured
 from .counting import Counting, Rewritten, Tally, choose_rule
 from .metrics import METRICS
+from .restructured import describe, gathered_lines, scattered_lines
 
 # From the most certain to the least: a metric is as certain as its least certain counter.
 _CERTAINTY = (EXACT, PTX_LEVEL, MODELLED)
@@ -33,6 +34,7 @@ class Numbers:
     metrics: Mapping[str, float]
     labels: Mapping[str, str]
     lines: Mapping[tuple[str, int], Mapping[str, float]]
+    notes: tuple[str, ...]  # what ptxas changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +70,7 @@ def counting_of(translation: Translation | None) -> Counting:
         for line, access in translation.accesses.items()
         if access.leader == line and (len(access.members) > 1 or _narrowed(access))
     }
-    votes = {item.line for item in translation.code if item.name in ("VOTE", "VOTEU")}
-    gathered = {
-        line for line, access in translation.accesses.items() if access.access in ("atomic", "reduction")
-    }
-    return Counting(Rewritten(frozenset(silent), frozenset(wide), frozenset(gathered & votes)))
+    return Counting(Rewritten(frozenset(silent), frozenset(wide), gathered_lines(translation)))
 
 
 def _narrowed(access: Access) -> bool:
@@ -95,7 +93,8 @@ def evaluate(
     machine = {} if translation is None else machine_counters(translation, line_counts(program, tallies))
     machine = {**machine, **simulated}
     tallies = [tally for tally in tallies if not any(name.startswith(MARK) for name in tally.step.writes)]
-    whole = Measured(tuple(tallies), machine, {}, launch, translation is not None, read)
+    scattered = scattered_lines(program, translation, tallies) if translation else frozenset[int]()
+    whole = Measured(tuple(tallies), machine, {}, launch, translation is not None, read, scattered)
     present = {name: counter for name, counter in COUNTERS.items() if counter.known(whole)}
     counters = {name: counter.value(whole) for name, counter in present.items()}
     labels = {name: counter.label(whole) for name, counter in present.items()}
@@ -108,7 +107,8 @@ def evaluate(
         part = Measured(tuple(own), {}, {}, {}, translation is not None, read)
         values = {name: counter.value(part) for name, counter in COUNTERS.items() if counter.known(part)}
         lines[place] = {name: value for name, value in values.items() if value}
-    return Numbers(counters, metrics, labels, lines)
+    notes = tuple(describe(program, translation, tallies)) if translation else ()
+    return Numbers(counters, metrics, labels, lines, notes)
 
 
 def line_counts(program: Program, tallies: Sequence[Tally]) -> LineCounts:

@@ -24,6 +24,7 @@ def _declare(suffix: str, what: str, verbs: tuple[str, ...]) -> None:
         f"wavefronts of shared {what}",
         lambda m: _column(m, verbs, WAVEFRONTS),
         rewritten=True,
+        modelled=not suffix,  # the hardware adds passes of shuffles, barriers and reads of thread indices
     )
     add(
         f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared{suffix}.sum",

@@ -14,7 +14,7 @@ from the PTX, which ptxas restructures: its label says which.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..counting import Row, Tally, choose_rule
@@ -28,7 +28,7 @@ class Measured:
 
     `machine` has numbers that were derived from the machine code, by counter name; `labels` how good each of
     them is; `launch` what follows from the launch configuration alone. `translated` says that memory accesses
-    which ptxas merges or removes have been counted as the machine does.
+    which ptxas merges or removes have been counted as the machine does. `asked` collects what formulas use.
     """
 
     tallies: tuple[Tally, ...]
@@ -37,6 +37,8 @@ class Measured:
     launch: Mapping[str, float]
     translated: bool
     read: frozenset[str]  # registers that some instruction of the kernel reads
+    scattered: frozenset[int] = frozenset()  # lines of accesses that the machine may make in more parts
+    asked: set[tuple[str, str, int]] = field(default_factory=set[tuple[str, str, int]])
 
     @cached_property
     def _rows(self) -> dict[tuple[str, str], list[int]]:
@@ -55,8 +57,32 @@ class Measured:
         Columns 0 to 3 are those of the rules (counting/rules.py), column 4 has the bank conflicts of shared
         memory.
         """
+        self.asked.add((space, kind, column))
         row = self._rows.get((space, kind))
         return 0 if row is None else row[column]
+
+    @cached_property
+    def _certainty(self) -> dict[tuple[str, str], tuple[str, ...]]:
+        """By space and kind, how certain each column is, where it is not exact."""
+        found: dict[tuple[str, str], tuple[str, ...]] = {}
+        for tally in self.tallies:
+            for (space, write), row in tally.accesses.items():
+                if not any(row):
+                    continue
+                sure = _sure(tally, space, write, self.scattered)
+                for kind, _ in _columns(tally, space, write, self.read, row):
+                    before = found.get((space, kind), (EXACT,) * 5)
+                    found[space, kind] = tuple(
+                        max(p, key=_ORDER.index) for p in zip(before, sure, strict=True)
+                    )
+        return found
+
+    def certainty(self, formula: Formula) -> str:
+        """How certain what a formula asks for is."""
+        self.asked.clear()
+        formula(self)
+        labels = [self._certainty.get((s, k), (EXACT,) * 5)[column] for s, k, column in self.asked]
+        return max(labels, key=_ORDER.index, default=EXACT)
 
     def issued(self, space: str, kind: str) -> int:
         """Warp instructions of a kind of access to a state space, those without acting lanes included."""
@@ -67,6 +93,21 @@ class Measured:
             if place == space and _kind(tally, write, self.read) == kind
         )
 
+
+_ORDER = (EXACT, PTX_LEVEL, MODELLED)
+
+
+def _sure(tally: Tally, space: str, write: bool, scattered: frozenset[int]) -> tuple[str, ...]:
+    """How certain each column of an instruction's accesses is."""
+    rule = choose_rule(tally.step.instruction, space, write)
+    if rule == "shared_tries":
+        return (MODELLED,) * 5
+    if rule in _ROUNDS and tally.threads > tally.warps:
+        return (EXACT, MODELLED, MODELLED, EXACT, EXACT)
+    return (PTX_LEVEL if tally.step.instruction.line in scattered else EXACT,) * 5
+
+
+_ROUNDS = ("global_atomic", "global_swap")  # rules that fit regular patterns, and random ones nearly
 
 # What an access's instruction does, where its direction does not tell.
 _KINDS = {"atom": "atom", "red": "red", "cp": "ldgsts"}
@@ -107,6 +148,7 @@ class Counter:
     formula: Formula | None  # None: it can only be simulated
     machine: bool  # the machine code decides, where it is known
     rewritten: bool  # ptxas may merge or remove what is counted
+    modelled: bool = False  # the hardware also counts what is not counted here
 
     def known(self, m: Measured) -> bool:
         """Whether there is a number at all."""
@@ -123,15 +165,27 @@ class Counter:
         """How good the number is: exact, ptx-level or modelled."""
         if self.machine:
             return m.labels.get(self.name, MODELLED) if self.name in m.machine else PTX_LEVEL
-        return PTX_LEVEL if self.rewritten and not m.translated else EXACT
+        if self.formula is None or self.modelled:
+            return MODELLED
+        if self.rewritten and not m.translated:
+            return PTX_LEVEL
+        return m.certainty(self.formula)
 
 
 COUNTERS: dict[str, Counter] = {}
 
 
-def add(name: str, text: str, formula: Formula, *, machine: bool = False, rewritten: bool = False) -> None:
+def add(
+    name: str,
+    text: str,
+    formula: Formula,
+    *,
+    machine: bool = False,
+    rewritten: bool = False,
+    modelled: bool = False,
+) -> None:
     """Declare a counter."""
-    COUNTERS[name] = Counter(name, text, formula, machine, rewritten)
+    COUNTERS[name] = Counter(name, text, formula, machine, rewritten, modelled)
 
 
 def add_simulated(name: str, text: str) -> None:
