@@ -2,8 +2,9 @@
 
 The hardware's tables are not public. Results here are the exact ones rounded to nearest, which satisfy every
 bound of the manual, except where the hardware's way shows: sin and cos see their argument as a multiple of
-the full circle cut to 24 bits, and the `.ftz.f64` forms work on upper halves. Everything is evaluated in
-double precision by polynomials: no library of the host has a say in it.
+the full circle cut to 24 bits, and the `.ftz.f64` forms work on upper halves and cut what does not fit, which
+decides the bits of rsqrt in double precision too. Everything is evaluated in double precision by polynomials:
+no library of the host has a say in it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from .lanes import Lanes
-from .rounding import NAN, flush, is_nan, settle
+from .rounding import NAN, SMALLEST_NORMAL, flush, is_nan, settle
 from .table import Match, add_row, row
 
 V = TypeVar("V")
@@ -170,19 +171,35 @@ def div(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
 _UPPER = 0xFFFFFFFF00000000
 
 
+def _gross(lanes: Lanes[V], function: Callable[[Lanes[V], V], V], a: V) -> V:
+    """A function of a double's upper half, rounded to 24 bits and cut to an upper half."""
+    upper = lanes.constant("i64", _UPPER)
+    exact = function(lanes, lanes.bitcast(lanes.and_(lanes.bitcast(a, "i64"), upper), "double"))
+    near = lanes.add(lanes.bitcast(exact, "i64"), lanes.constant("i64", 1 << 28))
+    return lanes.bitcast(lanes.and_(near, upper), "double")
+
+
 @row("rcp.approx.ftz.f64  d, a", unit="fp64")
 @row("rsqrt.approx.ftz.f64  d, a", unit="fp64")
 def gross(lanes: Lanes[V], m: Match, a: V) -> V:
     """Both operand and result have nothing in their lower halves."""
-    upper = lanes.constant("i64", _UPPER)
-    a = flush(lanes, lanes.bitcast(lanes.and_(lanes.bitcast(a, "i64"), upper), "double"))
-    exact = _reciprocal(lanes, a) if m.row.pattern.opcode == "rcp" else _reciprocal_root(lanes, a)
-    near = lanes.add(lanes.bitcast(exact, "i64"), lanes.constant("i64", 1 << 31))
-    result = flush(lanes, lanes.bitcast(lanes.and_(near, upper), "double"))
-    nan = lanes.constant("double", 0x7FFFFFFF00000000)
-    return lanes.select(is_nan(lanes, exact), nan, result)
+    function = _reciprocal if m.row.pattern.opcode == "rcp" else _reciprocal_root
+    flushed = lambda lanes, x: function(lanes, flush(lanes, x))  # noqa: E731
+    result = flush(lanes, _gross(lanes, flushed, a))
+    return lanes.select(is_nan(lanes, result), lanes.constant("double", 0x7FFFFFFF00000000), result)
 
 
 @row("rsqrt.approx.f64  d, a", unit="fp64")
 def rsqrt_double(lanes: Lanes[V], m: Match, a: V) -> V:
-    return settle(lanes, _reciprocal_root(lanes, a), a)
+    """One step of a third-order iteration on the gross result, as ptxas writes it."""
+    tiny = lanes.compare("olt", a, lanes.constant("double", SMALLEST_NORMAL["double"]))
+    x = lanes.select(tiny, lanes.mul(a, number(lanes, 2.0**54)), a)
+    y = _gross(lanes, _reciprocal_root, x)
+    rest = lanes.apply("llvm.fma", x, lanes.neg(lanes.mul(y, y)), number(lanes, 1.0))
+    factor = lanes.apply("llvm.fma", rest, number(lanes, 0.375), number(lanes, 0.5))
+    result = lanes.apply("llvm.fma", factor, lanes.mul(y, rest), y)
+    result = lanes.select(tiny, lanes.mul(result, number(lanes, 2.0**27)), result)
+    usual = lanes.and_(
+        lanes.compare("ogt", a, number(lanes, 0.0)), lanes.compare("olt", a, number(lanes, math.inf))
+    )
+    return settle(lanes, lanes.select(usual, result, _reciprocal_root(lanes, a)), a)
