@@ -7,6 +7,7 @@ loads whose value it has, and keeps local arrays in registers.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -67,6 +68,7 @@ def find_accesses(program: Program, code: Iterable[Instruction]) -> Mapping[int,
             machine.setdefault(item.line, []).append(item)
     found: dict[int, Access] = {}
     places: dict[int, _Place] = {}
+    sums = _sums(program)
     for number, block in enumerate(program.blocks):
         for step in block.steps:
             made = _describe(step.instruction)
@@ -74,12 +76,40 @@ def find_accesses(program: Program, code: Iterable[Instruction]) -> Mapping[int,
                 continue
             address = next((o for o in step.instruction.operands if isinstance(o, tree.Address)), None)
             if address is not None:
-                places[made.line] = _Place(number, address.base, address.offset)
+                places[made.line] = _place(number, address.base, address.offset, sums)
             found[made.line] = _keep(made, machine.get(made.line, ()))
     for line, access in list(found.items()):
         if access.width > access.size and access.access in ("load", "store") and line in places:
             _merge(line, found, places)
     return found
+
+
+def _sums(program: Program) -> Mapping[str, tuple[tree.Operand, int]]:
+    """Registers that are nothing but another one and a constant, by name."""
+    writes = Counter(name for block in program.blocks for step in block.steps for name in step.writes)
+    found: dict[str, tuple[tree.Operand, int]] = {}
+    for block in program.blocks:
+        for step in block.steps:
+            match step.instruction:
+                case tree.Instruction(
+                    opcode="add",
+                    guard=None,
+                    operands=(tree.Register(name=name), tree.Register() as base, tree.Integer(value=value)),
+                ) if writes[name] == 1 and writes[base.name] == 1:
+                    found[name] = base, value
+                case _:
+                    pass
+    return found
+
+
+def _place(
+    block: int, base: tree.Operand, offset: int, sums: Mapping[str, tuple[tree.Operand, int]]
+) -> _Place:
+    """A place from the register that others are sums of."""
+    while isinstance(base, tree.Register) and base.name in sums:
+        base, more = sums[base.name]
+        offset += more
+    return _Place(block, base, offset)
 
 
 def _describe(instruction: tree.Instruction) -> Access | None:
