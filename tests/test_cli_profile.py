@@ -100,6 +100,31 @@ def test_csv_in_columns_of_ncu(call: Call):
     assert {row["Metric Name"] for row in rows(whole)} > {name, "launch__grid_size"}
 
 
+def test_all_metrics(call: Call):
+    _, out, _ = call("profile", REDUCE, *LAUNCH, "--csv", "--metrics", "all")
+    assert {row["Metric Name"] for row in rows(out)} > {
+        "gld_efficiency",
+        "flop_count_hp",
+        "branch_efficiency",
+    }
+
+
+def test_gpus_without_machine_code_say_so(call: Call):
+    """Registers of a GTX 980 are unknown, so that its occupancy is a guess."""
+    _, out, _ = call("profile", REDUCE, *LAUNCH, "--json", "--model", "gtx980")
+    record = json.loads(out)
+    assert record["labels"]["theoretical_occupancy"] == "modelled"
+    assert record["labels"]["launch__registers_per_thread"] == "modelled"
+    assert record["labels"]["launch__grid_size"] == "exact"
+    assert "registers are unknown" in record["notes"][0]
+
+
+def test_sample_of_blocks(call: Call):
+    _, out, _ = call("profile", REDUCE, *LAUNCH, "--blocks", "3")
+    assert "counted in 3 of 16 blocks" in out
+    assert ["gld_transactions", "1,024", "modelled"] in [line.split()[:3] for line in out.splitlines()]
+
+
 def test_json_and_save_are_the_profile(call: Call, tmp_path: Path):
     path = tmp_path / "made" / "a.json"
     _, out, _ = call("profile", REDUCE, *LAUNCH, "--json", "--save", str(path))
@@ -233,6 +258,8 @@ def test_rungs_say_how_they_use_memory(call: Call):
     [
         ((REDUCE, *LAUNCH, "--metrics", "gld_transaction"), "did you mean gld_transactions?"),
         ((REDUCE, *LAUNCH, "--metrics", "l1tex__t_sectors"), "no such counter or metric"),
+        ((REDUCE, *LAUNCH, "--model", "h101"), "no GPU is called 'h101'"),
+        ((REDUCE, *LAUNCH, "--blocks", "0"), "a sample has at least one"),
         ((REDUCE,), "--grid BLOCKS and --block THREADS"),
         ((REDUCE, *LAUNCH, "more"), "'more': what a kernel gets is given with --arg"),
         ((REDUCE, *LAUNCH, "--csv", "--log-file", f"{__file__}/x"), "cannot be written"),

@@ -44,7 +44,7 @@ def profile(
         ),
     ],
     arguments: Annotated[
-        list[str] | None, typer.Argument(metavar="[ARGUMENTS]...", help="Of the program.")
+        list[str] | None, typer.Argument(metavar="ARGUMENTS", help="Of the program.")
     ] = None,
     grid: Annotated[str | None, typer.Option(help="Blocks: 1024, 32x32 or 8,8,8.")] = None,
     block: Annotated[str | None, typer.Option(help="Threads per block, likewise.")] = None,
@@ -64,7 +64,8 @@ def profile(
         typer.Option(
             "--metrics",
             metavar="NAMES",
-            help="Only these, in names of nvprof or Nsight Compute; may be given several times, with commas.",
+            help="Only these, in names of nvprof or Nsight Compute; several times, or with commas; "
+            '"all" is all of nvprof\'s.',
         ),
     ] = None,
     lines: Annotated[bool, typer.Option("--lines", help="Show the source with counters per line.")] = False,
@@ -93,7 +94,7 @@ def profile(
     """Run a kernel, or a whole program, on the engine and count what Nsight Compute and nvprof count."""
     from . import lab, lab_profile
 
-    chosen = _chosen(metric)
+    chosen, model = _chosen(metric), _model(model)
     view = _View(chosen, lines, gpu_summary, csv, json_output, log_file, save)
     if is_script(target):
         given = {"--grid": grid, "--block": block, "--arg": arg, "--device": device != "cpu" or None}
@@ -135,6 +136,16 @@ class _View:
     json: bool
     log_file: Path | None
     save: Path | None
+
+
+def _model(name: str) -> str:
+    """The key of a GPU's name."""
+    from .devices import UnknownDevice, get
+
+    try:
+        return get(name).key
+    except UnknownDevice as problem:
+        raise ArgumentError(str(problem)) from None
 
 
 def _refuse_launch_options(given: Sequence[str]) -> None:
@@ -238,7 +249,9 @@ def _chosen(given: Sequence[str] | None) -> list[Definition]:
     """What --metrics names."""
     from .report.metrics import find
 
-    return find([name for text in given or () for name in text.split(",") if name], _known())
+    names = [name for text in given or () for name in text.split(",") if name]
+    every = [one.name for one in _metrics()]
+    return find([one for name in names for one in (every if name == "all" else [name])], _known())
 
 
 def _known() -> dict[str, Definition]:

@@ -83,11 +83,10 @@ def count(launch: Launch, model: str, caches: bool = True, blocks: int | None = 
     simulated = {} if traffic is None else cache_counters(traffic, place.model.capability)
     found = _launch_numbers(launch, fit, place.model)
     numbers = profiling.evaluate(seen.program, tallies, machine.translation, found, simulated)
-    labels, notes = dict(numbers.labels), (*machine.notes, *numbers.notes)
+    notes = (*machine.notes, *numbers.notes)
+    unsure: set[str] = set() if machine.resources else set(nsight_metrics(fit, 1, 1))
     if sample is not None:
-        labels = {
-            name: label if found.keys() >= _made_of(name) else MODELLED for name, label in labels.items()
-        }
+        unsure |= numbers.counters.keys() - found.keys()
         notes += (
             f"counted in {len(sample)} of {prod(launch.grid)} blocks, evenly spread, and multiplied by "
             f"{scale:.6g}; the caches were not simulated",
@@ -103,7 +102,9 @@ def count(launch: Launch, model: str, caches: bool = True, blocks: int | None = 
         shared=launch.shared,
         counters=Numbers(numbers.counters),
         metrics=Numbers(numbers.metrics),
-        labels=labels,
+        labels={
+            name: MODELLED if unsure & _made_of(name) else label for name, label in numbers.labels.items()
+        },
         lines=tuple(LineProfile(file, line, one) for (file, line), one in numbers.lines.items()),
         occupancy=_describe(fit),
         seconds=outcome.seconds,
