@@ -126,8 +126,8 @@ def measure(job: Path, names: Sequence[str], device: str, timeout: float) -> Mea
     while True:
         said = _call(program, wanted, job, log, device, _PASSES * timeout)
         text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
-        errors = "\n".join(_ERRORS.findall(f"{text}\n{said}"))
-        kept = [name for name in wanted if not re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", errors)]
+        refused = {word for line in _ERRORS.findall(f"{text}\n{said}") for word in re.findall(r"\w+", line)}
+        kept = [name for name in wanted if name.partition(".")[0] not in refused]
         if kept == wanted or SECONDS not in kept:
             return _read(text, said)
         wanted = kept  # without the names that ncu does not know on this GPU
