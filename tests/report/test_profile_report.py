@@ -227,6 +227,12 @@ def test_unknown_names_get_the_nearest():
         find(["gld_transaction"], KNOWN)
 
 
+@pytest.mark.parametrize("name", ["ipc", "achieved_occupancy", "gld_throughput", "stall_sync"])
+def test_what_needs_a_clock_is_said(name: str):
+    with pytest.raises(ArgumentError, match=f"'{name}' .it needs the clock of a GPU"):
+        find([name], KNOWN)
+
+
 def test_definition_shows_formula_and_both_directions():
     console = text_console(80)
     print_definition(

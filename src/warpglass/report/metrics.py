@@ -55,6 +55,12 @@ _UNITS = {
     r"inst_executed": "inst",
 }
 
+# What nvprof has and nobody can count: rates, shares of time, and what depends on when warps are scheduled.
+_TIMED = re.compile(
+    r"\w+_throughput|stall_\w+|\w+_utilization|\w+_replay_overhead|achieved_occupancy|(issued_)?ipc|"
+    r"sm_efficiency|eligible_warps_per_cycle|\w+\.per_second|\w+__cycles_\w+\.\w+"
+)
+
 LABELS = {
     "exact": "follows from the kernel and its launch; equal to the hardware's",
     "ptx-level": "exact for the PTX; the machine code of ptxas may do otherwise here",
@@ -91,18 +97,21 @@ def counter_unit(name: str) -> str:
 
 
 def find(names: Iterable[str], known: Mapping[str, Definition]) -> list[Definition]:
-    """The definitions of these names; ArgumentError names the nearest known of every unknown one."""
+    """The definitions of these names; ArgumentError says of each unknown one which is nearest, or why not."""
     wanted = list(dict.fromkeys(names))
-    problems: list[str] = []
-    for name in wanted:
-        if name not in known:
-            near = nearest(name, known)
-            problems.append(f"{name!r}" + (f" (did you mean {near}?)" if near else ""))
+    problems = [_unknown(name, known) for name in wanted if name not in known]
     if problems:
         raise ArgumentError(
             f"no such counter or metric: {', '.join(problems)}; `warpglass metrics` lists all of them"
         )
     return [known[name] for name in wanted]
+
+
+def _unknown(name: str, known: Mapping[str, Definition]) -> str:
+    if _TIMED.fullmatch(name):
+        return f"{name!r} (it needs the clock of a GPU, and is not counted)"
+    near = nearest(name, known)
+    return f"{name!r} (did you mean {near}?)" if near else f"{name!r}"
 
 
 # ---------------------------------------------------------------------------------------- views
