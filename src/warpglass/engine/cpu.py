@@ -134,7 +134,7 @@ class CpuBackend:
                     code = executable if seen else others
                     took, workers = _execute(launch, prepared, code, bound, self._heap, begin, blocks)
                     seconds += took
-                    if seen:
+                    if seen and instrument is not None:
                         totals = totals + np.sum([worker.words for worker in workers], axis=0)
             except LaunchError as error:
                 self._state.note(error)
