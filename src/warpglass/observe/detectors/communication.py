@@ -226,7 +226,7 @@ class Communication:
         return Knowledge(
             warp,
             int(state[layout.TIMES + warp]),
-            state[start : start + self._warps].tolist(),
+            np.maximum(state[start : start + self._warps], state[layout.ALL_KNOWN + warp]).tolist(),
             int(state[layout.LANES_KNOWN + warp]),
             clocks,
         )

@@ -181,22 +181,38 @@ class DetectorProbe(Probe):
             kept = self._keep(at, self._addresses, lanes)
             self._call(at, "access", str(info), self._wide(at, at.mask), self._warp(at), kept, values)
             return
-        run = address.ok is None and address.offsets == tuple(site.size * lane for lane in range(32))
-        test = Test(run, site.write, site.size, site.space == "shared")
-        self._tests.add(test)
         mask = at.mask
         if address.uniform and not site.write:
             mask = self._ends(at)  # the first and the last stand for all lanes that read one place
-        args = [
-            ("ptr", "%counters"),
-            ("i64", str(info)),
-            ("i64", str(low_bits << layout.PLACE_SHIFT)),
-            ("i32", mask),
-            ("i32", "%warp"),
-            (test.address, address.ir if run else lanes),
-            ("i64", values),
-        ]
-        b.call("void", test.name, args)
+
+        def test(where: str, *, run: bool) -> None:
+            function = Test(run, site.write, site.size, site.space == "shared")
+            self._tests.add(function)
+            args = [
+                ("ptr", "%counters"),
+                ("i64", str(info)),
+                ("i64", str(low_bits << layout.PLACE_SHIFT)),
+                ("i32", mask),
+                ("i32", "%warp"),
+                (function.address, where),
+                ("i64", values),
+            ]
+            b.call("void", function.name, args)
+
+        if address.offsets != tuple(site.size * lane for lane in range(32)):
+            test(lanes, run=False)
+        elif address.ok is None:
+            test(address.ir, run=True)
+        else:
+            regular, other, tested = b.label("regular"), b.label("other"), b.label("tested")
+            b.branch(address.ok, regular, other)
+            b.place(regular)
+            test(address.ir, run=True)
+            b.jump(tested)
+            b.place(other)
+            test(lanes, run=False)
+            b.jump(tested)
+            b.place(tested)
 
     def _ends(self, at: Emission) -> str:
         """The first and the last of the acting lanes."""
@@ -209,9 +225,9 @@ class DetectorProbe(Probe):
 
     def helpers(self, declarations: set[str]) -> str:
         declarations |= DECLARATIONS if self._tests else set()
-        function = self.functions["access"]
+        functions = self.functions["settle"], self.functions["access"]
         return "".join(
-            helper(test, self.state, function, self._addresses)
+            helper(test, self.state, *functions, self._addresses)
             for test in sorted(self._tests, key=lambda one: one.name)
         )
 

@@ -45,10 +45,10 @@ class Test:
         return "i64" if self.run else _WHOLE
 
 
-def helper(test: Test, state: int, function: int, addresses: int) -> str:
-    """A test's definition; the worker's words hold the state, the compiled function and lanes' addresses."""
+def helper(test: Test, state: int, settle: int, function: int, addresses: int) -> str:
+    """A test's definition; the words are those of the state, two compiled functions and lanes' addresses."""
     log = test.size.bit_length() - 1
-    lines = [*_start(test, state), *_region(test, log), *_stamps(test), *_write_test(test)]
+    lines = [*_start(test, state, settle), *_region(test, log), *_stamps(test), *_write_test(test)]
     lines += _reads(test) if not test.write else _readers(test)
     lines += _finish(test)
     body = "\n".join(lines)
@@ -80,7 +80,7 @@ def _splat(into: str, value: str) -> list[str]:
     ]
 
 
-def _start(test: Test, state: int) -> list[str]:
+def _start(test: Test, state: int, settle: int) -> list[str]:
     lines = [
         "  %warp64 = zext i32 %warp to i64",
         f"  %state.p = getelementptr i64, ptr %counters, i64 {state}",
@@ -89,6 +89,13 @@ def _start(test: Test, state: int) -> list[str]:
         "  %lanes = bitcast i32 %mask to <32 x i1>",
         *_word("pending", layout.PENDING, by_warp=True),
         "  %settled = icmp eq i64 %pending, 0",
+        "  br i1 %settled, label %settled_now, label %settle",
+        "settle:",  # the warp goes on behind a barrier
+        f"  %settle.p = getelementptr i64, ptr %counters, i64 {settle}",
+        "  %settle.f = load ptr, ptr %settle.p",
+        "  call void %settle.f(i64 %state, i64 %warp64)",
+        "  br label %settled_now",
+        "settled_now:",
     ]
     if test.run:
         return [*lines, "  %first = add i64 %address, 0"]
@@ -122,8 +129,7 @@ def _region(test: Test, log: int) -> list[str]:
             "  %known = and i1 %known.w, %listed",
         ]
     lines += [
-        "  %go = and i1 %known, %settled",
-        "  br i1 %go, label %found, label %slow",
+        "  br i1 %known, label %found, label %slow",
         "found:",
         *_word("regions", layout.REGIONS),
         f"  %row.o = mul i64 %number, {8 * layout.REGION_WORDS}",

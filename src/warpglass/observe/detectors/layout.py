@@ -46,7 +46,8 @@ STARTED = PARTIAL + WARPS  # by warp: the lanes that it began with, 0 before
 AWAITED = STARTED + WARPS  # by warp: lanes that others wait for at a warp barrier
 AWAITED_AT = AWAITED + WARPS  # by warp: the place where they do, and by which lane: place << 8 | lane
 PENDING = AWAITED_AT + WARPS  # by warp: 1 + the meeting at a barrier that it has yet to learn from
-KNOWN = PENDING + WARPS  # by warp and other warp: up to which time it knows of the other
+ALL_KNOWN = PENDING + WARPS  # by warp: up to this time it knows of all others
+KNOWN = ALL_KNOWN + WARPS  # by warp and other warp: up to which time it knows of the other beyond that
 # A meeting: the generation of its barrier plus one, the greatest time of those who came, whether it is for
 # all of the block, and by warp the time that those who came know of it.
 MEETINGS = KNOWN + WARPS * WARPS

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ...check_record import Finding
+from ...engine.arguments import BoundArray
 from ...engine.cpu import Begun
 from ...marks import INPUT, OUTPUT
 from . import layout
@@ -45,6 +46,11 @@ def _untouched(
         granule = 1 << int(memory.arrays[array.allocation][layout.SHIFT])
         touched = memory.shadow(array.allocation, which) != 0
         view = array.view
+        if view.contiguous and view.itemsize == granule:
+            first = array.offset // granule
+            missed = ~touched[first : first + view.size]
+            found += _told(array, missed, kind, verb, purpose)
+            continue
         starts = np.full(view.shape, array.offset, np.int64)
         for axis, (extent, stride) in enumerate(zip(view.shape, view.strides, strict=True)):
             shape = [1] * len(view.shape)
@@ -54,23 +60,19 @@ def _untouched(
         missed = np.zeros(flat.shape, bool)
         for byte in range(0, view.itemsize, granule):
             missed |= ~touched[(flat + byte) // granule]
-        count = int(np.count_nonzero(missed))
-        if count:
-            first = int(np.argmax(missed))
-            plural = "" if count == 1 else "s"
-            message = (
-                f"{count} element{plural} of {array.name} ({view.size} in all) "
-                f"{'is' if count == 1 else 'are'} never {verb}, the first is {array.name}[{first}]"
-            )
-            found.append(
-                Finding(
-                    kind,
-                    "error",
-                    message,
-                    array=array.name,
-                    index=first,
-                    count=count,
-                    hint=_HINTS[purpose],
-                )
-            )
+        found += _told(array, missed, kind, verb, purpose)
     return found
+
+
+def _told(array: BoundArray, missed: np.ndarray, kind: str, verb: str, purpose: str) -> list[Finding]:
+    """The finding for an array's elements that were missed, if there are any."""
+    count = int(np.count_nonzero(missed))
+    if not count:
+        return []
+    first = int(np.argmax(missed))
+    message = (
+        f"{count} element{'' if count == 1 else 's'} of {array.name} ({array.view.size} in all) "
+        f"{'is' if count == 1 else 'are'} never {verb}, the first is {array.name}[{first}]"
+    )
+    hint = _HINTS[purpose]
+    return [Finding(kind, "error", message, array=array.name, index=first, count=count, hint=hint)]

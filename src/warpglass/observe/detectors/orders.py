@@ -14,6 +14,7 @@ from numba import njit
 
 from .layout import (
     ABSENT,
+    ALL_KNOWN,
     AWAITED,
     AWAITED_AT,
     BLOCK,
@@ -81,6 +82,7 @@ def begin(S: Any, block: Any, warp: Any, mask: Any) -> None:
             _put(S, STARTED + one, 0)
             _put(S, AWAITED + one, 0)
             _put(S, PENDING + one, 0)
+            _put(S, ALL_KNOWN + one, 0)
             for other in range(warps):
                 _put(S, KNOWN + one * WARPS + other, 0)
         for meeting in range(32):
@@ -175,10 +177,11 @@ def _advance(S: Any, warp: Any, time: Any) -> None:
 @njit(cache=True)
 def _raise_floor(S: Any, warp: Any) -> None:
     """Find anew up to which stamp everything is ordered before what a warp does now."""
-    least = _word(S, LANES_KNOWN + warp)
-    for other in range(_word(S, WARP_COUNT)):
-        if other != warp:
-            least = min(least, _word(S, KNOWN + warp * WARPS + other))
+    least, everyone = _word(S, LANES_KNOWN + warp), _word(S, ALL_KNOWN + warp)
+    if least > everyone:
+        for other in range(_word(S, WARP_COUNT)):
+            if other != warp:
+                least = min(least, max(everyone, _word(S, KNOWN + warp * WARPS + other)))
     _put(S, FLOORS + warp, _word(S, TAG) | (least + 1) << TIME_SHIFT)
 
 
@@ -194,18 +197,28 @@ def arrive(S: Any, warp: Any, barrier: Any, count: Any, wait: Any, generation: A
     if _word(S, meeting + CAME) != generation + 1:
         _put(S, meeting + CAME, generation + 1)
         _put(S, meeting + LATEST, 0)
-        for one in range(_word(S, WARP_COUNT)):
-            _put(S, meeting + KNOWN_THERE + one, 0)
-    _put(S, meeting + EVERYONE, 1 if count == 0 else 0)
+        _put(S, meeting + EVERYONE, 1 if count == 0 else 0)
+        if count != 0:
+            for one in range(_word(S, WARP_COUNT)):
+                _put(S, meeting + KNOWN_THERE + one, 0)
     time = _word(S, TIMES + warp)
     _put(S, meeting + LATEST, max(time, _word(S, meeting + LATEST)))
-    for one in range(_word(S, WARP_COUNT)):
-        known = time if one == warp else _word(S, KNOWN + warp * WARPS + one)
-        _put(S, meeting + KNOWN_THERE + one, max(known, _word(S, meeting + KNOWN_THERE + one)))
+    if count != 0:
+        _leave_knowledge(S, warp, meeting, time)
     if wait != 0:
         _put(S, PENDING + warp, number + 1)
     else:
         _advance(S, warp, time + 1)
+
+
+@njit(cache=True)
+def _leave_knowledge(S: Any, warp: Any, meeting: Any, time: Any) -> None:
+    """What a warp knows of the others goes to those it meets at a barrier that is not for all."""
+    for one in range(_word(S, WARP_COUNT)):
+        known = max(_word(S, KNOWN + warp * WARPS + one), _word(S, ALL_KNOWN + warp))
+        if one == warp:
+            known = time
+        _put(S, meeting + KNOWN_THERE + one, max(known, _word(S, meeting + KNOWN_THERE + one)))
 
 
 @njit(cache=True)
@@ -217,16 +230,18 @@ def settle(S: Any, warp: Any) -> None:
     latest = _word(S, meeting + LATEST)
     everyone = _word(S, meeting + EVERYONE)
     _put(S, CLOSED + number // 2, max(_word(S, meeting + CAME), _word(S, CLOSED + number // 2)))
-    for one in range(_word(S, WARP_COUNT)):
-        known = latest if everyone != 0 else _word(S, meeting + KNOWN_THERE + one)
-        if known > _word(S, KNOWN + warp * WARPS + one):
-            _put(S, KNOWN + warp * WARPS + one, known)
-    _put(S, LANES_KNOWN + warp, max(_word(S, LANES_KNOWN + warp), _word(S, TIMES + warp)))
-    if everyone != 0:
-        _put(S, LANES_KNOWN + warp, latest)
     _put(S, PARTIAL + warp, 0)
+    if everyone != 0:
+        _put(S, ALL_KNOWN + warp, latest)
+        _put(S, LANES_KNOWN + warp, latest)
+        _put(S, FLOORS + warp, _word(S, TAG) | (latest + 1) << TIME_SHIFT)
+    else:
+        for one in range(_word(S, WARP_COUNT)):
+            known = max(_word(S, meeting + KNOWN_THERE + one), _word(S, KNOWN + warp * WARPS + one))
+            _put(S, KNOWN + warp * WARPS + one, known)
+        _put(S, LANES_KNOWN + warp, _word(S, TIMES + warp))
+        _raise_floor(S, warp)
     _advance(S, warp, max(latest, _word(S, TIMES + warp)) + 1)
-    _raise_floor(S, warp)
 
 
 @njit(cache=True)

@@ -13,6 +13,7 @@ from typing import Any
 from numba import njit
 
 from .layout import (
+    ALL_KNOWN,
     ASK,
     BASE,
     BLOCK_ATOMIC,
@@ -93,7 +94,7 @@ def unordered(S: Any, other: Any, stamp: Any) -> Any:
                 lane, other_lane = (stamp >> LANE_SHIFT) & 31, (other >> LANE_SHIFT) & 31
                 if word(S, LANE_CLOCKS + (warp * LANES + lane) * LANES + other_lane) >= time:
                     return 0
-        elif word(S, KNOWN + warp * WARPS + other_warp) >= time:
+        elif max(word(S, KNOWN + warp * WARPS + other_warp), word(S, ALL_KNOWN + warp)) >= time:
             return 0
     else:
         kind = GRID_RACE
