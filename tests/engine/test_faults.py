@@ -377,6 +377,52 @@ def test_the_place_is_data(fault: Any) -> None:
     assert (place.array, place.index, place.size, place.thread) == ("x", 40, 4, (31, 0, 0))
 
 
+# ---------------------------------------------------------------------------------------- inlined code
+INLINED = """#include <mma.h>
+using namespace nvcuda::wmma;
+__device__ float own(const float* x, int at) {
+    return x[at];
+}
+__global__ void by_header(const half* a, float* out, int at) {
+    fragment<matrix_a, 16, 16, 16, half, row_major> tile;
+    fragment<matrix_b, 16, 16, 16, half, row_major> one;
+    fragment<accumulator, 16, 16, 16, float> sum;
+    fill_fragment(sum, 0.f); fill_fragment(one, 1.f);
+    load_matrix_sync(tile, a + at, 16);
+    mma_sync(sum, tile, one, sum);
+    store_matrix_sync(out, sum, 16, mem_row_major);
+}
+__global__ void by_own_function(const float* a, float* out, int at) {
+    out[threadIdx.x] = own(a, threadIdx.x + at);
+}
+"""
+
+
+def test_a_fault_in_a_header_names_the_author_s_line(tmp_path: Path, mode: str) -> None:
+    path = tmp_path / "inlined.cu"
+    path.write_text(INLINED)
+    a, out = np.ones(256, np.float16), np.zeros(256, np.float32)
+    lab.run(lab.load(path, "by_header"), 1, 32, [a, out, 0], device="cpu")
+    with pytest.raises(KernelFault, match=r"\(inlined from [^ ]*mma\.hpp:\d+\), by block") as caught:
+        lab.run(lab.load(path, "by_header"), 1, 32, [a, out, 16], device="cpu")
+    lab.reset("cpu")
+    line = INLINED.split("\n").index("    load_matrix_sync(tile, a + at, 16);") + 1
+    assert (caught.value.place.file, caught.value.place.line) == (str(path), line)
+    assert str(caught.value).startswith(f"{path}:{line}: by_header: ")
+
+
+def test_a_fault_in_the_author_s_own_function_names_its_line(tmp_path: Path, mode: str) -> None:
+    path = tmp_path / "inlined.cu"
+    path.write_text(INLINED)
+    with pytest.raises(KernelFault) as caught:
+        lab.run(
+            lab.load(path, "by_own_function"), 1, 32, [np.ones(32, "f4"), np.ones(32, "f4"), 1], device="cpu"
+        )
+    lab.reset("cpu")
+    assert caught.value.place.line == INLINED.split("\n").index("    return x[at];") + 1
+    assert "inlined from" not in str(caught.value)
+
+
 # ---------------------------------------------------------------------------------------- Python kernels
 def add(y: Any, x: Any, at: int) -> None:
     i = cuda.threadIdx.x

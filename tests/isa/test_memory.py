@@ -325,7 +325,7 @@ def test_hints_change_nothing(engine: str):
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("hint", [hint for hint in _HINTS if "local" not in hint])
 def test_prefetching_what_is_not_there_is_no_fault(hint: str, engine: str):
-    """The manual says nothing of it. The address is an argument and a store follows: without, ptxas drops it."""
+    """The manual says nothing of it; ptxas leaves out what has a known address or no effect behind it."""
     body = (
         f"ld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [a]; {hint} [%rd2]; st.global.u64 [%rd1], %rd2; ret;"
     )

@@ -94,7 +94,8 @@ def explain_fault(scene: Scene, contexts: Sequence[np.ndarray]) -> KernelFault:
     )
     cuda_name = account.cuda_name or _CUDA_NAME[account.kind]
     message = (
-        f"{file}:{line}: {scene.launch.compiled.name}: {account.text}, by block {block} thread {thread} "
+        f"{file}:{line}: {scene.launch.compiled.name}: {account.text}{_inlined(step)}, "
+        f"by block {block} thread {thread} "
         f"({cuda_name}; warpglass.reset() makes the device usable)"
     )
     return KernelFault(message, place, cuda_name=cuda_name)
@@ -186,7 +187,15 @@ def _position(launch: Launch, context: np.ndarray) -> tuple[Dim3, Dim3]:
 
 def _source(step: Step) -> tuple[str, int]:
     source = step.instruction.source
-    return (source.file, source.line) if source else ("PTX", step.instruction.line)
+    return (source.author.file, source.author.line) if source else ("PTX", step.instruction.line)
+
+
+def _inlined(step: Step) -> str:
+    """Where code comes from that was not written at the author's line, as words to put behind others."""
+    source = step.instruction.source
+    if source is None or source.author is source:
+        return ""
+    return f" (inlined from {source.file}:{source.line})"
 
 
 def _step_of_block(prepared: Prepared, index: int) -> Step | None:

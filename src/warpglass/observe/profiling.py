@@ -134,7 +134,5 @@ def _by_line(tallies: Sequence[Tally]) -> dict[tuple[str, int], list[Tally]]:
 
 
 def _author_line(source: tree.SourceLocation | None) -> tuple[str, int] | None:
-    """The author's own line: where code was inlined into, if it comes from elsewhere."""
-    while source is not None and source.inlined_at is not None:
-        source = source.inlined_at
-    return (source.file, source.line) if source is not None and source.line else None
+    """The author's own line, if it is known."""
+    return (source.author.file, source.author.line) if source is not None and source.author.line else None

@@ -151,11 +151,9 @@ def _unsupported(item: tree.Instruction, what: str, known: str) -> Diagnostic:
 def _at(item: tree.Instruction, what: str, more: str) -> Diagnostic:
     """A message at the author's own line: where the code was inlined into, if it comes from a header."""
     text = f"{what} (PTX line {item.line}"
-    place = item.source
-    if place is None:
+    if item.source is None:
         return Diagnostic(f"{text}); {more}")
-    while place.inlined_at is not None:
-        place = place.inlined_at
-    if place is not item.source and item.source is not None:
+    place = item.source.author
+    if place is not item.source:
         text += f", inlined from {item.source.file}:{item.source.line}"
     return Diagnostic(f"{text}); {more}", file=place.file, line=place.line)

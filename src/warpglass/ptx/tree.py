@@ -20,6 +20,14 @@ class SourceLocation:
     column: int = 0
     inlined_at: SourceLocation | None = None
 
+    @property
+    def author(self) -> SourceLocation:
+        """The innermost line of the author's file: for code of a header where it was inlined into."""
+        chain: list[SourceLocation] = [self]
+        while (outer := chain[-1].inlined_at) is not None:
+            chain.append(outer)
+        return next(place for place in chain if place.file == chain[-1].file)
+
 
 # ---------------------------------------------------------------------------------------- operands
 @dataclass(frozen=True, slots=True)
