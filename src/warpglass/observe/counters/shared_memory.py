@@ -9,13 +9,19 @@ from __future__ import annotations
 
 from .table import Measured, add, ratio
 
-_VERBS = {"ld": ("ld",), "st": ("st",), "atom": ("atom", "red"), "copy": ("ldgsts",)}
+_VERBS = {"ld": ("ld", "ldsm"), "st": ("st",), "atom": ("atom", "red"), "copy": ("ldgsts",)}
 IDEAL, WAVEFRONTS, _, BYTES, CONFLICTS = range(5)
 _WORDS = {"ld": "loads", "st": "stores", "atom": "atomics"}
 
 
 def _column(m: Measured, verbs: tuple[str, ...], column: int) -> float:
     return sum(m.memory("shared", kind, column) for name in verbs for kind in _VERBS[name])
+
+
+def _bytes(m: Measured, verbs: tuple[str, ...]) -> float:
+    """Distinct bytes; those of matrices are in the sum of all, but not in that of loads."""
+    all_ = _column(m, verbs, BYTES)
+    return all_ if len(verbs) > 1 else all_ - m.memory("shared", "ldsm", BYTES) * (verbs == ("ld",))
 
 
 def _declare(suffix: str, what: str, verbs: tuple[str, ...]) -> None:
@@ -35,7 +41,7 @@ def _declare(suffix: str, what: str, verbs: tuple[str, ...]) -> None:
     add(
         f"smsp__sass_data_bytes_mem_shared{suffix}.sum",
         f"distinct bytes that shared {what} ask for",
-        lambda m: _column(m, verbs, BYTES),
+        lambda m: _bytes(m, verbs),
         rewritten=True,
     )
 

@@ -52,7 +52,7 @@ class Measured:
         return rows
 
     def memory(self, space: str, kind: str, column: int) -> int:
-        """A column of the accesses of a kind ("ld", "st", "atom", "red", "ldgsts") to a state space.
+        """A column of the accesses of a kind ("ld", "st", "atom", "red", "ldgsts", "ldsm") to a state space.
 
         Columns 0 to 3 are those of the rules (counting/rules.py), column 4 has the bank conflicts of shared
         memory.
@@ -110,7 +110,7 @@ def _sure(tally: Tally, space: str, write: bool, scattered: frozenset[int]) -> t
 _ROUNDS = ("global_atomic", "global_swap")  # rules that fit regular patterns, and random ones nearly
 
 # What an access's instruction does, where its direction does not tell.
-_KINDS = {"atom": "atom", "red": "red", "cp": "ldgsts"}
+_KINDS = {"atom": "atom", "red": "red", "cp": "ldgsts", "ldmatrix": "ldsm"}
 
 
 def _kind(tally: Tally, write: bool, read: frozenset[str]) -> str:
