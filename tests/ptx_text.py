@@ -34,11 +34,10 @@ def kernel(
     return f"{HEADER}.visible .entry {name}({listed}) {directives}\n{{\n" + "\n".join(lines) + "\n}\n"
 
 
-def function(name: str, results: str, parameters: str, body: str, noinline: bool = False) -> str:
+def function(name: str, results: str, parameters: str, body: str) -> str:
     """A device function, to stand in front of the entry that calls it."""
     lines = [*_declarations(body), body]
-    hint = ".noinline " if noinline else ""
-    return f".func ({results}) {name}({parameters}) {hint}\n{{\n" + "\n".join(lines) + "\n}\n"
+    return f".func ({results}) {name}({parameters})\n{{\n" + "\n".join(lines) + "\n}\n"
 
 
 def _declarations(body: str) -> list[str]:

@@ -171,7 +171,7 @@ class _Writer:
         for block in inner.elsewhere:
             inner.lines += block
         body = "\n".join(inner.lines)
-        return function(name, ".param .b32 r", ".param .b32 a, .param .b64 b", body, self.rng.random() < 0.5)
+        return function(name, ".param .b32 r", ".param .b32 a, .param .b64 b", body)
 
     def _prelude(self) -> None:
         emit, (x, y, _) = self.lines.append, self.block
