@@ -57,7 +57,9 @@ def test_texts_need_room():
 
 def test_measured_and_counted_side_by_side():
     labels = {**make().labels, "gld_transactions": "measured"}
-    text = view(make(labels=labels, counted={"gld_transactions": 63.0}), 80)
+    text = view(make(labels=labels, counted={"gld_transactions": 63.0}, time_label="gpu"), 80)
+    assert "GPU time: 500.0 ms\n" in text
+    assert ["gld_efficiency", "-", "25.00", "%", "exact"] in [line.split() for line in text.splitlines()]
     assert "measured" in text
     assert "engine" in text
     assert ["gld_transactions", "64", "63", "measured"] in [line.split() for line in text.splitlines()]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from math import isnan
+from math import isnan, nan
 from textwrap import fill
 
 from rich.console import Console
@@ -73,8 +73,8 @@ def _print_header(profile: Profile, launches: int, console: Console) -> None:
     _say(f"Counted for {get(profile.model).name} ({target})", console)
     _say(f"Device: {profile.device}", console)
     note = f" ({_ENGINE_TIME})" if profile.time_label == "engine" else ""
-    heading = TIME_HEADINGS[profile.time_label].capitalize()
-    _say(f"{heading}: {format_seconds(profile.seconds)}{note}", console)
+    heading = TIME_HEADINGS[profile.time_label]
+    _say(f"{heading[0].upper()}{heading[1:]}: {format_seconds(profile.seconds)}{note}", console)
     for text in profile.notes:
         _say(f"Note: {text}", console)
 
@@ -105,9 +105,10 @@ def _table(profile: Profile, subject: str, members: Sequence[Definition], width:
     for one in members:
         label = profile.labels.get(one.name, "")
         cells = [Text(f"  {one.name}"), Text(format_number(number_of(profile, one), one.unit))]
-        if side_by_side:
-            counted = profile.counted.get(one.name)
-            cells.append(Text("-" if counted is None else format_number(counted, one.unit)))
+        if side_by_side and label == "measured":
+            cells.append(Text(format_number(profile.counted.get(one.name, nan), one.unit)))
+        elif side_by_side:
+            cells.insert(1, Text("-"))
         cells.append(Text(label, style=_LABEL_STYLES.get(label, "")))
         table.add_row(*cells, *([Text(one.text)] if room else []))
     return table

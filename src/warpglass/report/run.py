@@ -34,10 +34,11 @@ def run_json(report: RunReport) -> str:
 def print_run(report: RunReport, console: Console) -> None:
     """Print the report for people."""
     shape = ", ".join("x".join(map(str, extents)) for extents in (report.grid, report.block))
+    heading = TIME_HEADINGS[report.label]
     lines = [
         f"Device: {report.device}",
         f"Kernel: {report.kernel}<<<{shape}>>>",
-        f"{TIME_HEADINGS[report.label].capitalize()}: {format_seconds(report.seconds)}",
+        f"{heading[0].upper()}{heading[1:]}: {format_seconds(report.seconds)}",
         *(f"Sum of {text}: {format_sum(value)}" for text, value in report.sums),
     ]
     for line in lines:
