@@ -6,11 +6,13 @@ import csv
 import io
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import warpglass as wg
 from warpglass.cli import main
 from warpglass.profile_record import load, load_all
 
@@ -23,7 +25,7 @@ Call = Any
 
 
 @pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Call]:
     """Run a command in this process: (exit status, what it printed, its error)."""
 
     def run(*words: str, columns: int = 120) -> tuple[int, str, str]:
@@ -34,7 +36,8 @@ def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
         out, err = capsys.readouterr()
         return int(leaving.value.code or 0), out, err
 
-    return run
+    yield run
+    wg.reset("cpu")  # after faults
 
 
 def rows(text: str) -> list[dict[str, str]]:
@@ -165,6 +168,41 @@ def test_every_launch_of_a_program_is_counted(call: Call, tmp_path: Path):
     found = load_all(saved)
     assert [one.grid[0] for one in found] == [16, 16, 16, 8]
     assert [one.site for one in found] == [f"{path}:9"] * 3 + [f"{path}:10"]
+
+
+THREADED = """
+import threading
+import numpy as np
+import warpglass as wg
+
+kernel = wg.load({source!r}, "reduce<256>")
+
+def work():
+    kernel[16, 256](np.ones(4096), np.zeros(16), 4096)
+
+threads = [threading.Thread(target=work) for _ in range(3)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+
+def test_launches_of_threads_are_counted(call: Call, tmp_path: Path):
+    path = tmp_path / "threads.py"
+    path.write_text(THREADED.format(source=str(ROOT / "examples" / "reduce.cu")))
+    status, out, _ = call("profile", "--no-caches", "--json", str(path))
+    assert status == 0
+    found = json.loads(out)["profiles"]
+    assert [one["metrics"]["gld_transactions"] for one in found] == [1024] * 3
+    assert {one["site"] for one in found} == {f"{path}:9"}
+
+
+def test_a_fault_in_a_program_leaves_no_half_profile(call: Call, tmp_path: Path):
+    status, out, err = call("profile", program(tmp_path, "kernel[17, 256](x, partial, 4352)"), "1")
+    assert status == 1
+    assert out == "sum 4096.0\n"
+    assert "but x has 4096 elements" in err
 
 
 def test_csv_of_a_program_has_every_launch(call: Call, tmp_path: Path):
