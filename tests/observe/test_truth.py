@@ -15,12 +15,12 @@ import pytest
 from .truth import SETS, Number, allowance, cases, compare, differences
 
 FULL = os.environ.get("WARPGLASS_TESTS") == "full"
-_EVERY = {"more_rules": 10}  # one kernel of so many; of other sets, one of three
+_EVERY = {"more_rules": 16}  # one kernel of so many; of other sets, one of four
 CASES = [
     (name, case)
     for name in SETS
     for number, case in enumerate(cases(name))
-    if FULL or number % _EVERY.get(name, 3) == 0
+    if FULL or number % _EVERY.get(name, 4) == 0
 ]
 # What decides how well memory is used has no difference without one of these reasons: the order of atomics,
 # lanes that are in different copies of a loop, loads through generic addresses.
