@@ -10,7 +10,7 @@ from rich.console import Console
 
 from warpglass.record import Record, Row
 from warpglass.report.bench import print_bench, render_text
-from warpglass.report.console import stdout_console
+from warpglass.report.console import stdout_console, text_console, text_of
 from warpglass.report.explain import print_explanations
 from warpglass.report.figures import format_bytes, format_ratio, format_seconds, format_sum
 from warpglass.report.run import RunReport, print_run
@@ -179,6 +179,37 @@ def test_explanations_carry_the_figures_of_the_record() -> None:
     assert "Second paragraph [not markup]." in text
     assert "Defect: it is long." in text
     assert max(map(len, text.splitlines())) <= 60
+
+
+METRICS = {
+    "inst_executed": 12345.0,
+    "gld_efficiency": 100 / 3,
+    "gst_efficiency": 0.0,
+    "gld_transactions": 9.0,
+    "gst_transactions": 0.0,
+    "shared_bank_conflicts": 7.0,
+    "branch": 1.0,
+    "branch_efficiency": 50.0,
+    "warp_execution_efficiency": 99.0,
+    "theoretical_occupancy": 75.0,
+}
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_counted_rungs_get_a_table_of_their_own(width: int) -> None:
+    labels = {**dict.fromkeys(METRICS, "exact"), "inst_executed": "modelled"}
+    counted = replace(ROW, metrics=METRICS, labels=labels)
+    text = render_text(replace(RECORD, rows=(HOST, counted), counted_for="a GPU"), width)
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= width
+    start = next(k for k, line in enumerate(lines) if line.startswith("Counted by the engine for a GPU"))
+    name = ROW.kernel if width == 120 else ROW.rung
+    assert lines[start + 3].split() == [*"2 33.3 - 7 50.0 99.0 75.0 12.3k".split(), name, "C++"]
+    assert "modelled: inst_executed" in lines
+    assert "Counted" not in render_text(RECORD, width)
+    console = text_console(100)
+    print_explanations([Told()], replace(RECORD, rows=(counted,)), console)
+    assert "C++: gld_efficiency 33.3 % (exact), shared_bank_conflicts 7 (exact)" in text_of(console)
 
 
 def test_run_report_names_the_kind_of_time() -> None:

@@ -71,6 +71,17 @@ def print_counters(rows: Sequence[Row], counted_for: str | None, console: Consol
             console.print(Text(f"{label}: {', '.join(found)}", style="dim"))
 
 
+def counted_text(row: Row) -> str:
+    """The same of one rung in words, each number with its label."""
+    said: list[str] = []
+    for column in _COLUMNS:
+        text = _cell(column, row)
+        if text != "-":
+            percent = " %" if column.share else ""
+            said.append(f"{column.metric} {text}{percent} ({(row.labels or {})[column.metric]})")
+    return ", ".join(said)
+
+
 def _cell(column: _Column, row: Row) -> str:
     metrics = row.metrics or {}
     if column.over is not None and not metrics[column.over]:

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..record import Record, Row
-from .bench import LANGUAGES
+from .bench_counters import LANGUAGES, counted_text
 from .figures import format_ratio, format_seconds
 
 if TYPE_CHECKING:
@@ -29,7 +29,9 @@ def print_explanations(rungs: Sequence[Explained], record: Record | None, consol
         console.print(Text(rung.name, style="bold"))
         for row in record.rows if record is not None else ():
             if row.rung == rung.name and row.seconds is not None:
-                console.print(Text(f"  {_figures(row)}", style="cyan"))
+                _print_indented(_figures(row), console, "cyan")
+                if row.metrics is not None:
+                    _print_indented(f"{LANGUAGES[row.language]}: {counted_text(row)}", console, "cyan")
         for paragraph in _paragraphs(rung.explanation):
             _print_indented(paragraph, console)
         if rung.defect:
