@@ -13,7 +13,8 @@ import pytest
 
 import warpglass as wg
 from warpglass import lab
-from warpglass.engine import ncu
+from warpglass.engine import ncu, ncu_runner
+from warpglass.engine.backend import Launch
 from warpglass.errors import ArgumentError, WarpglassError
 
 SCALE = wg.compile(
@@ -94,6 +95,24 @@ def test_arrays_of_a_gpu_stay_here(tmp_path: Path):
     launch = lab.make_launch(SCALE, 1, 32, (array, np.zeros(4, "f4"), np.int32(4)), 0, 5.0)
     with pytest.raises(ArgumentError, match="pass NumPy arrays"):
         ncu.save_launch(launch, tmp_path / "launch")
+
+
+@pytest.mark.parametrize(("device", "ordinal"), [("gpu", None), ("gpu:1", 1)])
+def test_runner_makes_the_launch_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, device: str, ordinal: int | None
+):
+    made: list[tuple[int | None, Launch]] = []
+    monkeypatch.setattr(
+        ncu_runner,
+        "GpuBackend",
+        lambda chosen: SimpleNamespace(run=lambda launch: made.append((chosen, launch))),
+    )
+    launch = lab.make_launch(SCALE, 4, 256, (np.ones(9, "f4"), np.ones(9, "f4"), np.int32(9)), 0, 5.0)
+    ncu.save_launch(launch, tmp_path / "launch")
+    ncu_runner.main(str(tmp_path / "launch"), device)
+    ((chosen, found),) = made
+    assert chosen == ordinal
+    assert (found.grid, found.block, found.timeout) == ((4, 1, 1), (256, 1, 1), float("inf"))
 
 
 # ---------------------------------------------------------------------------------------- what ncu says
