@@ -60,12 +60,12 @@ class Counting:
         assert isinstance(branches, BranchProbe)
         assert isinstance(accesses, AccessProbe)
         words: list[int] = totals.tolist()
-        warps_of = {
-            step.number: execution.of_block(index, words)[0]
+        executed = {
+            step.number: execution.of_block(index, words)
             for index, block in enumerate(program.blocks)
             for step in block.all_steps
         }
-        rows = accesses.sums(words, warps_of)
+        rows = accesses.sums(words, executed)
         found: list[Tally] = []
         for index, block in enumerate(program.blocks):
             warps, threads = execution.of_block(index, words)

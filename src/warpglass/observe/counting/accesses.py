@@ -29,8 +29,9 @@ from .helpers import (
     memory_words,
     site_words,
 )
-from .rules import NOTHING, RULES, Row
+from .rules import NOTHING, RULES, WORD, Row
 
+_BANKED = ("shared_load", "shared_store")
 _DENSE = (4, 8, 16)  # sizes of `wg_dense`
 # Which part of an address tells its window.
 _WINDOW_SHIFT = 48
@@ -73,6 +74,7 @@ class AccessProbe(Probe):
         self._items = {step.number: step.instruction for block in program.blocks for step in block.all_steps}
         self.sites: list[CountedSite] = []
         self.constant: list[CountedSite] = []  # where every warp's access costs the same
+        self.linear: list[tuple[CountedSite, Row]] = []  # the same, and what each lane adds to it
         self.whole: list[CountedSite] = []  # the same where lanes may be missing: `word` counts full warps
         self._mask = ""  # of the block at hand
         self._whole_word: int | None = None
@@ -120,7 +122,18 @@ class AccessProbe(Probe):
             self._count_any(at, site, space, rule, address)
             return
         rows = _rows(rule, site.size, address.offsets)
-        if address.ok is not None:
+        if (
+            address.ok is None
+            and at.mask == self._mask
+            and (each := _per_lane(rule, site.size, rows, address.offsets))
+        ):
+            warp = (*rows[0][:3], rows[0][3] - 32 * each[3])
+            self.linear.append((CountedSite(site.step, space, site.write, site.size, 0, warp), each))
+        elif all(row == rows[0] for row in rows) and at.mask in ("-1", self._mask):
+            self._count_constant(at, site, space, rule, rows[0], address)
+        elif address.ok is None:
+            self._count_form(at, site, space, rule, rows, address)
+        else:
             b = at.builder
             known, unknown, done = b.label("known"), b.label("unknown"), b.label("either")
             b.branch(address.ok, known, unknown)
@@ -131,24 +144,40 @@ class AccessProbe(Probe):
             self._count_any(at, site, space, rule, address)
             b.jump(done)
             b.place(done)
-        elif all(row == rows[0] for row in rows) and at.mask in ("-1", self._mask):
-            self._count_constant(at, site, space, rule, rows, address)
-        else:
-            self._count_form(at, site, space, rule, rows, address)
 
     def _count_constant(
-        self, at: Emission, site: Site, space: str, rule: str, rows: tuple[Row, ...], address: Value
+        self, at: Emission, site: Site, space: str, rule: str, row: Row, address: Value
     ) -> None:
-        """Numbers that are the same at every place: full warps are counted once a block."""
-        if at.mask == "-1":
-            self.constant.append(CountedSite(site.step, space, site.write, site.size, 0, rows[0]))
-            return
+        """Numbers that are the same at every place: full warps are counted once a block.
+
+        Where the form does not hold after all, a full warp's numbers are taken back.
+        """
         b = at.builder
-        self.whole.append(CountedSite(site.step, space, site.write, site.size, self._whole(at), rows[0]))
-        part, done = b.label("some"), b.label("counted")
-        b.branch(b.value(f"icmp eq i32 {at.mask}, -1"), done, part)
+        static = at.mask == "-1"
+        word = 0 if static else self._whole(at)
+        counted = self.constant if static else self.whole
+        counted.append(CountedSite(site.step, space, site.write, site.size, word, row))
+        if static and address.ok is None:
+            return
+        full = "true" if static else b.value(f"icmp eq i32 {at.mask}, -1")
+        part, unknown, done = b.label("some"), b.label("unknown"), b.label("counted")
+        if address.ok is None:
+            b.branch(full, done, part)
+        else:
+            rest = b.label("rest")
+            b.branch(b.value(f"and i1 {full}, {address.ok}"), done, rest)
+            b.place(rest)
+            b.branch(address.ok, part, unknown)
+            b.place(unknown)
+            totals = self._count_any(at, site, space, rule, address)
+            taken = constant_vector("i64", [-number for number in row])
+            back = b.value(f"select i1 {full}, <4 x i64> {taken}, <4 x i64> zeroinitializer")
+            sums = b.load("<4 x i64>", totals, ", align 8")
+            b.store("<4 x i64>", b.value(f"add <4 x i64> {sums}, {back}"), totals, ", align 8")
+            b.jump(done)
         b.place(part)
-        self._count_part(at, self._site(at, site, space, KNOWN_SITE), rule, site.size, address)
+        form = replace(address, ok=None, lanes=None)
+        self._count_part(at, self._site(at, site, space, KNOWN_SITE), rule, site.size, form)
         b.jump(done)
         b.place(done)
 
@@ -195,7 +224,8 @@ class AccessProbe(Probe):
             self.add(at, self._whole_word, at.builder.value(f"zext i1 {every} to i64"))
         return self._whole_word
 
-    def _count_any(self, at: Emission, site: Site, space: str, rule: str, address: Value) -> None:
+    def _count_any(self, at: Emission, site: Site, space: str, rule: str, address: Value) -> str:
+        """Distances that are known at run time only; returns where the site's totals are."""
         helper = (rule, site.size)
         totals = self._site(at, site, space, site_words(helper))
         memory = self._memories.get(helper)
@@ -208,6 +238,7 @@ class AccessProbe(Probe):
             ("i32", at.mask),
         ]
         at.builder.call("void", f"wg_count_{helper[0]}_{helper[1]}", args)
+        return totals
 
     def _count_known(self, at: Emission, totals: str, helper: Helper, address: Value) -> None:
         assert address.offsets is not None
@@ -246,11 +277,21 @@ class AccessProbe(Probe):
         text = f"internal constant {type_} [{content}]"
         return self._tables.setdefault(text, f"@wg_pattern_{len(self._tables)}")
 
-    def sums(self, words: list[int], warps: Mapping[int, int]) -> dict[int, dict[tuple[str, bool], Row]]:
-        """The totals of each step by state space and direction (true for writes); `warps` ran each step."""
+    def sums(
+        self, words: list[int], executed: Mapping[int, tuple[int, int]]
+    ) -> dict[int, dict[tuple[str, bool], Row]]:
+        """The totals of each step by state space and direction (true for writes).
+
+        `executed` are the warps and lanes of each step's block.
+        """
         found: dict[int, dict[tuple[str, bool], Row]] = {}
         counted = [(site, words[site.word : site.word + TOTALS]) for site in self.sites]
-        counted += [(site, [warps[site.step] * number for number in site.row]) for site in self.constant]
+        counted += [
+            (site, [executed[site.step][0] * number for number in site.row]) for site in self.constant
+        ]
+        for site, each in self.linear:
+            warps, lanes = executed[site.step]
+            counted.append((site, [warps * a + lanes * b for a, b in zip(site.row, each, strict=True)]))
         counted += [(site, [words[site.word] * number for number in site.row]) for site in self.whole]
         for site, numbers in counted:
             rows = found.setdefault(site.step, {})
@@ -266,6 +307,17 @@ class AccessProbe(Probe):
         few = len(self.sites) <= INLINED
         dense = "".join(dense_helper(size, few) for size in sorted(self._dense))
         return tables + dense + counting_helpers(set(self._memories), few, declarations)
+
+
+def _per_lane(rule: str, size: int, rows: tuple[Row, ...], offsets: Offsets) -> Row | None:
+    """What each lane adds where the rest is the same for any lanes at any place; None where it is not."""
+    if any(row != rows[0] for row in rows):
+        return None
+    if len(set(offsets)) == 1 and (rule == "global" or (rule in _BANKED and size <= WORD)):
+        return NOTHING
+    if rule in _BANKED and size <= WORD and len(set(offsets)) == 32 and rows[0][1] == 1:
+        return 0, 0, 0, size
+    return None
 
 
 def _side_by_side(offsets: Offsets, size: int) -> bool:
