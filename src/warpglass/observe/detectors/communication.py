@@ -234,8 +234,11 @@ class Communication:
     @staticmethod
     def _advance(state: np.ndarray, warp: int) -> None:
         """What the warp does from now on is not behind the fence."""
-        now = layout.TIMES + warp
-        state[now] = min(int(state[now]) + 1, int(state[layout.LAST_TIME]))
+        time = int(state[layout.TIMES + warp]) + 1
+        if time & int(state[layout.STEPS]) and time <= state[layout.LAST_TIME]:
+            state[layout.TIMES + warp] = time
+        else:
+            state[layout.OVERRUN] = 1
 
     def _knows(self, address: int, stamp: int, other: int) -> int:
         """Whether the thread of a stamp knows of the access of another."""

@@ -124,7 +124,33 @@ class DetectorProbe(Probe):
         if self.communicates:
             self._order(at, end.step, "0")
         if self._uncounted:
-            self._call(at, "arrive", self._warp(at), "0", "0", "1", "-1")
+            self._next_phase(at)
+
+    def _next_phase(self, at: Emission) -> None:
+        """A barrier of the whole block: all its warps go on at the same time, and know all until then."""
+        b = at.builder
+        state = b.value(f"inttoptr i64 {b.load('i64', self.place(at, self.state))} to ptr")
+        row = b.value(f"getelementptr i64, ptr {state}, i64 {self._warp(at)}")
+
+        def of_warp(word: int) -> str:
+            return b.offset(row, 8 * word)
+
+        before = b.load("i64", of_warp(layout.TIMES))
+        end = b.value(f"or i64 {before}, {b.load('i64', b.offset(state, 8 * layout.STEPS))}")
+        latest = b.load("i64", b.offset(state, 8 * layout.LAST_TIME))
+        last = b.call("i64", "llvm.umin.i64", [("i64", end), ("i64", latest)])
+        now = b.value(f"add i64 {last}, 1")
+        shifted = b.value(f"shl i64 {now}, {layout.TIME_SHIFT}")
+        floor = b.value(f"or i64 {shifted}, {b.load('i64', b.offset(state, 8 * layout.TAG))}")
+        news = {
+            layout.TIMES: now,
+            layout.FLOORS: floor,
+            layout.ALL_KNOWN: last,
+            layout.LANES_KNOWN: last,
+            layout.PARTIAL: "0",
+        }
+        for word, value in news.items():
+            b.store("i64", value, of_warp(word))
 
     def arrive(self, at: Emission, barrier: str, count: str | None, *, wait: bool) -> None:
         b = at.builder

@@ -86,7 +86,10 @@ def _one_per_cause(findings: list[Finding]) -> list[Finding]:
 
     An undefined value is read because of a race if its line or array races; the same value is written by two
     at a line where different ones race, too; between lanes of a warp and between warps one order is missing.
+    Where a barrier is not met by all, what it should have ordered races.
     """
+    if any(finding.kind == "barrier-divergence" for finding in findings):
+        findings = [finding for finding in findings if not _follows_divergence(finding)]
     races = [finding for finding in findings if finding.kind in _RACES]
     hurt = {(finding.array, place) for finding in races for place in (finding.source, finding.other_source)}
     kept: list[Finding] = []
@@ -97,6 +100,12 @@ def _one_per_cause(findings: list[Finding]) -> list[Finding]:
             continue
         kept.append(finding)
     return kept
+
+
+def _follows_divergence(finding: Finding) -> bool:
+    """Whether barriers that threads come to separately may be why: they order nothing then."""
+    within = finding.kind in _RACES and finding.block == finding.other_block
+    return within or finding.kind == "uninitialised-read"
 
 
 def _covers(one: Finding, other: Finding) -> bool:

@@ -38,6 +38,7 @@ WARP_COUNT = 11
 BLOCK = 12  # the block under way
 LOCAL = 13  # address of the bytes that say which local memory was written
 LOCAL_SIZE = 14  # of a thread
+STEPS = 15  # mask of the bits of a time that count what a warp does between two barriers
 TIMES = 64  # by warp: its time
 FLOORS = TIMES + WARPS  # by warp: the first stamp of this block that may be unordered
 LANES_KNOWN = FLOORS + WARPS  # by warp: up to this time all its lanes know of each other
@@ -55,8 +56,7 @@ MEETING_WORDS = 4 + WARPS
 CAME, LATEST, EVERYONE, KNOWN_THERE = 0, 1, 2, 4
 BARRIERS = 16  # each with two meetings, by parity of its generation
 LANE_CLOCKS = MEETINGS + 2 * BARRIERS * MEETING_WORDS  # by warp, lane and other lane
-CLOSED = LANE_CLOCKS + WARPS * LANES * LANES  # by barrier: its uncounted generation
-STATE_WORDS = CLOSED + 2 * BARRIERS
+STATE_WORDS = LANE_CLOCKS + WARPS * LANES * LANES
 
 # ---------------------------------------------------------------------------------------- regions
 # One per allocation; region 0 is shared memory, region 1 the module's variables.

@@ -47,6 +47,7 @@ class Memory:
             state[layout.BLOCK_SHIFT] = self.block_shift
             time_bits = self.block_shift - layout.TIME_SHIFT
             state[layout.LAST_TIME] = (1 << time_bits) - 2
+            state[layout.STEPS] = (1 << min(16, time_bits // 2)) - 1
             threads = ((1 << self.block_bits) - 1) << self.block_shift
             state[layout.IDENTITY] = threads | 1023 << layout.LANE_SHIFT
             state[layout.REGIONS] = table.ctypes.data

@@ -20,7 +20,6 @@ from .layout import (
     BLOCK,
     BLOCK_SHIFT,
     CAME,
-    CLOSED,
     DIVERGENCE,
     EVERYONE,
     FLOORS,
@@ -43,6 +42,7 @@ from .layout import (
     PENDING,
     PLACE_SHIFT,
     STARTED,
+    STEPS,
     TAG,
     TIME_SHIFT,
     TIMES,
@@ -87,7 +87,6 @@ def begin(S: Any, block: Any, warp: Any, mask: Any) -> None:
                 _put(S, KNOWN + one * WARPS + other, 0)
         for meeting in range(32):
             _put(S, MEETINGS + meeting * MEETING_WORDS + CAME, 0)
-            _put(S, CLOSED + meeting, 0)
     if _word(S, STARTED + warp) == 0:
         _put(S, STARTED + warp, mask)
 
@@ -175,6 +174,16 @@ def _advance(S: Any, warp: Any, time: Any) -> None:
 
 
 @njit(cache=True)
+def _step(S: Any, warp: Any) -> None:
+    """A warp's time grows, without coming to that of the next barrier of the block."""
+    time = _word(S, TIMES + warp)
+    if (time + 1) & _word(S, STEPS) == 0:
+        _put(S, OVERRUN, 1)
+    else:
+        _advance(S, warp, time + 1)
+
+
+@njit(cache=True)
 def _raise_floor(S: Any, warp: Any) -> None:
     """Find anew up to which stamp everything is ordered before what a warp does now."""
     least, everyone = _word(S, LANES_KNOWN + warp), _word(S, ALL_KNOWN + warp)
@@ -187,11 +196,9 @@ def _raise_floor(S: Any, warp: Any) -> None:
 
 @njit(cache=True)
 def arrive(S: Any, warp: Any, barrier: Any, count: Any, wait: Any, generation: Any) -> None:
-    """A warp comes to a barrier; `generation` is -1 where nobody counts them, `count` 0 for all threads."""
+    """A warp comes to a barrier in a kernel that has several; `count` is 0 for all threads."""
     if _word(S, PENDING + warp) != 0:
         settle(S, warp)
-    if generation < 0:
-        generation = _word(S, CLOSED + barrier)
     number = 2 * barrier + (generation & 1)
     meeting = MEETINGS + number * MEETING_WORDS
     if _word(S, meeting + CAME) != generation + 1:
@@ -229,7 +236,6 @@ def settle(S: Any, warp: Any) -> None:
     meeting = MEETINGS + number * MEETING_WORDS
     latest = _word(S, meeting + LATEST)
     everyone = _word(S, meeting + EVERYONE)
-    _put(S, CLOSED + number // 2, max(_word(S, meeting + CAME), _word(S, CLOSED + number // 2)))
     _put(S, PARTIAL + warp, 0)
     if everyone != 0:
         _put(S, ALL_KNOWN + warp, latest)
@@ -265,7 +271,7 @@ def meet(S: Any, warp: Any, mask: Any, members: Any, place: Any) -> None:
         _raise_floor(S, warp)
     else:
         _meet_partly(S, warp, mask, members, time)
-    _advance(S, warp, time + 1)
+    _step(S, warp)
 
 
 @njit(cache=True)
