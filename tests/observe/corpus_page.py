@@ -1,0 +1,105 @@
+"""Writes docs/reference/checker.md: the corpus with our verdicts and compute-sanitizer's on an H200.
+
+Belongs here: the page's words and rows. Verdicts come from corpus.py, the other tool's from sanitizer.json.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from warpglass.check_record import KINDS
+
+from .corpus import CASES, TWINS, Case, judge, read_cases, show
+
+PAGE = Path(__file__).parent.parent.parent / "docs" / "reference" / "checker.md"
+_STORED = CASES / "sanitizer.json"
+_TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
+_RIGHT = "right"
+
+_HEAD = """# Checker
+
+Pairs of kernels in `tests/cases/kernels`, one with a defect and one without, judge the checker in every
+test run. `python -m tests.observe.corpus --page` writes this page. *Found* means that the defect is reported
+at the marked line as the marked kind, and nothing else; *silent* that nothing is reported of the twin without
+defect.
+{sanitizer}"""
+_SANITIZER = """
+For comparison, NVIDIA's compute-sanitizer ran the C++ cases with each of its four tools ({about}). A tool is
+named where it reports an error, with the line if that is a marked one. A dash means that none of them reports
+anything. It does not look for races in global memory or between elements that nobody writes, so this is no
+measure of how well it does what it is for.
+"""
+
+
+def write_page() -> None:
+    """Check all cases and write the page."""
+    PAGE.write_text("\n".join(_lines()) + "\n", encoding="utf-8")
+
+
+@cache
+def _stored() -> Mapping[str, Any]:
+    return json.loads(_STORED.read_text("utf-8")) if _STORED.exists() else {}
+
+
+def _lines() -> Iterator[str]:
+    cases = read_cases()
+    about = _stored().get("about")
+    yield _HEAD.format(sanitizer=_SANITIZER.format(about=about) if about else "")
+    verdicts = {(name, twin): _verdict(case, twin) for name, case in cases.items() for twin in TWINS}
+    yield "| | cases | found, nothing else | twins silent |" + (
+        " compute-sanitizer finds | alarms |" if about else ""
+    )
+    yield "|---|---:|---:|---:|" + ("---:|---:|" if about else "")
+    for kind in (*KINDS, "all"):
+        names = [name for name, case in cases.items() if kind in (case.kind, "all")]
+        found, silent = (sum(verdicts[name, twin] == _RIGHT for name in names) for twin in TWINS)
+        row = f"| {kind} | {len(names)} | {found} | {silent} |"
+        if about:
+            there = [name for name in names if name in _stored()["cases"]]
+            theirs = (sum(bool(_errors(name, twin)) for name in there) for twin in TWINS)
+            row += (
+                " | ".join([""] + [f"{count} of {len(there)}" for count in theirs]).removeprefix(" |") + " |"
+            )
+        yield row
+    yield ""
+    yield "| case | what is wrong | kind | found | twin |" + (" compute-sanitizer | twin |" if about else "")
+    yield "|---|---|---|---|---|" + ("---|---|" if about else "")
+    for name, case in cases.items():
+        ours = " | ".join(_word(verdicts[name, twin], twin) for twin in TWINS)
+        row = f"| `{case.file.name}` | {case.sentence} | {case.kind} | {ours} |"
+        if about:
+            row += "".join(f" {_said(case, twin)} |" for twin in TWINS)
+        yield row
+
+
+def _verdict(case: Case, twin: str) -> str:
+    """`right`, or what is wrong and what was reported."""
+    found = case.check(twin).findings
+    verdict = judge(case, twin, found)
+    return verdict if verdict == _RIGHT else f"{verdict}: {', '.join(map(show, found)) or 'nothing'}"
+
+
+def _word(verdict: str, twin: str) -> str:
+    return {"buggy": "yes", "clean": "silent"}[twin] if verdict == _RIGHT else f"**{verdict}**"
+
+
+def _errors(name: str, twin: str) -> dict[str, dict[str, Any]]:
+    """What each tool reported of a twin, tools without errors left out."""
+    tools = _stored()["cases"][name][twin]
+    return {tool: tools[tool] for tool in _TOOLS if tools[tool]["errors"]}
+
+
+def _said(case: Case, twin: str) -> str:
+    if case.name not in _stored()["cases"]:
+        return ""
+    marked = case.lines | case.others
+    said = [
+        tool + ("" if twin == "clean" else " (line)" if marked & set(found["lines"]) else " (elsewhere)")
+        for tool, found in _errors(case.name, twin).items()
+    ]
+    hung = any(found["timed_out"] for found in _stored()["cases"][case.name][twin].values())
+    return ", ".join(said) + (" (stopped)" if hung else "") if said or hung else "-"
