@@ -22,6 +22,7 @@ STAGES = ("source", "ptx", "isa", "program", "sass", "codegen", "engine", "obser
 # Plain records and leaf tables.
 EVERYONE = (
     "errors",
+    "budget",
     "record",
     "profile_record",
     "check_record",
@@ -36,6 +37,7 @@ RECORDS = ("ladders.rung", "ladders.trial")  # what a ladder tells the report
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     **{stage: STAGES[:position] for position, stage in enumerate(STAGES)},
     "errors": (),
+    "budget": ("errors",),
     "record": (),
     "profile_record": (),
     "check_record": (),

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from . import source
+from .budget import compile_deadline
 from .engine.backend import Backend, Launch, Outcome
 from .engine.limits import as_dim3
 from .errors import ArgumentError, LaunchError
@@ -134,7 +135,8 @@ def _read(origin: Source) -> Kernel:
         from . import ptx
 
         compiled = origin.compile(())
-        ptx.parse(compiled.ptx, compiled.name)
+        with compile_deadline(compiled.name):
+            ptx.parse(compiled.ptx, compiled.name)
     return Kernel(origin)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 
 from warpglass.errors import CompileError
 from warpglass.source import Compiled, CompilerWarning, compile_text, load, nvrtc
+from warpglass.source.apart import Apart, FailedApart
 from warpglass.source.cpp_text import Parameter, find_kernels
 
 SUM = """
@@ -186,17 +186,22 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         load(tmp_path / "k.txt", "k")
 
 
+def fail(monkeypatch: pytest.MonkeyPatch, kind: str, text: str) -> None:
+    """Let the compiler's process answer with an exception."""
+
+    def call(*_: object) -> None:
+        raise FailedApart(kind, text)
+
+    monkeypatch.setattr(Apart, "call", call)
+
+
 def test_missing_compiler_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "cuda.bindings.nvrtc", None)
+    fail(monkeypatch, "ModuleNotFoundError", "import of cuda.bindings.nvrtc halted")
     assert "pip install cuda-bindings nvidia-cuda-nvrtc" in str(refusal(SUM, "reduce<3>"))
 
 
 def test_missing_library_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    def absent() -> None:
-        raise RuntimeError("Failure finding libnvrtc.so")
-
-    library = pytest.importorskip("cuda.bindings.nvrtc")
-    monkeypatch.setattr(library, "nvrtcVersion", absent)
+    fail(monkeypatch, "RuntimeError", "Failure finding libnvrtc.so")
     message = str(refusal(SUM, "reduce<3>"))
     assert "pip install" in message
     assert "libnvrtc.so" in message

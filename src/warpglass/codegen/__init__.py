@@ -1,5 +1,6 @@
 """From a program to machine code. Two implementations of isa/lanes.py share everything else here."""
 
+from .apart import compile_apart
 from .jit import MachineCode, compile_ir, host_key, load_object
 from .kernel import KernelCode, generate
 from .probes import Emission, Instrument, Probe, Words
@@ -16,6 +17,7 @@ __all__ = [
     "Shape",
     "Symbols",
     "Words",
+    "compile_apart",
     "compile_ir",
     "generate",
     "grid_class",

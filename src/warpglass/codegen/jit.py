@@ -1,7 +1,7 @@
 """LLVM IR to object code, and object code to callable machine code in this process.
 
 The two are apart so that object code can be kept on disk: loading it costs a few milliseconds, compiling it
-tens to hundreds.
+tens to hundreds. Helper processes run this file alone (apart.py): it imports nothing of this package.
 """
 
 from __future__ import annotations
@@ -77,6 +77,11 @@ def compile_ir(ir: str) -> bytes:
         getattr(passes, f"add_{name}_pass")()
     passes.run(module, builder)
     return machine.emit_object(module)
+
+
+def compile_bytes(ir: bytes) -> list[bytes]:
+    """`compile_ir` for a helper process, which speaks bytes."""
+    return [compile_ir(ir.decode())]
 
 
 def load_object(code: bytes) -> MachineCode:

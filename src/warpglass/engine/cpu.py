@@ -26,6 +26,7 @@ from .arguments import Bound, pack
 from .backend import Launch, Outcome
 from .doorbell import spare_cores
 from .faults import Scene, explain_deadlock, explain_fault, explain_timeout
+from .footprint import affordable, check_cooperative, footprint
 from .heap import Heap
 from .limits import check_launch
 from .memory import grid_workspace, place, range_words
@@ -124,6 +125,10 @@ class CpuBackend:
         if prepared.cooperative and len(parts) > 1:
             raise ArgumentError(f"{launch.compiled.name} needs all blocks at once: no sample can be taken")
         seconds, totals = 0.0, np.zeros(1, np.int64)
+        if prepared.cooperative:
+            x, y, z = launch.grid
+            threads = launch.block[0] * launch.block[1] * launch.block[2]
+            check_cooperative(self.model, launch.compiled.name, x * y * z, threads)
         with _POOL.lock:
             _POOL.settle()
             executable = prepared.executable(launch.block, launch.grid, bound, instrument)
@@ -211,6 +216,8 @@ def _execute(
     count = thread_count() if len(blocks) >= _SMALL_GRID and not alone else 1
     if turns:  # who waits for a turn keeps a core busy
         count = min(count, spare_cores() + 1)
+    need = footprint(prepared.program, executable.code, executable.shape, shared)
+    count = affordable(need, launch.compiled.name, count, len(blocks) if prepared.cooperative else None)
     control = executable.control
     control.clear(blocks.start)
     if prepared.cooperative:
@@ -234,6 +241,7 @@ def _execute(
     finally:
         seconds = time.perf_counter() - started
         heap.forget()
+        executable.trim(need.each)
         sys.stdout.write(system.output)
     if system.error is not None:
         raise system.error

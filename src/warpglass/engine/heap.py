@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..budget import MEMORY, in_units, memory_limit
 from ..codegen.context import HEAP_BASE, READ, WRITE
+from ..errors import LaunchError
 from .backend import Dim3
 
 HEAP_BYTES = 8 << 20  # cudaLimitMallocHeapSize by default
@@ -20,6 +22,8 @@ _ALIGN = 512
 _GUARD = 1 << 24
 # What a block of memory costs beside its bytes, so that small ones cannot use up the host's memory.
 _HEADER = 16
+# What the host keeps of an allocation in any case, freed or not, until the launch ends.
+_RECORD = 512
 # Freed blocks whose place is remembered for messages.
 _MEMORY = 100_000
 
@@ -63,6 +67,8 @@ class Heap:
         cost = -(-size // _HEADER) * _HEADER + _HEADER
         if size <= 0 or self._used + cost > HEAP_BYTES:
             return None
+        if len(self._chunks) * _RECORD > memory_limit():
+            raise _exhausted(len(self._chunks))
         self._used += cost
         chunk = Chunk(self._next, size, owner, np.zeros(size, np.uint8))
         self._next += -(-size // _ALIGN) * _ALIGN + _GUARD
@@ -87,3 +93,13 @@ class Heap:
             return None
         index = bisect_right(self._chunks, address, key=lambda chunk: chunk.base) - 1
         return self._chunks[index] if index >= 0 else None
+
+
+def _exhausted(count: int) -> LaunchError:
+    return LaunchError(
+        f"cudaErrorMemoryAllocation: after {count} calls of malloc in one launch the engine's record of them "
+        f"takes {in_units(count * _RECORD)}; {MEMORY}=16G, for instance, allows more",
+        cuda_name="cudaErrorMemoryAllocation",
+        synchronous=False,
+        sticky=False,
+    )

@@ -6,6 +6,7 @@ import os
 from functools import lru_cache
 
 from .. import ptx
+from ..budget import compile_deadline
 from ..codegen import (
     Instrument,
     KernelCode,
@@ -13,14 +14,16 @@ from ..codegen import (
     Promises,
     Shape,
     Symbols,
+    compile_apart,
     compile_ir,
     generate,
     grid_class,
     host_key,
     load_object,
 )
-from ..errors import ArgumentError
+from ..errors import ArgumentError, CompileError
 from ..program import Barrier, Branch, Program, Step, Switch, Trap, build_program
+from ..source.apart import FailedApart
 from ..source.cache import Cache, digest
 from ..source.compiled import Compiled
 from .arguments import Binder, Bound, parameters_of
@@ -32,6 +35,10 @@ from .worker import Control, Worker
 _OBJECTS = Cache("object")
 # Block shapes and the like for which a kernel's code is kept loaded; the oldest goes first.
 _SHAPES = 128
+# Bytes of a worker that a kernel keeps from launch to launch.
+_KEEP = 16 << 20
+# Characters of IR that this process compiles itself, in about half a second, without a way to stop it.
+_LONG_IR = 1 << 19
 
 # What code is compiled for: block shape, class of grids, structural parameters with their values, and what
 # watches it.
@@ -61,7 +68,7 @@ class Executable:
         self.shape = shape
         self.probes = tuple(instrument.probes(program)) if instrument is not None else ()
         self.code: KernelCode = generate(program, shape, symbols, self.probes, promises)
-        self.machine: MachineCode = _machine_code(self.code.ir)
+        self.machine: MachineCode = _machine_code(program.name, self.code.ir)
         self.control = Control()
         self._threads = shape.thread_table_aligned()
         self._parameters = parameters
@@ -84,6 +91,11 @@ class Executable:
             worker = Worker(self.code, self.shape, self._threads, self.control, self._parameters, self._local)
             self._workers.append(worker)
         return self._workers[:count]
+
+    def trim(self, each: int) -> None:
+        """Give back the workers' buffers if one worker has so many bytes that they are not worth keeping."""
+        if each > _KEEP:
+            self.release()
 
     def release(self) -> None:
         """Give back the workers' buffers, which observers may have made large."""
@@ -134,7 +146,8 @@ class Prepared:
             promises = None if key[1] is None else Promises(key[1], dict(key[2]))
             size = self.binder.layout.size
             shape = Shape(block, self.program.shared.static)
-            found = Executable(self.program, shape, self.symbols, promises, size, instrument)
+            with compile_deadline(self.program.name):
+                found = Executable(self.program, shape, self.symbols, promises, size, instrument)
             self._executables[key] = found
             if len(self._executables) > _SHAPES:
                 del self._executables[next(iter(self._executables))]
@@ -169,14 +182,23 @@ def _structural_parameters(
 @lru_cache(maxsize=512)
 def prepare(compiled: Compiled) -> Prepared:
     """The prepared kernel for a piece of PTX; kept for later launches."""
-    return Prepared(compiled)
+    with compile_deadline(compiled.name):
+        return Prepared(compiled)
 
 
-def _machine_code(ir: str) -> MachineCode:
+def _machine_code(name: str, ir: str) -> MachineCode:
     """Machine code for a module's IR: from the disk if this host has compiled the same text before."""
     key = digest(host_key(), ir)
     found = _OBJECTS.get(key)
     if found is None:
-        found = compile_ir(ir)
+        found = compile_ir(ir) if len(ir) < _LONG_IR else _compile_long(name, ir)
         _OBJECTS.put(key, found)
     return load_object(found)
+
+
+def _compile_long(name: str, ir: str) -> bytes:
+    """Object code from a process that can be stopped."""
+    try:
+        return compile_apart(name, ir)
+    except FailedApart as error:
+        raise CompileError(f"{name}: LLVM cannot compile it: {error}") from None

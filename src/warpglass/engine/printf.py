@@ -15,6 +15,8 @@ from dataclasses import dataclass
 
 # Wider fields are cut: a kernel must not be able to fill the host's memory with blanks.
 _WIDEST = 1 << 16
+# What one call prints at most; a format may ask for many long strings.
+_LONGEST = 1 << 20
 _SPEC = re.compile(
     rb"%(?P<flags>[-+ #0]*)(?P<width>\*|\d+)?(?:\.(?P<precision>\*|\d*))?"
     rb"(?P<length>hh|h|ll|l|j|z|t|L|q)?(?P<conversion>.)",
@@ -59,14 +61,16 @@ def format_printf(
 ) -> tuple[bytes, int]:
     """The bytes printed, and the number of arguments used; `string` reads a C string at an address."""
     arguments = Arguments(read)
-    parts: list[bytes] = []
+    printed = bytearray()
     end = 0
     for found in _SPEC.finditer(text):
-        parts.append(text[end : found.start()])
+        printed += text[end : found.start()]
         end = found.end()
-        parts.append(_convert(found, arguments, string))
-    parts.append(text[end:])
-    return b"".join(parts), arguments.count
+        printed += _convert(found, arguments, string)
+        if len(printed) > _LONGEST:
+            return bytes(printed[:_LONGEST]), arguments.count
+    printed += text[end:]
+    return bytes(printed), arguments.count
 
 
 def _convert(found: re.Match[bytes], arguments: Arguments, string: Callable[[int], bytes]) -> bytes:

@@ -23,8 +23,10 @@ from .printf import format_printf
 if TYPE_CHECKING:
     from .worker import Worker
 
-# What a launch may print; more is cut, with a note.
+# What a launch may print, as it is kept until the end; more is cut, with a note. A GPU keeps 1 MiB and loses
+# what came first.
 _MOST_OUTPUT = 64 << 20
+_CALL = 128  # what one call costs beside its text
 _LONGEST_STRING = 1 << 20
 
 
@@ -121,7 +123,7 @@ class System:
             lambda offset, size: caller.read(arguments + offset, size),
             caller.string,
         )
-        self._room -= len(printed)
+        self._room -= len(printed) + _CALL
         if self._room >= 0:
             self._output.append((block, printed))
         return count

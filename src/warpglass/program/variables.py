@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ..errors import Diagnostic, UnsupportedError
+from ..budget import MEMORY, in_units, memory_limit
+from ..errors import Diagnostic, LaunchError, UnsupportedError
 from ..isa.types import BITS, LLVM_TYPE, convert_float
 from ..ptx import tree
 from .layout import element_size, symbols_of, variable_size
@@ -58,6 +59,7 @@ def find_variables(
         name = work.pop(0)
         if name in found:
             continue
+        _check_size(declared[name], sum(one.size for one in found.values()))
         variable = _lay_out(declared[name], end)
         found[name] = variable
         end = -(-(variable.offset + variable.size + _GUARD) // _ALIGN) * _ALIGN
@@ -81,6 +83,19 @@ def _lay_out(variable: tree.Variable, offset: int) -> ModuleVariable:
     writable = variable.space == "global"
     element = element_size(variable)
     return ModuleVariable(variable.name, offset, size, element, writable, bytes(content), tuple(relocations))
+
+
+def _check_size(variable: tree.Variable, others: int) -> None:
+    size, limit = variable_size(variable), memory_limit()
+    if 3 * (size + others) > limit:  # initial bytes, the same as they are laid out, and the variable itself
+        raise LaunchError(
+            f"cudaErrorMemoryAllocation: the module variable {variable.name} has {in_units(size)} and needs "
+            f"three times as much on the engine, but {in_units(limit)} are allowed; {MEMORY}=16G, for "
+            "instance, allows more",
+            cuda_name="cudaErrorMemoryAllocation",
+            synchronous=True,
+            sticky=False,
+        )
 
 
 def _symbol(value: tree.Operand) -> tuple[str, int] | None:

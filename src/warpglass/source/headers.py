@@ -13,7 +13,7 @@ from pathlib import Path
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include(?:_next)?\b[ \t]*(.*)$", re.MULTILINE)
 _PROBE = re.compile(r"__has_include\s*\(\s*([\"<][^\">\n]*[\">])")
 _NAME = re.compile(r"[\"<]([^\">\n]*)[\">]")
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 
 
 def reachable_headers(text: str, folder: str, include: tuple[str, ...]) -> tuple[tuple[str, str], ...] | None:

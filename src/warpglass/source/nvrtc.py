@@ -1,23 +1,23 @@
 """The call into NVRTC, NVIDIA's runtime compiler for CUDA C++, and the reading of its log.
 
 Belongs here: one function that turns text into PTX, CUDA's header folders, and what NVRTC says when it
-refuses. NVRTC is called directly through cuda.bindings: it needs neither a GPU nor a driver. Which entry is
-wanted, what is cached and what the user gets to read is cuda.py's business.
+refuses. NVRTC runs in a process of its own (nvrtc_call.py); it needs neither a GPU nor a driver. Which entry
+is wanted, what is cached and what the user gets to read is cuda.py's business.
 """
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ..errors import CompileError, Diagnostic
+from .apart import Apart, FailedApart
 from .cache import versions
 
 WHEELS = ("nvidia-cuda-nvrtc", "nvidia-cuda-runtime", "nvidia-cuda-crt", "nvidia-cuda-cccl")
+_NVRTC = Apart(Path(__file__).with_name("nvrtc_call.py"), "compile_program")
 NAME_MAP = "__nv_name_map"  # the file that NVRTC blames for a bad name expression
 
 # Headers of the host's C library that kernels' files include out of habit and that NVRTC lacks: what they
@@ -114,68 +114,44 @@ def header_folders() -> tuple[str, ...]:
 def compile_program(text: str, file: str, expression: str, options: tuple[str, ...]) -> Result:
     """Compile `text`, which NVRTC takes to be `file`; `expression` asks for an entry's mangled name.
 
-    Raises Refused if NVRTC finds errors, CompileError if it is not there or fails in another way.
+    Raises Refused if NVRTC finds errors, CompileError if it is not there, takes too long or fails otherwise.
     """
-    nvrtc = _library()
-    program = _checked(
-        nvrtc,
-        nvrtc.nvrtcCreateProgram(
-            text.encode(errors="surrogateescape"),
-            file.encode(),
-            len(HOST_HEADERS),
-            [content.encode() for content in HOST_HEADERS.values()],
-            [name.encode() for name in HOST_HEADERS],
-        ),
+    arguments = (
+        text,
+        file,
+        expression,
+        str(len(HOST_HEADERS)),
+        *HOST_HEADERS,
+        *HOST_HEADERS.values(),
+        *options,
     )
     try:
-        if expression:
-            _checked(nvrtc, nvrtc.nvrtcAddNameExpression(program, expression.encode()))
-        (status,) = nvrtc.nvrtcCompileProgram(program, len(options), [option.encode() for option in options])
-        log = _fetch(nvrtc, nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
-        errors, remarks = parse_log(log)
-        if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
-            if status == nvrtc.nvrtcResult.NVRTC_ERROR_COMPILATION:
-                raise Refused(errors, remarks, log)
-            raise CompileError(f"{file}: NVRTC failed with {status.name}" + (f"\n{log}" if log else ""))
-        ptx = _fetch(nvrtc, nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program)
-        lowered = b""
-        if expression:
-            lowered = _checked(nvrtc, nvrtc.nvrtcGetLoweredName(program, expression.encode()))
-            if lowered is None:  # nothing of the text reached the compiler, as with UTF-16
-                raise CompileError(f"{file}: no kernel {expression} was found; the file must be UTF-8 text")
-        return Result(ptx, lowered.decode(), remarks)
-    finally:
-        nvrtc.nvrtcDestroyProgram(program)
+        encoded = [part.encode(errors="surrogateescape") for part in arguments]
+        status, said, ptx, lowered = _NVRTC.call(file, *encoded)
+    except FailedApart as error:
+        if error.kind == "ValueError":
+            raise CompileError(f"{file}: {error}") from None
+        raise _missing(error) from None
+    log = said.decode(errors="replace").strip(" ")
+    errors, remarks = parse_log(log)
+    if status == b"NVRTC_ERROR_COMPILATION":
+        raise Refused(errors, remarks, log)
+    if status:
+        raise CompileError(f"{file}: NVRTC failed with {status.decode()}" + (f"\n{log}" if log else ""))
+    if lowered == b"?":  # nothing of the text reached the compiler, as with UTF-16
+        raise CompileError(f"{file}: no kernel {expression} was found; the file must be UTF-8 text")
+    return Result(ptx.decode(errors="replace").strip(" "), lowered.decode(), remarks)
 
 
-def _library() -> Any:
-    missing = (
-        "CUDA C++ needs NVIDIA's runtime compiler, which is not installed{}; "
+def _missing(error: FailedApart) -> CompileError:
+    # cuda.pathfinder's DynamicLibNotFoundError is a RuntimeError: the bindings are there, the library is not
+    reason = (
+        "" if error.kind in ("ImportError", "ModuleNotFoundError") else f" ({str(error).splitlines()[0]})"
+    )
+    return CompileError(
+        f"CUDA C++ needs NVIDIA's runtime compiler, which is not installed{reason}; "
         f"`pip install cuda-bindings {' '.join(WHEELS)}` (Linux and Windows; no GPU is needed)"
     )
-    try:
-        nvrtc: Any = importlib.import_module("cuda.bindings.nvrtc")
-    except ImportError:
-        raise CompileError(missing.format("")) from None
-    try:
-        nvrtc.nvrtcVersion()
-    except (RuntimeError, OSError) as error:  # cuda.pathfinder's DynamicLibNotFoundError is a RuntimeError
-        raise CompileError(missing.format(f" ({str(error).splitlines()[0]})")) from None
-    return nvrtc
-
-
-def _checked(nvrtc: Any, answer: tuple[Any, ...]) -> Any:
-    status, *rest = answer
-    if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
-        raise CompileError(f"NVRTC failed with {status.name}")
-    return rest[0] if rest else None
-
-
-def _fetch(nvrtc: Any, size: Any, content: Any, program: Any) -> str:
-    # NVRTC writes into the bytes object; one of a single byte would be the interpreter's only such object.
-    buffer = bytes(max(2, _checked(nvrtc, size(program))))
-    _checked(nvrtc, content(program, buffer))
-    return buffer.rstrip(b"\0").decode(errors="replace").strip(" ")
 
 
 def parse_log(log: str) -> tuple[tuple[Diagnostic, ...], tuple[Diagnostic, ...]]:

@@ -11,7 +11,7 @@ import re
 from ..errors import CompileError
 from .compiled import Compiled, FixedSource
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _ENTRY = re.compile(r"\.entry\s+([\w$%.@]+)\s*(?:\(([^)]*)\))?")
 _PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.(\w+)[^,]*")
 _DIALECT = re.compile(r"^\s*\.(?:version|target)\b", re.MULTILINE)

@@ -1,0 +1,129 @@
+"""Calls of native compilers in a process of their own, so that no text can hang, starve or end this one.
+
+Belongs here: starting such helper processes, their limits (budget.py), and what it means when one ends. A
+helper stays for later calls; it costs its start once. What it does is apart_child.py's; the functions that it
+calls take and return byte strings.
+
+Time is limited on every platform, memory where the system has resource.setrlimit (not Windows). In a Python
+without an interpreter to start (sys.executable is empty, as where Python is embedded), calls are made in this
+process, without limits.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from ..budget import MEMORY, compile_timeout, in_units, memory_limit, too_slow
+from ..errors import CompileError
+from .apart_child import DONE, _function, receive, send
+
+# What an interpreter with a compiler needs in any case, so that a small WARPGLASS_MEMORY does not stop it.
+_LEAST = 1 << 30
+_CHILD = Path(__file__).with_name("apart_child.py")
+
+
+class FailedApart(Exception):
+    """The function raised an exception; `kind` is its class's name."""
+
+    def __init__(self, kind: str, text: str):
+        self.kind = kind
+        super().__init__(text)
+
+
+class Apart:
+    """One function of one file, called in helper processes; several threads get one each."""
+
+    def __init__(self, path: Path, function: str):
+        self._target = (str(path), function)
+        self._lock = threading.Lock()
+        self._idle: list[tuple[int, subprocess.Popen[bytes]]] = []  # with their limits of memory
+        if hasattr(os, "register_at_fork"):  # a helper belongs to the process that started it
+            os.register_at_fork(after_in_child=self._forget)
+
+    def call(self, what: str, *arguments: bytes) -> list[bytes]:
+        """Return what the function makes of `arguments`.
+
+        Raises FailedApart for its exceptions, and CompileError if it takes too long or its process ends;
+        `what` names in messages what is compiled.
+        """
+        seconds, memory = compile_timeout(), max(memory_limit(), _LEAST)
+        helper = self._take(memory)
+        if helper is None:
+            return [bytes(part) for part in _function(*self._target)(*arguments)]
+        late = threading.Event()
+
+        def stop() -> None:
+            late.set()
+            helper.kill()
+
+        timer = threading.Timer(seconds, stop)
+        timer.daemon = True
+        timer.start()
+        answer: list[bytes] | None = None
+        try:
+            answer = self._ask(helper, arguments)
+        finally:
+            timer.cancel()
+            if answer is None:
+                _end(helper)
+            else:
+                with self._lock:
+                    self._idle.append((memory, helper))
+        if answer is None:
+            raise too_slow(what, seconds) if late.is_set() else _died(what, helper, memory)
+        if answer[0] != DONE:
+            raise FailedApart(answer[1].decode(), answer[2].decode(errors="replace"))
+        return answer[1:]
+
+    @staticmethod
+    def _ask(helper: subprocess.Popen[bytes], arguments: tuple[bytes, ...]) -> list[bytes] | None:
+        assert helper.stdin is not None
+        assert helper.stdout is not None
+        try:
+            send(helper.stdin, list(arguments))
+            return receive(helper.stdout)
+        except OSError:  # it ended before it had read everything
+            return None
+
+    def _take(self, memory: int) -> subprocess.Popen[bytes] | None:
+        """A helper with this limit that nobody uses, or a new one; None where none can be started."""
+        with self._lock:
+            while self._idle:
+                limit, helper = self._idle.pop()
+                if limit == memory and helper.poll() is None:
+                    return helper
+                _end(helper)
+        if not sys.executable:
+            return None
+        command = [sys.executable, str(_CHILD), *self._target, str(memory), *filter(None, sys.path)]
+        try:
+            return subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            )
+        except OSError as error:
+            raise CompileError(f"cannot start the compiler's process: {error.strerror}") from None
+
+    def _forget(self) -> None:
+        self._lock = threading.Lock()
+        self._idle = []
+
+
+def _end(helper: subprocess.Popen[bytes]) -> None:
+    helper.kill()
+    for stream in (helper.stdin, helper.stdout):
+        if stream is not None:
+            with contextlib.suppress(OSError):  # of a message that it never read
+                stream.close()
+    helper.wait()
+
+
+def _died(what: str, helper: subprocess.Popen[bytes], memory: int) -> CompileError:
+    return CompileError(
+        f"{what}: the compiler broke down (its process ended with status {helper.returncode}); the program "
+        f"may need more than the {in_units(memory)} of memory that it has ({MEMORY}), or nest too deeply"
+    )

@@ -1,0 +1,91 @@
+"""The program of a helper process (apart.py): calls one function of one file again and again, within limits.
+
+It is run by its path and loads the file by its path, so that it need not import this package. A message is a
+count, the lengths, then that many byte strings: whatever a compiler that was taken over could send back, it
+is only bytes to the process that reads it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import signal
+import struct
+import sys
+from typing import IO, Any
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None
+
+DONE, FAILED = b"done", b"failed"
+
+
+def send(stream: IO[bytes], parts: list[bytes]) -> None:
+    """Write a message."""
+    stream.write(struct.pack(f"<{len(parts) + 1}Q", len(parts), *map(len, parts)) + b"".join(parts))
+    stream.flush()
+
+
+def receive(stream: IO[bytes]) -> list[bytes] | None:
+    """Read a message; None at the end of the stream or if it breaks off."""
+    head = stream.read(8)
+    if len(head) < 8:
+        return None
+    (count,) = struct.unpack("<Q", head)
+    sizes = stream.read(8 * count)
+    if len(sizes) < 8 * count:
+        return None
+    parts = [stream.read(size) for size in struct.unpack(f"<{count}Q", sizes)]
+    complete = sum(map(len, parts)) == sum(struct.unpack(f"<{count}Q", sizes))
+    return parts if complete else None
+
+
+def _restrict(memory: int) -> None:
+    """Bound this process: its address space, and no core files. Where there are no such limits, nothing."""
+    if resource is None:
+        return
+    for kind, limit in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_CORE, 0)):
+        _, hard = resource.getrlimit(kind)
+        least = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+        try:
+            resource.setrlimit(kind, (least, least))
+        except (OSError, ValueError):
+            continue
+
+
+def _function(path: str, name: str) -> Any:
+    spec = importlib.util.spec_from_file_location("apart", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["apart"] = module
+    spec.loader.exec_module(module)
+    return getattr(module, name)
+
+
+def main() -> None:
+    """Serve until the other end closes the pipe."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)  # what is compiled may neither read requests nor write answers
+    os.dup2(nothing, 1)
+    path, name, memory, *folders = sys.argv[1:]
+    sys.path[:] = folders
+    _restrict(int(memory))
+    function: Any = None
+    while (arguments := receive(requests)) is not None:
+        try:
+            function = function or _function(path, name)
+            answer = [DONE, *function(*arguments)]
+        except MemoryError:
+            raise
+        except Exception as error:
+            answer = [FAILED, type(error).__name__.encode(), str(error).encode(errors="replace")]
+        send(answers, answer)
+
+
+if __name__ == "__main__":
+    main()
