@@ -57,7 +57,8 @@ def ordering_of(m: Match) -> Ordering:
     if opcode == "mbarrier" or "mbarrier" in m.instruction.modifiers:
         if m.op in _WAITS:
             return Ordering(strong=True, acquires=True, reads=True, block=True)
-        return Ordering(strong=True, atomic=True, releases=True, writes=True, block=True)
+        changes = m.op is not None  # else it is initialised or done with
+        return Ordering(strong=True, atomic=True, releases=True, reads=changes, writes=True, block=True)
     if opcode in _UPDATES:
         return Ordering(
             strong=True,

@@ -145,6 +145,63 @@ extern "C" __global__ void k(float* x) {
     if (t == 0) x[0] = v;
   }
 }""",
+    "lock_before_a_barrier": """
+extern "C" __global__ void k(float* x) {
+  __shared__ int lock, count;
+  if (threadIdx.x == 0) { lock = 0; count = 0; }
+  __syncthreads();
+  bool done = false;
+  while (!done) {
+    if (atomicCAS(&lock, 0, 1) == 0) {
+      count++;
+      __threadfence_block();
+      atomicExch(&lock, 0);
+      done = true;
+    }
+  }
+  __syncthreads();
+  x[threadIdx.x] = count;
+}""",
+    "barrier_object": """
+#include <cuda/barrier>
+extern "C" __global__ void k(float* x) {
+  #pragma nv_diag_suppress static_var_with_dynamic_init
+  __shared__ cuda::barrier<cuda::thread_scope_block> barrier;
+  __shared__ float s[64];
+  int t = threadIdx.x;
+  if (t == 0) init(&barrier, 64);
+  __syncthreads();
+  s[t] = x[t];
+  barrier.arrive_and_wait();
+  float v = s[63 - t];
+  barrier.arrive_and_wait();
+  s[t] = 2 * v;
+  barrier.arrive_and_wait();
+  x[t] = s[(t + 40) % 64];
+}""",
+    "asynchronous_copies": """
+#include <cuda_pipeline.h>
+extern "C" __global__ void k(float* x) {
+  __shared__ float4 s[2][8];
+  int t = threadIdx.x;
+  const float4* from = reinterpret_cast<const float4*>(x);
+  if (t < 8) __pipeline_memcpy_async(&s[0][t], from + t, 16);
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  x[t] = t < 8 ? s[0][7 - t].x : 0;
+}""",
+    "grid_barrier": """
+#include <cooperative_groups.h>
+extern "C" __global__ void k(float* x) {
+  auto grid = cooperative_groups::this_grid();
+  int i = grid.thread_rank(), n = grid.size();
+  x[i] = i;
+  grid.sync();
+  float v = x[n - 1 - i];
+  grid.sync();
+  x[i] = v;
+}""",
     "warps_in_turn": """
 extern "C" __global__ void k(float* x) {
   __shared__ float s[64];
@@ -167,4 +224,5 @@ def test_bug_is_found_and_its_twin_is_clean(name: str, engine: str) -> None:
 @pytest.mark.parametrize("name", CLEAN)
 def test_legal_code_is_silent(name: str) -> None:
     kernel = wg.compile(CLEAN[name], "k")
-    assert wg.check(kernel, 1, 64, floats(64)()).findings == ()
+    grid = 4 if name == "grid_barrier" else 1
+    assert wg.check(kernel, grid, 64, floats(64 * grid)()).findings == ()

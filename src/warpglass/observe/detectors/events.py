@@ -16,7 +16,7 @@ from ...codegen.values import Value
 from ...isa.ordering import Ordering, ordering_of
 from ...isa.types import integer_of
 from ...isa.warp import shfl
-from ...program import Barrier, Block, Program, Step
+from ...program import Barrier, Block, Exit, Program, Step, Trap
 from . import layout, native
 from .fast import DECLARATIONS, Test, helper
 from .uses import uses_of_loads
@@ -84,7 +84,7 @@ class DetectorProbe(Probe):
             | strength(ordering) << layout.STRENGTH_FIELD
             | layout.SPACES[site.space] << layout.SPACE_FIELD
             | self.place_of(step) << layout.PLACE_FIELD
-            | int(ordering.atomic) << layout.UPDATE_FIELD
+            | int(ordering.atomic and ordering.reads) << layout.UPDATE_FIELD
             | int(whole) << layout.VALUE_FIELD
             | (0xFF if site.write else self._used.elements(site.step)) << layout.USED_FIELD
             | (element.bit_length() - 1) << layout.ELEMENT_FIELD
@@ -104,7 +104,8 @@ class DetectorProbe(Probe):
 
     def barrier(self, at: Emission, end: Barrier, others: Mapping[int, str]) -> None:
         b = at.builder
-        waiting = {block: mask for block, mask in others.items() if block in self._leads_to_barrier}
+        apart = self._leads_to_barrier - _bound_for(self.program.blocks, end)
+        waiting = {block: mask for block, mask in others.items() if block in apart}
         if waiting:
             everyone, where = "0", "0"
             for block in sorted(waiting, reverse=True):
@@ -326,6 +327,25 @@ def _counts(block: Block) -> bool:
     """Whether a block arrives at a barrier whose arrivals are counted."""
     waits = isinstance(block.end, Barrier) and block.end.step.match.row.meaning is not None
     return waits or any(step.control == "arrive" for step in block.steps)
+
+
+def _bound_for(blocks: tuple[Block, ...], barrier: Barrier) -> frozenset[int]:
+    """The blocks from which every way leads to a barrier before any other and before an exit."""
+    found = {
+        index
+        for index, block in enumerate(blocks)
+        if block.end == barrier or not isinstance(block.end, Barrier | Exit | Trap)
+    }
+    changed = True
+    while changed:
+        lost = {
+            index
+            for index in found
+            if blocks[index].end != barrier and not found.issuperset(blocks[index].successors)
+        }
+        found -= lost
+        changed = bool(lost)
+    return frozenset(found)
 
 
 def _leads_to_barrier(blocks: tuple[Block, ...]) -> frozenset[int]:
