@@ -213,3 +213,23 @@ def test_random_expressions_are_fused_as_ptxas_fuses_them():
     sums, fused = map(sum, zip(*totals, strict=True))
     assert sums - fused > 2 * RANDOM
     assert fused > RANDOM // 2
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "mov.f32 %f11, %f12; mov.f32 %f12, %f11; mul.f32 %f10, %f11, %f12; add.f32 %f20, %f10, %f1;",
+        "mov.f32 %f11, %f11; neg.f32 %f12, %f12; mul.f32 %f10, %f11, %f12; add.f32 %f20, %f10, %f1;",
+        f"{PRODUCT} {' '.join(f'neg.f32 %f{k + 1}, %f{k};' for k in (10, *range(30, 2030)))}"
+        "mov.f32 %f30, %f11; add.f32 %f20, %f2030, %f1;",
+    ],
+    ids=["moves in a circle", "moves to themselves", "thousands of negations"],
+)
+def test_no_chain_of_moves_is_too_long(body: str):
+    program = build_program(ptx.parse(text(body, "20"), "k"), "k")
+    assert "fma" in [step.instruction.opcode for block in program.blocks for step in block.steps]
+
+
+def test_registers_may_be_declared_by_the_type_of_their_numbers():
+    source = text(f"{PRODUCT} {SUM}", "20", "f16").replace(".reg .b16", ".reg .f16")
+    assert compare(source) == (1, 1)

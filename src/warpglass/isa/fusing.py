@@ -70,8 +70,10 @@ class Part:
 
 def part(m: Match) -> Part | None:
     """The part of an instruction, None if it has none: another operation, or one that says how to round."""
-    opcode, modifiers = m.instruction.opcode, m.instruction.modifiers
-    if opcode == "mov" and not any(isinstance(one, tree.Vector) for one in m.instruction.operands):
+    opcode, modifiers, operands = m.instruction.opcode, m.instruction.modifiers, m.instruction.operands
+    if not operands or not isinstance(operands[0], tree.Register):
+        return None
+    if opcode == "mov" and not isinstance(operands[1], tree.Vector):
         return Part("copy")
     role = _PARTS.get(opcode)
     if role is None or modifiers[-1] not in _ONE:

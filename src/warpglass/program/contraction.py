@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 from .. import isa
 from ..isa import fusing
 from ..isa.fusing import Part
+from ..isa.types import BITS, LLVM_TYPE
 from ..ptx import tree
 from .blocks import Barrier, Block, Jump, find_loops, post_order
 from .decode import Step, make_step
@@ -99,7 +100,7 @@ class _Flow:
         return not step.writes or not _is_pure(step) or not self._needed.isdisjoint(step.writes)
 
     def is_single(self, name: str) -> bool:
-        """Whether a register is written by one step only, whatever its predicate is."""
+        """Whether a register is written by one step only, which has no predicate."""
         found = self.writers.get(name, ())
         return len(found) == 1 and self.step(found[0]).instruction.guard is None
 
@@ -128,20 +129,25 @@ class _Flow:
 
     def source(self, operand: tree.Operand) -> tree.Operand | Step:
         """What an operand stands for, by way of moves: a literal, or the one step that makes it."""
-        while isinstance(operand, tree.Register) and self.is_single(operand.name):
-            place = self.writers[operand.name][0]
-            part = self.parts.get(place)
-            if part is None or part.role != "copy":
-                return self.step(place)
-            operand = self.step(place).instruction.operands[1]
-        return operand
+        return self._trace(operand, ("copy",))
 
     def is_constant(self, operand: tree.Operand) -> bool:
         """Whether an operand is a literal or in constant memory, but for its sign."""
-        found = self.source(operand)
-        while isinstance(found, Step) and found.instruction.opcode == "neg":
-            found = self.source(found.instruction.operands[1])
+        found = self._trace(operand, ("copy", "negation"))
         return fusing.is_constant_load(found.match) if isinstance(found, Step) else fusing.is_literal(found)
+
+    def _trace(self, operand: tree.Operand, roles: tuple[str, ...]) -> tree.Operand | Step:
+        seen = set[str]()  # registers that are moved in a circle have no value
+        while (
+            isinstance(operand, tree.Register) and self.is_single(operand.name) and operand.name not in seen
+        ):
+            seen.add(operand.name)
+            place = self.writers[operand.name][0]
+            part = self.parts.get(place)
+            if part is None or part.role not in roles:
+                return self.step(place)
+            operand = self.step(place).instruction.operands[1]
+        return operand
 
     def same_segment(self, a: _Place, b: _Place) -> bool:
         """Whether the second step follows the first in one basic block of machine code."""
@@ -158,9 +164,11 @@ class _Flow:
         return self._origins[step.number] if self._origins else ""
 
     def is_overwritten(self, name: str, first: _Place, last: _Place) -> bool:
-        """Whether a register that is written more than once may change between two steps of one segment."""
-        if len(self.writers.get(name, ())) < 2:
-            return False
+        """Whether a register may change between two steps."""
+        if self.is_single(name) or name not in self.writers:
+            return any(first < place < last for place in self.writers.get(name, ()))
+        if not self.same_segment(first, last):
+            return True
         index, position = first
         while (index, position) != last:
             steps = self._steps[index]
@@ -215,7 +223,7 @@ def _find_needed(blocks: tuple[Block, ...]) -> frozenset[str]:
     while grown:
         rest = [step for step in pure if needed.isdisjoint(step.writes)]
         grown = len(rest) < len(pure)
-        for step in pure:
+        for step in reversed(pure):
             if not needed.isdisjoint(step.writes):
                 needed |= step.reads
         pure = rest
@@ -260,28 +268,30 @@ def _find_products(flow: _Flow) -> dict[_Place, _Product]:
         if len(literals) == 2 or any(fusing.is_unit(part.type, one) for one in literals):
             continue
         product = found[place] = _Product(place, step, part, (a, b))
-        constant = flow.is_constant(a) or flow.is_constant(b)
-        _follow(flow, product, place, False, constant)
+        _follow(flow, product, flow.is_constant(a) or flow.is_constant(b))
     _drop_doubles(flow, found)
     return found
 
 
-def _follow(flow: _Flow, product: _Product, place: _Place, negated: bool, constant: bool) -> None:
+def _follow(flow: _Flow, product: _Product, constant: bool) -> None:
     """Note where a product is used, by way of moves and negations."""
-    (name,) = flow.step(place).writes
-    for use in flow.uses(name, place):
-        part = flow.parts.get(use) if use is not None else None
-        step = flow.step(use) if use is not None else None
-        if use is None or step is None or part is None:
-            product.other, product.uses = True, product.uses + 1
-        elif part.passes(product.part) and step.instruction.guard is None:
-            _follow(flow, product, use, negated ^ (part.role == "negation"), constant)
-        else:
+    ways = [(product.place, False)]  # the steps that give its value a name, and whether negated
+    while ways:
+        place, negated = ways.pop()
+        (name,) = flow.step(place).writes
+        for use in flow.uses(name, place):
+            part = flow.parts.get(use) if use is not None else None
+            if use is None or part is None:
+                product.other, product.uses = True, product.uses + 1
+                continue
+            item = flow.step(use).instruction
+            if part.passes(product.part) and item.guard is None:
+                ways.append((use, negated ^ (part.role == "negation")))
+                continue
             product.uses += 1
-            terms = [k for k, one in enumerate(step.instruction.operands[1:]) if tree.Register(name) == one]
+            terms = [k for k, one in enumerate(item.operands[1:]) if one == tree.Register(name)]
             near = flow.same_segment(product.place, use) or (constant and flow.same_loops(product.place, use))
-            fits = part.takes(product.part) and near and len(terms) == 1 and use not in product.terms
-            if fits:
+            if part.takes(product.part) and near and len(terms) == 1 and use not in product.terms:
                 product.terms[use] = terms[0], negated
             else:
                 product.other = True
@@ -344,11 +354,9 @@ class _Rewriter:
 
     def _factor(self, product: _Product, factor: tree.Operand, use: _Place) -> tree.Operand:
         """A factor as it was when it was multiplied: kept in a register of its own if it is overwritten."""
-        flow = self.flow
         if not isinstance(factor, tree.Register):
             return factor
-        near = flow.same_segment(product.place, use)
-        if flow.is_single(factor.name) or (near and not flow.is_overwritten(factor.name, product.place, use)):
+        if not self.flow.is_overwritten(factor.name, product.place, use):
             return factor
         kept = tree.Register(f"{factor.name}:factor{product.step.number}")
         if kept.name not in self.types:
@@ -365,7 +373,8 @@ class _Rewriter:
 
     def _move(self, product: _Product, target: tree.Register, source: tree.Operand) -> Step:
         type_ = self.types[target.name]
-        item = replace(product.step.instruction, opcode="mov", modifiers=(type_,), operands=(target, source))
+        word = type_ if type_ in ("f32", "f64") else f"b{BITS[LLVM_TYPE[type_]]}"
+        item = replace(product.step.instruction, opcode="mov", modifiers=(word,), operands=(target, source))
         found = isa.match(item)
         assert found is not None, "every register can be moved"
         return make_step(product.step.number, found)
