@@ -50,10 +50,11 @@ REGULAR_OPS = (
     "min.{t} {d}, {a}, {k};",
     "and.{bt} {d}, {a}, {k};",
 )
+# Rounded explicitly: what an assembler fuses of the rest depends on what it does to a kernel before.
 FLOAT_OPS = (
-    "add.{t} {d}, {a}, {b};",
-    "sub.{t} {d}, {a}, {b};",
-    "mul.{t} {d}, {a}, {b};",
+    "add.rn.{t} {d}, {a}, {b};",
+    "sub.rn.{t} {d}, {a}, {b};",
+    "mul.rn.{t} {d}, {a}, {b};",
     "fma.rn.{t} {d}, {a}, {b}, {c};",
     "div.rn.{t} {d}, {a}, {b};",
     "min.{t} {d}, {a}, {b};",

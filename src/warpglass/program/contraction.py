@@ -11,8 +11,8 @@ machine code of many variants (isa/fusing.py has which instructions take part):
 * Of two such products in one sum that with fewer uses is fused, the first if they have equally many. The
   other is then a plain addend: later sums do not take it, and none does if its rival has no other use.
 
-What is not modelled is what ptxas does to code before that which compilers leave nothing of: equal computations
-and branches that are never taken, removed, and small loops unrolled, which lets a trip fuse the one before.
+Before it fuses, ptxas removes equal computations and branches that are never taken and unrolls short loops,
+so that a trip may take a product of the one before. Compilers leave it little of that; it is not modelled here.
 
 A product of which nothing is left becomes a move, so that its line keeps its executions.
 """
