@@ -12,7 +12,7 @@ machine code of many variants (isa/fusing.py has which instructions take part):
   other is then a plain addend: later sums do not take it, and none does if its rival has no other use.
 
 Before it fuses, ptxas removes equal computations and branches that are never taken and unrolls short loops,
-so that a trip may take a product of the one before. Compilers leave it little of that; it is not modelled here.
+so that a trip may take a product of the one before. Compilers leave it little of that; it is not modelled.
 
 A product of which nothing is left becomes a move, so that its line keeps its executions.
 """
