@@ -61,7 +61,7 @@ STATE_WORDS = LANE_CLOCKS + WARPS * LANES * LANES
 # ---------------------------------------------------------------------------------------- regions
 # One per allocation; region 0 is shared memory, region 1 the module's variables.
 REGION_WORDS = 16
-BASE, SIZE, DELTA, SHIFT, WRITES, READS, LANE_READS, OTHER_READS, FRESH, MORE_READS = range(10)
+BASE, SIZE, DELTA, SHIFT, WRITES, READS, LANE_READS, OTHER_READS, FRESH, MORE_READS, PLAIN_WRITES = range(11)
 SHARED_REGION, MODULE_REGION, FIRST_ARRAY = 0, 1, 2
 LOCAL_REGION = 0xFFFF  # in findings only
 

@@ -14,7 +14,7 @@ from ...engine.cpu import Begun
 from ...engine.worker import Worker
 from . import layout
 
-_SHADOWS = (layout.WRITES, layout.READS, layout.LANE_READS, layout.OTHER_READS)
+_SHADOWS = (layout.WRITES, layout.READS, layout.LANE_READS, layout.OTHER_READS, layout.PLAIN_WRITES)
 
 
 class Memory:

@@ -1,9 +1,9 @@
 """Shadow memory: who wrote and who read every place last, and the test whether an access races with them.
 
-Compiled by numba. Each place (`SHIFT` bytes, log2) of a region has four stamps: the last writer, the last
-reader, another lane of that reader's warp, and the last reader of another warp or block. Stamps are never
-cleared: those of earlier blocks count as none in shared memory, and in global memory a read that was ordered
-before a write is ordered before what the write is ordered before.
+Compiled by numba. Each place (`SHIFT` bytes, log2) of a region has five stamps: the last writer, the last
+plain writer before a strong one, the last reader, another lane of that reader's warp, and the last reader of
+another warp or block. Stamps are never cleared: those of earlier blocks count as none in shared memory, and
+in global memory a read that was ordered before a write is ordered before what the write is ordered before.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from .layout import (
     PLACE_FIELD,
     PLACE_SHIFT,
     PLACES,
+    PLAIN_WRITES,
     READ_AFTER_WRITE,
     READS,
     REGION_COUNT,
@@ -213,6 +214,35 @@ def _check_readers(
             conflict(S, number, at, reader, stamp, WRITE_AFTER_READ, mask, addresses, values, size)
 
 
+@njit(cache=True)
+def _check_plain_writer(
+    S: Any,
+    number: Any,
+    at: Any,
+    cell: Any,
+    stamp: Any,
+    floor: Any,
+    write: Any,
+    mask: Any,
+    addresses: Any,
+    values: Any,
+    size: Any,
+) -> None:
+    """A strong access against the plain write that strong ones stand before, with which it may not race."""
+    region = word(S, REGIONS) + number * (8 * REGION_WORDS)
+    low = 1 if number != SHARED_REGION else word(S, TAG)
+    kept = load(region + 8 * PLAIN_WRITES) + cell
+    plain = load(kept)
+    if not _fine(S, plain, stamp, low, floor):
+        kind = WRITE_AFTER_WRITE if write != 0 else READ_AFTER_WRITE
+        conflict(S, number, at, plain, stamp, kind, mask, addresses, values, size)
+    if write != 0:
+        writer = load(load(region + 8 * WRITES) + cell)
+        ordered = writer < low or (writer >= word(S, TAG) and writer < floor)
+        if writer & 3 == 0 and not ordered:
+            store(kept, writer)
+
+
 @njit(cache=True, forceinline=True)
 def _number(space: Any, address: Any) -> Any:
     """The region that an address belongs to, -1 for those without shadow memory."""
@@ -282,6 +312,8 @@ def _touch(
         elif not _fine(S, writer, stamp, low, floor):
             kind = WRITE_AFTER_WRITE if write != 0 else READ_AFTER_WRITE
             conflict(S, number, at, writer, stamp, kind, mask, addresses, values, size)
+        if stamp & 3 != 0:
+            _check_plain_writer(S, number, at, cell, stamp, floor, write, mask, addresses, values, size)
         if write == 0:
             _note_read(S, region, cell, stamp, low, floor)
         else:
