@@ -53,7 +53,8 @@ def check(
         block=launch.block,
         shared=launch.shared,
         findings=tuple(found),
-        schedule=_SCHEDULE,
+        schedule=f"{_SCHEDULE}; the verdict holds for {checker.holds_for}",
+        notes=checker.notes,
         version=__version__,
     )
 

@@ -93,7 +93,7 @@ class Probe:
         """Lanes read the registers of other lanes, by number."""
 
     def fence(self, at: Emission, step: Step) -> None:
-        """Lanes pass a step that does nothing but to order what is around it."""
+        """Lanes pass a step that does nothing here: a fence, a wait for copies, a hint."""
 
     def helpers(self, declarations: set[str]) -> str:
         """IR of the functions and tables that the emitted code uses; called once, after emission."""

@@ -38,7 +38,7 @@ class Steps:
         guard = step.instruction.guard
         condition = self.guard(guard) if guard else None
         if step.match.row.meaning is None:
-            if step.control == "fence":
+            if step.control is not None:
                 for probe in lanes.probes:
                     probe.fence(Emission(lanes, self._under(mask, condition)), step)
             return

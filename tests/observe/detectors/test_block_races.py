@@ -147,6 +147,41 @@ extern "C" __global__ void k(float* x) {
         's[t] = x[t]; asm volatile("bar.arrive 1, 64;" ::: "memory");',
         hole='asm volatile("bar.arrive 1, 64;" ::: "memory"); s[t] = x[t];',
     ),
+    "copy_not_waited_for": Twins(
+        """
+#include <cuda_pipeline.h>
+extern "C" __global__ void k(const float* x, float* y) {
+  __shared__ float s[2][64];
+  int t = threadIdx.x;
+  __pipeline_memcpy_async(&s[0][t], x + t, 4);
+  __pipeline_commit();
+  for (int i = 0; i < 4; i++) {
+    if (i < 3) __pipeline_memcpy_async(&s[(i + 1) & 1][t], x + 64 * (i + 1) + t, 4);
+    __pipeline_commit();
+    __pipeline_wait_prior(@);
+    __syncthreads();
+    y[64 * i + t] = s[i & 1][63 - t];  // BUG: shared-race
+    __syncthreads();
+  }
+}""",
+        floats(256, 256),
+        "1",
+        hole="2",
+    ),
+    "own_copy_not_waited_for": Twins(
+        """
+#include <cuda_pipeline.h>
+extern "C" __global__ void k(const float* x, float* y) {
+  __shared__ float s[64];
+  int t = threadIdx.x;
+  __pipeline_memcpy_async(&s[t], x + t, 4);
+  __pipeline_commit();
+  @
+  y[t] = s[t];  // BUG: shared-race
+}""",
+        floats(64, 64),
+        "__pipeline_wait_prior(0);",
+    ),
     "same_value": Twins(
         """
 extern "C" __global__ void k(float* x) {

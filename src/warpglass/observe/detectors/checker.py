@@ -56,7 +56,7 @@ class Checker:
             for array in begun.scene.bound.arrays
             if self._purposes.get(array.position) == "output"
         }
-        self._memory = Memory(begun, granules(begun), sorted(marked))
+        self._memory = Memory(begun, granules(begun), sorted(marked), probe.copies)
         places = native.addresses()
         if probe.communicates:
             self._communication = Communication(begun, self._memory, probe)
@@ -67,6 +67,28 @@ class Checker:
             worker.words[probe.state] = state.ctypes.data
             for name, address in places.items():
                 worker.words[probe.functions[name]] = address
+
+    @property
+    def holds_for(self) -> str:
+        """For which schedules the verdict holds."""
+        if self._begun is None:
+            return "no schedule: the launch did not begin"
+        if any(one.strong for one in self._probe.orderings.values()):
+            return "all schedules in which atomic and volatile accesses come in the same order"
+        return "all schedules"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was not looked at."""
+        if self._memory is None:
+            return ()
+        found: list[str] = []
+        states = self._memory.states
+        if any(state[layout.OVERRUN] for state in states):
+            found.append("a thread synchronised more often than can be told apart: races may be missing")
+        if any(state[layout.FINDINGS_FULL] for state in states):
+            found.append(f"only the first {layout.FINDING_SLOTS} pairs of places are kept")
+        return tuple(found)
 
     def findings(self, *, complete: bool) -> tuple[Finding, ...]:
         """What was found, by severity and source line; `complete` says that the kernel came to its end."""

@@ -34,7 +34,8 @@ class Recorded:
     """One recorded finding in the kernel author's terms.
 
     `code` is layout.py's; `element` names the place in memory (`s[3]`), `lanes` are other lanes of the warp.
-    `other` is the second thread, None where there is none. `access` says which access followed which.
+    `other` is the second thread, None where there is none. `access` says which access followed which;
+    `copied` that the other is an asynchronous copy that nobody has waited for.
     """
 
     code: int
@@ -46,6 +47,7 @@ class Recorded:
     element: str
     access: int
     same_value: bool
+    copied: bool
     lanes: str
     mask: int
     count: int

@@ -13,11 +13,15 @@ from ...codegen.access import Site
 from ...codegen.builder import constant_vector
 from ...codegen.context import BARRIER_WORDS, SLOT, START
 from ...codegen.values import Value
+from ...isa.async_copy import copy
+from ...isa.mbarrier import arrive_after_copies
 from ...isa.ordering import Ordering, ordering_of
 from ...isa.types import integer_of
 from ...isa.warp import shfl
 from ...program import Barrier, Block, Exit, Program, Step, Trap
+from ...ptx import tree
 from . import layout, native
+from .copies import EVERY_GROUP
 from .fast import DECLARATIONS, Test, helper
 from .uses import uses_of_loads
 
@@ -42,6 +46,8 @@ class DetectorProbe(Probe):
         self._used = uses_of_loads(program)
         self._leads_to_barrier = _leads_to_barrier(program.blocks)
         self._uncounted = not any(_counts(block) for block in program.blocks)
+        self.copies: set[int] = set()  # places of asynchronous copies
+        self._copying = any(step.match.row.meaning is copy for step in self.steps.values())
         self._tests: set[Test] = set()
         self._met: dict[int, str] = {}  # step -> where its member masks are
         # Whether anything but barriers orders threads: then host code follows who knows of whom.
@@ -68,6 +74,12 @@ class DetectorProbe(Probe):
             return
         step = self.steps[site.step]
         ordering = self.orderings[site.step]
+        copies = site.write and step.match.row.meaning is copy
+        place = self.place_of(step, "copy" if copies else "")
+        if copies:
+            self.copies.add(place)
+        if step.match.row.meaning is arrive_after_copies:
+            self._wait_copies(at, step, EVERY_GROUP)
         values, element = "0", site.size
         if at.values:
             element = max(1, site.size // len(at.values))
@@ -83,9 +95,10 @@ class DetectorProbe(Probe):
             | int(site.write) << layout.WRITE_FIELD
             | strength(ordering) << layout.STRENGTH_FIELD
             | layout.SPACES[site.space] << layout.SPACE_FIELD
-            | self.place_of(step) << layout.PLACE_FIELD
+            | place << layout.PLACE_FIELD
             | int(ordering.atomic and ordering.reads) << layout.UPDATE_FIELD
             | int(whole) << layout.VALUE_FIELD
+            | int(copies) << layout.COPY_FIELD
             | (0xFF if site.write else self._used.elements(site.step)) << layout.USED_FIELD
             | (element.bit_length() - 1) << layout.ELEMENT_FIELD
         )
@@ -99,8 +112,25 @@ class DetectorProbe(Probe):
             self._order(at, step, addresses)
 
     def fence(self, at: Emission, step: Step) -> None:
+        if step.control == "copy-commit":
+            self._call(at, "commit", self._warp(at), self._wide(at, at.mask))
+        if step.control == "copy-wait":
+            count = next(
+                (o.value for o in step.instruction.operands if isinstance(o, tree.Integer)), EVERY_GROUP
+            )
+            self._wait_copies(at, step, count)
         if self.communicates and self.orderings[step.number].fence:
             self._order(at, step, "0")
+
+    def _wait_copies(self, at: Emission, step: Step, left: int) -> None:
+        self._call(
+            at,
+            "wait_copies",
+            self._warp(at),
+            self._wide(at, at.mask),
+            str(left),
+            str(self.place_of(step)),
+        )
 
     def barrier(self, at: Emission, end: Barrier, others: Mapping[int, str]) -> None:
         b = at.builder
@@ -204,7 +234,8 @@ class DetectorProbe(Probe):
         low_bits = info >> layout.PLACE_FIELD & layout.PLACES - 1
         strong = info >> layout.STRENGTH_FIELD & 3
         lanes = at.lanes.as_vector(address).ir
-        if strong or site.size > 8:
+        # With asynchronous copies every stamp is looked at: some are of writes that are not there yet.
+        if strong or site.size > 8 or self._copying:
             kept = self._keep(at, self._addresses, lanes)
             self._call(at, "access", str(info), self._wide(at, at.mask), self._warp(at), kept, values)
             return
@@ -259,12 +290,12 @@ class DetectorProbe(Probe):
         )
 
     # ------------------------------------------------------------------------------------ places
-    def place_of(self, step: Step | None) -> int:
+    def place_of(self, step: Step | None, part: str = "") -> int:
         """The number of a step's place in the program; steps of one source line and kind share it."""
         if step is None:
             return 0
         source = step.instruction.source
-        key = (source or step.instruction.line, step.instruction.opcode)
+        key = (source or step.instruction.line, step.instruction.opcode, part)
         number = self._numbers.get(key)
         if number is None:
             number = min(len(self.places), layout.PLACES - 1)

@@ -145,6 +145,7 @@ class _Reader:
             element=element,
             access=int(row[layout.ACCESS]),
             same_value=bool(row[layout.SAME_VALUE]),
+            copied=(other >> layout.PLACE_SHIFT) & (layout.PLACES - 1) in self._probe.copies,
             lanes=_lane_list(extra),
             mask=extra,
             count=int(row[layout.COUNT]),

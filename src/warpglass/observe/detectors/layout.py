@@ -38,6 +38,8 @@ WARP_COUNT = 11
 BLOCK = 12  # the block under way
 LOCAL = 13  # address of the bytes that say which local memory was written
 LOCAL_SIZE = 14  # of a thread
+COPY_TABLE = 16  # address of the warps' copies under way
+UNCOPIED = 17  # address of a byte for each place: 1 for those of asynchronous copies
 STEPS = 15  # mask of the bits of a time that count what a warp does between two barriers
 TIMES = 64  # by warp: its time
 FLOORS = TIMES + WARPS  # by warp: the first stamp of this block that may be unordered
@@ -56,7 +58,11 @@ MEETING_WORDS = 4 + WARPS
 CAME, LATEST, EVERYONE, KNOWN_THERE = 0, 1, 2, 4
 BARRIERS = 16  # each with two meetings, by parity of its generation
 LANE_CLOCKS = MEETINGS + 2 * BARRIERS * MEETING_WORDS  # by warp, lane and other lane
-STATE_WORDS = LANE_CLOCKS + WARPS * LANES * LANES
+COMMITTED = LANE_CLOCKS + WARPS * LANES * LANES  # by warp and lane: groups of copies that are committed
+COPIES = COMMITTED + WARPS * LANES  # by warp: the number of its copies under way
+STATE_WORDS = COPIES + WARPS
+# A copy under way: address of the stamp, the stamp, the copy's group.
+COPY_SLOTS, COPY_WORDS = 4096, 3
 
 # ---------------------------------------------------------------------------------------- regions
 # One per allocation; region 0 is shared memory, region 1 the module's variables.
@@ -72,6 +78,7 @@ WRITE_FIELD = 8
 STRENGTH_FIELD = 9  # 2 bits
 SPACE_FIELD = 11  # 2 bits
 PLACE_FIELD = 13  # PLACE_BITS
+COPY_FIELD = 40  # a store of an asynchronous copy
 UPDATE_FIELD = 24  # an atomic operation: reads too
 VALUE_FIELD = 25  # the values to be written come along
 USED_FIELD = 26  # 8 bits: elements whose use would show that they were undefined

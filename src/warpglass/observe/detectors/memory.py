@@ -5,7 +5,7 @@ Shadow memory is allocated whole and empty; the operating system makes only thos
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -20,8 +20,13 @@ _SHADOWS = (layout.WRITES, layout.READS, layout.LANE_READS, layout.OTHER_READS, 
 class Memory:
     """All that the compiled detectors work on; `states` are the workers', in order."""
 
-    def __init__(self, begun: Begun, granule: Mapping[str, int], fresh: Sequence[int]):
-        """`granule` is the log2 of the bytes of a stamp by state space; `fresh` are unwritten allocations."""
+    def __init__(
+        self, begun: Begun, granule: Mapping[str, int], fresh: Sequence[int], copies: Collection[int]
+    ):
+        """`granule` is the log2 of the bytes of a stamp by state space; `fresh` are unwritten allocations.
+
+        `copies` are the places of asynchronous copies.
+        """
         scene = begun.scene
         self._keep: list[np.ndarray] = []
         self.findings = np.zeros((layout.FINDING_SLOTS, layout.FINDING_WORDS), np.int64)
@@ -57,6 +62,13 @@ class Memory:
             state[layout.BLOCK] = -1
             written = np.zeros(max(8, 32 * shape.warps * local), np.uint8)
             state[layout.LOCAL], state[layout.LOCAL_SIZE] = written.ctypes.data, local
+            if copies:
+                table_of_copies = np.zeros((shape.warps * layout.COPY_SLOTS, layout.COPY_WORDS), np.int64)
+                uncopied = np.zeros(layout.PLACES, np.uint8)
+                uncopied[list(copies)] = 1
+                state[layout.COPY_TABLE] = table_of_copies.ctypes.data
+                state[layout.UNCOPIED] = uncopied.ctypes.data
+                self._keep += [table_of_copies, uncopied]
             self.states.append(state)
             self.tables.append(table)
             self._keep.append(written)

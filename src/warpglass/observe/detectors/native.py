@@ -7,7 +7,7 @@ from typing import Any
 
 from numba import cfunc, types
 
-from . import local, orders, shadow
+from . import copies, local, orders, shadow
 
 # Name -> the function and how many words it takes.
 _FUNCTIONS: dict[str, tuple[Any, int]] = {
@@ -19,6 +19,8 @@ _FUNCTIONS: dict[str, tuple[Any, int]] = {
     "park": (orders.park, 6),
     "diverge": (orders.diverge, 6),
     "exchange": (orders.exchange, 7),
+    "commit": (copies.commit, 3),
+    "wait_copies": (copies.wait_copies, 5),
     "report_absent": (orders.report_absent, 1),
     "settle": (orders.settle, 2),
 }

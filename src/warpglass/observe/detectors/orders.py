@@ -20,6 +20,7 @@ from .layout import (
     BLOCK,
     BLOCK_SHIFT,
     CAME,
+    COPIES,
     DIVERGENCE,
     EVERYONE,
     FLOORS,
@@ -81,6 +82,7 @@ def begin(S: Any, block: Any, warp: Any, mask: Any) -> None:
             _put(S, PARTIAL + one, 0)
             _put(S, STARTED + one, 0)
             _put(S, AWAITED + one, 0)
+            _put(S, COPIES + one, 0)
             _put(S, PENDING + one, 0)
             _put(S, ALL_KNOWN + one, 0)
             for other in range(warps):

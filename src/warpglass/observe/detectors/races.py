@@ -38,6 +38,12 @@ def _warp_race(found: Recorded) -> Words:
 
 def _shared_race(found: Recorded) -> Words:
     assert found.other is not None, "races have two threads"
+    if found.copied:
+        hint = (
+            f"wait for the copy (__pipeline_wait_prior, cp.async.wait_group) and then add __syncthreads() "
+            f"between {found.other.source} and {found.one.source}"
+        )
+        return _explain(found, "no thread has waited for that asynchronous copy", hint)
     nothing = f"no barrier orders warps {found.other.warp} and {found.one.warp}"
     if found.one.source == found.other.source:
         hint = (

@@ -12,6 +12,7 @@ from typing import Any
 
 from numba import njit
 
+from .copies import note_copy, under_way
 from .layout import (
     ALL_KNOWN,
     ASK,
@@ -19,6 +20,7 @@ from .layout import (
     BLOCK_ATOMIC,
     BLOCK_RACE,
     BLOCK_SHIFT,
+    COPY_FIELD,
     DELTA,
     ELEMENT_FIELD,
     FIRST_ARRAY,
@@ -80,6 +82,8 @@ _WITHIN_WINDOW = (1 << _WINDOW_SHIFT) - 1
 @njit(cache=True)
 def unordered(S: Any, other: Any, stamp: Any) -> Any:
     """0 if an earlier access is ordered before one now; else the kind of race that they would be."""
+    if under_way(S, other):
+        return BLOCK_RACE
     if (other ^ stamp) & word(S, IDENTITY) == 0:
         return 0
     shift = word(S, BLOCK_SHIFT)
@@ -309,7 +313,7 @@ def _touch(
         if writer < low:
             if load(region + 8 * FRESH) & (1 - write | update) & used_element(info, at - offset) != 0:
                 record(S, UNDEFINED, stamp, 0, number, at, 0, 0, size)
-        elif not _fine(S, writer, stamp, low, floor):
+        elif not _fine(S, writer, stamp, low, floor) or (writer != stamp and under_way(S, writer)):
             kind = WRITE_AFTER_WRITE if write != 0 else READ_AFTER_WRITE
             conflict(S, number, at, writer, stamp, kind, mask, addresses, values, size)
         if stamp & 3 != 0:
@@ -320,3 +324,5 @@ def _touch(
             if load(load(region + 8 * READS) + cell) >= low:
                 _check_readers(S, number, at, cell, stamp, floor, mask, addresses, values, size)
             store(writes, stamp)
+            if (info >> COPY_FIELD) & 1 != 0:
+                note_copy(S, (stamp >> WARP_SHIFT) & 31, (stamp >> LANE_SHIFT) & 31, writes, stamp)
