@@ -116,14 +116,16 @@ def test_cuda_headers_are_found(includes: str, body: str) -> None:
     assert ".entry k(" in kernel.ptx
 
 
-def test_own_folder_counts_others_are_opt_in(tmp_path: Path) -> None:
+def test_include_folders_are_opt_in(tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
     (other / "far.h").write_text("#define FAR 5\n")
     (tmp_path / "near.h").write_text("#pragma once\n#define NEAR 4\n")
     source = tmp_path / "k.cu"
     source.write_text('#include "near.h"\nextern "C" __global__ void k(int* x) { x[0] = NEAR; }\n')
-    assert load(source, "k").compile(()).entry == "k"
+    with pytest.raises(CompileError, match=r"k\.cu:1: near\.h stands in .*(-I)"):
+        load(source, "k")
+    assert load(source, "k", options=("-I", str(tmp_path))).compile(()).entry == "k"
     source.write_text('#include "far.h"\nextern "C" __global__ void k(int* x) { x[0] = FAR; }\n')
     with pytest.raises(CompileError, match=r"k\.cu:1:\d+: cannot open source file"):
         load(source, "k")
@@ -143,16 +145,16 @@ def test_a_changed_header_compiles_again(tmp_path: Path) -> None:
     source.write_text('#include "a.h"\nextern "C" __global__ void k(int* x) { x[0] = VALUE; }\n')
     for number in ("12345", "54321"):
         value.write_text(f"#define VALUE {number}\n")
-        assert number in load(source, "k").compile(()).ptx
+        assert number in load(source, "k", options=("-I", str(tmp_path))).compile(()).ptx
 
 
 def test_a_computed_include_is_never_cached(tmp_path: Path) -> None:
     (tmp_path / "v.h").write_text("#define VALUE 12345\n")
     source = tmp_path / "k.cu"
     source.write_text('#define H "v.h"\n#include H\nextern "C" __global__ void k(int* x) { x[0] = VALUE; }\n')
-    assert "12345" in load(source, "k").compile(()).ptx
+    assert "12345" in load(source, "k", options=("-I", str(tmp_path))).compile(()).ptx
     (tmp_path / "v.h").write_text("#define VALUE 54321\n")
-    assert "54321" in load(source, "k").compile(()).ptx
+    assert "54321" in load(source, "k", options=("-I", str(tmp_path))).compile(()).ptx
 
 
 # ---------------------------------------------------------------------------------------- messages
@@ -227,7 +229,7 @@ def test_the_cache_follows_a_file_that_moves(tmp_path: Path) -> None:
         source = tmp_path / folder / "k.cu"
         (tmp_path / folder / "h.h").write_text("__device__ inline int f(int a) {\n  return a * a;\n}\n")
         source.write_text('#include "h.h"\nextern "C" __global__ void k(int* x) { x[0] = f(x[1]); }\n')
-        text = load(source, "k").compile(()).ptx
+        text = load(source, "k", options=("-I", str(source.parent))).compile(()).ptx
         assert f'"{source}"' in text
         assert f'"{source.with_name("h.h")}"' in text
 

@@ -24,7 +24,9 @@ from .apart_child import DONE, _function, receive, send
 
 # What an interpreter with a compiler needs in any case, so that a small WARPGLASS_MEMORY does not stop it.
 _LEAST = 1 << 30
-_CHILD = Path(__file__).with_name("apart_child.py")
+# Where helpers work, whatever the current directory is.
+FOLDER = Path(__file__).resolve().parent
+_CHILD = FOLDER / "apart_child.py"
 
 
 class FailedApart(Exception):
@@ -103,7 +105,7 @@ class Apart:
         command = [sys.executable, str(_CHILD), *self._target, str(memory), *filter(None, sys.path)]
         try:
             return subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=FOLDER
             )
         except OSError as error:
             raise CompileError(f"cannot start the compiler's process: {error.strerror}") from None

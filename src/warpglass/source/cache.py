@@ -63,7 +63,10 @@ def directory() -> Path | None:
     chosen = os.environ.get(VARIABLE)
     if chosen == "":
         return None
-    root = _usual_place() if chosen is None else Path(chosen).expanduser().absolute()
+    try:
+        root = _usual_place() if chosen is None else Path(chosen).expanduser().absolute()
+    except RuntimeError:  # a user without a home directory, as in a container
+        return None
     try:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:

@@ -23,6 +23,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
+from ..budget import compile_timeout, too_slow
 from ..errors import CompileError
 from .cache import Cache, digest, versions
 from .compiled import Compiled
@@ -176,7 +177,16 @@ def _run(program: Path, ptx: str, name: str, target: str) -> tuple[bytes, str]:
         source.write_text(ptx, encoding="utf-8")
         command = [str(program), "-v", "-lineinfo", f"-arch={target}", str(source), "-o", str(result)]
         try:
-            run = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+            run = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                check=False,
+                timeout=compile_timeout(),
+            )
+        except subprocess.TimeoutExpired:
+            raise too_slow(name, compile_timeout()) from None
         except OSError as error:
             raise CompileError(f"cannot run {program}: {error.strerror}") from None
         if run.returncode:

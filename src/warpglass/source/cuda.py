@@ -15,9 +15,11 @@ from pathlib import Path
 
 from ..errors import CompileError, Diagnostic
 from . import cpp_text, nvrtc, ptx, store
+from .apart import FOLDER
 from .cache import digest
 from .compiled import Argument, Compiled, FixedSource
 from .headers import reachable_headers
+from .includes import refuse_outside
 from .relocate import Layout
 
 TEXT_FILE = "<cuda>"  # the file name of text that has none
@@ -52,13 +54,13 @@ def load_cuda(
     `name` is a C++ name or a template's name with arguments; None means the only kernel of the file.
     Raises CompileError with the compiler's messages, or with the names of the kernels there are.
     """
-    folder = str(Path.cwd() if path is None else path.parent.resolve())
+    folder = str(FOLDER if path is None else path.parent.resolve())
     file = TEXT_FILE if path is None else str(Path(folder, path.name))
     include, plain = _split_options(options)
-    if path is not None:
-        include = (folder, *include)
+    refuse_outside(text, file, folder, include, nvrtc.header_folders())
     job = _Job(text, file, (name or "").strip(), target, plain, include)
-    layout = Layout(roots=tuple(dict.fromkeys((file, *include, *nvrtc.header_folders()[:1]))))
+    own = () if path is None else (folder,)
+    layout = Layout(roots=tuple(dict.fromkeys((file, *own, *include, *nvrtc.header_folders()[:1]))))
     headers = reachable_headers(text, folder, include)
     if headers is None:
         return FixedSource(_build(job))
@@ -66,7 +68,7 @@ def load_cuda(
     if any(_POSITION_IN_CODE.search(part) for part in (text, *content[1::2])):
         content.append(file)  # its path is part of the program
     spelled = re.sub(r"\s*([^\w\s])\s*", r"\1", " ".join(job.name.split()))
-    key = digest("cuda", text, spelled, target, repr((plain, len(include))), *content)
+    key = digest("cuda", text, spelled, target, repr((plain, len(own) + len(include))), *content)
     return FixedSource(store.obtain(key, nvrtc.version(), layout, lambda: _build(job)))
 
 
@@ -113,7 +115,7 @@ def _build(job: _Job) -> Compiled:
         raise _explain(job, kernels, refusal, cuda_missing) from None
     text = result.ptx
     if job.file == TEXT_FILE:
-        text = text.replace(f'"{Path.cwd() / TEXT_FILE}"', f'"{TEXT_FILE}"')
+        text = text.replace(f'"{FOLDER / TEXT_FILE}"', f'"{TEXT_FILE}"')
     entry = result.lowered or ptx.choose_entry(text, job.name or None, job.shown)
     if entry not in ptx.entry_names(text):
         raise _no_such_kernel(job, kernels)
