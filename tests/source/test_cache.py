@@ -108,6 +108,75 @@ def test_concurrent_processes_see_whole_entries_only() -> None:
         assert writer.returncode == 0, errors.decode()
 
 
+# ---------------------------------------------------------------------------------------- attacks
+KILLED = """
+import os
+from pathlib import Path
+from warpglass.source.cache import Cache, digest
+Path.replace = lambda self, target: os._exit(9)  # dies with everything written and nothing in its place
+Cache("test").put(digest("x"), b"payload")
+"""
+
+
+def test_a_writer_that_dies_leaves_no_entry(own_cache: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", KILLED], timeout=60, check=False)
+    assert done.returncode == 9
+    cache = Cache("test")
+    assert cache.get(digest("x")) is None
+    (left,) = (own_cache / "test").glob("*/*")
+    os.utime(left, (0, 0))
+    cache.prune(limit=0)
+    assert not left.exists()
+    cache.put(digest("x"), b"payload")
+    assert cache.get(digest("x")) == b"payload"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="POSIX links")
+def test_a_link_to_a_directory_of_others_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o777)
+    (tmp_path / "link").symlink_to(tmp_path / "open")
+    monkeypatch.setenv("WARPGLASS_CACHE", str(tmp_path / "link"))
+    with pytest.raises(WarpglassError, match="mode 0777"):
+        Cache("object").get(digest("x"))
+
+
+def test_a_disk_that_takes_nothing_is_no_error(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tempfile.mkstemp", full)
+    Cache("test").put(digest("x"), b"payload")
+    assert Cache("test").get(digest("x")) is None
+
+
+def test_an_entry_in_the_place_of_another_is_discarded(own_cache: Path) -> None:
+    cache, keys = Cache("test"), (digest("x"), digest("y"))
+    for key in keys:
+        cache.put(key, key.encode())
+    first, second = ((own_cache / "test" / key[:2] / key[2:]) for key in keys)
+    second.write_bytes(first.read_bytes())
+    assert cache.get(keys[0]) == keys[0].encode()
+    assert cache.get(keys[1]) is None
+
+
+def test_an_entry_that_is_no_file_is_no_error(own_cache: Path) -> None:
+    key = digest("x")
+    (own_cache / "test" / key[:2] / key[2:]).mkdir(parents=True)
+    assert Cache("test").get(key) is None
+    Cache("test").put(key, b"payload")
+
+
+def test_a_user_without_a_home_has_no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("WARPGLASS_CACHE")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    assert directory() is None
+
+
 # ---------------------------------------------------------------------------------------- places
 def test_lines_follow_their_functions() -> None:
     text = (

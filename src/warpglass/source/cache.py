@@ -1,8 +1,8 @@
 """Content-addressed cache on disk: bytes under a key that is a digest of everything that made them.
 
 Belongs here: where the cache lives, who may own it, and atomic reads and writes. What goes into a key is
-the business of whoever computes the value. An entry is one file: the digest of its payload, a newline, the
-payload; whatever does not match its digest is deleted and counts as absent. Files are written beside their
+the business of whoever computes the value. An entry is one file: the digest of its key and payload, a newline,
+the payload; whatever does not match its digest is deleted and counts as absent. Files are written beside their
 place and renamed, so concurrent processes see whole entries only. Cached code runs in this process, so the
 directory must belong to the user alone.
 
@@ -121,7 +121,7 @@ class Cache:
         except OSError:
             return None
         mark, _, payload = content.partition(b"\n")
-        if mark.decode("ascii", "replace") != digest(payload):
+        if mark.decode("ascii", "replace") != digest(key, payload):
             with contextlib.suppress(OSError):
                 path.unlink()
             return None
@@ -139,7 +139,7 @@ class Cache:
             handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
             try:
                 with os.fdopen(handle, "wb") as file:
-                    file.write(digest(payload).encode() + b"\n" + payload)
+                    file.write(digest(key, payload).encode() + b"\n" + payload)
                 Path(temporary).replace(path)
             except BaseException:
                 Path(temporary).unlink()
