@@ -1,10 +1,10 @@
 """Content-addressed cache on disk: bytes under a key that is a digest of everything that made them.
 
 Belongs here: where the cache lives, who may own it, and atomic reads and writes. What goes into a key is
-the business of whoever computes the value. An entry is one file: the digest of its key and payload, a newline,
-the payload; whatever does not match its digest is deleted and counts as absent. Files are written beside their
-place and renamed, so concurrent processes see whole entries only. Cached code runs in this process, so the
-directory must belong to the user alone.
+the business of whoever computes the value. An entry is one file: the digest of its key and payload, a
+newline, the payload; whatever does not match its digest is deleted and counts as absent. Files are written
+beside their place and renamed, so concurrent processes see whole entries only. Cached code runs in this
+process, so the directory must belong to the user alone.
 
 `WARPGLASS_CACHE` names another directory; set but empty, it turns the cache off.
 """
