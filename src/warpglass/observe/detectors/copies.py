@@ -1,8 +1,8 @@
 """Asynchronous copies: what they write is there for a thread only once it has waited for them.
 
 Compiled by numba. The stamp of a copy's write names a place of its own, which nobody may meet, until the
-thread waits for the copy's group: then the write gets the place and the time of the wait. So whoever reads
-before, the thread itself included, races with the copy.
+thread waits for the copy's group: then the write gets the next place, and the time of the wait. So whoever
+reads before, the thread itself included, races with the copy.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def commit(S: Any, warp: Any, mask: Any) -> None:
 
 
 @njit(cache=True)
-def wait_copies(S: Any, warp: Any, mask: Any, left: Any, place: Any) -> None:
+def wait_copies(S: Any, warp: Any, mask: Any, left: Any) -> None:
     """Lanes wait until no more than `left` of their latest groups are under way."""
     if word(S, PENDING + warp) != 0:
         settle(S, warp)
@@ -80,8 +80,8 @@ def wait_copies(S: Any, warp: Any, mask: Any, left: Any, place: Any) -> None:
         done = left == EVERY_GROUP or group < word(S, COMMITTED + warp * LANES + lane) - left
         if (mask >> lane) & 1 != 0 and done:
             if load(cell) == stamp:
-                before = (stamp & ((1 << TIME_SHIFT) - 1)) & ~((PLACES - 1) << PLACE_SHIFT)
-                store(cell, word(S, TAG) | time << TIME_SHIFT | before | place << PLACE_SHIFT)
+                who = stamp & ((1 << TIME_SHIFT) - 1)
+                store(cell, word(S, TAG) | time << TIME_SHIFT | who + (1 << PLACE_SHIFT))
         else:
             target = table + kept * (8 * COPY_WORDS)
             store(target, cell)

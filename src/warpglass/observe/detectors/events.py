@@ -78,8 +78,9 @@ class DetectorProbe(Probe):
         place = self.place_of(step, "copy" if copies else "")
         if copies:
             self.copies.add(place)
+            self.place_of(step, "copied")  # the next one: what it is once it has been waited for
         if step.match.row.meaning is arrive_after_copies:
-            self._wait_copies(at, step, EVERY_GROUP)
+            self._wait_copies(at, EVERY_GROUP)
         values, element = "0", site.size
         if at.values:
             element = max(1, site.size // len(at.values))
@@ -118,19 +119,12 @@ class DetectorProbe(Probe):
             count = next(
                 (o.value for o in step.instruction.operands if isinstance(o, tree.Integer)), EVERY_GROUP
             )
-            self._wait_copies(at, step, count)
+            self._wait_copies(at, count)
         if self.communicates and self.orderings[step.number].fence:
             self._order(at, step, "0")
 
-    def _wait_copies(self, at: Emission, step: Step, left: int) -> None:
-        self._call(
-            at,
-            "wait_copies",
-            self._warp(at),
-            self._wide(at, at.mask),
-            str(left),
-            str(self.place_of(step)),
-        )
+    def _wait_copies(self, at: Emission, left: int) -> None:
+        self._call(at, "wait_copies", self._warp(at), self._wide(at, at.mask), str(left))
 
     def barrier(self, at: Emission, end: Barrier, others: Mapping[int, str]) -> None:
         b = at.builder

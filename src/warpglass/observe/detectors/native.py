@@ -20,7 +20,7 @@ _FUNCTIONS: dict[str, tuple[Any, int]] = {
     "diverge": (orders.diverge, 6),
     "exchange": (orders.exchange, 7),
     "commit": (copies.commit, 3),
-    "wait_copies": (copies.wait_copies, 5),
+    "wait_copies": (copies.wait_copies, 4),
     "report_absent": (orders.report_absent, 1),
     "settle": (orders.settle, 2),
 }
