@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.engines import CPU_ENGINES, run_ptx
+from tests.ptx_text import kernel
 from warpglass import lab
 from warpglass.errors import KernelTimeout
 
@@ -134,3 +136,21 @@ def test_threads_that_have_left_are_not_waited_for() -> None:
 def test_deadlock_says_who_waits_where() -> None:
     with pytest.raises(KernelTimeout, match=r"deadlock.*warp 0 at barrier 1 .*; warp 1 at barrier 2"):
         launch("never", 1, 64, np.zeros(64, np.int32))
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+def test_warps_that_come_to_a_counted_barrier_in_parts(engine: str):
+    """Lanes leave a lock one by one; their warp arrives behind it once all of them are there."""
+    body = """
+        ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mov.u32 %r5, lock;
+        TRY: atom.shared.cas.b32 %r2, [%r5], 0, 1; setp.ne.u32 %p1, %r2, 0; @%p1 bra TRY;
+        ld.volatile.shared.u32 %r3, [%r5+4]; add.u32 %r3, %r3, 1; st.volatile.shared.u32 [%r5+4], %r3;
+        membar.cta; atom.shared.exch.b32 %r2, [%r5], 0;
+        bar.sync 5, 64;
+        ld.volatile.shared.u32 %r4, [%r5+4];
+        bar.sync 0;
+        mad.wide.u32 %rd2, %r1, 4, %rd1; st.global.u32 [%rd2], %r4; ret;
+    """
+    out = np.zeros(60, np.uint32)
+    run_ptx(kernel(body, "u64 out", shared=".align 8 .b8 lock[8]"), 1, 60, [out], engine=engine)
+    assert (out == 60).all()

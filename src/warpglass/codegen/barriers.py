@@ -1,7 +1,8 @@
 """Barriers with ids, counts and votes, as LLVM IR: what generated code calls, and the block loop's part.
 
-A warp that arrives adds its 32 threads to the barrier's count, once however many parts it comes in, and notes
-the barrier's generation; its lanes that wait there may go on once the generation has changed. A barrier with
+Lanes that arrive and wait note that they do; once all lanes of their warp have stopped, the warp adds its 32
+threads to the barrier's count, however many parts it came in, and notes the barrier's generation. Its lanes
+that wait there may go on once the generation has changed. A barrier with
 a count opens when so many threads have arrived, one without when all warps of the block that have not ended
 have. If no warp can run and none opens, the block is deadlocked. Kernels whose barriers are all `bar.sync 0`
 need none of this (kernel.py).
@@ -11,6 +12,9 @@ from __future__ import annotations
 
 from ..program import Barrier, Program
 from .context import BARRIER_WORDS, BARRIERS, SLOT
+
+# What a warp's word of a barrier says of the lanes there: counted already, or still to be.
+_WAITING, _ARRIVING = 1, 2
 
 _HELPERS = """
 define internal void @wg_open_barrier(ptr %b) noinline #0 {{
@@ -47,14 +51,6 @@ entry:
   %w.first = mul i32 %warp, {count}
   %w.number = add i32 %w.first, %number
   %w = getelementptr [2 x i32], ptr %waits, i32 %w.number
-  %generation.p = getelementptr i32, ptr %b, i32 1
-  %generation = load i32, ptr %generation.p
-  %noted = load i32, ptr %w
-  %counted = icmp eq i32 %noted, %generation
-  %more = select i1 %counted, i32 0, i32 32
-  %before = load i32, ptr %b
-  %arrived = add i32 %before, %more
-  store i32 %arrived, ptr %b
   %expected.p = getelementptr i32, ptr %b, i32 2
   store i32 %count, ptr %expected.p
   %held.p = getelementptr i32, ptr %b, i32 3
@@ -67,20 +63,60 @@ entry:
   %here = call i32 @llvm.ctpop.i32(i32 %mask)
   %total.next = add i32 %total, %here
   store i32 %total.next, ptr %total.p
-  br i1 %wait, label %note, label %check
+  br i1 %wait, label %note, label %count_now
 note:
-  store i32 %generation, ptr %w
   %w.waits = getelementptr i32, ptr %w, i32 1
-  store i32 1, ptr %w.waits
-  br label %check
-check:
-  %counting = icmp ne i32 %count, 0
-  %enough = icmp uge i32 %arrived, %count
+  store i32 {arriving}, ptr %w.waits
+  ret void
+count_now:
+  call void @wg_count_arrival(ptr %b)
+  ret void
+}}
+define internal void @wg_count_arrival(ptr %b) noinline #0 {{
+entry:
+  %before = load i32, ptr %b
+  %arrived = add i32 %before, 32
+  store i32 %arrived, ptr %b
+  %expected.p = getelementptr i32, ptr %b, i32 2
+  %expected = load i32, ptr %expected.p
+  %counting = icmp ne i32 %expected, 0
+  %enough = icmp uge i32 %arrived, %expected
   %opens = and i1 %counting, %enough
   br i1 %opens, label %open, label %done
 open:
   call void @wg_open_barrier(ptr %b)
   br label %done
+done:
+  ret void
+}}
+define internal void @wg_announce(ptr %context, i32 %warp) noinline #0 {{
+entry:
+  %barriers.p = getelementptr i64, ptr %context, i64 {barriers}
+  %barriers = load ptr, ptr %barriers.p
+  %waits.p = getelementptr i64, ptr %context, i64 {waits}
+  %waits = load ptr, ptr %waits.p
+  %w.first = mul i32 %warp, {count}
+  br label %next
+next:
+  %number = phi i32 [ 0, %entry ], [ %number.next, %on ]
+  %w.number = add i32 %w.first, %number
+  %w = getelementptr [2 x i32], ptr %waits, i32 %w.number
+  %w.waits = getelementptr i32, ptr %w, i32 1
+  %state = load i32, ptr %w.waits
+  %is.new = icmp eq i32 %state, {arriving}
+  br i1 %is.new, label %arrive, label %on
+arrive:
+  %b = getelementptr [{words} x i32], ptr %barriers, i32 %number
+  %generation.p = getelementptr i32, ptr %b, i32 1
+  %generation = load i32, ptr %generation.p
+  store i32 %generation, ptr %w
+  store i32 {waiting}, ptr %w.waits
+  call void @wg_count_arrival(ptr %b)
+  br label %on
+on:
+  %number.next = add i32 %number, 1
+  %more = icmp ult i32 %number.next, {count}
+  br i1 %more, label %next, label %done
 done:
   ret void
 }}
@@ -117,7 +153,7 @@ define internal i1 @wg_waits_at(ptr %context, i32 %warp, i32 %id) noinline #0 {{
   %w = getelementptr [2 x i32], ptr %waits, i32 %w.number
   %w.waits = getelementptr i32, ptr %w, i32 1
   %waiting = load i32, ptr %w.waits
-  %does = icmp eq i32 %waiting, 1
+  %does = icmp sgt i32 %waiting, 0
   ret i1 %does
 }}
 define internal i1 @wg_is_held(ptr %context, i32 %warp) noinline #0 {{
@@ -136,7 +172,7 @@ next:
   %noted = load i32, ptr %w
   %w.waits = getelementptr i32, ptr %w, i32 1
   %waiting = load i32, ptr %w.waits
-  %waits.here = icmp eq i32 %waiting, 1
+  %waits.here = icmp eq i32 %waiting, {waiting}
   %b = getelementptr [{words} x i32], ptr %barriers, i32 %number
   %generation.p = getelementptr i32, ptr %b, i32 1
   %generation = load i32, ptr %generation.p
@@ -205,4 +241,6 @@ def barrier_helpers(declarations: set[str]) -> str:
         words=BARRIER_WORDS,
         count=BARRIERS,
         last=BARRIERS - 1,
+        arriving=_ARRIVING,
+        waiting=_WAITING,
     )

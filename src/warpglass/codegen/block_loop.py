@@ -90,6 +90,7 @@ def block_loop(shape: Shape, rounds: Rounds) -> str:
     if rounds.first_yield is None:  # every barrier opens after every round; LLVM drops what follows from it
         shut, settled = "icmp ne i32 0, 0", "icmp eq i32 0, 0"
     reset = settle = note_block = ""
+    stopped, announce = "keep_state", "br label %warp_done"
     done = "block_done"
     if rounds.turns:
         done = "turn_passed"
@@ -99,6 +100,7 @@ def block_loop(shape: Shape, rounds: Rounds) -> str:
     if rounds.named:
         after, shut = "opening", "call i1 @wg_is_held(ptr %context, i32 %warp)"
         reset, settle = _reset_barriers(shape), _OPENING
+        stopped, announce = "announced", _announcing(yields)
     return f"""
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
@@ -186,10 +188,10 @@ run_warp:
   br i1 %bad, label %broken, label %keep_state, !prof !1
 keep_state:
   store i32 %result, ptr %state.p
-  br label %warp_done
+  {announce}
 warp_done:
-  %now = phi i32 [ %state, %next_warp ], [ %result, %keep_state ]
-  %runs = phi i1 [ false, %next_warp ], [ true, %keep_state ]
+  %now = phi i32 [ %state, %next_warp ], [ %result, %{stopped} ]
+  %runs = phi i1 [ false, %next_warp ], [ true, %{stopped} ]
   %ran.next = or i1 %ran, %runs
   %waits = icmp ne i32 %now, {DONE}
   %waiting.next = or i1 %waiting, %waits
@@ -230,6 +232,17 @@ finished:
   ret i64 {OK}
 }}
 """
+
+
+def _announcing(yields: int) -> str:
+    """A warp whose lanes have all stopped arrives at the barriers where they wait."""
+    return f"""%has.stopped = icmp slt i32 %result, {yields}
+  br i1 %has.stopped, label %announce, label %announced
+announce:
+  call void @wg_announce(ptr %context, i32 %warp)
+  br label %announced
+announced:
+  br label %warp_done"""
 
 
 def _reset_barriers(shape: Shape) -> str:

@@ -224,6 +224,14 @@ class KindLanes(VectorLanes):
             return bounds if bounds and bounds[0] >= 0 else (0, (1 << width) - 1)
         return None
 
+    def _divide(self, operation: str, a: Value, b: Value) -> Value:
+        # A register's range is that of what was written to it. Lanes that do not act, and programs that read
+        # what they never wrote, may hold 0, by which an integer division ends the process; so the test for it
+        # must stay, except where the quotient goes through double precision.
+        if b.constant is None and (b.uniform or b.type != "i32"):
+            b = replace(b, low=None, high=None)
+        return super()._divide(operation, a, b)
+
     def _plain_division(self, operation: str, a: Value, b: Value) -> Value:
         if a.uniform and b.uniform:
             return self._scalar(operation, (a, b), UNIFORM)
