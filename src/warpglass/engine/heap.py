@@ -58,6 +58,11 @@ class Heap:
         """Free everything, as a reset of the device does."""
         self.__init__()
 
+    @property
+    def next(self) -> int:
+        """The address that the next allocation will have."""
+        return self._next
+
     def words(self) -> list[int]:
         """The range table's entries of what is allocated."""
         return [word for chunk in self._chunks if chunk.content is not None for word in chunk.words]

@@ -185,6 +185,11 @@ class _Reader:
             return name, index, f"{name}[{index}]"
         if region == layout.LOCAL_REGION:
             return "local memory", offset // size, f"byte {offset} of its local memory"
+        if region == layout.HEAP_REGION:
+            address = int(self._memory.tables[0][layout.HEAP_REGION][layout.BASE]) + offset
+            chunk = scene.heap.find(address)
+            distance = offset if chunk is None else address - chunk.base
+            return "malloc", distance // size, f"byte {distance} of memory from malloc"
         if region == layout.MODULE_REGION:
             address = int(self._memory.tables[0][layout.MODULE_REGION][layout.BASE]) + offset
             variable = scene.prepared.module.find(address)

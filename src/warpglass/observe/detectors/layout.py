@@ -65,10 +65,10 @@ STATE_WORDS = COPIES + WARPS
 COPY_SLOTS, COPY_WORDS = 4096, 3
 
 # ---------------------------------------------------------------------------------------- regions
-# One per allocation; region 0 is shared memory, region 1 the module's variables.
+# One per allocation behind those of shared memory, of the module's variables and of the heap.
 REGION_WORDS = 16
 BASE, SIZE, DELTA, SHIFT, WRITES, READS, LANE_READS, OTHER_READS, FRESH, MORE_READS, PLAIN_WRITES = range(11)
-SHARED_REGION, MODULE_REGION, FIRST_ARRAY = 0, 1, 2
+SHARED_REGION, MODULE_REGION, HEAP_REGION, FIRST_ARRAY = range(4)
 LOCAL_REGION = 0xFFFF  # in findings only
 
 # ---------------------------------------------------------------------------------------- access words

@@ -14,6 +14,7 @@ from ...engine.cpu import Begun
 from ...engine.worker import Worker
 from . import layout
 
+_HEAP_SPAN = 1 << 30
 _SHADOWS = (layout.WRITES, layout.READS, layout.LANE_READS, layout.OTHER_READS, layout.PLAIN_WRITES)
 
 
@@ -34,13 +35,13 @@ class Memory:
         self.block_bits = max(1, (blocks + 1).bit_length())
         self.block_shift = layout.STAMP_BITS - self.block_bits
         shape = scene.executable.shape
-        rows = [self._module_row(begun, granule["global"])]
+        rows = [self._module_row(begun, granule["global"]), self._heap_row(begun, granule["global"])]
         for number, one in enumerate(scene.placed):
             delta = one.allocation.address - one.base
             row = self._row(one.base, one.allocation.nbytes, delta, granule["global"])
             row[layout.FRESH] = int(number in fresh)
             rows.append(row)
-        self.arrays = rows[1:]
+        self.arrays = rows[2:]
         self.states: list[np.ndarray] = []
         self.tables: list[np.ndarray] = []
         local = -(-scene.prepared.program.local.size // 8) * 8
@@ -85,6 +86,13 @@ class Memory:
         size = max(ends, default=MODULE_BASE) - MODULE_BASE
         assert size < GLOBAL_BASE - MODULE_BASE
         return self._row(MODULE_BASE, size, 0, granule)
+
+    def _heap_row(self, begun: Begun, granule: int) -> np.ndarray:
+        """The addresses that malloc gives first in this launch, unwritten; later ones are not watched."""
+        scene = begun.scene
+        row = self._row(scene.heap.next, _HEAP_SPAN if scene.prepared.allocates else 0, 0, granule)
+        row[layout.FRESH] = 1
+        return row
 
     def _row(self, base: int, size: int, delta: int, granule: int) -> np.ndarray:
         row = np.zeros(layout.REGION_WORDS, np.int64)

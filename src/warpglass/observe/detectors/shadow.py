@@ -27,6 +27,7 @@ from .layout import (
     FLOORS,
     FRESH,
     GRID_RACE,
+    HEAP_REGION,
     IDENTITY,
     KNOWN,
     LANE_CLOCKS,
@@ -74,7 +75,7 @@ from .orders import settle
 from .recorder import record, word
 
 _SHARED, _GENERIC = 0, 2  # layout.SPACES
-_SHARED_WINDOW, _MODULE_WINDOW, _ARRAY_WINDOW = 1, 6, 7
+_SHARED_WINDOW, _MODULE_WINDOW, _ARRAY_WINDOW, _HEAP_WINDOWS = 1, 6, 7, 4
 _WINDOW_SHIFT, _ARRAY_SHIFT = 48, 37
 _WITHIN_WINDOW = (1 << _WINDOW_SHIFT) - 1
 
@@ -255,6 +256,8 @@ def _number(space: Any, address: Any) -> Any:
         return SHARED_REGION
     if window == _MODULE_WINDOW:
         return MODULE_REGION
+    if window >> 4 == _HEAP_WINDOWS:
+        return HEAP_REGION
     if window == _ARRAY_WINDOW:
         return FIRST_ARRAY + ((address & _WITHIN_WINDOW) >> _ARRAY_SHIFT)
     return -1
