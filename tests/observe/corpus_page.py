@@ -70,7 +70,7 @@ def _lines() -> Iterator[str]:
     yield "|---|---|---|---|---|" + ("---|---|" if about else "")
     for name, case in cases.items():
         ours = " | ".join(_word(verdicts[name, twin], twin) for twin in TWINS)
-        row = f"| `{case.file.name}` | {case.sentence} | {case.kind} | {ours} |"
+        row = f"| `{case.file.name}` | {_plain(case.sentence)} | {case.kind} | {ours} |"
         if about:
             row += "".join(f" {_said(case, twin)} |" for twin in TWINS)
         yield row
@@ -103,3 +103,8 @@ def _said(case: Case, twin: str) -> str:
     ]
     hung = any(found["timed_out"] for found in _stored()["cases"][case.name][twin].values())
     return ", ".join(said) + (" (stopped)" if hung else "") if said or hung else "-"
+
+
+def _plain(sentence: str) -> str:
+    """A sentence as Markdown shows it unchanged."""
+    return sentence.replace("_", r"\_").replace("*", r"\*")

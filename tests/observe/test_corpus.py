@@ -13,6 +13,7 @@ from tests.engines import engine_mode
 from warpglass.check_record import KINDS
 
 from .corpus import CASES, TWINS, judge, read_cases, show
+from .corpus_page import PAGE
 
 UNFOUND: dict[str, str] = tomllib.loads((CASES / "unfound.toml").read_text("utf-8"))["unfound"]
 _ALL = [f"{name}/{twin}" for name in read_cases() for twin in TWINS]
@@ -48,3 +49,12 @@ def test_every_kind_has_a_case() -> None:
     cases = read_cases().values()
     assert len(cases) >= 64
     assert {case.kind for case in cases} == set(KINDS)
+
+
+def test_the_page_says_what_is_judged() -> None:
+    rows = {row.split("`")[1]: row for row in PAGE.read_text("utf-8").splitlines() if row.startswith("| `")}
+    assert set(rows) == {case.file.name for case in read_cases().values()}
+    for case in read_cases().values():
+        said = rows[case.file.name].split(" | ")[3:5]
+        for twin, word, good in zip(TWINS, said, ("yes", "silent"), strict=True):
+            assert (word.rstrip(" |") == good) == (f"{case.name}/{twin}" not in UNFOUND), rows[case.file.name]
