@@ -61,7 +61,7 @@ def words(count: int = 64) -> np.ndarray:
 def test_too_much_declared_memory_is_refused(mode: str, space: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WARPGLASS_MEMORY", "64M")
     kernel = declared(space, 30 << 20)
-    what = "local memory" if space == "local" else "module variable big"
+    what = "local memory" if space == "local" else "module variable"
     with pytest.raises(LaunchError, match=f"{what}.* 64 MiB are allowed.*WARPGLASS_MEMORY=") as caught:
         lab.run(kernel, 1, 32, (words(),), device="cpu")
     error = caught.value

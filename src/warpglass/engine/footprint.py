@@ -47,7 +47,8 @@ def footprint(program: Program, code: KernelCode, shape: Shape, shared: int) -> 
         "counters of observers": 8 * code.words,
         "tables": 8 * SITE_WORDS * len(code.sites) + _WORKER,
     }
-    return Footprint(worker, sum(variable.size for variable in program.variables))
+    # their initial bytes, the same laid out, and themselves (program/variables.py counts likewise)
+    return Footprint(worker, 3 * sum(variable.size for variable in program.variables))
 
 
 def affordable(need: Footprint, kernel: str, workers: int, resident: int | None) -> int:
