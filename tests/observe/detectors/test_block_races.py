@@ -65,15 +65,14 @@ extern "C" __global__ void k(float* x) {
   s[0][t] = x[t];
   int from = 0;
   for (int i = 0; i < 5; i++) {
-    __syncthreads();
-    s[@][t] = s[from][(t + 33) % 64];  // BUG: shared-race
+    @
+    s[1 - from][t] = s[from][(t + 33) % 64];  // BUG: shared-race
     from ^= 1;
   }
   x[t] = s[from][t];
 }""",
         floats(64),
-        "1 - from",
-        hole="from",
+        "__syncthreads();",
     ),
     "broadcast_flag": Twins(
         """

@@ -56,7 +56,7 @@ class Checker:
             for array in begun.scene.bound.arrays
             if self._purposes.get(array.position) == "output"
         }
-        self._memory = Memory(begun, granules(begun), sorted(marked), probe.copies)
+        self._memory = Memory(begun, granules(begun), sorted(marked), probe.copies, follows=probe.follows)
         places = native.addresses()
         if probe.communicates:
             self._communication = Communication(begun, self._memory, probe)

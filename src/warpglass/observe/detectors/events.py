@@ -44,6 +44,9 @@ class DetectorProbe(Probe):
         self.steps = {step.number: step for block in program.blocks for step in block.all_steps}
         self.orderings = {number: ordering_of(step.match) for number, step in self.steps.items()}
         self._used = uses_of_loads(program)
+        sources = {one[0] for parts in self._used.copied.values() for one in parts if one is not None}
+        self._found = {step: words.take(_ROOM) for step in sources}  # what loads find undefined
+        self.follows = bool(sources)
         self._leads_to_barrier = _leads_to_barrier(program.blocks)
         self._uncounted = not any(_counts(block) for block in program.blocks)
         self.copies: set[int] = set()  # places of asynchronous copies
@@ -109,8 +112,34 @@ class DetectorProbe(Probe):
         addresses = self._keep(at, self._addresses, at.lanes.as_vector(address).ir)
         if site.space == "local" or (site.space == "generic" and self.program.local.size):
             self._call(at, "access_local", str(info), mask, warp, addresses)
+        if self.follows and site.space != "global":
+            self._follow(at, site, info, mask, addresses)
         if self.communicates and ordering.strong and site.space != "local":
             self._order(at, step, addresses)
+
+    def _follow(self, at: Emission, site: Site, info: int, mask: str, addresses: str) -> None:
+        """Carry undefined bytes from loads to the stores of what they have loaded."""
+        b = at.builder
+        found = "0"
+        sources = self._used.copied.get(site.step)
+        if sources is not None and site.write:
+            size = site.size // len(sources)
+            bits = "zeroinitializer"
+            for number, source in enumerate(sources):
+                if source is None:
+                    continue
+                step, element = source
+                kept = b.load("<32 x i64>", self.place(at, self._found[step]), ", align 8")
+                down = b.value(f"lshr <32 x i64> {kept}, splat (i64 {element * size})")
+                own = b.value(f"and <32 x i64> {down}, splat (i64 {(1 << size) - 1})")
+                up = b.value(f"shl <32 x i64> {own}, splat (i64 {number * size})")
+                bits = b.value(f"or <32 x i64> {bits}, {up}")
+            found = self._keep(at, self._values, bits)
+        elif site.step in self._found:
+            word = self.place(at, self._found[site.step])
+            b.store("<32 x i64>", "zeroinitializer", word, ", align 8")
+            found = b.value(f"ptrtoint ptr {word} to i64")
+        self._call(at, "follow", str(info), mask, self._warp(at), addresses, found)
 
     def fence(self, at: Emission, step: Step) -> None:
         if step.control == "copy-commit":

@@ -22,11 +22,17 @@ class Memory:
     """All that the compiled detectors work on; `states` are the workers', in order."""
 
     def __init__(
-        self, begun: Begun, granule: Mapping[str, int], fresh: Sequence[int], copies: Collection[int]
+        self,
+        begun: Begun,
+        granule: Mapping[str, int],
+        fresh: Sequence[int],
+        copies: Collection[int],
+        *,
+        follows: bool,
     ):
         """`granule` is the log2 of the bytes of a stamp by state space; `fresh` are unwritten allocations.
 
-        `copies` are the places of asynchronous copies.
+        `copies` are the places of asynchronous copies; `follows` says whether undefined bytes are followed.
         """
         scene = begun.scene
         self._keep: list[np.ndarray] = []
@@ -63,6 +69,11 @@ class Memory:
             state[layout.BLOCK] = -1
             written = np.zeros(max(8, 32 * shape.warps * local), np.uint8)
             state[layout.LOCAL], state[layout.LOCAL_SIZE] = written.ctypes.data, local
+            if follows:
+                shared_bytes = np.zeros(begun.shared + 8, np.uint8)
+                state[layout.SHARED_BYTES] = shared_bytes.ctypes.data
+                state[layout.SHARED_SIZE] = begun.shared
+                self._keep.append(shared_bytes)
             if copies:
                 table_of_copies = np.zeros((shape.warps * layout.COPY_SLOTS, layout.COPY_WORDS), np.int64)
                 uncopied = np.zeros(layout.PLACES, np.uint8)

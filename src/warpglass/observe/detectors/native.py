@@ -7,7 +7,7 @@ from typing import Any
 
 from numba import cfunc, types
 
-from . import copies, local, orders, shadow
+from . import copies, local, orders, shadow, undefined
 
 # Name -> the function and how many words it takes.
 _FUNCTIONS: dict[str, tuple[Any, int]] = {
@@ -21,6 +21,7 @@ _FUNCTIONS: dict[str, tuple[Any, int]] = {
     "exchange": (orders.exchange, 7),
     "commit": (copies.commit, 3),
     "wait_copies": (copies.wait_copies, 4),
+    "follow": (undefined.follow, 6),
     "report_absent": (orders.report_absent, 1),
     "settle": (orders.settle, 2),
 }

@@ -42,6 +42,8 @@ from .layout import (
     PARTIAL,
     PENDING,
     PLACE_SHIFT,
+    SHARED_BYTES,
+    SHARED_SIZE,
     STARTED,
     STEPS,
     TAG,
@@ -109,7 +111,10 @@ def report_absent(S: Any) -> None:
 
 @njit(cache=True)
 def clear_local(S: Any) -> None:
-    """Local memory starts unwritten in every block."""
+    """Local and shared memory start unwritten in every block."""
+    shared = _word(S, SHARED_BYTES)
+    for at in range(shared, shared + _word(S, SHARED_SIZE), 8):
+        store(at, 0)
     end = _word(S, LOCAL) + _word(S, WARP_COUNT) * LANES * _word(S, LOCAL_SIZE)
     for at in range(_word(S, LOCAL), end, 8):
         store(at, 0)

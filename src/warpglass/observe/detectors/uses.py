@@ -18,10 +18,15 @@ _COPIES = ("shared", "local")
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """By step of a load: a mask of its elements that are used, and how many it has."""
+    """By step of a load: a mask of its elements that are used, and how many it has.
+
+    `copied` has, by step of a store to shared or local memory, the load and the element that each stored
+    element comes from, where the same basic block loads it; None for others.
+    """
 
     masks: Mapping[int, int]
     counts: Mapping[int, int]
+    copied: Mapping[int, tuple[tuple[int, int] | None, ...]]
 
     def elements(self, step: int) -> int:
         """The elements that are used, a bit each; all of them where nothing is known."""
@@ -45,15 +50,39 @@ def uses_of_loads(program: Program) -> Uses:
     for step in steps:
         if step.match.row.meaning is not ld:
             continue
-        target = step.instruction.operands[0]
-        elements = target.elements if isinstance(target, tree.Vector) else (target,)
+        elements = _elements(step.instruction.operands[0])
         counts[step.number] = len(elements)
         masks[step.number] = sum(
             1 << number
             for number, element in enumerate(elements)
             if isinstance(element, tree.Register) and element.name in used
         )
-    return Uses(masks, counts)
+    return Uses(masks, counts, _find_copies(program))
+
+
+def _find_copies(program: Program) -> dict[int, tuple[tuple[int, int] | None, ...]]:
+    found: dict[int, tuple[tuple[int, int] | None, ...]] = {}
+    for block in program.blocks:
+        loaded: dict[str, tuple[int, int]] = {}
+        for step in block.steps:
+            if _copied(step):
+                sources = tuple(
+                    loaded.get(part.name) if isinstance(part, tree.Register) else None
+                    for part in _elements(step.instruction.operands[1])
+                )
+                if any(sources):
+                    found[step.number] = sources
+            for name in step.writes:
+                loaded.pop(name, None)
+            if step.match.row.meaning is ld and not step.instruction.guard:
+                for number, part in enumerate(_elements(step.instruction.operands[0])):
+                    if isinstance(part, tree.Register):
+                        loaded[part.name] = (step.number, number)
+    return found
+
+
+def _elements(operand: tree.Operand) -> tuple[tree.Operand, ...]:
+    return operand.elements if isinstance(operand, tree.Vector) else (operand,)
 
 
 def _copied(step: Step) -> frozenset[str]:
@@ -61,7 +90,6 @@ def _copied(step: Step) -> frozenset[str]:
     if step.match.row.meaning is not st or space_of(step.match) not in _COPIES:
         return frozenset()
     address, value = step.instruction.operands[:2]
-    parts = value.elements if isinstance(value, tree.Vector) else (value,)
-    names = {part.name for part in parts if isinstance(part, tree.Register)}
+    names = {part.name for part in _elements(value) if isinstance(part, tree.Register)}
     base = address.base if isinstance(address, tree.Address) else address
     return frozenset(names - ({base.name} if isinstance(base, tree.Register) else set()))

@@ -1,0 +1,85 @@
+"""Undefined bytes travel: a copy within shared or local memory makes its target what its source is.
+
+Compiled by numba. Only kernels with such copies come here. A byte for each byte of shared memory says whether
+it was never written, written, or written with an undefined one; in local memory the last counts as never
+written. What a load finds undefined stays in a word of each lane, a bit a byte, for the stores of what it has
+loaded.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import njit
+
+from .layout import (
+    ELEMENT_FIELD,
+    LANES,
+    LOCAL,
+    LOCAL_SIZE,
+    PLACE_FIELD,
+    PLACES,
+    SHARED_BYTES,
+    SHARED_REGION,
+    SHARED_SIZE,
+    SPACE_FIELD,
+    UNDEFINED,
+    USED_FIELD,
+    WRITE_FIELD,
+)
+from .machine import load, load_byte, store, store_byte
+from .orders import stamp_of
+from .recorder import record, word
+
+_GENERIC, _LOCAL = 2, 3
+_SHARED_WINDOW, _LOCAL_WINDOW, _SHIFT = 1, 2, 48
+_NEVER, _WRITTEN, _UNDEFINED = 0, 1, 2
+
+
+@njit(cache=True)
+def follow(S: Any, info: Any, mask: Any, warp: Any, addresses: Any, found: Any) -> None:
+    """Lanes have accessed shared or local memory; `found` are their words of undefined bytes, 0 for none."""
+    size, space, write = info & 255, (info >> SPACE_FIELD) & 3, (info >> WRITE_FIELD) & 1
+    for lane in range(LANES):
+        if (mask >> lane) & 1 == 0:
+            continue
+        address = load(addresses + 8 * lane)
+        window = address >> _SHIFT
+        local = space == _LOCAL or (space == _GENERIC and window == _LOCAL_WINDOW)
+        if not local and space == _GENERIC and window != _SHARED_WINDOW:
+            continue
+        offset = address & ((1 << _SHIFT) - 1)
+        extent = word(S, LOCAL_SIZE) if local else word(S, SHARED_SIZE)
+        if offset + size > extent:
+            continue
+        start = word(S, SHARED_BYTES) + offset
+        if local:
+            start = word(S, LOCAL) + (warp * LANES + lane) * extent + offset
+        if write != 0:
+            undefined = 0 if found == 0 else load(found + 8 * lane)
+            for byte in range(size):
+                if (undefined >> byte) & 1 == 0:
+                    store_byte(start + byte, _WRITTEN)
+                else:
+                    store_byte(start + byte, _NEVER if local else _UNDEFINED)
+        else:
+            undefined = _read(S, info, start, size, warp, lane, offset)
+            if found != 0:
+                store(found + 8 * lane, undefined)
+
+
+@njit(cache=True)
+def _read(S: Any, info: Any, start: Any, size: Any, warp: Any, lane: Any, offset: Any) -> Any:
+    """The undefined bytes of a read; what is used of those that a copy made so is found."""
+    undefined = 0
+    place = (info >> PLACE_FIELD) & (PLACES - 1)
+    told = False
+    for byte in range(size):
+        state = load_byte(start + byte)
+        if state != _WRITTEN:
+            undefined |= 1 << byte
+        used = (info >> (USED_FIELD + (byte >> ((info >> ELEMENT_FIELD) & 63)))) & 1
+        if state == _UNDEFINED and used != 0 and not told:
+            told = True
+            record(S, UNDEFINED, stamp_of(S, warp, lane, place), 0, SHARED_REGION, offset, 0, 0, size)
+    return undefined
