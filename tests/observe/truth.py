@@ -102,7 +102,8 @@ def _python_kernels() -> dict[str, str]:
         return json.load(file)
 
 
-def _load(name: str, case: Case) -> wg.Kernel:
+def kernel(name: str, case: Case) -> wg.Kernel:
+    """The kernel of a case."""
     if case.parameters is None:
         return wg.load(TRUTH / f"{name}.cu", case.kernel)
     text = _python_kernels()[case.kernel]
@@ -110,7 +111,7 @@ def _load(name: str, case: Case) -> wg.Kernel:
     return wg.compile(text, entry, language="ptx")
 
 
-def _arguments(case: Case) -> list[Any]:
+def arguments(case: Case) -> list[Any]:
     """The kernel's parameters: an array stands for its address."""
     made = case.arguments()
     if case.parameters is None:
@@ -139,16 +140,16 @@ def _spread(given: Any, fields: tuple[str, ...]) -> Iterator[Any]:
         yield given if what == "pointer" else np.int64(values[what])
 
 
-def profile(name: str, case: Case) -> Profile:
+def profile(name: str, case: Case, caches: bool = False) -> Profile:
     """Profile a launch as it was measured."""
     return wg.profile(
-        _load(name, case),
+        kernel(name, case),
         case.grid,
         case.block,
-        _arguments(case),
+        arguments(case),
         shared=case.shared,
         model=SETS[name],
-        caches=False,
+        caches=caches,
     )
 
 

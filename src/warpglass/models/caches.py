@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from ..devices import Device
 
 LINE, SECTOR = 128, 32  # bytes
-_L1_SETS = 256
-_L2_SETS = 16384
+_L1_SETS = 512
+_L2_SETS = 65536
 
 
 @dataclass(frozen=True, slots=True)
