@@ -30,8 +30,8 @@ defect.
 _SANITIZER = """
 For comparison, NVIDIA's compute-sanitizer ran the C++ cases with each of its four tools ({about}). A tool is
 named where it reports an error, with the line if that is a marked one. A dash means that none of them reports
-anything. It does not look for races in global memory or between elements that nobody writes, so this is no
-measure of how well it does what it is for.
+anything; an empty field that it was not asked. It is not made to look for races in global memory or for
+elements that nobody writes, so this is no measure of how well it does what it is for.
 """
 
 

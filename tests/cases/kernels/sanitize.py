@@ -1,12 +1,13 @@
 """Asks compute-sanitizer about every C++ case: its four tools, both twins, one process each.
 
 Needs nvcc, compute-sanitizer and a GPU. In the repository's root,
-`PYTHONPATH=src python -m tests.cases.kernels.sanitize FOLDER` writes FOLDER/sanitizer.json; stored beside the
-cases, it goes into docs/reference/checker.md.
+`PYTHONPATH=src python -m tests.cases.kernels.sanitize FOLDER` writes FOLDER/sanitizer.json. Stored beside the
+cases it goes into docs/reference/checker.md, and the next run asks only about cases that are new or changed.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -17,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
@@ -37,6 +38,7 @@ TOOLS = {
 _WORKERS = 16
 _LIMIT = 25.0  # seconds for a process: some kernels never end
 _BUDGET = 215.0  # seconds for all: what is not asked by then is left out, and said so
+_STORED = CASES / "sanitizer.json"
 _PREFIX = "========= "
 _SUMMARY = re.compile(r"(?:ERROR|RACECHECK) SUMMARY: (\d+) (?:error|hazard)s?[^(]*(?:\((\d+) errors?)?")
 _QUIET = ("COMPUTE-SANITIZER", "ERROR SUMMARY", "RACECHECK SUMMARY", "Target application", "LEAK SUMMARY")
@@ -107,7 +109,7 @@ def read_report(text: str, file: str) -> dict[str, Any]:
     errors = int(summary[2]) if summary and summary[2] else reported
     return {
         "errors": errors,
-        "warnings": reported - errors,
+        "warnings": max(0, reported - errors),
         "messages": dict(messages.most_common(4)),
         "lines": sorted(lines),
         "finished": summary is not None,
@@ -117,7 +119,10 @@ def read_report(text: str, file: str) -> dict[str, Any]:
 def main(folder: str) -> None:
     """Compile all cases, ask every tool about both twins, write one file."""
     began = time.monotonic()
-    cases = [case for case in read_cases().values() if case.file.suffix == ".cu"]
+    stored = json.loads(_STORED.read_text("utf-8"))["cases"] if _STORED.exists() else {}
+    known = [case for case in read_cases().values() if case.file.suffix == ".cu"]
+    kept = {case.name: stored[case.name] for case in known if _current(case, stored)}
+    cases = [case for case in known if case.name not in kept]
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(_WORKERS) as pool:
         work = Path(name)
         program = [
@@ -147,19 +152,26 @@ def main(folder: str) -> None:
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for (case, twin, tool), said in zip(asked, answers, strict=True):
         found.setdefault(case.name, {}).setdefault(twin, {})[tool] = said
-    whole = {
-        name: twins
-        for name, twins in found.items()
-        if all(said for tools in twins.values() for said in tools.values())
+    asked_whole = {
+        case.name: {**found[case.name], "digest": digest(case)}
+        for case in cases
+        if all(said for tools in found[case.name].values() for said in tools.values())
     }
-    record = {"about": _about(), "seconds": round(time.monotonic() - began), "cases": whole}
+    seconds = round(time.monotonic() - began)
+    record = {"about": _about(), "cases": kept | asked_whole}
     Path(folder, "sanitizer.json").write_text(json.dumps(record, indent=None, sort_keys=True) + "\n", "utf-8")
-    unfinished = sum(
-        not said["finished"] for twins in whole.values() for t in twins.values() for said in t.values()
-    )
     sys.stdout.write(
-        f"{len(whole)} of {len(cases)} cases in {record['seconds']} s, {unfinished} runs without a summary\n"
+        f"asked about {len(asked_whole)} of {len(cases)} cases in {seconds} s, {len(kept)} were known\n"
     )
+
+
+def digest(case: Case) -> str:
+    """What tells whether a case is still the one that was asked about."""
+    return hashlib.sha256(case.file.read_bytes()).hexdigest()[:16]
+
+
+def _current(case: Case, stored: Mapping[str, Any]) -> bool:
+    return case.name in stored and stored[case.name]["digest"] == digest(case)
 
 
 def _about() -> str:
