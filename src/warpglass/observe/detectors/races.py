@@ -23,6 +23,12 @@ def _explain(found: Recorded, nothing: str, hint: str) -> Words:
     return Words(f"{message}; both write the same value", hint, WARNING)
 
 
+def _lines(found: Recorded) -> str:
+    """The two lines in the order of the text, which is most often that of the program."""
+    places = [one.source for one in (found.other, found.one) if one is not None and one.source is not None]
+    return " and ".join(map(str, sorted(places, key=lambda place: (place.file, place.line))))
+
+
 def _warp_race(found: Recorded) -> Words:
     assert found.other is not None, "races have two threads"
     nothing = f"nothing makes lanes {found.other.lane} and {found.one.lane} of warp {found.one.warp} wait"
@@ -31,7 +37,7 @@ def _warp_race(found: Recorded) -> Words:
     return _explain(
         found,
         nothing,
-        f"add __syncwarp() (cuda.syncwarp()) between {found.other.source} and {found.one.source}: lanes of a "
+        f"add __syncwarp() (cuda.syncwarp()) between {_lines(found)}: lanes of a "
         "warp need not run in lockstep",
     )
 
@@ -41,7 +47,7 @@ def _shared_race(found: Recorded) -> Words:
     if found.copied:
         hint = (
             f"wait for the copy (__pipeline_wait_prior, cp.async.wait_group) and then add __syncthreads() "
-            f"between {found.other.source} and {found.one.source}"
+            f"between {_lines(found)}"
         )
         return _explain(found, "no thread has waited for that asynchronous copy", hint)
     nothing = f"no barrier orders warps {found.other.warp} and {found.one.warp}"
@@ -51,7 +57,7 @@ def _shared_race(found: Recorded) -> Words:
             "or use an atomic operation"
         )
     else:
-        hint = f"add __syncthreads() (cuda.syncthreads()) between {found.other.source} and {found.one.source}"
+        hint = f"add __syncthreads() (cuda.syncthreads()) between {_lines(found)}"
     return _explain(found, nothing, hint)
 
 
@@ -59,7 +65,7 @@ def _global_race(found: Recorded) -> Words:
     assert found.other is not None, "races have two threads"
     if found.one.block == found.other.block:
         nothing = f"no barrier orders warps {found.other.warp} and {found.one.warp}"
-        hint = f"add __syncthreads() (cuda.syncthreads()) between {found.other.source} and {found.one.source}"
+        hint = f"add __syncthreads() (cuda.syncthreads()) between {_lines(found)}"
         return _explain(found, nothing, hint)
     nothing = "nothing orders the two blocks"
     if found.one.source == found.other.source and found.access == layout.WRITE_AFTER_WRITE:
