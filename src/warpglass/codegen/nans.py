@@ -87,13 +87,13 @@ class LazyNanLanes(KindLanes):
     def atomic(self, space: str, operation: str, address: Value, operands: tuple[Value, ...]) -> Value:
         return super().atomic(space, operation, address, self._all_exact(operands))
 
-    def permute(self, a: Value, sources: tuple[int, ...]) -> Value:
-        return super().permute(self.exact(a), sources)
-
     def update(
         self, space: str, change: Update, address: Value, given: Sequence[tuple[Value, ...]]
     ) -> tuple[Value, ...]:
         return super().update(space, change, address, [self._all_exact(operands) for operands in given])
+
+    def permute(self, a: Value, sources: tuple[int, ...]) -> Value:
+        return super().permute(self.exact(a), sources)
 
     def shuffle(self, a: Value, source: Value) -> Value:
         return super().shuffle(self.exact(a), source)

@@ -120,6 +120,20 @@ class Lanes(ABC, Generic[V]):
         """
 
     @abstractmethod
+    def update(self, space: str, change: Update, address: V, given: Sequence[tuple[V, ...]]) -> tuple[V, ...]:
+        """As atomic, for any change of neighbouring elements: `given` has the operands of each element.
+
+        Elements are replaced one after another, each indivisibly; the address is one for all of them.
+        """
+
+    @abstractmethod
+    def only(self, condition: V) -> AbstractContextManager[None]:
+        """Within, only lanes for which a condition holds act; it is jumped over where there are none.
+
+        So no value that is made within may be used behind it.
+        """
+
+    @abstractmethod
     def arrive(self, barrier: V, count: V | None, predicate: V | None, wait: bool) -> None:
         """The warp arrives at a barrier of the block, the same for all lanes, with a predicate to vote on.
 
@@ -136,20 +150,6 @@ class Lanes(ABC, Generic[V]):
         """A function of the CUDA runtime, called by the active lanes in turn; integers of up to 64 bits."""
 
     # ------------------------------------------------------------------------------------ across lanes
-    @abstractmethod
-    def update(self, space: str, change: Update, address: V, given: Sequence[tuple[V, ...]]) -> tuple[V, ...]:
-        """As atomic, for any change of neighbouring elements: `given` has the operands of each element.
-
-        Elements are replaced one after another, each indivisibly; the address is one for all of them.
-        """
-
-    @abstractmethod
-    def only(self, condition: V) -> AbstractContextManager[None]:
-        """Within, only lanes for which a condition holds act; it is jumped over where there are none.
-
-        So no value that is made within may be used behind it.
-        """
-
     @abstractmethod
     def known(self, a: V) -> int | None:
         """The bits that every lane has, if that is known at compile time."""
