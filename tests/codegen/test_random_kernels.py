@@ -16,7 +16,7 @@ from tests.fuzz import random_programs
 from .interpreter import Interpreter
 from .random_kernels import RandomKernel, random_kernel
 
-_FIRST, _COUNT = map(int, os.environ.get("WARPGLASS_FUZZ", "0:48").split(":"))
+_FIRST, _COUNT = map(int, os.environ.get("WARPGLASS_FUZZ", "0:24").split(":"))
 _SEEDS = range(_FIRST, _FIRST + _COUNT)
 _LARGE = _SEEDS[: max(1, _COUNT // 6)]
 _FEATURES = _SEEDS[: max(1, _COUNT // 3)]
