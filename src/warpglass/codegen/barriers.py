@@ -2,10 +2,9 @@
 
 Lanes that arrive and wait note that they do; once all lanes of their warp have stopped, the warp adds its 32
 threads to the barrier's count, however many parts it came in, and notes the barrier's generation. Its lanes
-that wait there may go on once the generation has changed. A barrier with
-a count opens when so many threads have arrived, one without when all warps of the block that have not ended
-have. If no warp can run and none opens, the block is deadlocked. Kernels whose barriers are all `bar.sync 0`
-need none of this (kernel.py).
+that wait there may go on once the generation has changed. A barrier with a count opens when so many threads
+have arrived, one without when all warps of the block that have not ended have. If no warp can run and none
+opens, the block is deadlocked. Kernels whose barriers are all `bar.sync 0` need none of this (kernel.py).
 """
 
 from __future__ import annotations
@@ -15,6 +14,19 @@ from .context import BARRIER_WORDS, BARRIERS, SLOT
 
 # What a warp's word of a barrier says of the lanes there: counted already, or still to be.
 _WAITING, _ARRIVING = 1, 2
+
+# Where the tables are: barriers, and what warps wait for; and the rows of `%id` and `%warp` in them.
+_TABLES = f"""  %barriers.p = getelementptr i64, ptr %context, i64 {SLOT["barriers"]}
+  %barriers = load ptr, ptr %barriers.p
+  %waits.p = getelementptr i64, ptr %context, i64 {SLOT["waits"]}
+  %waits = load ptr, ptr %waits.p
+"""
+_ROWS = f"""  %number = and i32 %id, {BARRIERS - 1}
+  %b = getelementptr [{BARRIER_WORDS} x i32], ptr %barriers, i32 %number
+  %w.first = mul i32 %warp, {BARRIERS}
+  %w.number = add i32 %w.first, %number
+  %w = getelementptr [2 x i32], ptr %waits, i32 %w.number
+"""
 
 _HELPERS = """
 define internal void @wg_open_barrier(ptr %b) noinline #0 {{
@@ -42,16 +54,7 @@ define internal void @wg_arrive(
   ptr %context, i32 %warp, i32 %id, i32 %count, i32 %mask, i32 %votes, i1 %wait
 ) noinline #0 {{
 entry:
-  %barriers.p = getelementptr i64, ptr %context, i64 {barriers}
-  %barriers = load ptr, ptr %barriers.p
-  %waits.p = getelementptr i64, ptr %context, i64 {waits}
-  %waits = load ptr, ptr %waits.p
-  %number = and i32 %id, {last}
-  %b = getelementptr [{words} x i32], ptr %barriers, i32 %number
-  %w.first = mul i32 %warp, {count}
-  %w.number = add i32 %w.first, %number
-  %w = getelementptr [2 x i32], ptr %waits, i32 %w.number
-  %expected.p = getelementptr i32, ptr %b, i32 2
+{tables}{rows}  %expected.p = getelementptr i32, ptr %b, i32 2
   store i32 %count, ptr %expected.p
   %held.p = getelementptr i32, ptr %b, i32 3
   %held = load i32, ptr %held.p
@@ -91,11 +94,7 @@ done:
 }}
 define internal void @wg_announce(ptr %context, i32 %warp) noinline #0 {{
 entry:
-  %barriers.p = getelementptr i64, ptr %context, i64 {barriers}
-  %barriers = load ptr, ptr %barriers.p
-  %waits.p = getelementptr i64, ptr %context, i64 {waits}
-  %waits = load ptr, ptr %waits.p
-  %w.first = mul i32 %warp, {count}
+{tables}  %w.first = mul i32 %warp, {count}
   br label %next
 next:
   %number = phi i32 [ 0, %entry ], [ %number.next, %on ]
@@ -121,16 +120,7 @@ done:
   ret void
 }}
 define internal i64 @wg_barrier_votes(ptr %context, i32 %warp, i32 %id) noinline #0 {{
-  %barriers.p = getelementptr i64, ptr %context, i64 {barriers}
-  %barriers = load ptr, ptr %barriers.p
-  %waits.p = getelementptr i64, ptr %context, i64 {waits}
-  %waits = load ptr, ptr %waits.p
-  %number = and i32 %id, {last}
-  %b = getelementptr [{words} x i32], ptr %barriers, i32 %number
-  %w.first = mul i32 %warp, {count}
-  %w.number = add i32 %w.first, %number
-  %w = getelementptr [2 x i32], ptr %waits, i32 %w.number
-  %generation = load i32, ptr %w
+{tables}{rows}  %generation = load i32, ptr %w
   %parity = and i32 %generation, 1
   %twice = shl i32 %parity, 1
   %place = add i32 %twice, 5
@@ -158,11 +148,7 @@ define internal i1 @wg_waits_at(ptr %context, i32 %warp, i32 %id) noinline #0 {{
 }}
 define internal i1 @wg_is_held(ptr %context, i32 %warp) noinline #0 {{
 entry:
-  %barriers.p = getelementptr i64, ptr %context, i64 {barriers}
-  %barriers = load ptr, ptr %barriers.p
-  %waits.p = getelementptr i64, ptr %context, i64 {waits}
-  %waits = load ptr, ptr %waits.p
-  %w.first = mul i32 %warp, {count}
+{tables}  %w.first = mul i32 %warp, {count}
   br label %next
 next:
   %number = phi i32 [ 0, %entry ], [ %number.next, %on ]
@@ -241,6 +227,8 @@ def barrier_helpers(declarations: set[str]) -> str:
         words=BARRIER_WORDS,
         count=BARRIERS,
         last=BARRIERS - 1,
+        tables=_TABLES,
+        rows=_ROWS,
         arriving=_ARRIVING,
         waiting=_WAITING,
     )
