@@ -17,6 +17,7 @@ from .context import READ, SLOT, WRITE
 from .kinds import KindLanes
 from .local import LocalMemory
 from .patterns import Patterns
+from .runtime import FAULT
 from .shape import Promises, Shape
 from .values import UNIFORM, Value
 
@@ -76,14 +77,7 @@ acted:
 done:
   ret i1 false
 fault:
-  %fault.site = getelementptr i64, ptr %context, i64 {fault_site}
-  store i64 %site, ptr %fault.site
-  %fault.lane = getelementptr i64, ptr %context, i64 {fault_lane}
-  store i64 %lane.wide, ptr %fault.lane
-  %fault.address = getelementptr i64, ptr %context, i64 {fault_address}
-  store i64 %address, ptr %fault.address
-  ret i1 true
-}}
+{fault}}}
 """
 _LOCK = "@wg_wide_lock = internal global i32 0"
 _WIDEST = 64  # bits that every host can exchange at any address
@@ -96,14 +90,14 @@ def atomic_helper(atomic: Atomic, declarations: set[str]) -> str:
     builder = Builder(declarations)
     for element in range(atomic.count):
         _Element(builder, atomic, element).act()
-    slots = {name: SLOT[name] for name in ("sites", "fault_site", "fault_lane", "fault_address")}
     return _HELPER.format(
         name=atomic.name,
         size=size,
         shift=size.bit_length() - 1,
         need=READ | WRITE,
         act="\n".join(builder.lines),
-        **slots,
+        sites=SLOT["sites"],
+        fault=FAULT,
     )
 
 

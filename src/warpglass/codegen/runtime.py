@@ -69,6 +69,16 @@ fail:
 }}
 """
 
+# How a helper says that a lane may not access an address.
+FAULT = f"""  %fault.site = getelementptr i64, ptr %context, i64 {SLOT["fault_site"]}
+  store i64 %site, ptr %fault.site
+  %fault.lane = getelementptr i64, ptr %context, i64 {SLOT["fault_lane"]}
+  store i64 %lane.wide, ptr %fault.lane
+  %fault.address = getelementptr i64, ptr %context, i64 {SLOT["fault_address"]}
+  store i64 %address, ptr %fault.address
+  ret i1 true
+"""
+
 _SERVE = """
 define internal i1 @wg_{verb}_lanes(
   ptr %context, i64 %site, i64 %size, i1 %generic, i32 %mask, ptr %addresses, ptr %buffer
@@ -155,14 +165,7 @@ remember:
 done:
   ret i1 false
 fault:
-  %fault.site = getelementptr i64, ptr %context, i64 {fault_site}
-  store i64 %site, ptr %fault.site
-  %fault.lane = getelementptr i64, ptr %context, i64 {fault_lane}
-  store i64 %lane.wide, ptr %fault.lane
-  %fault.address = getelementptr i64, ptr %context, i64 {fault_address}
-  store i64 %address, ptr %fault.address
-  ret i1 true
-}}
+{fault}}}
 """
 
 
@@ -192,8 +195,8 @@ fault:
 
 def helpers(local: int) -> str:
     """The helpers' definitions; `local` are the bytes of local memory that generic pointers may reach."""
-    names = ("sites", "fault_site", "fault_lane", "fault_address", "warp_local")
-    words = {name: SLOT[name] for name in names} | {"local": local, "window": LOCAL_WINDOW}
+    names = ("sites", "warp_local")
+    words = {name: SLOT[name] for name in names} | {"local": local, "window": LOCAL_WINDOW, "fault": FAULT}
     inward = {"target": "%lane.p", "source": "%host.p", "piece_target": "%piece.p", "piece_source": "%word.p"}
     outward = {
         "target": "%host.p",
