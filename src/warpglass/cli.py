@@ -76,7 +76,7 @@ def bench(
     final: Annotated[
         str, typer.Option(help="Partial sums are added on the host or by a further launch.")
     ] = "host",
-    data: Annotated[str, typer.Option(help="Input: random, ones, cancelling or extreme.")] = "random",
+    data: Annotated[str | None, typer.Option(help="Kind of input; the first that the ladder has.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the input.")] = 0,
     json_path: Annotated[
         Path | None,

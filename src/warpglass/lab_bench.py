@@ -41,7 +41,7 @@ def bench(
     rungs: tuple[str, ...] = (),
     final: str = "host",
     as_written: bool = False,
-    data: str = "random",
+    data: str | None = None,
     seed: int = 0,
     timeout: float = 60.0,
     model: str = "h100",

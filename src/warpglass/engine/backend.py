@@ -75,6 +75,10 @@ class Backend(Protocol):
         """Copy between two arrays of to_device (same size); used to restore inputs between repeats."""
         ...
 
+    def part(self, array: Any, start: int, stop: int | None = None) -> Any:
+        """Elements [start, stop) of a one-dimensional array of to_device, sharing its memory."""
+        ...
+
     def flush_caches(self) -> None:
         """Make the next launch start with cold caches, where that means anything."""
         ...

@@ -30,6 +30,7 @@ from .footprint import affordable, check_cooperative, footprint
 from .heap import Heap
 from .limits import check_launch
 from .memory import grid_workspace, place, range_words
+from .order import Order
 from .pool import Pool, thread_count
 from .prepared import Executable, Prepared, prepare
 from .raised import check_raised, clear_raised
@@ -49,6 +50,11 @@ class Begun:
     scene: Scene
     workers: Sequence[Worker]
     shared: int  # bytes of shared memory, static and dynamic
+    blocks: np.ndarray[Any, Any] | None = None  # the block at each place; None: they come by number
+
+    def block_at(self, place: int) -> int:
+        """The number of the block at a place in the order of the blocks."""
+        return place if self.blocks is None else int(self.blocks[place])
 
 
 Begin = Callable[[Begun], None]
@@ -95,13 +101,15 @@ class CpuBackend:
         instrument: Instrument,
         begin: Begin | None = None,
         sample: Sequence[int] | None = None,
+        order: Order | None = None,
     ) -> tuple[Outcome, Observed]:
         """Run a kernel to completion and return what an instrument has seen of it.
 
         `begin` is called when all is ready to run. With a `sample`, numbers of blocks in order, the
-        instrument sees these blocks only.
+        instrument sees these blocks only. With an `order` blocks and warps come in that one, for instruments
+        whose probes allow it; what the kernel prints is dropped.
         """
-        outcome, executable, totals = self._launch(launch, instrument, begin, sample)
+        outcome, executable, totals = self._launch(launch, instrument, begin, sample, order)
         executable.release()
         program = prepare(launch.compiled).program
         return outcome, Observed(program, executable.probes, totals)
@@ -112,6 +120,7 @@ class CpuBackend:
         instrument: Instrument | None,
         begin: Begin | None = None,
         sample: Sequence[int] | None = None,
+        order: Order | None = None,
     ) -> tuple[Outcome, Executable, np.ndarray[Any, Any]]:
         self._state.check()
         prepared = prepare(launch.compiled)
@@ -137,7 +146,9 @@ class CpuBackend:
             try:
                 for blocks, seen in parts:
                     code = executable if seen else others
-                    took, workers = _execute(launch, prepared, code, bound, self._heap, begin, blocks)
+                    took, workers = _execute(
+                        launch, prepared, code, bound, self._heap, begin, blocks, order
+                    )
                     seconds += took
                     if seen and instrument is not None:
                         totals = totals + np.sum([worker.words for worker in workers], axis=0)
@@ -167,6 +178,10 @@ class CpuBackend:
     def copy(self, source: np.ndarray[Any, Any], target: np.ndarray[Any, Any]) -> None:
         """Copy one array over another."""
         np.copyto(target, source)
+
+    def part(self, array: np.ndarray[Any, Any], start: int, stop: int | None = None) -> np.ndarray[Any, Any]:
+        """A view."""
+        return array[start:stop]
 
     def flush_caches(self) -> None:
         """Nothing to do: engine times are wall times of the host, caches and all."""
@@ -199,6 +214,7 @@ def _execute(
     heap: Heap,
     begin: Begin | None,
     blocks: range,
+    order: Order | None,
 ) -> tuple[float, list[Worker]]:
     """Run blocks of a launch on the pool, whose lock is held; returns seconds and workers.
 
@@ -232,9 +248,10 @@ def _execute(
             worker.fill(launch.grid, blocks.stop, chunk, parameters, shared, ranges, system)
     system.workers = workers
     scene = Scene(launch, prepared, executable, bound, placed, system, heap)
+    crew, listed = (workers, None) if order is None else _put_in_order(order, prepared, workers, blocks)
     if begin is not None:
-        begin(Begun(scene, workers, shared))
-    job = partial(_run_crew, executable.machine.run, [workers[k::count] for k in range(count)])
+        begin(Begun(scene, workers, shared, listed))
+    job = partial(_run_crew, executable.machine.run, [crew[k::count] for k in range(count)])
     started = time.perf_counter()
     try:
         codes, late = _POOL.run(job, count, control.stop, launch.timeout)
@@ -242,7 +259,8 @@ def _execute(
         seconds = time.perf_counter() - started
         heap.forget()
         executable.trim(need.each)
-        sys.stdout.write(system.output)
+        if order is None:
+            sys.stdout.write(system.output)
     if system.error is not None:
         raise system.error
     if any(codes):
@@ -255,6 +273,24 @@ def _execute(
         if late:
             raise explain_timeout(scene, [worker.context for worker in workers])
     return seconds, workers
+
+
+def _put_in_order(
+    order: Order, prepared: Prepared, workers: list[Worker], blocks: range
+) -> tuple[list[Worker], np.ndarray[Any, Any] | None]:
+    """Let workers follow an order; returns them as they come, and the block at each place.
+
+    Blocks of a cooperative grid have a worker each. Those of a kernel whose threads may wait for an earlier
+    block come by number: with one at a time under way, it would wait for ever.
+    """
+    listed = None
+    if prepared.cooperative:
+        workers = [workers[block] for block in order.blocks(len(blocks))]
+    elif not prepared.program.fair:
+        listed = order.blocks(len(blocks))
+    for worker in workers:
+        worker.follow(order, listed)
+    return workers, listed
 
 
 def _run_crew(run: Callable[[int], int], crews: list[list[Worker]], number: int) -> int:

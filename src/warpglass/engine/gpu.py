@@ -237,6 +237,10 @@ class GpuBackend:
             self._driver.call("cuCtxSynchronize")
             copy(self._driver, source, target)
 
+    def part(self, array: DeviceArray, start: int, stop: int | None = None) -> DeviceArray:
+        """A view, which keeps the array alive."""
+        return array.part(start, stop)
+
     def flush_caches(self) -> None:
         """Write a buffer of twice the L2, so that the next launch finds nothing of its own there."""
         with self._entered("flush_caches"):

@@ -41,14 +41,16 @@ class DeviceArray:
         shape: tuple[int, ...],
         dtype: np.dtype[Any],
         ordinal: int,
-        free: Callable[[int], None],
+        free: Callable[[int], None] | None,
+        owner: DeviceArray | None = None,
     ):
         self.address = address
+        self._owner = owner
         self.device = Ordinal(ordinal)
         self.shape = shape
         self.dtype = dtype
         self._lost = False
-        if address:
+        if address and free is not None:
             weakref.finalize(self, free, address)
 
     @property
@@ -59,7 +61,7 @@ class DeviceArray:
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         """The array as Numba, CuPy and PyTorch take it (CUDA Array Interface, version 3)."""
-        if self._lost:
+        if (self._owner or self)._lost:
             raise ArgumentError("this device array was lost when the device was reset")
         return {
             "shape": self.shape,
@@ -68,6 +70,14 @@ class DeviceArray:
             "strides": None,
             "version": 3,
         }
+
+    def part(self, start: int, stop: int | None = None) -> DeviceArray:
+        """Elements [start, stop) of a one-dimensional array, whose memory lives as long as the part."""
+        (size,) = self.shape
+        first, last, _ = slice(start, stop).indices(size)
+        address = self.address + first * self.dtype.itemsize
+        count = max(0, last - first)
+        return DeviceArray(address, (count,), self.dtype, self.device.index, None, self._owner or self)
 
     def lose(self) -> None:
         """Mark the array as gone with the context that held it."""

@@ -14,12 +14,19 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
+from ..engine.backend import Dim3
+
+if TYPE_CHECKING:
+    from .problem import Case
+    from .run import Run
+
+Language = Literal["cuda", "python"]
 Relation = Literal["==", "<", ">"]
 KernelFunction = Callable[..., None]
 
@@ -41,9 +48,86 @@ class Claim:
 class Shape:
     """What stands between <<< and >>>: blocks, threads per block, bytes of dynamic shared memory."""
 
-    grid: int
-    block: int
+    grid: int | tuple[int, ...]
+    block: int | tuple[int, ...]
     shared: int = 0
+
+    @property
+    def grid3(self) -> Dim3:
+        """Blocks in x, y, z."""
+        return _three(self.grid)
+
+    @property
+    def block3(self) -> Dim3:
+        """Threads per block in x, y, z."""
+        return _three(self.block)
+
+
+def _three(extents: int | tuple[int, ...]) -> Dim3:
+    x, y, z = (*(extents if isinstance(extents, tuple) else (extents,)), 1, 1)[:3]
+    return x, y, z
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kernel:
+    """One kernel of a rung: a C++ name expression, and a Python function of the same parameters.
+
+    `file` is the .cu file. `cuda` may hold {type} and {block}, as in "tile<{type}, {block}>". A Python kernel
+    that is specialised (a closure constant instead of a template parameter) is made by `specialise`.
+    """
+
+    name: str
+    file: Path
+    cuda: str = ""
+    python: KernelFunction | None = None
+    specialise: Callable[[Case, int], KernelFunction] | None = None
+
+    def function(self, case: Case, block: int) -> KernelFunction:
+        """The Python kernel for a case and a block size."""
+        if self.specialise is not None:
+            return self.specialise(case, block)
+        assert self.python is not None, f"{self.name} has no Python kernel"
+        return self.python
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rung:
+    """One version of an algorithm; `defect` says what is wrong with one that is as the course notes write it.
+
+    A rung has either `host`, which computes the named results from a case and its arrays with NumPy, or
+    `kernels` and `program`, which launches them, with the `shape` of the (first) launch. `depth` says how
+    many roundings an element of the input can pass through on its way into a result (problem.py).
+    """
+
+    name: str
+    explanation: str
+    follows: str | None
+    table: str
+    kernels: tuple[Kernel, ...] = ()
+    program: Callable[[Run], None] | None = None
+    shape: Callable[[Case, int], Shape] | None = None
+    host: Callable[[Case, Mapping[str, Any]], Mapping[str, Any]] | None = None
+    depth: Callable[[Case, int], int] | None = None
+    claims: tuple[Claim, ...] = ()
+    defect: str = ""
+
+    @property
+    def title(self) -> str:
+        """The first sentence or two: the explanation's first paragraph."""
+        return " ".join(self.explanation.strip().partition("\n\n")[0].split())
+
+    @property
+    def languages(self) -> tuple[Language, ...]:
+        """The languages that all kernels of this rung are written in."""
+        if self.host is not None:
+            return ("python",)
+        cuda = all(kernel.cuda for kernel in self.kernels)
+        python = all(kernel.python or kernel.specialise for kernel in self.kernels)
+        return (*(("cuda",) if cuda else ()), *(("python",) if python else ()))
+
+    def kernel_of(self, name: str) -> Kernel:
+        """The kernel of that name."""
+        return next(kernel for kernel in self.kernels if kernel.name == name)
 
 
 class Ordered(Protocol):

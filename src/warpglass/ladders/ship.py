@@ -50,6 +50,10 @@ class NoDevice:
     def copy(self, source: Any, target: Any) -> None:
         """Do nothing."""
 
+    def part(self, array: np.ndarray[Any, Any], start: int, stop: int | None = None) -> np.ndarray[Any, Any]:
+        """Return a view."""
+        return array[start:stop]
+
     def flush_caches(self) -> None:
         """Do nothing."""
 

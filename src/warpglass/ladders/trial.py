@@ -6,6 +6,7 @@ implements them; bench.py times the trials without knowing which ladder they com
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +14,8 @@ from typing import Literal, Protocol
 
 from ..engine.backend import Backend
 from ..source.compiled import Source
-from .rung import Claim, KernelFunction, Shape
+from .rung import Claim, KernelFunction, Language, Shape
 
-Language = Literal["cuda", "python"]
 Final = Literal["host", "launch"]
 Number = float | int
 
@@ -27,11 +27,12 @@ class Options:
     size: int | None = None
     dtype: str | None = None
     block: int | None = None
+    small: bool = False  # the tables' small sizes, where no size is named
     languages: tuple[Language, ...] = ("cuda", "python")
     rungs: tuple[str, ...] = ()  # empty: all
     final: Final = "host"  # where the partial results are combined
     as_written: bool = False  # add the variants with the defects of the course notes
-    data: str = "random"
+    data: str | None = None
     seed: int = 0
     timeout: float = 60.0
 
@@ -45,26 +46,48 @@ class Toolchain:
 
 
 @dataclass(frozen=True, slots=True)
+class Launched:
+    """One launch that a run has made."""
+
+    kernel: str
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
 class Timing:
     """Seconds of one run of a trial; `label` says whose: "engine", "gpu" or "host"."""
 
     seconds: float
     label: str
+    launched: tuple[Launched, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A result against the reference: right when error <= bound."""
+    """A result against the reference: right when error <= bound.
+
+    Of a result of many elements it is the element that is furthest beyond its bound; `wrong` of them are.
+    """
 
     result: Number
     expected: Number
     error: float
     bound: float
+    array: str = ""
+    index: tuple[int, ...] | None = None
+    wrong: int = 0
 
     @property
     def verified(self) -> bool:
         """Whether rounding explains the difference (a NaN never passes)."""
         return self.error <= self.bound
+
+    @property
+    def excess(self) -> float:
+        """The error in units of its bound: at most 1 when right, infinite where none is allowed."""
+        if not self.verified:
+            return math.inf
+        return self.error / self.bound if self.bound else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +101,7 @@ class Card:
     kernel: str
     size: int
     dtype: str
-    shape: Shape | None  # None: no launch, the host computes
+    shape: Shape | None  # of the first launch; None: no launch, the host computes
     ideal_bytes: int
     ideal_flops: int
     final: Final

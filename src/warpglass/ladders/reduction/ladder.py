@@ -15,7 +15,7 @@ from .. import reduction
 from ..rung import find_rungs
 from ..trial import Options, Toolchain, Trial
 from . import as_written
-from .problem import TABLES, check_dtype, check_size, make_input
+from .problem import INPUTS, TABLES, check_dtype, check_size, make_input
 from .rung import ReductionRung
 from .trial import HostTrial, Input, KernelTrial, Setting
 
@@ -53,7 +53,9 @@ def _table_trials(
 ) -> Iterator[Trial]:
     table = TABLES[name]
     size = check_size(table.size if options.size is None else options.size)
-    host = make_input(size, check_dtype(options.dtype or table.dtype), options.data, options.seed)
+    host = make_input(
+        size, check_dtype(options.dtype or table.dtype), options.data or INPUTS[0], options.seed
+    )
     data = Input(host, backend)
     block = table.block if options.block is None else options.block
     setting = Setting(name, block, options.final, options.timeout)

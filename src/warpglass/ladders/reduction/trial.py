@@ -94,7 +94,7 @@ class KernelTrial:
         outcomes: list[Outcome] = []
         for shape, count, partial in zip(self._shapes, self._counts, buffers, strict=True):
             args = (source, partial, np.uint32(count))
-            grid, block = (shape.grid, 1, 1), (shape.block, 1, 1)
+            grid, block = shape.grid3, shape.block3
             launch = Launch(self.compiled, grid, block, args, shape.shared, self._setting.timeout)
             outcomes.append(self._data.backend.run(launch))
             source = partial
@@ -128,14 +128,14 @@ class KernelTrial:
 
     @cached_property
     def _counts(self) -> tuple[int, ...]:
-        return (self._data.host.size, *(shape.grid for shape in self._shapes[:-1]))
+        return (self._data.host.size, *(shape.grid3[0] for shape in self._shapes[:-1]))
 
     def _launches(self) -> Iterator[Shape]:
         host = self._data.host
         shape = self._rung.shape(host.size, self._setting.block, host.dtype.itemsize)
         yield shape
-        while self._setting.final == "launch" and shape.grid > 1:
-            shape = self._rung.shape(shape.grid, self._setting.block, host.dtype.itemsize)
+        while self._setting.final == "launch" and shape.grid3[0] > 1:
+            shape = self._rung.shape(shape.grid3[0], self._setting.block, host.dtype.itemsize)
             yield shape
 
     def _buffers(self) -> list[Any]:

@@ -1,0 +1,81 @@
+"""A ladder made of a problem and a package of rungs, as the bench and the command line see it.
+
+Belongs here: which rungs an option selects, on which arrays they run, and in which order their rows stand: by
+table, then the variants as written, then by language, each in the order of the ladder; host rungs come first.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from types import ModuleType
+
+from ..engine.backend import Backend
+from ..errors import ArgumentError
+from .problem import Problem
+from .run import DeviceArrays, HostTrial, KernelTrial, Setting
+from .rung import Rung, find_rungs
+from .trial import Options, Toolchain, Trial
+
+
+class PackagedLadder:
+    """The rungs of a package and of its sub-package `as_written`, over one problem."""
+
+    def __init__(self, package: str, problem: Problem):
+        self._package = package
+        self.problem = problem
+        self.name = problem.name
+        self.title = problem.title
+
+    @cached_property
+    def _default(self) -> tuple[Rung, ...]:
+        return find_rungs(importlib.import_module(self._package), Rung)
+
+    @cached_property
+    def _as_written(self) -> tuple[Rung, ...]:
+        package: ModuleType | None
+        try:
+            package = importlib.import_module(f"{self._package}.as_written")
+        except ModuleNotFoundError:
+            return ()
+        return find_rungs(package, Rung)
+
+    def rungs(self, options: Options) -> Sequence[Rung]:
+        """The rungs that the options select; naming an as-written one selects it too."""
+        known = {rung.name: rung for rung in (*self._default, *self._as_written)}
+        unknown = [name for name in options.rungs if name not in known]
+        if unknown:
+            raise ArgumentError(f"no rung {', '.join(unknown)}; there is: {', '.join(known)}")
+        if options.rungs:
+            return tuple(rung for rung in known.values() if rung.name in options.rungs)
+        return (*self._default, *self._as_written) if options.as_written else self._default
+
+    def trials(self, options: Options, backend: Backend, toolchain: Toolchain) -> Sequence[Trial]:
+        """One trial per selected rung and language; an array is made when its table has rungs."""
+        rungs = self.rungs(options)
+        return tuple(
+            trial
+            for name in self.problem.tables
+            if any(rung.table == name for rung in rungs)
+            for trial in self._table_trials(name, rungs, options, backend, toolchain)
+        )
+
+    def _table_trials(
+        self, name: str, rungs: Sequence[Rung], options: Options, backend: Backend, toolchain: Toolchain
+    ) -> Iterator[Trial]:
+        table = self.problem.tables[name]
+        size = options.size if options.size is not None or not options.small else table.small
+        case = self.problem.case(name, size, options.dtype, options.data, options.seed)
+        arrays = DeviceArrays(case, backend)
+        block = self.problem.check_block(table.block if options.block is None else options.block)
+        setting = Setting(name, table.title, block, options.final, options.timeout)
+        for defective in (False, True):
+            chosen = [rung for rung in rungs if rung.table == name and bool(rung.defect) is defective]
+            for rung in chosen:
+                if rung.host is not None:
+                    yield HostTrial(rung, arrays, setting)
+            for language in options.languages:
+                for rung in chosen:
+                    if rung.host is None and language in rung.languages:
+                        yield KernelTrial(rung, language, arrays, setting, toolchain)

@@ -1,0 +1,154 @@
+"""What the rungs of a ladder have in common: the problem, and one instance of it.
+
+Belongs here: tables (what a bench runs by default), cases (arrays, scalars, true results, cost) and the
+checks of what a user asks for. No rung, no launch, no timing: rung.py and run.py have those. A ladder's
+problem.py makes one Problem out of its own functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..errors import ArgumentError
+from .rung import Shape
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Number = float | int
+
+# How CUDA C++ spells the element types.
+C_NAMES = {
+    "float16": "__half",
+    "float32": "float",
+    "float64": "double",
+    "int32": "int",
+    "int64": "long long",
+    "uint8": "unsigned char",
+    "uint16": "unsigned short",
+    "uint32": "unsigned int",
+    "uint64": "unsigned long long",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table of a ladder: the rungs that share arrays, and what a bench runs unless told otherwise."""
+
+    title: str
+    size: int
+    dtype: str
+    block: int  # threads per block
+    small: int  # the size of `bench --small` and of the tests
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Which instance of the problem is wanted."""
+
+    table: str
+    size: int
+    dtype: np.dtype[Any]
+    data: str
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The true result and how far each element may be off (0: it must be equal; NaN equals NaN)."""
+
+    value: Array
+    bound: Array | float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One instance: what the kernels get, what must come out, what it costs at least.
+
+    `arrays` are host arrays as they are before the first launch, outputs and work arrays included; kernels
+    may store only to those in `written`, which are restored before every run. `expected(depth)` returns the
+    true value of every result by name: an array of `written`, or what the host program states with Run.keep.
+    `depth` is how many roundings a rung lets an element pass through (Rung.depth), for problems whose error
+    bound depends on it. `ideal_bytes` and `ideal_flops` are what no algorithm for the problem can avoid.
+    """
+
+    question: Question
+    arrays: Mapping[str, Array]
+    written: tuple[str, ...]
+    expected: Callable[[int], Mapping[str, Expected]]
+    ideal_bytes: int
+    ideal_flops: int
+    scalars: Mapping[str, Any] = field(default_factory=dict[str, Any])  # NumPy scalars
+
+    @property
+    def size(self) -> int:
+        """What the user calls the size: elements, or rows of a square matrix."""
+        return self.question.size
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The element type."""
+        return self.question.dtype
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """A ladder's problem.
+
+    `signature` names the arrays and scalars that a user's kernel gets (`bench LADDER --add FILE:KERNEL`), in
+    order, and `shape` its launch for a case and a block size. `size_means` completes "size: ...".
+    """
+
+    name: str
+    title: str
+    tables: Mapping[str, Table]
+    dtypes: tuple[str, ...]
+    data: tuple[str, ...]  # kinds of input, the usual one first
+    make: Callable[[Question], Case]
+    signature: tuple[str, ...]
+    shape: Callable[[Case, int], Shape]
+    size_means: str = "elements"
+    smallest: int = 0
+    largest: int = 2**31 - 1
+    blocks: tuple[int, ...] = (32, 64, 128, 256, 512, 1024)
+
+    def case(self, table: str, size: int | None, dtype: str | None, data: str | None, seed: int) -> Case:
+        """Make an instance; None means the table's own choice. ArgumentError names what is not taken."""
+        usual = self.tables[table]
+        question = Question(
+            table=table,
+            size=self._check_size(usual.size if size is None else size),
+            dtype=self._check_dtype(dtype or usual.dtype),
+            data=self._check_data(data or self.data[0]),
+            seed=seed,
+        )
+        return self.make(question)
+
+    def check_block(self, block: int) -> int:
+        """Return a block size that the kernels take."""
+        if block not in self.blocks:
+            known = ", ".join(map(str, self.blocks))
+            raise ArgumentError(f"block size {block}: the {self.name} ladder takes {known}")
+        return block
+
+    def _check_size(self, size: int) -> int:
+        if not self.smallest <= size <= self.largest:
+            limits = f"{self.smallest} to {self.largest} {self.size_means}"
+            raise ArgumentError(f"size {size}: the {self.name} ladder takes {limits}")
+        return size
+
+    def _check_dtype(self, name: str) -> np.dtype[Any]:
+        try:
+            dtype = np.dtype(name)
+        except TypeError:
+            dtype = None
+        if dtype is None or dtype.name not in self.dtypes:
+            raise ArgumentError(f"dtype {name!r}: the {self.name} ladder takes {', '.join(self.dtypes)}")
+        return dtype
+
+    def _check_data(self, kind: str) -> str:
+        if kind not in self.data:
+            raise ArgumentError(f"input {kind!r}: the {self.name} ladder has {', '.join(self.data)}")
+        return kind

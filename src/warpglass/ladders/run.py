@@ -1,0 +1,301 @@
+"""Running one rung: its arrays on a back end, its host program, its verdict.
+
+Belongs here: `Run`, what a rung's host program sees (the part of a .cu file that stands around the
+<<<grid, block>>>), and the trials that the bench times. A host program launches kernels by name:
+
+    def program(run: Run) -> None:
+        run.launch("vector_add", shape(run.case, run.block), "x", "y", "z", "n")
+
+Strings among the arguments name arrays and scalars of the case. The time of a run is the sum of its launches
+and of what it computes on the host; transfers are kept apart.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..engine.backend import Backend, Launch
+from ..source.compiled import Compiled
+from .problem import C_NAMES, Array, Case, Expected
+from .rung import Rung, Shape
+from .trial import Card, Final, Language, Launched, Timing, Toolchain, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What the trials of one table have in common."""
+
+    table: str
+    title: str
+    block: int
+    final: Final
+    timeout: float
+
+
+class DeviceArrays:
+    """The arrays of one case on a back end, made on first use and shared by the trials of a table."""
+
+    def __init__(self, case: Case, backend: Backend):
+        self.case = case
+        self.backend = backend
+        self._arrays: dict[str, Any] = {}
+        self._expected: dict[int, Mapping[str, Expected]] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._arrays:
+            host = self.case.arrays[name]
+            work = host.copy() if name in self.case.written else host
+            self._arrays[name] = self.backend.to_device(work)
+        return self._arrays[name]
+
+    def restore(self) -> None:
+        """Undo what kernels did to the arrays that they may store to."""
+        for name in self.case.written:
+            if name in self._arrays:
+                self.backend.copy(self.case.arrays[name], self._arrays[name])
+
+    def forget(self) -> None:
+        """Drop the device arrays, which a reset has destroyed."""
+        self._arrays.clear()
+
+    def expected(self, depth: int) -> Mapping[str, Expected]:
+        """The true results; computed once for each depth."""
+        if depth not in self._expected:
+            self._expected[depth] = self.case.expected(depth)
+        return self._expected[depth]
+
+
+class Run:
+    """One execution of a host program, as the program sees it."""
+
+    def __init__(self, trial: KernelTrial, arrays: DeviceArrays, setting: Setting):
+        self.case = arrays.case
+        self.block = setting.block
+        self.final = setting.final
+        self.seconds = 0.0
+        self.launched: list[Launched] = []
+        self.kept: dict[str, Array] = {}
+        self._trial = trial
+        self._arrays = arrays
+        self._timeout = setting.timeout
+        self.label = "host"
+
+    def __getitem__(self, name: str) -> Any:
+        """A scalar of the case by its name, or one of its arrays, on the device."""
+        scalars = self.case.scalars
+        return scalars[name] if name in scalars else self._arrays[name]
+
+    def scratch(self, name: str, shape: int | tuple[int, ...], dtype: Any) -> Any:
+        """A device array for intermediate results: zeros when it is first asked for, then as it was left."""
+        return self._trial.scratch(name, shape, np.dtype(dtype))
+
+    def part(self, array: Any, start: int, stop: int | None = None) -> Any:
+        """Elements [start, stop) of a one-dimensional device array, sharing its memory."""
+        return self._arrays.backend.part(array, start, stop)
+
+    def launch(self, kernel: str, shape: Shape, *args: Any) -> None:
+        """Launch a kernel of the rung; strings among the arguments name arrays and scalars of the case."""
+        values = tuple(self[arg] if isinstance(arg, str) else arg for arg in args)
+        compiled = self._trial.compiled(kernel, values)
+        launch = Launch(compiled, shape.grid3, shape.block3, values, shape.shared, self._timeout)
+        outcome = self._arrays.backend.run(launch)
+        self.seconds += outcome.seconds
+        self.label = outcome.label
+        self.launched.append(Launched(self._trial.kernel_name(kernel), shape))
+
+    def to_host(self, array: Any) -> Array:
+        """The contents of a device array (not timed: transfers are measured apart)."""
+        return self._arrays.backend.to_host(array)
+
+    def copy(self, source: Any, target: Any) -> None:
+        """Copy between host and device arrays of the same size (not timed)."""
+        self._arrays.backend.copy(source, target)
+
+    def on_host(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Call a function on the host, and count its time as part of the run."""
+        start = time.perf_counter()
+        result = function(*args)
+        self.seconds += time.perf_counter() - start
+        return result
+
+    def keep(self, name: str, value: Any) -> None:
+        """State a result that the host has, by the name that the case expects."""
+        self.kept[name] = np.asarray(value)
+
+
+class KernelTrial:
+    """One rung in one language on the back end."""
+
+    def __init__(
+        self, rung: Rung, language: Language, arrays: DeviceArrays, setting: Setting, toolchain: Toolchain
+    ):
+        self._rung = rung
+        self._language: Language = language
+        self._arrays = arrays
+        self._setting = setting
+        self._toolchain = toolchain
+        self._scratch: dict[str, Any] = {}
+        self._compiled: dict[str, Compiled] = {}
+        self._kept: dict[str, Array] = {}
+        first = self.kernel_name(rung.kernels[0].name)
+        shape = rung.shape(arrays.case, setting.block) if rung.shape else None
+        self.card = _card(rung, language, arrays.case, setting, first, shape)
+
+    def restore(self) -> None:
+        """Put the arrays back as they were before the first run."""
+        self._arrays.restore()
+
+    def run(self) -> Timing:
+        """Execute the host program once."""
+        run = Run(self, self._arrays, self._setting)
+        assert self._rung.program is not None
+        self._rung.program(run)
+        self._kept = run.kept
+        return Timing(run.seconds, run.label, tuple(run.launched))
+
+    def judge(self) -> Verdict:
+        """Compare every result with the truth."""
+        depth = self._rung.depth(self._arrays.case, self._setting.block) if self._rung.depth else 0
+        expected = self._arrays.expected(depth)
+        found = {name: self._kept[name] if name in self._kept else self._to_host(name) for name in expected}
+        return judge(found, expected)
+
+    def recover(self) -> None:
+        """Reset the device and forget what was on it."""
+        self._arrays.backend.reset()
+        self._arrays.forget()
+        self._scratch.clear()
+
+    # ------------------------------------------------------------------------- what a Run asks for
+    def scratch(self, name: str, shape: int | tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+        """The scratch array of that name."""
+        if name not in self._scratch:
+            self._scratch[name] = self._arrays.backend.to_device(np.zeros(shape, dtype))
+        return self._scratch[name]
+
+    def compiled(self, name: str, values: tuple[Any, ...]) -> Compiled:
+        """The PTX of a kernel; a Python kernel takes its types from the first launch's arguments."""
+        if name not in self._compiled:
+            kernel = self._rung.kernel_of(name)
+            if self._language == "cuda":
+                source = self._toolchain.open_cuda(kernel.file, self.kernel_name(name))
+            else:
+                source = self._toolchain.open_python(kernel.function(self._arrays.case, self._setting.block))
+            self._compiled[name] = source.compile(values)
+        return self._compiled[name]
+
+    def kernel_name(self, name: str) -> str:
+        """What a kernel of the rung is called in this trial's language."""
+        kernel = self._rung.kernel_of(name)
+        if self._language == "cuda":
+            dtype = self._arrays.case.dtype.name
+            return kernel.cuda.format(type=C_NAMES[dtype], block=self._setting.block)
+        return f"{name}({self._setting.block})" if kernel.specialise is not None else name
+
+    def _to_host(self, name: str) -> Array:
+        return self._arrays.backend.to_host(self._arrays[name])
+
+
+class HostTrial:
+    """A rung without kernels: NumPy on the host, timed by the wall clock."""
+
+    def __init__(self, rung: Rung, arrays: DeviceArrays, setting: Setting):
+        self._rung = rung
+        self._arrays = arrays
+        self._work: dict[str, Array] = {}
+        self._results: Mapping[str, Any] = {}
+        self.card = _card(rung, "python", arrays.case, setting, rung.name, None)
+
+    def restore(self) -> None:
+        """Copy what the rung may overwrite."""
+        case = self._arrays.case
+        self._work = {
+            name: array.copy() if name in case.written else array for name, array in case.arrays.items()
+        }
+
+    def run(self) -> Timing:
+        """Compute once; integers wrap silently, as a kernel's do."""
+        assert self._rung.host is not None
+        start = time.perf_counter()
+        with np.errstate(all="ignore"):
+            self._results = self._rung.host(self._arrays.case, self._work)
+        return Timing(time.perf_counter() - start, "host", ())
+
+    def judge(self) -> Verdict:
+        """Compare every result with the truth."""
+        depth = self._rung.depth(self._arrays.case, 1) if self._rung.depth else 0
+        expected = self._arrays.expected(depth)
+        return judge({name: np.asarray(self._results[name]) for name in expected}, expected)
+
+    def recover(self) -> None:
+        """Nothing to do: the host holds no state."""
+
+
+def judge(found: Mapping[str, Array], expected: Mapping[str, Expected]) -> Verdict:
+    """Compare results with the truth: the verdict of the element that is furthest beyond its bound."""
+    worst: Verdict | None = None
+    for name, truth in expected.items():
+        verdict = _judge_array(name, found[name], truth)
+        if worst is None or verdict.excess > worst.excess:
+            worst = verdict
+    assert worst is not None, "a case expects at least one result"
+    return worst
+
+
+def _judge_array(name: str, found: Array, truth: Expected) -> Verdict:
+    value = np.asarray(truth.value)
+    if found.shape != value.shape:
+        raise AssertionError(f"{name} has the shape {found.shape}, the truth {value.shape}")
+    if found.size == 0:
+        return Verdict(array=name, index=None, result=0, expected=0, error=0.0, bound=0.0)
+    same = (found == value) | ((found != found) & (value != value))
+    error = np.zeros(value.shape, np.float64)
+    with np.errstate(all="ignore"):
+        error[~same] = _distance(found[~same], value[~same])
+    bound = np.broadcast_to(np.asarray(truth.bound, np.float64), value.shape)
+    with np.errstate(all="ignore"):
+        beyond = np.where(error <= bound, np.where(bound > 0, error / bound, 0.0), np.inf)
+    # Among several wrong elements the first is what a person looks for.
+    at = int(np.argmax(beyond))
+    index = np.unravel_index(at, value.shape)
+    return Verdict(
+        array=name,
+        index=tuple(int(i) for i in index) if value.ndim else None,
+        result=found.reshape(-1)[at].item(),
+        expected=value.reshape(-1)[at].item(),
+        error=float(error.reshape(-1)[at]),
+        bound=float(bound.reshape(-1)[at]),
+        wrong=int(np.count_nonzero(error > bound)),
+    )
+
+
+def _distance(found: Array, value: Array) -> Array:
+    """|found - value|, infinite where one of them is NaN."""
+    if value.dtype.kind == "f":
+        error = np.abs(found.astype(np.float64) - value.astype(np.float64))
+        return np.where(np.isnan(error), np.inf, error)
+    return np.abs(found.astype(object) - value.astype(object)).astype(np.float64)
+
+
+def _card(
+    rung: Rung, language: Language, case: Case, setting: Setting, kernel: str, shape: Shape | None
+) -> Card:
+    return Card(
+        rung=rung.name,
+        table=setting.table,
+        title=setting.title,
+        language=language,
+        kernel=kernel,
+        size=case.size,
+        dtype=case.dtype.name,
+        shape=shape,
+        ideal_bytes=case.ideal_bytes,
+        ideal_flops=case.ideal_flops,
+        final=setting.final,
+        as_written=bool(rung.defect),
+    )

@@ -1,0 +1,67 @@
+"""The problem of the vector ladder: z = x + y, element by element.
+
+Rounding to nearest makes every sum of two numbers the one right answer, so results must be equal to NumPy's;
+integers wrap. No addition can be spared, and every element is read or written once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..problem import Array, Case, Expected, Problem, Question, Table
+from ..rung import Shape
+
+
+def make_case(question: Question) -> Case:
+    """Return two arrays of `size` elements and room for their sum."""
+    x, y = _inputs(question)
+
+    def expected(depth: int) -> Mapping[str, Expected]:
+        with np.errstate(all="ignore"):
+            return {"z": Expected(x + y)}
+
+    return Case(
+        question=question,
+        arrays={"x": x, "y": y, "z": np.zeros_like(x)},
+        written=("z",),
+        scalars={"n": np.uint32(question.size)},
+        expected=expected,
+        ideal_bytes=3 * x.nbytes,
+        ideal_flops=question.size,
+    )
+
+
+def _inputs(question: Question) -> tuple[Array, Array]:
+    rng = np.random.default_rng(question.seed)
+    n, dtype = question.size, question.dtype
+    if dtype.kind != "f":
+        limits = np.iinfo(dtype)
+        low, high = (0, 255) if question.data == "random" else (limits.min, limits.max)
+        x, y = (rng.integers(low, high, n, dtype=dtype, endpoint=True) for _ in range(2))
+        return x, y
+    x, y = (rng.random(n).astype(dtype) for _ in range(2))
+    if question.data == "extreme":
+        special = np.array(
+            [np.inf, -np.inf, np.nan, 0.0, -0.0, np.finfo(dtype).max, np.finfo(dtype).tiny], dtype
+        )
+        x[::3], y[::2] = (rng.choice(special, part.size) for part in (x[::3], y[::2]))
+    return x, y
+
+
+def one_thread_each(case: Case, block: int) -> Shape:
+    """A thread for every element: blocks enough to cover them, and one even if there are none."""
+    return Shape(max(1, -(-case.size // block)), block)
+
+
+PROBLEM = Problem(
+    name="vector",
+    title="Sum of two arrays, from one thread to a loop over the grid",
+    tables={"vector": Table("Vector addition", 2**24, "float32", 256, small=2**18)},
+    dtypes=("float32", "float64", "int32", "int64"),
+    data=("random", "extreme"),
+    make=make_case,
+    signature=("x", "y", "z", "n"),
+    shape=one_thread_each,
+)
