@@ -3,6 +3,9 @@
 In a round every warp runs up to its next barrier, its end, or the point where it yields. When the last warp
 has stopped, every live thread of the block waits, so the barrier is open, unless a warp has only yielded.
 Kernels with other barriers than `bar.sync 0` ask for each warp whether its own has opened (barriers.py).
+
+Blocks and warps come in the order of their numbers. Observers may ask for code that takes the order from
+tables of the engine: the block at each place, and for every round the next of some orders of the warps.
 """
 
 from __future__ import annotations
@@ -20,7 +23,8 @@ class Rounds:
 
     `header` and `stride` are the bytes of a warp's frame that hold masks, and of the whole frame;
     `first_yield` is the least state that means a warp has only yielded; `local` are the bytes of local
-    memory a thread; `named` says whether barriers have ids, `turns` whether blocks take turns.
+    memory a thread; `named` says whether barriers have ids, `turns` whether blocks take turns, `any_order`
+    whether the engine gives the order of blocks and warps.
     """
 
     header: int
@@ -29,6 +33,7 @@ class Rounds:
     local: int
     named: bool
     turns: bool
+    any_order: bool = False
 
 
 _ARGUMENTS = (
@@ -89,14 +94,14 @@ def block_loop(shape: Shape, rounds: Rounds) -> str:
     after, shut, settled = "stay", "xor i1 %open, true", f"icmp slt i32 %now, {yields}"
     if rounds.first_yield is None:  # every barrier opens after every round; LLVM drops what follows from it
         shut, settled = "icmp ne i32 0, 0", "icmp eq i32 0, 0"
-    reset = settle = note_block = ""
+    reset = settle = ""
+    find_block, next_round, find_warp = _BY_NUMBER
+    if rounds.any_order:
+        find_block, next_round, find_warp = _block_by_table(), _next_order(), _warp_by_table(shape)
     stopped, announce = "keep_state", "br label %warp_done"
     done = "block_done"
     if rounds.turns:
         done = "turn_passed"
-        note_block = f"""
-  %block.p = getelementptr i64, ptr %context, i64 {SLOT["block"]}
-  store i64 %block, ptr %block.p"""
     if rounds.named:
         after, shut = "opening", "call i1 @wg_is_held(ptr %context, i32 %warp)"
         reset, settle = _reset_barriers(shape), _OPENING
@@ -126,16 +131,20 @@ got:
   %to = call i64 @llvm.smin.i64(i64 %wanted, i64 %count)
   br label %next_block
 next_block:
-  %block = phi i64 [ %from, %got ], [ %block.next, %{done} ], [ %left_block, %return_to ]
+  %place = phi i64 [ %from, %got ], [ %place.next, %{done} ], [ %left_block, %return_to ]
   %last = phi i64 [ %to, %got ], [ %last, %{done} ], [ 0, %return_to ]
   %fresh = phi i1 [ true, %got ], [ true, %{done} ], [ false, %return_to ]
   %stopping = load volatile i32, ptr %stop
   %asked = icmp ne i32 %stopping, 0
   %first_bad = load volatile i64, ptr %limit
-  %late = icmp sge i64 %block, %first_bad
+  %late = icmp sge i64 %place, %first_bad
   %halt = or i1 %asked, %late
-  br i1 %halt, label %stopped, label %start_block
-start_block:{note_block}
+  br i1 %halt, label %stopped, label %take_place
+take_place:
+  %place.p = getelementptr i64, ptr %context, i64 {SLOT["place"]}
+  store i64 %place, ptr %place.p
+  {find_block}
+start_block:
   %cx64 = urem i64 %block, %gx64
   %yz = udiv i64 %block, %gx64
   %cy64 = urem i64 %yz, %gy64
@@ -155,13 +164,15 @@ clean_block:
 round:
   %first_round = phi i1 [ true, %clean_block ], [ false, %start_block ], [ false, %{after} ]
   %open = phi i1 [ true, %clean_block ], [ false, %start_block ], [ %open.next, %{after} ]
+  {next_round}
   br label %next_warp
 next_warp:
-  %warp = phi i32 [ 0, %round ], [ %warp.next, %warp_done ]
+  %position = phi i32 [ 0, %round ], [ %position.next, %warp_done ]
   %waiting = phi i1 [ false, %round ], [ %waiting.next, %warp_done ]
   %open.now = phi i1 [ true, %round ], [ %open.next, %warp_done ]
   %live = phi i32 [ 0, %round ], [ %live.next, %warp_done ]
   %ran = phi i1 [ false, %round ], [ %ran.next, %warp_done ]
+  {find_warp}
   %warp64 = zext i32 %warp to i64
   %state.p = getelementptr i32, ptr %states, i64 %warp64
   %state.kept = load i32, ptr %state.p
@@ -199,8 +210,8 @@ warp_done:
   %live.next = add i32 %live, %one_more
   %settled = {settled}
   %open.next = and i1 %open.now, %settled
-  %warp.next = add i32 %warp, 1
-  %more_warps = icmp ult i32 %warp.next, {shape.warps}
+  %position.next = add i32 %position, 1
+  %more_warps = icmp ult i32 %position.next, {shape.warps}
   br i1 %more_warps, label %next_warp, label %round_done
 round_done:
   br i1 %waiting.next, label %stay, label %block_done
@@ -211,19 +222,19 @@ stay:
   br i1 %leaves, label %leave, label %{"opening" if rounds.named else "round"}
 leave:
   store i64 1, ptr %resumed.p
-  store i64 %block, ptr %left_block.p
+  store i64 %place, ptr %left_block.p
   ret i64 {LEFT}
 {settle}
 block_done:{pass_turn() if rounds.turns else ""}
-  %block.next = add i64 %block, 1
-  %more_blocks = icmp slt i64 %block.next, %last
+  %place.next = add i64 %place, 1
+  %more_blocks = icmp slt i64 %place.next, %last
   br i1 %more_blocks, label %next_block, label %take
 broken:
   %warp.w = getelementptr i64, ptr %context, i64 {SLOT["fault_warp"]}
   store i64 %warp64, ptr %warp.w
   %block.w = getelementptr i64, ptr %context, i64 {SLOT["fault_block"]}
   store i64 %block, ptr %block.w
-  %lowest = atomicrmw min ptr %limit, i64 %block monotonic
+  %lowest = atomicrmw min ptr %limit, i64 %place monotonic
   %code = sext i32 %result to i64
   ret i64 %code
 stopped:
@@ -232,6 +243,47 @@ finished:
   ret i64 {OK}
 }}
 """
+
+
+# How a place's block is found, what a round begins with, and how a position's warp is found.
+_BY_NUMBER = (
+    "%block = add i64 %place, 0\n  br label %start_block",
+    "",
+    "%warp = add i32 %position, 0",
+)
+
+
+def _block_by_table() -> str:
+    """The block at a place: the table's, or that of the same number where there is no table."""
+    return f"""%order.p = getelementptr i64, ptr %context, i64 {SLOT["block_order"]}
+  %order = load ptr, ptr %order.p
+  %by_number = icmp eq ptr %order, null
+  br i1 %by_number, label %known_block, label %look_up
+look_up:
+  %listed.p = getelementptr i64, ptr %order, i64 %place
+  %listed = load i64, ptr %listed.p
+  br label %known_block
+known_block:
+  %block = phi i64 [ %place, %take_place ], [ %listed, %look_up ]
+  br label %start_block"""
+
+
+def _next_order() -> str:
+    """The order of the warps in this round: rows of the table in turn."""
+    return f"""%rounds.p = getelementptr i64, ptr %context, i64 {SLOT["rounds"]}
+  %rounds = load i64, ptr %rounds.p
+  %rounds.next = add i64 %rounds, 1
+  store i64 %rounds.next, ptr %rounds.p
+  %orders.p = getelementptr i64, ptr %context, i64 {SLOT["warp_orders"]}
+  %orders = load ptr, ptr %orders.p
+  %order_count.p = getelementptr i64, ptr %context, i64 {SLOT["warp_order_count"]}
+  %order_count = load i64, ptr %order_count.p
+  %row = urem i64 %rounds, %order_count"""
+
+
+def _warp_by_table(shape: Shape) -> str:
+    return f"""%warp.p = getelementptr [{shape.warps} x i32], ptr %orders, i64 %row, i32 %position
+  %warp = load i32, ptr %warp.p"""
 
 
 def _announcing(yields: int) -> str:
@@ -259,6 +311,6 @@ _OPENING = f"""opening:
 deadlock:
   %stuck.w = getelementptr i64, ptr %context, i64 {SLOT["fault_block"]}
   store i64 %block, ptr %stuck.w
-  %lowest.stuck = atomicrmw min ptr %limit, i64 %block monotonic
+  %lowest.stuck = atomicrmw min ptr %limit, i64 %place monotonic
   ret i64 {DEADLOCK}
 """

@@ -41,8 +41,12 @@ WORDS = (
     "fault_address",
     "fault_warp",
     "fault_block",
-    "block",  # the block under way, in kernels whose blocks take turns
-    "turn",  # pointer to the i64 number of the block whose turn it is
+    "place",  # of the block under way in the order of the blocks
+    "block_order",  # pointer to the block at each place, i64; 0: they come by number
+    "warp_orders",  # pointer to orders of a block's warps, i32, one for each round in turn
+    "warp_order_count",
+    "rounds",  # how many have begun
+    "turn",  # pointer to the i64 place of the block whose turn it is
     "give_way",  # the host's function that offers the processor to other threads
 )
 SLOT = {name: position for position, name in enumerate(WORDS)}

@@ -91,7 +91,8 @@ def _assemble(
     stride = header + -(-registers.frame_size // 64) * 64
     named = names_barriers(program)
     turns = bool(program.ordered)
-    rounds = Rounds(header, stride, warp.first_yield, program.local.size, named, turns)
+    any_order = any(probe.any_order for probe in probes)
+    rounds = Rounds(header, stride, warp.dispatch.first_yield, program.local.size, named, turns, any_order)
     outlined = "".join(gather_helper(type_, builder.declarations) for type_ in sorted(lanes.access.gathers))
     outlined += "".join(pick_helper(type_, builder.declarations) for type_ in sorted(lanes.access.picks))
     outlined += "".join(

@@ -54,10 +54,12 @@ class Words:
 class Probe:
     """An observer's part in the generated code; subclasses override the events they want.
 
-    `alone` asks for all blocks in order on one thread.
+    `alone` asks for all blocks in order on one thread, `any_order` for code whose blocks and warps the engine
+    may run in another order.
     """
 
     alone = False
+    any_order = False
 
     def prepare(self, program: Program, words: Words) -> None:
         """Called once before emission; `words` may be asked for memory now and at every event."""

@@ -1,6 +1,6 @@
 """Turns of blocks, as LLVM IR: a block has its turn once all blocks before it have ended.
 
-All workers of a launch share the number of the block whose turn it is. It grows when a block ends, which
+All workers of a launch share the place of the block whose turn it is. It grows when a block ends, which
 waits for its turn too if nothing in it has. Blocks begin in order, so the oldest always has its turn, and
 waiting ends. It also ends, without a turn, when the launch stops or an earlier block has faulted.
 """
@@ -12,8 +12,8 @@ from .context import SLOT
 _HELPER = """
 define internal i1 @wg_take_turn(ptr %context) noinline #0 {{
 entry:
-  %block.p = getelementptr i64, ptr %context, i64 {block}
-  %block = load i64, ptr %block.p
+  %place.p = getelementptr i64, ptr %context, i64 {place}
+  %place = load i64, ptr %place.p
   %turn.w = getelementptr i64, ptr %context, i64 {turn}
   %turn = load ptr, ptr %turn.w
   %stop.w = getelementptr i64, ptr %context, i64 {stop}
@@ -26,7 +26,7 @@ entry:
 look:
   %looked = phi i32 [ 0, %entry ], [ %more, %on ], [ %more, %give_way ]
   %now = load atomic i64, ptr %turn acquire, align 8
-  %mine = icmp sge i64 %now, %block
+  %mine = icmp sge i64 %now, %place
   br i1 %mine, label %taken, label %wait
 taken:
   ret i1 true
@@ -34,7 +34,7 @@ wait:
   %stopping = load volatile i32, ptr %stop
   %asked = icmp ne i32 %stopping, 0
   %first_bad = load volatile i64, ptr %limit
-  %late = icmp sge i64 %block, %first_bad
+  %late = icmp sge i64 %place, %first_bad
   %halt = or i1 %asked, %late
   br i1 %halt, label %over, label %on
 over:
@@ -55,19 +55,19 @@ _PATIENCE = 2000
 
 def turn_helper() -> str:
     """The definition of `@wg_take_turn`, which waits and says whether the block has its turn."""
-    words = ("block", "turn", "stop", "limit", "give_way")
+    words = ("place", "turn", "stop", "limit", "give_way")
     return _HELPER.format(patience=_PATIENCE, **{word: SLOT[word] for word in words})
 
 
 def pass_turn() -> str:
-    """What the block loop does when `%block` has ended; goes on at `turn_passed`, or at `stopped`."""
+    """What the block loop does when the block has ended; goes on at `turn_passed`, or at `stopped`."""
     return f"""
   %had_turn = call i1 @wg_take_turn(ptr %context)
   br i1 %had_turn, label %pass_turn, label %stopped
 pass_turn:
   %turn.w = getelementptr i64, ptr %context, i64 {SLOT["turn"]}
   %turn = load ptr, ptr %turn.w
-  %turn.next = add i64 %block, 1
+  %turn.next = add i64 %place, 1
   store atomic i64 %turn.next, ptr %turn release, align 8
   br label %turn_passed
 turn_passed:"""

@@ -146,9 +146,7 @@ class CpuBackend:
             try:
                 for blocks, seen in parts:
                     code = executable if seen else others
-                    took, workers = _execute(
-                        launch, prepared, code, bound, self._heap, begin, blocks, order
-                    )
+                    took, workers = _execute(launch, prepared, code, bound, self._heap, begin, blocks, order)
                     seconds += took
                     if seen and instrument is not None:
                         totals = totals + np.sum([worker.words for worker in workers], axis=0)
@@ -248,7 +246,7 @@ def _execute(
             worker.fill(launch.grid, blocks.stop, chunk, parameters, shared, ranges, system)
     system.workers = workers
     scene = Scene(launch, prepared, executable, bound, placed, system, heap)
-    crew, listed = (workers, None) if order is None else _put_in_order(order, prepared, workers, blocks)
+    crew, listed = _put_in_order(order, prepared, workers, blocks)
     if begin is not None:
         begin(Begun(scene, workers, shared, listed))
     job = partial(_run_crew, executable.machine.run, [crew[k::count] for k in range(count)])
@@ -259,8 +257,7 @@ def _execute(
         seconds = time.perf_counter() - started
         heap.forget()
         executable.trim(need.each)
-        if order is None:
-            sys.stdout.write(system.output)
+        sys.stdout.write(system.output if order is None else "")
     if system.error is not None:
         raise system.error
     if any(codes):
@@ -276,14 +273,16 @@ def _execute(
 
 
 def _put_in_order(
-    order: Order, prepared: Prepared, workers: list[Worker], blocks: range
+    order: Order | None, prepared: Prepared, workers: list[Worker], blocks: range
 ) -> tuple[list[Worker], np.ndarray[Any, Any] | None]:
-    """Let workers follow an order; returns them as they come, and the block at each place.
+    """Let workers follow an order; returns them as they come, and the block at each place if not by number.
 
     Blocks of a cooperative grid have a worker each. Those of a kernel whose threads may wait for an earlier
     block come by number: with one at a time under way, it would wait for ever.
     """
     listed = None
+    if order is None:
+        return workers, listed
     if prepared.cooperative:
         workers = [workers[block] for block in order.blocks(len(blocks))]
     elif not prepared.program.fair:

@@ -31,6 +31,7 @@ from ..codegen.context import (
     WRITE,
 )
 from .backend import Dim3
+from .order import Order
 from .system import System
 
 _CONTEXT = struct.Struct(f"={len(WORDS)}q")
@@ -97,6 +98,9 @@ class Worker:
         self.words = np.zeros(max(1, code.words), np.int64)  # the probes'
         self._parameters = aligned(parameters)
         self._keep = (threads, control)
+        self._warps = shape.warps
+        self._by_number = np.arange(shape.warps, dtype=np.int32)
+        self._orders = self._by_number, self._by_number  # of the blocks and the warps of this launch
         self.address = self.context.ctypes.data
         self._context_bytes = self.context.data.cast("B")
         self._parameter_bytes = self._parameters.data.cast("B")
@@ -118,6 +122,8 @@ class Worker:
             give_way=_give_way(),
             system=ctypes.cast(self._entry, ctypes.c_void_p).value or 0,
             fault_site=NOWHERE,
+            warp_orders=self._by_number.ctypes.data,
+            warp_order_count=1,
         )
         self._make_shared(0)
         self._make_ranges(4)
@@ -125,6 +131,15 @@ class Worker:
     def make_resident(self) -> None:
         """Let this worker's one block be left whenever its warps only yield."""
         self._put(resident=1)
+
+    def follow(self, order: Order, blocks: np.ndarray | None) -> None:
+        """Run the blocks and warps of a launch, which is filled in, in another order than by number."""
+        warps = order.warps(self._warps)
+        self._orders = warps if blocks is None else blocks, warps  # kept alive for the launch
+        self.context[SLOT["warp_orders"]] = warps.ctypes.data
+        self.context[SLOT["warp_order_count"]] = len(warps)
+        if blocks is not None:
+            self.context[SLOT["block_order"]] = blocks.ctypes.data
 
     @property
     def states(self) -> list[int]:
@@ -214,7 +229,10 @@ class Worker:
         words = self._words
         shared = words[_SHARED]
         window = (SHARED_WINDOW, shared_size, shared - SHARED_WINDOW, READ | WRITE | GENERIC_ONLY)
-        struct.pack_into(f"={count}q", self._range_bytes, 0, *window, *ranges)
+        low = 0
+        while low < len(ranges) and ranges[low] < SHARED_WINDOW:
+            low += RANGE_WORDS
+        struct.pack_into(f"={count}q", self._range_bytes, 0, *ranges[:low], *window, *ranges[low:])
         self._parameter_bytes[: len(parameters)] = parameters
         self._sites.fill(0)  # their ranges were another launch's
         self.words.fill(0)

@@ -32,6 +32,7 @@ class DetectorProbe(Probe):
     """Emits the calls; `places` has the step of each place in the program, by number."""
 
     alone = True  # blocks follow one another on one thread
+    any_order = True  # stamps have a block's place in their order
 
     def prepare(self, program: Program, words: Words) -> None:
         self.program = program
@@ -68,7 +69,7 @@ class DetectorProbe(Probe):
         fresh, on = b.label("fresh"), b.label("begun")
         b.branch(b.value(f"icmp eq i32 %state, {START}"), fresh, on)
         b.place(fresh)
-        self._call(at, "begin", self._block_number(at), self._warp(at), self._wide(at, at.mask))
+        self._call(at, "begin", self._place_of_block(at), self._warp(at), self._wide(at, at.mask))
         b.jump(on)
         b.place(on)
 
@@ -359,13 +360,8 @@ class DetectorProbe(Probe):
     def _warp(self, at: Emission) -> str:
         return self._wide(at, "%warp")
 
-    def _block_number(self, at: Emission) -> str:
-        b = at.builder
-        wide = {part: self._wide(at, f"%ctaid_{part}") for part in "xyz"}
-        rows = b.value(f"mul i64 {wide['z']}, {self._wide(at, '%nctaid_y')}")
-        row = b.value(f"add i64 {rows}, {wide['y']}")
-        first = b.value(f"mul i64 {row}, {self._wide(at, '%nctaid_x')}")
-        return b.value(f"add i64 {first}, {wide['x']}")
+    def _place_of_block(self, at: Emission) -> str:
+        return at.builder.load("i64", at.builder.offset("%context", 8 * SLOT["place"]))
 
 
 def strength(ordering: Ordering) -> int:

@@ -153,7 +153,7 @@ class _Reader:
 
     def _party(self, stamp: int) -> Party:
         launch = self._begun.scene.launch
-        block = (stamp >> self._memory.block_shift) - 1
+        block = self._begun.block_at((stamp >> self._memory.block_shift) - 1)
         warp, lane = (stamp >> layout.WARP_SHIFT) & 31, (stamp >> layout.LANE_SHIFT) & 31
         step = self._probe.places[(stamp >> layout.PLACE_SHIFT) & (layout.PLACES - 1)]
         thread: Dim3 = unflatten(32 * warp + lane, launch.block)

@@ -3,10 +3,10 @@
 Belongs here: numbers that both sides share, the Python that fills tables and the compiled functions that use
 them. All words have 64 bits; `S` is the address of a worker's state.
 
-A **stamp** says who accessed a place when: from the highest bit, the block's number plus one, the warp's
-time, its number (5 bits), the lane (5), the place in the program (11) and the strength of the access (2). A
-warp's time grows whenever it synchronises, so of one block's stamps all below `FLOORS` are ordered before
-everything that a warp does now: the test that nearly every access passes is one comparison.
+A **stamp** says who accessed a place when: from the highest bit, the block's place in the order of the blocks
+plus one, the warp's time, its number (5 bits), the lane (5), the place in the program (11) and the strength
+of the access (2). A warp's time grows whenever it synchronises, so of one block's stamps all below `FLOORS`
+are ordered before everything that a warp does now: the test that most accesses pass is one comparison.
 """
 
 from __future__ import annotations
