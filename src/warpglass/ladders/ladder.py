@@ -66,9 +66,9 @@ class PackagedLadder:
     ) -> Iterator[Trial]:
         table = self.problem.tables[name]
         size = options.size if options.size is not None or not options.small else table.small
-        case = self.problem.case(name, size, options.dtype, options.data, options.seed)
-        arrays = DeviceArrays(case, backend)
         block = self.problem.check_block(table.block if options.block is None else options.block)
+        case = self.problem.case(name, table.fitting(size, block), options.dtype, options.data, options.seed)
+        arrays = DeviceArrays(case, backend)
         setting = Setting(name, table.title, block, options.final, options.timeout)
         for defective in (False, True):
             chosen = [rung for rung in rungs if rung.table == name and bool(rung.defect) is defective]

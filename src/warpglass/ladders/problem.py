@@ -35,13 +35,24 @@ C_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table of a ladder: the rungs that share arrays, and what a bench runs unless told otherwise."""
+    """One table of a ladder: the rungs that share arrays, and what a bench runs unless told otherwise.
+
+    A table whose kernels run as a single block takes `capacity` elements for each of its threads: a larger
+    size becomes that.
+    """
 
     title: str
     size: int
     dtype: str
     block: int  # threads per block
     small: int  # the size of `bench --small` and of the tests
+    capacity: int | None = None
+
+    def fitting(self, size: int | None, block: int) -> int | None:
+        """The size that the table takes for a size that is asked for (None: its own)."""
+        if self.capacity is None:
+            return size
+        return min(self.size if size is None else size, self.capacity * block)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +109,8 @@ class Problem:
     """A ladder's problem.
 
     `signature` names the arrays and scalars that a user's kernel gets (`bench LADDER --add FILE:KERNEL`), in
-    order, and `shape` its launch for a case and a block size. `size_means` completes "size: ...".
+    order, and `shape` its launch for a case and a block size. `size_means` completes "size: ...". Problems whose
+    `work` grows faster than their size say how, so that a bench can say first how long a larger one takes.
     """
 
     name: str
@@ -113,6 +125,7 @@ class Problem:
     smallest: int = 0
     largest: int = 2**31 - 1
     blocks: tuple[int, ...] = (32, 64, 128, 256, 512, 1024)
+    work: Callable[[int], float] | None = None
 
     def case(self, table: str, size: int | None, dtype: str | None, data: str | None, seed: int) -> Case:
         """Make an instance; None means the table's own choice. ArgumentError names what is not taken."""
