@@ -9,10 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
-
 from warpglass.ladders.reduction.ladder import LADDER
-from warpglass.ladders.reduction.problem import TABLES, make_input, reference_sum
+from warpglass.ladders.reduction.problem import PROBLEM
 from warpglass.ladders.trial import Options
 from warpglass.report.figures import format_sum
 
@@ -26,13 +24,14 @@ def run(command: list[str], folder: Path, **variables: str) -> subprocess.Comple
 
 
 def test_table_has_the_launches_and_the_sum_of_today() -> None:
-    table = TABLES["global"]
-    dtype = np.dtype(table.dtype)
-    total = format_sum(reference_sum(make_input(table.size, dtype)).value)
-    rungs = [rung for rung in LADDER.rungs(Options()) if rung.table == "global" and rung.host is None]
+    table = PROBLEM.tables["global"]
+    case = PROBLEM.case("global", None, None, None, 0)
+    total = format_sum(case.expected(0)["sum"].value.item())
+    rungs = [rung for rung in LADDER.rungs(Options()) if rung.table == "global" and rung.shape is not None]
     for number, rung in enumerate(rungs, 2):
-        grid = rung.shape(table.size, table.block, dtype.itemsize).grid
-        kernel = re.escape(rung.cuda_name(dtype, table.block))
+        assert rung.shape is not None
+        grid = rung.shape(case, table.block).grid
+        kernel = re.escape(rung.kernels[0].cuda.format(type="double", block=table.block))
         row = rf"^ +{number} +\S+ \S+ {total} +<<<{grid}, {table.block}>>> {kernel} +C\+\+ .* yes$"
         assert re.search(row, README, re.MULTILINE), row
     assert "They say nothing about a GPU's" in README

@@ -20,25 +20,28 @@ SCHEMA = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One rung in one language: what ran, how long it took, whether the result is right.
+    """One rung in one language, or a library's function: what ran, how long it took, whether it is right.
 
     `seconds` is the median of `repeats`; None, like everything that follows from it, if the run failed, and
     `failure` says why. Grid, block and shared bytes are None for the host's own computation. Speedups are
-    against the previous rung of the same table and language, and against its first. `metrics` and their
-    `labels` are of the rung's first launch, counted by the engine wherever the times are from; None if nobody
-    asked for them.
+    against the previous rung of the same table and language, and against its first. `sum` is the result where
+    that is one number. Of many, `expected`, `error` and `bound` are those of the element furthest beyond its
+    bound: `array`[`index`], one of `wrong` elements. `transfer_seconds` is what copying the inputs to the
+    device and the results back takes, which is not in `seconds`; None where nothing is copied. `metrics` and
+    their `labels` are of the rung's first launch, counted by the engine wherever the times are from; None if
+    nobody asked for them.
     """
 
     rung: str
-    language: str
+    language: str  # "cuda", "python", or a library: "numpy", "cupy", ...
     kernel: str
     table: str
     title: str
     as_written: bool
     size: int
     dtype: str
-    grid: int | None
-    block: int | None
+    grid: int | tuple[int, ...] | None  # of the first launch
+    block: int | tuple[int, ...] | None
     shared: int | None
     final: str
     label: str | None  # "engine", "gpu" or "host": whose time it is
@@ -53,6 +56,11 @@ class Row:
     error: float | None
     bound: float | None
     verified: bool
+    array: str | None = None
+    index: tuple[int, ...] | None = None
+    wrong: int = 0
+    launches: int = 0
+    transfer_seconds: float | None = None
     failure: str | None = None
     metrics: Mapping[str, float] | None = None  # by nvprof's names
     labels: Mapping[str, str] | None = None  # how certain each of them is
@@ -92,7 +100,9 @@ def from_json(text: str, where: str = "record") -> Record:
         schema = data["schema"]
         if schema != SCHEMA:
             raise WarpglassError(f"{where}: schema {schema}; this version reads schema {SCHEMA}")
-        rows = tuple(Row(**{**_known(Row, row), "repeats": tuple(row["repeats"])}) for row in data["rows"])
+        rows = tuple(
+            Row(**{key: _tuples(value) for key, value in _known(Row, row).items()}) for row in data["rows"]
+        )
         return Record(**{**_known(Record, data), "rows": rows})
     except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as problem:
         raise WarpglassError(f"{where} is no warpglass record: {problem}") from problem
@@ -105,6 +115,11 @@ def _finite(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_finite(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _tuples(value: Any) -> Any:
+    """JSON's arrays as the tuples that rows hold."""
+    return tuple(value) if isinstance(value, list) else value  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
 
 
 def _known(kind: type[Row | Record], data: dict[str, Any]) -> dict[str, Any]:

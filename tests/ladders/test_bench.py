@@ -56,6 +56,9 @@ class FakeBackend:
     def copy(self, source: Any, target: Any) -> None:
         target[:] = source
 
+    def part(self, array: Any, start: int, stop: int | None = None) -> Any:
+        return array[start:stop]
+
     def flush_caches(self) -> None:
         pass
 

@@ -10,18 +10,19 @@ import os
 from functools import cache
 from itertools import product
 
-import numpy as np
 import pytest
 
 from warpglass import lab, source
 from warpglass.engine.backend import Backend
 from warpglass.errors import KernelFault
+from warpglass.ladders.problem import Case
 from warpglass.ladders.reduction.ladder import LADDER
-from warpglass.ladders.reduction.problem import INPUTS, check_dtype, make_input
-from warpglass.ladders.reduction.rung import BLOCKS, ReductionRung
-from warpglass.ladders.reduction.trial import Input, KernelTrial, Setting
+from warpglass.ladders.reduction.problem import INPUTS, PROBLEM
+from warpglass.ladders.run import DeviceArrays, KernelTrial, Setting
+from warpglass.ladders.rung import Rung
 from warpglass.ladders.trial import Final, Language, Options, Toolchain, Verdict
 
+BLOCKS = PROBLEM.blocks
 AWKWARD = (0, 1, 31, 33, 1000)
 LARGE = 1_000_003
 DTYPES = ("float32", "float64", "int32", "int64")
@@ -48,7 +49,7 @@ def backend(request: pytest.FixtureRequest) -> Backend:
 
 def judge(
     backend: Backend,
-    rung: ReductionRung,
+    rung: Rung,
     language: Language,
     n: int,
     dtype: str,
@@ -56,32 +57,35 @@ def judge(
     kind: str = "random",
     final: Final = "host",
 ) -> Verdict:
-    data = Input(numbers(n, dtype, kind), backend)
-    trial = KernelTrial(rung, language, data, Setting(rung.table, block, final, 60.0), TOOLCHAIN)
+    arrays = DeviceArrays(case_of(rung.table, n, dtype, kind), backend)
+    trial = KernelTrial(rung, language, arrays, Setting(rung.table, "", block, final, 60.0), TOOLCHAIN)
     trial.restore()
     trial.run()
     return trial.judge()
 
 
 @cache
-def numbers(n: int, dtype: str, kind: str) -> np.ndarray:
-    return make_input(n, check_dtype(dtype), kind, seed=n)
+def case_of(table: str, n: int, dtype: str, kind: str) -> Case:
+    return PROBLEM.case(table, n, dtype, kind, seed=n)
 
 
-def names(rung: ReductionRung) -> str:
+def elements_per_thread(rung: Rung, block: int) -> int:
+    assert rung.shape is not None
+    return 8 // rung.shape(case_of(rung.table, 8 * block, "float64", "random"), block).grid3[0]
+
+
+def names(rung: Rung) -> str:
     return rung.name
 
 
 @pytest.mark.parametrize(("block", "dtype"), tuple(product(BLOCKS, DTYPES)))
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("rung", KERNELS, ids=names)
-def test_awkward_sizes(
-    backend: Backend, rung: ReductionRung, language: Language, block: int, dtype: str
-) -> None:
+def test_awkward_sizes(backend: Backend, rung: Rung, language: Language, block: int, dtype: str) -> None:
     if not FULL and (block, dtype) not in SOME_PAIRS:
         pytest.skip("WARPGLASS_TESTS=full runs this pair of block size and element type")
     # Just below, at and above what a block covers: the places where a tail begins.
-    span = block * rung.elements_per_thread
+    span = block * elements_per_thread(rung, block)
     for n in (*AWKWARD, span - 1, span, span + 1, 3 * span + block + 1):
         verdict = judge(backend, rung, language, n, dtype, block)
         assert verdict.verified, f"n = {n}: {verdict}"
@@ -90,9 +94,7 @@ def test_awkward_sizes(
 @pytest.mark.parametrize(("block", "dtype"), [(64, "float64"), (512, "int64"), (1024, "int32")])
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("rung", KERNELS, ids=names)
-def test_large_odd_size(
-    backend: Backend, rung: ReductionRung, language: Language, block: int, dtype: str
-) -> None:
+def test_large_odd_size(backend: Backend, rung: Rung, language: Language, block: int, dtype: str) -> None:
     verdict = judge(backend, rung, language, LARGE, dtype, block)
     assert verdict.verified, verdict
 
@@ -100,7 +102,7 @@ def test_large_odd_size(
 @pytest.mark.parametrize("kind", INPUTS)
 @pytest.mark.parametrize(("block", "dtype"), [(128, "int32"), (128, "uint64"), (256, "float32")])
 @pytest.mark.parametrize("rung", KERNELS, ids=names)
-def test_adversarial_inputs(backend: Backend, rung: ReductionRung, block: int, dtype: str, kind: str) -> None:
+def test_adversarial_inputs(backend: Backend, rung: Rung, block: int, dtype: str, kind: str) -> None:
     for language in LANGUAGES:
         verdict = judge(backend, rung, language, 20_011, dtype, block, kind)
         assert verdict.verified, f"{language}: {verdict}"
@@ -109,22 +111,20 @@ def test_adversarial_inputs(backend: Backend, rung: ReductionRung, block: int, d
 @pytest.mark.parametrize("n", [0, 1, 300_007])
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("rung", KERNELS, ids=names)
-def test_final_sum_by_further_launches(
-    backend: Backend, rung: ReductionRung, language: Language, n: int
-) -> None:
+def test_final_sum_by_further_launches(backend: Backend, rung: Rung, language: Language, n: int) -> None:
     verdict = judge(backend, rung, language, n, "float64", 64, final="launch")
     assert verdict.verified, verdict
 
 
 @pytest.mark.parametrize("rung", AS_WRITTEN, ids=names)
-def test_as_written_is_right_for_whole_blocks(rung: ReductionRung) -> None:
+def test_as_written_is_right_for_whole_blocks(rung: Rung) -> None:
     for language in rung.languages:
         verdict = judge(lab.backend("cpu"), rung, language, 4 * 8 * 512, "float64", 512)
         assert verdict.verified, f"{language}: {verdict}"
 
 
 @pytest.mark.parametrize("rung", AS_WRITTEN, ids=names)
-def test_as_written_is_wrong_at_a_broken_block(rung: ReductionRung) -> None:
+def test_as_written_is_wrong_at_a_broken_block(rung: Rung) -> None:
     backend = lab.backend("cpu")
     for language in rung.languages:
         fault: KernelFault | None = None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ..errors import ArgumentError
 
 if TYPE_CHECKING:
-    from .trial import Ladder
+    from .ladder import PackagedLadder
 
 
 def ladder_names() -> tuple[str, ...]:
@@ -21,9 +21,9 @@ def ladder_names() -> tuple[str, ...]:
     return tuple(sorted(found.name for found in pkgutil.iter_modules(__path__) if found.ispkg))
 
 
-def find_ladder(name: str) -> Ladder:
+def find_ladder(name: str) -> PackagedLadder:
     """Return the ladder of that name, or say which ones there are."""
     if name not in ladder_names():
         raise ArgumentError(f"no ladder {name!r}; there is: {', '.join(ladder_names())}")
-    ladder: Ladder = importlib.import_module(f"{__name__}.{name}.ladder").LADDER
+    ladder: PackagedLadder = importlib.import_module(f"{__name__}.{name}.ladder").LADDER
     return ladder

@@ -84,6 +84,7 @@ class Run:
         self._arrays = arrays
         self._timeout = setting.timeout
         self.label = "host"
+        self.depth: int | None = None  # for programs whose launches decide it; else Rung.depth
 
     def __getitem__(self, name: str) -> Any:
         """A scalar of the case by its name, or one of its arrays, on the device."""
@@ -142,6 +143,7 @@ class KernelTrial:
         self._scratch: dict[str, Any] = {}
         self._compiled: dict[str, Compiled] = {}
         self._kept: dict[str, Array] = {}
+        self._depth: int | None = None
         first = self.kernel_name(rung.kernels[0].name)
         shape = rung.shape(arrays.case, setting.block) if rung.shape else None
         self.card = _card(rung, language, arrays.case, setting, first, shape)
@@ -155,12 +157,14 @@ class KernelTrial:
         run = Run(self, self._arrays, self._setting)
         assert self._rung.program is not None
         self._rung.program(run)
-        self._kept = run.kept
+        self._kept, self._depth = run.kept, run.depth
         return Timing(run.seconds, run.label, tuple(run.launched))
 
     def judge(self) -> Verdict:
         """Compare every result with the truth."""
-        depth = self._rung.depth(self._arrays.case, self._setting.block) if self._rung.depth else 0
+        depth = self._depth
+        if depth is None:
+            depth = self._rung.depth(self._arrays.case, self._setting.block) if self._rung.depth else 0
         expected = self._arrays.expected(depth)
         found = {name: self._kept[name] if name in self._kept else self._to_host(name) for name in expected}
         return judge(found, expected)

@@ -1,17 +1,16 @@
-"""Compile every kernel of every ladder and put the PTX into the package: `python -m warpglass.ladders.ship`.
+"""Compile the kernels of the ladders and put the PTX into the package: `python -m warpglass.ladders.ship`.
 
 Belongs here: which kernels ship, namely those that a bench can ask for: all rungs, as-written ones too, in
 both languages, for every element type and block size. Machines without a compiler run these. A test fails
-when an archive is out of date.
+when an archive is out of date. Names of ladders may follow the command; all without.
 """
 
 from __future__ import annotations
 
 import importlib
 import itertools
-import pkgutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,12 +20,11 @@ import numpy as np
 from .. import ladders
 from ..engine.backend import Launch, Outcome
 from ..source import from_numba, load, shipped
-from .trial import Ladder, Options, Toolchain
+from .ladder import PackagedLadder
+from .run import KernelTrial
+from .trial import Options, Toolchain
 
-ELEMENT_TYPES = ("float32", "float64", "int32", "int64", "uint32", "uint64")
-BLOCKS = (64, 128, 256, 512, 1024)
 TARGET = "sm_90"
-SIZE = 4096
 
 
 class NoDevice:
@@ -61,28 +59,29 @@ class NoDevice:
         """Do nothing."""
 
 
-def all_ladders() -> Iterator[tuple[Path, Ladder]]:
-    """Yield every ladder with its folder."""
-    for found in pkgutil.iter_modules(ladders.__path__):
-        if found.ispkg:
-            module = importlib.import_module(f"{ladders.__name__}.{found.name}.ladder")
-            yield Path(str(module.__file__)).parent, module.LADDER
+def all_ladders(names: Sequence[str] = ()) -> Iterator[tuple[Path, PackagedLadder]]:
+    """Yield every ladder, or those named, with its folder."""
+    for name in names or ladders.ladder_names():
+        ladder = ladders.find_ladder(name)
+        folder = importlib.import_module(f"{ladders.__name__}.{name}").__path__[0]
+        yield Path(folder), ladder
 
 
-def compile_ladder(ladder: Ladder) -> None:
+def compile_ladder(ladder: PackagedLadder) -> None:
     """Obtain every kernel that the ladder can ask for."""
     toolchain = Toolchain(
         open_cuda=partial(load, target=TARGET), open_python=partial(from_numba, target=TARGET)
     )
-    for dtype, block in itertools.product(ELEMENT_TYPES, BLOCKS):
-        options = Options(size=SIZE, dtype=dtype, block=block, as_written=True)
+    for dtype, block in itertools.product(ladder.problem.dtypes, ladder.problem.blocks):
+        options = Options(small=True, dtype=dtype, block=block, as_written=True)
         for trial in ladder.trials(options, NoDevice(), toolchain):
-            trial.run()
+            if isinstance(trial, KernelTrial):
+                trial.run()
 
 
 def main() -> None:
-    """Write the archive of every ladder."""
-    for folder, ladder in all_ladders():
+    """Write the archives."""
+    for folder, ladder in all_ladders(sys.argv[1:]):
         with shipped.record(fresh=True) as entries:
             compile_ladder(ladder)
         archive = folder / shipped.ARCHIVE

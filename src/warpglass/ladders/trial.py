@@ -1,18 +1,17 @@
 """What a bench asks of a ladder: a list of trials, each one kernel that can be restored, launched and judged.
 
-Belongs here: the options of a bench, the way to a compiled kernel, and the protocols. A ladder's own folder
-implements them; bench.py times the trials without knowing which ladder they come from.
+Belongs here: the options of a bench, the way to a compiled kernel, and the protocols. run.py implements them;
+measure.py times the trials without knowing which ladder they come from.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
-from ..engine.backend import Backend
 from ..source.compiled import Source
 from .rung import Claim, KernelFunction, Language, Shape
 
@@ -151,21 +150,3 @@ class Explained(Protocol):
 
     @property
     def defect(self) -> str: ...
-
-
-class Ladder(Protocol):
-    """A ladder as the bench and the command line see it."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def title(self) -> str: ...
-
-    def rungs(self, options: Options) -> Sequence[Explained]:
-        """The rungs that the options select, in order; ArgumentError names unknown ones."""
-        ...
-
-    def trials(self, options: Options, backend: Backend, toolchain: Toolchain) -> Sequence[Trial]:
-        """One trial per selected rung and language, in the order of the tables."""
-        ...

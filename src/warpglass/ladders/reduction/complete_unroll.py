@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from warpglass.ladders.reduction.rung import ReductionRung
+from warpglass.ladders.reduction.rung import reduction_rung
 from warpglass.ladders.rung import Claim
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def specialise(block_size: int) -> Callable[..., None]:  # noqa: C901 (written o
     return complete_unroll
 
 
-RUNG = ReductionRung(
+RUNG = reduction_rung(
     name="complete_unroll",
     file=Path(__file__),
     explanation=__doc__ or "",

@@ -11,7 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from warpglass.ladders.reduction.rung import ReductionRung
+from warpglass.ladders.reduction.rung import reduction_rung
 
 if TYPE_CHECKING:
     cuda: Any = ...  # the front end supplies it when it compiles the kernel
@@ -91,7 +91,7 @@ def complete_unroll_warps8(x: Any, partial: Any, n: Any) -> None:  # noqa: C901 
             partial[cuda.blockIdx.x] = 0
 
 
-RUNG = ReductionRung(
+RUNG = reduction_rung(
     name="complete_unroll_warps8",
     file=Path(__file__),
     explanation=__doc__ or "",

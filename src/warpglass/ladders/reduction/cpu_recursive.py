@@ -13,7 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from warpglass.ladders.reduction.problem import Array, Number
-from warpglass.ladders.reduction.rung import ReductionRung
+from warpglass.ladders.reduction.rung import reduction_rung
 
 
 def cpu_recursive(x: Array) -> Number:
@@ -28,7 +28,7 @@ def cpu_recursive(x: Array) -> Number:
     return x[0].item()
 
 
-RUNG = ReductionRung(
+RUNG = reduction_rung(
     name="cpu_recursive",
     file=Path(__file__),
     explanation=__doc__ or "",

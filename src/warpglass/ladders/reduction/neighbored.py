@@ -14,7 +14,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from warpglass.ladders.reduction.rung import ReductionRung
+from warpglass.ladders.reduction.rung import reduction_rung
 from warpglass.ladders.rung import Claim
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def neighbored(x: Any, partial: Any, n: Any) -> None:
             partial[cuda.blockIdx.x] = 0
 
 
-RUNG = ReductionRung(
+RUNG = reduction_rung(
     name="neighbored",
     file=Path(__file__),
     explanation=__doc__ or "",

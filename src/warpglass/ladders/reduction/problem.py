@@ -21,47 +21,28 @@ Integers wrap modulo 2^32 or 2^64 and modular addition is associative: their bou
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from ...errors import ArgumentError
+from ..problem import Array, Case, Expected, Number, Problem, Question, Table
+from ..rung import Shape
 
-Array = np.ndarray[Any, np.dtype[Any]]
-Number = float | int
-
-C_NAMES = {
-    "float32": "float",
-    "float64": "double",
-    "int32": "int",
-    "int64": "long long",
-    "uint32": "unsigned int",
-    "uint64": "unsigned long long",
-}
+DTYPES = ("float32", "float64", "int32", "int64", "uint32", "uint64")
 INPUTS = ("random", "ones", "cancelling", "extreme")
 # Kernels count elements in unsigned 32-bit integers; the last block of 8 * 1024 threads must not wrap.
 LARGEST = 2**32 - 8 * 1024
 _CHUNK = 1 << 16  # elements turned into Python numbers at a time
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
-    """One table of the ladder: the rungs that share an array, and the array's usual size."""
-
-    title: str
-    size: int
-    dtype: str
-    block: int
-
-
 # Of the two course notes: 2^24 doubles in blocks of 512, reduced in global memory; 2^22 ints in blocks of
 # 128, reduced in shared memory.
 TABLES = {
-    "global": Table("Reduction in global memory", 2**24, "float64", 512),
-    "shared": Table("Reduction in shared memory", 2**22, "int32", 128),
+    "global": Table("Reduction in global memory", 2**24, "float64", 512, small=2**18),
+    "shared": Table("Reduction in shared memory", 2**22, "int32", 128, small=2**18),
 }
 
 
@@ -73,22 +54,26 @@ class Reference:
     magnitude: float
 
 
-def check_dtype(name: str) -> np.dtype[Any]:
-    """Return the dtype of that name, or say which ones the ladder takes."""
-    try:
-        dtype = np.dtype(name)
-    except TypeError:
-        dtype = None
-    if dtype is None or dtype.name not in C_NAMES:
-        raise ArgumentError(f"dtype {name!r}: the reduction ladder takes {', '.join(C_NAMES)}")
-    return dtype
+def make_case(question: Question) -> Case:
+    """Return the array of a question and its true sum; kernels that work in global memory destroy it."""
+    x = make_input(question.size, question.dtype, question.data, question.seed)
+    known: list[Reference] = []
 
+    def expected(depth: int) -> Mapping[str, Expected]:
+        if not known:
+            known.append(reference_sum(x))
+        value = np.asarray(known[0].value, np.float64 if x.dtype.kind == "f" else x.dtype)
+        return {"sum": Expected(value, error_bound(known[0], depth, x.dtype))}
 
-def check_size(n: int) -> int:
-    """Return n if the kernels can count that many elements."""
-    if not 0 <= n <= LARGEST:
-        raise ArgumentError(f"size {n}: the reduction ladder takes 0 to {LARGEST} elements")
-    return n
+    return Case(
+        question=question,
+        arrays={"x": x},
+        written=("x",) if question.table == "global" else (),
+        scalars={"n": np.uint32(x.size)},
+        expected=expected,
+        ideal_bytes=ideal_bytes(x.size, x.dtype),
+        ideal_flops=ideal_flops(x.size),
+    )
 
 
 def make_input(n: int, dtype: np.dtype[Any], kind: str = "random", seed: int = 0) -> Array:
@@ -98,8 +83,6 @@ def make_input(n: int, dtype: np.dtype[Any], kind: str = "random", seed: int = 0
     values whose sum is small. extreme: floats over many binades, integers whose sum wraps.
     """
     rng = np.random.default_rng(seed)
-    if kind not in INPUTS:
-        raise ArgumentError(f"input {kind!r}: one of {', '.join(INPUTS)}")
     if kind == "ones":
         return np.ones(n, dtype)
     if dtype.kind == "f":
@@ -165,3 +148,17 @@ def ideal_flops(n: int) -> int:
 def _python_numbers(x: Array) -> Iterator[float]:
     pieces = (x[start : start + _CHUNK].tolist() for start in range(0, x.size, _CHUNK))
     return chain.from_iterable(pieces)
+
+
+PROBLEM = Problem(
+    name="reduction",
+    title="Sum of an array, from neighboured pairs to a kernel specialised on its block size",
+    tables=TABLES,
+    dtypes=DTYPES,
+    data=INPUTS,
+    make=make_case,
+    signature=("x", "partial", "n"),
+    shape=lambda case, block: Shape(max(1, -(-case.size // block)), block),
+    largest=LARGEST,
+    blocks=(64, 128, 256, 512, 1024),
+)

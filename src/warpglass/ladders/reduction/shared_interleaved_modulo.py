@@ -12,7 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from warpglass.ladders.reduction.rung import ReductionRung
+from warpglass.ladders.reduction.rung import reduction_rung
 from warpglass.ladders.rung import Claim
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def shared_interleaved_modulo(x: Any, partial: Any, n: Any) -> None:
         partial[cuda.blockIdx.x] = shared[0]
 
 
-RUNG = ReductionRung(
+RUNG = reduction_rung(
     name="shared_interleaved_modulo",
     file=Path(__file__),
     explanation=__doc__ or "",

@@ -11,7 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from warpglass.ladders.reduction.rung import ReductionRung
+from warpglass.ladders.reduction.rung import reduction_rung
 from warpglass.ladders.rung import Claim
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def shared_sequential(x: Any, partial: Any, n: Any) -> None:
         partial[cuda.blockIdx.x] = shared[0]
 
 
-RUNG = ReductionRung(
+RUNG = reduction_rung(
     name="shared_sequential",
     file=Path(__file__),
     explanation=__doc__ or "",

@@ -12,7 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from warpglass.ladders.reduction.rung import ReductionRung
+from warpglass.ladders.reduction.rung import reduction_rung
 from warpglass.ladders.rung import Claim
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def unroll8(x: Any, partial: Any, n: Any) -> None:
             partial[cuda.blockIdx.x] = 0
 
 
-RUNG = ReductionRung(
+RUNG = reduction_rung(
     name="unroll8",
     file=Path(__file__),
     explanation=__doc__ or "",

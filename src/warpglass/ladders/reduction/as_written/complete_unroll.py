@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from warpglass.ladders.reduction.rung import ReductionRung
+from warpglass.ladders.reduction.rung import reduction_rung
 
-RUNG = ReductionRung(
+RUNG = reduction_rung(
     name="complete_unroll_as_written",
     file=Path(__file__),
     explanation=__doc__ or "",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from warpglass.ladders.reduction.problem import Array, Number
-from warpglass.ladders.reduction.rung import ReductionRung
+from warpglass.ladders.reduction.rung import reduction_rung
 
 
 def cpu_recursive(x: Array) -> Number:
@@ -21,7 +21,7 @@ def cpu_recursive(x: Array) -> Number:
     return x[0].item() if x.size else x.dtype.type(0).item()
 
 
-RUNG = ReductionRung(
+RUNG = reduction_rung(
     name="cpu_recursive_as_written",
     file=Path(__file__),
     explanation=__doc__ or "",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from warpglass.ladders.reduction.rung import ReductionRung
+from warpglass.ladders.reduction.rung import reduction_rung
 
 if TYPE_CHECKING:
     cuda: Any = ...  # the front end supplies it when it compiles the kernel
@@ -37,7 +37,7 @@ def unroll4(x: Any, partial: Any, n: Any) -> None:
         partial[cuda.blockIdx.x] = x[base]
 
 
-RUNG = ReductionRung(
+RUNG = reduction_rung(
     name="unroll4_as_written",
     file=Path(__file__),
     explanation=__doc__ or "",
