@@ -18,6 +18,7 @@ from .barriers import names_barriers
 from .builder import Builder
 from .clock import Clock
 from .context import DEADLOCK, DONE, FAULT, RESUME, SLOT, STOPPED
+from .dispatch import TURNS, Dispatch, record_lane
 from .probes import Emission, Probe
 from .registers import Registers
 from .steps import Steps
@@ -30,9 +31,6 @@ PARAMETERS = (
     "ptr %threads_of_warp, ptr %parameters, ptr %shared, i64 %shared_address, i64 %shared_size, "
     "ptr %frame, ptr %local, ptr %sites, ptr %stop, ptr %counters, ptr %lane_buffer, ptr %lane_addresses"
 )
-
-# Backward jumps of fair loops that a warp makes before it lets the other warps of its block run.
-_TURNS = 64
 
 
 class WarpFunction:
@@ -61,9 +59,8 @@ class WarpFunction:
         self._kept += self._gates.words
         if pending.divergent_barrier and self.named:
             self._kept += [("id", block) for block in pending.resumes]
-        self._yields = sorted(pending.fair)
-        for header in self._yields:
-            self._kept += [("turn", block) for block in self._turn(header)]
+        self.dispatch = Dispatch(program, pending, steps.registers, self._kept_word)
+        self._kept += self.dispatch.words
 
     def emit(self) -> str:
         """The function's IR."""
@@ -72,12 +69,13 @@ class WarpFunction:
         for index in range(len(self.program.blocks)):
             self._block(index)
         self._ends()
+        self.dispatch.finish()
         slots = [f"  %lanes_{i} = alloca i32\n  store i32 0, ptr %lanes_{i}" for i in self._slots()]
         if self.program.strays:
             place = SLOT["warp_local"]
             slots.append(f"  %warp_local = getelementptr i64, ptr %context, i64 {place}")
             slots.append("  store ptr %local, ptr %warp_local")
-        slots.append(f"  %turns = alloca i32\n  store i32 {_TURNS}, ptr %turns")
+        slots.append(f"  %turns = alloca i32\n  store i32 {TURNS}, ptr %turns")
         head = [f"define internal i32 @warp({PARAMETERS}) alwaysinline #0 {{", "entry:"]
         return "\n".join([*head, *slots, *self.registers.declare(), *b.lines, "}"])
 
@@ -101,23 +99,12 @@ class WarpFunction:
             if isinstance(end, Barrier | WarpBarrier)
         }
 
-    @property
-    def first_yield(self) -> int | None:
-        """The least state that means the warp lets others run; None if this kernel's warps never do."""
-        if not self._yields:
-            return None
-        return RESUME + (1 if self.pending.divergent_barrier else len(self.pending.resumes))
-
-    def _turn(self, header: int) -> list[int]:
-        """The blocks where lanes may stand when a warp yields at a fair loop's header."""
-        return sorted({header} | self.pending.sets[header])
-
     # ------------------------------------------------------------------------------------ entering
     def _resume_points(self) -> None:
         b = self.builder
         resumes = self.pending.resumes
         labels = ["resume"] if self.pending.divergent_barrier else [f"resume_{r}" for r in resumes]
-        labels += [f"turn_{header}" for header in self._yields]
+        labels += [f"turn_{header}" for header in self.dispatch.yields]
         cases = " ".join(f"i32 {RESUME + k}, label %{label}" for k, label in enumerate(labels))
         b.emit(f"switch i32 %state, label %begin [ {cases} ]" if cases else "br label %begin")
         if self.pending.divergent_barrier:
@@ -128,8 +115,9 @@ class WarpFunction:
                 self.registers.restore(self.program.live[resume])
                 b.store("i32", b.load("i32", self._kept_mask(resume)), f"%lanes_{resume}")
                 b.jump(f"block_{resume}")
-        for header in self._yields:
-            self._take_turn(header)
+        for header in self.dispatch.yields:
+            b.place(f"turn_{header}")
+            self.dispatch.take_turn(header)
         b.place("begin")
         b.store("i32", "%start_mask", "%lanes_0")
         b.jump("block_0")
@@ -147,7 +135,7 @@ class WarpFunction:
             b.store("i32", b.value(f"xor i32 {kept}, {stay}"), f"%lanes_{resume}")
             b.store("i32", stay, self._kept_mask(resume))
         self.registers.restore(self._all_live())
-        self._dispatch(self.pending.resumes, source=None)
+        self.dispatch.choose(self.pending.resumes, source=None)
 
     def _all_live(self) -> frozenset[str]:
         return frozenset().union(*(self.program.live[r] for r in self.pending.resumes))
@@ -159,33 +147,13 @@ class WarpFunction:
     def _kept_word(self, word: Word) -> str:
         return self.builder.offset("%frame", f"{-4 * (1 + self._kept.index(word))}")
 
-    def _yield(self, header: int) -> None:
-        """Keep all lanes where they stand and let the other warps of the block run."""
-        b = self.builder
-        for block in self._turn(header):
-            b.store("i32", b.load("i32", f"%lanes_{block}"), self._kept_mask(block, "turn"))
-        self.registers.save(self._live_at_turn(header))
-        first = self.first_yield
-        assert first is not None
-        b.emit(f"ret i32 {first + self._yields.index(header)}")
-
-    def _take_turn(self, header: int) -> None:
-        """Go on where the warp has yielded."""
-        b = self.builder
-        b.place(f"turn_{header}")
-        for block in self._turn(header):
-            b.store("i32", b.load("i32", self._kept_mask(block, "turn")), f"%lanes_{block}")
-        self.registers.restore(self._live_at_turn(header))
-        b.jump(f"block_{header}")
-
-    def _live_at_turn(self, header: int) -> frozenset[str]:
-        return frozenset().union(*(self.program.live[block] for block in self._turn(header)))
-
     # ------------------------------------------------------------------------------------ blocks
     def _block(self, index: int) -> None:
         b = self.builder
         block = self.program.blocks[index]
         b.place(f"block_{index}")
+        live = self.program.live
+        self.registers.enter(frozenset().union(*(live[after] for after in block.successors)))
         mask = "-1" if self.full[index] else b.load("i32", f"%lanes_{index}")
         b.store("i32", "0", f"%lanes_{index}")
         blend = self._blend(index)
@@ -208,8 +176,8 @@ class WarpFunction:
         b = self.builder
         match block.end:
             case Jump(target):
-                self._send(index, target, mask)
-                self._dispatch((target,), index)
+                self.dispatch.send(index, target, mask)
+                self.dispatch.choose((target,), index)
             case Branch():
                 self._branch(index, block.end, mask)
             case Switch():
@@ -219,14 +187,14 @@ class WarpFunction:
             case WarpBarrier(resume=resume):
                 if self.pending.sets[index]:
                     self._gates.arrive(index, mask)
-                self._send(index, resume, mask)
-                self._dispatch((resume,), index)
+                self.dispatch.send(index, resume, mask)
+                self.dispatch.choose((resume,), index)
             case Exit():
-                self._dispatch((), index)
+                self.dispatch.choose((), index)
             case Trap(step):
                 self.traps.append(step.number)
                 b.store("i64", str(-len(self.traps)), b.offset("%context", 8 * SLOT["fault_site"]))
-                self._record_lane(mask)
+                record_lane(b, mask)
                 b.jump("fault")
 
     def _branch(self, index: int, end: Branch, mask: str) -> None:
@@ -243,9 +211,9 @@ class WarpFunction:
         emission = Emission(self.steps.lanes, mask)
         for probe in self.probes:
             probe.branch(emission, end, taken, together=False)
-        self._send(index, end.taken, taken)
-        self._send(index, end.other, other, add=end.taken == end.other)
-        self._dispatch((end.taken, end.other), index)
+        self.dispatch.send(index, end.taken, taken)
+        self.dispatch.send(index, end.other, other, add=end.taken == end.other)
+        self.dispatch.choose((end.taken, end.other), index)
 
     def _uniform_branch(self, index: int, end: Branch, mask: str, condition: Value) -> None:
         b = self.builder
@@ -256,8 +224,8 @@ class WarpFunction:
         b.branch(condition.ir, yes, no)
         for label, target in ((yes, end.taken), (no, end.other)):
             b.place(label)
-            self._send(index, target, mask)
-            self._dispatch((target,), index)
+            self.dispatch.send(index, target, mask)
+            self.dispatch.choose((target,), index)
 
     def _switch(self, index: int, end: Switch, mask: str) -> None:
         b = self.builder
@@ -275,9 +243,9 @@ class WarpFunction:
                 equal = b.value(f"icmp eq <32 x i32> {numbers}, splat (i32 {case})")
                 here = b.value(f"and i32 {b.mask_bits(equal)}, {mask}")
                 mask = b.value(f"xor i32 {here}, {mask}")
-            self._send(index, target, here, add=target in sent)
+            self.dispatch.send(index, target, here, add=target in sent)
             sent.add(target)
-        self._dispatch(end.targets, index)
+        self.dispatch.choose(end.targets, index)
 
     def _uniform_switch(self, index: int, end: Switch, mask: str, number: str) -> None:
         b = self.builder
@@ -286,73 +254,8 @@ class WarpFunction:
         b.emit(f"switch i32 {number}, label %{labels[end.targets[-1]]} [ {cases} ]")
         for target, label in labels.items():
             b.place(label)
-            self._send(index, target, mask)
-            self._dispatch((target,), index)
-
-    def _send(self, index: int, target: int, lanes: str, add: bool = False) -> None:
-        """Put lanes in front of a block, beside those that may wait there already."""
-        b = self.builder
-        if self.program.blocks[target].only_exits:
-            return
-        if add or target in self.pending.sets[index]:
-            lanes = b.value(f"or i32 {b.load('i32', f'%lanes_{target}')}, {lanes}")
-        b.store("i32", lanes, f"%lanes_{target}")
-
-    def _dispatch(self, targets: Sequence[int], source: int | None) -> None:
-        """Go to the lowest block that has lanes, among the targets and the blocks where lanes may wait."""
-        b = self.builder
-        waiting = self.pending.sets[source] if source is not None else frozenset(self.pending.resumes)
-        real = {target for target in targets if not self.program.blocks[target].only_exits}
-        candidates = sorted(real | waiting)
-        if source is not None and any(target in self.pending.fair and target <= source for target in real):
-            # The lanes of a fair loop take turns with all others: the next block in cyclic order.
-            candidates = [c for c in candidates if c > source] + [c for c in candidates if c <= source]
-        # If no target is an exit, someone is sure to be at the last of them once the others are empty.
-        everyone_stays = len(real) == len(set(targets)) and source is not None
-        certain = next((c for c in reversed(candidates) if c in real), None) if everyone_stays else None
-        for candidate in candidates:
-            if candidate == certain:
-                self._go(candidate, source)
-                return
-            there, further = b.label("go"), b.label("next")
-            lanes = b.load("i32", f"%lanes_{candidate}")
-            b.branch(b.value(f"icmp ne i32 {lanes}, 0"), there, further)
-            b.place(there)
-            self._go(candidate, source)
-            b.place(further)
-        b.jump("leave")
-
-    def _go(self, target: int, source: int | None) -> None:
-        b = self.builder
-        if source is not None and target <= source:
-            stop = b.value("load volatile i32, ptr %stop")
-            on, off = b.label("on"), b.label("off")
-            b.branch(b.value(f"icmp ne i32 {stop}, 0"), off, on, unlikely=True)
-            b.place(off)
-            b.store("i64", str(target), b.offset("%context", 8 * SLOT["fault_site"]))
-            self._record_lane(b.load("i32", f"%lanes_{target}"))
-            b.jump("stopped")
-            b.place(on)
-            if target in self.pending.fair:
-                self._spend_turn(target)
-        b.jump(f"block_{target}")
-
-    def _spend_turn(self, header: int) -> None:
-        """Yield once the warp has used up its turns at this loop."""
-        b = self.builder
-        left = b.value(f"sub i32 {b.load('i32', '%turns')}, 1")
-        b.store("i32", left, "%turns")
-        over, go_on = b.label("over"), b.label("turn")
-        b.branch(b.value(f"icmp eq i32 {left}, 0"), over, go_on, unlikely=True)
-        b.place(over)
-        self._yield(header)
-        b.place(go_on)
-
-    def _record_lane(self, mask: str) -> None:
-        """Tell the engine the lowest lane of those that fault or were stopped."""
-        b = self.builder
-        lane = b.call("i32", "llvm.cttz.i32", [("i32", mask), ("i1", "false")])
-        b.store("i64", b.value(f"zext i32 {lane} to i64"), b.offset("%context", 8 * SLOT["fault_lane"]))
+            self.dispatch.send(index, target, mask)
+            self.dispatch.choose((target,), index)
 
     # ------------------------------------------------------------------------------------ leaving
     def _barrier(self, index: int, end: Barrier, mask: str) -> None:
@@ -376,7 +279,7 @@ class WarpFunction:
         kept = self._kept_mask(end.resume)
         b.store("i32", b.value(f"or i32 {b.load('i32', kept)}, {mask}"), kept)
         self.registers.save(live, mask)
-        self._dispatch((), index)
+        self.dispatch.choose((), index)
 
     def _barrier_number(self, end: Barrier) -> Value:
         """Which of the block's barriers an instruction names."""
@@ -413,10 +316,5 @@ class WarpFunction:
         b = self.builder
         b.place("look")
         self._gates.look()
-        for candidate in sorted(self._gates.ahead):
-            there, further = b.label("go"), b.label("next")
-            b.branch(b.value(f"icmp ne i32 {b.load('i32', f'%lanes_{candidate}')}, 0"), there, further)
-            b.place(there)
-            self._go(candidate, len(self.program.blocks))
-            b.place(further)
+        self.dispatch.choose_ahead(self._gates.ahead)
         b.emit(f"ret i32 {DEADLOCK}")
