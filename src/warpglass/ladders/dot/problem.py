@@ -1,0 +1,119 @@
+"""The problem of the dot ladder: the sum of x[i] * y[i].
+
+The error bound. A product is rounded once, and an addition returns (a + b)(1 + d), |d| <= u. If the product
+of elements i goes through at most k roundings, its own included, on its way into the result, the computed
+value is sum(x_i y_i (1 + t_i)) with |t_i| <= gamma_k, in whatever order (Higham, section 3.1). A rung states
+its k (`depth`): the product, the additions of one thread, the additions of the block. The host adds the
+blocks' sums with math.fsum: one more rounding, to float64, and one for the reference:
+
+    bound = (gamma_k + 2^-53 (2 + gamma_k)) sum|x_i y_i|
+
+The reference is exact but for that rounding: a product of two float64 is the sum of two float64, its rounded
+value and its error, which Dekker's method computes. No product here over- or underflows. Integers wrap modulo
+2^32 or 2^64, in any order: their bound is 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..problem import Array, Case, Expected, Number, Problem, Question, Table
+from ..rounding import gamma
+from ..rung import Shape
+
+# The notes' grid for their 33 * 1024 elements; with more elements every thread takes several.
+MOST_BLOCKS = 132
+
+
+def make_case(question: Question) -> Case:
+    """Return two arrays of `size` elements, and room for their products and for the sums of the blocks."""
+    x, y = _inputs(question)
+
+    def expected(depth: int) -> Mapping[str, Expected]:
+        if x.dtype.kind != "f":
+            with np.errstate(over="ignore"):
+                return {"dot": Expected(np.asarray(host_sum(x * y), x.dtype))}
+        magnitude = float(np.abs(x.astype(np.float64) * y).sum()) * (1 + 2.0**-40)  # its own rounding
+        t = gamma(depth, x.dtype)
+        bound = (t + 2.0**-53 * (2 + t)) * magnitude
+        return {"dot": Expected(np.asarray(exact_dot(x, y)), bound)}
+
+    return Case(
+        question=question,
+        arrays={"x": x, "y": y, "products": np.zeros_like(x), "partial": np.zeros(MOST_BLOCKS, x.dtype)},
+        written=("products", "partial"),
+        scalars={"n": np.uint32(question.size)},
+        expected=expected,
+        ideal_bytes=2 * x.nbytes,
+        ideal_flops=max(0, 2 * question.size - 1),
+    )
+
+
+def _inputs(question: Question) -> tuple[Array, Array]:
+    """random: [0, 1) or 0..255. ones: a dropped element shows as a missing 1. cancelling: a sum near 0."""
+    rng = np.random.default_rng(question.seed)
+    n, dtype = question.size, question.dtype
+    if question.data == "ones":
+        return np.ones(n, dtype), np.ones(n, dtype)
+    if dtype.kind == "f":
+        x, y = (rng.random(n).astype(dtype) for _ in range(2))
+    elif question.data == "extreme":
+        limits = np.iinfo(dtype)
+        x, y = (rng.integers(limits.min, limits.max, n, dtype=dtype, endpoint=True) for _ in range(2))
+    else:
+        x, y = (rng.integers(0, 256, n, dtype=dtype) for _ in range(2))
+    if question.data == "cancelling":
+        y[1::2], x[1::2] = -y[: n - n % 2 : 2], x[: n - n % 2 : 2]
+    elif question.data == "extreme" and dtype.kind == "f":
+        x, y = (np.ldexp(a - dtype.type(0.5), rng.integers(-30, 30, n)).astype(dtype) for a in (x, y))
+    return x, y
+
+
+def exact_dot(x: Array, y: Array) -> float:
+    """The sum of the products of floats, rounded once."""
+    a, b = x.astype(np.float64), y.astype(np.float64)
+    products = a * b
+    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
+    errors = ((a_high * b_high - products) + a_high * b_low + a_low * b_high) + a_low * b_low
+    return math.fsum([*products.tolist(), *errors.tolist()])
+
+
+def _halves(a: Array) -> tuple[Array, Array]:
+    """Two numbers of at most 26 bits whose sum is `a` (Veltkamp), so that products of halves are exact."""
+    scaled = a * (2.0**27 + 1)
+    high = scaled - (scaled - a)
+    return high, a - high
+
+
+def host_sum(values: Array) -> Number:
+    """What the host makes of products or of blocks' sums: exact up to one rounding, integers wrapped."""
+    if values.dtype.kind == "f":
+        return math.fsum(values.tolist())
+    return int(np.add.reduce(values, dtype=values.dtype))
+
+
+def grid_stride(case: Case, block: int) -> Shape:
+    """Blocks enough for a thread per element, but no more than MOST_BLOCKS; a cache of a word per thread."""
+    blocks = min(MOST_BLOCKS, max(1, -(-case.size // block)))
+    return Shape(blocks, block, block * case.dtype.itemsize)
+
+
+def products_per_thread(case: Case, block: int) -> int:
+    """How many products a thread adds up at most."""
+    return -(-case.size // (int(grid_stride(case, block).grid3[0]) * block))
+
+
+PROBLEM = Problem(
+    name="dot",
+    title="Dot product, from products that the host adds to a tree in shared memory",
+    # The notes' size and block.
+    tables={"dot": Table("Dot product", 33 * 1024, "float32", 256, small=33 * 1024)},
+    dtypes=("float32", "float64", "int32", "int64"),
+    data=("random", "ones", "cancelling", "extreme"),
+    make=make_case,
+    signature=("x", "y", "partial", "n"),
+    shape=grid_stride,
+)

@@ -1,0 +1,57 @@
+"""Products on the device, their sum on the host: half of the work, and an array more to move.
+
+Every thread multiplies elements, a whole grid apart from one another, and stores the products; the host adds
+them up. The kernel needs no word from one thread to another, which is why it is so simple, but it stores n
+products that the host must fetch and read again: 4 n elements move, 2 n would do.
+
+Look at the stores: their number is what the next rungs save.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from warpglass.ladders.dot.problem import grid_stride, host_sum
+from warpglass.ladders.run import Run
+from warpglass.ladders.rung import Claim, Kernel, Rung
+
+if TYPE_CHECKING:
+    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+
+
+def products(x: Any, y: Any, z: Any, n: Any) -> None:
+    """Multiply elements, a whole grid apart."""
+    i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    while i < n:
+        z[i] = x[i] * y[i]
+        i += cuda.blockDim.x * cuda.gridDim.x
+
+
+def program(run: Run) -> None:
+    """Multiply on the device, add on the host."""
+    run.launch("products", grid_stride(run.case, run.block), "x", "y", "products", "n")
+    run.keep("dot", run.on_host(host_sum, run.to_host(run["products"])))
+
+
+RUNG = Rung(
+    name="products",
+    table="dot",
+    explanation=__doc__ or "",
+    follows=None,
+    kernels=(
+        Kernel(
+            name="products",
+            file=Path(__file__).with_suffix(".cu"),
+            cuda="products<{type}>",
+            python=products,
+        ),
+    ),
+    program=program,
+    shape=grid_stride,
+    depth=lambda case, block: 1,
+    claims=(
+        Claim("gld_efficiency", "==", 100.0),
+        Claim("gst_efficiency", "==", 100.0),
+    ),
+)

@@ -1,0 +1,51 @@
+"""Engines that look at what the launches of a ladder do: one counts them, the other checks them."""
+
+from __future__ import annotations
+
+from warpglass import source
+from warpglass.check_record import Finding
+from warpglass.engine.backend import Launch, Outcome
+from warpglass.engine.cpu import CpuBackend
+from warpglass.errors import KernelFault, KernelTimeout
+from warpglass.lab_profile import count
+from warpglass.ladders.trial import Toolchain
+from warpglass.observe.detectors import Checker
+from warpglass.observe.detectors.faults import fault_finding
+from warpglass.profile_record import Profile
+
+TOOLCHAIN = Toolchain(open_cuda=source.load, open_python=source.from_numba)
+
+
+class Counting(CpuBackend):
+    """Counts the first launch, without simulated caches; later ones just run."""
+
+    profile: Profile | None = None
+
+    def run(self, launch: Launch) -> Outcome:
+        """Count, or run."""
+        if self.profile is not None:
+            return super().run(launch)
+        self.profile = count(launch, self.model.key, caches=False)
+        return Outcome(self.profile.seconds, self.profile.time_label)
+
+
+class Checking(CpuBackend):
+    """Runs every launch under all detectors and keeps what they find; a fault is a finding, not an error."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.findings: list[Finding] = []
+        self.launches = 0
+
+    def run(self, launch: Launch) -> Outcome:
+        """Run a launch and note its findings."""
+        self.launches += 1
+        checker = Checker({})
+        try:
+            outcome, _ = self.observe(launch, checker, checker.begin)
+        except (KernelFault, KernelTimeout) as error:
+            self.findings += [fault_finding(error), *checker.findings(complete=False)]
+            self.reset()
+            return Outcome(0.0, "engine")
+        self.findings += checker.findings(complete=True)
+        return outcome
