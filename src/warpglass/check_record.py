@@ -30,6 +30,10 @@ KINDS = (
 )
 Dim3 = tuple[int, int, int]
 
+# For which orders of threads a verdict holds.
+ALL_SCHEDULES = "all schedules"
+SAME_ORDER = "all schedules with the same synchronisation order"
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -46,9 +50,12 @@ class Place:
 class Finding:
     """One defect: `kind` is one of KINDS, `severity` "error" or "warning".
 
-    `source`, `block` and `thread` are where it was found; `other_...` are the second access or the second
-    place, if there is one. `index` is the element of `array`, in C order. `count` says how often the same was
-    met. `hint` says what to add where.
+    `source`, `block` and `thread` are where it was found, `warp` and `lane` the thread's place in the block
+    and in its warp; `other_...` are the second access or the second place, if there is one. What only the
+    kernel as a whole is to blame for has the kernel's first line. `epoch` says how many barriers of the block
+    the thread had passed, None where that is not known. `index` is the element of `array`, in C order.
+    `count` says how often the same was met. `hint` says what to add where. `holds` says for which orders of
+    threads the finding holds, and `seed` which random order showed it, None for the order by number.
     """
 
     kind: str
@@ -60,17 +67,37 @@ class Finding:
     thread: Dim3 | None = None
     other_block: Dim3 | None = None
     other_thread: Dim3 | None = None
+    warp: int | None = None
+    lane: int | None = None
+    epoch: int | None = None
+    other_warp: int | None = None
+    other_lane: int | None = None
+    other_epoch: int | None = None
     array: str | None = None
     index: int | None = None
     count: int = 1
     hint: str = ""
+    holds: str = ALL_SCHEDULES
+    seed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Suppressed:
+    """A finding that is not to be reported, the entry that says so (FILE, number) and its reason."""
+
+    finding: Finding
+    file: str
+    entry: int
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What the detectors found in one launch.
+    """What the detectors found in one launch, or in several of one kernel from one place in a program.
 
-    `schedule` says in which order warps ran and for which orders the verdict holds.
+    `schedule` says in which orders the launch was run, the random ones of `seeds` included, and `holds` for
+    which orders the verdict holds. `suppressed` are findings that are not to be reported. `site` is the
+    FILE:LINE of the launch in a program that was checked as a whole, `launches` how many were made there.
     """
 
     kernel: str
@@ -81,7 +108,12 @@ class Check:
     shared: int
     findings: tuple[Finding, ...]
     schedule: str
+    holds: str = ALL_SCHEDULES
+    seeds: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
+    suppressed: tuple[Suppressed, ...] = ()
+    site: str = ""
+    launches: int = 1
     version: str = ""
     schema: int = field(default=SCHEMA)
 

@@ -23,7 +23,7 @@ from .budget import compile_deadline
 from .engine.backend import Backend, Launch, Outcome
 from .engine.limits import as_dim3
 from .errors import ArgumentError, LaunchError
-from .marks import unmark
+from .marks import purposes, unmark
 from .source import Compiled, Source
 
 Extent = int | Sequence[int]
@@ -101,7 +101,9 @@ class Launcher:
         """Launch on the default device and wait for the end."""
         plain = unmark(args)
         compiled, given = self.kernel.compile(plain), self.kernel.leaves(plain)
-        _launch(self.kernel, backend(), Launch(compiled, self.grid, self.block, given, self.shared, _TIMEOUT))
+        marks = purposes(args, self.kernel.leaves)
+        launch = Launch(compiled, self.grid, self.block, given, self.shared, _TIMEOUT, marks)
+        _launch(self.kernel, backend(), launch)
 
 
 def load(
@@ -194,14 +196,15 @@ def make_launch(
         raise ArgumentError(f"{kernel!r} is no kernel; load, compile and from_numba make one")
     if not isinstance(args, tuple | list):
         raise ArgumentError(f"{kernel.name}: args is a {type(args).__name__}; pass a tuple, as in (x, n)")
-    args = unmark(args)
+    plain = unmark(args)
     return Launch(
-        compiled=kernel.compile(args),
+        compiled=kernel.compile(plain),
         grid=as_dim3(grid, "grid"),
         block=as_dim3(block, "block"),
-        args=kernel.leaves(args),
+        args=kernel.leaves(plain),
         shared=_bytes(shared),
         timeout=_seconds(timeout),
+        purposes=purposes(args, kernel.leaves),
     )
 
 

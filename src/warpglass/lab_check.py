@@ -1,19 +1,25 @@
-"""The check's part of the wiring in lab.py: one launch under the detectors, and what they found."""
+"""The check's part of the wiring in lab.py: a launch under the detectors, and again in other orders."""
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 
 from . import __version__, lab
-from .check_record import Check, Finding
-from .engine.cpu import CpuBackend
-from .errors import ArgumentError, KernelFault, KernelTimeout
-from .marks import Marked, unmark
+from .check_record import ALL_SCHEDULES, SAME_ORDER, Check, Finding
+from .engine.backend import Launch
+from .engine.cpu import Begun, CpuBackend
+from .engine.faults import Scene
+from .engine.order import MOST, Order
+from .engine.snapshot import Snapshot
+from .errors import ArgumentError, KernelFault, KernelTimeout, raised_by_kernel
 from .observe.detectors import Checker
-from .observe.detectors.faults import fault_finding
+from .observe.detectors.witnesses import merged
 
-_SCHEDULE = "blocks in order, warps in order up to each barrier"
+_BY_NUMBER = "blocks in order, warps in order up to each barrier"
 
 
 def check(
@@ -25,49 +31,156 @@ def check(
     device: str = "cpu",
     timeout: float = 60.0,
     model: str = "h100",
+    schedules: int = 0,
+    seed: int | None = None,
 ) -> Check:
     """Run a kernel once under all detectors; results are in the arrays, `findings` in the result.
 
     Arguments are those of `run`; arrays may be marked with `out` and `all_of`. The engine runs the kernel,
     whatever GPU there is; `device` is "cpu" or "auto". A defect of the kernel, faults and timeouts included,
-    is a finding. Raises ArgumentError for arguments that do not fit and LaunchError for a launch that no GPU
-    would begin.
+    is a finding. With `schedules`, the kernel runs on copies of its arrays so many times more, each time with
+    its blocks and warps in another random order, from `seed` (default 1) on; `seed` alone is one such run.
+    Raises ArgumentError for arguments that do not fit and LaunchError for a launch that no GPU would begin.
     """
     if device not in ("cpu", "auto"):
         raise ArgumentError(f"device {device!r}: check runs kernels on the engine; pass 'cpu' or nothing")
+    seeds = seeds_of(schedules, seed)
     launch = lab.make_launch(kernel, grid, block, args, shared, timeout)
+    return examine(kernel, launch, model, seeds).check
+
+
+def seeds_of(schedules: int, seed: int | None) -> range:
+    """The seeds of the random orders that are asked for; raises ArgumentError for what is no such number."""
+    if type(schedules) is not int or schedules < 0:
+        raise ArgumentError(f"schedules is {schedules!r}; it must be a number of random orders, 0 or more")
+    if seed is None:
+        return range(1, 1 + schedules)
+    if type(seed) is not int or not 0 <= seed <= MOST + 1 - max(1, schedules):
+        raise ArgumentError(f"seed is {seed!r}; it must be a whole number from 0 to {MOST}")
+    return range(seed, seed + max(1, schedules))
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What one launch showed, and the error that it ended with when it ran by number."""
+
+    check: Check
+    error: Exception | None
+
+
+def examine(kernel: lab.Kernel, launch: Launch, model: str, seeds: Sequence[int], site: str = "") -> Examined:
+    """Make a launch under the detectors, once by number and once more for every seed."""
     place = _engine(model)
-    checker = Checker(_purposes(kernel, args))
-    fault: list[Finding] = []
-    try:
-        place.observe(launch, checker, checker.begin)
-    except (KernelFault, KernelTimeout) as error:
-        fault.append(fault_finding(error))
-        place.reset()
-    found = [*fault, *checker.findings(complete=not fault)]
-    return Check(
-        kernel=kernel.name,
-        language=kernel.language,
-        device=place.description,
-        grid=launch.grid,
-        block=launch.block,
-        shared=launch.shared,
-        findings=tuple(found),
-        schedule=f"{_SCHEDULE}; the verdict holds for {checker.holds_for}",
-        notes=checker.notes,
-        version=__version__,
+    with _turns.lock:
+        runs = _Runs(place, launch, seeds)
+        error = runs.by_number()
+        tried = () if _endless(error) else tuple(seeds)
+        if tried:
+            runs.in_other_orders(tried)
+    note = ("the launch did not end, so it was not run in other orders",) if tried != tuple(seeds) else ()
+    schedule = f"{_BY_NUMBER}; {_random(tried)}the verdict holds for {runs.holds}"
+    found = merged(runs.found, runs.others)
+    return Examined(
+        Check(
+            kernel=kernel.name,
+            language=kernel.language,
+            device=place.description,
+            grid=launch.grid,
+            block=launch.block,
+            shared=launch.shared,
+            findings=tuple(replace(finding, holds=runs.holds) for finding in found),
+            schedule=schedule,
+            holds=runs.holds,
+            seeds=tried,
+            notes=(*runs.notes, *note),
+            site=site,
+            version=__version__,
+        ),
+        error,
     )
 
 
-def _purposes(kernel: lab.Kernel, args: Sequence[object]) -> dict[int, str]:
-    """What marked arrays are for, by their position among the arguments as the engine sees them."""
-    found: dict[int, str] = {}
-    position = 0
-    for arg in args:
-        if isinstance(arg, Marked):
-            found[position] = arg.purpose
-        position += len(kernel.leaves(unmark((arg,))))
-    return found
+class _Runs:
+    """The runs of one launch; what it changes is what the run by number changes."""
+
+    def __init__(self, place: CpuBackend, launch: Launch, seeds: Sequence[int]):
+        self._place = place
+        self._launch = launch
+        self._seeds = seeds
+        self._before: Snapshot | None = None
+        self._scene: Scene | None = None
+        self.found: tuple[Finding, ...] = ()
+        self.others: list[tuple[int, tuple[Finding, ...]]] = []
+        self.notes: tuple[str, ...] = ()
+        self.holds = ALL_SCHEDULES
+
+    def by_number(self) -> Exception | None:
+        """The run whose results stay; returns what it ended with."""
+        self.found, error = self._run(None)
+        return error
+
+    def in_other_orders(self, seeds: Sequence[int]) -> None:
+        """The others, each from where the first began."""
+        assert self._before is not None, "the first run has begun"
+        assert self._scene is not None, "the first run has begun"
+        after = Snapshot(self._scene)
+        try:
+            for seed in seeds:
+                self._before.restore()
+                self.others.append((seed, self._run(Order(seed))[0]))
+        finally:
+            after.restore()
+
+    def _run(self, order: Order | None) -> tuple[tuple[Finding, ...], Exception | None]:
+        checker, failed = Checker(dict(self._launch.purposes)), None
+
+        def begin(begun: Begun) -> None:
+            if order is None and self._seeds:
+                self._scene, self._before = begun.scene, Snapshot(begun.scene)
+            checker.begin(begun)
+
+        try:
+            self._place.observe(self._launch, checker, begin, order=order)
+        except Exception as error:
+            if not (isinstance(error, KernelFault | KernelTimeout) or raised_by_kernel(error)):
+                raise
+            failed = error
+            self._place.reset()
+        if checker.holds_for == SAME_ORDER:
+            self.holds = SAME_ORDER
+        self.notes = tuple(dict.fromkeys((*self.notes, *checker.notes)))
+        found = () if failed is None else (checker.fault(failed),)
+        return (*found, *checker.findings(complete=failed is None)), failed
+
+
+def _endless(error: Exception | None) -> bool:
+    """Whether a launch was stopped because it took too long."""
+    place = error.place if isinstance(error, KernelTimeout) else None
+    return isinstance(error, KernelTimeout) and (place is None or place.kind == "timeout")
+
+
+def _random(seeds: Sequence[int]) -> str:
+    """The orders of some seeds, as words to put before others."""
+    if not seeds:
+        return ""
+    if len(seeds) == 1:
+        return f"then in the random order of seed {seeds[0]}; "
+    return f"then in {len(seeds)} random orders, seeds {seeds[0]} to {seeds[-1]}; "
+
+
+class _Turns:
+    """Checks take turns: one that resets the engine after a fault must not do so within another."""
+
+    def __init__(self) -> None:
+        self._begin()
+        if hasattr(os, "register_at_fork"):  # the lock might be held
+            os.register_at_fork(after_in_child=self._begin)
+
+    def _begin(self) -> None:
+        self.lock = threading.Lock()
+
+
+_turns = _Turns()
 
 
 @cache

@@ -5,7 +5,7 @@ Elsewhere a marked array is the array itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 OUTPUT, INPUT = "output", "input"
@@ -31,6 +31,22 @@ def out(array: object) -> Marked:
 def all_of(array: object) -> Marked:
     """Mark an array argument as input that is read whole: `check` reports elements that no thread reads."""
     return Marked(array, INPUT)
+
+
+Purposes = tuple[tuple[int, str], ...]
+
+
+def purposes(args: Sequence[object], leaves: Callable[[Sequence[object]], tuple[object, ...]]) -> Purposes:
+    """What marked arrays are for, by their position among the arguments as `leaves` takes them apart."""
+    found: list[tuple[int, str]] = []
+    position = 0
+    if not any(isinstance(arg, Marked) for arg in args):
+        return ()
+    for arg in args:
+        if isinstance(arg, Marked):
+            found.append((position, arg.purpose))
+        position += len(leaves(unmark((arg,))))
+    return tuple(found)
 
 
 def unmark(args: Sequence[object]) -> tuple[object, ...]:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..marks import Purposes
 from ..source.compiled import Compiled
 
 Dim3 = tuple[int, int, int]
@@ -51,6 +52,7 @@ class Backend(Protocol):
 
     @property
     def name(self) -> str:
+    purposes: Purposes = ()  # of marked arrays, for the checker
         """ "cpu" or "gpu"."""
         ...
 

@@ -46,6 +46,15 @@ class Chunk:
         return self.base, self.size, self.content.ctypes.data - self.base, READ | WRITE
 
 
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A heap at one moment: chunks with what was in them and who had freed them."""
+
+    chunks: list[tuple[Chunk, np.ndarray | None, tuple[Dim3, Dim3] | None]]
+    next: int
+    used: int
+
+
 class Heap:
     """All allocations of a device."""
 
@@ -91,6 +100,21 @@ class Heap:
         if len(freed) > _MEMORY:
             gone = {chunk.base for chunk in freed[: len(freed) - _MEMORY]}
             self._chunks = [chunk for chunk in self._chunks if chunk.base not in gone]
+
+    def save(self) -> Saved:
+        """All allocations as they are now, for `restore`."""
+        chunks = [
+            (chunk, None if chunk.content is None else chunk.content.copy(), chunk.freed_by)
+            for chunk in self._chunks
+        ]
+        return Saved(chunks, self._next, self._used)
+
+    def restore(self, saved: Saved) -> None:
+        """Make all allocations what they were."""
+        self._next, self._used = saved.next, saved.used
+        self._chunks = [chunk for chunk, _, _ in saved.chunks]
+        for chunk, content, freed_by in saved.chunks:
+            chunk.content, chunk.freed_by = None if content is None else content.copy(), freed_by
 
     def find(self, address: int) -> Chunk | None:
         """The chunk that an address is in or behind, None if it is none of the heap's."""

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from ...check_record import Finding
+import numpy as np
+
+from ...check_record import ALL_SCHEDULES, SAME_ORDER, Finding
 from ...codegen import Probe
+from ...engine.backend import unflatten
 from ...engine.cpu import Begun
-from ...program import Program
+from ...engine.faults import Scene
+from ...program import Program, Step
 from . import layout, native
 from .communication import Communication
+from .dependence import depends_on_order
 from .events import DetectorProbe
-from .explain import explain
+from .explain import explain, kernel_place
+from .faults import fault_finding
 from .marked import unread_inputs, unwritten_outputs
 from .memory import Memory
 
@@ -69,13 +76,35 @@ class Checker:
                 worker.words[probe.functions[name]] = address
 
     @property
+    def scene(self) -> Scene:
+        """The launch that was watched."""
+        assert self._begun is not None, "the launch has begun"
+        return self._begun.scene
+
+    @property
     def holds_for(self) -> str:
-        """For which schedules the verdict holds."""
-        if self._begun is None:
-            return "no schedule: the launch did not begin"
-        if any(one.strong for one in self._probe.orderings.values()):
-            return "all schedules in which atomic and volatile accesses come in the same order"
-        return "all schedules"
+        """For which orders of threads the verdict holds: ALL_SCHEDULES or SAME_ORDER."""
+        if self._begun is None or self._memory is None:
+            return ALL_SCHEDULES
+        probe, executable = self._probe, self._begun.scene.executable
+        depends = depends_on_order(
+            probe.program,
+            executable.code.sites,
+            probe.orderings,
+            self._racing(self._memory),
+            communicates=probe.communicates,
+        )
+        return SAME_ORDER if depends else ALL_SCHEDULES
+
+    def _racing(self, memory: Memory) -> set[int]:
+        """The steps of accesses that race, those of equal values aside."""
+        races = (layout.WARP_RACE, layout.BLOCK_RACE, layout.GRID_RACE)
+        table = memory.findings
+        rows = table[np.isin(table[:, layout.KIND], races) & (table[:, layout.SAME_VALUE] == 0)]
+        numbers = rows[:, [layout.STAMP, layout.OTHER]] >> layout.PLACE_SHIFT & layout.PLACES - 1
+        found = [self._probe.places[number] for number in np.unique(numbers)]
+        lines = {_line_of(step) for step in found if step is not None}
+        return {number for number, step in self._probe.steps.items() if _line_of(step) in lines}
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -90,6 +119,21 @@ class Checker:
             found.append(f"only the first {layout.FINDING_SLOTS} pairs of places are kept")
         return tuple(found)
 
+    def fault(self, error: BaseException) -> Finding:
+        """The finding for an error that ended the kernel, with what is known of its thread."""
+        finding = self._placed(fault_finding(error))
+        if self._begun is None or self._memory is None or finding.thread is None:
+            return finding
+        launch, epoch = self.scene.launch, None
+        x, y, _ = launch.block
+        tx, ty, tz = finding.thread
+        warp, lane = divmod(tx + x * (ty + y * tz), 32)
+        for state in self._memory.states:
+            place = int(state[layout.BLOCK])
+            if place >= 0 and unflatten(self._begun.block_at(place), launch.grid) == finding.block:
+                epoch = self._probe.epoch(int(state[layout.TIMES + warp]), state)
+        return replace(finding, warp=warp, lane=lane, epoch=epoch)
+
     def findings(self, *, complete: bool) -> tuple[Finding, ...]:
         """What was found, by severity and source line; `complete` says that the kernel came to its end."""
         if self._begun is None or self._memory is None:
@@ -102,7 +146,18 @@ class Checker:
         if complete:
             found += unwritten_outputs(self._begun, self._memory, self._purposes)
             found += unread_inputs(self._begun, self._memory, self._purposes)
-        return tuple(found)
+        return tuple(map(self._placed, found))
+
+    def _placed(self, finding: Finding) -> Finding:
+        """What only the kernel as a whole is to blame for is at its first line."""
+        if finding.source is not None or self._begun is None:
+            return finding
+        return replace(finding, source=kernel_place(self._probe))
+
+
+def _line_of(step: Step) -> tuple[object, str]:
+    """What steps that share a place have in common."""
+    return step.instruction.source or step.instruction.line, step.instruction.opcode
 
 
 def granules(begun: Begun) -> dict[str, int]:

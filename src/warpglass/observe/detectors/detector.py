@@ -19,6 +19,7 @@ class Party:
     thread: Dim3
     warp: int
     lane: int
+    epoch: int | None  # barriers of the block that it has passed
 
     def __str__(self) -> str:
         return f"block {self.block} thread {self.thread}"

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from ...codegen import Emission, Probe, Words
 from ...codegen.access import Site
 from ...codegen.builder import constant_vector
@@ -318,6 +320,10 @@ class DetectorProbe(Probe):
         """The number of a step's place in the program; steps of one source line and kind share it."""
         if step is None:
             return 0
+    def epoch(self, time: int, state: np.ndarray) -> int | None:
+        """How many barriers of the block a warp has passed at one of its times, where that is known."""
+        return time >> int(state[layout.STEPS]).bit_length() if self._uncounted else None
+
         source = step.instruction.source
         key = (source or step.instruction.line, step.instruction.opcode, part)
         number = self._numbers.get(key)

@@ -45,7 +45,7 @@ def explain(begun: Begun, memory: Memory, probe: DetectorProbe) -> list[Finding]
                 key = (finding.kind, finding.severity, lines, finding.array)
                 before = found.get(key)
                 found[key] = finding if before is None else _joined(before, finding)
-    return _one_per_cause(sorted(found.values(), key=_rank))
+    return one_per_cause(sorted(found.values(), key=_rank))
 
 
 def _finding(detector: Detector, recorded: Recorded) -> Finding:
@@ -62,6 +62,12 @@ def _finding(detector: Detector, recorded: Recorded) -> Finding:
         other_block=other.block if other is not None else None,
         other_thread=other.thread if other is not None else None,
         array=recorded.array,
+        warp=recorded.one.warp,
+        lane=recorded.one.lane,
+        epoch=recorded.one.epoch,
+        other_warp=other.warp if other is not None else None,
+        other_lane=other.lane if other is not None else None,
+        other_epoch=other.epoch if other is not None else None,
         index=recorded.index,
         count=recorded.count,
         hint=words.hint,
@@ -81,7 +87,7 @@ def _rank(finding: Finding) -> tuple[object, ...]:
     return (finding.severity, kinds.index(finding.kind), place.file, place.line, str(finding.other_source))
 
 
-def _one_per_cause(findings: list[Finding]) -> list[Finding]:
+def one_per_cause(findings: list[Finding]) -> list[Finding]:
     """Drop what follows from another finding.
 
     An undefined value is read because of a race if its line or array races; the same value is written by two
@@ -157,7 +163,9 @@ class _Reader:
         warp, lane = (stamp >> layout.WARP_SHIFT) & 31, (stamp >> layout.LANE_SHIFT) & 31
         step = self._probe.places[(stamp >> layout.PLACE_SHIFT) & (layout.PLACES - 1)]
         thread: Dim3 = unflatten(32 * warp + lane, launch.block)
-        return Party(self._place(step), unflatten(block, launch.grid), thread, warp, lane)
+        within = stamp & (1 << self._memory.block_shift) - 1
+        epoch = self._probe.epoch(within >> layout.TIME_SHIFT, self._memory.states[0])
+        return Party(self._place(step), unflatten(block, launch.grid), thread, warp, lane, epoch)
 
     def _place(self, step: Step | None) -> Place | None:
         """The line of the author's file that a step comes from, wherever it was inlined from."""
@@ -225,3 +233,18 @@ def _lane_list(mask: int) -> str:
     ends = [lane for lane in lanes if lane + 1 not in lanes]
     runs = [f"{a}-{b}" if b > a else str(a) for a, b in zip(starts, ends, strict=True)]
     return f"lane{'s' if len(lanes) > 1 else ''} {', '.join(runs)}"
+def kernel_place(probe: DetectorProbe) -> Place | None:
+    """The kernel's first line, None for PTX without line numbers."""
+    file = _main_file(probe)
+    if file is None:
+        return None
+    lines: list[int] = []
+    for block in probe.program.blocks:
+        for step in block.all_steps:
+            source = step.instruction.source
+            while source is not None and source.inlined_at is not None:
+                source = source.inlined_at
+            lines += [source.line] if source is not None and source.file == file and source.line else []
+    return Place(file, min(lines))
+
+

@@ -16,8 +16,11 @@ _HINTS = {
 }
 
 
-def fault_finding(error: KernelFault | KernelTimeout) -> Finding:
-    """The finding for an error that ended a kernel."""
+def fault_finding(error: BaseException) -> Finding:
+    """The finding for an error that ended a kernel; an exception that a Python kernel raises is a trap."""
+    if not isinstance(error, KernelFault | KernelTimeout):
+        message = f"the kernel raises {type(error).__name__}: {error}"
+        return Finding("trap", "error", message, hint=_HINTS["trap"])
     place = error.place or FaultPlace("timeout")
     return Finding(
         kind=place.kind,
