@@ -33,6 +33,7 @@ class Launch:
     args: tuple[object, ...]
     shared: int = 0  # bytes of dynamic shared memory
     timeout: float = 60.0  # seconds
+    purposes: Purposes = ()  # of marked arrays, for the checker
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,6 @@ class Backend(Protocol):
 
     @property
     def name(self) -> str:
-    purposes: Purposes = ()  # of marked arrays, for the checker
         """ "cpu" or "gpu"."""
         ...
 

@@ -315,15 +315,15 @@ class DetectorProbe(Probe):
             for test in sorted(self._tests, key=lambda one: one.name)
         )
 
+    def epoch(self, time: int, state: np.ndarray) -> int | None:
+        """How many barriers of the block a warp has passed at one of its times, where that is known."""
+        return time >> int(state[layout.STEPS]).bit_length() if self._uncounted else None
+
     # ------------------------------------------------------------------------------------ places
     def place_of(self, step: Step | None, part: str = "") -> int:
         """The number of a step's place in the program; steps of one source line and kind share it."""
         if step is None:
             return 0
-    def epoch(self, time: int, state: np.ndarray) -> int | None:
-        """How many barriers of the block a warp has passed at one of its times, where that is known."""
-        return time >> int(state[layout.STEPS]).bit_length() if self._uncounted else None
-
         source = step.instruction.source
         key = (source or step.instruction.line, step.instruction.opcode, part)
         number = self._numbers.get(key)

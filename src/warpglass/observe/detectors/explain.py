@@ -61,13 +61,13 @@ def _finding(detector: Detector, recorded: Recorded) -> Finding:
         thread=recorded.one.thread,
         other_block=other.block if other is not None else None,
         other_thread=other.thread if other is not None else None,
-        array=recorded.array,
         warp=recorded.one.warp,
         lane=recorded.one.lane,
         epoch=recorded.one.epoch,
         other_warp=other.warp if other is not None else None,
         other_lane=other.lane if other is not None else None,
         other_epoch=other.epoch if other is not None else None,
+        array=recorded.array,
         index=recorded.index,
         count=recorded.count,
         hint=words.hint,
@@ -214,6 +214,21 @@ class _Reader:
         return meaning.name, meaning.index, meaning.element(min(size, meaning.array.view.itemsize), flat)
 
 
+def kernel_place(probe: DetectorProbe) -> Place | None:
+    """The kernel's first line, None for PTX without line numbers."""
+    file = _main_file(probe)
+    if file is None:
+        return None
+    lines: list[int] = []
+    for block in probe.program.blocks:
+        for step in block.all_steps:
+            source = step.instruction.source
+            while source is not None and source.inlined_at is not None:
+                source = source.inlined_at
+            lines += [source.line] if source is not None and source.file == file and source.line else []
+    return Place(file, min(lines))
+
+
 def _main_file(probe: DetectorProbe) -> str | None:
     """The file that the kernel itself is in."""
     for block in probe.program.blocks:
@@ -233,18 +248,3 @@ def _lane_list(mask: int) -> str:
     ends = [lane for lane in lanes if lane + 1 not in lanes]
     runs = [f"{a}-{b}" if b > a else str(a) for a, b in zip(starts, ends, strict=True)]
     return f"lane{'s' if len(lanes) > 1 else ''} {', '.join(runs)}"
-def kernel_place(probe: DetectorProbe) -> Place | None:
-    """The kernel's first line, None for PTX without line numbers."""
-    file = _main_file(probe)
-    if file is None:
-        return None
-    lines: list[int] = []
-    for block in probe.program.blocks:
-        for step in block.all_steps:
-            source = step.instruction.source
-            while source is not None and source.inlined_at is not None:
-                source = source.inlined_at
-            lines += [source.line] if source is not None and source.file == file and source.line else []
-    return Place(file, min(lines))
-
-
