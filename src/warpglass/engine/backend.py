@@ -23,6 +23,25 @@ def unflatten(linear: int, extents: Dim3) -> Dim3:
     return linear % x, linear // x % y, linear // (x * y)
 
 
+class Resident(Protocol):
+    """Where the kernel and the memory of a launch already lie: a module loaded on a virtual device.
+
+    Such a launch names no arguments; the engine asks here for what it would make of them.
+    """
+
+    def prepare(self, compiled: Compiled) -> Any:
+        """The kernel, with the module variables of the device (engine/prepared.py)."""
+        ...
+
+    def bind(self, prepared: Any) -> Any:
+        """The values of its parameters (engine/arguments.py)."""
+        ...
+
+    def lay_out(self) -> Any:
+        """The memory that it may reach (engine/memory.py)."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Launch:
     """One kernel launch: what the <<<grid, block, shared>>> line and the argument list say."""
@@ -34,6 +53,7 @@ class Launch:
     shared: int = 0  # bytes of dynamic shared memory
     timeout: float = 60.0  # seconds
     purposes: Purposes = ()  # of marked arrays, for the checker
+    resident: Resident | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,14 +22,14 @@ from ..devices import Device
 from ..errors import ArgumentError, LaunchError
 from ..program import Program
 from ..source.compiled import Compiled
-from .arguments import Bound, pack
+from .arguments import Bound
 from .backend import Launch, Outcome
 from .doorbell import spare_cores
 from .faults import Scene, explain_deadlock, explain_fault, explain_timeout
 from .footprint import affordable, check_cooperative, footprint
 from .heap import Heap
 from .limits import check_launch
-from .memory import grid_workspace, place, range_words
+from .memory import Laid, grid_workspace, lay_out
 from .order import Order
 from .pool import Pool, thread_count
 from .prepared import Executable, Prepared, prepare
@@ -111,7 +111,7 @@ class CpuBackend:
         """
         outcome, executable, totals = self._launch(launch, instrument, begin, sample, order)
         executable.release()
-        program = prepare(launch.compiled).program
+        program = _prepared(launch).program
         return outcome, Observed(program, executable.probes, totals)
 
     def _launch(
@@ -123,13 +123,16 @@ class CpuBackend:
         order: Order | None = None,
     ) -> tuple[Outcome, Executable, np.ndarray[Any, Any]]:
         self._state.check()
-        prepared = prepare(launch.compiled)
+        prepared = _prepared(launch)
         static = prepared.program.shared.static
         check_launch(
             self.model, launch.grid, launch.block, static, launch.shared, directives=prepared.directives
         )
-        bound = prepared.binder.bind(launch.args)
-        self._refuse_device_arrays(bound)
+        if launch.resident is None:
+            bound = prepared.binder.bind(launch.args)
+            self._refuse_device_arrays(bound)
+        else:
+            bound = launch.resident.bind(prepared)
         parts = _parts(prod(launch.grid), sample)
         if prepared.cooperative and len(parts) > 1:
             raise ArgumentError(f"{launch.compiled.name} needs all blocks at once: no sample can be taken")
@@ -190,6 +193,14 @@ class CpuBackend:
         self._heap.clear()
 
 
+def _prepared(launch: Launch) -> Prepared:
+    return prepare(launch.compiled) if launch.resident is None else launch.resident.prepare(launch.compiled)
+
+
+def _laid(launch: Launch, bound: Bound) -> Laid:
+    return lay_out(bound) if launch.resident is None else launch.resident.lay_out()
+
+
 def _parts(blocks: int, sample: Sequence[int] | None) -> list[tuple[range, bool]]:
     """The blocks of a launch in order, in stretches that an instrument sees and others that it does not."""
     if sample is None:
@@ -218,9 +229,9 @@ def _execute(
 
     Raises what went wrong. A cooperative launch is run as a whole.
     """
-    placed = place(bound.allocations)
-    parameters = pack(bound, [one.base for one in placed])
-    ranges = prepared.module.words + range_words(placed) + heap.words()
+    laid = _laid(launch, bound)
+    workspace = grid_workspace() if prepared.cooperative else ()
+    ranges = [*laid.low, *workspace, *prepared.module.words, *laid.words, *heap.words()]
     system = System(launch.grid, launch.block, heap)
     shared = prepared.program.shared.static + launch.shared
     # Blocks of a cooperative grid cannot take turns: each needs the others to go on.
@@ -235,17 +246,16 @@ def _execute(
     control = executable.control
     control.clear(blocks.start)
     if prepared.cooperative:
-        ranges = [*grid_workspace(), *ranges]
         workers = executable.residents(len(blocks))
         for block, worker in enumerate(workers):
-            worker.fill(launch.grid, block + 1, 1, parameters, shared, ranges, system)
+            worker.fill(launch.grid, block + 1, 1, laid.parameters, shared, ranges, system)
     else:
         chunk = 1 if turns else max(1, min(64, len(blocks) // (count * 8)))
         workers = executable.workers(count)
         for worker in workers:
-            worker.fill(launch.grid, blocks.stop, chunk, parameters, shared, ranges, system)
+            worker.fill(launch.grid, blocks.stop, chunk, laid.parameters, shared, ranges, system)
     system.workers = workers
-    scene = Scene(launch, prepared, executable, bound, placed, system, heap)
+    scene = Scene(launch, prepared, executable, bound, laid.placed, system, heap)
     crew, listed = _put_in_order(order, prepared, workers, blocks)
     if begin is not None:
         begin(Begun(scene, workers, shared, listed))

@@ -10,7 +10,7 @@ reaches all of it, a kernel that leaves a view but stays within its owner is not
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from ..codegen.context import GLOBAL_BASE, GRID_WORKSPACE, MODULE_BASE, READ, WRITE
 from ..program import ModuleVariable
-from .arguments import Allocation, Bound, BoundArray
+from .arguments import Allocation, Bound, BoundArray, pack
 from .arrays import ArrayView
 
 _ALIGN = 512
@@ -49,7 +49,26 @@ def place(allocations: tuple[Allocation, ...]) -> tuple[Placed, ...]:
     return tuple(placed)
 
 
-def range_words(placed: tuple[Placed, ...]) -> list[int]:
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """The memory of a launch: allocations in their places, and the range table's entries for them, by base.
+
+    `low` are those of host memory that kernels see at its own address, below all windows.
+    """
+
+    placed: tuple[Placed, ...]
+    words: Sequence[int]
+    parameters: bytes
+    low: Sequence[int] = ()
+
+
+def lay_out(bound: Bound) -> Laid:
+    """Give the arguments of a launch their places."""
+    placed = place(bound.allocations)
+    return Laid(placed, range_words(placed), pack(bound, [one.base for one in placed]))
+
+
+def range_words(placed: Iterable[Placed]) -> list[int]:
     """The range table for global memory, by base: base, size, distance to host memory and permissions."""
     words: list[int] = []
     for one in placed:
@@ -60,23 +79,38 @@ def range_words(placed: tuple[Placed, ...]) -> list[int]:
 
 
 class ModuleMemory:
-    """The module variables of one kernel in host memory; they keep their values from launch to launch."""
+    """The module variables of one kernel in host memory; they keep their values from launch to launch.
 
-    def __init__(self, variables: tuple[ModuleVariable, ...], functions: Mapping[str, int]):
+    `base` is the device address of the module.
+    """
+
+    def __init__(
+        self, variables: tuple[ModuleVariable, ...], functions: Mapping[str, int], base: int = MODULE_BASE
+    ):
         self.variables = variables
-        self.addresses = {v.name: MODULE_BASE + v.offset for v in variables}
+        self.addresses = {v.name: base + v.offset for v in variables}
         self._content = {v.name: np.frombuffer(bytearray(v.initial), np.uint8) for v in variables}
+        self._open = [(variable, one) for variable in variables for one in variable.relocations]
         self.words: list[int] = []  # entries of the range table
         for variable in variables:
             content = self._content[variable.name]
-            for one in variable.relocations:
-                target = {**self.addresses, **functions}[one.symbol] + one.addend
-                content[one.position : one.position + 8] = np.frombuffer(
-                    target.to_bytes(8, "little"), np.uint8
-                )
             base = self.addresses[variable.name]
             permissions = READ | WRITE if variable.writable else READ
             self.words += base, variable.size, content.ctypes.data - base, permissions
+        self.relocate(functions)
+
+    def relocate(self, functions: Mapping[str, int]) -> None:
+        """Fill in the addresses of variables and of these functions where initial values name them.
+
+        A place is filled once: a kernel may have written it since.
+        """
+        known = {**self.addresses, **functions}
+        for variable, one in self._open:
+            if one.symbol in known:
+                target = (known[one.symbol] + one.addend).to_bytes(8, "little")
+                content = self._content[variable.name]
+                content[one.position : one.position + 8] = np.frombuffer(target, np.uint8)
+        self._open = [(variable, one) for variable, one in self._open if one.symbol not in known]
 
     def word(self, name: str) -> np.ndarray[Any, np.dtype[np.int32]]:
         """A 32-bit variable, to be read and written; 0 and of no effect if the kernel does not use it."""

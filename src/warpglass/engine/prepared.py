@@ -105,7 +105,8 @@ class Executable:
 class Prepared:
     """A kernel's program with its executables by block shape."""
 
-    def __init__(self, compiled: Compiled):
+    def __init__(self, compiled: Compiled, memory: ModuleMemory | None = None):
+        """`memory` has the variables of a module that is loaded on a device, if it is."""
         module = ptx.parse(compiled.ptx, compiled.name)
         self.program = build_program(module, compiled.entry)
         function = next(f for f in module.functions if f.name == compiled.entry)
@@ -114,7 +115,8 @@ class Prepared:
         self.cooperative = "%envreg" in compiled.ptx
         parameters = parameters_of(function)
         self.binder = Binder(compiled, parameters)
-        self.module = ModuleMemory(self.program.variables, self.program.functions)
+        self.module = memory or ModuleMemory(self.program.variables, {})
+        self.module.relocate(self.program.functions)
         program = self.program
         addresses = {
             **program.functions,

@@ -22,7 +22,7 @@ from .pending import Pending, find_full, find_pending
 from .spaces import resolve_local
 from .stack import save_registers
 from .turns import find_ordered
-from .variables import ModuleVariable, find_variables
+from .variables import ModuleVariable, all_variables, find_variables
 from .warp_barriers import place_warp_barriers
 
 
@@ -110,6 +110,7 @@ __all__ = [
     "Terminator",
     "Trap",
     "WarpBarrier",
+    "all_variables",
     "build_program",
     "find_full",
     "find_pending",

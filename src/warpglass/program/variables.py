@@ -68,6 +68,20 @@ def find_variables(
     return tuple(found.values())
 
 
+def all_variables(module: tree.Module) -> tuple[ModuleVariable, ...]:
+    """The variables of a whole module, in their order."""
+    found: list[ModuleVariable] = []
+    end = 0
+    inner = (variable for function in module.functions for variable in function.variables)
+    for declared in (*module.variables, *inner):
+        if declared.space in _SPACES and declared.linkage != "extern":
+            _check_size(declared, sum(one.size for one in found))
+            variable = _lay_out(declared, end)
+            found.append(variable)
+            end = -(-(variable.offset + variable.size + _GUARD) // _ALIGN) * _ALIGN
+    return tuple(found)
+
+
 def _lay_out(variable: tree.Variable, offset: int) -> ModuleVariable:
     size = variable_size(variable)
     width = BITS[LLVM_TYPE[variable.type]] // 8
