@@ -1,0 +1,1 @@
+"""The odd-even sort ladder: bubble sort made parallel, from the host to many blocks."""

@@ -1,0 +1,65 @@
+"""Bubble sort with all comparisons of a walk at the same time: the notes' example of what cannot work.
+
+Of (5, 4, 3), one thread compares 5 with 4, another 4 with 3. Both read before either writes, and both swap:
+the first wants (4, 5, _), the second (_, 3, 4). The middle is 5 or 3, whoever writes last, and one number is
+there twice while another is lost. Elements must belong to one thread at a time: hence odd-even sort.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from warpglass.ladders.oddeven_sort.problem import span_shape
+from warpglass.ladders.run import Run
+from warpglass.ladders.rung import Kernel, Rung
+
+if TYPE_CHECKING:
+    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+
+
+def all_at_once(x: Any, n: Any) -> None:
+    """Compare all neighbours at once, as often as there are elements."""
+    s = cuda.shared.array(0, x.dtype)
+    first = cuda.threadIdx.x
+    half = cuda.blockDim.x
+    for k in range(first, n, half):
+        s[k] = x[k]
+    for _ in range(n):
+        cuda.syncthreads()
+        for k in range(first, n - 1, half):
+            a = s[k]
+            b = s[k + 1]
+            if not a <= b and b == b:
+                s[k] = b
+                s[k + 1] = a
+    cuda.syncthreads()
+    for k in range(first, n, half):
+        x[k] = s[k]
+
+
+def program(run: Run) -> None:
+    """Launch one block."""
+    run.launch("all_at_once", span_shape(run.case, run.block), "x", "n")
+
+
+RUNG = Rung(
+    name="all_at_once_as_written",
+    table="one_block",
+    explanation=__doc__ or "",
+    follows=None,
+    kernels=(
+        Kernel(
+            name="all_at_once",
+            file=Path(__file__).with_suffix(".cu"),
+            cuda="all_at_once<{type}>",
+            python=all_at_once,
+        ),
+    ),
+    program=program,
+    shape=span_shape,
+    defect=(
+        "neighbouring threads read and write the same element with no barrier between: `warp-race` within a "
+        "warp, `shared-race` between warps; elements are lost and doubled"
+    ),
+)
