@@ -144,8 +144,10 @@ class Checker:
                 call(state.ctypes.data)
         found = explain(self._begun, self._memory, self._probe)
         if complete:
-            found += unwritten_outputs(self._begun, self._memory, self._purposes)
-            found += unread_inputs(self._begun, self._memory, self._purposes)
+            # Threads that are missing neither read nor write: what they should have written says it all.
+            found += unwritten_outputs(self._begun, self._memory, self._purposes) or unread_inputs(
+                self._begun, self._memory, self._purposes
+            )
         return tuple(map(self._placed, found))
 
     def _placed(self, finding: Finding) -> Finding:

@@ -19,15 +19,18 @@ from ...isa.async_copy import copy
 from ...isa.mbarrier import arrive_after_copies
 from ...isa.ordering import Ordering, ordering_of
 from ...isa.types import integer_of
-from ...isa.warp import shfl
+from ...isa.warp import redux, shfl
 from ...program import Barrier, Block, Exit, Program, Step, Trap
 from ...ptx import tree
 from . import layout, native
 from .copies import EVERY_GROUP
 from .fast import DECLARATIONS, Test, helper
-from .uses import uses_of_loads
+from .uses import deciding_updates, uses_of_loads
 
 _ROOM = 32  # words for one value of every lane
+# Instructions that need a value of every lane in their mask. A vote or a warp barrier does without lanes that
+# have ended.
+_EXCHANGES = (shfl, redux)
 
 
 class DetectorProbe(Probe):
@@ -47,6 +50,7 @@ class DetectorProbe(Probe):
         self.steps = {step.number: step for block in program.blocks for step in block.all_steps}
         self.orderings = {number: ordering_of(step.match) for number, step in self.steps.items()}
         self._used = uses_of_loads(program)
+        self._deciding = deciding_updates(program)
         sources = {one[0] for parts in self._used.copied.values() for one in parts if one is not None}
         self._found = {step: words.take(_ROOM) for step in sources}  # what loads find undefined
         self.follows = bool(sources)
@@ -106,6 +110,7 @@ class DetectorProbe(Probe):
             | int(ordering.atomic and ordering.reads) << layout.UPDATE_FIELD
             | int(whole) << layout.VALUE_FIELD
             | int(copies) << layout.COPY_FIELD
+            | int(site.step in self._deciding) << layout.MET_FIELD
             | (0xFF if site.write else self._used.elements(site.step)) << layout.USED_FIELD
             | (element.bit_length() - 1) << layout.ELEMENT_FIELD
         )
@@ -239,8 +244,8 @@ class DetectorProbe(Probe):
 
     def meet(self, at: Emission, step: Step, members: Value) -> None:
         self._met[step.number] = masks = self._masks(at, members)
-        place = str(self.place_of(step))
-        self._call(at, "meet", self._warp(at), self._wide(at, at.mask), masks, place)
+        place, exchanges = str(self.place_of(step)), str(int(step.match.row.meaning in _EXCHANGES))
+        self._call(at, "meet", self._warp(at), self._wide(at, at.mask), masks, place, exchanges)
         if self.communicates:
             self._order(at, step, masks)
 

@@ -30,6 +30,7 @@ DETECTORS: tuple[Detector, ...] = (
     UNINITIALISED_READ,
 )
 _RACES = ("shared-race", "global-race", "warp-race")
+_WIDTH = {"warp-race": 0, "global-race": 1, "shared-race": 2}  # what serves the wider one serves the others
 
 
 def explain(begun: Begun, memory: Memory, probe: DetectorProbe) -> list[Finding]:
@@ -91,18 +92,21 @@ def one_per_cause(findings: list[Finding]) -> list[Finding]:
     """Drop what follows from another finding.
 
     An undefined value is read because of a race if its line or array races; the same value is written by two
-    at a line where different ones race, too; between lanes of a warp and between warps one order is missing.
+    at a line where different ones race, too; one order is missing between lanes of a warp and between warps.
     Where a barrier is not met by all, what it should have ordered races.
     """
     if any(finding.kind == "barrier-divergence" for finding in findings):
         findings = [finding for finding in findings if not _follows_divergence(finding)]
     races = [finding for finding in findings if finding.kind in _RACES]
+    masks = [finding for finding in findings if finding.kind == "sync-mask"]
     hurt = {(finding.array, place) for finding in races for place in (finding.source, finding.other_source)}
     kept: list[Finding] = []
     for finding in findings:
         if finding.kind == "uninitialised-read" and (finding.array, finding.source) in hurt:
             continue
         if finding.kind in _RACES and any(_covers(other, finding) for other in races):
+            continue
+        if finding.kind == "warp-race" and any(_meet(finding, mask) for mask in masks):
             continue
         kept.append(finding)
     return kept
@@ -115,13 +119,31 @@ def _follows_divergence(finding: Finding) -> bool:
 
 
 def _covers(one: Finding, other: Finding) -> bool:
-    """Whether one race says all that another does: lines and array are the same, threads further apart."""
-    same = {one.source, one.other_source} == {other.source, other.other_source} and one.array == other.array
-    if not same or one is other:
+    """Whether what removes one race removes the other: the barrier for threads further apart serves both.
+
+    Two races of the same lines and array are told once, as different values rather than as the same.
+    """
+    if one is other:
         return False
-    if one.severity != other.severity:
+    same = {one.source, one.other_source} == {other.source, other.other_source} and one.array == other.array
+    if same and one.severity != other.severity:
         return one.severity == "error"
-    return one.kind != "warp-race" and other.kind == "warp-race"
+    wider = _WIDTH[one.kind] > _WIDTH[other.kind] and other.block == other.other_block
+    return wider and (same or (one.severity == "error" and _meet(one, other)))
+
+
+def _meet(one: Finding, other: Finding) -> bool:
+    """Whether one barrier can stand between the lines of both findings."""
+    spans: list[tuple[int, int]] = []
+    files: set[str] = set()
+    for finding in (one, other):
+        places = [place for place in (finding.source, finding.other_source) if place is not None]
+        if not places:
+            return False
+        files.update(place.file for place in places)
+        spans.append((min(place.line for place in places), max(place.line for place in places)))
+    (first, last), (start, end) = spans
+    return len(files) == 1 and max(first, start) <= min(last, end)
 
 
 class _Reader:

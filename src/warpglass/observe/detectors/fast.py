@@ -253,7 +253,18 @@ def _fine(name: str) -> list[str]:
 
 
 def _write_test(test: Test) -> list[str]:
-    lines = [*_fetch(test, "w", "%WRITES"), *_fine("w")]
+    lines = [
+        *_fetch(test, "w", "%WRITES"),
+        *_fine("w"),
+        # Behind a strong write may stand another that it hides.
+        f"  %w.strength = and {_WHOLE} %w, splat (i64 {layout.STRENGTHS})",
+        f"  %w.plain = icmp eq {_WHOLE} %w.strength, zeroinitializer",
+        "  %w.open.1 = or <32 x i1> %w.plain, %w.none",
+        "  %w.open = bitcast <32 x i1> %w.open.1 to i32",
+        "  %w.hiding = xor i32 %w.open, -1",
+        "  %w.strong = and i32 %w.hiding, %mask",
+        "  %w.any = or i32 %w.bad, %w.strong",
+    ]
     if test.write:
         return lines
     return [
@@ -262,7 +273,7 @@ def _write_test(test: Test) -> list[str]:
         "  %fresh = icmp ne i64 %FRESH, 0",
         "  %w.undefined = select i1 %fresh, i32 %w.empty, i32 0",
         "  %w.u = and i32 %w.undefined, %mask",
-        "  %w.all = or i32 %w.bad, %w.u",
+        "  %w.all = or i32 %w.any, %w.u",
     ]
 
 
@@ -282,7 +293,7 @@ def _readers(test: Test) -> list[str]:
     return [
         *_fetch(test, "r", "%READS"),
         *_fine("r"),
-        "  %bad = or i32 %w.bad, %r.bad",
+        "  %bad = or i32 %w.any, %r.bad",
         "  %pass = icmp eq i32 %bad, 0",
         "  %few = icmp eq i64 %MORE_READS, 0",
         "  %r.some = bitcast <32 x i1> %r.none to i32",
@@ -294,6 +305,9 @@ def _readers(test: Test) -> list[str]:
         "more:",
         "  br i1 %alone, label %store, label %others",
         "others:",
+        f"  %near = icmp ult i64 %MORE_READS, {layout.FAR}",
+        "  br i1 %near, label %near_ones, label %slow",
+        "near_ones:",
         "  %LANE_READS.p = getelementptr i64, ptr %row, i64 " + str(layout.LANE_READS),
         "  %LANE_READS = load i64, ptr %LANE_READS.p",
         "  %OTHER_READS.p = getelementptr i64, ptr %row, i64 " + str(layout.OTHER_READS),

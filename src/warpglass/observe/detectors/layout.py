@@ -15,6 +15,7 @@ WARPS, LANES = 32, 32
 
 # ---------------------------------------------------------------------------------------- stamps
 STRENGTH_BITS, PLACE_BITS, LANE_BITS, WARP_BITS = 2, 11, 5, 5
+STRENGTHS = (1 << STRENGTH_BITS) - 1
 PLACE_SHIFT = STRENGTH_BITS
 LANE_SHIFT = PLACE_SHIFT + PLACE_BITS
 WARP_SHIFT = LANE_SHIFT + LANE_BITS
@@ -69,7 +70,21 @@ COPY_SLOTS, COPY_WORDS = 4096, 3
 # ---------------------------------------------------------------------------------------- regions
 # One per allocation behind those of shared memory, of the module's variables and of the heap.
 REGION_WORDS = 16
-BASE, SIZE, DELTA, SHIFT, WRITES, READS, LANE_READS, OTHER_READS, FRESH, MORE_READS, PLAIN_WRITES = range(11)
+(
+    BASE,
+    SIZE,
+    DELTA,
+    SHIFT,
+    WRITES,
+    READS,
+    LANE_READS,
+    OTHER_READS,
+    FRESH,
+    MORE_READS,  # 0 while READS are all, SOME with LANE_READS and OTHER_READS, FAR with FAR_READS as well
+    EARLIER_WRITES,
+    FAR_READS,
+) = range(12)
+SOME, FAR = 1, 2
 SHARED_REGION, MODULE_REGION, HEAP_REGION, FIRST_ARRAY = range(4)
 LOCAL_REGION = 0xFFFF  # in findings only
 
@@ -85,6 +100,7 @@ UPDATE_FIELD = 24  # an atomic operation: reads too
 VALUE_FIELD = 25  # the values to be written come along
 USED_FIELD = 26  # 8 bits: elements whose use would show that they were undefined
 ELEMENT_FIELD = 34  # 6 bits: log2 of the bytes of an element
+MET_FIELD = 41  # an update by whose value its thread decides: it has met those before it
 SPACES = {"shared": 0, "global": 1, "generic": 2, "local": 3}
 
 # How strong an access is.

@@ -15,7 +15,14 @@ from ...engine.worker import Worker
 from . import layout
 
 _HEAP_SPAN = 1 << 30
-_SHADOWS = (layout.WRITES, layout.READS, layout.LANE_READS, layout.OTHER_READS, layout.PLAIN_WRITES)
+_SHADOWS = (
+    layout.WRITES,
+    layout.EARLIER_WRITES,
+    layout.READS,
+    layout.LANE_READS,
+    layout.OTHER_READS,
+    layout.FAR_READS,
+)
 
 
 class Memory:

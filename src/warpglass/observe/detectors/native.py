@@ -15,7 +15,7 @@ _FUNCTIONS: dict[str, tuple[Any, int]] = {
     "access_local": (local.access_local, 5),
     "begin": (orders.begin, 4),
     "arrive": (orders.arrive, 6),
-    "meet": (orders.meet, 5),
+    "meet": (orders.meet, 6),
     "park": (orders.park, 6),
     "diverge": (orders.diverge, 6),
     "exchange": (orders.exchange, 7),

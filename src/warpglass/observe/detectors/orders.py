@@ -258,8 +258,11 @@ def settle(S: Any, warp: Any) -> None:
 
 
 @njit(cache=True)
-def meet(S: Any, warp: Any, mask: Any, members: Any, place: Any) -> None:
-    """Lanes run an instruction with a member mask, one word for each lane at `members`."""
+def meet(S: Any, warp: Any, mask: Any, members: Any, place: Any, exchanges: Any) -> None:
+    """Lanes run an instruction with a member mask, one word for each lane at `members`.
+
+    Those of a mask who are not there have ended; where values are exchanged, that is worth a finding.
+    """
     if _word(S, PENDING + warp) != 0:
         settle(S, warp)
     time, started = _word(S, TIMES + warp), _word(S, STARTED + warp)
@@ -271,6 +274,8 @@ def meet(S: Any, warp: Any, mask: Any, members: Any, place: Any) -> None:
         group = load(members + 8 * lane)
         if group & started != started:
             whole = False
+        if exchanges != 0 and group & started & ~mask != 0:
+            record(S, ABSENT, stamp_of(S, warp, lane, place), 0, 0, 0, 0, 0, group & started & ~mask)
         if (group >> lane) & 1 == 0:
             record(S, OUTSIDER, stamp_of(S, warp, lane, place), 0, 0, 0, 0, 0, group)
     if whole:

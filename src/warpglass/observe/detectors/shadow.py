@@ -1,9 +1,10 @@
 """Shadow memory: who wrote and who read every place last, and the test whether an access races with them.
 
-Compiled by numba. Each place (`SHIFT` bytes, log2) of a region has five stamps: the last writer, the last
-plain writer before a strong one, the last reader, another lane of that reader's warp, and the last reader of
-another warp or block. Stamps are never cleared: those of earlier blocks count as none in shared memory, and
-in global memory a read that was ordered before a write is ordered before what the write is ordered before.
+Compiled by numba. Each place (`SHIFT` bytes, log2) of a region has six stamps: the last writer, one before
+it that a strong write did not wait for, the last reader, another lane of that reader's warp, the last reader
+of another warp or block, and one of another block than that. Stamps are never cleared: those of earlier
+blocks count as none in shared memory, and in global memory a read that was ordered before a write is ordered
+before what the write is ordered before.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ from .layout import (
     BLOCK_SHIFT,
     COPY_FIELD,
     DELTA,
+    EARLIER_WRITES,
     ELEMENT_FIELD,
+    FAR,
+    FAR_READS,
     FIRST_ARRAY,
     FLOORS,
     FRESH,
@@ -35,6 +39,7 @@ from .layout import (
     LANE_SHIFT,
     LANES,
     LANES_KNOWN,
+    MET_FIELD,
     MODULE_REGION,
     MORE_READS,
     OTHER_READS,
@@ -43,7 +48,6 @@ from .layout import (
     PLACE_FIELD,
     PLACE_SHIFT,
     PLACES,
-    PLAIN_WRITES,
     READ_AFTER_WRITE,
     READS,
     REGION_COUNT,
@@ -52,6 +56,7 @@ from .layout import (
     SHARED_REGION,
     SHIFT,
     SIZE,
+    SOME,
     SPACE_FIELD,
     STRENGTH_FIELD,
     TAG,
@@ -81,8 +86,8 @@ _WITHIN_WINDOW = (1 << _WINDOW_SHIFT) - 1
 
 
 @njit(cache=True)
-def unordered(S: Any, other: Any, stamp: Any) -> Any:
-    """0 if an earlier access is ordered before one now; else the kind of race that they would be."""
+def _apart(S: Any, other: Any, stamp: Any) -> Any:
+    """0 if barriers order an earlier access before one now; else the kind of race that they would be."""
     if under_way(S, other):
         return BLOCK_RACE
     if (other ^ stamp) & word(S, IDENTITY) == 0:
@@ -104,9 +109,13 @@ def unordered(S: Any, other: Any, stamp: Any) -> Any:
             return 0
     else:
         kind = GRID_RACE
-    if word(S, ASK) != 0 and ask(word(S, ASK), S, stamp, other) != 0:
-        return 0
     return kind
+
+
+@njit(cache=True)
+def _told(S: Any, other: Any, stamp: Any) -> Any:
+    """Whether fences and what they publish order an earlier access before one now."""
+    return word(S, ASK) != 0 and ask(word(S, ASK), S, stamp, other) != 0
 
 
 @njit(cache=True)
@@ -150,7 +159,7 @@ def conflict(
     size: Any,
 ) -> None:
     """Record a race if an earlier access is unordered with the one now and not both are strong."""
-    kind = unordered(S, other, stamp)
+    kind = _apart(S, other, stamp)
     if kind == 0:
         return
     mine, theirs = stamp & 3, other & 3
@@ -160,6 +169,8 @@ def conflict(
                 return
         elif kind == BLOCK_RACE or (mine != BLOCK_ATOMIC and theirs != BLOCK_ATOMIC):
             return
+    if _told(S, other, stamp):
+        return
     region = word(S, REGIONS) + number * (8 * REGION_WORDS)
     same = 0
     if access == WRITE_AFTER_WRITE:
@@ -187,13 +198,19 @@ def _note_read(S: Any, region: Any, cell: Any, stamp: Any, low: Any, floor: Any)
         # Another lane of the same warp: it stands beside the first, unless that is from before.
         if reader >> TIME_SHIFT == stamp >> TIME_SHIFT:
             store(load(region + 8 * LANE_READS) + cell, stamp)
-            store(region + 8 * MORE_READS, 1)
+            store(region + 8 * MORE_READS, load(region + 8 * MORE_READS) | SOME)
         else:
             store(reads, stamp)
     else:
         if reader < word(S, TAG) or reader >= floor:  # else who comes after this read comes after that
-            store(load(region + 8 * OTHER_READS) + cell, reader)
-            store(region + 8 * MORE_READS, 1)
+            others = load(region + 8 * OTHER_READS) + cell
+            other = load(others)
+            more = SOME
+            if reader >= word(S, TAG) and low <= other < word(S, TAG):
+                store(load(region + 8 * FAR_READS) + cell, other)  # no barrier of this block orders it
+                more = SOME | FAR
+            store(others, reader)
+            store(region + 8 * MORE_READS, load(region + 8 * MORE_READS) | more)
         store(reads, stamp)
 
 
@@ -213,14 +230,14 @@ def _check_readers(
     """A write against those who have read a place."""
     region = word(S, REGIONS) + number * (8 * REGION_WORDS)
     low = 1 if number != SHARED_REGION else word(S, TAG)
-    for which in (READS, LANE_READS, OTHER_READS):
+    for which in (READS, LANE_READS, OTHER_READS, FAR_READS):
         reader = load(load(region + 8 * which) + cell)
         if not _fine(S, reader, stamp, low, floor):
             conflict(S, number, at, reader, stamp, WRITE_AFTER_READ, mask, addresses, values, size)
 
 
 @njit(cache=True)
-def _check_plain_writer(
+def _check_earlier_writer(
     S: Any,
     number: Any,
     at: Any,
@@ -232,19 +249,29 @@ def _check_plain_writer(
     addresses: Any,
     values: Any,
     size: Any,
+    met: Any,
 ) -> None:
-    """A strong access against the plain write that strong ones stand before, with which it may not race."""
+    """An access against the write before the last, where one of the three is strong.
+
+    Strong writes of two threads do not race, so the last is not all that a plain access may race with.
+    Of several before it a plain one is kept, else the first; no strong one that a thread has `met`.
+    """
     region = word(S, REGIONS) + number * (8 * REGION_WORDS)
     low = 1 if number != SHARED_REGION else word(S, TAG)
-    kept = load(region + 8 * PLAIN_WRITES) + cell
-    plain = load(kept)
-    if not _fine(S, plain, stamp, low, floor):
+    kept = load(region + 8 * EARLIER_WRITES) + cell
+    earlier = load(kept)
+    if not _fine(S, earlier, stamp, low, floor):
         kind = WRITE_AFTER_WRITE if write != 0 else READ_AFTER_WRITE
-        conflict(S, number, at, plain, stamp, kind, mask, addresses, values, size)
-    if write != 0:
-        writer = load(load(region + 8 * WRITES) + cell)
-        ordered = writer < low or (writer >= word(S, TAG) and writer < floor)
-        if writer & 3 == 0 and not ordered:
+        conflict(S, number, at, earlier, stamp, kind, mask, addresses, values, size)
+    if write == 0:
+        return
+    writer = load(load(region + 8 * WRITES) + cell)
+    if writer >= low and writer & 3 == 0 and not (word(S, TAG) <= writer < floor):
+        store(kept, writer)
+    elif earlier & 3 != 0 or earlier < low or word(S, TAG) <= earlier < floor:
+        if met != 0:
+            store(kept, 0)
+        elif earlier < low or _apart(S, earlier, stamp) == 0 or _told(S, earlier, stamp):
             store(kept, writer)
 
 
@@ -319,8 +346,11 @@ def _touch(
         elif not _fine(S, writer, stamp, low, floor) or (writer != stamp and under_way(S, writer)):
             kind = WRITE_AFTER_WRITE if write != 0 else READ_AFTER_WRITE
             conflict(S, number, at, writer, stamp, kind, mask, addresses, values, size)
-        if stamp & 3 != 0:
-            _check_plain_writer(S, number, at, cell, stamp, floor, write, mask, addresses, values, size)
+        if (stamp | writer) & 3 != 0:
+            met = (info >> MET_FIELD) & 1
+            _check_earlier_writer(
+                S, number, at, cell, stamp, floor, write, mask, addresses, values, size, met
+            )
         if write == 0:
             _note_read(S, region, cell, stamp, low, floor)
         else:

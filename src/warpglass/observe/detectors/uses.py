@@ -1,4 +1,4 @@
-"""Which elements of a load are used by anything but a copy: reading an undefined one shows.
+"""What becomes of values that come from memory: copied, used, or what decides where a thread goes.
 
 A value that is only stored to shared or local memory again is copied; one that nobody reads is padding of a
 wide load. Neither shows that its bytes were never written.
@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...isa.memory import ld, space_of, st
+from ...isa.ordering import ordering_of
 from ...program import Program, Step
 from ...ptx import tree
 
@@ -58,6 +59,34 @@ def uses_of_loads(program: Program) -> Uses:
             if isinstance(element, tree.Register) and element.name in used
         )
     return Uses(masks, counts, _find_copies(program))
+
+
+def deciding_updates(program: Program) -> frozenset[int]:
+    """The atomic updates by whose value a thread decides what to do next, or lets its block decide.
+
+    Who does has met all updates before its own: the last block resets the counter of finished ones.
+    An update whose value only says where to store something, or that nobody looks at, orders nothing.
+    """
+    steps = [step for block in program.blocks for step in block.all_steps]
+    deciding = {block.splits for block in program.blocks if block.splits is not None}
+    for step in steps:
+        guard = step.instruction.guard
+        deciding |= ({guard.register} if guard else set()) | _copied(step)
+    updates = [step for step in steps if _updates(step)]
+    through = [step for step in steps if step.match.row.meaning is not ld and not _updates(step)]
+    grown = True
+    while grown:
+        grown = False
+        for step in through:
+            if not deciding.isdisjoint(step.writes) and not deciding.issuperset(step.reads):
+                deciding |= step.reads
+                grown = True
+    return frozenset(step.number for step in updates if not deciding.isdisjoint(step.writes))
+
+
+def _updates(step: Step) -> bool:
+    ordering = ordering_of(step.match)
+    return ordering.atomic and ordering.reads
 
 
 def _find_copies(program: Program) -> dict[int, tuple[tuple[int, int] | None, ...]]:
