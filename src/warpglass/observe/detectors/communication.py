@@ -93,7 +93,7 @@ class BlockState:
     unfenced: dict[Thread, Learned] = field(default_factory=dict)  # read, waiting for a fence
     fenced: dict[Thread, tuple[Fenced, ...]] = field(default_factory=dict)
     fenced_by_all: dict[tuple[int, int, bool], Fenced] = field(default_factory=dict)
-    waiting: set[int] = field(default_factory=set)  # warps that have come to a barrier
+    waiting: dict[int, int] = field(default_factory=dict)  # by warp: its lanes that have come to a barrier
     chains: dict[int, Chain] = field(default_factory=dict)  # of shared memory
 
 
@@ -120,7 +120,7 @@ class Communication:
         """Lanes of a warp pass a step that orders something; `words` has a word for each lane, if any."""
         state = self._states[address]
         step = self._probe.steps[number]
-        block = self._block(address, state, warp)
+        block = self._block(address, state, warp, mask)
         lanes = [lane for lane in range(layout.LANES) if mask >> lane & 1]
         ordering = self._probe.orderings[number]
         if ordering.fence:
@@ -135,22 +135,22 @@ class Communication:
             members = (ctypes.c_int64 * layout.LANES).from_address(words)
             self._meet(block, warp, lanes, list(members))
         else:
-            block.waiting.add(warp)
+            block.waiting[warp] = block.waiting.get(warp, 0) | mask
 
-    def _block(self, address: int, state: np.ndarray, warp: int) -> BlockState:
+    def _block(self, address: int, state: np.ndarray, warp: int, mask: int) -> BlockState:
         number = int(state[layout.BLOCK])
         block = self._blocks.get(address)
         if block is None or block.block != number:
             block = self._blocks[address] = BlockState(number)
         if state[layout.PENDING + warp]:
             self._settle(address, warp)
-        if warp in block.waiting:  # it goes on, so the barrier has opened
+        if block.waiting.get(warp, 0) & mask:  # they go on, so the barrier has opened
             self._share(block)
         return block
 
     def _share(self, block: BlockState) -> None:
         """All threads get what each had learned and fenced when it came to the barrier."""
-        came, block.waiting = block.waiting, set()
+        came, block.waiting = block.waiting, {}
         for thread in [one for one in block.learned if one[0] in came]:
             _learn(block.everyone, block.learned.pop(thread))
         for thread in [one for one in block.fenced if one[0] in came]:
@@ -244,7 +244,7 @@ class Communication:
         """Whether the thread of a stamp knows of the access of another."""
         state = self._states[address]
         warp, lane = stamp >> layout.WARP_SHIFT & 31, stamp >> layout.LANE_SHIFT & 31
-        block = self._block(address, state, warp)
+        block = self._block(address, state, warp, 1 << lane)
         shift = self._memory.block_shift
         target = (other >> shift) - 1
         time = (other & (1 << shift) - 1) >> layout.TIME_SHIFT
