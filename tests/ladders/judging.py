@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 import pytest
 
@@ -12,7 +13,7 @@ from warpglass.ladders.ladder import PackagedLadder
 from warpglass.ladders.rung import Rung
 from warpglass.ladders.trial import Language, Options, Verdict
 
-from .watching import TOOLCHAIN
+from .watching import TOOLCHAIN, Counting
 
 FULL = os.environ.get("WARPGLASS_TESTS") == "full"
 LANGUAGES: tuple[Language, ...] = ("cuda", "python")
@@ -42,9 +43,27 @@ def judge(
 ) -> Verdict:
     """Run a rung once; None means the table's own choice."""
     options = Options(
-        size=size, dtype=dtype, block=block, data=data, rungs=(rung,), languages=(language,), seed=size or 0
+        size=size,
+        dtype=dtype,
+        block=block,
+        data=data,
+        rungs=(rung,),
+        languages=(language,),
+        seed=size or 0,
+        peers=False,
     )
     (trial,) = ladder.trials(options, backend, TOOLCHAIN)
     trial.restore()
     trial.run()
     return trial.judge()
+
+
+def count(ladder: PackagedLadder, rung: str, size: int, language: Language = "cuda") -> Mapping[str, float]:
+    """Counters and metrics of a rung's first launch on the engine."""
+    engine = Counting()
+    options = Options(size=size, rungs=(rung,), languages=(language,), peers=False)
+    (trial,) = ladder.trials(options, engine, TOOLCHAIN)
+    trial.restore()
+    trial.run()
+    assert engine.profile is not None
+    return {**engine.profile.counters, **engine.profile.metrics}

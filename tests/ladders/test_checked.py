@@ -29,7 +29,7 @@ def _check(ladder: str, rung: str, language: Language) -> tuple[Checking, bool]:
     backend, found = Checking(), find_ladder(ladder)
     (explained,) = found.rungs(Options(rungs=(rung,)))
     small = found.problem.tables[explained.table].small  # pyright: ignore[reportAttributeAccessIssue]
-    options = Options(size=min(small, LARGEST), rungs=(rung,), languages=(language,))
+    options = Options(size=min(small, LARGEST), rungs=(rung,), languages=(language,), peers=False)
     (trial,) = found.trials(options, backend, TOOLCHAIN)
     trial.restore()
     trial.run()

@@ -27,7 +27,7 @@ CLAIMS = [
 def counters(ladder: str, rung: str, language: Language) -> dict[str, float]:
     """What the first launch of a rung counts: Nsight Compute's counters and nvprof's metrics."""
     backend = Counting()
-    options = Options(small=True, rungs=(rung,), languages=(language,))
+    options = Options(small=True, rungs=(rung,), languages=(language,), peers=False)
     (trial,) = find_ladder(ladder).trials(options, backend, TOOLCHAIN)
     trial.restore()
     trial.run()

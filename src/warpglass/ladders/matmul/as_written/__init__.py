@@ -1,0 +1,1 @@
+"""Rungs of the matrix-multiplication ladder with the defects of the course notes."""

@@ -1,0 +1,115 @@
+"""The problem of the matmul ladder: C = A B for square matrices, stored row after row.
+
+The error bound. An element of C is a sum of n products. Each product is rounded once, and goes through at
+most n - 1 additions, whatever their order (adding to 0 is exact): |computed - true| <= gamma_n (|A| |B|),
+element by element (Higham, section 3.5); a fused multiply-add rounds less often. The reference is NumPy's
+product in float64, which is off by at most gamma_n of float64 itself:
+
+    bound = (gamma_n(type) + gamma_n(float64)) |A| |B|
+
+Integers wrap modulo 2^32 or 2^64, in any order: their bound is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isqrt
+from typing import Any
+
+import numpy as np
+
+from ..problem import Array, Case, Expected, Peer, Problem, Question, Table
+from ..rounding import gamma
+from ..rung import Shape
+
+
+def make_case(question: Question) -> Case:
+    """Return two matrices of size x size, and room for their product."""
+    a, b = _inputs(question)
+    n, dtype = question.size, question.dtype
+
+    def expected(depth: int) -> Mapping[str, Expected]:
+        if dtype.kind != "f":
+            return {"c": Expected(a @ b)}
+        double = a.astype(np.float64), b.astype(np.float64)
+        magnitude = (np.abs(double[0]) @ np.abs(double[1])) * (1 + 2.0**-40)  # its own rounding
+        bound = (gamma(depth, dtype) + gamma(n, np.dtype(np.float64))) * magnitude
+        return {"c": Expected(double[0] @ double[1], bound)}
+
+    return Case(
+        question=question,
+        arrays={"a": a, "b": b, "c": np.zeros_like(a)},
+        written=("c",),
+        outputs=("c",),
+        scalars={"n": np.uint32(n)},
+        expected=expected,
+        ideal_bytes=3 * a.nbytes,
+        ideal_flops=n * n * max(0, 2 * n - 1),
+    )
+
+
+def _inputs(question: Question) -> tuple[Array, Array]:
+    """random: [0, 1) or -9..9. ones: a dropped element shows as a missing 1. cancelling: sums near 0."""
+    rng = np.random.default_rng(question.seed)
+    shape, dtype = (question.size, question.size), question.dtype
+    if question.data == "ones":
+        return np.ones(shape, dtype), np.ones(shape, dtype)
+    if question.data == "extreme" and dtype.kind != "f":
+        limits = np.iinfo(dtype)
+        a, b = (rng.integers(limits.min, limits.max, shape, dtype=dtype, endpoint=True) for _ in range(2))
+        return a, b
+    if dtype.kind != "f":
+        a, b = (rng.integers(-9, 9, shape, dtype=dtype, endpoint=True) for _ in range(2))
+    else:
+        a, b = (rng.random(shape).astype(dtype) for _ in range(2))
+    if question.data == "extreme":
+        a, b = (np.ldexp(one - dtype.type(0.5), rng.integers(-30, 30, shape)).astype(dtype) for one in (a, b))
+    if question.data == "cancelling":
+        a[:, 1::2], b[1::2] = -a[:, : shape[0] - shape[0] % 2 : 2], b[: shape[0] - shape[0] % 2 : 2]
+    return a, b
+
+
+def square_blocks(case: Case, side: int, outputs: int = 0) -> Shape:
+    """Blocks of side x side threads, each for `outputs` x `outputs` elements, side x side unless told."""
+    blocks = max(1, -(-case.size // (outputs or side)))
+    return Shape((blocks, blocks), (side, side))
+
+
+def one_thread_each(case: Case, block: int) -> Shape:
+    """A thread for every element, in square blocks."""
+    return square_blocks(case, isqrt(block))
+
+
+def all_products(case: Case, block: int) -> int:
+    """Roundings on the way of a product into an element: its own, and n - 1 additions."""
+    return case.size
+
+
+def _product(library: Any, case: Case, arrays: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"c": arrays["a"] @ arrays["b"]}
+
+
+def _describe(case: Case) -> str:
+    return f"{case.size} x {case.size}"
+
+
+PROBLEM = Problem(
+    name="matmul",
+    title="Matrix multiplication, from one element a thread to tiles in shared memory and in registers",
+    tables={"matmul": Table("Matrix multiplication", 512, "float32", 256, small=132)},
+    dtypes=("float32", "float64", "int32", "int64"),
+    data=("random", "ones", "cancelling", "extreme"),
+    make=make_case,
+    signature=("a", "b", "c", "n"),
+    shape=one_thread_each,
+    size_means="rows and columns of square matrices",
+    describe=_describe,
+    largest=32768,  # elements are counted in unsigned 32-bit integers
+    blocks=(64, 256, 1024),  # squares: 8 x 8, 16 x 16, 32 x 32
+    work=lambda n: float(n) ** 3,
+    peers=(
+        Peer("numpy", "a @ b (BLAS)", _product),
+        Peer("cupy", "a @ b (cuBLAS)", _product),
+        Peer("torch", "a @ b (cuBLAS)", _product),
+    ),
+)
