@@ -32,7 +32,8 @@ EVERYONE = (
     "ptx.tree",
     "engine.backend",
 )
-RECORDS = ("ladders.rung", "ladders.trial")  # what a ladder tells the report
+# What a ladder tells the report.
+RECORDS = ("ladders.rung", "ladders.trial", "ladders.oddeven_sort.steps", "ladders.oddeven_sort.model")
 
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     **{stage: STAGES[:position] for position, stage in enumerate(STAGES)},
@@ -72,10 +73,16 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "cli_profile",
         "cli_script",
         "cli_check",
+        "cli_bench",
+        "cli_options",
+        "cli_trace",
     ),
     "cli_models": ("lab", "argument_text", "models", "report", "source", "engine"),
+    "cli_bench": ("lab_bench", "measure", "ladders", "argument_text", "cli_options", "report"),
+    "cli_options": (),
     "cli_check": ("lab", "lab_check", "argument_text", "report"),
     "cli_profile": ("lab", "lab_profile", "argument_text", "cli_script", "observe", "report"),
+    "cli_trace": ("lab", "source", "ladders", "cli_options", "report"),
     "cli_script": (),  # runs programs; what becomes of their launches is the commands' business
     "__main__": ("cli",),
     "": ("lab", "lab_bench", "lab_check", "lab_profile", "measure"),
@@ -91,8 +98,11 @@ DEFERS_OWN = (
     "__main__",
     "cli",
     "cli_models",
+    "cli_bench",
     "cli_check",
+    "cli_options",
     "cli_profile",
+    "cli_trace",
     "lab",
     "lab_bench",
     "lab_check",

@@ -70,10 +70,11 @@ def run_bench(
     rungs = tuple(found.rungs(options))
     trials = found.trials(options, backend, toolchain)
     rows: list[Row] = []
+    peers: list[Row] = []
     for done, trial in enumerate(trials):
         if progress is not None:
             progress(done, len(trials), f"{trial.card.rung} ({trial.card.language})")
-        rows.append(_measure(trial, backend, repeat))
+        (peers if trial.card.peer else rows).append(_measure(trial, backend, repeat))
     if progress is not None:
         progress(len(trials), len(trials), "")
     record = Record(
@@ -82,6 +83,7 @@ def run_bench(
         backend=backend.name,
         version=version,
         rows=add_speedups(rows),
+        peers=tuple(peers),
     )
     return Bench(record, rungs)
 
@@ -117,10 +119,16 @@ def _measure(trial: Trial, backend: Backend, repeat: int) -> Row:
             trial.recover()
         return _row(trial.card, [], None, str(problem))
     worst = max(verdicts, key=lambda verdict: (not verdict.verified, verdict.error))
-    return _row(trial.card, timings[1:], worst, None)
+    return _row(trial.card, timings[1:], worst, None, trial.transfer())
 
 
-def _row(card: Card, timings: Sequence[Timing], verdict: Verdict | None, failure: str | None) -> Row:
+def _row(
+    card: Card,
+    timings: Sequence[Timing],
+    verdict: Verdict | None,
+    failure: str | None,
+    transfer_seconds: float | None = None,
+) -> Row:
     repeats = tuple(timing.seconds for timing in timings)
     seconds = statistics.median(repeats) if repeats else None
     shape = card.shape
@@ -140,6 +148,8 @@ def _row(card: Card, timings: Sequence[Timing], verdict: Verdict | None, failure
         label=timings[0].label if timings else None,
         seconds=seconds,
         repeats=repeats,
+        size_text=card.size_text,
+        transfer_seconds=transfer_seconds,
         launches=len(timings[0].launched) if timings else 0,
         gb_per_s=_ratio(card.ideal_bytes / 1e9, seconds),
         gflop_per_s=_ratio(card.ideal_flops / 1e9, seconds),
@@ -150,6 +160,7 @@ def _row(card: Card, timings: Sequence[Timing], verdict: Verdict | None, failure
         error=verdict.error if verdict else None,
         bound=verdict.bound if verdict else None,
         verified=verdict is not None and verdict.verified,
+        result=verdict.result if verdict else None,
         array=verdict.array if verdict else None,
         index=verdict.index if verdict else None,
         wrong=verdict.wrong if verdict else 0,

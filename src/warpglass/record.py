@@ -23,13 +23,13 @@ class Row:
     """One rung in one language, or a library's function: what ran, how long it took, whether it is right.
 
     `seconds` is the median of `repeats`; None, like everything that follows from it, if the run failed, and
-    `failure` says why. Grid, block and shared bytes are None for the host's own computation. Speedups are
-    against the previous rung of the same table and language, and against its first. `sum` is the result where
-    that is one number. Of many, `expected`, `error` and `bound` are those of the element furthest beyond its
-    bound: `array`[`index`], one of `wrong` elements. `transfer_seconds` is what copying the inputs to the
-    device and the results back takes, which is not in `seconds`; None where nothing is copied. `metrics` and
-    their `labels` are of the rung's first launch, counted by the engine wherever the times are from; None if
-    nobody asked for them.
+    `failure` says why. Grid, block and shared bytes are of the first of `launches`, None where a library or
+    the host computes. Speedups are against the previous rung of the same table and language, and against its
+    first. `sum` is the result where that is one number. Of many, `result`, `expected`, `error` and `bound`
+    are those of the element furthest beyond its bound: `array`[`index`], one of `wrong` elements.
+    `transfer_seconds`, which is not in `seconds`, is what copying the inputs to the device and the results
+    back takes; None where nothing is copied. `metrics` and their `labels` are of all launches together,
+    counted by the engine wherever the times are from; None if nobody asked for them.
     """
 
     rung: str
@@ -43,7 +43,7 @@ class Row:
     grid: int | tuple[int, ...] | None  # of the first launch
     block: int | tuple[int, ...] | None
     shared: int | None
-    final: str
+    final: str  # where partial results are added: "host" or "launch"; empty where there are none
     label: str | None  # "engine", "gpu" or "host": whose time it is
     seconds: float | None
     repeats: tuple[float, ...]
@@ -56,10 +56,13 @@ class Row:
     error: float | None
     bound: float | None
     verified: bool
+    result: float | int | None = None
     array: str | None = None
     index: tuple[int, ...] | None = None
     wrong: int = 0
     launches: int = 0
+    size_text: str = ""  # the size in words, where it is not a number of elements
+    share_of_peak: float | None = None  # of what the roofline allows for the ideal bytes and flops
     transfer_seconds: float | None = None
     failure: str | None = None
     metrics: Mapping[str, float] | None = None  # by nvprof's names
@@ -75,6 +78,7 @@ class Record:
     backend: str
     version: str
     rows: tuple[Row, ...]
+    peers: tuple[Row, ...] = ()  # what libraries take for the same arrays
     counted_for: str | None = None  # the GPU that the rows' metrics are for
     schema: int = SCHEMA
 
@@ -100,10 +104,8 @@ def from_json(text: str, where: str = "record") -> Record:
         schema = data["schema"]
         if schema != SCHEMA:
             raise WarpglassError(f"{where}: schema {schema}; this version reads schema {SCHEMA}")
-        rows = tuple(
-            Row(**{key: _tuples(value) for key, value in _known(Row, row).items()}) for row in data["rows"]
-        )
-        return Record(**{**_known(Record, data), "rows": rows})
+        rows = {key: tuple(map(_row, data.get(key, ()))) for key in ("rows", "peers")}
+        return Record(**{**_known(Record, data), **rows})
     except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as problem:
         raise WarpglassError(f"{where} is no warpglass record: {problem}") from problem
 
@@ -115,6 +117,10 @@ def _finite(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_finite(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _row(data: dict[str, Any]) -> Row:
+    return Row(**{key: _tuples(value) for key, value in _known(Row, data).items()})
 
 
 def _tuples(value: Any) -> Any:

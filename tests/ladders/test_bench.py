@@ -116,7 +116,7 @@ def test_second_launch_reduces_the_partial_sums() -> None:
 
 def test_progress_counts_to_the_end() -> None:
     seen: list[tuple[int, int, str]] = []
-    options = Options(size=64, rungs=("neighbored",))
+    options = Options(size=64, rungs=("neighbored",), peers=False)
     run_bench(
         "reduction",
         options,

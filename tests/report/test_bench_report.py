@@ -112,7 +112,7 @@ def test_wide_report_is_one_table_with_kernel_names() -> None:
     line = next(line for line in text.splitlines() if "complete_unroll_warps8<double>" in line)
     assert line.split() == [
         *("2", "28.30", "ms", "8389084.624453", "<<<32768,", "512>>>", "complete_unroll_warps8<double>"),
-        *("C++", "1.26", "12.31", "4.74", "yes"),
+        *("C++", "1.26", "12.31", "4.74", "0.59", "yes"),
     ]
 
 

@@ -7,22 +7,28 @@ table, then the variants as written, then by language, each in the order of the 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from pathlib import Path
 from types import ModuleType
 
 from ..engine.backend import Backend
 from ..errors import ArgumentError
+from .peer import PeerTrial, peers_that_run
 from .problem import Problem
-from .run import DeviceArrays, HostTrial, KernelTrial, Setting
-from .rung import Rung, find_rungs
+from .run import DeviceArrays, HostTrial, KernelTrial, Run, Setting
+from .rung import Kernel, Rung, find_rungs
 from .trial import Options, Toolchain, Trial
 
 
 class PackagedLadder:
-    """The rungs of a package and of its sub-package `as_written`, over one problem."""
+    """The rungs of a package and of its sub-package `as_written`, over one problem.
 
-    def __init__(self, package: str, problem: Problem):
+    `added` is the host program of a user's kernel, given by its name, where one launch is not all of it.
+    """
+
+    def __init__(self, package: str, problem: Problem, added: Callable[[Run, str], None] | None = None):
+        self._added = added
         self._package = package
         self.problem = problem
         self.name = problem.name
@@ -69,7 +75,15 @@ class PackagedLadder:
         block = self.problem.check_block(table.block if options.block is None else options.block)
         case = self.problem.case(name, table.fitting(size, block), options.dtype, options.data, options.seed)
         arrays = DeviceArrays(case, backend)
-        setting = Setting(name, table.title, block, options.final, options.timeout)
+        setting = Setting(
+            table=name,
+            title=table.title,
+            block=block,
+            final=options.final,
+            timeout=options.timeout,
+            reduces=self.problem.reduces,
+            size_text=self.problem.describe(case) if self.problem.describe else "",
+        )
         for defective in (False, True):
             chosen = [rung for rung in rungs if rung.table == name and bool(rung.defect) is defective]
             for rung in chosen:
@@ -79,3 +93,42 @@ class PackagedLadder:
                 for rung in chosen:
                     if rung.host is None and language in rung.languages:
                         yield KernelTrial(rung, language, arrays, setting, toolchain)
+            if not defective:
+                yield from self._guests(name, rungs, options, arrays, setting, toolchain)
+
+    def _guests(
+        self,
+        name: str,
+        rungs: Sequence[Rung],
+        options: Options,
+        arrays: DeviceArrays,
+        setting: Setting,
+        toolchain: Toolchain,
+    ) -> Iterator[Trial]:
+        """The user's kernels, in the first table that runs, and the libraries' functions."""
+        first = next(table for table in self.problem.tables if any(rung.table == table for rung in rungs))
+        for path, kernel in options.added if name == first else ():
+            rung = self._added_rung(name, path, kernel)
+            yield KernelTrial(rung, rung.languages[0], arrays, setting, toolchain)
+        on_gpu = arrays.backend.name == "gpu"
+        peers = self.problem.peers if options.peers else ()
+        for peer in peers_that_run(peers, name, on_gpu):
+            yield PeerTrial(peer, arrays, setting)
+
+    def _added_rung(self, table: str, path: Path, kernel: str) -> Rung:
+        problem = self.problem
+
+        def program(run: Run) -> None:
+            run.launch(kernel, problem.shape(run.case, run.block), *problem.signature)
+
+        start = self._added
+        return Rung(
+            name=kernel,
+            explanation=f"A kernel of {path}.",
+            follows=None,
+            table=table,
+            kernels=(Kernel(name=kernel, file=path, cuda=kernel),),
+            program=program if start is None else lambda run: start(run, kernel),
+            shape=problem.shape,
+            depth=lambda case, block: case.size,
+        )

@@ -92,6 +92,7 @@ class Case:
     ideal_bytes: int
     ideal_flops: int
     scalars: Mapping[str, Any] = field(default_factory=dict[str, Any])  # NumPy scalars
+    outputs: tuple[str, ...] = ()  # those of `written` that hold nothing before: no transfer to the device
 
     @property
     def size(self) -> int:
@@ -104,13 +105,36 @@ class Case:
         return self.question.dtype
 
 
+def _size_of(case: Case) -> int:
+    return case.size
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """A library's own function for the problem, raced beside the rungs.
+
+    `library` is one of peer.py's ("numpy", "scipy", "cupy", "torch"), `name` what the table calls the
+    function. `compute(module, case, arrays)` gets the imported library and the case's arrays in its own type,
+    and returns the results by name. `table` is the one that it belongs to, all if empty. `depth` bounds its
+    roundings as Rung.depth does; every element in a row unless said otherwise.
+    """
+
+    library: str
+    name: str
+    compute: Callable[[Any, Case, Mapping[str, Any]], Mapping[str, Any]]
+    table: str = ""
+    depth: Callable[[Case], int] = _size_of
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
     """A ladder's problem.
 
     `signature` names the arrays and scalars that a user's kernel gets (`bench LADDER --add FILE:KERNEL`), in
-    order, and `shape` its launch for a case and a block size. `size_means` completes "size: ...". Problems whose
-    `work` grows faster than their size say how, so that a bench can say first how long a larger one takes.
+    order, and `shape` its launch for a case and a block size. `size_means` completes "size: ..."; `describe`
+    says a case's size in words where it is not a number of elements. `reduces`: rungs leave partial results,
+    which are combined where Options.final says. Problems whose `work` grows faster than their size say how,
+    so that a bench can say first how long a larger one takes.
     """
 
     name: str
@@ -126,6 +150,9 @@ class Problem:
     largest: int = 2**31 - 1
     blocks: tuple[int, ...] = (32, 64, 128, 256, 512, 1024)
     work: Callable[[int], float] | None = None
+    describe: Callable[[Case], str] | None = None
+    reduces: bool = False
+    peers: tuple[Peer, ...] = ()
 
     def case(self, table: str, size: int | None, dtype: str | None, data: str | None, seed: int) -> Case:
         """Make an instance; None means the table's own choice. ArgumentError names what is not taken."""

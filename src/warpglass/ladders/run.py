@@ -35,6 +35,8 @@ class Setting:
     block: int
     final: Final
     timeout: float
+    reduces: bool = False
+    size_text: str = ""
 
 
 class DeviceArrays:
@@ -58,6 +60,19 @@ class DeviceArrays:
         for name in self.case.written:
             if name in self._arrays:
                 self.backend.copy(self.case.arrays[name], self._arrays[name])
+
+    def transfer(self) -> float | None:
+        """Copy the inputs to the device and the results back; None on the engine, which copies nothing."""
+        if self.backend.name == "cpu":
+            return None
+        inputs = [name for name in self._arrays if name not in self.case.outputs]
+        start = time.perf_counter()
+        for name in inputs:
+            self.backend.copy(self.case.arrays[name], self._arrays[name])
+        for name in next(iter(self._expected.values()), {}):
+            if name in self._arrays:
+                self.backend.to_host(self._arrays[name])
+        return time.perf_counter() - start
 
     def forget(self) -> None:
         """Drop the device arrays, which a reset has destroyed."""
@@ -169,6 +184,10 @@ class KernelTrial:
         found = {name: self._kept[name] if name in self._kept else self._to_host(name) for name in expected}
         return judge(found, expected)
 
+    def transfer(self) -> float | None:
+        """Copy what a program without a device's memory would have to copy, there and back."""
+        return self._arrays.transfer()
+
     def recover(self) -> None:
         """Reset the device and forget what was on it."""
         self._arrays.backend.reset()
@@ -186,7 +205,7 @@ class KernelTrial:
         """The PTX of a kernel; a Python kernel takes its types from the first launch's arguments."""
         if name not in self._compiled:
             kernel = self._rung.kernel_of(name)
-            if self._language == "cuda":
+            if self._language == "cuda" or kernel.in_python_file:
                 source = self._toolchain.open_cuda(kernel.file, self.kernel_name(name))
             else:
                 source = self._toolchain.open_python(kernel.function(self._arrays.case, self._setting.block))
@@ -196,7 +215,7 @@ class KernelTrial:
     def kernel_name(self, name: str) -> str:
         """What a kernel of the rung is called in this trial's language."""
         kernel = self._rung.kernel_of(name)
-        if self._language == "cuda":
+        if self._language == "cuda" or kernel.in_python_file:
             dtype = self._arrays.case.dtype.name
             return kernel.cuda.format(type=C_NAMES[dtype], block=self._setting.block)
         return f"{name}({self._setting.block})" if kernel.specialise is not None else name
@@ -235,6 +254,10 @@ class HostTrial:
         depth = self._rung.depth(self._arrays.case, 1) if self._rung.depth else 0
         expected = self._arrays.expected(depth)
         return judge({name: np.asarray(self._results[name]) for name in expected}, expected)
+
+    def transfer(self) -> float | None:
+        """Nothing travels."""
+        return None
 
     def recover(self) -> None:
         """Nothing to do: the host holds no state."""
@@ -300,6 +323,7 @@ def _card(
         shape=shape,
         ideal_bytes=case.ideal_bytes,
         ideal_flops=case.ideal_flops,
-        final=setting.final,
+        final=setting.final if setting.reduces else "",
+        size_text=setting.size_text,
         as_written=bool(rung.defect),
     )

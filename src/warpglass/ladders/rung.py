@@ -82,6 +82,11 @@ class Kernel:
     python: KernelFunction | None = None
     specialise: Callable[[Case, int], KernelFunction] | None = None
 
+    @property
+    def in_python_file(self) -> bool:
+        """Whether it is a user's, to be found by its name in a .py file."""
+        return self.file.suffix == ".py"
+
     def function(self, case: Case, block: int) -> KernelFunction:
         """The Python kernel for a case and a block size."""
         if self.specialise is not None:
@@ -121,8 +126,8 @@ class Rung:
         """The languages that all kernels of this rung are written in."""
         if self.host is not None:
             return ("python",)
-        cuda = all(kernel.cuda for kernel in self.kernels)
-        python = all(kernel.python or kernel.specialise for kernel in self.kernels)
+        cuda = all(kernel.cuda and not kernel.in_python_file for kernel in self.kernels)
+        python = all(kernel.python or kernel.specialise or kernel.in_python_file for kernel in self.kernels)
         return (*(("cuda",) if cuda else ()), *(("python",) if python else ()))
 
     def kernel_of(self, name: str) -> Kernel:

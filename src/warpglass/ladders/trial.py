@@ -34,6 +34,8 @@ class Options:
     data: str | None = None
     seed: int = 0
     timeout: float = 60.0
+    peers: bool = True  # add what libraries take
+    added: tuple[tuple[Path, str], ...] = ()  # the user's kernels: file and name
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +98,17 @@ class Card:
     rung: str
     table: str
     title: str  # of the table
-    language: Language
+    language: str  # Language, or a library
     kernel: str
     size: int
     dtype: str
     shape: Shape | None  # of the first launch; None: no launch, the host computes
     ideal_bytes: int
     ideal_flops: int
-    final: Final
+    final: Final | Literal[""]  # "": there are no partial results
     as_written: bool
+    size_text: str = ""
+    peer: bool = False  # a library's function, no rung
 
 
 class Trial(Protocol):
@@ -123,6 +127,10 @@ class Trial(Protocol):
 
     def judge(self) -> Verdict:
         """Compare the last run's result with the reference."""
+        ...
+
+    def transfer(self) -> float | None:
+        """Copy the inputs to the device and the results back; the seconds, None where nothing travels."""
         ...
 
     def recover(self) -> None:

@@ -21,13 +21,17 @@ from rich.table import Table
 from rich.text import Text
 
 from ..record import Record, Row
-from .bench_counters import LANGUAGES, print_counters
+from .bench_counters import LANGUAGES, LIBRARIES, print_counters
+from .bench_steps import print_steps
 from .console import text_console, text_of
 from .figures import format_bytes, format_ratio, format_seconds, format_sum
+from .oddeven_sort import print_cost_model
 
 TIME_HEADINGS = {"engine": "engine time", "gpu": "GPU time"}
 PLACES = {"engine": "engine", "gpu": "GPU"}
 AS_WRITTEN = "_as_written"
+# What a ladder's notes make of the times, below its tables.
+MODELS: dict[str, Callable[[Record, Console], None]] = {"oddeven_sort": print_cost_model}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +46,11 @@ class _Column:
 def print_bench(record: Record, console: Console) -> None:
     """Print all tables of a record."""
     _line(console, f"Device: {record.device}")
-    for (_, as_written), group in groupby(record.rows, key=lambda row: (row.table, row.as_written)):
-        _print_table(list(group), as_written, record.counted_for, console)
+    for (table, as_written), group in groupby(record.rows, key=lambda row: (row.table, row.as_written)):
+        peers = () if as_written else (row for row in record.peers if row.table == table)
+        _print_table([*group, *peers], as_written, record.counted_for, console)
+    if record.ladder in MODELS:
+        MODELS[record.ladder](record, console)
 
 
 def render_text(record: Record, width: int) -> str:
@@ -57,17 +64,16 @@ def _print_table(rows: Sequence[Row], as_written: bool, counted_for: str | None,
     first = rows[0]
     console.print()
     _line(console, first.title + (", as written in the course notes" if as_written else ""), style="bold")
-    size = f"{first.size} x {first.dtype} ({format_bytes(int(first.size * _itemsize(first.dtype)))})"
-    final = "on the host" if first.final == "host" else "by further launches"
-    _line(console, f"Array size: {size}; partial sums added {final}")
+    _line(console, _size_line(first))
     label = next((row.label for row in rows if row.label in TIME_HEADINGS), None)
-    tables = [_make_table(rows, _wide_columns(label))]
+    tables = [_make_table(rows, _wide_columns(rows, label))]
     if _full_width(tables[0], console) > console.width:
-        tables = [_make_table(rows, columns) for columns in _narrow_columns(label)]
+        tables = [_make_table(rows, columns) for columns in _narrow_columns(rows, label)]
     for table in tables:
         console.print()
         console.print(table)
     print_counters(rows, counted_for, console)
+    print_steps(rows, console)
     console.print()
     for text in _summary(rows, label):
         _line(console, text)
@@ -88,60 +94,106 @@ def _make_table(rows: Sequence[Row], columns: Sequence[_Column]) -> Table:
         table.add_column(column.heading, justify=column.justify, overflow="fold")
     previous: Row | None = None
     for number, row in enumerate(rows, 1):
-        if previous is not None and row.grid is not None and row.language != previous.language:
+        if (
+            previous is not None
+            and (row.grid is not None or row.language in LIBRARIES)
+            and _group(row) != _group(previous)
+        ):
             table.add_row()
         table.add_row(*(column.cell(number, row) for column in columns))
         previous = row
     return table
 
 
-def _wide_columns(label: str | None) -> list[_Column]:
+def _group(row: Row) -> str:
+    """Rows of one language stand together, and so do those of all libraries."""
+    return "library" if row.language in LIBRARIES else row.language
+
+
+def _size_line(row: Row) -> str:
+    text = row.size_text
+    if not text:
+        text = f"{row.size} x {row.dtype} ({format_bytes(int(row.size * _itemsize(row.dtype)))})"
+    finals = {
+        "host": "; partial sums added on the host",
+        "launch": "; partial sums added by further launches",
+    }
+    return f"{'Size' if row.size_text else 'Array size'}: {text}{finals.get(row.final, '')}"
+
+
+def _wide_columns(rows: Sequence[Row], label: str | None) -> list[_Column]:
     heading = TIME_HEADINGS.get(label or "", "time")
-    return [*_run_columns(heading, lambda row: row.kernel), *_speed_columns(), _verified("verified")]
+    columns = _run_columns(rows, heading, lambda row: row.kernel)
+    return [*columns, *_speed_columns(rows), _verified()]
 
 
-def _narrow_columns(label: str | None) -> list[list[_Column]]:
+def _narrow_columns(rows: Sequence[Row], label: str | None) -> list[list[_Column]]:
     heading = TIME_HEADINGS.get(label or "", "time").replace(" ", "\n")
-    run = _run_columns(heading, lambda row: row.rung.removesuffix(AS_WRITTEN))
+    run = _run_columns(rows, heading, lambda row: row.rung.removesuffix(AS_WRITTEN))
     number, *_, kernel, language = run
-    return [[*run, _verified("ok")], [number, kernel, language, *_speed_columns()]]
+    return [[*run, _verified()], [number, kernel, language, *_speed_columns(rows)]]
 
 
-def _run_columns(heading: str, kernel: Callable[[Row], str]) -> list[_Column]:
-    return [
+def _run_columns(rows: Sequence[Row], heading: str, kernel: Callable[[Row], str]) -> list[_Column]:
+    """What ran; the column of sums stands only where results are one number."""
+    columns = [
         _Column("id", lambda number, _: str(number), "right"),
         _Column(heading, lambda _, row: format_seconds(row.seconds), "right"),
-        _Column("sum", lambda _, row: format_sum(row.sum), "right"),
+    ]
+    if any(row.sum is not None for row in rows):
+        columns.append(_Column("sum", lambda _, row: format_sum(row.sum), "right"))
+    if any(row.launches > 1 for row in rows):
+        columns.append(_Column("launches", lambda _, row: str(row.launches or "-"), "right"))
+    if any(row.transfer_seconds is not None for row in rows):
+        columns.append(_Column("transfers", lambda _, row: format_seconds(row.transfer_seconds), "right"))
+    return [
+        *columns,
         _Column("<<<grid,block>>>", lambda _, row: _launch(row), "right"),
         _Column("kernel", lambda _, row: kernel(row)),
         _Column("lang", lambda _, row: LANGUAGES[row.language]),
     ]
 
 
-def _speed_columns() -> list[_Column]:
-    return [
+def _speed_columns(rows: Sequence[Row]) -> list[_Column]:
+    columns = [
         _Column("step x", lambda _, row: format_ratio(row.step_speedup), "right"),
         _Column("total x", lambda _, row: format_ratio(row.cumulative_speedup), "right"),
         _Column("GB/s", lambda _, row: format_ratio(row.gb_per_s), "right"),
     ]
+    if any(row.gflop_per_s for row in rows):
+        columns.append(_Column("GFLOP/s", lambda _, row: format_ratio(row.gflop_per_s), "right"))
+    if any(row.share_of_peak is not None for row in rows):
+        columns.append(_Column("% of peak", lambda _, row: _percent(row.share_of_peak), "right"))
+    return columns
 
 
-def _verified(heading: str) -> _Column:
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f}"
+
+
+def _verified() -> _Column:
     def cell(_: int, row: Row) -> Text:
         if row.verified:
             return Text("yes", style="green")
         return Text("no" if row.failure is None else "-", style="bold red")
 
-    return _Column(heading, cell)
+    return _Column("ok", cell)
 
 
 def _launch(row: Row) -> str:
-    return "(host time)" if row.grid is None else f"<<<{row.grid}, {row.block}>>>"
+    if row.grid is None or row.block is None:
+        return "(library)" if row.label == "gpu" else "(host time)"
+    return f"<<<{_extents(row.grid)}, {_extents(row.block)}>>>"
+
+
+def _extents(extents: int | tuple[int, ...]) -> str:
+    return "x".join(map(str, extents)) if isinstance(extents, tuple) else str(extents)
 
 
 def _summary(rows: Sequence[Row], label: str | None) -> Iterator[str]:
     """Say the sums of both sides, what verified means, and whose times these are."""
-    host = next((row for row in rows if row.grid is None and row.sum is not None), None)
+    own = [row for row in rows if row.language not in LIBRARIES]
+    host = next((row for row in own if row.grid is None and row.sum is not None), None)
     kernels = [row for row in rows if row.grid is not None and row.sum is not None]
     if host is not None:
         yield f"Sum on CPU: {format_sum(host.sum)} ({host.rung})"
@@ -156,9 +208,22 @@ def _summary(rows: Sequence[Row], label: str | None) -> Iterator[str]:
     bound = ""
     if worst is not None and worst.error is not None and worst.bound is not None:
         bound = f"; largest error {worst.error:.2g}, rounding explains {worst.bound:.2g}"
-    yield f"Verified: {right} of {len(rows)} sums against the exact one{bound}"
+    judged = "sums against the exact one" if kernels else "results against the true one"
+    yield f"Verified: {right} of {len(rows)} {judged}{bound}"
+    yield from filter(None, map(_wrong, rows))
     if label == "engine":
         yield "Times are wall times of warpglass's engine on this CPU. They say nothing about a GPU's."
+
+
+def _wrong(row: Row) -> str | None:
+    """What is wrong with a result of many elements."""
+    if row.verified or row.failure is not None or row.index is None:
+        return None
+    place = f"{row.array}[{', '.join(map(str, row.index))}]"
+    return (
+        f"{row.rung} ({LANGUAGES[row.language]}): {row.wrong} wrong elements, as {place} = "
+        f"{format_sum(row.result)}, right is {format_sum(row.expected)}"
+    )
 
 
 def _share_of_bound(row: Row) -> float:

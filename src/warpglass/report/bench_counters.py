@@ -16,7 +16,15 @@ from rich.text import Text
 from ..record import Row
 from .profile_lines import short
 
-LANGUAGES = {"cuda": "C++", "python": "Python"}
+LANGUAGES = {
+    "cuda": "C++",
+    "python": "Python",
+    "numpy": "NumPy",
+    "scipy": "SciPy",
+    "cupy": "CuPy",
+    "torch": "PyTorch",
+}
+LIBRARIES = tuple(LANGUAGES)[2:]
 
 
 _WIDE = 100  # columns from which there is room for whole kernel names

@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from ..problem import Array, Case, Expected, Number, Problem, Question, Table
+from ..problem import Array, Case, Expected, Number, Peer, Problem, Question, Table
 from ..rung import Shape
 
 DTYPES = ("float32", "float64", "int32", "int64", "uint32", "uint64")
@@ -150,6 +150,12 @@ def _python_numbers(x: Array) -> Iterator[float]:
     return chain.from_iterable(pieces)
 
 
+PEERS = (
+    Peer("numpy", "np.sum", lambda np, case, arrays: {"sum": arrays["x"].sum(dtype=case.dtype)}),
+    Peer("cupy", "cupy.sum (CUB)", lambda cupy, case, arrays: {"sum": arrays["x"].sum(dtype=case.dtype)}),
+    Peer("torch", "torch.sum", lambda torch, case, arrays: {"sum": arrays["x"].sum(dtype=arrays["x"].dtype)}),
+)
+
 PROBLEM = Problem(
     name="reduction",
     title="Sum of an array, from neighboured pairs to a kernel specialised on its block size",
@@ -160,5 +166,7 @@ PROBLEM = Problem(
     signature=("x", "partial", "n"),
     shape=lambda case, block: Shape(max(1, -(-case.size // block)), block),
     largest=LARGEST,
+    peers=PEERS,
+    reduces=True,
     blocks=(64, 128, 256, 512, 1024),
 )

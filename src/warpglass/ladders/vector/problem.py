@@ -7,10 +7,11 @@ integers wrap. No addition can be spared, and every element is read or written o
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
-from ..problem import Array, Case, Expected, Problem, Question, Table
+from ..problem import Array, Case, Expected, Peer, Problem, Question, Table
 from ..rung import Shape
 
 
@@ -26,6 +27,7 @@ def make_case(question: Question) -> Case:
         question=question,
         arrays={"x": x, "y": y, "z": np.zeros_like(x)},
         written=("z",),
+        outputs=("z",),
         scalars={"n": np.uint32(question.size)},
         expected=expected,
         ideal_bytes=3 * x.nbytes,
@@ -55,6 +57,12 @@ def one_thread_each(case: Case, block: int) -> Shape:
     return Shape(max(1, -(-case.size // block)), block)
 
 
+def _add(library: object, case: Case, arrays: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"z": arrays["x"] + arrays["y"]}
+
+
+PEERS = (Peer("cupy", "x + y", _add), Peer("torch", "x + y", _add))
+
 PROBLEM = Problem(
     name="vector",
     title="Sum of two arrays, from one thread to a loop over the grid",
@@ -62,6 +70,7 @@ PROBLEM = Problem(
     dtypes=("float32", "float64", "int32", "int64"),
     data=("random", "extreme"),
     make=make_case,
+    peers=PEERS,
     signature=("x", "y", "z", "n"),
     shape=one_thread_each,
 )

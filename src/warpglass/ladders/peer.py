@@ -1,0 +1,186 @@
+"""Peers: what well-known libraries take for a ladder's problem, in the same table and the same run.
+
+Belongs here: the libraries (how arrays get there and back, how their time is taken) and the trial that runs
+one of their functions. Which functions answer a ladder's question is for its problem.py to say. NumPy and
+SciPy compute on the host; CuPy (CUB, cuBLAS) and PyTorch (cuBLAS, cuDNN) on the GPU, so they run only where
+the bench does. A library that is not installed is left out.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .problem import Array, Peer
+from .run import DeviceArrays, Setting, judge
+from .trial import Card, Timing, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A library by the name that it is imported under; `title` is what people call it."""
+
+    module: str
+    title: str
+    on_gpu: bool
+    put: Callable[[Any, Array], Any]
+    get: Callable[[Any, Any], Array]
+    seconds: Callable[[Any, Callable[[], Any]], tuple[float, Any]]
+    prepare: Callable[[Any], None]
+
+    @property
+    def installed(self) -> bool:
+        """Whether it can be imported."""
+        return importlib.util.find_spec(self.module) is not None
+
+    def load(self) -> Any:
+        """Import it, set to IEEE arithmetic."""
+        loaded = importlib.import_module(self.module)
+        self.prepare(loaded)
+        return loaded
+
+
+def _wall(library: Any, call: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.perf_counter()
+    with np.errstate(all="ignore"):
+        result = call()
+    return time.perf_counter() - start, result
+
+
+def _events_of_cupy(cupy: Any, call: Callable[[], Any]) -> tuple[float, Any]:
+    start, stop = cupy.cuda.Event(), cupy.cuda.Event()
+    start.record()
+    result = call()
+    stop.record()
+    stop.synchronize()
+    return cupy.cuda.get_elapsed_time(start, stop) / 1e3, result
+
+
+def _events_of_torch(torch: Any, call: Callable[[], Any]) -> tuple[float, Any]:
+    start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    start.record()
+    result = call()
+    stop.record()
+    stop.synchronize()
+    return start.elapsed_time(stop) / 1e3, result
+
+
+def _full_precision(torch: Any) -> None:
+    """TF32 would round the factors of a float32 product to 10 bits."""
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+
+
+def _nothing(library: Any) -> None:
+    pass
+
+
+def _same(library: Any, array: Any) -> Any:
+    return array
+
+
+LIBRARIES = {
+    library.module: library
+    for library in (
+        Library("numpy", "NumPy", False, _same, lambda _, array: np.asarray(array), _wall, _nothing),
+        Library("scipy", "SciPy", False, _same, lambda _, array: np.asarray(array), _wall, _nothing),
+        Library(
+            "cupy",
+            "CuPy",
+            True,
+            lambda cupy, array: cupy.asarray(array),
+            lambda cupy, array: cupy.asnumpy(array),
+            _events_of_cupy,
+            _nothing,
+        ),
+        Library(
+            "torch",
+            "PyTorch",
+            True,
+            lambda torch, array: torch.from_numpy(np.ascontiguousarray(array)).cuda(),
+            lambda torch, array: array.cpu().numpy(),
+            _events_of_torch,
+            _full_precision,
+        ),
+    )
+}
+
+
+class PeerTrial:
+    """One function of a library on the arrays of a case."""
+
+    def __init__(self, peer: Peer, arrays: DeviceArrays, setting: Setting):
+        self._peer = peer
+        self._arrays = arrays
+        self._library = LIBRARIES[peer.library]
+        self._module: Any = None
+        self._inputs: dict[str, Any] = {}
+        self._results: Mapping[str, Any] = {}
+        case = arrays.case
+        self.card = Card(
+            rung=peer.library,
+            table=setting.table,
+            title=setting.title,
+            language=peer.library,
+            kernel=peer.name,
+            size=case.size,
+            dtype=case.dtype.name,
+            shape=None,
+            ideal_bytes=case.ideal_bytes,
+            ideal_flops=case.ideal_flops,
+            final=setting.final if setting.reduces else "",
+            size_text=setting.size_text,
+            as_written=False,
+            peer=True,
+        )
+
+    def restore(self) -> None:
+        """Hand the library fresh arrays."""
+        if self._module is None:
+            self._module = self._library.load()
+        case = self._arrays.case
+        for name, array in case.arrays.items():
+            if name in case.written or name not in self._inputs:
+                fresh = array.copy() if name in case.written else array
+                self._inputs[name] = self._library.put(self._module, fresh)
+
+    def run(self) -> Timing:
+        """Call the function once."""
+        seconds, self._results = self._library.seconds(
+            self._module, lambda: self._peer.compute(self._module, self._arrays.case, self._inputs)
+        )
+        return Timing(seconds, "gpu" if self._library.on_gpu else "host")
+
+    def judge(self) -> Verdict:
+        """Compare; the order of a library's roundings is unknown, so the bound is that of any order."""
+        expected = self._arrays.expected(max(1, self._peer.depth(self._arrays.case)))
+        found = {
+            name: self._library.get(self._module, self._results[name]).reshape(np.shape(truth.value))
+            for name, truth in expected.items()
+        }
+        return judge(found, expected)
+
+    def transfer(self) -> float | None:
+        """Not measured: the kernels' rows have it."""
+        return None
+
+    def recover(self) -> None:
+        """Forget the library's arrays."""
+        self._inputs.clear()
+
+
+def peers_that_run(peers: Sequence[Peer], table: str, on_gpu: bool) -> tuple[Peer, ...]:
+    """Those peers of a table whose library is installed and computes where the bench does, or on the host."""
+    return tuple(
+        peer
+        for peer in peers
+        if peer.table in (table, "")
+        and LIBRARIES[peer.library].installed
+        and (on_gpu or not LIBRARIES[peer.library].on_gpu)
+    )
