@@ -89,7 +89,7 @@ class Case:
             self.load(twin), shape.grid, shape.block, args, shared=shape.shared, device="cpu", timeout=timeout
         )
 
-    def check(self, twin: str) -> wg.Check:
+    def check(self, twin: str, schedules: int = 0) -> wg.Check:
         """Check a twin."""
         shape = self.launches[twin]
         return wg.check(
@@ -99,6 +99,7 @@ class Case:
             self.arguments(twin),
             shared=shape.shared,
             timeout=shape.timeout,
+            schedules=schedules,
         )
 
 
