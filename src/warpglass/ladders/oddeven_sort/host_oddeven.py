@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from warpglass.ladders.oddeven_sort.host_loops import oddeven_sort
 from warpglass.ladders.problem import Case
 from warpglass.ladders.rung import Rung
 
 
 def host_oddeven(case: Case, arrays: Mapping[str, Any]) -> Mapping[str, Any]:
     """Sort x in place."""
-    from warpglass.ladders.oddeven_sort.host_loops import oddeven_sort  # numba, which takes a while to import
-
     oddeven_sort(arrays["x"])
     return {"x": arrays["x"]}
 

@@ -1,0 +1,38 @@
+"""The passes of a block sort on a terminal, as the course notes print them.
+
+Belongs here: words and layout. Numbers of one digit stand without a gap, a block's numbers together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from ..ladders.oddeven_sort.steps import Step
+
+
+def print_trace(steps: Sequence[Step], console: Console) -> None:
+    """Print each pass: the numbers before, with its name and number of blocks, and the numbers after."""
+    texts = [_text(value) for part in steps[0].before for value in part]
+    gap = "" if all(len(text) == 1 for text in texts) else ","
+    width = max(len(_line(parts, gap)) for step in steps for parts in (step.before, step.after))
+    for number, step in enumerate(steps):
+        _print(console, "" if number % 2 else "-" * width)
+        blocks = "1 block" if step.blocks == 1 else f"{step.blocks} blocks"
+        _print(console, f"{_line(step.before, gap):{width}} ------ ({step.name}) {blocks}")
+        _print(console, _line(step.after, gap))
+    _print(console, "-" * width)
+
+
+def _line(parts: Sequence[Sequence[float]], gap: str) -> str:
+    return " ".join(gap.join(_text(value) for value in part) for part in parts)
+
+
+def _text(value: float) -> str:
+    return f"{value:g}"
+
+
+def _print(console: Console, text: str) -> None:
+    console.print(Text(text), soft_wrap=True)
