@@ -106,6 +106,22 @@ def resources(compiled: Compiled, target: str) -> Resources:
     )
 
 
+def read_resources(image: bytes, entry: str, target: str) -> Resources:
+    """Return what an ELF file that was assembled elsewhere says of one of its kernels; there is no log of it.
+
+    Shared memory and spills are left at 0. Raises CompileError if the kernel is not in it.
+    """
+    elf = read_elf(image)
+    number = next((index for index, one in enumerate(symbols(elf)) if one.name == entry), None)
+    general = attributes(elf, ".nv.info")
+    if number is None or (_REGISTERS, number) not in general:
+        raise CompileError(f"the machine code has no kernel {entry}")
+    barriers = attributes(elf, f".nv.info.{entry}").get((_BARRIERS, None), 0)
+    return Resources(
+        general[_REGISTERS, number], 0, general.get((_STACK, number), 0), 0, 0, barriers, target, ""
+    )
+
+
 def _called_from(elf: Elf, first: int) -> set[int]:
     """Return the symbols of a function and of all that it calls, by the file's call graph."""
     section = elf.section(".nv.callgraph")

@@ -1,0 +1,222 @@
+"""numba-cuda's own tests, unmodified, on the virtual device: what passes, and a page of what does not.
+
+    python bench/numba_suite.py                      # all of cudapy, cudadrv and doc_examples
+    python bench/numba_suite.py cudapy.test_atomics  # one module
+    python bench/numba_suite.py --page docs/numba-tests.md
+
+Each module runs in a process of its own; a test that crashes it or does not end is noted and the rest goes on
+in a new one. Results are kept in build/numba_suite/, one JSON line per test, and a module that has results is
+not run again without --again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import traceback
+import unittest
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+GROUPS = ("cudapy", "cudadrv", "doc_examples")
+FOLDER = Path(__file__).parent.parent / "build" / "numba_suite"
+STARTED, PASSED = "started", "passed"
+
+
+# ---------------------------------------------------------------------------------------- one module
+class Recorder(unittest.TestResult):
+    """Writes every test's outcome as it comes."""
+
+    def __init__(self, path: Path):
+        super().__init__()
+        self._file = path.open("a", encoding="utf-8")
+        self._outcome, self._why = PASSED, ""
+        self._begun = 0.0
+
+    def _write(self, test: Any, outcome: str, why: str) -> None:
+        line = {"test": test.id(), "outcome": outcome, "why": why, "seconds": time.time() - self._begun}
+        self._file.write(json.dumps(line) + "\n")
+        self._file.flush()
+
+    def startTest(self, test: Any) -> None:
+        super().startTest(test)
+        self._outcome, self._why = PASSED, ""
+        self._begun = time.time()
+        self._write(test, STARTED, "")
+
+    def stopTest(self, test: Any) -> None:
+        super().stopTest(test)
+        self._write(test, self._outcome, self._why)
+
+    def _failed(self, outcome: str, error: Any) -> None:
+        self._outcome, self._why = outcome, "".join(traceback.format_exception(*error))[-6000:]
+
+    def addError(self, test: Any, err: Any) -> None:
+        if isinstance(test, unittest.TestCase):
+            self._failed("error", err)
+        else:  # a class or module that could not be set up
+            self._begun = time.time()
+            self._write(test, "error", "".join(traceback.format_exception(*err))[-6000:])
+
+    def addFailure(self, test: Any, err: Any) -> None:
+        self._failed("failed", err)
+
+    def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:
+        if err is not None and self._outcome == PASSED:
+            self._failed("failed", err)
+
+    def addSkip(self, test: Any, reason: str) -> None:
+        self._outcome, self._why = "skipped", reason
+        if not isinstance(test, unittest.TestCase):
+            self._write(test, "skipped", reason)
+
+    def addExpectedFailure(self, test: Any, err: Any) -> None:
+        self._outcome = "expected failure"
+
+    def addUnexpectedSuccess(self, test: Any) -> None:
+        self._outcome, self._why = "unexpected success", "marked as an expected failure"
+
+
+def run_module(name: str, path: Path, done: set[str]) -> None:
+    """Run a module's tests but those that are done; only called in a process of its own."""
+    from warpglass.numba_device import hook
+
+    hook.spread("h100")
+    import numba.cuda.testing as testing
+
+    setattr(testing.CUDATestCase, "_dump_failed_filechecks", False)  # noqa: B010
+    suite = unittest.defaultTestLoader.loadTestsFromName(f"numba.cuda.tests.{name}")
+    wanted = unittest.TestSuite(one for one in flattened(suite) if one.id() not in done)
+    wanted.run(Recorder(path))
+
+
+def flattened(suite: Any) -> Iterator[Any]:
+    """The tests of a suite of suites."""
+    for one in suite:
+        if isinstance(one, unittest.TestSuite):
+            yield from flattened(one)
+        else:
+            yield one
+
+
+# ---------------------------------------------------------------------------------------- all modules
+def find_modules() -> list[str]:
+    """The modules of the three groups."""
+    spec = importlib.util.find_spec("numba_cuda")
+    if spec is None or spec.origin is None:
+        sys.exit("numba-cuda is not installed: pip install 'warpglass[numba-cuda]' filecheck cffi psutil")
+    tests = Path(spec.origin).parent / "numba" / "cuda" / "tests"
+    return [
+        ".".join(path.relative_to(tests).with_suffix("").parts)
+        for group in GROUPS
+        for path in sorted((tests / group).rglob("test_*.py"))
+    ]
+
+
+def read_results(path: Path) -> dict[str, dict[str, Any]]:
+    """The last word on each test."""
+    if not path.exists():
+        return {}
+    lines = map(json.loads, path.read_text("utf-8").splitlines())
+    return {line["test"]: line for line in lines}
+
+
+def watch(name: str, path: Path, patience: float) -> None:
+    """Run a module to its end, in as many processes as it takes."""
+    while True:
+        done = {test for test, line in read_results(path).items() if line["outcome"] != STARTED}
+        command = [sys.executable, __file__, "--child", name, "--results", str(path)]
+        log = path.with_suffix(".log").open("ab")
+        child = subprocess.Popen(
+            command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True
+        )
+        outcome = wait(child, path, patience)
+        left = [line for line in read_results(path).values() if line["outcome"] == STARTED]
+        with path.open("a", encoding="utf-8") as file:
+            for line in left:
+                file.write(json.dumps({**line, "outcome": outcome or "crashed", "why": outcome or ""}) + "\n")
+        again = {test for test, line in read_results(path).items()} - done
+        if (outcome is None and child.returncode == 0) or not again:
+            if child.returncode and not read_results(path):
+                line = {
+                    "test": name,
+                    "outcome": "error",
+                    "why": f"exit status {child.returncode}",
+                    "seconds": 0,
+                }
+                path.write_text(json.dumps(line) + "\n", "utf-8")
+            return
+
+
+def wait(child: subprocess.Popen[bytes], path: Path, patience: float) -> str | None:
+    """Wait for a child; "timeout" if one of its tests took too long."""
+    size, since = -1, time.time()
+    while child.poll() is None:
+        time.sleep(0.2)
+        now = path.stat().st_size if path.exists() else 0
+        if now != size:
+            size, since = now, time.time()
+        elif time.time() - since > patience:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+            return "timeout"
+    return None
+
+
+def summary(results: dict[str, dict[str, dict[str, Any]]]) -> str:
+    """Counts by group."""
+    rows = []
+    total: Counter[str] = Counter()
+    for group in GROUPS:
+        counts = Counter(
+            line["outcome"]
+            for module, lines in results.items()
+            if module.startswith(group + ".")
+            for line in lines.values()
+        )
+        total += counts
+        rows.append(f"{group}: " + ", ".join(f"{count} {what}" for what, count in counts.most_common()))
+    rows.append("all: " + ", ".join(f"{count} {what}" for what, count in total.most_common()))
+    return "\n".join(rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="numba-cuda's own tests on the virtual device")
+    parser.add_argument("modules", nargs="*", help="such as cudapy.test_atomics; all without")
+    parser.add_argument("--again", action="store_true", help="run what has results as well")
+    parser.add_argument("--patience", type=float, default=180.0, help="seconds that one test may take")
+    parser.add_argument("--budget", type=float, default=1e9, help="seconds after which no module is begun")
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    parser.add_argument("--results", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.child:
+        done = {test for test, line in read_results(given.results).items() if line["outcome"] != STARTED}
+        run_module(given.child, given.results, done)
+        return
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    begun = time.time()
+    for name in given.modules or find_modules():
+        path = FOLDER / f"{name}.jsonl"
+        if path.exists() and not given.again and not given.modules:
+            continue
+        if time.time() - begun > given.budget:
+            break
+        path.unlink(missing_ok=True)
+        path.with_suffix(".log").unlink(missing_ok=True)
+        started = time.time()
+        watch(name, path, given.patience)
+        counts = Counter(line["outcome"] for line in read_results(path).values())
+        print(f"{name} {time.time() - started:.0f}s {dict(counts)}", flush=True)
+    print(summary({path.stem: read_results(path) for path in sorted(FOLDER.glob("*.jsonl"))}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,12 @@
+"""Programs for CUDA find a GPU that is not there: the virtual device, and how it is switched on.
+
+`activate()` loads a `libcuda.so.1` of our own into the process (shared_library.py), whose functions work on a
+VirtualDevice (device.py), one file of functions per subject (*_calls.py). Whatever then asks for the driver
+by name, numba.cuda, numba_cuda_mlir, cuda.core and cuda.bindings among them, finds one device, the engine.
+"""
+
+from __future__ import annotations
+
+from .activation import activate, active_device
+
+__all__ = ["activate", "active_device"]

@@ -1,0 +1,87 @@
+"""Switching the virtual device on: who asks for NVIDIA's driver in this process then gets ours."""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+
+from .. import devices
+from ..errors import ArgumentError
+from . import device_calls, memory_calls, module_calls, stream_calls
+from .calls import CALLS, Address, Int, Refusal, Result, Size, call_anywhere, put, put_int, text_at
+from .device import VirtualDevice
+from .linker import NvJitLink, find_nvjitlink
+from .shared_library import SharedLibrary, Unavailable
+
+FILES = (device_calls, memory_calls, module_calls, stream_calls)  # their functions are in CALLS
+_SONAME = "libcuda.so.1"
+_state: dict[str, object] = {}
+
+
+def activate(model: str = "h100") -> VirtualDevice:
+    """Let this process find one GPU, a `model` of `warpglass device`, whose work the CPU engine does.
+
+    Must come before the first use of the driver; what has been imported does not matter. A second call
+    changes nothing. Raises ArgumentError where a real driver is in use already, or the platform has no such
+    libraries.
+    """
+    device = active_device()
+    if device is not None:
+        return device
+    _refuse_late()
+    device = VirtualDevice(devices.get(model))
+    functions = {name: one.callback(device) for name, one in CALLS.items()}
+    try:
+        library = SharedLibrary(_SONAME, functions, Result.SUCCESS)
+    except Unavailable as problem:
+        raise ArgumentError(f"the virtual device cannot be switched on here: {problem}") from None
+    _state.update(device=device, library=library)
+    atexit.register(library.close)
+    path = find_nvjitlink()
+    if path is not None:
+        linker = NvJitLink(path)
+        _state["linker"] = linker
+        atexit.register(linker.library.close)
+    return device
+
+
+def active_device() -> VirtualDevice | None:
+    """The device that `activate` made; None before."""
+    found = _state.get("device")
+    return found if isinstance(found, VirtualDevice) else None
+
+
+def _refuse_late() -> None:
+    """Raise ArgumentError if a driver is loaded in this process: programs keep its addresses."""
+    try:
+        ctypes.CDLL(_SONAME, mode=ctypes.DEFAULT_MODE | 4)  # RTLD_NOLOAD
+    except OSError:
+        return
+    raise ArgumentError(
+        "NVIDIA's driver is in use in this process already: activate the virtual device before anything asks "
+        "for a GPU, or start the program with `warpglass run`"
+    )
+
+
+@call_anywhere
+def cuGetProcAddress_v2(
+    device: VirtualDevice, name: Address, place: Address, version: Int, flags: Size, status: Address
+) -> None:
+    _find(name, place, status)
+
+
+@call_anywhere
+def cuGetProcAddress(device: VirtualDevice, name: Address, place: Address, version: Int, flags: Size) -> None:
+    _find(name, place, 0)
+
+
+def _find(name: int, place: int, status: int) -> None:
+    """The address of a function by its name in cuda.h, which has no version."""
+    library = _state["library"]
+    assert isinstance(library, SharedLibrary), "the library is loaded"
+    wanted = text_at(name)
+    address = library.address("cuGetProcAddress_v2" if wanted == "cuGetProcAddress" else wanted)
+    put(place, address or 0)
+    put_int(status, 0 if address else 1)  # CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND
+    if address is None:
+        raise Refusal(Result.NOT_FOUND)

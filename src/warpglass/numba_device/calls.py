@@ -1,0 +1,155 @@
+"""How a function of the CUDA driver API is written here, and how C calls it.
+
+A function is a Python function named as in cuda.h, marked with `call`; its first parameter is the device, the
+annotations of the others say how C passes them. It returns None for success and raises Refusal for anything
+else. `callbacks` makes of all of them what C can call.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import inspect
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .device import VirtualDevice
+
+# How C passes a parameter. An Address is a pointer of the host, a Device one of the device.
+Address = Device = Handle = Size = UInt = Int = Byte = Short = Real = int
+_PASSED = {
+    "Address": ctypes.c_uint64,
+    "Device": ctypes.c_uint64,
+    "Handle": ctypes.c_uint64,
+    "Size": ctypes.c_uint64,
+    "UInt": ctypes.c_uint32,
+    "Int": ctypes.c_int32,
+    "Byte": ctypes.c_uint8,
+    "Short": ctypes.c_uint16,
+}
+
+
+class Result(IntEnum):
+    """CUresult, as far as it is used here."""
+
+    SUCCESS = 0
+    INVALID_VALUE = 1
+    OUT_OF_MEMORY = 2
+    NOT_INITIALIZED = 3
+    DEINITIALIZED = 4
+    INVALID_DEVICE = 101
+    INVALID_IMAGE = 200
+    INVALID_CONTEXT = 201
+    NO_BINARY_FOR_GPU = 209
+    PEER_ACCESS_UNSUPPORTED = 217
+    INVALID_PTX = 218
+    INVALID_SOURCE = 300
+    FILE_NOT_FOUND = 301
+    INVALID_HANDLE = 400
+    NOT_FOUND = 500
+    NOT_READY = 600
+    ILLEGAL_ADDRESS = 700
+    LAUNCH_OUT_OF_RESOURCES = 701
+    LAUNCH_TIMEOUT = 702
+    HOST_MEMORY_ALREADY_REGISTERED = 712
+    HOST_MEMORY_NOT_REGISTERED = 713
+    ASSERT = 710
+    MISALIGNED_ADDRESS = 716
+    LAUNCH_FAILED = 719
+    COOPERATIVE_LAUNCH_TOO_LARGE = 720
+    NOT_SUPPORTED = 801
+    STREAM_CAPTURE_UNSUPPORTED = 900
+    STREAM_CAPTURE_INVALIDATED = 901
+    UNKNOWN = 999
+
+
+class Refusal(Exception):
+    """A call that fails: its status, and why if that is more than the status says."""
+
+    def __init__(self, result: Result, text: str = ""):
+        self.result = result
+        super().__init__(text or result.name)
+        self.text = text
+
+
+Function = Callable[..., None]
+
+
+class Call:
+    """One function of the API. `anywhere` says that it needs no current context and no healthy device."""
+
+    def __init__(self, function: Function, anywhere: bool):
+        self.function = function
+        self.name = function.__name__
+        self.anywhere = anywhere
+        kinds = [parameter.annotation for parameter in inspect.signature(function).parameters.values()][1:]
+        self._prototype = ctypes.CFUNCTYPE(ctypes.c_int32, *(_PASSED[kind] for kind in kinds))
+
+    def callback(self, device: VirtualDevice) -> Any:
+        """What C can call."""
+        function, anywhere = self.function, self.anywhere
+
+        def called(*arguments: int) -> int:
+            try:
+                if not anywhere:
+                    device.check()
+                function(device, *arguments)
+            except Refusal as refusal:
+                device.note(refusal)
+                return refusal.result
+            except KeyboardInterrupt:  # raised again once C has returned to Python
+                signal.raise_signal(signal.SIGINT)
+                return Result.LAUNCH_FAILED
+            except Exception:
+                sys.stderr.write(f"warpglass: {self.name} failed, which is a defect of warpglass:\n")
+                traceback.print_exc()
+                return Result.UNKNOWN
+            return Result.SUCCESS
+
+        return self._prototype(called)
+
+
+CALLS: dict[str, Call] = {}
+
+
+def call(function: Function) -> Function:
+    """Register a function that needs a context."""
+    CALLS[function.__name__] = Call(function, anywhere=False)
+    return function
+
+
+def call_anywhere(function: Function) -> Function:
+    """Register a function that works without a context, and on a device that refuses work."""
+    CALLS[function.__name__] = Call(function, anywhere=True)
+    return function
+
+
+def put(place: Address, value: int, kind: Any = ctypes.c_uint64) -> None:
+    """Write a result where the caller wants it; nowhere if the pointer is null."""
+    if place:
+        kind.from_address(place).value = value
+
+
+def put_int(place: Address, value: int) -> None:
+    """Likewise for an int."""
+    put(place, value, ctypes.c_int32)
+
+
+def put_text(place: Address, text: bytes, room: int) -> None:
+    """Write a C string of at most `room` bytes."""
+    content = text[: room - 1] + b"\0"
+    ctypes.memmove(place, content, len(content))
+
+
+def word(place: Address) -> int:
+    """The 64-bit word at an address of the host."""
+    return ctypes.c_uint64.from_address(place).value
+
+
+def text_at(place: Address) -> str:
+    """The C string at an address of the host."""
+    return ctypes.string_at(place).decode(errors="replace")

@@ -1,0 +1,147 @@
+"""The virtual device: its contexts, streams, events, modules and memory, and the error that broke it.
+
+Belongs here: the state that the functions of the API (…_calls.py) work on. There is one device, a GPU of
+devices/, whose work the CPU engine does. Work is done when it is asked for: a stream is never behind.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from ..devices import Device
+from ..engine.backend import Launch, Outcome
+from ..engine.cpu import CpuBackend
+from ..errors import LaunchError
+from .calls import Refusal, Result
+from .memory import DeviceMemory
+
+# The errors of the runtime, by the driver's names of the same.
+_RESULTS = {
+    "cudaErrorIllegalAddress": Result.ILLEGAL_ADDRESS,
+    "cudaErrorMisalignedAddress": Result.MISALIGNED_ADDRESS,
+    "cudaErrorLaunchFailure": Result.LAUNCH_FAILED,
+    "cudaErrorLaunchTimeout": Result.LAUNCH_TIMEOUT,
+    "cudaErrorAssert": Result.ASSERT,
+    "cudaErrorMemoryAllocation": Result.OUT_OF_MEMORY,
+    "cudaErrorLaunchOutOfResources": Result.LAUNCH_OUT_OF_RESOURCES,
+    "cudaErrorCooperativeLaunchTooLarge": Result.COOPERATIVE_LAUNCH_TOO_LARGE,
+    "cudaErrorInvalidConfiguration": Result.INVALID_VALUE,
+    "cudaErrorInvalidValue": Result.INVALID_VALUE,
+}
+# Failures whose reason a program cannot ask for.
+_TOLD = (Result.INVALID_PTX, Result.INVALID_IMAGE, Result.NO_BINARY_FOR_GPU, Result.NOT_SUPPORTED)
+_FIRST_HANDLE, _HANDLE_STEP = 0x10000, 0x10
+T = TypeVar("T")
+
+Runner = Callable[[Launch], Outcome]
+
+
+class Context:
+    """A CUDA context; all of them share the device's memory."""
+
+    def __init__(self) -> None:
+        self.flags = 0
+        self.limits: dict[int, int] = {}
+
+
+class VirtualDevice:
+    """One GPU that is not there. `run` makes the launches: the engine, or who watches it."""
+
+    def __init__(self, model: Device):
+        self.model = model
+        self.backend = CpuBackend(model.key)
+        self.run: Runner = self.backend.run
+        self.memory = DeviceMemory(int(model.memory_gb * 1e9))
+        self.initialized = False
+        self.primary: int | None = None  # the handle of the primary context
+        self.primary_users = 0
+        self.primary_flags = 0
+        self.notes: dict[Result, str] = {}  # what was said last about a status
+        self.started = time.perf_counter()
+        self.next_module = 0
+        self._sticky: Result | None = None
+        self._numbers = itertools.count(_FIRST_HANDLE, _HANDLE_STEP)
+        self._objects: dict[int, Any] = {}
+        self._stacks: dict[int, list[int]] = {}  # of contexts, by thread
+
+    # ------------------------------------------------------------------------------------ handles
+    def add(self, thing: object) -> int:
+        """A new handle for an object."""
+        handle = next(self._numbers)
+        self._objects[handle] = thing
+        return handle
+
+    def get(self, handle: int, kind: type[T]) -> T:
+        """The object of a handle; raises Refusal unless it is of this kind."""
+        found = self._objects.get(handle)
+        if not isinstance(found, kind):
+            raise Refusal(Result.INVALID_HANDLE, f"{handle:#x} is no {kind.__name__.lower()}")
+        return found
+
+    def remove(self, handle: int, kind: type[T]) -> T:
+        """Take an object out; raises Refusal unless it is of this kind."""
+        found = self.get(handle, kind)
+        del self._objects[handle]
+        return found
+
+    def all_of(self, kind: type[T]) -> Iterator[T]:
+        """All objects of a kind."""
+        return (one for one in list(self._objects.values()) if isinstance(one, kind))
+
+    def handles_of(self, kind: type) -> Iterator[int]:
+        """The handles of all objects of a kind."""
+        return (handle for handle, one in list(self._objects.items()) if isinstance(one, kind))
+
+    # ------------------------------------------------------------------------------------ contexts
+    @property
+    def stack(self) -> list[int]:
+        """The contexts of the calling thread, the current one last."""
+        return self._stacks.setdefault(threading.get_ident(), [])
+
+    def check(self) -> None:
+        """Raise Refusal if no context is current, or the device is broken."""
+        stack = self._stacks.get(threading.get_ident())
+        if not stack or stack[-1] not in self._objects:
+            if not self.initialized:
+                raise Refusal(Result.NOT_INITIALIZED)
+            raise Refusal(Result.INVALID_CONTEXT)
+        if self._sticky is not None:
+            raise Refusal(self._sticky)
+
+    def reset(self) -> None:
+        """Forget all that the primary context owns, and the error that broke it."""
+        self.memory.clear()
+        self.backend.reset()
+        self._sticky = None
+        self._objects = {handle: one for handle, one in self._objects.items() if isinstance(one, Context)}
+
+    # ------------------------------------------------------------------------------------ work
+    def launch(self, launch: Launch) -> None:
+        """Make a launch. What goes wrong while it runs shows at the next call, as on a GPU."""
+        try:
+            self.run(launch)
+        except LaunchError as error:
+            result = _RESULTS.get(error.cuda_name, Result.UNKNOWN)
+            if error.synchronous:
+                raise Refusal(result, str(error)) from None
+            if error.sticky:
+                self._sticky = result
+            self.say(result, str(error))
+
+    def note(self, refusal: Refusal) -> None:
+        """Remember what there is to say about a call that failed."""
+        if refusal.text:
+            self.notes[refusal.result] = refusal.text
+        if refusal.result in _TOLD:
+            self.say(refusal.result, str(refusal))
+
+    def say(self, result: Result, text: str) -> None:
+        """Tell the user what no status code can."""
+        self.notes[result] = text
+        sys.stdout.flush()
+        sys.stderr.write(f"warpglass: {text}\n")

@@ -1,0 +1,55 @@
+"""Switching the virtual device on when it is first wanted, in this process and those that it starts.
+
+Belongs here: the environment variables by which processes tell each other, and the import hook. It imports
+nothing heavy: every Python process under `warpglass run` runs it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+
+MODEL = "WARPGLASS_VIRTUAL_GPU"  # the model of the GPU; set in every process under `warpglass run`
+SIMULATOR = "NUMBA_ENABLE_CUDASIM"
+# Packages that ask for a driver when they are imported or used.
+_ASKING = frozenset(("cuda.bindings", "cuda.core", "numba.cuda", "numba_cuda", "numba_cuda_mlir"))
+_STARTUP = str(Path(__file__).parent / "startup")
+
+
+class _Hook:
+    """Activates the device before the first package that asks for one is found."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Find nothing; importlib goes on with the next finder."""
+        if name in _ASKING:
+            sys.meta_path[:] = [one for one in sys.meta_path if one is not self]
+            package = importlib.import_module("warpglass.numba_device")
+            package.activate(os.environ[MODEL])
+        return None
+
+
+def install() -> None:
+    """Wait for the first import of such a package, if this process runs under `warpglass run`."""
+    if os.environ.get(MODEL) and not any(isinstance(one, _Hook) for one in sys.meta_path):
+        sys.meta_path.insert(0, _Hook())
+
+
+def spread(model: str) -> None:
+    """Let this process and all that it starts find the device; explain what stands in the way."""
+    os.environ[MODEL] = model
+    folders = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if _STARTUP not in folders:
+        os.environ["PYTHONPATH"] = os.pathsep.join([_STARTUP, *filter(None, folders)])
+    if os.environ.pop(SIMULATOR, "0") not in ("", "0"):
+        sys.stderr.write(
+            f"warpglass: {SIMULATOR} is set; it is ignored, since warpglass takes the simulator's place: the "
+            "program is compiled by numba's real compiler and runs on the engine\n"
+        )
+    install()

@@ -1,0 +1,100 @@
+"""What a program gives the driver to load: PTX, or machine code that carries the PTX it was made from.
+
+The linker (linker.py) puts the PTX into every cubin that it hands out, before the section headers, where no
+reader of ELF looks. So what a package keeps on disk can be loaded in another process, here and on a GPU.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import zlib
+from dataclasses import dataclass
+
+from .calls import Refusal, Result
+
+_MAGIC = b"warpglass-ptx-1\0"
+_FOOTER = struct.Struct("<QI16s")  # size of the packed PTX, its checksum, magic
+_ELF_HEADER = 64
+_FATBIN = 0xBA55ED50
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """PTX, and the ELF file made of it if there is one."""
+
+    ptx: str
+    cubin: bytes | None = None
+
+
+def read_image(address: int) -> Image:
+    """The image at an address of the host; raises Refusal for machine code alone."""
+    start = ctypes.string_at(address, 4)
+    if start == b"\x7fELF":
+        return parse_image(ctypes.string_at(address, _elf_size(ctypes.string_at(address, _ELF_HEADER))))
+    if int.from_bytes(start, "little") == _FATBIN:
+        raise Refusal(Result.NO_BINARY_FOR_GPU, _ONLY_MACHINE_CODE.format("fatbin"))
+    return parse_image(ctypes.string_at(address))
+
+
+_ONLY_MACHINE_CODE = (
+    "the {} holds machine code, and warpglass runs PTX: link or load the PTX it was made from"
+)
+
+
+def parse_image(content: bytes) -> Image:
+    """Likewise, for bytes."""
+    if content[:4] == b"\x7fELF":
+        text = ptx_within(content)
+        if text is None:
+            raise Refusal(Result.NO_BINARY_FOR_GPU, _ONLY_MACHINE_CODE.format("cubin"))
+        return Image(text, content)
+    text = content.partition(b"\0")[0].decode(errors="replace")
+    if ".version" not in text:
+        raise Refusal(Result.INVALID_IMAGE, "the image is neither PTX nor a cubin")
+    return Image(text)
+
+
+def with_ptx(cubin: bytes, ptx: str) -> bytes:
+    """A cubin that carries PTX."""
+    (sections,) = struct.unpack_from("<Q", cubin, 0x28)
+    packed = zlib.compress(ptx.encode())
+    payload = packed + _FOOTER.pack(len(packed), zlib.crc32(packed), _MAGIC)
+    payload = payload.rjust(-(-len(payload) // 8) * 8, b"\0")
+    moved = bytearray(cubin[:sections] + payload + cubin[sections:])
+    struct.pack_into("<Q", moved, 0x28, sections + len(payload))
+    (segments,) = struct.unpack_from("<Q", cubin, 0x20)
+    if segments >= sections:
+        struct.pack_into("<Q", moved, 0x20, segments + len(payload))
+        _shift_segments(moved, sections, len(payload))
+    return bytes(moved)
+
+
+def _shift_segments(image: bytearray, boundary: int, distance: int) -> None:
+    """Move the file offsets of program headers (one of them describes the table itself)."""
+    (start,) = struct.unpack_from("<Q", image, 0x20)
+    size, count = struct.unpack_from("<HH", image, 0x36)
+    for index in range(count):
+        place = start + index * size + 8
+        (offset,) = struct.unpack_from("<Q", image, place)
+        if offset >= boundary:
+            struct.pack_into("<Q", image, place, offset + distance)
+
+
+def ptx_within(cubin: bytes) -> str | None:
+    """The PTX that a cubin carries; None if it carries none."""
+    (end,) = struct.unpack_from("<Q", cubin, 0x28)
+    if end < _ELF_HEADER + _FOOTER.size:
+        return None
+    size, checksum, magic = _FOOTER.unpack_from(cubin, end - _FOOTER.size)
+    packed = cubin[end - _FOOTER.size - size : end - _FOOTER.size] if magic == _MAGIC else b""
+    if not packed or zlib.crc32(packed) != checksum:
+        return None
+    return zlib.decompress(packed).decode()
+
+
+def _elf_size(header: bytes) -> int:
+    """The size of a file whose last part is a table that its header describes."""
+    segments, sections = struct.unpack_from("<QQ", header, 0x20)
+    segment_size, segment_count, section_size, section_count = struct.unpack_from("<HHHH", header, 0x36)
+    return max(segments + segment_size * segment_count, sections + section_size * section_count)

@@ -1,0 +1,246 @@
+"""nvJitLink between programs and NVIDIA's own: what it links is remembered as PTX.
+
+Programs load the machine code that nvJitLink makes of their PTX, CUDA C++ and LTO-IR; the engine runs PTX.
+So a `libnvJitLink.so` of ours stands before the real one, which does all the work, and puts the linked PTX
+into the cubin that it hands out (images.py). With link-time optimisation NVIDIA's linker is asked for PTX
+first, and then for the machine code of that PTX, which is what it does inside.
+
+Belongs here: the functions of nvJitLink.h, their states, and which inputs have PTX.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import WarpglassError
+from ..source.link import link
+from .images import ptx_within, with_ptx
+from .merging import merge
+from .shared_library import SharedLibrary
+
+# nvJitLinkInputType and nvJitLinkResult
+_CUBIN, _PTX, _LTOIR, _ANY = 1, 2, 3, 10
+_SUCCESS, _INTERNAL, _UNRECOGNIZED_INPUT = 0, 6, 8
+# Options that mean something only while link-time optimisation is under way.
+_LTO_OPTIONS = (
+    b"-lto",
+    b"-ptx",
+    b"-kernels-used",
+    b"-variables-used",
+    b"-optimize-unused",
+    b"-ftz",
+    b"-prec",
+    b"-fma",
+)
+_H, _P, _S, _U = ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32
+
+
+@dataclass(slots=True)
+class _Input:
+    kind: int
+    data: bytes
+    name: bytes
+
+
+@dataclass(slots=True)
+class _Link:
+    """One link: what the program has given, and the linker of NVIDIA's that speaks for it."""
+
+    options: list[bytes]
+    handle: int
+    inputs: list[_Input] = field(default_factory=list)
+    cubin: bytes = b""
+
+    @property
+    def wants_ptx(self) -> bool:
+        """Whether the program itself asks for PTX."""
+        return b"-ptx" in self.options
+
+
+class NvJitLink:
+    """NVIDIA's linker, with ours before it."""
+
+    def __init__(self, path: Path):
+        self._real = ctypes.CDLL(str(path), mode=ctypes.DEFAULT_MODE)
+        self._links: dict[int, _Link] = {}  # by the handle that the program knows
+        rows: tuple[tuple[str, Callable[..., int], tuple[Any, ...]], ...] = (
+            ("nvJitLinkCreate", self._create, (_P, _U, _P)),
+            ("nvJitLinkDestroy", self._destroy, (_P,)),
+            ("nvJitLinkAddData", self._add_data, (_H, _U, _P, _S, _P)),
+            ("nvJitLinkAddFile", self._add_file, (_H, _U, _P)),
+            ("nvJitLinkComplete", self._complete, (_H,)),
+            ("nvJitLinkGetLinkedCubinSize", self._cubin_size, (_H, _P)),
+            ("nvJitLinkGetLinkedCubin", self._cubin, (_H, _P)),
+            *((f"nvJitLinkGet{what}", self._forward(f"nvJitLinkGet{what}"), (_H, _P)) for what in _FORWARDED),
+        )
+        functions: dict[str, Any] = {
+            name: ctypes.CFUNCTYPE(ctypes.c_int, *kinds)(_guarded(name, function))
+            for name, function, kinds in rows
+        }
+        functions["nvJitLinkVersion"] = self._real["nvJitLinkVersion"]
+        self.library = SharedLibrary(path.name, functions, _INTERNAL)
+
+    # ------------------------------------------------------------------------------------ NVIDIA's
+    def _call(self, name: str, *arguments: Any) -> int:
+        return int(self._real[name](*arguments))
+
+    def _open(self, options: Sequence[bytes]) -> tuple[int, int]:
+        """A linker of NVIDIA's: status and handle."""
+        handle = ctypes.c_uint64()
+        texts = (ctypes.c_char_p * len(options))(*options)
+        status = self._call("nvJitLinkCreate", ctypes.byref(handle), _U(len(options)), texts)
+        return status, handle.value
+
+    def _give(self, handle: int, one: _Input) -> int:
+        return self._call(
+            "nvJitLinkAddData",
+            _H(handle),
+            _U(one.kind),
+            one.data,
+            _S(len(one.data)),
+            ctypes.c_char_p(one.name),
+        )
+
+    def _result(self, handle: int, what: str) -> bytes:
+        size = ctypes.c_size_t()
+        self._call(f"nvJitLinkGetLinked{what}Size", _H(handle), ctypes.byref(size))
+        buffer = ctypes.create_string_buffer(max(1, size.value))
+        self._call(f"nvJitLinkGetLinked{what}", _H(handle), buffer)
+        return buffer.raw[: size.value]
+
+    # ------------------------------------------------------------------------------------ the program's
+    def _create(self, place: int, count: int, options: int) -> int:
+        given = list((ctypes.c_char_p * count).from_address(options)) if count else []
+        texts = [text for text in given if text is not None]
+        early = [*texts, b"-ptx"] if b"-lto" in texts and b"-ptx" not in texts else texts
+        status, handle = self._open(early)
+        if status == _SUCCESS:
+            self._links[handle] = _Link(texts, handle)
+            ctypes.c_uint64.from_address(place).value = handle
+        return status
+
+    def _destroy(self, place: int) -> int:
+        known = ctypes.c_uint64.from_address(place)
+        one = self._links.pop(known.value, None)
+        if one is not None and one.handle != known.value:
+            self._call("nvJitLinkDestroy", ctypes.byref(ctypes.c_uint64(one.handle)))
+        return self._call("nvJitLinkDestroy", ctypes.byref(known))
+
+    def _add_data(self, handle: int, kind: int, data: int, size: int, name: int) -> int:
+        one = _Input(kind, ctypes.string_at(data, size), ctypes.string_at(name) if name else b"")
+        return self._add(handle, one)
+
+    def _add_file(self, handle: int, kind: int, path: int) -> int:
+        file = Path(ctypes.string_at(path).decode())
+        try:
+            return self._add(handle, _Input(kind, file.read_bytes(), file.name.encode()))
+        except OSError:
+            return _UNRECOGNIZED_INPUT
+
+    def _add(self, handle: int, one: _Input) -> int:
+        if one.kind == _ANY and one.data[:4] == b"\x7fELF":
+            one.kind = _CUBIN
+        self._links[handle].inputs.append(one)
+        return self._give(handle, one)
+
+    def _complete(self, handle: int) -> int:
+        one = self._links[handle]
+        status = self._call("nvJitLinkComplete", _H(handle))
+        if status != _SUCCESS or one.wants_ptx:
+            return status
+        if b"-lto" in one.options:
+            optimised = self._result(handle, "Ptx")
+            status = self._assemble(one, optimised)
+            if status != _SUCCESS:
+                return status
+        else:
+            optimised = b""
+        cubin = self._result(one.handle, "Cubin")
+        text = _linked_ptx(one, optimised)
+        one.cubin = with_ptx(cubin, text) if text else cubin
+        return _SUCCESS
+
+    def _assemble(self, one: _Link, optimised: bytes) -> int:
+        """Machine code of what optimisation has made, with all that took no part in it."""
+        options = [text for text in one.options if not text.startswith(_LTO_OPTIONS)]
+        status, one.handle = self._open(options)
+        rest = [other for other in one.inputs if other.kind != _LTOIR]
+        if optimised.strip(b"\0"):
+            rest.insert(0, _Input(_PTX, optimised, b"optimised"))
+        for other in rest:
+            status = status or self._give(one.handle, other)
+        return status or self._call("nvJitLinkComplete", _H(one.handle))
+
+    def _cubin_size(self, handle: int, place: int) -> int:
+        ctypes.c_size_t.from_address(place).value = len(self._links[handle].cubin)
+        return _SUCCESS
+
+    def _cubin(self, handle: int, place: int) -> int:
+        content = self._links[handle].cubin
+        ctypes.memmove(place, content, len(content))
+        return _SUCCESS
+
+    def _forward(self, name: str) -> Callable[[int, int], int]:
+        return lambda handle, place: self._call(name, _H(self._links[handle].handle), ctypes.c_void_p(place))
+
+
+_FORWARDED = ("LinkedPtxSize", "LinkedPtx", "ErrorLogSize", "ErrorLog", "InfoLogSize", "InfoLog")
+
+
+def _guarded(name: str, function: Callable[..., int]) -> Callable[..., int]:
+    """The function for C: no exception leaves it."""
+
+    def called(*arguments: int) -> int:
+        try:
+            return function(*arguments)
+        except Exception:
+            sys.stderr.write(f"warpglass: {name} failed, which is a defect of warpglass:\n")
+            traceback.print_exc()
+            return _INTERNAL
+
+    return called
+
+
+def _linked_ptx(one: _Link, optimised: bytes) -> str:
+    """All PTX of a link as one module; "" where a part of it has none."""
+    parts = [optimised] if optimised else []
+    for given in one.inputs:
+        if given.kind == _PTX:
+            parts.append(given.data)
+        elif given.kind == _CUBIN:
+            own = ptx_within(given.data)
+            if own is None:
+                return ""
+            parts.append(own.encode())
+    texts = [text for part in parts if (text := part.partition(b"\0")[0].decode(errors="replace")).strip()]
+    if not texts:
+        return ""
+    try:
+        return link(merge(texts), (), _target(one.options))
+    except WarpglassError as error:
+        sys.stderr.write(f"warpglass: the linked PTX cannot be run on the engine: {error}\n")
+        return ""
+
+
+def _target(options: Sequence[bytes]) -> str:
+    """The architecture that is linked for."""
+    for text in options:
+        if text.startswith(b"-arch="):
+            return text.removeprefix(b"-arch=").decode().replace("compute", "sm")
+    return "sm_90"
+
+
+def find_nvjitlink() -> Path | None:
+    """NVIDIA's linker, from its wheel; None if that is not installed."""
+    spec = importlib.util.find_spec("nvidia")
+    for root in spec.submodule_search_locations or () if spec else ():
+        for path in sorted(Path(root).glob("cu[0-9]*/lib/libnvJitLink.so.*"), reverse=True):
+            return path
+    return None

@@ -1,0 +1,167 @@
+"""The memory of the virtual device: allocations in an address space of their own, backed by host memory.
+
+What cuMemAlloc gives lies above all windows of the engine, far from its neighbours, and no address is given
+twice before the space is used up: what leaves an allocation, or is used after it was freed, is found. Pinned,
+registered and managed memory has one address for host and kernels, as with unified addressing.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..budget import MEMORY, in_units, memory_limit
+from ..codegen.context import GLOBAL_BASE, HEAP_BASE, SHARED_WINDOW
+from ..engine.arguments import Allocation
+from ..engine.memory import Laid, Placed, range_words
+from .calls import Refusal, Result
+
+_ALIGN = 512
+_GUARD = 1 << 32
+_PINNED_ALIGN = 4096
+_REMEMBERED = 1000  # freed allocations whose place is kept for messages
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """One allocation: its address for kernels, its size, and where it lies on the host.
+
+    `kind` is "device", "host" (pinned by us), "registered" (the program's, pinned later) or "managed".
+    """
+
+    base: int
+    size: int
+    host: int
+    kind: str
+    number: int  # in the order of allocation
+    keep: object = field(repr=False, default=None)
+
+    @property
+    def placed(self) -> Placed:
+        """The allocation as the engine describes it."""
+        return Placed(Allocation(f"allocation {self.number}", self.host, self.size, False, None), self.base)
+
+
+class DeviceMemory:
+    """All allocations; `capacity` is the memory of the GPU in bytes."""
+
+    def __init__(self, capacity: int):
+        self.capacity = capacity
+        self.freed: list[Block] = []
+        self._blocks: list[Block] = []  # by base
+        self._next = GLOBAL_BASE
+        self._count = 0
+        self._used = 0
+        self._laid: Laid | None = None
+
+    @property
+    def free(self) -> int:
+        """Bytes that can still be had."""
+        return max(0, min(self.capacity, memory_limit()) - self._used)
+
+    def allocate(self, size: int, kind: str = "device") -> Block:
+        """New memory, with whatever is in it. Raises Refusal if there is not enough."""
+        if size == 0:
+            raise Refusal(Result.INVALID_VALUE, "an allocation of 0 bytes")
+        if size > self.free:
+            raise Refusal(
+                Result.OUT_OF_MEMORY,
+                f"an allocation of {in_units(size)}; {in_units(self.free)} are left ({MEMORY} sets a limit)",
+            )
+        buffer = np.empty(size + _PINNED_ALIGN, np.uint8)
+        host = -(-buffer.ctypes.data // _PINNED_ALIGN) * _PINNED_ALIGN
+        base = self._place(size) if kind == "device" else host
+        self._used += size
+        return self._insert(Block(base, size, host, kind, self._number(), buffer))
+
+    def register(self, host: int, size: int) -> Block:
+        """Let kernels reach memory of the program."""
+        if self.overlapping(host, size):
+            raise Refusal(Result.HOST_MEMORY_ALREADY_REGISTERED)
+        return self._insert(Block(host, size, host, "registered", self._number()))
+
+    def release(self, base: int, kinds: tuple[str, ...]) -> None:
+        """Free an allocation of one of these kinds by its address."""
+        block = self.find(base)
+        if block is None or block.base != base or block.kind not in kinds:
+            raise Refusal(Result.INVALID_VALUE, f"no memory of kind {' or '.join(kinds)} starts at {base:#x}")
+        self._blocks.remove(block)
+        self._laid = None
+        if block.kind != "registered":
+            self._used -= block.size
+        self.freed = [*self.freed[-_REMEMBERED:], Block(base, block.size, 0, block.kind, block.number)]
+
+    def clear(self) -> None:
+        """Free all."""
+        self.__init__(self.capacity)
+
+    def find(self, address: int) -> Block | None:
+        """The allocation that an address is in."""
+        index = bisect_right(self._blocks, address, key=lambda block: block.base) - 1
+        if index >= 0 and address < self._blocks[index].base + self._blocks[index].size:
+            return self._blocks[index]
+        return None
+
+    def overlapping(self, base: int, size: int) -> bool:
+        """Whether an allocation has one of these bytes."""
+        index = bisect_right(self._blocks, base + size - 1, key=lambda block: block.base) - 1
+        return index >= 0 and self._blocks[index].base + self._blocks[index].size > base
+
+    def host(self, address: int, size: int) -> int | None:
+        """Where bytes of the device lie on the host; None for memory that the device does not know.
+
+        Raises Refusal for a stretch that leaves its allocation.
+        """
+        block = self.find(address)
+        if block is None:
+            return None
+        if address + size > block.base + block.size:
+            raise Refusal(Result.INVALID_VALUE, f"{size} bytes at {address:#x} leave their allocation")
+        return block.host + address - block.base
+
+    def lay_out(self, parameters: bytes) -> Laid:
+        """All memory, as a launch sees it."""
+        if self._laid is None:
+            placed = tuple(block.placed for block in self._blocks)
+            low = [one for one in placed if one.base < SHARED_WINDOW]
+            high = [one for one in placed if one.base >= SHARED_WINDOW]
+            self._laid = Laid(placed, range_words(high), b"", range_words(low))
+        laid = self._laid
+        return Laid(laid.placed, laid.words, parameters, laid.low)
+
+    def _insert(self, block: Block) -> Block:
+        position = bisect_right(self._blocks, block.base, key=lambda one: one.base)
+        self._blocks.insert(position, block)
+        self._laid = None
+        return block
+
+    def _number(self) -> int:
+        self._count += 1
+        return self._count
+
+    def _place(self, size: int) -> int:
+        step = -(-size // _ALIGN) * _ALIGN + _GUARD
+        if self._next + step > HEAP_BASE:  # once round: take up what was freed
+            self._next = GLOBAL_BASE
+        while self.overlapping(self._next, size):
+            self._next += step
+        base, self._next = self._next, self._next + step
+        return base
+
+
+def copy(target: int, source: int, size: int) -> None:
+    """Copy bytes of the host; the stretches may overlap."""
+    ctypes.memmove(target, source, size)
+
+
+def fill(target: int, pattern: bytes, count: int) -> None:
+    """Repeat a pattern."""
+    if len(pattern) == 1:
+        ctypes.memset(target, pattern[0], count)
+        return
+    view: Any = (ctypes.c_uint8 * (len(pattern) * count)).from_address(target)
+    np.frombuffer(view, f"u{len(pattern)}")[:] = int.from_bytes(pattern, "little")

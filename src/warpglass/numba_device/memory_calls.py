@@ -1,0 +1,373 @@
+"""Functions of the driver API about memory: allocating, pinning, copying, filling; what pointers are."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass, field
+
+from .calls import (
+    Address,
+    Byte,
+    Device,
+    Handle,
+    Int,
+    Refusal,
+    Result,
+    Short,
+    Size,
+    UInt,
+    call,
+    put,
+    put_int,
+    word,
+)
+from .device import VirtualDevice
+from .device_calls import check_device
+from .memory import Block, copy, fill
+from .modules import LoadedModule
+from .stream_calls import stream_of
+
+_SWITCHES = (1, 2, 3)  # attributes of a pool that are an int: how memory may be used again
+_HOST, _DEVICE = 1, 2  # CU_MEMORYTYPE_*
+
+
+def place_of(device: VirtualDevice, address: int, size: int) -> int:
+    """Where bytes at an address of the device, or of the host, lie on the host; Refusal if they leave it."""
+    place = device.memory.host(address, size)
+    if place is not None:
+        return place
+    for module in device.all_of(LoadedModule):
+        found = module.host(address, size)
+        if found is not None:
+            return found
+    raise Refusal(Result.INVALID_VALUE, f"no memory of the device is at {address:#x}")
+
+
+def either_place(device: VirtualDevice, address: int, size: int) -> int:
+    """Likewise, but an address that is none of the device's is one of the host."""
+    try:
+        return place_of(device, address, size)
+    except Refusal:
+        if address >> 47:  # no user's address of the host
+            raise
+        return address
+
+
+# ---------------------------------------------------------------------------------------- allocating
+@call
+def cuMemGetInfo(device: VirtualDevice, free: Address, total: Address) -> None:
+    put(free, device.memory.free)
+    put(total, device.memory.capacity)
+
+
+@call
+def cuMemAlloc(device: VirtualDevice, address: Address, size: Size) -> None:
+    put(address, device.memory.allocate(size).base)
+
+
+@call
+def cuMemFree(device: VirtualDevice, address: Device) -> None:
+    if address:
+        device.memory.release(address, ("device", "managed"))
+
+
+@call
+def cuMemAllocManaged(device: VirtualDevice, address: Address, size: Size, flags: UInt) -> None:
+    put(address, device.memory.allocate(size, "managed").base)
+
+
+@call
+def cuMemAllocHost(device: VirtualDevice, address: Address, size: Size) -> None:
+    put(address, device.memory.allocate(size, "host").base)
+
+
+@call
+def cuMemHostAlloc(device: VirtualDevice, address: Address, size: Size, flags: UInt) -> None:
+    put(address, device.memory.allocate(size, "host").base)
+
+
+@call
+def cuMemFreeHost(device: VirtualDevice, address: Address) -> None:
+    device.memory.release(address, ("host",))
+
+
+@call
+def cuMemHostRegister(device: VirtualDevice, address: Address, size: Size, flags: UInt) -> None:
+    device.memory.register(address, size)
+
+
+@call
+def cuMemHostUnregister(device: VirtualDevice, address: Address) -> None:
+    block = device.memory.find(address)
+    if block is None or block.kind != "registered" or block.base != address:
+        raise Refusal(Result.HOST_MEMORY_NOT_REGISTERED)
+    device.memory.release(address, ("registered",))
+
+
+@call
+def cuMemHostGetDevicePointer(device: VirtualDevice, found: Address, address: Address, flags: UInt) -> None:
+    if device.memory.find(address) is None:
+        raise Refusal(Result.INVALID_VALUE)
+    put(found, address)
+
+
+@call
+def cuMemGetAddressRange(device: VirtualDevice, base: Address, size: Address, address: Device) -> None:
+    block = device.memory.find(address)
+    if block is None:
+        raise Refusal(Result.NOT_FOUND)
+    put(base, block.base)
+    put(size, block.size)
+
+
+# ---------------------------------------------------------------------------------------- pools
+@dataclass(eq=False)
+class Pool:
+    """A memory pool; it gives memory like any other, and keeps none."""
+
+    attributes: dict[int, int] = field(default_factory=dict)
+
+
+def _default_pool(device: VirtualDevice) -> int:
+    found = next((handle for handle in device.handles_of(Pool)), None)
+    return device.add(Pool()) if found is None else found
+
+
+@call
+def cuDeviceGetDefaultMemPool(device: VirtualDevice, pool: Address, number: Int) -> None:
+    check_device(number)
+    put(pool, _default_pool(device))
+
+
+@call
+def cuDeviceGetMemPool(device: VirtualDevice, pool: Address, number: Int) -> None:
+    check_device(number)
+    put(pool, _default_pool(device))
+
+
+@call
+def cuDeviceSetMemPool(device: VirtualDevice, number: Int, pool: Handle) -> None:
+    check_device(number)
+    device.get(pool, Pool)
+
+
+@call
+def cuMemPoolCreate(device: VirtualDevice, pool: Address, properties: Address) -> None:
+    put(pool, device.add(Pool()))
+
+
+@call
+def cuMemPoolDestroy(device: VirtualDevice, pool: Handle) -> None:
+    device.remove(pool, Pool)
+
+
+@call
+def cuMemPoolSetAttribute(device: VirtualDevice, pool: Handle, attribute: Int, value: Address) -> None:
+    found = word(value)
+    device.get(pool, Pool).attributes[attribute] = found & 0xFFFFFFFF if attribute in _SWITCHES else found
+
+
+@call
+def cuMemPoolGetAttribute(device: VirtualDevice, pool: Handle, attribute: Int, value: Address) -> None:
+    found = device.get(pool, Pool).attributes.get(attribute, 0)
+    if attribute in _SWITCHES:
+        put_int(value, int(found != 0))
+    else:
+        put(value, found)
+
+
+@call
+def cuMemPoolTrimTo(device: VirtualDevice, pool: Handle, size: Size) -> None:
+    device.get(pool, Pool)
+
+
+@call
+def cuMemAllocAsync(device: VirtualDevice, address: Address, size: Size, stream: Handle) -> None:
+    stream_of(device, stream)
+    put(address, device.memory.allocate(size).base)
+
+
+@call
+def cuMemAllocFromPoolAsync(
+    device: VirtualDevice, address: Address, size: Size, pool: Handle, stream: Handle
+) -> None:
+    device.get(pool, Pool)
+    cuMemAllocAsync(device, address, size, stream)
+
+
+@call
+def cuMemFreeAsync(device: VirtualDevice, address: Device, stream: Handle) -> None:
+    stream_of(device, stream)
+    cuMemFree(device, address)
+
+
+# ---------------------------------------------------------------------------------------- copying
+@call
+def cuMemcpy(device: VirtualDevice, target: Device, source: Device, size: Size) -> None:
+    copy(either_place(device, target, size), either_place(device, source, size), size)
+
+
+@call
+def cuMemcpyAsync(device: VirtualDevice, target: Device, source: Device, size: Size, stream: Handle) -> None:
+    stream_of(device, stream)
+    cuMemcpy(device, target, source, size)
+
+
+@call
+def cuMemcpyHtoD(device: VirtualDevice, target: Device, source: Address, size: Size) -> None:
+    if size:
+        copy(place_of(device, target, size), either_place(device, source, size), size)
+
+
+@call
+def cuMemcpyHtoDAsync(
+    device: VirtualDevice, target: Device, source: Address, size: Size, stream: Handle
+) -> None:
+    stream_of(device, stream)
+    cuMemcpyHtoD(device, target, source, size)
+
+
+@call
+def cuMemcpyDtoH(device: VirtualDevice, target: Address, source: Device, size: Size) -> None:
+    if size:
+        copy(either_place(device, target, size), place_of(device, source, size), size)
+
+
+@call
+def cuMemcpyDtoHAsync(
+    device: VirtualDevice, target: Address, source: Device, size: Size, stream: Handle
+) -> None:
+    stream_of(device, stream)
+    cuMemcpyDtoH(device, target, source, size)
+
+
+@call
+def cuMemcpyDtoD(device: VirtualDevice, target: Device, source: Device, size: Size) -> None:
+    if size:
+        copy(place_of(device, target, size), place_of(device, source, size), size)
+
+
+@call
+def cuMemcpyDtoDAsync(
+    device: VirtualDevice, target: Device, source: Device, size: Size, stream: Handle
+) -> None:
+    stream_of(device, stream)
+    cuMemcpyDtoD(device, target, source, size)
+
+
+# ---------------------------------------------------------------------------------------- filling
+def _fill(device: VirtualDevice, target: int, pattern: bytes, count: int) -> None:
+    if target % len(pattern):
+        raise Refusal(Result.INVALID_VALUE, f"{target:#x} is no multiple of {len(pattern)}")
+    if count:
+        fill(place_of(device, target, count * len(pattern)), pattern, count)
+
+
+@call
+def cuMemsetD8(device: VirtualDevice, target: Device, value: Byte, count: Size) -> None:
+    _fill(device, target, value.to_bytes(1, "little"), count)
+
+
+@call
+def cuMemsetD16(device: VirtualDevice, target: Device, value: Short, count: Size) -> None:
+    _fill(device, target, value.to_bytes(2, "little"), count)
+
+
+@call
+def cuMemsetD32(device: VirtualDevice, target: Device, value: UInt, count: Size) -> None:
+    _fill(device, target, value.to_bytes(4, "little"), count)
+
+
+@call
+def cuMemsetD8Async(device: VirtualDevice, target: Device, value: Byte, count: Size, stream: Handle) -> None:
+    stream_of(device, stream)
+    cuMemsetD8(device, target, value, count)
+
+
+@call
+def cuMemsetD16Async(
+    device: VirtualDevice, target: Device, value: Short, count: Size, stream: Handle
+) -> None:
+    stream_of(device, stream)
+    cuMemsetD16(device, target, value, count)
+
+
+@call
+def cuMemsetD32Async(device: VirtualDevice, target: Device, value: UInt, count: Size, stream: Handle) -> None:
+    stream_of(device, stream)
+    cuMemsetD32(device, target, value, count)
+
+
+# ---------------------------------------------------------------------------------------- pointers
+# CUpointer_attribute: what each is of an allocation and an address in it, and the C type of the answer.
+_I, _Q = ctypes.c_int32, ctypes.c_uint64
+_POINTER_ATTRIBUTES = {
+    1: (lambda device, block, address: device.stack[-1], _Q),  # context
+    2: (lambda device, block, address: _DEVICE if block.kind in ("device", "managed") else _HOST, _I),
+    3: (lambda device, block, address: address, _Q),  # device pointer
+    4: (lambda device, block, address: 0 if block.kind == "device" else address, _Q),  # host pointer
+    6: (lambda device, block, address: 0, _I),  # synchronous operations
+    7: (lambda device, block, address: block.number, _Q),  # buffer id
+    8: (lambda device, block, address: int(block.kind == "managed"), _I),
+    9: (lambda device, block, address: 0, _I),  # device ordinal
+    10: (lambda device, block, address: int(block.kind == "device"), _I),  # may be shared with processes
+    11: (lambda device, block, address: block.base, _Q),
+    12: (lambda device, block, address: block.size, _Q),
+    13: (lambda device, block, address: 1, _I),  # mapped
+    14: (lambda device, block, address: 0, _Q),  # handle types
+    15: (lambda device, block, address: 0, _I),  # GPU direct
+    16: (lambda device, block, address: 3, _I),  # access: read and write
+    17: (lambda device, block, address: 0, _Q),  # pool
+}
+
+
+def _pointer_attribute(device: VirtualDevice, place: int, attribute: int, address: int) -> bool:
+    """Answer one question; False for memory that is not the device's."""
+    if attribute not in _POINTER_ATTRIBUTES:
+        raise Refusal(Result.INVALID_VALUE, f"pointer attribute {attribute} is not known")
+    value, kind = _POINTER_ATTRIBUTES[attribute]
+    block = device.memory.find(address) or _variable(device, address)
+    if block is None:
+        return False
+    put(place, value(device, block, address), kind)
+    return True
+
+
+def _variable(device: VirtualDevice, address: int) -> Block | None:
+    """A module variable as an allocation."""
+    for module in device.all_of(LoadedModule):
+        found = module.memory.find(address)
+        if found is not None and found[1] < found[0].size:
+            variable, distance = found
+            return Block(address - distance, variable.size, 0, "device", 0)
+    return None
+
+
+@call
+def cuPointerGetAttribute(device: VirtualDevice, place: Address, attribute: Int, address: Device) -> None:
+    if not _pointer_attribute(device, place, attribute, address):
+        raise Refusal(Result.INVALID_VALUE, f"{address:#x} is no address of the device")
+
+
+@call
+def cuPointerGetAttributes(
+    device: VirtualDevice, count: UInt, attributes: Address, places: Address, address: Device
+) -> None:
+    numbers = (ctypes.c_int32 * count).from_address(attributes)
+    targets = (ctypes.c_uint64 * count).from_address(places)
+    for number, place in zip(numbers, targets, strict=True):
+        if not _pointer_attribute(device, place, number, address):
+            kind = _POINTER_ATTRIBUTES[number][1]
+            put(place, -2 if number == 9 else 0, kind)  # CU_DEVICE_INVALID
+
+
+@call
+def cuMemPrefetchAsync(
+    device: VirtualDevice, address: Device, size: Size, location: Size, flags: UInt, stream: Handle
+) -> None:
+    place_of(device, address, size)
+
+
+@call
+def cuMemAdvise(device: VirtualDevice, address: Device, size: Size, advice: Int, location: Size) -> None:
+    place_of(device, address, size)

@@ -1,0 +1,232 @@
+"""Modules on the virtual device: their variables, their kernels, and a launch of one.
+
+A module is PTX. Its variables get memory when it is loaded and keep it until it is unloaded; all its kernels
+and the host see the same. A kernel is made ready when something is first asked of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from .. import ptx
+from ..codegen.context import MODULE_BASE
+from ..engine.arguments import BoundArray, Layout
+from ..engine.backend import Dim3, Launch
+from ..engine.memory import Laid, ModuleMemory
+from ..engine.prepared import Prepared
+from ..errors import CompileError, UnsupportedError, WarpglassError
+from ..program import all_variables
+from ..ptx import tree
+from ..source.compiled import Argument, Compiled
+from ..source.cubin import read_resources, resources
+from .calls import Refusal, Result
+from .images import Image
+from .numba_names import arguments_of, plain_name
+from .views import views_of
+
+if TYPE_CHECKING:
+    from .device import VirtualDevice
+
+_GUARD = 1 << 24
+_WARP = 32
+
+
+class LoadedModule:
+    """A module, or library, of the device."""
+
+    def __init__(self, device: VirtualDevice, image: Image):
+        self.device = device
+        self.image = image
+        self.tree = _parse(image.ptx)
+        variables = all_variables(self.tree)
+        self.memory = ModuleMemory(variables, {}, MODULE_BASE + device.next_module)
+        end = max((variable.offset + variable.size for variable in variables), default=0)
+        device.next_module += -(-(end + _GUARD) // _GUARD) * _GUARD if variables else 0
+        self._kernels: dict[str, LoadedKernel] = {}
+
+    @property
+    def entries(self) -> list[str]:
+        """The names of its kernels."""
+        return [function.name for function in self.tree.functions if function.entry]
+
+    def kernel(self, name: str) -> LoadedKernel:
+        """The kernel of a name; raises Refusal if there is none."""
+        if name not in self._kernels:
+            entry = next((one for one in self.tree.functions if one.entry and one.name == name), None)
+            if entry is None:
+                raise Refusal(Result.NOT_FOUND, f"the module has no kernel {name!r}")
+            self._kernels[name] = LoadedKernel(self, entry)
+        return self._kernels[name]
+
+    def variable(self, name: str) -> tuple[int, int]:
+        """Address and size of a variable; raises Refusal if there is none."""
+        for variable in self.memory.variables:
+            if variable.name == name:
+                return self.memory.addresses[name], variable.size
+        raise Refusal(Result.NOT_FOUND, f"the module has no variable {name!r}")
+
+    def host(self, address: int, size: int) -> int | None:
+        """Where bytes of its variables lie on the host; None for an address of none of them."""
+        words = self.memory.words
+        for base, extent, delta in zip(words[::4], words[1::4], words[2::4], strict=True):
+            if base <= address and address + size <= base + extent:
+                return address + delta
+        return None
+
+
+def _parse(text: str) -> tree.Module:
+    try:
+        return ptx.parse(text, "PTX")
+    except CompileError as error:
+        raise Refusal(Result.INVALID_PTX, str(error)) from None
+
+
+class LoadedKernel:
+    """A kernel of a module."""
+
+    def __init__(self, module: LoadedModule, entry: tree.Function):
+        self.module = module
+        self.entry = entry
+        self.max_dynamic_shared = module.device.model.limits.shared_per_block
+        self.carveout = -1
+        self.handle: int | None = None  # once the program has asked for it
+        self._by_compiled: dict[Compiled, Prepared] = {}
+
+    @cached_property
+    def compiled(self) -> Compiled:
+        """The kernel as the engine takes it."""
+        arguments = arguments_of(self.entry)
+        return Compiled(
+            ptx=self.module.image.ptx,
+            entry=self.entry.name,
+            name=plain_name(self.entry.name),
+            language="ptx" if arguments is None else "python",
+            arguments=arguments,
+        )
+
+    def prepare(self, compiled: Compiled) -> Prepared:
+        """The engine's kernel; raises Refusal for what the engine cannot run."""
+        found = self._by_compiled.get(compiled)
+        if found is None:
+            try:
+                found = self._by_compiled[compiled] = Prepared(compiled, self.module.memory)
+            except UnsupportedError as error:
+                raise Refusal(Result.NOT_SUPPORTED, str(error)) from None
+            except WarpglassError as error:
+                raise Refusal(Result.INVALID_PTX, str(error)) from None
+        return found
+
+    @cached_property
+    def prepared(self) -> Prepared:
+        """Ready to run."""
+        return self.prepare(self.compiled)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Its parameters."""
+        return self.prepared.binder.layout
+
+    @cached_property
+    def places(self) -> list[tuple[int, int]]:
+        """Offset and size of each parameter."""
+        return [(one.offset, one.size) for one in self.layout.parameters]
+
+    @cached_property
+    def no_arguments(self) -> tuple[int, ...]:
+        """Something for each argument: only the parameters count."""
+        return (0,) * len(self.prepared.binder.names)
+
+    @cached_property
+    def attributes(self) -> dict[str, int]:
+        """What the driver says of a kernel: registers, and bytes of shared, local and constant memory."""
+        limits = self.module.device.model.limits
+        major, minor = limits.capability
+        cubin, target = self.module.image.cubin, f"sm_{major}{minor}"
+        try:
+            if cubin is not None:
+                found = read_resources(cubin, self.entry.name, target)
+            else:
+                found = resources(self.compiled, target)
+            registers, local = found.registers, found.local
+        except CompileError as error:
+            self.module.device.say(Result.INVALID_PTX, str(error))
+            registers, local = 0, 0
+        allocated = -(-max(1, registers) * _WARP // limits.register_unit) * limits.register_unit
+        threads = min(limits.threads_per_block, limits.registers_per_block // allocated * _WARP)
+        for directive, values in self.entry.directives:
+            if directive in ("maxntid", "reqntid"):
+                threads = min(threads, math.prod(values))
+        constants = [one for one in self.module.memory.variables if not one.writable]
+        return {
+            "registers": registers,
+            "shared": self.prepared.program.shared.static,
+            "local": local,
+            "const": sum(one.size for one in constants),
+            "threads": threads,
+        }
+
+    def launch(self, grid: Dim3, block: Dim3, shared: int, parameters: bytes) -> Launch:
+        """A launch with these bytes of parameters."""
+        return Launch(
+            self.compiled,
+            grid,
+            block,
+            self.no_arguments,
+            shared,
+            math.inf,
+            resident=_Invocation(self, parameters),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Invocation:
+    """What a launch is of: a kernel of the device, with its parameters."""
+
+    kernel: LoadedKernel
+    parameters: bytes
+
+    def prepare(self, compiled: Compiled) -> Prepared:
+        """The kernel, or another form of it, with the variables of its module."""
+        kernel = self.kernel
+        return kernel.prepared if compiled is kernel.compiled else kernel.prepare(compiled)
+
+    def bind(self, prepared: Prepared) -> PackedArguments:
+        """The parameters' values."""
+        return PackedArguments(self, prepared)
+
+    def lay_out(self) -> Laid:
+        """The device's memory."""
+        return self.kernel.module.device.memory.lay_out(self.parameters)
+
+
+class PackedArguments:
+    """The arguments of a launch, of which there are packed parameters only; see engine.arguments.Bound."""
+
+    def __init__(self, invocation: _Invocation, prepared: Prepared):
+        self._invocation = invocation
+        self.layout = prepared.binder.layout
+
+    @cached_property
+    def values(self) -> tuple[object, ...]:
+        """The value of each parameter."""
+        return self.layout.format.unpack(self._invocation.parameters)
+
+    @property
+    def parameters(self) -> Sequence[object]:
+        """The parameters."""
+        return self.layout.parameters
+
+    @property
+    def allocations(self) -> tuple[object, ...]:
+        """All memory of the device."""
+        return tuple(one.allocation for one in self._invocation.lay_out().placed)
+
+    @cached_property
+    def arrays(self) -> tuple[BoundArray, ...]:
+        """What parameters point to."""
+        arguments: tuple[Argument, ...] | None = self._invocation.kernel.compiled.arguments
+        return views_of(arguments, self.layout, self.values, self._invocation.lay_out().placed)

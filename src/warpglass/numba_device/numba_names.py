@@ -1,0 +1,95 @@
+"""What the name of a kernel says that numba has compiled: its Python name and the types of its arguments.
+
+numba mangles names as Itanium C++ does (github.com/numba/numba, core/itanium_mangler.py), with types of its
+own as templates: `5ArrayIfLi1E1C7mutable7alignedE`. Arguments become PTX parameters as source/numba_cuda.py
+says. A name with anything that is not known here says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from ..ptx.tree import Function
+from ..source.compiled import Argument
+
+# Itanium codes of the builtin types, as numba uses them.
+_SCALARS = {
+    "b": "?",
+    "a": "i1",
+    "h": "u1",
+    "s": "i2",
+    "t": "u2",
+    "i": "i4",
+    "j": "u4",
+    "l": "i8",
+    "m": "u8",
+    "x": "i8",
+    "y": "u8",
+    "f": "f4",
+    "d": "f8",
+}
+_TEMPLATED = {"complex64": "c8", "complex128": "c16", "bool": "?", "float16": "f2"}
+_ARRAY = re.compile(r"5ArrayI(?P<dtype>[a-z]|\d+\w+?)Li(?P<ndim>\d+)E1(?P<layout>[CFA])7mutable7alignedE")
+_NAMESPACED = re.compile(r"_ZN(?P<rest>\d.*)", re.DOTALL)
+
+
+def plain_name(entry: str) -> str:
+    """The function's name in Python; the entry's own if it is none of numba's."""
+    parts, _ = _split(entry)
+    return parts[-1] if parts else entry
+
+
+def arguments_of(entry: Function) -> tuple[Argument, ...] | None:
+    """The arguments of a kernel that numba has compiled; None where its name does not say."""
+    parts, types = _split(entry.name)
+    found: list[Argument] = []
+    while parts and types:
+        array = _ARRAY.match(types)
+        number = f"argument {len(found) + 1}"
+        if array is not None:
+            dtype = _dtype(array["dtype"])
+            if dtype is None:
+                return None
+            found.append(_array(number, dtype, int(array["ndim"])))
+            types = types[array.end() :]
+        elif types[0] in _SCALARS:
+            found.append(Argument(number, ("value",), np.dtype(_SCALARS[types[0]]), 0))
+            types = types[1:]
+        else:
+            return None
+    if not parts or sum(len(one.fields) for one in found) != len(entry.parameters):
+        return None
+    return tuple(found)
+
+
+def _array(name: str, dtype: np.dtype, ndim: int) -> Argument:
+    shape = (f"shape:{k}" for k in range(ndim))
+    strides = (f"byte_stride:{k}" for k in range(ndim))
+    return Argument(name, ("null", "null", "size", "itemsize", "pointer", *shape, *strides), dtype, ndim)
+
+
+def _dtype(code: str) -> np.dtype | None:
+    if code in _SCALARS:
+        return np.dtype(_SCALARS[code])
+    name = code.lstrip("0123456789")
+    return np.dtype(_TEMPLATED[name]) if name in _TEMPLATED else None
+
+
+def _split(entry: str) -> tuple[list[str], str]:
+    """The parts of a nested name, without their tags, and what follows it; ([], "") for other names."""
+    match = _NAMESPACED.fullmatch(entry)
+    if match is None:
+        return [], ""
+    rest, parts = match["rest"], list[str]()
+    while rest and rest[0] != "E":
+        tag = rest[0] == "B"
+        size = re.match(r"\d+", rest[1:] if tag else rest)
+        if size is None:
+            return [], ""
+        start = size.end() + int(tag)
+        text, rest = rest[start : start + int(size[0])], rest[start + int(size[0]) :]
+        if not tag:
+            parts.append(text)
+    return parts, rest[1:]

@@ -1,0 +1,69 @@
+"""The arrays of a launch that names none: what its parameters point to, for messages and observers."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..engine.arguments import BoundArray, Layout
+from ..engine.arrays import ArrayView
+from ..engine.memory import Placed
+from ..source.compiled import Argument
+
+
+def views_of(
+    arguments: tuple[Argument, ...] | None,
+    layout: Layout,
+    values: Sequence[Any],
+    placed: tuple[Placed, ...],
+) -> tuple[BoundArray, ...]:
+    """An array for every argument that is one; without arguments, for every parameter that is an address."""
+    if arguments is None:
+        arguments = tuple(Argument(one.name, ("any",)) for one in layout.parameters)
+    found: list[BoundArray] = []
+    first = 0
+    for position, argument in enumerate(arguments):
+        fields = dict(zip(argument.fields, values[first:], strict=False))
+        first += len(argument.fields)
+        address = fields.get("pointer", fields.get("any"))
+        number = _home(address, placed) if isinstance(address, int) else None
+        if number is None or not isinstance(address, int):
+            continue
+        view = _view(argument, fields, address, placed[number])
+        offset = address - placed[number].base
+        found.append(BoundArray(argument.name, position, None, view, number, offset))
+    return tuple(found)
+
+
+def _home(address: int, placed: tuple[Placed, ...]) -> int | None:
+    """The number of the allocation that an address is in."""
+    index = bisect_right(placed, address, key=lambda one: one.base) - 1
+    return index if index >= 0 and address < placed[index].end else None
+
+
+def _view(argument: Argument, fields: dict[str, Any], address: int, home: Placed) -> ArrayView:
+    distance = home.allocation.address - home.base
+    low, high = home.base + distance, home.end + distance
+    dtype = argument.dtype or np.dtype(np.uint8)
+    if argument.ndim:
+        shape = tuple(int(fields[f"shape:{k}"]) for k in range(argument.ndim))
+        strides = tuple(_signed(fields[f"byte_stride:{k}"]) for k in range(argument.ndim))
+    else:
+        shape, strides = ((home.end - address) // dtype.itemsize,), (dtype.itemsize,)
+    first = address + distance
+    steps = [(extent - 1) * stride for extent, stride in zip(shape, strides, strict=True)]
+    start = first + sum(step for step in steps if step < 0)
+    end = first + sum(step for step in steps if step > 0) + dtype.itemsize
+    packed = all(
+        stride == dtype.itemsize * int(np.prod(shape[axis + 1 :])) for axis, stride in enumerate(strides)
+    )
+    return ArrayView(
+        first, shape, strides, dtype, dtype.itemsize, packed, False, start, end, low, high, None, None
+    )
+
+
+def _signed(value: int) -> int:
+    return value - (1 << 64) if value >> 63 else value
