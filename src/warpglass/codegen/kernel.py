@@ -37,6 +37,7 @@ class KernelCode:
     words: int  # 64-bit words that the probes own in each worker's memory
     resumes: tuple[int, ...]  # the block behind each barrier; a warp that waits there has state RESUME + k
     waiting: Mapping[int, int]  # step -> byte of a warp's frame with the mask of the lanes that wait at it
+    yields: Mapping[int, int]  # state of a warp that lets others run -> header of the loop that it is in
 
 
 def generate(
@@ -115,7 +116,8 @@ def _assemble(
     module = "\n".join([*sorted(builder.declarations), *parts])
     sites, traps = tuple(lanes.access.sites), tuple(warp.traps)
     waiting = {step: header - before for step, before in warp.waiting_words().items()}
-    return KernelCode(module, stride, sites, traps, words.size, pending.resumes, waiting)
+    yields = dict(enumerate(warp.dispatch.yields, start=warp.dispatch.first_yield or 0))
+    return KernelCode(module, stride, sites, traps, words.size, pending.resumes, waiting, yields)
 
 
 _METADATA = """

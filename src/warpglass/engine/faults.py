@@ -146,6 +146,19 @@ def explain_deadlock(scene: Scene, worker: Worker) -> KernelTimeout:
     return _deadlock(scene, worker.context, what, file, line)
 
 
+def explain_grid_deadlock(scene: Scene, stuck: Mapping[int, Worker]) -> KernelTimeout:
+    """The error for blocks, with their workers, that wait at the grid's barrier for some that have ended."""
+    yields = scene.executable.code.yields
+    block, worker = next(iter(stuck.items()))
+    step = _step_of_block(scene.prepared, next(yields[one] for one in worker.states if one in yields))
+    blocks = [unflatten(one, scene.launch.grid) for one in stuck]
+    some = ", ".join(map(str, blocks[:4])) + (", ..." if len(blocks) > 4 else "")
+    waiting = f"blocks {some} wait" if len(blocks) > 1 else f"block {some} waits"
+    what = f"{waiting} at the barrier of the whole grid for others that never come to it"
+    worker.context[SLOT["fault_block"]] = block
+    return _deadlock(scene, worker.context, what, *(_source(step) if step is not None else (None, None)))
+
+
 def _explain_stuck_lanes(scene: Scene, context: np.ndarray, stuck: Mapping[int, int]) -> KernelTimeout:
     """The error for a warp whose lanes wait for each other at different places; masks by step."""
     steps = scene.prepared.steps

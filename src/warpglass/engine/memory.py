@@ -134,6 +134,11 @@ def grid_workspace() -> list[int]:
     return [GRID_WORKSPACE, _WORKSPACE.nbytes, _WORKSPACE.ctypes.data - GRID_WORKSPACE, READ | WRITE]
 
 
+def grid_counter() -> bytes:
+    """What the workspace holds now: it changes whenever a block comes to the grid's barrier."""
+    return _WORKSPACE.tobytes()
+
+
 @dataclass(frozen=True, slots=True)
 class Meaning:
     """What an address stands for in the kernel author's terms: an element of the nearest array.

@@ -15,6 +15,7 @@ from .calls import STACK, STACK_BYTES, merge_calls
 from .contraction import contract
 from .decode import Step, decode
 from .fairness import find_fair
+from .grid_barriers import find_grid_waits
 from .layout import LocalLayout, SharedLayout, lay_out_local, lay_out_shared
 from .liveness import find_dirty, find_liveness
 from .parameter_accesses import check_parameter_accesses
@@ -36,6 +37,7 @@ class Program:
     blocks: tuple[Block, ...]
     live: tuple[frozenset[str], ...]  # live into each block
     fair: frozenset[int]  # headers of loops that may wait for other threads
+    grid_waits: frozenset[int]  # headers of loops that wait for the grid's barrier
     dirty: tuple[frozenset[str], ...]  # written since the last resume, at the end of each block
     shared: SharedLayout
     local: LocalLayout
@@ -71,6 +73,7 @@ def build_program(module: tree.Module, entry: str) -> Program:
         blocks=blocks,
         live=find_liveness(blocks),
         fair=find_fair(blocks),
+        grid_waits=find_grid_waits(blocks),
         dirty=find_dirty(blocks),
         shared=lay_out_shared(module, function),
         local=lay_out_local(function),

@@ -4,15 +4,14 @@ Blocks run on several threads at once, so the order in which atomic operations o
 element is anyone's. Most do not mind: a sum of integers is the same in any order. Where it matters, as for
 sums of floating-point numbers or for tickets, a block waits until all blocks before it have ended. So such
 operations happen in the order of the blocks, however many threads there are (codegen/turns.py). The counter
-by which cooperative grids synchronise is not looked at: it lies where only `%envreg` registers lead.
+by which cooperative grids synchronise is not looked at (grid_barriers.py).
 """
 
 from __future__ import annotations
 
 from ..isa.atomic import depends_on_order
-from ..ptx import tree
 from .blocks import Barrier, Block, WarpBarrier
-from .decode import Step
+from .grid_barriers import reaches, workspace_registers
 
 
 def find_ordered(blocks: tuple[Block, ...]) -> frozenset[int]:
@@ -26,28 +25,5 @@ def find_ordered(blocks: tuple[Block, ...]) -> frozenset[int]:
             read.update(block.end.step.reads)
     steps = [step for block in blocks for step in block.steps]
     found = [s for s in steps if depends_on_order(s.match, used=not read.isdisjoint(s.writes))]
-    workspace = _workspace_registers(steps) if found else set[str]()
-    return frozenset(step.number for step in found if not _reaches(step, workspace))
-
-
-def _reaches(step: Step, addresses: set[str]) -> bool:
-    """Whether a step accesses memory through one of the registers."""
-    bases = [operand.base for operand in step.instruction.operands if isinstance(operand, tree.Address)]
-    return any(isinstance(base, tree.Register) and base.name in addresses for base in bases)
-
-
-def _workspace_registers(steps: list[Step]) -> set[str]:
-    """The registers that are computed from where a cooperative grid's workspace is."""
-    found: set[str] = set()
-    grown = True
-    while grown:
-        grown = False
-        for step in steps:
-            named = any(
-                isinstance(operand, tree.Special) and operand.name.startswith("%envreg")
-                for operand in step.instruction.operands
-            )
-            if (named or not found.isdisjoint(step.reads)) and not found.issuperset(step.writes):
-                found.update(step.writes)
-                grown = True
-    return found
+    workspace = workspace_registers(steps) if found else frozenset[str]()
+    return frozenset(step.number for step in found if not reaches(step, workspace))
