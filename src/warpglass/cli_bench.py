@@ -70,6 +70,8 @@ def bench(
 ) -> None:
     """Run every rung of a ladder, verify the results, print times, speedups and what each step changes."""
     from .lab_bench import bench as run_ladder
+    from .report.console import stderr_console
+    from .report.forecast import print_forecast
     from .report.progress import progress_bar
 
     added = tuple(_user_kernel(text) for text in add or ())
@@ -95,6 +97,7 @@ def bench(
                 peers=peers,
                 added=added,
                 progress=progress,
+                announce=lambda forecast: print_forecast(forecast, stderr_console()),
             )
         results.append(result)
         if json_path != STDOUT:

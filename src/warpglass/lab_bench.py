@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from .errors import ArgumentError, LaunchError
 from .lab_profile import count
 from .ladders import find_ladder
 from .ladders.trial import Final, Language, Options, Toolchain, Trial
-from .measure import Bench, Progress, run_bench
+from .measure import Bench, Forecast, Progress, foresee, run_bench
 from .models.roofline import Peaks, Work, peaks_of, place
 from .profile_record import Profile
 from .record import Row
@@ -62,6 +62,7 @@ def bench(
     peers: bool = True,
     added: tuple[tuple[Path, str], ...] = (),
     progress: Progress | None = None,
+    announce: Callable[[Forecast], None] | None = None,
 ) -> Bench:
     """Run every rung of a ladder, verify each, and return rows, tables and JSON.
 
@@ -70,8 +71,9 @@ def bench(
     partial results are combined: on the "host" or by a further "launch". With `counters` every rung runs once
     more, on the engine, and its row says how well it uses memory and lanes on the `model` GPU. `small` takes
     sizes that take milliseconds, where no size is given. `peers` adds what libraries take, `added` the user's
-    own kernels (file and name) with the parameters of the ladder's. Raises
-    ArgumentError for what the ladder does not take; a rung that fails is a row that is not verified.
+    own kernels (file and name) with the parameters of the ladder's. Where a size takes far longer than the
+    usual one, `announce` is told first how long. Raises ArgumentError for what the ladder does not take; a
+    rung that fails is a row that is not verified.
     """
     if language not in LANGUAGES:
         raise ArgumentError(f"language {language!r}: one of {', '.join(LANGUAGES)}")
@@ -94,6 +96,11 @@ def bench(
     )
     toolchain = Toolchain(open_cuda=source.load, open_python=source.from_numba)
     backend = lab.backend(device, model)
+    if announce is not None:
+        runs = 1 + repeat + counters  # the first warms up
+        forecast = foresee(ladder, options, backend=backend, toolchain=toolchain, runs=runs)
+        if forecast is not None:
+            announce(forecast)
     timed = run_bench(
         ladder,
         options,

@@ -88,6 +88,47 @@ def run_bench(
     return Bench(record, rungs)
 
 
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """How long a bench will take, from times at the tables' own sizes."""
+
+    sizes: tuple[tuple[int, int], ...]  # of each table: asked for, and timed here
+    rungs: tuple[tuple[str, str, float], ...]  # name, language, seconds of one run
+    runs: int  # of each rung
+
+    @property
+    def seconds(self) -> float:
+        """All runs of all rungs."""
+        return self.runs * sum(seconds for _, _, seconds in self.rungs)
+
+
+def foresee(
+    ladder: str, options: Options, *, backend: Backend, toolchain: Toolchain, runs: int
+) -> Forecast | None:
+    """Time every rung at its table's own size and say how long `runs` runs at the size asked for will take.
+
+    None where that is not needed: no size is asked for, the ladder's work does not grow faster than its size,
+    or the sizes are no larger than the usual ones. A rung that fails here, or will, is left out.
+    """
+    found = find_ladder(ladder)
+    work = found.problem.work
+    if work is None or options.size is None:
+        return None
+    pairs = zip(
+        found.trials(options, backend, toolchain),
+        found.trials(replace(options, size=None), backend, toolchain),
+        strict=True,
+    )
+    larger = [(wanted, usual) for wanted, usual in pairs if wanted.card.size > usual.card.size]
+    seconds = [
+        (usual.card.rung, usual.card.language, timed * work(wanted.card.size) / work(usual.card.size))
+        for wanted, usual in larger
+        if (timed := _measure(usual, backend, 1).seconds) is not None
+    ]
+    sizes = dict.fromkeys((wanted.card.size, usual.card.size) for wanted, usual in larger)
+    return Forecast(tuple(sizes), tuple(seconds), runs) if seconds else None
+
+
 def add_speedups(rows: Sequence[Row]) -> tuple[Row, ...]:
     """Fill in step and cumulative speedups; the first timed kernel of a table and language is the base."""
     first: dict[tuple[str, bool, str], float] = {}

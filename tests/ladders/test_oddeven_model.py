@@ -8,7 +8,9 @@ import pytest
 
 from warpglass import lab_bench
 from warpglass.ladders.oddeven_sort.model import Costs, Waves
+from warpglass.measure import Forecast
 from warpglass.report.console import text_console, text_of
+from warpglass.report.forecast import format_duration, print_forecast
 from warpglass.report.oddeven_sort import print_cost_model
 
 
@@ -62,3 +64,29 @@ def test_the_model_is_printed_below_the_tables() -> None:
     rows = tuple(row for row in result.rows if row.rung != "host_oddeven")
     print_cost_model(replace(result.record, rows=rows), console)
     assert text_of(console) == ""
+
+
+def test_a_long_bench_says_first_how_long() -> None:
+    seen: list[str] = []
+
+    def announce(forecast: Forecast) -> None:
+        console = text_console(400)
+        print_forecast(replace(forecast, runs=10**9), console)
+        seen.append(text_of(console))
+
+    lab_bench.bench(
+        "oddeven_sort", size=20_000, repeat=1, language="cuda", rungs=("host_oddeven",), announce=announce
+    )
+    assert seen[0].startswith("20000 instead of 16384 elements: about ")
+    assert "host_oddeven (Python)" in seen[0]
+    lab_bench.bench("oddeven_sort", size=1000, repeat=1, rungs=("host_oddeven",), announce=announce)
+    lab_bench.bench("vector", size=1000, repeat=1, rungs=("on_host",), announce=announce)
+    assert len(seen) == 1, "a smaller size, or work that grows with the size, needs no warning"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.4, "less than 1 s"), (42.3, "about 42 s"), (230, "about 4 min"), (9000, "about 2.5 h")],
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert format_duration(seconds) == text
