@@ -218,7 +218,8 @@ class KernelTrial:
         if self._language == "cuda" or kernel.in_python_file:
             dtype = self._arrays.case.dtype.name
             return kernel.cuda.format(type=C_NAMES[dtype], block=self._setting.block)
-        return f"{name}({self._setting.block})" if kernel.specialise is not None else name
+        held = kernel.constants.format(block=self._setting.block) if kernel.specialise is not None else ""
+        return f"{name}({held})" if held else name
 
     def _to_host(self, name: str) -> Array:
         return self._arrays.backend.to_host(self._arrays[name])

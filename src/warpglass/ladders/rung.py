@@ -73,7 +73,8 @@ class Kernel:
     """One kernel of a rung: a C++ name expression, and a Python function of the same parameters.
 
     `file` is the .cu file. `cuda` may hold {type} and {block}, as in "tile<{type}, {block}>". A Python kernel
-    that is specialised (a closure constant instead of a template parameter) is made by `specialise`.
+    that is specialised (a closure constant instead of a template parameter) is made by `specialise`;
+    `constants` says for its name what it is specialised on, and may hold {block}.
     """
 
     name: str
@@ -81,6 +82,7 @@ class Kernel:
     cuda: str = ""
     python: KernelFunction | None = None
     specialise: Callable[[Case, int], KernelFunction] | None = None
+    constants: str = "{block}"
 
     @property
     def in_python_file(self) -> bool:

@@ -58,6 +58,7 @@ def kernel(tile: int) -> Kernel:
         file=Path(__file__).with_suffix(".cu"),
         cuda=f"tiled<{{type}}, {tile}>",
         specialise=lambda case, block: specialise(tile),
+        constants=str(tile),
     )
 
 
