@@ -34,6 +34,7 @@ class Builder:
         self.lines: list[str] = []
         self.declarations = declarations
         self._count = 0
+        self.region = 0  # counts basic blocks: names of this one can be used up to its end
 
     def name(self, hint: str = "v") -> str:
         """A fresh value name."""
@@ -57,6 +58,7 @@ class Builder:
 
     def place(self, label: str) -> None:
         """Start a basic block."""
+        self.region += 1
         self.lines.append(f"{label}:")
 
     def jump(self, label: str) -> None:

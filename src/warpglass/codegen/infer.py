@@ -22,7 +22,7 @@ from .patterns import Patterns
 from .registers import VECTOR, Kind
 from .shape import Promises, Shape
 from .steps import Steps, Symbols, targets_of
-from .values import UNIFORM, Value
+from .values import UNIFORM, Lanes, Value
 
 # How often a register's bounds may grow before they are given up; a halving or doubling loop needs 32.
 _PATIENCE = 80
@@ -88,6 +88,9 @@ def _zero(type_: str) -> Kind:
     return Kind(UNIFORM, 0, bound, bound)
 
 
+_LANES = Lanes(_Silent(set()), lambda: "%_")
+
+
 class _Unknown(Exception):
     """A register that is read has not been written yet."""
 
@@ -105,7 +108,7 @@ class _Table:
         kind = self.kinds.get(name)
         if kind is None:
             raise _Unknown
-        guard = ("%_", "%_") if kind.guarded else (None, None)
+        guard = ("%_", _LANES) if kind.guarded else (None, None)
         return kind.value(self.types[name], "%_", *guard)
 
     def join(self, name: str, value: Value) -> bool:

@@ -19,7 +19,7 @@ from .patterns import Patterns
 from .probes import Probe
 from .shape import Promises, Shape
 from .specials import LANE_TABLES, scalar_special
-from .values import UNIFORM, Offsets, Value, literal
+from .values import UNIFORM, Lanes, Offsets, Value, literal
 from .vector import VectorLanes
 
 
@@ -53,7 +53,7 @@ class KindLanes(VectorLanes):
         if a.offsets is None:
             return a
         if a.lanes is not None:
-            return Value(a.type, a.lanes, None, None, a.low, a.high)
+            return Value(a.type, a.lanes(), None, None, a.low, a.high)
         text = self.builder.splat(a.type, a.ir)
         if not a.uniform:
             offsets = constant_vector(a.type, a.offsets)
@@ -63,7 +63,7 @@ class KindLanes(VectorLanes):
     def guard_like(self, a: Value, guarded: bool) -> Value:
         if not guarded or a.ok is not None:
             return a
-        return replace(a, ok="true", lanes=self.as_vector(a).ir)
+        return replace(a, ok="true", lanes=Lanes(self.builder, lambda: self.as_vector(a).ir))
 
     def _guarded(self, a: Value, sources: Sequence[Value], emit: Callable[[], Value]) -> Value:
         """A scalar result made of sources that may be guarded: guarded by all their guards."""
@@ -73,7 +73,7 @@ class KindLanes(VectorLanes):
         ok = None
         for guard in guards:
             ok = guard if ok is None else self.builder.value(f"and i1 {ok}, {guard}")
-        return replace(a, ok=ok, lanes=emit().ir)
+        return replace(a, ok=ok, lanes=Lanes(self.builder, lambda: emit().ir))
 
     def _vectors(self, *values: Value) -> tuple[Value, ...]:
         return tuple(self.as_vector(value) for value in values)
@@ -320,9 +320,9 @@ class KindLanes(VectorLanes):
         if address.uniform and not self.local.may_be_meant(space):
             names = self.access.load_uniform(site, address.ir, type_, count, self.mask)
             return tuple(Value(type_, name, UNIFORM) for name in names)
-        if address.offsets is not None and count == 1 and _regular(address.offsets, BITS[type_] // 8):
-            name = self.access.load_affine(site, address, type_, self.mask)
-            return (Value(type_, name),)
+        if address.offsets is not None and _regular(address.offsets, BITS[type_] // 8 * count):
+            names = self.access.load_affine(site, address, type_, count, self.mask)
+            return tuple(Value(type_, name) for name in names)
         names = self.access.load_any(site, self.as_vector(address).ir, type_, count, self.mask)
         return tuple(Value(type_, name) for name in names)
 
@@ -340,8 +340,8 @@ class KindLanes(VectorLanes):
             self.access.store_uniform(site, address.ir, type_, names, uniform, self.mask)
             return
         names = [value.ir for value in self._vectors(*values)]
-        if address.offsets is not None and len(values) == 1 and _regular(address.offsets, BITS[type_] // 8):
-            self.access.store_affine(site, address, type_, names[0], self.mask)
+        if address.offsets is not None and _regular(address.offsets, BITS[type_] // 8 * len(values)):
+            self.access.store_affine(site, address, type_, names, self.mask)
         else:
             self.access.store_any(site, self.as_vector(address).ir, type_, names, self.mask)
 

@@ -50,7 +50,7 @@ class Patterns(Access):
         if isinstance(address, str):
             return self.builder.splat("i64", address)
         if address.lanes is not None:
-            return address.lanes
+            return address.lanes()
         whole = self.builder.splat("i64", address.ir)
         assert address.offsets is not None
         return self.builder.value(f"add <32 x i64> {whole}, {constant_vector('i64', address.offsets)}")
@@ -103,34 +103,33 @@ class Patterns(Access):
         b.place(done)
 
     # ------------------------------------------------------------------------------------ affine
-    def load_affine(self, site: int, address: Value, type_: str, mask: str) -> str:
-        """A vector from addresses at known distances; inactive lanes get anything."""
-        low, elements = self._elements(address, BITS[type_] // 8)
-        outside, bounds = self._check_interval(site, low, max(elements) + 1)
-        loaded = self.load_either(
+    def load_affine(self, site: int, address: Value, type_: str, count: int, mask: str) -> list[str]:
+        """`count` neighbouring elements from addresses at known distances; inactive lanes get anything."""
+        low, places = self._places(site, address)
+        outside, bounds = self._check_interval(site, low, max(places) + 1)
+        return self.load_either(
             self._or_guarded(outside, address),
             vector(type_),
-            lambda: [self._load_pattern(low, elements, bounds, address, type_, mask)],
-            lambda: self.load_slowly(site, self._splat_address(address), type_, 1, mask),
+            lambda: self._load_pattern(low, places, bounds, address, type_, count, mask),
+            lambda: self.load_slowly(site, self._splat_address(address), type_, count, mask),
         )
-        return loaded[0]
 
     def _load_pattern(
-        self, low: str, elements: Offsets, bounds: Bounds, address: Value, type_: str, mask: str
-    ) -> str:
+        self, low: str, places: Offsets, bounds: Bounds, address: Value, type_: str, count: int, mask: str
+    ) -> list[str]:
         # The whole interval is inside the allocation, so lanes that are not active may be read too.
         b = self.builder
-        span = max(elements) + 1
-        if elements == tuple(range(32)):
-            return b.load(vector(type_), self._host(low, bounds), ", align 1")
+        span = (max(places) + 1) * count
+        if count == 1 and places == tuple(range(32)):
+            return [b.load(vector(type_), self._host(low, bounds), ", align 1")]
         if span > _SPAN:
-            return self.gather(self._splat_address(address), bounds.delta, type_, 1, mask)[0]
+            return self.gather(self._splat_address(address), bounds.delta, type_, count, mask)
         wide = max(2, 1 << (span - 1).bit_length())
         host = self._host(low, bounds)
-        if wide == span:
+        present = {place * count + k for place in places for k in range(count)}
+        if len(present) == wide:
             loaded = b.load(vector(type_, wide), host, ", align 1")
         else:
-            present = set(elements)
             picks = constant_vector("i1", ("true" if k in present else "false" for k in range(wide)))
             args = [
                 ("ptr", f"align 1 {host}"),
@@ -138,42 +137,69 @@ class Patterns(Access):
                 (vector(type_, wide), "zeroinitializer"),
             ]
             loaded = b.call(vector(type_, wide), f"llvm.masked.load.{suffix(type_, wide)}.p0", args)
-        return self._shuffle(type_, loaded, wide, elements)
+        return [
+            self._shuffle(type_, loaded, wide, tuple(place * count + k for place in places))
+            for k in range(count)
+        ]
 
-    def store_affine(self, site: int, address: Value, type_: str, value: str, mask: str) -> None:
-        """A vector to addresses at known distances."""
-        low, elements = self._elements(address, BITS[type_] // 8)
-        outside, bounds = self._check_interval(site, low, max(elements) + 1)
+    def store_affine(self, site: int, address: Value, type_: str, values: list[str], mask: str) -> None:
+        """Vectors of neighbouring elements to addresses at known distances."""
+        low, places = self._places(site, address)
+        outside, bounds = self._check_interval(site, low, max(places) + 1)
         self.store_either(
             self._or_guarded(outside, address),
-            lambda: self._store_pattern(low, elements, bounds, address, type_, value, mask),
-            lambda: self.store_slowly(site, self._splat_address(address), type_, [value], mask),
+            lambda: self._store_pattern(low, places, bounds, address, type_, values, mask),
+            lambda: self.store_slowly(site, self._splat_address(address), type_, values, mask),
         )
 
     def _store_pattern(
-        self, low: str, elements: Offsets, bounds: Bounds, address: Value, type_: str, value: str, mask: str
+        self,
+        low: str,
+        places: Offsets,
+        bounds: Bounds,
+        address: Value,
+        type_: str,
+        values: list[str],
+        mask: str,
     ) -> None:
         b = self.builder
-        span = max(elements) + 1
-        if elements == tuple(range(32)):
-            self._masked_store(type_, value, self._host(low, bounds), mask)
+        count = len(values)
+        span = (max(places) + 1) * count
+        if count == 1 and places == tuple(range(32)):
+            self._masked_store(type_, values[0], self._host(low, bounds), mask)
             return
-        if span > _SPAN or len(set(elements)) < 32:
-            self.scatter(self._splat_address(address), bounds.delta, type_, [value], mask)
+        if span > _SPAN or len(set(places)) < 32:
+            self.scatter(self._splat_address(address), bounds.delta, type_, values, mask)
             return
         wide = max(32, 1 << (span - 1).bit_length())
-        lane_of = {element: lane for lane, element in enumerate(elements)}
-        spread = self._shuffle(type_, value, 32, tuple(lane_of.get(k, 0) for k in range(wide)))
-        picks = ", ".join(f"i32 {lane_of.get(k, 32)}" for k in range(wide))
+        lane_of = {place: lane for lane, place in enumerate(places)}
+        owners = [lane_of.get(k // count) for k in range(wide)]
+        spread = self._spread(type_, values, owners)
+        picks = ", ".join(f"i32 {32 if lane is None else lane}" for lane in owners)
         lanes = b.value(
             f"shufflevector <32 x i1> {b.mask_vector(mask)}, <32 x i1> zeroinitializer, "
             f"<{wide} x i32> <{picks}>"
         )
         self._store_masked(type_, spread, self._host(low, bounds), lanes, wide)
 
-    def _elements(self, address: Value, size: int) -> tuple[str, Offsets]:
-        """The lowest lane's address, and every lane's distance from it in elements."""
+    def _spread(self, type_: str, values: list[str], owners: list[int | None]) -> str:
+        """The elements of several vectors where they lie in memory: each place has the lane that owns it."""
+        count, width = len(values), 32
+        while len(values) > 1:  # one vector behind the other
+            width *= 2
+            picks = ", ".join(f"i32 {k}" for k in range(width))
+            half = vector(type_, width // 2)
+            values = [
+                self.builder.value(f"shufflevector {half} {one}, {half} {two}, <{width} x i32> <{picks}>")
+                for one, two in zip(values[::2], values[1::2], strict=True)
+            ]
+        picks = tuple((lane or 0) + 32 * (k % count) for k, lane in enumerate(owners))
+        return self._shuffle(type_, values[0], width, picks)
+
+    def _places(self, site: int, address: Value) -> tuple[str, Offsets]:
+        """The lowest lane's address, and every lane's distance from it in units of the access's size."""
         assert address.offsets is not None
+        size = self.sites[site].size
         lowest = min(address.offsets)
         low = self.builder.value(f"add i64 {address.ir}, {lowest}") if lowest else address.ir
         return low, tuple((offset - lowest) // size for offset in address.offsets)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ..isa.types import BITS, LLVM_TYPE
 from .builder import Builder, vector
-from .values import EXACT_NAN, Offsets, Value
+from .values import EXACT_NAN, Lanes, Offsets, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Kind:
     guarded: bool = False
     nan: int = EXACT_NAN
 
-    def value(self, type_: str, ir: str, ok: str | None = None, lanes: str | None = None) -> Value:
+    def value(self, type_: str, ir: str, ok: str | None = None, lanes: Lanes | None = None) -> Value:
         """A value of this kind."""
         return Value(type_, ir, self.offsets, self.constant, self.low, self.high, ok, lanes, self.nan)
 
@@ -51,19 +51,32 @@ class Registers:
         self.kinds = kinds
         self.used: dict[Part, str] = {}  # part of a register -> home
         self._frame: dict[Part, int] = {}
+        self._fresh: dict[str, Value] = {}  # guarded registers that this basic block has written
+        self._live: frozenset[str] = frozenset()  # registers that are read after it
         self.frame_size = 0
 
     def kind(self, name: str) -> Kind:
         """A register's kind."""
         return self.kinds.get(name, VECTOR)
 
+    def enter(self, live: frozenset[str]) -> None:
+        """A basic block of the program begins; `live` are the registers that are read after it."""
+        self._fresh.clear()
+        self._live = live
+
     def read(self, name: str) -> Value:
         """A register's current value."""
         type_, kind = self.types[name], self.kind(name)
         if not kind.stored:
             return kind.value(type_, "")
-        loaded = [self._load(part, self.home(part)) for part in self.parts(name)]
-        return kind.value(type_, *loaded)
+        fresh = self._fresh.get(name)
+        if fresh is not None:
+            return kind.value(type_, fresh.ir, fresh.ok, fresh.lanes)
+        text, *guard = [self._load(part, self.home(part)) for part in self.parts(name)]
+        if not guard:
+            return kind.value(type_, text)
+        ok, lanes = guard
+        return kind.value(type_, text, ok, Lanes(self.builder, lambda: lanes))
 
     def write(self, name: str, value: Value, keep: str | None = None) -> None:
         """Set a register's lanes; `keep` names the i32 mask of the lanes to write if others must stay.
@@ -79,13 +92,17 @@ class Registers:
             text = self.builder.value(
                 f"select <32 x i1> {self.builder.mask_vector(keep)}, {whole} {text}, {whole} {old}"
             )
-        for part, new in zip(self.parts(name), (text, value.ok, value.lanes), strict=False):
-            assert new is not None, "a guarded register takes guarded values"
+        if self.kind(name).guarded:
+            self._fresh[name] = value
+            if name not in self._live:
+                return
+        for part, new in zip(self.parts(name), self._texts(name, value, text), strict=True):
             self._store(part, new, self.home(part))
 
     def write_if(self, name: str, value: Value, condition: str) -> None:
         """Set a scalar register if an i1 holds."""
-        for part, new in zip(self.parts(name), (value.ir, value.ok, value.lanes), strict=False):
+        self._spill(name)
+        for part, new in zip(self.parts(name), self._texts(name, value, value.ir), strict=True):
             storage = self.storage(part)
             old = self._load(part, self.home(part))
             self._store(
@@ -93,6 +110,21 @@ class Registers:
                 self.builder.value(f"select i1 {condition}, {storage} {new}, {storage} {old}"),
                 self.home(part),
             )
+
+    def _spill(self, name: str) -> None:
+        """Let a register's home hold what this block has written."""
+        fresh = self._fresh.pop(name, None)
+        if fresh is not None:
+            for part, new in zip(self.parts(name), self._texts(name, fresh, fresh.ir), strict=True):
+                self._store(part, new, self.home(part))
+
+    def _texts(self, name: str, value: Value, text: str) -> tuple[str, ...]:
+        """What the parts of a register become."""
+        if not self.kind(name).guarded:
+            return (text,)
+        assert value.ok is not None, "a guarded register takes guarded values"
+        assert value.lanes is not None
+        return text, value.ok, value.lanes()
 
     def parts(self, name: str) -> tuple[Part, ...]:
         """What a register consists of: one value or, if guarded, the scalar, its guard and the lanes."""

@@ -3,15 +3,34 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from .builder import WIDTH
+from .builder import WIDTH, Builder
 
 Offsets = tuple[int, ...]
 
 # What NaNs of type float a value may hold. Of two sorts that a register is given the greater is its own.
 ONE_NAN, LOOSE_NAN, EXACT_NAN = range(3)
 UNIFORM: Offsets = (0,) * WIDTH
+
+
+class Lanes:
+    """A vector that few will ask for: it is emitted where it is needed, once in each basic block."""
+
+    __slots__ = ("_builder", "_emit", "_name", "_region")
+
+    def __init__(self, builder: Builder, emit: Callable[[], str]):
+        self._builder = builder
+        self._emit = emit
+        self._name, self._region = "", -1
+
+    def __call__(self) -> str:
+        """The vector's name."""
+        if self._region != self._builder.region:
+            self._name = self._emit()
+            self._region = self._builder.region
+        return self._name
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +43,7 @@ class Value:
     as signed integers, None if unknown.
 
     A guarded value has its form only if the i1 named by `ok` holds at run time (some lane might have wrapped
-    before the others); `lanes` names the vector that is right in any case.
+    before the others); `lanes` gives the vector that is right in any case.
 
     `nan` says what a NaN in a lane of type float stands for: itself (EXACT_NAN), the hardware's NaN, whatever
     its payload (LOOSE_NAN), or there is no other than the hardware's (ONE_NAN).
@@ -37,7 +56,7 @@ class Value:
     low: int | None = None
     high: int | None = None
     ok: str | None = None
-    lanes: str | None = None
+    lanes: Lanes | None = None
     nan: int = EXACT_NAN
 
     @property
