@@ -76,6 +76,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "cli_bench",
         "cli_options",
         "cli_trace",
+        "numba_device.hook",
     ),
     "cli_models": ("lab", "argument_text", "models", "report", "source", "engine"),
     "cli_bench": ("lab_bench", "measure", "ladders", "argument_text", "cli_options", "report"),

@@ -23,6 +23,7 @@ from .argument_text import (
     parse_target,
 )
 from .cli_options import BAD_USAGE, FAILED, DeviceOption, TimeoutOption
+from .cli_script import MODULE_OPTION, ScriptCommand, is_script, run_module, run_script
 from .errors import ArgumentError, WarpglassError, raised_by_kernel
 
 app = typer.Typer(
@@ -50,13 +51,24 @@ def _root(
     pass
 
 
-@app.command()
+@app.command(cls=ScriptCommand)
 def run(
     target: Annotated[
-        str, typer.Argument(metavar="FILE:KERNEL", help="As in reduce.cu:sum<512> or k.py:sum.")
-    ],
-    grid: Annotated[str, typer.Option(help="Blocks: 1024, 32x32 or 8,8,8.")],
-    block: Annotated[str, typer.Option(help="Threads per block, likewise.")],
+        str | None,
+        typer.Argument(
+            metavar="FILE:KERNEL | SCRIPT.py",
+            help="As in reduce.cu:sum<512> or k.py:sum; or a program that finds a GPU, the engine.",
+        ),
+    ] = None,
+    arguments: Annotated[
+        list[str] | None, typer.Argument(metavar="ARGUMENTS", help="Of the program.")
+    ] = None,
+    module: Annotated[
+        str | None,
+        typer.Option(MODULE_OPTION, metavar="MODULE", help="Run a module as a program, as python -m does."),
+    ] = None,
+    grid: Annotated[str | None, typer.Option(help="Blocks: 1024, 32x32 or 8,8,8.")] = None,
+    block: Annotated[str | None, typer.Option(help="Threads per block, likewise.")] = None,
     arg: Annotated[
         list[str] | None,
         typer.Option(
@@ -67,8 +79,22 @@ def run(
     device: DeviceOption = "auto",
     timeout: TimeoutOption = 60.0,
     json_output: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    model: Annotated[
+        str, typer.Option(help="The GPU that a program finds, and whose limits apply.")
+    ] = "h100",
 ) -> None:
-    """Run one kernel once; print its time and the sum of every array afterwards."""
+    """Run one kernel once, or a whole program without a GPU.
+
+    Of a kernel, its time and the sum of every array afterwards are printed. A program that uses numba.cuda,
+    numba_cuda_mlir or cuda.core finds one GPU, whose work the engine does; its exit status is ours.
+    """
+    if module is not None or (target is not None and is_script(target)):
+        _run_program(target, arguments or [], module, model)
+        return
+    if target is None:
+        raise ArgumentError("give FILE:KERNEL with --grid and --block, SCRIPT.py, or -m MODULE")
+    if grid is None or block is None:
+        raise ArgumentError("give the launch: --grid BLOCKS and --block THREADS")
     from . import lab
 
     path, name = parse_target(target)
@@ -76,16 +102,17 @@ def run(
         raise ArgumentError(f"no file {path}")
     texts = arg or []
     specs = [parse_argument(text) for text in texts]
-    arguments = make_arguments(specs)
+    given = make_arguments(specs)
     shape = parse_dimensions(grid), parse_dimensions(block)
     kernel = lab.load(path, name)
-    outcome = lab.run(kernel, *shape, arguments, shared=parse_size(shared), device=device, timeout=timeout)
+    options: dict[str, Any] = {"shared": parse_size(shared), "device": device, "timeout": timeout}
+    outcome = lab.run(kernel, *shape, given, model=model, **options)
     from .report.console import stdout_console
     from .report.run import RunReport, print_run, run_json
 
     sums = [
         (text, value.sum(dtype=_sum_type(value)).item())
-        for text, spec, value in zip(texts, specs, arguments, strict=True)
+        for text, spec, value in zip(texts, specs, given, strict=True)
         if isinstance(spec, ArraySpec)
     ]
     report = RunReport(name, *shape, outcome.device, outcome.label, outcome.seconds, tuple(sums))
@@ -93,6 +120,22 @@ def run(
         typer.echo(run_json(report))
     else:
         print_run(report, stdout_console())
+
+
+def _run_program(target: str | None, arguments: list[str], module: str | None, model: str) -> None:
+    """Run a program with the virtual device; leave with its exit status."""
+    from . import devices
+    from .numba_device import hook
+
+    try:
+        key = devices.get(model).key
+    except devices.UnknownDevice as problem:
+        raise ArgumentError(str(problem)) from None
+    hook.spread(key)
+    words = arguments if target is None or module is None else [target, *arguments]
+    status = run_module(module, words) if module is not None else run_script(str(target), words)
+    if status:
+        raise typer.Exit(status)
 
 
 def _sum_type(array: Any) -> str:

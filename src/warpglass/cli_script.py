@@ -6,10 +6,11 @@ is done with its launches is the command's business.
 
 from __future__ import annotations
 
+import importlib.util
 import runpy
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,11 @@ from typer.core import TyperCommand
 
 from .errors import ArgumentError, WarpglassError
 
+MODULE_OPTION = "-m"
+
 
 class ScriptCommand(TyperCommand):
-    """A command whose words after `script.py` belong to the script, whatever they look like."""
+    """A command whose words after `script.py`, or `-m module`, belong to the program, whatever they are."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse our own words; the script's become plain arguments."""
@@ -35,6 +38,8 @@ class ScriptCommand(TyperCommand):
         }
         position = 0
         while position < len(args) and args[position].startswith("-"):
+            if args[position] == MODULE_OPTION and MODULE_OPTION in valued:
+                return position + 1
             position += 2 if args[position] in valued else 1
         return position if position < len(args) and is_script(args[position]) else None
 
@@ -44,30 +49,57 @@ def is_script(target: str) -> bool:
     return target.endswith(".py")
 
 
+def run_module(name: str, arguments: Sequence[str]) -> int:
+    """Run a module as `python -m name arguments` would and return its exit status."""
+    try:
+        found = importlib.util.find_spec(name)
+        if found is not None and found.submodule_search_locations is not None:
+            found = importlib.util.find_spec(f"{name}.__main__")
+    except ImportError:
+        found = None
+    if found is None:
+        raise ArgumentError(f"no module {name}, or a package that cannot be run")
+    return _run(
+        [name, *arguments],
+        str(Path.cwd()),
+        lambda: runpy.run_module(name, run_name="__main__", alter_sys=True),
+    )
+
+
 def run_script(path: str, arguments: Sequence[str]) -> int:
-    """Run a Python program as `python path arguments` would and return its exit status.
+    """Run a Python program as `python path arguments` would and return its exit status."""
+    if not Path(path).is_file():
+        raise ArgumentError(f"no file {path}")
+    folder = str(Path(path).resolve().parent)
+    return _run([path, *arguments], folder, lambda: runpy.run_path(path, run_name="__main__"))
+
+
+def _run(words: list[str], folder: str, program: Callable[[], object]) -> int:
+    """Run a program with its own command line and first folder of modules.
 
     Its exceptions are printed with its own frames only; errors of warpglass are raised to the caller.
     """
-    if not Path(path).is_file():
-        raise ArgumentError(f"no file {path}")
     kept = sys.argv, sys.path[:]
-    sys.argv, sys.path[0:1] = [path, *arguments], [str(Path(path).resolve().parent)]
+    sys.argv, sys.path[0:1] = words, [folder]
     try:
-        runpy.run_path(path, run_name="__main__")
+        program()
     except SystemExit as leaving:
         return _status(leaving.code)
     except WarpglassError:
         raise
     except Exception as problem:
         trace = problem.__traceback__
-        while trace is not None and trace.tb_frame.f_code.co_filename != path:
+        while trace is not None and trace.tb_frame.f_code.co_filename in _STARTERS:
             trace = trace.tb_next
         traceback.print_exception(problem.with_traceback(trace))
         return 1
     finally:
         sys.argv, sys.path[:] = kept
     return 0
+
+
+# Files whose frames come before a program's.
+_STARTERS = (__file__, runpy.__file__, "<frozen runpy>")
 
 
 def _status(code: object) -> int:
