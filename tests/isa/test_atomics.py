@@ -167,6 +167,11 @@ def _ordered_forms() -> list[Form]:
     for sem, scope in itertools.product(("relaxed", "release"), _SCOPES):
         forms.append(Form(f"red.{sem}.{scope}{{space}}.add.u32", "u32", plus, returns=False))
         forms.append(Form(f"red.add.{sem}.{scope}{{space}}.u32", "u32", plus, returns=False))
+    for scope in _SCOPES:  # as compilers write atomicAdd_block() and the like
+        forms.append(Form(f"atom{{space}}.{scope}.max.s32", "s32", _wrapped(max, "s32")))
+        forms.append(Form(f"atom{{space}}.{scope}.cas.b32", "b32", _swap, operands=2))
+        forms.append(Form(f"atom{{space}}.{scope}.add.noftz.f16x2", "f16x2", _half("add", "f16x2")))
+        forms.append(Form(f"red{{space}}.{scope}.add.u32", "u32", plus, returns=False))
     policy = ", %rd60"
     single, pair = _add("f32", flushes=True), _half("add", "bf16x2")
     forms += [

@@ -168,6 +168,7 @@ def _orders(opcode: str, notation: str, operands: str) -> Iterator[str]:
         yield f"{opcode}{{.sem}}{{.scope}}{{.space}}.vec.type{before}  {operands}"
     else:
         yield f"{opcode}{before}.sem{{.scope}}{{.space}}.type  {operands}"
+        yield f"{opcode}.space.scope{before}.type  {operands}"  # atomicAdd_block() and the like
     yield from hinted(f"{opcode}{{.sem}}{{.scope}}{{.space}}{before}", f"{after}.type", operands)
 
 
@@ -181,7 +182,7 @@ _add_rows("add", ".op .vec.type", vec="v2 v4", type="f32", space="global")
 _add_rows("add min max", ".op.noftz .vec.type", vec="v2 v4 v8", type=_HALVES, space="global")
 _add_rows("add min max", ".op.noftz .vec.type", vec="v2 v4", type=_PAIRS, space="global")
 
-for _order in ("{.sem}{.scope}{.space}.cas", ".cas.sem{.scope}{.space}"):
+for _order in ("{.sem}{.scope}{.space}.cas", ".cas.sem{.scope}{.space}", ".space.scope.cas"):
     add_row(
         f"atom{_order}.type  d, [a], b, c",
         sem=_ORDER["atom"],
