@@ -1,4 +1,4 @@
-"""Compiling IR in a helper process (source/apart.py), for modules so long that LLVM might take for ever."""
+"""Compiling IR in helper processes (source/apart.py): long modules, and optimised code in the background."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from pathlib import Path
 
 from ..source.apart import Apart
 
-_LLVM = Apart(Path(__file__).with_name("jit.py"), "compile_bytes")
+_FILE = Path(__file__).with_name("jit.py")
+_QUICK, _OPTIMISED = Apart(_FILE, "compile_bytes"), Apart(_FILE, "optimise_bytes")
 
 
-def compile_apart(what: str, ir: str) -> bytes:
+def compile_apart(what: str, ir: str, *, quick: bool) -> bytes:
     """Object code as `compile_ir` makes it. Raises CompileError at a limit, FailedApart for LLVM's errors."""
-    (code,) = _LLVM.call(what, ir.encode())
+    (code,) = (_QUICK if quick else _OPTIMISED).call(what, ir.encode())
     return code

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .context import BARRIER_WORDS, BARRIERS, DEADLOCK, DONE, LEFT, OK, RESUME, SLOT, START, STOPPED
+from .context import BARRIER_WORDS, BARRIERS, DEADLOCK, DONE, LEFT, OK, RESUME, RETIRED, SLOT, START, STOPPED
 from .shape import Shape
 from .turns import pass_turn
 
@@ -72,6 +72,7 @@ def block_loop(shape: Shape, rounds: Rounds) -> str:
         ("counters", "counters", "ptr"),
         ("sites", "sites", "ptr"),
         ("stop", "stop", "ptr"),
+        ("retire", "retire", "ptr"),
         ("limit", "limit", "ptr"),
         ("barriers", "barriers", "ptr"),
         ("waits_table", "waits", "ptr"),
@@ -123,6 +124,10 @@ entry:
 return_to:
   br label %next_block
 take:
+  %outdated = load volatile i32, ptr %retire
+  %retires = icmp ne i32 %outdated, 0
+  br i1 %retires, label %retired, label %take_more
+take_more:
   %from = atomicrmw add ptr %next, i64 %chunk monotonic
   %some = icmp slt i64 %from, %count
   br i1 %some, label %got, label %finished
@@ -239,6 +244,8 @@ broken:
   ret i64 %code
 stopped:
   ret i64 {STOPPED}
+retired:
+  ret i64 {RETIRED}
 finished:
   ret i64 {OK}
 }}

@@ -30,6 +30,7 @@ WORDS = (
     "sites",  # pointer to the last-hit ranges: low, limit, delta per access site
     "system",  # the engine's function that serves calls of the CUDA runtime
     "stop",  # pointer to an i32 that becomes non-zero when the launch must end
+    "retire",  # pointer to an i32 that becomes non-zero when better code than this waits to run
     "limit",  # pointer to an i64: the first block that has faulted; no later one is begun
     "threads",  # pointer to the thread index table: x, y, z of each thread of a block, i32
     "resident",  # 1: a block that only yields is left, for others to run, and gone on with at the next call
@@ -71,8 +72,9 @@ HEAP_BASE = 0x40_0000_0000_0000
 
 # What a warp function returns, or keeps as its state: DONE, START, or RESUME + resume point.
 DEADLOCK, FAULT, STOPPED, DONE, START, RESUME = -3, -2, -1, 0, 1, 2
-# What the kernel function returns when all went well, and when it has left a block that only yields.
-OK, LEFT = 0, 1
+# What the kernel function returns when all went well, when it has left a block that only yields, and when
+# better code is to go on between two blocks.
+OK, LEFT, RETIRED = 0, 1, 2
 # The fault_site of a worker that has neither faulted nor been stopped in a loop.
 NOWHERE = -(1 << 62)
 

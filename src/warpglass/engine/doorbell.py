@@ -75,7 +75,7 @@ def spare_cores() -> int:
 def _watcher() -> tuple[MachineCode, float]:
     """The watching code, and how often a second it looks."""
     declaration, hint = _HINTS.get(platform.machine().lower(), ("", ""))
-    code = load_object(compile_ir(_WATCH.format(declaration=declaration, hint=hint)))
+    code = load_object(compile_ir(_WATCH.format(declaration=declaration, hint=hint), quick=True))
     looks = 2000
     memory = aligned(128)
     memory.data.cast("B").cast("q")[1] = looks

@@ -22,6 +22,8 @@ _GRACE = 1.0
 # How long, in seconds, to stay awake for the end of a small kernel, and from which launch on: a process with
 # fewer need not load the code for it.
 _SMALL_KERNEL, _FEW = 50e-6, 3
+# Seconds after which a kernel that is under way is hot: about what optimising its code takes.
+LONG_KERNEL = 0.05
 _LONGEST = 1e6  # seconds; what lock timeouts of all platforms can represent
 
 
@@ -67,23 +69,29 @@ class Flight:
         self._cancelled = True
         self._stop()
 
-    def wait(self, timeout: float) -> bool:
+    def wait(self, timeout: float, notice: Callable[[], None] | None = None) -> bool:
         """Wait for all workers, stop them after `timeout` seconds; returns whether that was necessary.
 
-        Whatever interrupts the waiting (Ctrl-C) is raised once all workers have stopped: they use the
-        launch's memory.
+        `notice` is called once if they run for longer than LONG_KERNEL. Whatever interrupts the waiting
+        (Ctrl-C) is raised once all workers have stopped: they use the launch's memory.
         """
-        deadline = time.monotonic() + timeout
+        begun = time.monotonic()
+        deadline = begun + timeout
+        alarm = begun + LONG_KERNEL if notice is not None else deadline
         late = False
         interrupt: BaseException | None = None
         while None in self.codes:
             try:
                 if self._bell is not None:
                     self._bell.watch()
-                rest = deadline - time.monotonic()
+                rest = min(alarm, deadline) - time.monotonic()
                 if self._ended.get(timeout=min(max(rest, 0.0), _LONGEST)) < 0:
                     deadline = min(deadline, time.monotonic() + _GRACE)
             except queue.Empty:
+                if notice is not None and alarm < deadline:
+                    alarm = deadline + 2 * _LONGEST
+                    notice()
+                    continue
                 late = late or interrupt is None
                 deadline += _LONGEST
                 self._stop()
@@ -116,10 +124,18 @@ class Pool:
         self._bell: Doorbell | None = None
         self._launches = 0
 
-    def run(self, job: Job, workers: int, stop: Callable[[], None], timeout: float) -> tuple[list[int], bool]:
+    def run(
+        self,
+        job: Job,
+        workers: int,
+        stop: Callable[[], None],
+        timeout: float,
+        notice: Callable[[], None] | None = None,
+    ) -> tuple[list[int], bool]:
         """Run `job(k)` on workers 0 .. workers-1; returns what they returned and whether time ran out.
 
-        A negative return value means that the job failed. `stop` must make all jobs return soon.
+        A negative return value means that the job failed. `stop` must make all jobs return soon; `notice` is
+        called if they run for longer than LONG_KERNEL.
         """
         while len(self._inboxes) < workers:
             self._grow()
@@ -131,7 +147,7 @@ class Pool:
         flight = self._last = Flight(workers, job, stop, self._bell)
         for inbox in self._inboxes[:workers]:
             inbox.put(flight)
-        late = flight.wait(timeout)
+        late = flight.wait(timeout, notice)
         self._last = None
         return [code for code in flight.codes if code is not None], late
 

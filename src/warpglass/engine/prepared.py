@@ -10,35 +10,26 @@ from ..budget import compile_deadline
 from ..codegen import (
     Instrument,
     KernelCode,
-    MachineCode,
     Promises,
     Shape,
     Symbols,
-    compile_apart,
-    compile_ir,
     generate,
     grid_class,
-    host_key,
-    load_object,
 )
-from ..errors import ArgumentError, CompileError
+from ..errors import ArgumentError
 from ..program import Barrier, Branch, Program, Step, Switch, Trap, build_program
-from ..source.apart import FailedApart
-from ..source.cache import Cache, digest
 from ..source.compiled import Compiled
 from .arguments import Binder, Bound, parameters_of
 from .backend import Dim3
 from .memory import ModuleMemory
+from .tiers import Tiers
 from .values import Parameter
 from .worker import Control, Worker
 
-_OBJECTS = Cache("object")
 # Block shapes and the like for which a kernel's code is kept loaded; the oldest goes first.
 _SHAPES = 128
 # Bytes of a worker that a kernel keeps from launch to launch.
 _KEEP = 16 << 20
-# Characters of IR that this process compiles itself, in about half a second, without a way to stop it.
-_LONG_IR = 1 << 19
 
 # What code is compiled for: block shape, class of grids, structural parameters with their values, and what
 # watches it.
@@ -68,8 +59,8 @@ class Executable:
         self.shape = shape
         self.probes = tuple(instrument.probes(program)) if instrument is not None else ()
         self.code: KernelCode = generate(program, shape, symbols, self.probes, promises)
-        self.machine: MachineCode = _machine_code(program.name, self.code.ir)
         self.control = Control()
+        self.tiers = Tiers(program.name, self.code.ir, self.control.retire)
         self._threads = shape.thread_table_aligned()
         self._parameters = parameters
         self._local = program.local.size
@@ -153,6 +144,7 @@ class Prepared:
             self._executables[key] = found
             if len(self._executables) > _SHAPES:
                 del self._executables[next(iter(self._executables))]
+        found.tiers.require()
         return found
 
 
@@ -186,21 +178,3 @@ def prepare(compiled: Compiled) -> Prepared:
     """The prepared kernel for a piece of PTX; kept for later launches."""
     with compile_deadline(compiled.name):
         return Prepared(compiled)
-
-
-def _machine_code(name: str, ir: str) -> MachineCode:
-    """Machine code for a module's IR: from the disk if this host has compiled the same text before."""
-    key = digest(host_key(), ir)
-    found = _OBJECTS.get(key)
-    if found is None:
-        found = compile_ir(ir) if len(ir) < _LONG_IR else _compile_long(name, ir)
-        _OBJECTS.put(key, found)
-    return load_object(found)
-
-
-def _compile_long(name: str, ir: str) -> bytes:
-    """Object code from a process that can be stopped."""
-    try:
-        return compile_apart(name, ir)
-    except FailedApart as error:
-        raise CompileError(f"{name}: LLVM cannot compile it: {error}") from None

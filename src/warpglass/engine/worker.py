@@ -35,7 +35,8 @@ from .order import Order
 from .system import System
 
 _CONTEXT = struct.Struct(f"={len(WORDS)}q")
-_NEXT, _STOP, _LIMIT, _TURN = 0, 16, 32, 48  # words of Control, on cache lines of their own
+# Words of Control: those that are written while workers run are on cache lines of their own.
+_NEXT, _STOP, _RETIRE, _NEVER, _LIMIT, _TURN = 0, 16, 17, 18, 32, 48
 _NO_LIMIT = 1 << 62
 
 
@@ -48,8 +49,8 @@ class Control:
         self._words = aligned(512).view(np.int64)
         self._first = first
         address = self._words.ctypes.data
-        self.next, self.stop_flag, self.limit, self.turn = (
-            address + 8 * word for word in (_NEXT, _STOP, _LIMIT, _TURN)
+        self.next, self.stop_flag, self.limit, self.turn, self.retire_flag, self.never = (
+            address + 8 * word for word in (_NEXT, _STOP, _LIMIT, _TURN, _RETIRE, _NEVER)
         )
         if shared is not None:
             self.stop_flag, self.limit = shared.stop_flag, shared.limit
@@ -59,11 +60,15 @@ class Control:
         """Make ready for a launch, or for the part of one that starts at block `first`."""
         words = self._words
         words[_NEXT] = words[_TURN] = self._first if first is None else first
-        words[_STOP], words[_LIMIT] = 0, _NO_LIMIT
+        words[_STOP], words[_RETIRE], words[_LIMIT] = 0, 0, _NO_LIMIT
 
     def stop(self) -> None:
         """Tell all workers to end at the next backward jump or block."""
         self._words[_STOP] = 1
+
+    def retire(self) -> None:
+        """Tell all workers that better code waits to go on where they take blocks."""
+        self._words[_RETIRE] = 1
 
 
 # service, lanes, warp, block and buffer of a call of the CUDA runtime
@@ -108,6 +113,7 @@ class Worker:
         self._put(
             next_block=control.next,
             stop=control.stop_flag,
+            retire=control.retire_flag,
             limit=control.limit,
             parameters=self._parameters.ctypes.data,
             frames=self._frames.ctypes.data,
@@ -127,6 +133,10 @@ class Worker:
         )
         self._make_shared(0)
         self._make_ranges(4)
+
+    def keep_code(self) -> None:
+        """For the rest of the launch, run the code that begins now to the end."""
+        self.context[SLOT["retire"]] = self._keep[1].never
 
     def make_resident(self) -> None:
         """Let this worker's one block be left whenever its warps only yield."""
