@@ -134,6 +134,11 @@ class Checker:
                 epoch = self._probe.epoch(int(state[layout.TIMES + warp]), state)
         return replace(finding, warp=warp, lane=lane, epoch=epoch)
 
+    @property
+    def shadow_bytes(self) -> int:
+        """Bytes of shadow memory that the launch used."""
+        return 0 if self._memory is None else self._memory.shadow_bytes
+
     def findings(self, *, complete: bool) -> tuple[Finding, ...]:
         """What was found, by severity and source line; `complete` says that the kernel came to its end."""
         if self._begun is None or self._memory is None:

@@ -24,7 +24,9 @@ from ...program import Barrier, Block, Exit, Program, Step, Trap
 from ...ptx import tree
 from . import layout, native
 from .copies import EVERY_GROUP
-from .fast import DECLARATIONS, Test, helper
+from .fast import DECLARATIONS, Seen, Test
+from .fast_any import any_test
+from .fast_run import run_test
 from .uses import deciding_updates, uses_of_loads
 
 _ROOM = 32  # words for one value of every lane
@@ -266,7 +268,7 @@ class DetectorProbe(Probe):
         strong = info >> layout.STRENGTH_FIELD & 3
         lanes = at.lanes.as_vector(address).ir
         # With asynchronous copies every stamp is looked at: some are of writes that are not there yet.
-        if strong or site.size > 8 or self._copying:
+        if strong or (self._copying and site.space != "global"):
             kept = self._keep(at, self._addresses, lanes)
             self._call(at, "access", str(info), self._wide(at, at.mask), self._warp(at), kept, values)
             return
@@ -313,12 +315,12 @@ class DetectorProbe(Probe):
         return b.value(f"or i32 {first}, {b.value(f'and i32 {last}, {at.mask}')}")
 
     def helpers(self, declarations: set[str]) -> str:
-        declarations |= DECLARATIONS if self._tests else set()
-        functions = self.functions["settle"], self.functions["access"]
-        return "".join(
-            helper(test, self.state, *functions, self._addresses)
-            for test in sorted(self._tests, key=lambda one: one.name)
-        )
+        texts: list[str] = []
+        for test in sorted(self._tests, key=lambda one: one.name):
+            seen = Seen(test, self.state, self.functions, self._addresses)
+            texts.append(run_test(seen) if test.run else any_test(seen))
+            declarations |= DECLARATIONS | seen.b.declarations
+        return "".join(texts)
 
     def epoch(self, time: int, state: np.ndarray) -> int | None:
         """How many barriers of the block a warp has passed at one of its times, where that is known."""

@@ -23,6 +23,15 @@ TIME_SHIFT = WARP_SHIFT + WARP_BITS
 PLACES = 1 << PLACE_BITS
 STAMP_BITS = 63  # stamps are positive
 
+# ---------------------------------------------------------------------------------------- lines
+# A stamp for a whole line has a code in place of the lane. Where each lane accesses 2**k places, a warp fills
+# 2**k lines: that of number j has the code 2**k + j.
+LINE_SHIFT = 5  # log2 of its places
+LINE = 1 << LINE_SHIFT
+EACH_LANE = 1  # the code of a line whose places belong to one lane each
+LANE_MASK = (1 << LANE_BITS) - 1 << LANE_SHIFT
+ADDRESS_MASK = (1 << 63) - 1  # of a negative word
+
 # ---------------------------------------------------------------------------------------- a worker's state
 TAG = 0  # the stamp of the block under way at time 0
 BLOCK_SHIFT = 1
@@ -43,6 +52,9 @@ COPY_TABLE = 16  # address of the warps' copies under way
 UNCOPIED = 17  # address of a byte for each place: 1 for those of asynchronous copies
 SHARED_BYTES = 18  # address of the bytes that say what became of those of shared memory
 SHARED_SIZE = 19  # 0 where nobody asks
+ROOM = 20  # address of unused memory for stamps
+ROOM_END = 21
+FETCH = 22  # address of the function that brings more
 STEPS = 15  # mask of the bits of a time that count what a warp does between two barriers
 TIMES = 64  # by warp: its time
 FLOORS = TIMES + WARPS  # by warp: the first stamp of this block that may be unordered
@@ -68,7 +80,8 @@ STATE_WORDS = COPIES + WARPS
 COPY_SLOTS, COPY_WORDS = 4096, 3
 
 # ---------------------------------------------------------------------------------------- regions
-# One per allocation behind those of shared memory, of the module's variables and of the heap.
+# One per allocation behind those of shared memory, of the module's variables and of the heap. Kinds of stamps
+# are addresses of the lines' words.
 REGION_WORDS = 16
 (
     BASE,

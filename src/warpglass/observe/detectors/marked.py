@@ -44,7 +44,7 @@ def _untouched(
         if purposes.get(array.position) != purpose or array.view.size == 0:
             continue
         granule = 1 << int(memory.arrays[array.allocation][layout.SHIFT])
-        touched = memory.shadow(array.allocation, which) != 0
+        touched = memory.touched(array.allocation, which)
         view = array.view
         if view.contiguous and view.itemsize == granule:
             first = array.offset // granule

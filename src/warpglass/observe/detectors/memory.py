@@ -1,10 +1,12 @@
 """Memory of the checker for one launch: states, shadow memory, findings.
 
-Shadow memory is allocated whole and empty; the operating system makes only those pages of it that are used.
+The words of lines (layout.py) are allocated whole and empty; the operating system makes only those pages of
+them that are used. Memory for the stamps of lines that have more than one comes in slabs, when it is needed.
 """
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
@@ -15,6 +17,8 @@ from ...engine.worker import Worker
 from . import layout
 
 _HEAP_SPAN = 1 << 30
+_SLAB = 1 << 20  # bytes
+_PAGE = 4096
 _SHADOWS = (
     layout.WRITES,
     layout.EARLIER_WRITES,
@@ -43,6 +47,9 @@ class Memory:
         """
         scene = begun.scene
         self._keep: list[np.ndarray] = []
+        self._words: list[np.ndarray] = []  # of lines
+        self._slabs: list[np.ndarray] = []  # rows are the stamps of a line
+        self._fetch = ctypes.CFUNCTYPE(*[ctypes.c_int64] * 4)(self._add_slab)
         self.findings = np.zeros((layout.FINDING_SLOTS, layout.FINDING_WORDS), np.int64)
         blocks = scene.launch.grid[0] * scene.launch.grid[1] * scene.launch.grid[2]
         self.block_bits = max(1, (blocks + 1).bit_length())
@@ -62,13 +69,17 @@ class Memory:
             shared = self._row(0, begun.shared, _shared_address(worker), granule["shared"])
             shared[layout.FRESH] = 1
             table = np.array([shared, *rows], np.int64)
+            if len(begun.workers) > 1:  # what one notes in its table, others do not see
+                table[:, layout.MORE_READS] = layout.SOME | layout.FAR
             state = np.zeros(layout.STATE_WORDS, np.int64)
             state[layout.BLOCK_SHIFT] = self.block_shift
             time_bits = self.block_shift - layout.TIME_SHIFT
             state[layout.LAST_TIME] = (1 << time_bits) - 2
             state[layout.STEPS] = (1 << min(16, time_bits // 2)) - 1
             threads = ((1 << self.block_bits) - 1) << self.block_shift
-            state[layout.IDENTITY] = threads | 1023 << layout.LANE_SHIFT
+            # Words of lines that are no stamps have the highest bit, and so nobody's identity.
+            state[layout.IDENTITY] = (threads | 1023 << layout.LANE_SHIFT) - (1 << 63)
+            state[layout.FETCH] = ctypes.cast(self._fetch, ctypes.c_void_p).value or 0
             state[layout.REGIONS] = table.ctypes.data
             state[layout.REGION_COUNT] = len(table)
             state[layout.FINDINGS] = self.findings.ctypes.data
@@ -92,10 +103,32 @@ class Memory:
             self.tables.append(table)
             self._keep.append(written)
 
-    def shadow(self, allocation: int, which: int) -> np.ndarray:
-        """The stamps of an allocation, one a granule: layout.WRITES or layout.READS."""
+    def touched(self, allocation: int, which: int) -> np.ndarray:
+        """Of which places of an allocation, a granule each, stamps of a kind were ever set."""
         address = int(self.arrays[allocation][which])
-        return next(one for one in self._keep if one.ctypes.data == address)
+        words = next(one for one in self._words if one.ctypes.data == address)
+        found = np.repeat((words > 0)[:, None], layout.LINE, axis=1)
+        for slab in self._slabs:
+            first = (words & layout.ADDRESS_MASK) - slab.ctypes.data
+            inside = (words < 0) & (first >= 0) & (first < slab.nbytes)
+            found[inside] = slab[first[inside] // slab.strides[0]] != 0
+        return found.ravel()
+
+    @property
+    def shadow_bytes(self) -> int:
+        """Shadow memory that was used: pages of lines' words, and the stamps of lines that have several."""
+        pages = sum(min(one.nbytes, _PAGE * _used_pages(one)) for one in self._words)
+        unused = sum(int(state[layout.ROOM_END] - state[layout.ROOM]) for state in self.states)
+        return pages + sum(slab.nbytes for slab in self._slabs) - unused
+
+    def _add_slab(self, address: int, _: int, __: int) -> int:
+        """Bring memory for stamps to the worker whose state is at an address."""
+        slab = np.empty((_SLAB // (8 * layout.LINE), layout.LINE), np.int64)
+        self._slabs.append(slab)
+        state = next(one for one in self.states if one.ctypes.data == address)
+        state[layout.ROOM] = slab.ctypes.data
+        state[layout.ROOM_END] = slab.ctypes.data + slab.nbytes
+        return 0
 
     def _module_row(self, begun: Begun, granule: int) -> np.ndarray:
         """One region for all module variables."""
@@ -116,11 +149,16 @@ class Memory:
         row = np.zeros(layout.REGION_WORDS, np.int64)
         row[[layout.BASE, layout.SIZE, layout.DELTA, layout.SHIFT]] = base, size, delta, granule
         for which in _SHADOWS:
-            stamps = np.zeros((size >> granule) + 1, np.int64)
-            row[which] = stamps.ctypes.data
-            self._keep.append(stamps)
+            words = np.zeros((size >> granule >> layout.LINE_SHIFT) + 1, np.int64)
+            row[which] = words.ctypes.data
+            self._words.append(words)
         return row
 
 
 def _shared_address(worker: Worker) -> int:
     return int(worker.context[SLOT["shared"]])
+
+
+def _used_pages(words: np.ndarray) -> int:
+    per_page = _PAGE // words.itemsize
+    return int(np.count_nonzero(np.add.reduceat(words != 0, np.arange(0, words.size, per_page))))

@@ -7,7 +7,7 @@ from typing import Any
 
 from numba import cfunc, types
 
-from . import copies, local, orders, shadow, undefined
+from . import copies, lines, local, orders, shadow, undefined
 
 # Name -> the function and how many words it takes.
 _FUNCTIONS: dict[str, tuple[Any, int]] = {
@@ -24,6 +24,8 @@ _FUNCTIONS: dict[str, tuple[Any, int]] = {
     "follow": (undefined.follow, 6),
     "report_absent": (orders.report_absent, 1),
     "settle": (orders.settle, 2),
+    "spread": (lines.spread_line, 2),
+    "spread_lanes": (lines.spread_lanes, 3),
 }
 NAMES = tuple(_FUNCTIONS)
 

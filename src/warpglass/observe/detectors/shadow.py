@@ -2,9 +2,9 @@
 
 Compiled by numba. Each place (`SHIFT` bytes, log2) of a region has six stamps: the last writer, one before
 it that a strong write did not wait for, the last reader, another lane of that reader's warp, the last reader
-of another warp or block, and one of another block than that. Stamps are never cleared: those of earlier
-blocks count as none in shared memory, and in global memory a read that was ordered before a write is ordered
-before what the write is ordered before.
+of another warp or block, and one of another block than that; lines.py has them by lines. Stamps are never
+cleared: those of earlier blocks count as none in shared memory, and in global memory a read that was ordered
+before a write is ordered before what the write is ordered before.
 """
 
 from __future__ import annotations
@@ -75,6 +75,7 @@ from .layout import (
     WRITE_FIELD,
     WRITES,
 )
+from .lines import put, stamp_at, where
 from .machine import ask, load, store
 from .orders import settle
 from .recorder import record, word
@@ -187,31 +188,29 @@ def _fine(S: Any, other: Any, stamp: Any, low: Any, floor: Any) -> Any:
 
 
 @njit(cache=True, forceinline=True)
-def _note_read(S: Any, region: Any, cell: Any, stamp: Any, low: Any, floor: Any) -> None:
+def _note_read(S: Any, region: Any, place: Any, stamp: Any, low: Any, floor: Any) -> None:
     """Keep a reader, beside others that are to be remembered."""
-    reads = load(region + 8 * READS) + cell
-    reader = load(reads)
+    reader = stamp_at(region, READS, place)
     apart = (reader ^ stamp) & word(S, IDENTITY)
     if reader < low or apart == 0:
-        store(reads, stamp)
+        put(S, region, READS, place, stamp)
     elif apart & ~(31 << LANE_SHIFT) == 0:
         # Another lane of the same warp: it stands beside the first, unless that is from before.
         if reader >> TIME_SHIFT == stamp >> TIME_SHIFT:
-            store(load(region + 8 * LANE_READS) + cell, stamp)
+            put(S, region, LANE_READS, place, stamp)
             store(region + 8 * MORE_READS, load(region + 8 * MORE_READS) | SOME)
         else:
-            store(reads, stamp)
+            put(S, region, READS, place, stamp)
     else:
         if reader < word(S, TAG) or reader >= floor:  # else who comes after this read comes after that
-            others = load(region + 8 * OTHER_READS) + cell
-            other = load(others)
+            other = stamp_at(region, OTHER_READS, place)
             more = SOME
             if reader >= word(S, TAG) and low <= other < word(S, TAG):
-                store(load(region + 8 * FAR_READS) + cell, other)  # no barrier of this block orders it
+                put(S, region, FAR_READS, place, other)  # no barrier of this block orders it
                 more = SOME | FAR
-            store(others, reader)
+            put(S, region, OTHER_READS, place, reader)
             store(region + 8 * MORE_READS, load(region + 8 * MORE_READS) | more)
-        store(reads, stamp)
+        put(S, region, READS, place, stamp)
 
 
 @njit(cache=True)
@@ -219,7 +218,7 @@ def _check_readers(
     S: Any,
     number: Any,
     at: Any,
-    cell: Any,
+    place: Any,
     stamp: Any,
     floor: Any,
     mask: Any,
@@ -231,7 +230,7 @@ def _check_readers(
     region = word(S, REGIONS) + number * (8 * REGION_WORDS)
     low = 1 if number != SHARED_REGION else word(S, TAG)
     for which in (READS, LANE_READS, OTHER_READS, FAR_READS):
-        reader = load(load(region + 8 * which) + cell)
+        reader = stamp_at(region, which, place)
         if not _fine(S, reader, stamp, low, floor):
             conflict(S, number, at, reader, stamp, WRITE_AFTER_READ, mask, addresses, values, size)
 
@@ -241,7 +240,7 @@ def _check_earlier_writer(
     S: Any,
     number: Any,
     at: Any,
-    cell: Any,
+    place: Any,
     stamp: Any,
     floor: Any,
     write: Any,
@@ -258,21 +257,20 @@ def _check_earlier_writer(
     """
     region = word(S, REGIONS) + number * (8 * REGION_WORDS)
     low = 1 if number != SHARED_REGION else word(S, TAG)
-    kept = load(region + 8 * EARLIER_WRITES) + cell
-    earlier = load(kept)
+    earlier = stamp_at(region, EARLIER_WRITES, place)
     if not _fine(S, earlier, stamp, low, floor):
         kind = WRITE_AFTER_WRITE if write != 0 else READ_AFTER_WRITE
         conflict(S, number, at, earlier, stamp, kind, mask, addresses, values, size)
     if write == 0:
         return
-    writer = load(load(region + 8 * WRITES) + cell)
+    writer = stamp_at(region, WRITES, place)
     if writer >= low and writer & 3 == 0 and not (word(S, TAG) <= writer < floor):
-        store(kept, writer)
+        put(S, region, EARLIER_WRITES, place, writer)
     elif earlier & 3 != 0 or earlier < low or word(S, TAG) <= earlier < floor:
         if met != 0:
-            store(kept, 0)
+            put(S, region, EARLIER_WRITES, place, 0)
         elif earlier < low or _apart(S, earlier, stamp) == 0 or _told(S, earlier, stamp):
-            store(kept, writer)
+            put(S, region, EARLIER_WRITES, place, writer)
 
 
 @njit(cache=True, forceinline=True)
@@ -337,9 +335,8 @@ def _touch(
     shift = load(region + 8 * SHIFT)
     for step in range(((offset + size - 1) >> shift) - (offset >> shift) + 1):
         at = offset + (step << shift)
-        cell = (at >> shift) << 3
-        writes = load(region + 8 * WRITES) + cell
-        writer = load(writes)
+        place = at >> shift
+        writer = stamp_at(region, WRITES, place)
         if writer < low:
             if load(region + 8 * FRESH) & (1 - write | update) & used_element(info, at - offset) != 0:
                 record(S, UNDEFINED, stamp, 0, number, at, 0, 0, size)
@@ -349,13 +346,14 @@ def _touch(
         if (stamp | writer) & 3 != 0:
             met = (info >> MET_FIELD) & 1
             _check_earlier_writer(
-                S, number, at, cell, stamp, floor, write, mask, addresses, values, size, met
+                S, number, at, place, stamp, floor, write, mask, addresses, values, size, met
             )
         if write == 0:
-            _note_read(S, region, cell, stamp, low, floor)
+            _note_read(S, region, place, stamp, low, floor)
         else:
-            if load(load(region + 8 * READS) + cell) >= low:
-                _check_readers(S, number, at, cell, stamp, floor, mask, addresses, values, size)
-            store(writes, stamp)
+            if stamp_at(region, READS, place) >= low:
+                _check_readers(S, number, at, place, stamp, floor, mask, addresses, values, size)
+            put(S, region, WRITES, place, stamp)
             if (info >> COPY_FIELD) & 1 != 0:
-                note_copy(S, (stamp >> WARP_SHIFT) & 31, (stamp >> LANE_SHIFT) & 31, writes, stamp)
+                copied = where(S, region, WRITES, place)
+                note_copy(S, (stamp >> WARP_SHIFT) & 31, (stamp >> LANE_SHIFT) & 31, copied, stamp)

@@ -103,7 +103,12 @@ def _find_copies(program: Program) -> dict[int, tuple[tuple[int, int] | None, ..
                     found[step.number] = sources
             for name in step.writes:
                 loaded.pop(name, None)
-            if step.match.row.meaning is ld and not step.instruction.guard:
+            # What others may have written to global memory is not followed.
+            if (
+                step.match.row.meaning is ld
+                and not step.instruction.guard
+                and space_of(step.match) != "global"
+            ):
                 for number, part in enumerate(_elements(step.instruction.operands[0])):
                     if isinstance(part, tree.Register):
                         loaded[part.name] = (step.number, number)
