@@ -103,6 +103,9 @@ def test_target() -> None:
         ("#include <cub/block/block_reduce.cuh>",
          "typedef cub::BlockReduce<int, 128> B; __shared__ typename B::TempStorage t;"
          "int r = B(t).Sum(x[threadIdx.x]); if (threadIdx.x == 0) x[0] = r;"),
+        ("#include <cub/cub.cuh>",
+         "typedef cub::BlockScan<int, 128> B; __shared__ B::TempStorage t;"
+         "int r; B(t).InclusiveSum(x[threadIdx.x], r); x[threadIdx.x] = r;"),
         ("#include <cuda/std/limits>", "x[0] = cuda::std::numeric_limits<int>::max();"),
         ("#include <cuda_runtime.h>\n#include <cstdint>\n#include <cstdio>\n#include <cassert>\n"
          "#include <climits>",

@@ -20,8 +20,8 @@ WHEELS = ("nvidia-cuda-nvrtc", "nvidia-cuda-runtime", "nvidia-cuda-crt", "nvidia
 _NVRTC = Apart(Path(__file__).with_name("nvrtc_call.py"), "compile_program")
 NAME_MAP = "__nv_name_map"  # the file that NVRTC blames for a bad name expression
 
-# Headers of the host's C library that kernels' files include out of habit and that NVRTC lacks: what they
-# declare is built in (printf, assert, sqrt) or small enough to state.
+# Headers that kernels' files include out of habit and that NVRTC lacks. What the host's C library declares is
+# built in (printf, assert, sqrt) or small enough to state.
 _FIXED_INTEGERS = "".join(
     f"using {name}{bits}_t = {kind};\n"
     for bits, signed in ((8, "signed char"), (16, "short"), (32, "int"), (64, "long long"))
@@ -52,7 +52,23 @@ _FLOATS = """
 #define DBL_EPSILON 2.2204460492503131e-16
 """
 _CUDA_STD = "#include <cuda/std/{0}>\nnamespace std {{ using namespace cuda::std; }}\n"
+# CUB's umbrella header also brings its functions for whole devices, which are the host's to call and which
+# NVRTC refuses. This one has the parts that kernels are made of, as far as the installed CUB has them.
+_CUB = {
+    "block": "adjacent_difference discontinuity exchange histogram load merge_sort radix_rank radix_sort "
+    "reduce run_length_decode scan shuffle store",
+    "grid": "even_share mapping queue",
+    "thread": "load operators reduce scan search sort store",
+    "warp": "exchange load merge_sort reduce scan store",
+}
+_CUB_HEADERS = (
+    *(f"{part}/{part}_{name}.cuh" for part, names in _CUB.items() for name in names.split()),
+    *(f"iterator/cache_modified_{way}_iterator.cuh" for way in ("input", "output")),
+    *(f"util_{name}.cuh" for name in ("ptx", "type")),
+)
 HOST_HEADERS = {
+    "cub/cub.cuh": "#pragma once\n"
+    + "".join(f"#if __has_include(<cub/{one}>)\n#include <cub/{one}>\n#endif\n" for one in _CUB_HEADERS),
     "stdint.h": _FIXED_INTEGERS,
     "cstdint": f"#include <stdint.h>\nnamespace std {{ {_STD_INTEGERS} }}\n",
     "stdio.h": "",
