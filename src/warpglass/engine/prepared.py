@@ -96,9 +96,11 @@ class Executable:
 class Prepared:
     """A kernel's program with its executables by block shape."""
 
-    def __init__(self, compiled: Compiled, memory: ModuleMemory | None = None):
-        """`memory` has the variables of a module that is loaded on a device, if it is."""
-        module = ptx.parse(compiled.ptx, compiled.name)
+    def __init__(
+        self, compiled: Compiled, memory: ModuleMemory | None = None, tree: ptx.Module | None = None
+    ):
+        """`memory` has the variables of a module that is loaded on a device, `tree` is its PTX, if it is."""
+        module = tree or ptx.parse(compiled.ptx, compiled.name)
         self.program = build_program(module, compiled.entry)
         function = next(f for f in module.functions if f.name == compiled.entry)
         self.directives = function.directives

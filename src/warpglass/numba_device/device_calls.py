@@ -309,8 +309,10 @@ def cuCtxPopCurrent(device: VirtualDevice, context: Address) -> None:
     put(context, device.stack.pop())
 
 
-@call
+@call_anywhere
 def cuCtxGetDevice(device: VirtualDevice, number: Address) -> None:
+    if not device.stack:
+        raise Refusal(Result.INVALID_CONTEXT)
     put_int(number, 0)
 
 

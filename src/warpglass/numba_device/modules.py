@@ -113,12 +113,16 @@ class LoadedKernel:
         found = self._by_compiled.get(compiled)
         if found is None:
             try:
-                found = self._by_compiled[compiled] = Prepared(compiled, self.module.memory)
+                found = self._by_compiled[compiled] = self._prepare(compiled)
             except UnsupportedError as error:
                 raise Refusal(Result.NOT_SUPPORTED, str(error)) from None
             except WarpglassError as error:
                 raise Refusal(Result.INVALID_PTX, str(error)) from None
         return found
+
+    def _prepare(self, compiled: Compiled) -> Prepared:
+        own = compiled.ptx == self.module.image.ptx
+        return Prepared(compiled, self.module.memory, self.module.tree if own else None)
 
     @cached_property
     def prepared(self) -> Prepared:
@@ -148,23 +152,21 @@ class LoadedKernel:
         cubin, target = self.module.image.cubin, f"sm_{major}{minor}"
         try:
             if cubin is not None:
-                found = read_resources(cubin, self.entry.name, target)
+                found = read_resources(cubin, self.entry.name, target, limits.shared_reserved)
             else:
                 found = resources(self.compiled, target)
-            registers, local = found.registers, found.local
         except CompileError as error:
-            self.module.device.say(Result.INVALID_PTX, str(error))
-            registers, local = 0, 0
-        allocated = -(-max(1, registers) * _WARP // limits.register_unit) * limits.register_unit
+            raise Refusal(Result.INVALID_PTX, str(error)) from None
+        allocated = -(-max(1, found.registers) * _WARP // limits.register_unit) * limits.register_unit
         threads = min(limits.threads_per_block, limits.registers_per_block // allocated * _WARP)
         for directive, values in self.entry.directives:
             if directive in ("maxntid", "reqntid"):
                 threads = min(threads, math.prod(values))
         constants = [one for one in self.module.memory.variables if not one.writable]
         return {
-            "registers": registers,
-            "shared": self.prepared.program.shared.static,
-            "local": local,
+            "registers": found.registers,
+            "shared": found.static_shared,
+            "local": found.local,
             "const": sum(one.size for one in constants),
             "threads": threads,
         }

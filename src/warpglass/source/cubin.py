@@ -106,10 +106,11 @@ def resources(compiled: Compiled, target: str) -> Resources:
     )
 
 
-def read_resources(image: bytes, entry: str, target: str) -> Resources:
-    """Return what an ELF file that was assembled elsewhere says of one of its kernels; there is no log of it.
+def read_resources(image: bytes, entry: str, target: str, reserved: int) -> Resources:
+    """Return what an ELF file of this release's linker says of a kernel; there is no log, and no spills.
 
-    Shared memory and spills are left at 0. Raises CompileError if the kernel is not in it.
+    `reserved` are the bytes of shared memory that the system takes of each block, which this release counts
+    among the kernel's own. Raises CompileError if the kernel is not in it.
     """
     elf = read_elf(image)
     number = next((index for index, one in enumerate(symbols(elf)) if one.name == entry), None)
@@ -117,9 +118,10 @@ def read_resources(image: bytes, entry: str, target: str) -> Resources:
     if number is None or (_REGISTERS, number) not in general:
         raise CompileError(f"the machine code has no kernel {entry}")
     barriers = attributes(elf, f".nv.info.{entry}").get((_BARRIERS, None), 0)
-    return Resources(
-        general[_REGISTERS, number], 0, general.get((_STACK, number), 0), 0, 0, barriers, target, ""
-    )
+    registers, local = general[_REGISTERS, number], general.get((_STACK, number), 0)
+    section = elf.section(f".nv.shared.{entry}")
+    shared = max(0, section.size - reserved) if section is not None else 0
+    return Resources(registers, shared, local, 0, 0, barriers, target, assembler="nvJitLink")
 
 
 def _called_from(elf: Elf, first: int) -> set[int]:
