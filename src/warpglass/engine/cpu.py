@@ -25,8 +25,9 @@ from ..source.compiled import Compiled
 from .arguments import Bound
 from .backend import Launch, Outcome
 from .doorbell import spare_cores
-from .faults import Scene, explain_deadlock, explain_fault, explain_timeout
+from .faults import Scene, explain_deadlock, explain_fault, explain_grid_deadlock, explain_timeout
 from .footprint import affordable, check_cooperative, footprint
+from .grid_watch import GridWatch
 from .heap import Heap
 from .limits import check_launch
 from .memory import Laid, grid_workspace, lay_out
@@ -259,7 +260,10 @@ def _execute(
     crew, listed = _put_in_order(order, prepared, workers, blocks)
     if begin is not None:
         begin(Begun(scene, workers, shared, listed))
-    job = partial(_run_crew, executable.tiers.run, [crew[k::count] for k in range(count)])
+    watch = None
+    if prepared.cooperative and count == 1:
+        watch = GridWatch(executable.code.yields, prepared.program, workers)
+    job = partial(_run_crew, executable.tiers.run, [crew[k::count] for k in range(count)], watch)
     started = time.perf_counter()
     try:
         codes, late = _POOL.run(job, count, control.stop, launch.timeout, executable.tiers.notice)
@@ -272,15 +276,22 @@ def _execute(
     if system.error is not None:
         raise system.error
     if any(codes):
-        contexts = [worker.context for worker in workers if worker.code == FAULT]
-        if contexts:
-            raise explain_fault(scene, contexts)
-        for worker in workers:
-            if worker.code == DEADLOCK:
-                raise explain_deadlock(scene, worker)
-        if late:
-            raise explain_timeout(scene, [worker.context for worker in workers])
+        _raise_failure(scene, workers, watch, late=late)
     return seconds, workers
+
+
+def _raise_failure(scene: Scene, workers: Sequence[Worker], watch: GridWatch | None, *, late: bool) -> None:
+    """Raise the error for what has ended a launch early; `late` says that its time was over."""
+    contexts = [worker.context for worker in workers if worker.code == FAULT]
+    if contexts:
+        raise explain_fault(scene, contexts)
+    if watch is not None and watch.stuck:
+        raise explain_grid_deadlock(scene, watch.stuck)
+    for worker in workers:
+        if worker.code == DEADLOCK:
+            raise explain_deadlock(scene, worker)
+    if late:
+        raise explain_timeout(scene, [worker.context for worker in workers])
 
 
 def _put_in_order(
@@ -303,10 +314,14 @@ def _put_in_order(
     return workers, listed
 
 
-def _run_crew(run: Callable[[Worker], int], crews: list[list[Worker]], number: int) -> int:
+def _run_crew(
+    run: Callable[[Worker], int], crews: list[list[Worker]], watch: GridWatch | None, number: int
+) -> int:
     """Run one thread's workers, in turns while they leave blocks that only yield; the first bad code."""
     crew = crews[number]
     while crew:
+        if watch is not None and watch.finds_stuck():
+            return DEADLOCK
         for worker in crew:
             worker.code = run(worker)
             if worker.code < 0:
