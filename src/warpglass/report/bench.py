@@ -204,7 +204,7 @@ def _summary(rows: Sequence[Row], label: str | None) -> Iterator[str]:
         place = PLACES.get(shown.label or "", "device")
         yield f"Sum on {place}: {format_sum(shown.sum)} ({shown.kernel}, {LANGUAGES[shown.language]})"
     right = sum(row.verified for row in rows)
-    worst = max((row for row in rows if row.bound), key=_share_of_bound, default=None)
+    worst = max((row for row in own if row.bound), key=_share_of_bound, default=None)
     bound = ""
     if worst is not None and worst.error is not None and worst.bound is not None:
         bound = f"; largest error {worst.error:.2g}, rounding explains {worst.bound:.2g}"

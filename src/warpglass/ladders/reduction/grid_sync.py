@@ -1,0 +1,66 @@
+"""One launch by cooperative groups: a barrier for the whole grid, then one block adds the blocks' sums.
+
+A grid that is launched cooperatively is under way as a whole, so all its threads can wait for each other:
+`grid.sync()`. After it the blocks' sums lie in memory, and the first block adds them as it added its own
+elements. The order of the additions is fixed, so two runs agree to the last bit: atomics do not promise that.
+The price is a limit: the grid must fit on the GPU all at once, and every block waits for the slowest.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from warpglass.ladders.reduction.rung import reduction_rung
+
+if TYPE_CHECKING:
+    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+
+
+def grid_sync(x: Any, partial: Any, n: Any) -> None:
+    """Leave a sum per block in `partial`; then the first block adds them up."""
+    sums = cuda.shared.array(1024, x.dtype)
+    tid = cuda.threadIdx.x
+    grid = cuda.cg.this_grid()
+    source = x
+    count = n
+    first = cuda.blockIdx.x * cuda.blockDim.x
+    step = cuda.gridDim.x * cuda.blockDim.x
+    for level in range(2):
+        total = x.dtype.type(0)
+        i = first + tid
+        while i < count:
+            total += source[i]
+            i += step
+        sums[tid] = total
+        cuda.syncthreads()
+        stride = cuda.blockDim.x // 2
+        while stride > 0:
+            if tid < stride:
+                sums[tid] += sums[tid + stride]
+            cuda.syncthreads()
+            stride >>= 1
+        if level == 0:
+            if tid == 0:
+                partial[cuda.blockIdx.x] = sums[0]
+            grid.sync()
+            if cuda.blockIdx.x > 0:
+                return
+            source = partial
+            count = cuda.gridDim.x
+            step = cuda.blockDim.x
+    if tid == 0:
+        partial[0] = sums[0]
+
+
+RUNG = reduction_rung(
+    name="grid_sync",
+    file=Path(__file__),
+    explanation=__doc__ or "",
+    follows="block_atomics",
+    table="beyond",
+    most_threads=2**16,
+    one_result=True,
+    cuda="grid_sync<{type}>",
+    kernel=grid_sync,
+)
