@@ -7,27 +7,16 @@ records.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
+
+from .check_kinds import KINDS as _KINDS
+from .check_sarif import sarif
 
 SCHEMA = 1
-KINDS = (
-    "shared-race",
-    "warp-race",
-    "global-race",
-    "barrier-divergence",
-    "sync-mask",
-    "out-of-bounds",
-    "misaligned",
-    "read-only-write",
-    "use-after-free",
-    "uninitialised-read",
-    "unwritten-output",
-    "unread-input",
-    "trap",
-    "deadlock",
-    "timeout",
-)
+KINDS = tuple(_KINDS)
 Dim3 = tuple[int, int, int]
 
 # For which orders of threads a verdict holds.
@@ -80,6 +69,11 @@ class Finding:
     holds: str = ALL_SCHEDULES
     seed: int | None = None
 
+    @property
+    def cause(self) -> tuple[object, ...]:
+        """What findings of one cause have in common: kind, array and lines."""
+        return self.kind, self.array, frozenset((self.source, self.other_source))
+
 
 @dataclass(frozen=True, slots=True)
 class Suppressed:
@@ -95,9 +89,10 @@ class Suppressed:
 class Check:
     """What the detectors found in one launch, or in several of one kernel from one place in a program.
 
-    `schedule` says in which orders the launch was run, the random ones of `seeds` included, and `holds` for
-    which orders the verdict holds. `suppressed` are findings that are not to be reported. `site` is the
-    FILE:LINE of the launch in a program that was checked as a whole, `launches` how many were made there.
+    `file` is the kernel's, "" where nothing says it. `schedule` says in which orders the launch was run, the
+    random ones of `seeds` included, and `holds` for which orders the verdict holds. `suppressed` are findings
+    that are not to be reported. `site` is the FILE:LINE of the launch in a program that was checked as a
+    whole, `launches` how many were made there.
     """
 
     kernel: str
@@ -108,6 +103,7 @@ class Check:
     shared: int
     findings: tuple[Finding, ...]
     schedule: str
+    file: str = ""
     holds: str = ALL_SCHEDULES
     seeds: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
@@ -119,10 +115,73 @@ class Check:
 
     def to_json(self) -> str:
         """Return the check as JSON text."""
-        return json.dumps(asdict(self), indent=1, allow_nan=False) + "\n"
+        return _json(asdict(self))
+
+    def to_sarif(self) -> str:
+        """Return the check as SARIF 2.1.0 text; files are named relative to the working directory."""
+        return sarif([self])
 
     def save(self, path: str | Path) -> None:
-        """Write the check, making the folder if need be."""
+        """Write the check as JSON, making the folder if need be."""
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(self.to_json(), encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramCheck:
+    """What the detectors found in the launches of a whole program, one check for each place and kernel.
+
+    `status` is the program's own exit status, `error` what it ended with, if that was one of our errors.
+    """
+
+    program: str
+    arguments: tuple[str, ...]
+    status: int
+    error: str
+    checks: tuple[Check, ...]
+    notes: tuple[str, ...] = ()
+    version: str = ""
+    schema: int = field(default=SCHEMA)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All findings, launch by launch."""
+        return tuple(finding for check in self.checks for finding in check.findings)
+
+    def to_json(self) -> str:
+        """Return the checks as JSON text."""
+        return _json(asdict(self))
+
+    def to_sarif(self) -> str:
+        """Return the checks as SARIF 2.1.0 text; files are named relative to the working directory."""
+        return sarif(self.checks)
+
+
+def joined(checks: Sequence[Check]) -> Check:
+    """One check for several launches of one kernel from one place: the first, with what later ones add.
+
+    The same finding of several launches is one, counted together; a race of equal values in one launch that
+    is one of different values in another is the latter.
+    """
+    found: dict[tuple[object, ...], Finding] = {}
+    for finding in (finding for check in checks for finding in check.findings):
+        before = found.get(finding.cause)
+        if before is None:
+            found[finding.cause] = finding
+        else:
+            kept = finding if finding.severity < before.severity else before  # "error" < "warning"
+            found[finding.cause] = replace(kept, count=before.count + finding.count)
+    same = any(check.holds == SAME_ORDER for check in checks)
+    return replace(
+        checks[0],
+        findings=tuple(found.values()),
+        holds=SAME_ORDER if same else ALL_SCHEDULES,
+        seeds=max((check.seeds for check in checks), key=len),
+        notes=tuple(dict.fromkeys(note for check in checks for note in check.notes)),
+        launches=sum(check.launches for check in checks),
+    )
+
+
+def _json(data: dict[str, Any]) -> str:
+    return json.dumps(data, indent=1, allow_nan=False) + "\n"

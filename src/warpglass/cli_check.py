@@ -1,31 +1,49 @@
-"""The command `check`: its options and its exit status. Words are report/'s; cli.py registers it.
+"""The command `check`: its options, what it writes where, and its exit status. Words are report/'s.
 
-Like there, imports stand inside the function.
+Like in cli.py, which registers it, imports stand inside the functions.
 """
 
 from __future__ import annotations
 
-from typing import Annotated
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .argument_text import make_arguments, parse_argument, parse_dimensions, parse_size, parse_target
-from .errors import ArgumentError
+from .cli_options import gpu_key
+from .cli_script import ScriptCommand, is_script, refuse_launch_options, run_script
+from .errors import ArgumentError, WarpglassError
 
-FOUND = 1  # exit status when something is found
+if TYPE_CHECKING:
+    from .check_record import Check, ProgramCheck
+    from .lab_check import Launches
+
+# Exit status when something is found, and after Ctrl-C.
+FOUND, INTERRUPTED = 1, 130
 
 
 def register(app: typer.Typer) -> None:
     """Add the command of this file."""
-    app.command()(check)
+    app.command(cls=ScriptCommand)(check)
 
 
 def check(
     target: Annotated[
-        str, typer.Argument(metavar="FILE:KERNEL", help="As in reduce.cu:sum<512> or k.py:sum.")
+        str,
+        typer.Argument(
+            metavar="FILE:KERNEL | SCRIPT.py",
+            help="As in reduce.cu:sum<512> or k.py:sum; or a program, whose every launch is checked.",
+        ),
     ],
-    grid: Annotated[str, typer.Option(help="Blocks: 1024, 32x32 or 8,8,8.")],
-    block: Annotated[str, typer.Option(help="Threads per block, likewise.")],
+    arguments: Annotated[
+        list[str] | None, typer.Argument(metavar="ARGUMENTS", help="Of the program.")
+    ] = None,
+    grid: Annotated[str | None, typer.Option(help="Blocks: 1024, 32x32 or 8,8,8.")] = None,
+    block: Annotated[str | None, typer.Option(help="Threads per block, likewise.")] = None,
     arg: Annotated[
         list[str] | None,
         typer.Option(
@@ -33,38 +51,132 @@ def check(
             "out:f8[2048] must be written whole, all:f8[1024]:rand read whole."
         ),
     ] = None,
-    shared: Annotated[str, typer.Option(help="Bytes of dynamic shared memory.")] = "0",
+    shared: Annotated[str | None, typer.Option(help="Bytes of dynamic shared memory.")] = None,
+    schedules: Annotated[
+        int, typer.Option(metavar="N", help="Run N times more, blocks and warps in random orders.")
+    ] = 0,
+    seed: Annotated[
+        int | None, typer.Option(help="The first of these orders; alone, it is the only one.")
+    ] = None,
+    suppress: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE.toml",
+            help="Do not report the findings that its entries fit; the nearest warpglass.toml or "
+            "pyproject.toml counts, too.",
+        ),
+    ] = None,
     model: Annotated[str, typer.Option(help="The GPU whose limits apply.")] = "h100",
     json_output: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    timeout: Annotated[float, typer.Option(help="Seconds after which the launch is stopped.")] = 60.0,
+    sarif: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write SARIF 2.1.0 here, for code hosts.")
+    ] = None,
+    timeout: Annotated[float | None, typer.Option(help="Seconds after which a launch is stopped.")] = None,
 ) -> None:
-    """Run one kernel once on the engine and find races, bad barriers, bounds and undefined reads.
+    """Run a kernel, or a whole program, on the engine and find races, bad barriers, bounds, undefined reads.
 
-    Exit status: 0 if nothing is found, 1 if something is.
+    Exit status: 0 if nothing is found, 1 if something is, else that of the program.
     """
+    from . import lab_check
+
+    model, view = gpu_key(model), _View(json_output, sarif, suppress or ())
+    seeds = lab_check.seeds_of(schedules, seed)
+    if is_script(target):
+        refuse_launch_options({"--grid": grid, "--block": block, "--arg": arg, "--shared": shared})
+        launches = lab_check.Launches(model, seeds, math.inf if timeout is None else timeout)
+        _check_program(target, arguments or (), view, launches)
+        return
+    if arguments:
+        raise ArgumentError(f"{arguments[0]!r}: what a kernel gets is given with --arg")
+    if grid is None or block is None:
+        raise ArgumentError("give the launch: --grid BLOCKS and --block THREADS")
+    launch = {
+        "grid": parse_dimensions(grid),
+        "block": parse_dimensions(block),
+        "args": _arguments(arg or []),
+        "shared": parse_size(shared or "0"),
+        "timeout": 60.0 if timeout is None else timeout,
+    }
+    _check_kernel(target, launch, view, {"model": model, "schedules": schedules, "seed": seed})
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """What to write, and which findings not."""
+
+    json: bool
+    sarif: Path | None
+    suppress: Sequence[Path]
+
+
+def _check_kernel(target: str, launch: dict[str, Any], view: _View, options: dict[str, Any]) -> None:
     from . import lab, lab_check
     from .report.check import print_check
     from .report.console import stdout_console
+    from .suppressions import find_entries, suppress
 
     path, name = parse_target(target)
     if not path.is_file():
         raise ArgumentError(f"no file {path}")
-    kernel = lab.load(path, name)
-    found = lab_check.check(
-        kernel,
-        parse_dimensions(grid),
-        parse_dimensions(block),
-        _arguments(arg or []),
-        shared=parse_size(shared),
-        model=model,
-        timeout=timeout,
-    )
-    if json_output:
+    entries = find_entries(view.suppress)
+    (found,), notes = suppress([lab_check.check(lab.load(path, name), **launch, **options)], entries)
+    found = replace(found, notes=(*found.notes, *notes))
+    _write(found, view)
+    if view.json:
         typer.echo(found.to_json(), nl=False)
     else:
         print_check(found, stdout_console())
     if found.findings:
         raise typer.Exit(FOUND)
+
+
+def _check_program(path: str, arguments: Sequence[str], view: _View, launches: Launches) -> None:
+    """Check every launch of a program; a finding makes our exit status 1, else the program's is ours."""
+    from . import __version__, lab
+    from .check_record import ProgramCheck
+    from .numba_device import hook
+    from .report.check import print_program
+    from .report.console import stdout_console
+    from .suppressions import find_entries, suppress
+
+    entries = find_entries(view.suppress)
+    error = ""
+    try:
+        with hook.lent(launches.model), lab.watching(launches.make):
+            status = run_script(path, arguments, apart=view.json)
+    except WarpglassError as problem:
+        if not launches.begun:
+            raise
+        error, status = str(problem), FOUND
+    except KeyboardInterrupt:
+        error, status = "interrupted", INTERRUPTED
+    checks, notes = suppress(launches.checks(), entries)
+    found = ProgramCheck(
+        program=path,
+        arguments=tuple(arguments),
+        status=status,
+        error=error,
+        checks=tuple(checks),
+        notes=notes,
+        version=__version__,
+    )
+    _write(found, view)
+    if view.json:
+        typer.echo(found.to_json(), nl=False)
+    else:
+        print_program(found, stdout_console())
+    if found.findings or status:
+        raise typer.Exit(FOUND if found.findings else status)
+
+
+def _write(found: Check | ProgramCheck, view: _View) -> None:
+    if view.sarif is None:
+        return
+    try:
+        view.sarif.parent.mkdir(parents=True, exist_ok=True)
+        view.sarif.write_text(found.to_sarif(), encoding="utf-8")
+    except OSError as problem:
+        raise ArgumentError(f"{view.sarif} cannot be written: {problem.strerror or problem}") from None
 
 
 def _arguments(texts: list[str]) -> list[object]:

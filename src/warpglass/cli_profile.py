@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .argument_text import make_arguments, parse_argument, parse_dimensions, parse_size, parse_target
-from .cli_script import ScriptCommand, is_script, run_script
+from .cli_options import gpu_key
+from .cli_script import ScriptCommand, is_script, refuse_launch_options, run_script
 from .errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -94,11 +95,11 @@ def profile(
     """Run a kernel, or a whole program, on the engine and count what Nsight Compute and nvprof count."""
     from . import lab, lab_profile
 
-    chosen, model = _chosen(metric), _model(model)
+    chosen, model = _chosen(metric), gpu_key(model)
     view = _View(chosen, lines, gpu_summary, csv, json_output, log_file, save)
     if is_script(target):
         given = {"--grid": grid, "--block": block, "--arg": arg, "--device": device != "cpu" or None}
-        _refuse_launch_options([name for name, value in given.items() if value is not None])
+        refuse_launch_options(given)
         _profile_script(
             target, arguments or (), view, lambda launch: lab_profile.count(launch, model, caches, blocks)
         )
@@ -136,21 +137,6 @@ class _View:
     json: bool
     log_file: Path | None
     save: Path | None
-
-
-def _model(name: str) -> str:
-    """The key of a GPU's name."""
-    from .devices import UnknownDevice, get
-
-    try:
-        return get(name).key
-    except UnknownDevice as problem:
-        raise ArgumentError(str(problem)) from None
-
-
-def _refuse_launch_options(given: Sequence[str]) -> None:
-    if given:
-        raise ArgumentError(f"{given[0]} belongs to FILE:KERNEL; a program makes its own launches")
 
 
 def _profile_script(

@@ -9,8 +9,10 @@ from __future__ import annotations
 import importlib.util
 import runpy
 import sys
+import threading
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -66,12 +68,23 @@ def run_module(name: str, arguments: Sequence[str]) -> int:
     )
 
 
-def run_script(path: str, arguments: Sequence[str]) -> int:
-    """Run a Python program as `python path arguments` would and return its exit status."""
+def refuse_launch_options(options: Mapping[str, object]) -> None:
+    """Raise ArgumentError if one of these options of FILE:KERNEL was given with a program."""
+    given = [name for name, value in options.items() if value is not None]
+    if given:
+        raise ArgumentError(f"{given[0]} belongs to FILE:KERNEL; a program makes its own launches")
+
+
+def run_script(path: str, arguments: Sequence[str], *, apart: bool = False) -> int:
+    """Run a Python program as `python path arguments` would and return its exit status.
+
+    With `apart` what it prints goes to standard error, so that standard output is ours.
+    """
     if not Path(path).is_file():
         raise ArgumentError(f"no file {path}")
     folder = str(Path(path).resolve().parent)
-    return _run([path, *arguments], folder, lambda: runpy.run_path(path, run_name="__main__"))
+    with redirect_stdout(sys.stderr) if apart else nullcontext():
+        return _run([path, *arguments], folder, lambda: runpy.run_path(path, run_name="__main__"))
 
 
 def _run(words: list[str], folder: str, program: Callable[[], object]) -> int:
@@ -83,6 +96,7 @@ def _run(words: list[str], folder: str, program: Callable[[], object]) -> int:
     sys.argv, sys.path[0:1] = words, [folder]
     try:
         program()
+        _wait_for_threads()
     except SystemExit as leaving:
         return _status(leaving.code)
     except WarpglassError:
@@ -96,6 +110,13 @@ def _run(words: list[str], folder: str, program: Callable[[], object]) -> int:
     finally:
         sys.argv, sys.path[:] = kept
     return 0
+
+
+def _wait_for_threads() -> None:
+    """Wait for the threads that a program has left behind, as Python does before it ends."""
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join()
 
 
 # Files whose frames come before a program's.

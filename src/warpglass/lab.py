@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -103,7 +104,7 @@ class Launcher:
         compiled, given = self.kernel.compile(plain), self.kernel.leaves(plain)
         marks = purposes(args, self.kernel.leaves)
         launch = Launch(compiled, self.grid, self.block, given, self.shared, _TIMEOUT, marks)
-        _launch(self.kernel, backend(), launch)
+        carry_out(backend(), launch)
 
 
 def load(
@@ -165,18 +166,21 @@ def run(
     report.
     """
     place = backend(device, model)
-    outcome = _launch(kernel, place, make_launch(kernel, grid, block, args, shared, timeout))
+    outcome = carry_out(place, make_launch(kernel, grid, block, args, shared, timeout))
     return Run(outcome.seconds, outcome.label, place.description, outcome.transfer_seconds)
 
 
 # Makes a launch in place of the back end that was asked for.
-Watcher = Callable[[Kernel, Backend, Launch], Outcome]
+Watcher = Callable[[Backend, Launch], Outcome]
 _watchers: list[Watcher] = []  # a list, not a context variable: threads of a program are watched as well
 
 
 @contextmanager
 def watching(watcher: Watcher) -> Iterator[None]:
-    """Let `watcher` make every launch of `run` and `k[grid, block](...)` meanwhile, of any thread."""
+    """Let `watcher` make every launch of `run`, `k[grid, block](...)` and the virtual GPU meanwhile.
+
+    Of any thread.
+    """
     _watchers.append(watcher)
     try:
         yield
@@ -184,8 +188,25 @@ def watching(watcher: Watcher) -> Iterator[None]:
         _watchers.remove(watcher)
 
 
-def _launch(kernel: Kernel, place: Backend, launch: Launch) -> Outcome:
-    return _watchers[-1](kernel, place, launch) if _watchers else place.run(launch)
+def carry_out(place: Backend, launch: Launch) -> Outcome:
+    """Make a launch at a back end, or let the watcher make it."""
+    return _watchers[-1](place, launch) if _watchers else place.run(launch)
+
+
+_PACKAGE = Path(__file__).parent
+_INSTALLED = ("site-packages", "dist-packages")
+
+
+def launch_site() -> str:
+    """FILE:LINE of the innermost code that is neither ours nor an installed package's: the launch's place."""
+    frame = sys._getframe()
+    while frame.f_back is not None and _is_library(Path(frame.f_code.co_filename)):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def _is_library(file: Path) -> bool:
+    return file.is_relative_to(_PACKAGE) or not set(_INSTALLED).isdisjoint(file.parts)
 
 
 def make_launch(

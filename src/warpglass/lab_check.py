@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 
-from . import __version__, lab
-from .check_record import ALL_SCHEDULES, SAME_ORDER, Check, Finding
-from .engine.backend import Launch
+from . import __version__, devices, lab
+from .check_record import ALL_SCHEDULES, SAME_ORDER, Check, Finding, joined
+from .engine.backend import Backend, Launch, Outcome
 from .engine.cpu import Begun, CpuBackend
 from .engine.faults import Scene
 from .engine.order import MOST, Order
@@ -18,8 +21,15 @@ from .engine.snapshot import Snapshot
 from .errors import ArgumentError, KernelFault, KernelTimeout, raised_by_kernel
 from .observe.detectors import Checker
 from .observe.detectors.witnesses import merged
+from .suppressions import read_entries
+from .suppressions import suppress as suppress_findings
 
 _BY_NUMBER = "blocks in order, warps in order up to each barrier"
+_ENDLESS = "the launch did not end, so it was not run in other orders"
+_NO_LINES = (
+    "the kernel has no line numbers, so places are lines of its PTX: compile it with -lineinfo, in numba "
+    "with @cuda.jit(lineinfo=True)"
+)
 
 
 def check(
@@ -33,6 +43,7 @@ def check(
     model: str = "h100",
     schedules: int = 0,
     seed: int | None = None,
+    suppress: str | Path | None = None,
 ) -> Check:
     """Run a kernel once under all detectors; results are in the arrays, `findings` in the result.
 
@@ -40,13 +51,16 @@ def check(
     whatever GPU there is; `device` is "cpu" or "auto". A defect of the kernel, faults and timeouts included,
     is a finding. With `schedules`, the kernel runs on copies of its arrays so many times more, each time with
     its blocks and warps in another random order, from `seed` (default 1) on; `seed` alone is one such run.
+    `suppress` names a file of findings that are not to be reported (suppressions.py).
     Raises ArgumentError for arguments that do not fit and LaunchError for a launch that no GPU would begin.
     """
     if device not in ("cpu", "auto"):
         raise ArgumentError(f"device {device!r}: check runs kernels on the engine; pass 'cpu' or nothing")
     seeds = seeds_of(schedules, seed)
+    entries = () if suppress is None else read_entries(Path(suppress), always=True)
     launch = lab.make_launch(kernel, grid, block, args, shared, timeout)
-    return examine(kernel, launch, model, seeds).check
+    (found,), notes = suppress_findings([examine(launch, model, seeds).check], entries)
+    return replace(found, notes=(*found.notes, *notes))
 
 
 def seeds_of(schedules: int, seed: int | None) -> range:
@@ -68,7 +82,7 @@ class Examined:
     error: Exception | None
 
 
-def examine(kernel: lab.Kernel, launch: Launch, model: str, seeds: Sequence[int], site: str = "") -> Examined:
+def examine(launch: Launch, model: str, seeds: Sequence[int], site: str = "") -> Examined:
     """Make a launch under the detectors, once by number and once more for every seed."""
     place = _engine(model)
     with _turns.lock:
@@ -77,19 +91,21 @@ def examine(kernel: lab.Kernel, launch: Launch, model: str, seeds: Sequence[int]
         tried = () if _endless(error) else tuple(seeds)
         if tried:
             runs.in_other_orders(tried)
-    note = ("the launch did not end, so it was not run in other orders",) if tried != tuple(seeds) else ()
+    note = [_ENDLESS] if tried != tuple(seeds) else []
+    note += [_NO_LINES] if not runs.file else []
     schedule = f"{_BY_NUMBER}; {_random(tried)}the verdict holds for {runs.holds}"
     found = merged(runs.found, runs.others)
     return Examined(
         Check(
-            kernel=kernel.name,
-            language=kernel.language,
+            kernel=launch.compiled.name,
+            language=launch.compiled.language,
             device=place.description,
             grid=launch.grid,
             block=launch.block,
             shared=launch.shared,
             findings=tuple(replace(finding, holds=runs.holds) for finding in found),
             schedule=schedule,
+            file=runs.file,
             holds=runs.holds,
             seeds=tried,
             notes=(*runs.notes, *note),
@@ -98,6 +114,38 @@ def examine(kernel: lab.Kernel, launch: Launch, model: str, seeds: Sequence[int]
         ),
         error,
     )
+
+
+class Launches:
+    """The launches of a program under the detectors: `make` is a watcher for `lab.watching`.
+
+    A launch that fails raises what it would raise without a check. `timeout` bounds every launch's own.
+    """
+
+    def __init__(self, model: str, seeds: Sequence[int], timeout: float = math.inf):
+        self.model = devices.get(model).key
+        self._seeds = seeds
+        self._timeout = timeout
+        self._found: dict[tuple[str, str], Check] = {}
+        self.begun = False
+
+    def make(self, _: Backend, launch: Launch) -> Outcome:
+        """Make one launch in place of a back end."""
+        self.begun = True
+        site, started = lab.launch_site(), time.perf_counter()
+        launch = replace(launch, timeout=min(launch.timeout, self._timeout))
+        examined = examine(launch, self.model, self._seeds, site)
+        place = site, launch.compiled.name
+        with _turns.lock:
+            before = self._found.get(place)
+            self._found[place] = examined.check if before is None else joined([before, examined.check])
+        if examined.error is not None:
+            raise examined.error
+        return Outcome(time.perf_counter() - started, "engine")
+
+    def checks(self) -> list[Check]:
+        """A check for each place and kernel, in the order of their first launches."""
+        return list(self._found.values())
 
 
 class _Runs:
@@ -113,6 +161,7 @@ class _Runs:
         self.others: list[tuple[int, tuple[Finding, ...]]] = []
         self.notes: tuple[str, ...] = ()
         self.holds = ALL_SCHEDULES
+        self.file = ""
 
     def by_number(self) -> Exception | None:
         """The run whose results stay; returns what it ended with."""
@@ -148,6 +197,7 @@ class _Runs:
             self._place.reset()
         if checker.holds_for == SAME_ORDER:
             self.holds = SAME_ORDER
+        self.file = checker.file
         self.notes = tuple(dict.fromkeys((*self.notes, *checker.notes)))
         found = () if failed is None else (checker.fault(failed),)
         return (*found, *checker.findings(complete=failed is None)), failed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -172,23 +171,12 @@ _MEASURABLE = tuple(name for name in COUNTERS if name.startswith(("l1tex__", "lt
 def recorder(found: list[Profile], count_one: Callable[[Launch], Profile]) -> lab.Watcher:
     """A watcher for `lab.watching` that counts every launch and adds its profile to `found`."""
 
-    def watch(_kernel: lab.Kernel, _place: Backend, launch: Launch) -> Outcome:
-        profile = replace(count_one(launch), site=_site())
+    def watch(_: Backend, launch: Launch) -> Outcome:
+        profile = replace(count_one(launch), site=lab.launch_site())
         found.append(profile)
         return Outcome(profile.seconds, profile.time_label)
 
     return watch
-
-
-def _site() -> str:
-    """FILE:LINE of the innermost code that is not ours: where a program makes its launch."""
-    frame = sys._getframe()
-    while frame.f_back is not None and Path(frame.f_code.co_filename).is_relative_to(_PACKAGE):
-        frame = frame.f_back
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
-
-
-_PACKAGE = Path(__file__).parent
 
 
 def target_of(model: Device) -> str:

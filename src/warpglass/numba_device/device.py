@@ -11,8 +11,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, TypeVar
 
+from .. import lab
 from ..devices import Device
 from ..engine.backend import Launch, Outcome
 from ..engine.cpu import CpuBackend
@@ -55,7 +57,7 @@ class VirtualDevice:
     def __init__(self, model: Device):
         self.model = model
         self.backend = CpuBackend(model.key)
-        self.run: Runner = self.backend.run
+        self.run: Runner = partial(lab.carry_out, self.backend)
         self.memory = DeviceMemory(int(model.memory_gb * 1e9))
         self.initialized = False
         self.primary: int | None = None  # the handle of the primary context

@@ -9,7 +9,8 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
@@ -39,6 +40,24 @@ def install() -> None:
     """Wait for the first import of such a package, if this process runs under `warpglass run`."""
     if os.environ.get(MODEL) and not any(isinstance(one, _Hook) for one in sys.meta_path):
         sys.meta_path.insert(0, _Hook())
+
+
+@contextmanager
+def lent(model: str) -> Iterator[None]:
+    """Let this process and all that it starts find the device for a while.
+
+    Once something has asked for it, this process keeps it.
+    """
+    before = os.environ.copy()
+    spread(model)
+    try:
+        yield
+    finally:
+        sys.meta_path[:] = [one for one in sys.meta_path if not isinstance(one, _Hook)]
+        for name in (MODEL, "PYTHONPATH"):
+            os.environ.pop(name, None)
+            if name in before:
+                os.environ[name] = before[name]
 
 
 def spread(model: str) -> None:

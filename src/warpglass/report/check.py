@@ -2,71 +2,168 @@
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from textwrap import fill
 
 from rich.console import Console
 from rich.text import Text
 
-from ..check_record import Check, Finding, Place
+from ..check_record import ALL_SCHEDULES, Check, Dim3, Finding, Place, ProgramCheck, Suppressed
+from .check_source import short, source_lines
 
 _STYLES = {"error": "bold red", "warning": "bold yellow"}
 _WIDEST = 100
 
 
-def print_check(check: Check, console: Console) -> None:
-    """Print every finding and how many there are."""
-    grid, block = ("x".join(map(str, extent)) for extent in (check.grid, check.block))
-    console.print(Text(f"{check.kernel} <<<{grid}, {block}>>> on {check.device}", style="bold"))
+def print_check(check: Check, console: Console, notes: Sequence[str] = ()) -> None:
+    """Print every finding of a launch and how many there are, then `notes`."""
+    _print_launch(check, console)
+    console.print()
+    _print_count([check], console)
+    _print_notes([f"Schedule: {check.schedule}", *check.notes, *notes], console)
+
+
+def print_program(program: ProgramCheck, console: Console) -> None:
+    """Print the findings of a program launch by launch, how many there are and how the program ended."""
+    for number, check in enumerate(program.checks):
+        if number:
+            console.print()
+        _print_launch(check, console)
+        if not check.findings:
+            console.print(Text("  Nothing found.", style="green"))
+    console.print()
+    launches = sum(check.launches for check in program.checks)
+    if program.checks:
+        places = f" at {_many(len(program.checks), 'place')}" if launches > 1 else ""
+        _say(f"{short(program.program)}: {_many(launches, 'launch', 'launches')} checked{places}.", console)
+        _print_count(program.checks, console)
+    else:
+        _say(f"{short(program.program)} launched no kernel: nothing was checked.", console, "bold")
+    if program.error:
+        _say(f"The program ended with this error: {program.error}", console, "bold")
+    elif program.status:
+        _say(f"The program ended with exit status {program.status}.", console, "bold")
+    schedules = dict.fromkeys(check.schedule for check in program.checks)
+    notes = dict.fromkeys(note for check in program.checks for note in check.notes)
+    _print_notes([*(f"Schedule: {one}" for one in schedules), *notes, *program.notes], console)
+
+
+def _print_launch(check: Check, console: Console) -> None:
+    grid, block = (_extents(extent) for extent in (check.grid, check.block))
+    shared = f", {check.shared}" if check.shared else ""
+    console.print(Text(f"{check.kernel}<<<{grid}, {block}{shared}>>>", style="bold"))
+    if check.site:
+        first = f" (the first of {check.launches} launches there)" if check.launches > 1 else ""
+        _say(f"Launched at {short(check.site)}{first}", console, "dim")
+    else:
+        _say(f"Device: {check.device}", console, "dim")
     for finding in check.findings:
         console.print()
         _print_finding(finding, console)
-    console.print()
-    errors = sum(finding.severity == "error" for finding in check.findings)
-    warnings = len(check.findings) - errors
-    if check.findings:
-        console.print(Text(f"{_many(errors, 'error')}, {_many(warnings, 'warning')}.", style="bold"))
+    if check.suppressed:
+        console.print()
+    for one in check.suppressed:
+        _say(_suppressed(one), console, "dim", indent="  ")
+
+
+def _print_count(checks: Sequence[Check], console: Console) -> None:
+    findings = [finding for check in checks for finding in check.findings]
+    errors = sum(finding.severity == "error" for finding in findings)
+    hidden = sum(len(check.suppressed) for check in checks)
+    also = f" {hidden} suppressed." if hidden else ""
+    if findings:
+        counted = f"{_many(errors, 'error')}, {_many(len(findings) - errors, 'warning')}."
+        console.print(Text(counted + also, style="bold"))
     else:
-        console.print(Text("Nothing found.", style="bold green"))
-    for note in (f"Schedule: {check.schedule}.", *check.notes):
-        console.print(Text(fill(note, min(console.width, _WIDEST)), style="dim"))
+        console.print(Text(f"Nothing found.{also}", style="bold green"))
 
 
 def _print_finding(finding: Finding, console: Console) -> None:
-    width = min(console.width, _WIDEST)
-    style = _STYLES.get(finding.severity, "bold")
-    head = Text(f"{finding.severity}: {finding.kind}", style=style)
+    what = f" of {finding.array}[{finding.index}]" if finding.index is not None and finding.array else ""
+    head = Text(f"{finding.severity}: {finding.kind}{what}", style=_STYLES.get(finding.severity, "bold"))
     if finding.count > 1:
-        head.append(f"  ({finding.count} times)", style="dim")
+        head.append(f"  (and {finding.count - 1} more of the same)", style="dim")
     console.print(head)
-    console.print(Text(fill(finding.message, width, initial_indent="  ", subsequent_indent="  ")))
-    shown: list[Place] = []
-    for place in (finding.source, finding.other_source):
-        if place is not None and place not in shown:
-            shown.append(place)
-            line = _line_of(place)
-            if line is not None:
-                console.print(Text(f"  {place.line:>6} | {line}", style="cyan"), soft_wrap=True)
+    _say(short(finding.message), console, indent="  ")
+    places = (finding.source, finding.other_source)
+    for line in source_lines([place for place in places if place is not None]):
+        console.print(line, soft_wrap=True)
+    for line in _threads(finding):
+        _say(line, console, indent="  ")
     if finding.hint:
-        console.print(
-            Text(fill(finding.hint, width, initial_indent="  hint: ", subsequent_indent="        "))
-        )
+        _say(f"hint: {short(finding.hint)}", console, indent="  ", further="        ")
+    if finding.seed is not None:
+        seed = f"seed {finding.seed} only: --seed {finding.seed} repeats it"
+        _say(f"shown by the random order of {seed}", console, indent="  ")
+    if finding.holds != ALL_SCHEDULES:
+        _say(f"holds for {finding.holds}", console, "dim", indent="  ")
 
 
-def _line_of(place: Place) -> str | None:
-    """The text of a line, if the file is there."""
-    lines = _lines_of(place.file)
-    return lines[place.line - 1].rstrip() if 0 < place.line <= len(lines) else None
+def _threads(finding: Finding) -> Iterator[str]:
+    """The threads of a finding, with warp, lane and how many barriers they have passed."""
+    own = _thread(finding.source, finding.block, finding.thread, finding.warp, finding.lane, finding.epoch)
+    other = _thread(
+        finding.other_source,
+        finding.other_block,
+        finding.other_thread,
+        finding.other_warp,
+        finding.other_lane,
+        finding.other_epoch,
+    )
+    yield from (line for line in (own, other) if line)
 
 
-@cache
-def _lines_of(file: str) -> tuple[str, ...]:
-    try:
-        return tuple(Path(file).read_text(encoding="utf-8", errors="replace").splitlines())
-    except (OSError, ValueError):
-        return ()
+def _thread(
+    place: Place | None,
+    block: Dim3 | None,
+    thread: Dim3 | None,
+    warp: int | None,
+    lane: int | None,
+    epoch: int | None,
+) -> str:
+    if block is None or thread is None:
+        return ""
+    where = f"line {place.line}: " if place is not None else ""
+    words = [f"{where}block {block} thread {thread}"]
+    words += [f"warp {warp} lane {lane}"] if warp is not None else []
+    words += [_passed(epoch)] if epoch is not None else []
+    return ", ".join(words)
 
 
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
+def _passed(epoch: int) -> str:
+    return f"after {_many(epoch, 'barrier')}" if epoch else "before the first barrier"
+
+
+def _suppressed(one: Suppressed) -> str:
+    place = one.finding.source
+    where = f" at {short(str(place))}" if place is not None else ""
+    reason = f": {one.reason}" if one.reason else ""
+    return f"suppressed: {one.finding.kind}{where} ({short(one.file)}, entry {one.entry}){reason}"
+
+
+def _print_notes(notes: Sequence[str], console: Console) -> None:
+    for note in notes:
+        _say(f"{short(note)}.", console, "dim")
+
+
+def _say(text: str, console: Console, style: str = "", indent: str = "", further: str | None = None) -> None:
+    width = min(console.width, _WIDEST)
+    wrapped = fill(
+        text,
+        width,
+        initial_indent=indent,
+        subsequent_indent=indent if further is None else further,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+    console.print(Text(wrapped, style=style), soft_wrap=True)
+
+
+def _extents(dims: Dim3) -> str:
+    """Dimensions without the trailing ones."""
+    used = max([1, *(k + 1 for k, extent in enumerate(dims) if extent != 1)])
+    return "x".join(map(str, dims[:used]))
+
+
+def _many(count: int, what: str, several: str = "") -> str:
+    return f"{count} {what if count == 1 else several or what + 's'}"

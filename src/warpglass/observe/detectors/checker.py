@@ -82,6 +82,12 @@ class Checker:
         return self._begun.scene
 
     @property
+    def file(self) -> str:
+        """The file of the kernel, "" where nothing says it."""
+        place = None if self._begun is None else kernel_place(self._probe)
+        return "" if place is None else place.file
+
+    @property
     def holds_for(self) -> str:
         """For which orders of threads the verdict holds: ALL_SCHEDULES or SAME_ORDER."""
         if self._begun is None or self._memory is None:

@@ -9,27 +9,21 @@ from ...check_record import KINDS, Finding
 from .detector import WARNING
 from .explain import one_per_cause
 
-_Cause = tuple[object, ...]
-
 
 def merged(first: Sequence[Finding], others: Iterable[tuple[int, Sequence[Finding]]]) -> tuple[Finding, ...]:
     """The findings of the first run, and those that others alone show, with the seed of the first of these.
 
     A race of equal values that is one of different values in another order is the latter.
     """
-    found = {_cause(finding): finding for finding in first}
+    found = {finding.cause: finding for finding in first}
     for seed, findings in others:
         for finding in findings:
-            before = found.get(_cause(finding))
+            before = found.get(finding.cause)
             if before is None or (before.severity == WARNING != finding.severity):
-                found[_cause(finding)] = replace(finding, seed=seed)
+                found[finding.cause] = replace(finding, seed=seed)
     if all(finding.seed is None for finding in found.values()):
         return tuple(first)
     return tuple(one_per_cause(sorted(found.values(), key=_rank)))
-
-
-def _cause(finding: Finding) -> _Cause:
-    return finding.kind, finding.array, frozenset((finding.source, finding.other_source))
 
 
 def _rank(finding: Finding) -> tuple[object, ...]:
