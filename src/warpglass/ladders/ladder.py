@@ -113,7 +113,8 @@ class PackagedLadder:
         on_gpu = arrays.backend.name == "gpu"
         peers = self.problem.peers if options.peers else ()
         for peer in peers_that_run(peers, name, on_gpu):
-            yield PeerTrial(peer, arrays, setting)
+            if arrays.case.dtype.kind in peer.kinds:
+                yield PeerTrial(peer, arrays, setting)
 
     def _added_rung(self, table: str, path: Path, kernel: str) -> Rung:
         problem = self.problem

@@ -116,7 +116,8 @@ class Peer:
     `library` is one of peer.py's ("numpy", "scipy", "cupy", "torch"), `name` what the table calls the
     function. `compute(module, case, arrays)` gets the imported library and the case's arrays in its own type,
     and returns the results by name. `table` is the one that it belongs to, all if empty. `depth` bounds its
-    roundings as Rung.depth does; every element in a row unless said otherwise.
+    roundings as Rung.depth does; every element in a row unless said otherwise. `kinds` are the element types
+    that it takes, by NumPy's letters: floats, signed and unsigned integers.
     """
 
     library: str
@@ -124,6 +125,7 @@ class Peer:
     compute: Callable[[Any, Case, Mapping[str, Any]], Mapping[str, Any]]
     table: str = ""
     depth: Callable[[Case], int] = _size_of
+    kinds: str = "fiu"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

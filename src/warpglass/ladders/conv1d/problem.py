@@ -93,6 +93,11 @@ def _correlate(library: Any, case: Case, arrays: Mapping[str, Any]) -> Mapping[s
     return {"y": full[RADIUS : RADIUS + case.size]}
 
 
+def _torch(torch: Any, case: Case, arrays: Mapping[str, Any]) -> Mapping[str, Any]:
+    x, mask = arrays["x"][None, None], arrays["mask"][None, None]
+    return {"y": torch.nn.functional.conv1d(x, mask, padding=RADIUS)[0, 0]}
+
+
 PROBLEM = Problem(
     name="conv1d",
     title="1-D convolution: mask in constant memory, tiles with halo cells, halo cells left to the L2",
@@ -103,5 +108,9 @@ PROBLEM = Problem(
     signature=("x", "mask", "y", "n", "width"),
     shape=one_thread_each,
     smallest=1,
-    peers=(Peer("numpy", "np.correlate", _correlate), Peer("cupy", "cupy.correlate", _correlate)),
+    peers=(
+        Peer("numpy", "np.correlate", _correlate),
+        Peer("cupy", "cupy.correlate", _correlate),
+        Peer("torch", "conv1d (cuDNN)", _torch, kinds="f"),
+    ),
 )

@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
-from ..problem import Array, Case, Expected, Number, Problem, Question, Table
+from ..problem import Array, Case, Expected, Number, Peer, Problem, Question, Table
 from ..rounding import gamma
 from ..rung import Shape
 
@@ -106,6 +107,10 @@ def products_per_thread(case: Case, block: int) -> int:
     return -(-case.size // (int(grid_stride(case, block).grid3[0]) * block))
 
 
+def _dot(library: Any, case: Case, arrays: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"dot": arrays["x"] @ arrays["y"]}
+
+
 PROBLEM = Problem(
     name="dot",
     title="Dot product, from products that the host adds to a tree in shared memory",
@@ -116,4 +121,5 @@ PROBLEM = Problem(
     make=make_case,
     signature=("x", "y", "partial", "n"),
     shape=grid_stride,
+    peers=(Peer("cupy", "x @ y (cuBLAS)", _dot), Peer("torch", "x @ y (cuBLAS)", _dot, kinds="f")),
 )

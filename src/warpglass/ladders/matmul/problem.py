@@ -110,6 +110,6 @@ PROBLEM = Problem(
     peers=(
         Peer("numpy", "a @ b (BLAS)", _product),
         Peer("cupy", "a @ b (cuBLAS)", _product),
-        Peer("torch", "a @ b (cuBLAS)", _product),
+        Peer("torch", "a @ b (cuBLAS)", _product, kinds="f"),
     ),
 )
