@@ -65,6 +65,9 @@ def bench(
         list[str] | None,
         typer.Option(metavar="FILE:KERNEL", help="Race your own kernel; its parameters are the ladder's."),
     ] = None,
+    transfers: Annotated[
+        bool, typer.Option("--transfers", help="Times include copying to the GPU and back.")
+    ] = False,
     peers: Annotated[bool, typer.Option(help="Add what NumPy, CuPy, PyTorch ... take.")] = True,
     timeout: TimeoutOption = 60.0,
 ) -> None:
@@ -95,6 +98,7 @@ def bench(
                 timeout=timeout,
                 counters=counters,
                 peers=peers,
+                transfers=transfers,
                 added=added,
                 progress=progress,
                 announce=lambda forecast: print_forecast(forecast, stderr_console()),

@@ -60,6 +60,7 @@ def bench(
     counters: bool = False,
     small: bool = False,
     peers: bool = True,
+    transfers: bool = False,
     added: tuple[tuple[Path, str], ...] = (),
     progress: Progress | None = None,
     announce: Callable[[Forecast], None] | None = None,
@@ -71,9 +72,9 @@ def bench(
     partial results are combined: on the "host" or by a further "launch". With `counters` every rung runs once
     more, on the engine, and its row says how well it uses memory and lanes on the `model` GPU. `small` takes
     sizes that take milliseconds, where no size is given. `peers` adds what libraries take, `added` the user's
-    own kernels (file and name) with the parameters of the ladder's. Where a size takes far longer than the
-    usual one, `announce` is told first how long. Raises ArgumentError for what the ladder does not take; a
-    rung that fails is a row that is not verified.
+    own kernels (file and name) with the parameters of the ladder's; `transfers` puts the copies to a GPU and
+    back into its times. Where a size takes far longer than the usual one, `announce` is told first how long.
+    Raises ArgumentError for what the ladder does not take; a rung that fails is a row that is not verified.
     """
     if language not in LANGUAGES:
         raise ArgumentError(f"language {language!r}: one of {', '.join(LANGUAGES)}")
@@ -108,6 +109,7 @@ def bench(
         toolchain=toolchain,
         version=__version__,
         repeat=repeat,
+        transfers=transfers,
         progress=progress,
     )
     rows, rivals = (_with_shares(part, backend) for part in (timed.rows, timed.record.peers))

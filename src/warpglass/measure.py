@@ -58,11 +58,13 @@ def run_bench(
     toolchain: Toolchain,
     version: str,
     repeat: int = 5,
+    transfers: bool = False,
     progress: Progress | None = None,
 ) -> Bench:
     """Run the selected rungs of a ladder and return their rows, failed ones included.
 
-    Raises ArgumentError for options that the ladder refuses, before anything runs.
+    With `transfers` the seconds include copying inputs to the device and results back. Raises ArgumentError
+    for options that the ladder refuses, before anything runs.
     """
     if repeat < 1:
         raise ArgumentError(f"repeat {repeat}: at least 1")
@@ -74,7 +76,8 @@ def run_bench(
     for done, trial in enumerate(trials):
         if progress is not None:
             progress(done, len(trials), f"{trial.card.rung} ({trial.card.language})")
-        (peers if trial.card.peer else rows).append(_measure(trial, backend, repeat))
+        row = _measure(trial, backend, repeat)
+        (peers if trial.card.peer else rows).append(_with_transfers(row) if transfers else row)
     if progress is not None:
         progress(len(trials), len(trials), "")
     record = Record(
@@ -84,8 +87,23 @@ def run_bench(
         version=version,
         rows=add_speedups(rows),
         peers=tuple(peers),
+        transfers=transfers,
     )
     return Bench(record, rungs)
+
+
+def _with_transfers(row: Row) -> Row:
+    """Add what travels to the time, and to all that follows from the time."""
+    if row.seconds is None or not row.transfer_seconds:
+        return row
+    seconds = row.seconds + row.transfer_seconds
+    longer = row.seconds / seconds
+    return replace(
+        row,
+        seconds=seconds,
+        gb_per_s=row.gb_per_s * longer if row.gb_per_s else row.gb_per_s,
+        gflop_per_s=row.gflop_per_s * longer if row.gflop_per_s else row.gflop_per_s,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,9 +27,9 @@ class Row:
     the host computes. Speedups are against the previous rung of the same table and language, and against its
     first. `sum` is the result where that is one number. Of many, `result`, `expected`, `error` and `bound`
     are those of the element furthest beyond its bound: `array`[`index`], one of `wrong` elements.
-    `transfer_seconds`, which is not in `seconds`, is what copying the inputs to the device and the results
-    back takes; None where nothing is copied. `metrics` and their `labels` are of all launches together,
-    counted by the engine wherever the times are from; None if nobody asked for them.
+    `transfer_seconds` is what copying the inputs to the device and the results back takes, which is in
+    `seconds` only where the record says so; None where nothing is copied. `metrics` and their `labels` are of
+    all launches together, counted by the engine wherever the times are from; None if nobody asked for them.
     """
 
     rung: str
@@ -79,6 +79,7 @@ class Record:
     version: str
     rows: tuple[Row, ...]
     peers: tuple[Row, ...] = ()  # what libraries take for the same arrays
+    transfers: bool = False  # whether seconds include them
     counted_for: str | None = None  # the GPU that the rows' metrics are for
     schema: int = SCHEMA
 

@@ -184,3 +184,24 @@ def test_record_writes_no_nan() -> None:
     row = replace(run_fake(FakeBackend()).rows[0], sum=float("nan"), error=float("inf"))
     text = record.Record(ladder="x", device="x", backend="cpu", version="0", rows=(row,)).to_json()
     assert json.loads(text)["rows"][0]["sum"] is None
+
+
+def test_transfers_are_timed_apart_or_included() -> None:
+    class Remote(FakeBackend):
+        name = "gpu"
+
+    apart = run_fake(Remote(), languages=("cuda",)).rows[0]
+    assert apart.seconds == 3.0
+    assert apart.transfer_seconds is not None
+    options = Options(size=64, rungs=("neighbored",), languages=("cuda",), peers=False)
+    (row,) = run_bench(
+        "reduction", options, backend=Remote(), toolchain=TOOLCHAIN, version="0", repeat=3, transfers=True
+    ).rows
+    assert row.transfer_seconds is not None
+    assert row.seconds is not None
+    assert row.seconds == 3.0 + row.transfer_seconds
+    assert row.gb_per_s == pytest.approx(64 * 8 / 1e9 / row.seconds)
+
+
+def test_the_engine_copies_nothing() -> None:
+    assert run_fake(FakeBackend()).rows[0].transfer_seconds is None

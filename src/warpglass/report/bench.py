@@ -48,7 +48,7 @@ def print_bench(record: Record, console: Console) -> None:
     _line(console, f"Device: {record.device}")
     for (table, as_written), group in groupby(record.rows, key=lambda row: (row.table, row.as_written)):
         peers = () if as_written else (row for row in record.peers if row.table == table)
-        _print_table([*group, *peers], as_written, record.counted_for, console)
+        _print_table([*group, *peers], as_written, record, console)
     if record.ladder in MODELS:
         MODELS[record.ladder](record, console)
 
@@ -60,7 +60,7 @@ def render_text(record: Record, width: int) -> str:
     return text_of(console)
 
 
-def _print_table(rows: Sequence[Row], as_written: bool, counted_for: str | None, console: Console) -> None:
+def _print_table(rows: Sequence[Row], as_written: bool, record: Record, console: Console) -> None:
     first = rows[0]
     console.print()
     _line(console, first.title + (", as written in the course notes" if as_written else ""), style="bold")
@@ -72,11 +72,13 @@ def _print_table(rows: Sequence[Row], as_written: bool, counted_for: str | None,
     for table in tables:
         console.print()
         console.print(table)
-    print_counters(rows, counted_for, console)
+    print_counters(rows, record.counted_for, console)
     print_steps(rows, console)
     console.print()
     for text in _summary(rows, label):
         _line(console, text)
+    if label == "gpu":
+        _line(console, f"Times are of kernels{' and transfers' if record.transfers else ''} on the GPU.")
     for number, row in enumerate(rows, 1):
         if row.failure is not None:
             _line(
