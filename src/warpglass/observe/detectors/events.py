@@ -58,6 +58,8 @@ class DetectorProbe(Probe):
         self.follows = bool(sources)
         self._leads_to_barrier = _leads_to_barrier(program.blocks)
         self._uncounted = not any(_counts(block) for block in program.blocks)
+        barriers = [block.end.step for block in program.blocks if isinstance(block.end, Barrier)]
+        self._gates = {_lines_of(step): step for step in reversed(barriers)}  # the first step of each barrier
         self.copies: set[int] = set()  # places of asynchronous copies
         self._copying = any(step.match.row.meaning is copy for step in self.steps.values())
         self._tests: set[Test] = set()
@@ -188,6 +190,9 @@ class DetectorProbe(Probe):
         if self.communicates:
             self._order(at, end.step, "0")
         if self._uncounted:
+            if len(self._gates) > 1:
+                gate = self.place_of(self._gates[_lines_of(end.step)])
+                self._call(at, "gather", self._warp(at), self._wide(at, at.mask), str(gate))
             self._next_phase(at)
 
     def _next_phase(self, at: Emission) -> None:
@@ -384,6 +389,20 @@ def strength(ordering: Ordering) -> int:
     if ordering.volatile:
         return layout.VOLATILE
     return layout.BLOCK_ATOMIC if ordering.block else layout.ATOMIC
+
+
+def _lines_of(step: Step) -> tuple[object, ...]:
+    """Where a step is in the author's file, and the calls there that it was inlined from.
+
+    Code that a compiler has doubled is told by it to be the same.
+    """
+    source = step.instruction.source
+    if source is None:
+        return (step.number,)
+    chain = [source]
+    while (outer := chain[-1].inlined_at) is not None:
+        chain.append(outer)
+    return tuple((one.file, one.line) for one in chain if one.file == chain[-1].file)
 
 
 def _counts(block: Block) -> bool:

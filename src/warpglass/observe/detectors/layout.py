@@ -55,6 +55,7 @@ SHARED_SIZE = 19  # 0 where nobody asks
 ROOM = 20  # address of unused memory for stamps
 ROOM_END = 21
 FETCH = 22  # address of the function that brings more
+GATE = 23  # the stamp of the warp that came first to the barrier of the block under way
 STEPS = 15  # mask of the bits of a time that count what a warp does between two barriers
 TIMES = 64  # by warp: its time
 FLOORS = TIMES + WARPS  # by warp: the first stamp of this block that may be unordered

@@ -18,6 +18,7 @@ _FUNCTIONS: dict[str, tuple[Any, int]] = {
     "meet": (orders.meet, 6),
     "park": (orders.park, 6),
     "diverge": (orders.diverge, 6),
+    "gather": (orders.gather, 4),
     "exchange": (orders.exchange, 7),
     "commit": (copies.commit, 3),
     "wait_copies": (copies.wait_copies, 4),

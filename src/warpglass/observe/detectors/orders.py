@@ -24,6 +24,7 @@ from .layout import (
     DIVERGENCE,
     EVERYONE,
     FLOORS,
+    GATE,
     INACTIVE,
     KNOWN,
     KNOWN_THERE,
@@ -42,6 +43,7 @@ from .layout import (
     PARTIAL,
     PENDING,
     PLACE_SHIFT,
+    PLACES,
     SHARED_BYTES,
     SHARED_SIZE,
     STARTED,
@@ -156,6 +158,20 @@ def diverge(S: Any, warp: Any, mask: Any, others: Any, place: Any, elsewhere: An
         stamp = stamp_of(S, warp, first_lane(mask), place)
         other = stamp_of(S, warp, first_lane(others & ~mask), elsewhere)
         record(S, DIVERGENCE, stamp, other, 0, 0, 0, 0, others & ~mask)
+
+
+@njit(cache=True)
+def gather(S: Any, warp: Any, mask: Any, place: Any) -> None:
+    """A warp comes to a barrier of the block in a kernel that has several, none of them named.
+
+    All warps that it lets go on must have come to the same one.
+    """
+    stamp = stamp_of(S, warp, first_lane(mask), place)
+    first = _word(S, GATE)
+    if ((first ^ stamp) >> TIME_SHIFT) & ~_word(S, STEPS) != 0:
+        _put(S, GATE, stamp)
+    elif ((first ^ stamp) >> PLACE_SHIFT) & (PLACES - 1) != 0:
+        record(S, DIVERGENCE, stamp, first, 0, 0, 0, 0, 0)
 
 
 @njit(cache=True)
