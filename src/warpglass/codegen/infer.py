@@ -8,7 +8,7 @@ since that depends on which branches diverge, and that on the kinds, the two are
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..isa.lanes import Outline, Update
@@ -18,14 +18,15 @@ from ..ptx import tree
 from .builder import Builder
 from .local import LocalMemory
 from .nans import LazyNanLanes
-from .patterns import Patterns
 from .registers import VECTOR, Kind
 from .shape import Promises, Shape
 from .steps import Steps, Symbols, targets_of
 from .values import UNIFORM, Lanes, Value
+from .patterns import Patterns
 
-# How often a register's bounds may grow before they are given up; a halving or doubling loop needs 32.
-_PATIENCE = 80
+# How often a register's bounds may grow before they take longer steps: a switch may set it many times.
+_PATIENCE = 12
+_STEPS = (7, 15, 31, 63, 127)  # bits of bounds without their sign
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +99,9 @@ class _Unknown(Exception):
 class _Table:
     """Register kinds as they are found; stands in for Registers."""
 
-    def __init__(self, types: dict[str, str], barred: frozenset[str]):
+    def __init__(self, types: dict[str, str]):
         self.types = types
-        self.barred = barred
+        self.barred: set[str] = set()  # registers that have to be vectors
         self.kinds: dict[str, Kind] = {}
         self._growth: dict[str, int] = {}
 
@@ -110,6 +111,13 @@ class _Table:
             raise _Unknown
         guard = ("%_", _LANES) if kind.guarded else (None, None)
         return kind.value(self.types[name], "%_", *guard)
+
+    def bar(self, names: Iterable[str]) -> None:
+        """Make registers vectors."""
+        self.barred.update(names)
+        for name in names:
+            kind = self.kinds[name]
+            self.kinds[name] = Kind(None, None, kind.low, kind.high, False, kind.nan)
 
     def join(self, name: str, value: Value) -> bool:
         """Add a value that a register may hold; returns whether its kind changed."""
@@ -134,45 +142,63 @@ class _Table:
             if (low, high) != (old.low, old.high):
                 self._growth[name] = self._growth.get(name, 0) + 1
                 if self._growth[name] > _PATIENCE:
-                    low = high = None
+                    low = low if low == old.low else _farther(low) if low < 0 else 0
+                    high = high if high == old.high else _farther(high) if high >= 0 else -1
         guarded = same and (old.guarded or new.guarded)
         return Kind(old.offsets if same else None, constant, low, high, guarded, max(old.nan, new.nan))
+
+
+def _farther(bound: int) -> int:
+    """The next of a few bounds that every interval may grow to, so that a counting loop is done with soon."""
+    if bound >= 0:
+        return (1 << next(bits for bits in _STEPS if bits >= bound.bit_length())) - 1
+    return -1 - _farther(-1 - bound)
 
 
 def infer_kinds(program: Program, shape: Shape, promises: Promises, symbols: Symbols) -> Inference:
     """Kinds of all registers for a block shape and what the launches promise."""
     access = Patterns(_Silent(set()))
     lanes = _SilentLanes(access, LocalMemory(access, program.local.size, program.strays), shape, promises)
-    barred: frozenset[str] = frozenset()
+    search = _Search(program, lanes, symbols)
+    search.settle(range(len(search.order)))
     while True:
-        table = _fixpoint(program, lanes, symbols, barred)
+        table = search.table
         divergent = tuple(_diverges(block, table) for block in program.blocks)
         steady = frozenset(i for i, block in enumerate(program.blocks) if _keeps_its_mask(block, table))
         pending = find_pending(program.blocks, divergent, program.fair, steady)
         more = _must_be_vectors(program, pending, table)
-        if more <= barred:
+        if more <= table.barred:
             return Inference(table.kinds, divergent, pending)
-        barred |= more
+        table.bar(more)
+        search.settle(search.users_of(more))
 
 
-def _fixpoint(program: Program, lanes: _SilentLanes, symbols: Symbols, barred: frozenset[str]) -> _Table:
-    types = {name: LLVM_TYPE[type_] for name, type_ in program.registers.items()}
-    table = _Table(types, barred)
-    steps = Steps(lanes, table, symbols)  # type: ignore[arg-type]
-    order = [step for block in program.blocks for step in block.steps if step.writes]
-    users: dict[str, list[int]] = {}
-    for index, step in enumerate(order):
-        for name in step.reads:
-            users.setdefault(name, []).append(index)
-    # What may be read before it is written holds the zero that every register starts with.
-    table.kinds.update((name, _zero(types[name])) for name in program.live[0])
-    work = set(range(len(order)))
-    while work:
-        batch, work = sorted(work), set()
-        for index in batch:
-            for name in _transfer(order[index], steps, table):
-                work.update(users.get(name, ()))
-    return table
+class _Search:
+    """The steps that write registers, run until no kind changes."""
+
+    def __init__(self, program: Program, lanes: _SilentLanes, symbols: Symbols):
+        types = {name: LLVM_TYPE[type_] for name, type_ in program.registers.items()}
+        self.table = _Table(types)
+        self._steps = Steps(lanes, self.table, symbols)  # type: ignore[arg-type]
+        self.order = [step for block in program.blocks for step in block.steps if step.writes]
+        self._users: dict[str, list[int]] = {}
+        for index, step in enumerate(self.order):
+            for name in step.reads:
+                self._users.setdefault(name, []).append(index)
+        # What may be read before it is written holds the zero that every register starts with.
+        self.table.kinds.update((name, _zero(types[name])) for name in program.live[0])
+
+    def users_of(self, names: Iterable[str]) -> set[int]:
+        """The steps, by their place in the order, that read a register."""
+        return {index for name in names for index in self._users.get(name, ())}
+
+    def settle(self, steps: Iterable[int]) -> None:
+        """Run steps and whatever reads what they change; kinds only ever become less particular."""
+        work = set(steps)
+        while work:
+            batch, work = sorted(work), set[int]()
+            for index in batch:
+                work |= self.users_of(_transfer(self.order[index], self._steps, self.table))
 
 
 def _transfer(step: Step, steps: Steps, table: _Table) -> list[str]:

@@ -55,12 +55,13 @@ class Row:
 class Match:
     """An instruction with its row; modifiers are attributes (`m.type`), None if absent."""
 
-    __slots__ = ("instruction", "row", "values")
+    __slots__ = ("_forms", "instruction", "row", "values")
 
     def __init__(self, row: Row, instruction: tree.Instruction, values: dict[str, str]):
         self.row = row
         self.instruction = instruction
         self.values = values
+        self._forms: tuple[Place, ...] | None = None
 
     def __getattr__(self, name: str) -> str | None:
         return self.values.get(name)
@@ -78,14 +79,16 @@ class Match:
                 return operand
         return None
 
-    def forms(self) -> list[Place]:
+    def forms(self) -> tuple[Place, ...]:
         """Each operand with its place in the notation and its PTX type; implicit registers come last."""
-        pattern = self.row.pattern
-        named = [
-            (form, operand, pattern.type_of(form, self.values, operand))
-            for form, operand in zip(pattern.operands, self.instruction.operands, strict=False)
-        ]
-        return [*named, *self.row.implicit]
+        if self._forms is None:
+            pattern = self.row.pattern
+            named = [
+                (form, operand, pattern.type_of(form, self.values, operand))
+                for form, operand in zip(pattern.operands, self.instruction.operands, strict=False)
+            ]
+            self._forms = (*named, *self.row.implicit)
+        return self._forms
 
 
 ROWS: dict[str, list[Row]] = {}
