@@ -1,0 +1,1 @@
+"""The image ladder: a colour picture made grey, and blurred."""

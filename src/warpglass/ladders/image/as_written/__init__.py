@@ -1,0 +1,1 @@
+"""Rungs of the image ladder with the defects of the course notes."""

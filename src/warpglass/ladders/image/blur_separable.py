@@ -1,0 +1,94 @@
+"""A continuation of the notes: rows first, then columns, 11 + 11 additions instead of 121.
+
+The sum over a square is the sum over its rows' sums. A first kernel leaves for each byte the sum of 11 along
+its row, a second one adds 11 of these along the column and divides by how many pixels there were. Whole
+numbers add up to the same in any order, so the result is the same, byte for byte.
+
+A thread of either kernel handles one byte, not one pixel: neighbouring lanes take neighbouring bytes, in
+loads as in stores. What it costs is the sums in between, two bytes each, written and read once.
+
+Look at the loads: a tenth of the sectors is left, and three quarters of what they bring is used.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from warpglass.ladders.image.problem import rows_of
+from warpglass.ladders.problem import Case
+from warpglass.ladders.run import Run
+from warpglass.ladders.rung import Claim, Kernel, Rung, Shape
+
+if TYPE_CHECKING:
+    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+
+
+def add_rows(sums: Any, rgb: Any, width: Any, height: Any) -> None:
+    """Add 11 bytes of a colour along a row."""
+    at = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    row = cuda.blockIdx.y
+    column = at // 3
+    if column < width:
+        total = 0
+        for j in range(max(column - 5, 0), min(column + 6, width)):
+            total += rgb[row, j, at % 3]
+        sums[row, column, at % 3] = total
+
+
+def add_columns(out: Any, sums: Any, width: Any, height: Any) -> None:
+    """Add 11 sums along a column, and divide by the number of pixels."""
+    at = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    row = cuda.blockIdx.y
+    column = at // 3
+    if column < width:
+        top = max(row - 5, 0)
+        bottom = min(row + 6, height)
+        total = 0
+        for i in range(top, bottom):
+            total += sums[i, column, at % 3]
+        across = min(column + 6, width) - max(column - 5, 0)
+        out[row, column, at % 3] = total // ((bottom - top) * across)
+
+
+def shape(case: Case, block: int) -> Shape:
+    """A thread for every byte, rows apart."""
+    return Shape((-(-3 * case.size // block), rows_of(case.size)), block)
+
+
+def program(run: Run) -> None:
+    """Rows, then columns."""
+    sums = run.scratch("sums", (rows_of(run.case.size), run.case.size, 3), np.uint16)
+    run.launch("add_rows", shape(run.case, run.block), sums, "rgb", "width", "height")
+    run.launch("add_columns", shape(run.case, run.block), "out", sums, "width", "height")
+
+
+RUNG = Rung(
+    name="blur_separable",
+    table="blur",
+    explanation=__doc__ or "",
+    follows="blur",
+    kernels=(
+        Kernel(
+            name="add_rows",
+            file=Path(__file__).with_suffix(".cu"),
+            cuda="add_rows",
+            python=add_rows,
+        ),
+        Kernel(
+            name="add_columns",
+            file=Path(__file__).with_suffix(".cu"),
+            cuda="add_columns",
+            python=add_columns,
+        ),
+    ),
+    program=program,
+    shape=shape,
+    claims=(
+        Claim("global_load_requests", "<", "blur"),
+        Claim("gld_efficiency", ">", "blur"),
+        Claim("smsp__inst_executed.sum", "<", "blur"),
+    ),
+)

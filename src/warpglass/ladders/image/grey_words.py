@@ -1,0 +1,45 @@
+"""A continuation of the notes: four pixels a thread, fetched as three words and stored as one.
+
+Three words of four bytes are four pixels. What is in them is taken apart in registers, and four grey bytes
+make a word again. Rows do not matter here, so the picture is one long row of pixels; the last ones, if they
+are no four, go one by one.
+
+Look at the number of requests: there is one load for four bytes of a lane, where there were four. The lanes'
+words lie three apart, so a load still brings a third of what it touches, but the caches hold the rest for the
+next two. In C++ only: an array of bytes cannot be read as words in a Python kernel.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from warpglass.ladders.image.problem import rows_of
+from warpglass.ladders.problem import Case
+from warpglass.ladders.run import Run
+from warpglass.ladders.rung import Claim, Kernel, Rung, Shape
+
+
+def shape(case: Case, block: int) -> Shape:
+    """A thread for every four pixels, in one dimension."""
+    return Shape(-(-case.size * rows_of(case.size) // (4 * block)), block)
+
+
+def program(run: Run) -> None:
+    """Launch a thread for every four pixels."""
+    run.launch("grey_words", shape(run.case, run.block), "out", "rgb", "width", "height")
+
+
+RUNG = Rung(
+    name="grey_words",
+    table="grey",
+    explanation=__doc__ or "",
+    follows="grey",
+    kernels=(Kernel(name="grey_words", file=Path(__file__).with_suffix(".cu"), cuda="grey_words"),),
+    program=program,
+    shape=shape,
+    claims=(
+        Claim("global_load_requests", "<", "grey"),
+        Claim("global_store_requests", "<", "grey"),
+        Claim("smsp__inst_executed.sum", "<", "grey"),
+    ),
+)
