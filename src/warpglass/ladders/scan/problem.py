@@ -1,0 +1,102 @@
+"""The problem of the scan ladder: y[i] = x[0] + ... + x[i], the inclusive prefix sums.
+
+The error bound. y[i] is the value of some tree of additions over x[0] to x[i]. If no element passes through
+more than k of them, the computed value is sum(x_j (1 + t_j)) with |t_j| <= gamma_k, whatever the tree
+(Higham, section 4.2). A rung states its k (`depth`). The reference is the sequential sum in float64 plus
+the summed errors of its additions, each of which is a float64 (Knuth): off by at most u |y| + gamma_n^2
+sum|x_j| (Ogita, Rump and Oishi, Accurate sum and dot product, proposition 4.5), u and gamma of float64:
+
+    bound[i] = (gamma_k + u + gamma_n^2) sum(|x_j|, j <= i)
+
+Integers wrap, in any order: their bound is 0. Infinities and NaN reach every later sum and no earlier one.
+An element needs one addition, one load and one store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..problem import Array, Case, Expected, Peer, Problem, Question, Table
+from ..rounding import gamma, unit_roundoff
+from ..rung import Shape
+
+FLOAT64 = np.dtype(np.float64)
+
+
+def make_case(question: Question) -> Case:
+    """Return an array of `size` elements and room for its prefix sums."""
+    x = make_input(question)
+
+    def expected(depth: int) -> Mapping[str, Expected]:
+        if x.dtype.kind != "f":
+            with np.errstate(over="ignore"):
+                return {"y": Expected(np.cumsum(x, dtype=x.dtype))}
+        with np.errstate(all="ignore"):
+            magnitude = np.cumsum(np.abs(x), dtype=FLOAT64)
+            own = unit_roundoff(FLOAT64) + gamma(x.size, FLOAT64) ** 2
+            bound = (gamma(depth, x.dtype) + own) * magnitude * (1 + 2.0**-20)  # and that of the magnitude
+        return {"y": Expected(exact_sums(x), np.where(np.isfinite(bound), bound, 0.0))}
+
+    return Case(
+        question=question,
+        arrays={"x": x, "y": np.zeros_like(x)},
+        written=("y",),
+        outputs=("y",),
+        scalars={"n": np.uint32(question.size)},
+        expected=expected,
+        ideal_bytes=2 * x.nbytes,
+        ideal_flops=max(0, question.size - 1),
+    )
+
+
+def make_input(question: Question) -> Array:
+    """random: [0, 1), any integer. ones: sums count. cancelling: near 0. special: infinity, later NaN."""
+    rng = np.random.default_rng(question.seed)
+    n, dtype = question.size, question.dtype
+    if question.data == "ones":
+        return np.ones(n, dtype)
+    if dtype.kind != "f":
+        limits = np.iinfo(dtype)
+        return rng.integers(limits.min, limits.max, n, dtype=dtype, endpoint=True)
+    x = rng.random(n).astype(dtype)
+    if question.data == "cancelling":
+        x[1::2] = -x[: n - n % 2 : 2]
+    elif question.data == "special":
+        x[n // 3 : n // 3 + 1], x[2 * n // 3 : 2 * n // 3 + 1] = np.inf, np.nan
+    return x
+
+
+def exact_sums(x: Array) -> Array:
+    """The prefix sums of floats in float64, with the errors of the additions added in."""
+    x = x.astype(np.float64)
+    with np.errstate(all="ignore"):
+        sums = np.cumsum(x)
+        before = np.concatenate(([0.0], sums[:-1]))[: x.size]
+        step = sums - before
+        errors = (before - (sums - step)) + (x - step)
+        return np.where(np.isfinite(sums), sums + np.cumsum(errors), sums)
+
+
+def one_thread_each(case: Case, block: int) -> Shape:
+    """A thread for every element, at least one block."""
+    return Shape(max(1, -(-case.size // block)), block)
+
+
+def _cumsum(library: Any, case: Case, arrays: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"y": library.cumsum(arrays["x"], 0, dtype=arrays["x"].dtype)}
+
+
+PROBLEM = Problem(
+    name="scan",
+    title="Prefix sums: in shared memory, by shuffles, over many blocks, in a single pass",
+    tables={"scan": Table("Inclusive prefix sums", 2**20, "float32", 256, small=5003)},
+    dtypes=("float32", "float64", "int32", "int64"),
+    data=("random", "ones", "cancelling", "special"),
+    make=make_case,
+    signature=("x", "y", "n"),
+    shape=one_thread_each,
+    peers=(Peer("cupy", "cumsum", _cumsum), Peer("torch", "cumsum", _cumsum)),
+)
