@@ -1,15 +1,28 @@
-"""What all tests share: the `gpu` marker, whose tests are skipped where there is no GPU."""
+"""What all tests share: the `gpu` marker, skipped where there is no GPU, and the tier of the engine's code.
+
+Tests launch most kernels once, for which quick code is made (engine/tiers.py). One test in ten, the same in
+every run, has its kernels optimised; with WARPGLASS_TESTS=full all of them have.
+"""
 
 from __future__ import annotations
 
 import ctypes
+import os
+import signal
 import sys
+import zlib
 
 import pytest
+
+FULL = os.environ.get("WARPGLASS_TESTS") == "full"
+TIER = "WARPGLASS_TIER"
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "gpu: needs an NVIDIA GPU; skipped where there is none")
+    os.environ.setdefault(TIER, "optimised" if FULL else "quick")
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a shell's background job
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # tests send it to themselves
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -17,6 +30,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if wanting and not has_gpu():
         for item in wanting:
             item.add_marker(pytest.mark.skip(reason="no NVIDIA GPU"))
+
+
+@pytest.fixture(autouse=True)
+def _optimise_a_sample(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if os.environ.get(TIER) == "quick" and zlib.crc32(request.node.nodeid.encode()) % 10 == 0:
+        monkeypatch.setenv(TIER, "optimised")
 
 
 def has_gpu() -> bool:
