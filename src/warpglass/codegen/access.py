@@ -65,8 +65,8 @@ class Atomic:
 class Access:
     """Emits the accesses of one warp function.
 
-    `sites` lists them in order; `gathers`, `picks`, `scatters` (types) and `atomics` (by name) are
-    the outlined functions that are called.
+    `sites` lists them in order; `gathers`, `picks`, `scatters` (types), `rows` (atomic operation, type,
+    whether on memory of the block's own) and `atomics` (by name) are the outlined functions that are called.
     """
 
     def __init__(self, builder: Builder):
@@ -75,6 +75,7 @@ class Access:
         self.gathers: set[str] = set()
         self.picks: set[str] = set()
         self.scatters: set[str] = set()
+        self.rows: set[tuple[str, str, bool]] = set()
         self.atomics: dict[str, Atomic] = {}
         self.step = 0
         self.fault_label = "fault"

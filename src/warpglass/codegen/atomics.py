@@ -16,10 +16,10 @@ from .builder import Builder
 from .context import READ, SLOT, WRITE
 from .kinds import KindLanes
 from .local import LocalMemory
-from .patterns import Patterns
 from .runtime import FAULT
 from .shape import Promises, Shape
 from .values import UNIFORM, Value
+from .warp_atomics import WarpAtomics
 
 _HELPER = """
 define internal i1 @{name}(
@@ -172,7 +172,7 @@ class _Element:
         return old
 
     def _changed(self, change: Update, old: str, given: list[str]) -> str:
-        access = Patterns(self.builder)
+        access = WarpAtomics(self.builder)
         lane = KindLanes(access, LocalMemory(access, 0), Shape((1, 1, 1)), Promises((1, 1, 1)))
         values = [Value(self.type, name, UNIFORM) for name in (old, *given)]
         return change.make(lane, *values).ir

@@ -22,7 +22,7 @@ from .registers import VECTOR, Kind
 from .shape import Promises, Shape
 from .steps import Steps, Symbols, targets_of
 from .values import UNIFORM, Lanes, Value
-from .patterns import Patterns
+from .warp_atomics import WarpAtomics
 
 # How often a register's bounds may grow before they take longer steps: a switch may set it many times.
 _PATIENCE = 12
@@ -157,7 +157,7 @@ def _farther(bound: int) -> int:
 
 def infer_kinds(program: Program, shape: Shape, promises: Promises, symbols: Symbols) -> Inference:
     """Kinds of all registers for a block shape and what the launches promise."""
-    access = Patterns(_Silent(set()))
+    access = WarpAtomics(_Silent(set()))
     lanes = _SilentLanes(access, LocalMemory(access, program.local.size, program.strays), shape, promises)
     search = _Search(program, lanes, symbols)
     search.settle(range(len(search.order)))

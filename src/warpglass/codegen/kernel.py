@@ -15,7 +15,7 @@ from .infer import infer_kinds
 from .local import LocalMemory
 from .nans import LazyNanLanes
 from .outlines import outline_helper
-from .patterns import Patterns, gather_helper
+from .patterns import gather_helper
 from .probes import Probe, Words
 from .registers import Kind, Registers
 from .runtime import DECLARATIONS, helpers
@@ -24,6 +24,7 @@ from .steps import Steps, Symbols
 from .turns import turn_helper
 from .vector import VectorLanes
 from .warp import WarpFunction
+from .warp_atomics import WarpAtomics, row_helper
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def generate(
             program, shape, symbols, probes, lanes, {}, pending, tuple(False for _ in program.blocks)
         )
     inference = infer_kinds(program, shape, promises, symbols)
-    access = Patterns(builder)
+    access = WarpAtomics(builder)
     local = LocalMemory(access, program.local.size, program.strays)
     fast = LazyNanLanes(access, local, shape, promises, probes)
     full = find_full(program.blocks, inference.divergent, inference.pending)
@@ -99,6 +100,7 @@ def _assemble(
     outlined += "".join(
         scatter_helper(type_, builder.declarations) for type_ in sorted(lanes.access.scatters)
     )
+    outlined += "".join(row_helper(*row, builder.declarations) for row in sorted(lanes.access.rows))
     outlined += "".join(atomic_helper(one, builder.declarations) for one in lanes.access.atomics.values())
     outlined += "".join(outline_helper(*one, builder.declarations) for one in lanes.outlines.values())
     if named:

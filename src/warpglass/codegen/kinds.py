@@ -15,22 +15,22 @@ from ..isa.types import BITS, is_float
 from . import ranges
 from .builder import constant_vector, suffix, vector
 from .local import LocalMemory
-from .patterns import Patterns
 from .probes import Probe
 from .shape import Promises, Shape
 from .specials import LANE_TABLES, scalar_special
 from .values import UNIFORM, Lanes, Offsets, Value, literal
 from .vector import VectorLanes
+from .warp_atomics import WarpAtomics, combines, is_plain
 
 
 class KindLanes(VectorLanes):
     """Operations on values of any form, given what the launches promise."""
 
-    access: Patterns
+    access: WarpAtomics
 
     def __init__(
         self,
-        access: Patterns,
+        access: WarpAtomics,
         local: LocalMemory,
         shape: Shape,
         promises: Promises,
@@ -123,16 +123,20 @@ class KindLanes(VectorLanes):
         """The sign of an affine value, spread over the word: uniform unless the lanes straddle zero."""
         assert a.offsets is not None
         sign = self._emit("ashr", (a, shift), lanes=1)
+        return self._guarded(
+            Value(a.type, sign.ir, UNIFORM),
+            (a, replace(a, ok=self._one_sign(a))),
+            lambda: self._emit("ashr", self._vectors(a, shift), lanes=32),
+        )
+
+    def _one_sign(self, a: Value) -> str:
+        """An i1 that holds if base plus offset wraps in no lane and all lanes have one sign."""
+        assert a.offsets is not None
         same = self._stays(a, signed=True)
         ends = [self.builder.value(f"add {a.type} {a.ir}, {x}") for x in (min(a.offsets), max(a.offsets))]
         mixed = self.builder.value(f"xor {a.type} {ends[0]}, {ends[1]}")
         agree = self.builder.value(f"icmp sge {a.type} {mixed}, 0")
-        ok = self.builder.value(f"and i1 {same}, {agree}")
-        return self._guarded(
-            Value(a.type, sign.ir, UNIFORM),
-            (a, replace(a, ok=ok)),
-            lambda: self._emit("ashr", self._vectors(a, shift), lanes=32),
-        )
+        return self.builder.value(f"and i1 {same}, {agree}")
 
     def _stays(self, a: Value, signed: bool) -> str:
         """An i1 that holds if base plus offset wraps in no lane; one of the offsets is zero."""
@@ -151,25 +155,26 @@ class KindLanes(VectorLanes):
                 known = _compare_constants(predicate, a, b)
             if known is not None:
                 return self.constant("i1", int(known))
-        if a.uniform and b.uniform:
-            return Value("i1", self._compare(predicate, a, b, lanes=1).ir, UNIFORM)
-        return self._compare(predicate, *self._vectors(a, b), lanes=32)
+        in_lanes = lambda: self._compare(predicate, *self._vectors(a, b), lanes=32)  # noqa: E731
+        sources = (a, b)
+        if a.offsets != UNIFORM or b.offsets != UNIFORM:
+            # Which lanes are negative: what Python's indices ask. Mostly all or none.
+            if b.constant != 0 or predicate not in ("slt", "sge") or a.offsets is None or 0 not in a.offsets:
+                return in_lanes()
+            sources = (a, replace(a, ok=self._one_sign(a)))
+        scalar = Value("i1", self._compare(predicate, a, b, lanes=1).ir, UNIFORM)
+        return self._guarded(scalar, sources, in_lanes)
 
     def select(self, condition: Value, a: Value, b: Value) -> Value:
         if condition.constant is not None:
             return a if condition.constant else b
         low, high = _join(_range(a), _range(b)) or (None, None)
-        if (
-            condition.uniform
-            and a.offsets is not None
-            and a.offsets == b.offsets
-            and a.ok is None
-            and b.ok is None
-        ):
-            ir = self._select(condition, a, b, lanes=1).ir
-            return Value(a.type, ir, a.offsets, None, low, high)
-        ir = self._select(*self._vectors(condition, a, b), lanes=32).ir
-        return Value(a.type, ir, None, None, low, high)
+        in_lanes = lambda: self._select(*self._vectors(condition, a, b), lanes=32)  # noqa: E731
+        if condition.offsets != UNIFORM or a.offsets is None or a.offsets != b.offsets:
+            return replace(in_lanes(), low=low, high=high)
+        ir = self._select(condition, a, b, lanes=1).ir
+        scalar = Value(a.type, ir, a.offsets, None, low, high)
+        return self._guarded(scalar, (condition, a, b), in_lanes)
 
     def unless(self, rare: Value, usual: Value, other: Callable[[], Value]) -> Value:
         if rare.constant is not None:
@@ -345,6 +350,19 @@ class KindLanes(VectorLanes):
         else:
             self.access.store_any(site, self.as_vector(address).ir, type_, names, self.mask)
 
+    def atomic(self, space: str, operation: str, address: Value, operands: tuple[Value, ...]) -> Value:
+        if not is_plain(operation):
+            return super().atomic(space, operation, address, operands)
+        (operand,) = operands
+        site = self.announce(space, True, address, operand.type, 1)
+        whole = self.as_vector(operand).ir
+        if address.uniform and combines(operation) and not self.local.may_be_meant(space):
+            old = self.access.change_one(site, operation, address.ir, operand, whole, self.mask)
+        else:
+            where = self.as_vector(address).ir
+            old = self.access.change_any(site, operation, operand.type, where, whole, self.mask)
+        return Value(operand.type, old)
+
     def one_of(self, a: Value) -> str:
         return a.ir if a.uniform else super().one_of(self.as_vector(a))
 
@@ -380,7 +398,7 @@ class KindLanes(VectorLanes):
         if predicate.uniform:
             votes = self.builder.value(f"select i1 {predicate.ir}, i32 {self.mask}, i32 0")
             return Value("i32", votes, UNIFORM)
-        return Value("i32", self._ballot_bits(predicate), UNIFORM)
+        return Value("i32", self._ballot_bits(self.as_vector(predicate)), UNIFORM)
 
     def mask_predicate(self, mask: Value) -> Value:
         if mask.uniform:

@@ -103,13 +103,10 @@ class Registers:
         """Set a scalar register if an i1 holds."""
         self._spill(name)
         for part, new in zip(self.parts(name), self._texts(name, value, value.ir), strict=True):
-            storage = self.storage(part)
+            whole = vector("i1") if self._vector_predicate(part) else self.storage(part)
             old = self._load(part, self.home(part))
-            self._store(
-                part,
-                self.builder.value(f"select i1 {condition}, {storage} {new}, {storage} {old}"),
-                self.home(part),
-            )
+            chosen = self.builder.value(f"select i1 {condition}, {whole} {new}, {whole} {old}")
+            self._store(part, chosen, self.home(part))
 
     def _spill(self, name: str) -> None:
         """Let a register's home hold what this block has written."""
@@ -168,7 +165,8 @@ class Registers:
 
     # ------------------------------------------------------------------------------------ storage
     def _vector_predicate(self, part: Part) -> bool:
-        return self.types[part[0]] == "i1" and self.kind(part[0]).offsets is None
+        name, which = part
+        return self.types[name] == "i1" and (self.kind(name).offsets is None or which == ".lanes")
 
     def storage(self, part: Part) -> str:
         """The LLVM type of a home: predicates of 32 lanes are the bits of an i32."""

@@ -62,10 +62,11 @@ class Steps:
             self._write(step, result, mask, condition, blend)
 
     def guard(self, guard: tree.Guard) -> Value:
-        """The predicate under which an instruction runs."""
+        """The predicate under which an instruction runs: certainly uniform, or a vector."""
         value = self.registers.read(guard.register)
         value = self.lanes.constant("i1", value.constant) if value.constant is not None else value
-        return self.lanes.not_(value) if guard.negated else value
+        value = self.lanes.not_(value) if guard.negated else value
+        return value if value.uniform else self.lanes.as_vector(value)
 
     def _under(self, mask: str, condition: Value | None) -> str:
         if condition is None:
