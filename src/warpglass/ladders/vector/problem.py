@@ -13,6 +13,7 @@ import numpy as np
 
 from ..problem import Array, Case, Expected, Peer, Problem, Question, Table
 from ..rung import Shape
+from .counts import blocks_for
 
 
 def make_case(question: Question) -> Case:
@@ -54,7 +55,7 @@ def _inputs(question: Question) -> tuple[Array, Array]:
 
 def one_thread_each(case: Case, block: int) -> Shape:
     """A thread for every element: blocks enough to cover them, and one even if there are none."""
-    return Shape(max(1, -(-case.size // block)), block)
+    return Shape(max(1, blocks_for(case.size, block)), block)
 
 
 def _add(library: object, case: Case, arrays: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -66,7 +67,12 @@ PEERS = (Peer("cupy", "x + y", _add), Peer("torch", "x + y", _add))
 PROBLEM = Problem(
     name="vector",
     title="Sum of two arrays, from one thread to a loop over the grid",
-    tables={"vector": Table("Vector addition", 2**24, "float32", 256, small=2**18)},
+    tables={
+        "one block": Table("Vector addition in one block", 100, "float32", 1024, small=100, capacity=1),
+        # The notes' example of launch arithmetic.
+        "few": Table("Vector addition of a few elements", 100, "float32", 32, small=100),
+        "vector": Table("Vector addition", 2**24, "float32", 256, small=5 * 2**16),
+    },
     dtypes=("float32", "float64", "int32", "int64"),
     data=("random", "extreme"),
     make=make_case,

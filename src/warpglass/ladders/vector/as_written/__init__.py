@@ -1,0 +1,1 @@
+"""Rungs of the vector ladder with the defects of the course notes."""

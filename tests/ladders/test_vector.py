@@ -1,0 +1,79 @@
+"""The vector ladder: every rung at awkward sizes, launch arithmetic, and the limits of a launch."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import warpglass as wg
+from warpglass.engine.backend import Backend
+from warpglass.ladders.rung import Rung
+from warpglass.ladders.trial import Language
+from warpglass.ladders.vector.counts import blocks_for, idle_threads
+from warpglass.ladders.vector.ladder import LADDER
+from warpglass.ladders.vector.one_block import RUNG as ONE_BLOCK
+from warpglass.ladders.vector.one_thread_a_block import RUNG as ONE_THREAD_A_BLOCK
+from warpglass.ladders.vector.problem import PROBLEM
+
+from .judging import FULL, LANGUAGES, PLACES, judge, kernels, open_place
+
+# More elements than the threads of the largest fixed grid here, at 32 a block.
+SIZES = (0, 1, 33, 1000, 1056 * 32 + 5)
+SOME: tuple[tuple[int, str, Language], ...] = (
+    (32, "int64", "cuda"),
+    (64, "float32", "python"),
+    (256, "float64", "cuda"),
+    (1024, "int32", "python"),
+)
+ALL = tuple(product(PROBLEM.blocks, PROBLEM.dtypes, LANGUAGES))
+
+
+@pytest.fixture(params=PLACES)
+def backend(request: pytest.FixtureRequest) -> Backend:
+    """Each place where kernels run."""
+    return open_place(request.param)
+
+
+@pytest.mark.parametrize(("block", "dtype", "language"), ALL if FULL else SOME)
+@pytest.mark.parametrize("rung", kernels(LADDER), ids=lambda rung: rung.name)
+def test_awkward_sizes(backend: Backend, rung: Rung, block: int, dtype: str, language: Language) -> None:
+    for size, data in product(SIZES, PROBLEM.data):
+        verdict = judge(LADDER, rung.name, backend, language, size, dtype, block, data)
+        assert verdict.verified, f"{size} elements, {data}: {verdict}"
+
+
+def test_a_hundred_elements_take_four_blocks_and_leave_twenty_eight_threads_idle() -> None:
+    assert (blocks_for(100, 32), idle_threads(100, 32)) == (4, 28)
+    assert (blocks_for(96, 32), idle_threads(96, 32)) == (3, 0)
+
+
+@pytest.mark.parametrize(
+    ("rung", "grid", "block", "words"),
+    [
+        (ONE_BLOCK, 1, 1025, "1025"),
+        (ONE_THREAD_A_BLOCK, 2**31, 1, "2147483648"),
+    ],
+    ids=lambda value: getattr(value, "name", None),
+)
+@pytest.mark.parametrize("device", PLACES)
+def test_limits_of_block_and_grid_are_named(
+    device: str, rung: Rung, grid: int, block: int, words: str
+) -> None:
+    kernel = wg.load(rung.kernels[0].file, f"{rung.name}<float>")
+    x, y, z = (np.zeros(4, np.float32) for _ in range(3))
+    with pytest.raises(wg.LaunchError, match=words) as refused:
+        wg.run(kernel, grid, block, (x, y, z, np.uint32(4)), device=device)
+    assert refused.value.synchronous
+    assert not refused.value.sticky
+    assert refused.value.cuda_name.startswith("cudaErrorInvalid")
+    wg.run(kernel, 1, 4, (x, y, z, np.uint32(4)), device=device)  # the device is as good as before
+
+
+def test_the_notes_stride_is_right_where_grid_and_block_are_alike() -> None:
+    backend = open_place("cpu")
+    block = 32  # a stride of 1024, where 16 blocks of 32 make 512 threads
+    assert judge(LADDER, "grid_stride_as_written", backend, size=512, block=block).verified
+    verdict = judge(LADDER, "grid_stride_as_written", backend, size=1024, block=block)
+    assert (verdict.verified, verdict.wrong) == (False, 512)
