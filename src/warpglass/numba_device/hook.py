@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 
 MODEL = "WARPGLASS_VIRTUAL_GPU"  # the model of the GPU; set in every process under `warpglass run`
+OWN_DEVICE = "WARPGLASS_DEVICE"  # what "auto" means where warpglass itself makes launches
 SIMULATOR = "NUMBA_ENABLE_CUDASIM"
 # Packages that ask for a driver when they are imported or used.
 _ASKING = frozenset(("cuda.bindings", "cuda.core", "numba.cuda", "numba_cuda", "numba_cuda_mlir"))
@@ -44,17 +45,18 @@ def install() -> None:
 
 @contextmanager
 def lent(model: str) -> Iterator[None]:
-    """Let this process and all that it starts find the device for a while.
+    """Let this process and all that it starts find the device for a while, and no other.
 
     Once something has asked for it, this process keeps it.
     """
     before = os.environ.copy()
+    os.environ[OWN_DEVICE] = "cpu"
     spread(model)
     try:
         yield
     finally:
         sys.meta_path[:] = [one for one in sys.meta_path if not isinstance(one, _Hook)]
-        for name in (MODEL, "PYTHONPATH"):
+        for name in (MODEL, OWN_DEVICE, "PYTHONPATH"):
             os.environ.pop(name, None)
             if name in before:
                 os.environ[name] = before[name]

@@ -26,6 +26,8 @@ from .apart_child import DONE, _function, receive, send
 _LEAST = 1 << 30
 # Where helpers work, whatever the current directory is.
 FOLDER = Path(__file__).resolve().parent
+# A program may be made to find a GPU that is not there (numba_device/hook.py); compilers need none.
+_NOT_THEIRS = "WARPGLASS_VIRTUAL_GPU"
 _CHILD = FOLDER / "apart_child.py"
 
 
@@ -103,9 +105,11 @@ class Apart:
         if not sys.executable:
             return None
         command = [sys.executable, str(_CHILD), *self._target, str(memory), *filter(None, sys.path)]
+        environment = {name: value for name, value in os.environ.items() if name != _NOT_THEIRS}
+        pipe = subprocess.PIPE
         try:
             return subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=FOLDER
+                command, env=environment, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, cwd=FOLDER
             )
         except OSError as error:
             raise CompileError(f"cannot start the compiler's process: {error.strerror}") from None
