@@ -12,14 +12,18 @@ import numpy as np
 import pytest
 
 import warpglass as wg
+from warpglass import source
 from warpglass.errors import ArgumentError
 from warpglass.ladders import peer
+from warpglass.ladders.dot.ladder import LADDER as DOT
 from warpglass.ladders.peer import PeerTrial, peers_that_run
 from warpglass.ladders.problem import Case, Peer
 from warpglass.ladders.run import DeviceArrays, Setting
 from warpglass.ladders.ship import NoDevice
+from warpglass.ladders.trial import Options, Toolchain
 from warpglass.ladders.vector.problem import PROBLEM
 
+TOOLCHAIN = Toolchain(open_cuda=source.load, open_python=source.from_numba)
 SETTING = Setting("vector", "", 256, "host", 60.0)
 CPP = "template <typename T> __global__ void mine(const T* x, const T* y, T* z, unsigned n) {{ {body} }}\n"
 ADD = "unsigned i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) z[i] = x[i] + y[i];"
@@ -113,3 +117,17 @@ def test_special_values_are_compared_as_values() -> None:
     case = PROBLEM.case("vector", 1000, "float32", "extreme", 1)
     assert np.isnan(case.expected(0)["z"].value).any()
     assert wg.bench("vector", size=1000, data="extreme", device="cpu", repeat=1, peers=False).verified
+
+
+def test_a_gpu_gets_sizes_that_keep_it_busy() -> None:
+    class Remote(NoDevice):
+        name = "gpu"
+
+    for backend, options, size in (
+        (NoDevice(), Options(), 33 * 1024),
+        (Remote(), Options(), 2**24),
+        (Remote(), Options(small=True), 33 * 1024),
+        (Remote(), Options(size=77), 77),
+    ):
+        trials = DOT.trials(replace(options, rungs=("tree",), peers=False), backend, TOOLCHAIN)
+        assert {trial.card.size for trial in trials} == {size}

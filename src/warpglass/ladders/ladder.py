@@ -71,7 +71,9 @@ class PackagedLadder:
         self, name: str, rungs: Sequence[Rung], options: Options, backend: Backend, toolchain: Toolchain
     ) -> Iterator[Trial]:
         table = self.problem.tables[name]
-        size = options.size if options.size is not None or not options.small else table.small
+        size = options.size
+        if size is None:
+            size = table.small if options.small else table.on_gpu if backend.name == "gpu" else None
         block = self.problem.check_block(table.block if options.block is None else options.block)
         case = self.problem.case(name, table.fitting(size, block), options.dtype, options.data, options.seed)
         arrays = DeviceArrays(case, backend)

@@ -47,6 +47,7 @@ class Table:
     block: int  # threads per block
     small: int  # the size of `bench --small` and of the tests
     capacity: int | None = None
+    on_gpu: int | None = None  # the size on a GPU, if the usual one leaves it idle
 
     def fitting(self, size: int | None, block: int) -> int | None:
         """The size that the table takes for a size that is asked for (None: its own)."""

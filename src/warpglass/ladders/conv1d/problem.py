@@ -101,7 +101,11 @@ def _torch(torch: Any, case: Case, arrays: Mapping[str, Any]) -> Mapping[str, An
 PROBLEM = Problem(
     name="conv1d",
     title="1-D convolution: mask in constant memory, tiles with halo cells, halo cells left to the L2",
-    tables={"conv1d": Table("1-D convolution with nine weights", 2**20, "float32", 256, small=10_007)},
+    tables={
+        "conv1d": Table(
+            "1-D convolution with nine weights", 2**20, "float32", 256, small=10_007, on_gpu=2**24
+        )
+    },
     dtypes=("float32", "float64", "int32", "int64"),
     data=("random", "ones", "alternating", "extreme"),
     make=make_case,

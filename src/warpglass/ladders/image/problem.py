@@ -110,8 +110,8 @@ PROBLEM = Problem(
     name="image",
     title="A colour picture made grey, and blurred",
     tables={
-        "grey": Table("Colour to grey", 1216, "uint8", 256, small=76),
-        "blur": Table("Blur, 11 x 11 pixels", 304, "uint8", 256, small=76),
+        "grey": Table("Colour to grey", 1216, "uint8", 256, small=76, on_gpu=4864),
+        "blur": Table("Blur, 11 x 11 pixels", 304, "uint8", 256, small=76, on_gpu=2432),
     },
     dtypes=("uint8",),
     data=("random", "white", "ramp"),

@@ -96,7 +96,7 @@ def _describe(case: Case) -> str:
 PROBLEM = Problem(
     name="matmul",
     title="Matrix multiplication, from one element a thread to tiles in shared memory and in registers",
-    tables={"matmul": Table("Matrix multiplication", 512, "float32", 256, small=132)},
+    tables={"matmul": Table("Matrix multiplication", 512, "float32", 256, small=132, on_gpu=2048)},
     dtypes=("float32", "float64", "int32", "int64"),
     data=("random", "ones", "cancelling", "extreme"),
     make=make_case,
