@@ -20,6 +20,7 @@ from .engine.order import MOST, Order
 from .engine.snapshot import Snapshot
 from .errors import ArgumentError, KernelFault, KernelTimeout, raised_by_kernel
 from .observe.detectors import Checker
+from .observe.detectors.explain import one_per_cause
 from .observe.detectors.witnesses import merged
 from .suppressions import read_entries
 from .suppressions import suppress as suppress_findings
@@ -200,7 +201,8 @@ class _Runs:
         self.file = checker.file
         self.notes = tuple(dict.fromkeys((*self.notes, *checker.notes)))
         found = () if failed is None else (checker.fault(failed),)
-        return (*found, *checker.findings(complete=failed is None)), failed
+        found = one_per_cause([*found, *checker.findings(complete=failed is None)])
+        return tuple(found), failed
 
 
 def _endless(error: Exception | None) -> bool:

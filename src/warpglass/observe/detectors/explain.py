@@ -93,8 +93,11 @@ def one_per_cause(findings: list[Finding]) -> list[Finding]:
 
     An undefined value is read because of a race if its line or array races; the same value is written by two
     at a line where different ones race, too; one order is missing between lanes of a warp and between warps.
-    Where a barrier is not met by all, what it should have ordered races.
+    Where a barrier is not met by all, what it should have ordered races. An index that leaves its array may
+    also be another thread's.
     """
+    astray = {(finding.array, finding.source) for finding in findings if finding.kind == "out-of-bounds"}
+    findings = [finding for finding in findings if not _goes_astray(finding, astray)]
     if any(finding.kind == "barrier-divergence" for finding in findings):
         findings = [finding for finding in findings if not _follows_divergence(finding)]
     races = [finding for finding in findings if finding.kind in _RACES]
@@ -110,6 +113,13 @@ def one_per_cause(findings: list[Finding]) -> list[Finding]:
             continue
         kept.append(finding)
     return kept
+
+
+def _goes_astray(finding: Finding, astray: set[tuple[str | None, Place | None]]) -> bool:
+    """Whether an access that leaves an array elsewhere is one of those of a race, or finds nothing set."""
+    if finding.kind not in (*_RACES, "uninitialised-read"):
+        return False
+    return any((finding.array, place) in astray for place in (finding.source, finding.other_source) if place)
 
 
 def _follows_divergence(finding: Finding) -> bool:
