@@ -1,0 +1,33 @@
+// The last steps of a merge, whose strides stay within a block: see bitonic_shared.py.
+
+// NumPy's order: NaN comes after every number.
+template <typename T>
+__device__ __forceinline__ void put_in_order(T &a, T &b)
+{
+    if (!(a <= b) && b == b) {
+        const T larger = a;
+        a = b;
+        b = larger;
+    }
+}
+
+template <typename T>
+__global__ void finish_merge(T *x, unsigned int n)
+{
+    extern __shared__ __align__(16) unsigned char raw[];
+    T *s = reinterpret_cast<T *>(raw);
+    const unsigned int t = threadIdx.x, half = blockDim.x;
+    const unsigned int first = blockIdx.x * 2 * half;
+    const unsigned int count = min(2 * half, n - first);
+
+    if (t < count) s[t] = x[first + t];
+    if (t + half < count) s[t + half] = x[first + t + half];
+    for (unsigned int stride = half; stride > 0; stride /= 2) {
+        __syncthreads();
+        const unsigned int low = 2 * t - (t & (stride - 1));
+        if (low + stride < count) put_in_order(s[low], s[low + stride]);
+    }
+    __syncthreads();
+    if (t < count) x[first + t] = s[t];
+    if (t + half < count) x[first + t + half] = s[t + half];
+}
