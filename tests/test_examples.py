@@ -13,6 +13,9 @@ ROOT = Path(__file__).parent.parent
 EXAMPLES = {
     "vector_add.py": "4 blocks of 32 threads for 100 elements: 28 threads idle\nright: True",
     "reduce.py": "kernel 524",
+    "picture.py": "blur of 512 x 600 pixels, right: True\nwritten to ",
+    "low_pass.py": "   440 Hz: 0.400 -> 0.399\n  8000 Hz: 0.400 -> 0.000\n",
+    "array_from_disk.py": "33.6 MB in 16384 blocks, right: True",
     "profile_matmul.py": "global_load_requests          131,072 ->    8,192\n",
 }
 
