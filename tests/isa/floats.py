@@ -9,10 +9,17 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property, lru_cache
 from typing import Any
 
 INF = math.inf
 Number = Fraction | float  # a float only for an infinity or NaN
+
+
+@lru_cache(maxsize=1 << 14)
+def two_to(exponent: int) -> Fraction:
+    """A power of two."""
+    return Fraction(2) ** exponent
 
 
 @dataclass(frozen=True)
@@ -28,27 +35,27 @@ class Format:
         """The same format with flushed results."""
         return replace(self, flushes=True)
 
-    @property
+    @cached_property
     def smallest(self) -> Fraction:
         """The smallest normal number."""
-        return Fraction(2) ** (1 - self.bias)
+        return two_to(1 - self.bias)
 
-    @property
+    @cached_property
     def bias(self) -> int:
         """The exponent's bias."""
         return (1 << (self.width - self.fraction - 2)) - 1
 
-    @property
+    @cached_property
     def infinity(self) -> int:
         """The pattern of plus infinity."""
         return ((1 << (self.width - 1 - self.fraction)) - 1) << self.fraction
 
-    @property
+    @cached_property
     def sign(self) -> int:
         """The pattern of minus zero."""
         return 1 << (self.width - 1)
 
-    @property
+    @cached_property
     def nan(self) -> int:
         """A NaN."""
         return self.infinity | (1 << (self.fraction - 1))
@@ -66,8 +73,9 @@ class Format:
         exponent, significand = magnitude >> self.fraction, magnitude & ((1 << self.fraction) - 1)
         if exponent:
             significand |= 1 << self.fraction
-        value = Fraction(significand) * Fraction(2) ** (max(exponent, 1) - self.bias - self.fraction)
-        return -value if negative else value
+        return (-significand if negative else significand) * two_to(
+            max(exponent, 1) - self.bias - self.fraction
+        )
 
     def encode(self, value: Number, negative_zero: bool = False, mode: str = "rn") -> int:
         """The pattern that a value is rounded to: `rn` and `rna` to the nearest, ties to even or away from
@@ -81,7 +89,7 @@ class Format:
         exponent = _floor_log2(magnitude)
         # The hardware asks for subnormal results after rounding to a normal number's place.
         least = exponent if self.flushes else 1 - self.bias
-        unit = Fraction(2) ** (max(exponent, least) - self.fraction)
+        unit = two_to(max(exponent, least) - self.fraction)
         away = mode == ("rm" if value < 0 else "rp")
         steps = _NEAREST.get(mode, math.ceil if away else math.floor)(magnitude / unit)
         if self.flushes and exponent < 1 - self.bias:
@@ -107,7 +115,7 @@ FORMATS = {"f32": SINGLE, "f64": DOUBLE}
 
 def _floor_log2(value: Fraction | int) -> int:
     guess = value.numerator.bit_length() - value.denominator.bit_length()
-    return guess if Fraction(2) ** guess <= value else guess - 1
+    return guess if two_to(guess) <= value else guess - 1
 
 
 def _sign(f: Format, pattern: int) -> bool:
@@ -179,11 +187,11 @@ def square_root(f: Format, a: int, mode: str = "rn") -> int:
     # An even power of two scales x to an integer of more than twice the format's digits; the last bit says
     # whether the root is exact, so that rounding sees which side of a tie it is on.
     scale = 2 * (f.fraction + 4) + 2 * abs(_floor_log2(x))
-    scaled = x * Fraction(2) ** (2 * scale)
+    scaled = x * two_to(2 * scale)
     assert scaled.denominator == 1
     root = math.isqrt(scaled.numerator)
     sticky = Fraction(1, 2) if root * root != scaled.numerator else Fraction(0)
-    return f.encode((root + sticky) / Fraction(2) ** scale, mode=mode)
+    return f.encode((root + sticky) / two_to(scale), mode=mode)
 
 
 def smaller(f: Format, a: int, b: int) -> int:

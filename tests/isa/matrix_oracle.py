@@ -13,7 +13,7 @@ from functools import cache
 
 import numpy as np
 
-from .floats import DOUBLE, SINGLE, Format
+from .floats import DOUBLE, SINGLE, Format, two_to
 
 HALF = Format(16, 10)
 FLOATS = {"f16": HALF, "bf16": Format(16, 7), "tf32": Format(19, 10), "f32": SINGLE, "f64": DOUBLE}
@@ -72,7 +72,7 @@ def tensor_core(type_: str, sums: str) -> Dot:
             return _NAN[sums] if math.isnan(total) else FLOATS[sums].encode(total)
         finite = [term for term in terms if isinstance(term, Number) and term.significand]
         unit = max([-126, *(term.exponent for term in finite)]) - 25
-        exact = sum(term.cut(unit) for term in finite) * Fraction(2) ** unit
+        exact = sum(term.cut(unit) for term in finite) * two_to(unit)
         pattern = _too_large(exact, sums) or FLOATS[sums].encode(exact, mode="rz" if sums == "f32" else "rn")
         return 0 if pattern == FLOATS[sums].sign else pattern
 
@@ -87,7 +87,7 @@ def _times(x: Number | float, y: Number | float) -> Number | float:
 
 def _too_large(exact: Fraction, sums: str) -> int:
     """Infinity for what rounding toward zero would keep finite."""
-    if sums != "f32" or abs(exact) < Fraction(2) ** 128:
+    if sums != "f32" or abs(exact) < two_to(128):
         return 0
     return SINGLE.encode(math.inf if exact > 0 else -math.inf)
 
@@ -107,6 +107,7 @@ def by_bytes(a_type: str, b_type: str, sums: str) -> Dot:
     return dot
 
 
+@cache
 def _half(pattern: int, type_: str) -> int:
     """A byte's number as a half: NaN is the only one that is not exact."""
     number = take_apart(pattern, type_)
@@ -117,7 +118,7 @@ def _half(pattern: int, type_: str) -> int:
 
 def value(number: Number) -> Fraction:
     """What a number is worth."""
-    return number.significand * Fraction(2) ** (number.exponent - number.fraction)
+    return number.significand * two_to(number.exponent - number.fraction)
 
 
 def _sum(x: int, y: int, sums: str) -> int:

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 
 import pytest
 
@@ -200,6 +201,7 @@ def _finite(type_: str, mode: str, relu: bool, satfinite: bool) -> Callable[[int
     return compute
 
 
+@cache
 def _encode_e4m3(value: floats.Number, negative: bool) -> int:
     """The nearest of the format's numbers, of which the even pattern at a tie."""
     size = abs(value)
@@ -209,6 +211,7 @@ def _encode_e4m3(value: floats.Number, negative: bool) -> int:
     return sign | min(range(0x7F), key=lambda pattern: (abs(_decode_e4m3(pattern) - size), pattern % 2))
 
 
+@cache
 def _decode_e4m3(pattern: int) -> Fraction:
     exponent, fraction = pattern >> 3 & 15, pattern & 7
     return Fraction(fraction + (8 if exponent else 0)) * Fraction(2) ** (max(exponent, 1) - 10)
