@@ -316,10 +316,12 @@ def test_ctrl_c_within_a_random_order_stops_at_once(
 
 
 def test_two_at_once() -> None:
+    Path("out.sarif").write_text("old", encoding="utf-8")
     both = [start("k.cu:race", *LAUNCH, *ARGS, "--sarif", "out.sarif") for _ in range(2)]
     ends = [process.communicate(timeout=60) for process in both]
     assert [process.returncode for process in both] == [1, 1], ends
     assert ends[0][0] == ends[1][0]
+    assert "error: shared-race" in ends[0][0]
     json.loads(Path("out.sarif").read_text("utf-8"))
 
 

@@ -33,7 +33,11 @@ EVERYONE = (
     "engine.backend",
 )
 # What a ladder tells the report.
-RECORDS = ("ladders.rung", "ladders.trial", "ladders.oddeven_sort.steps", "ladders.oddeven_sort.model")
+RECORDS = (
+    *("ladders.rung", "ladders.trial", "ladders.access_counts"),
+    *("ladders.oddeven_sort.steps", "ladders.oddeven_sort.model"),
+    *("ladders.matmul.counts", "ladders.conv1d.counts", "ladders.conv2d.counts"),
+)
 
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     **{stage: STAGES[:position] for position, stage in enumerate(STAGES)},
@@ -45,6 +49,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "check_sarif": ("check_kinds",),
     "check_kinds": (),
     "suppressions": (),
+    "selftest": (),
+    "selftest.ship": ("source",),  # compiles the planted bugs' PTX that the package ships
     "marks": (),
     "devices": (),
     "source.compiled": (),
@@ -60,6 +66,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "lab_bench": ("*",),
     "lab_profile": ("*",),
     "lab_check": ("*",),
+    "lab_selftest": ("*",),
     "measure": ("ladders", "report"),
     "numba_device": ("*",),
     "pytest_plugin": ("", "lab", "report"),
@@ -88,6 +95,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "",
         "lab",
         "lab_check",
+        "lab_selftest",
         "argument_text",
         "cli_options",
         "cli_script",

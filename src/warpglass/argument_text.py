@@ -10,12 +10,13 @@ zeros) or `type=value` for a scalar (u4=1048576, f8=0.5). Types are NumPy's shor
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .errors import ArgumentError
+from .marks import all_of, out
 
 if TYPE_CHECKING:
     import numpy as np
@@ -110,6 +111,25 @@ def make_arguments(specs: Sequence[ArraySpec | ScalarSpec]) -> list[Any]:
             arguments.append(_make_array(spec, arrays))
             arrays += 1
     return arguments
+
+
+def make_marked(texts: Sequence[str]) -> list[Any]:
+    """Return the arguments that texts describe, with their marks: out:, all: and ro: stand before an array.
+
+    The first two are `wg.out` and `wg.all_of`, the last makes an array that may not be written.
+    """
+    parts = [text.partition(":") if text.partition(":")[0] in _MARKS else ("", "", text) for text in texts]
+    made = make_arguments([parse_argument(text) for _, _, text in parts])
+    return [_MARKS[mark](value) if mark else value for (mark, _, _), value in zip(parts, made, strict=True)]
+
+
+def _read_only(array: Any) -> Any:
+    if hasattr(array, "flags"):
+        array.flags.writeable = False
+    return array
+
+
+_MARKS: dict[str, Callable[[Any], Any]] = {"out": out, "all": all_of, "ro": _read_only}
 
 
 def _make_scalar(spec: ScalarSpec) -> np.generic[Any]:

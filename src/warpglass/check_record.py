@@ -158,6 +158,47 @@ class ProgramCheck:
         return sarif(self.checks)
 
 
+@dataclass(frozen=True, slots=True)
+class SelfTestRow:
+    """What became of one planted bug: `found` are the kinds reported of its kernel, `line` where.
+
+    `alarms` are the kinds reported of the kernel without it.
+    """
+
+    kind: str
+    file: str
+    expected_line: int
+    found: tuple[str, ...]
+    line: int | None
+    alarms: tuple[str, ...]
+    seconds: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether the bug is found at its line, as what it is, and nothing else is reported."""
+        return self.found == (self.kind,) and self.line == self.expected_line and not self.alarms
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTest:
+    """The checker's positive control: a row for each kind."""
+
+    rows: tuple[SelfTestRow, ...]
+    device: str
+    version: str = ""
+    schema: int = field(default=SCHEMA)
+
+    @property
+    def passed(self) -> bool:
+        """Whether all rows have."""
+        return all(row.passed for row in self.rows)
+
+    def to_json(self) -> str:
+        """Return the rows as JSON text, with whether each has passed."""
+        rows = [{**asdict(row), "passed": row.passed} for row in self.rows]
+        return _json({**asdict(self), "rows": rows, "passed": self.passed})
+
+
 def joined(checks: Sequence[Check]) -> Check:
     """One check for several launches of one kernel from one place: the first, with what later ones add.
 

@@ -1,4 +1,4 @@
-"""The command `check`: its options, what it writes where, and its exit status. Words are report/'s.
+"""The commands `check` and `selftest`: options, what is written where, exit status. Words are report/'s.
 
 Like in cli.py, which registers it, imports stand inside the functions.
 """
@@ -6,6 +6,7 @@ Like in cli.py, which registers it, imports stand inside the functions.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .argument_text import make_arguments, parse_argument, parse_dimensions, parse_size, parse_target
+from .argument_text import make_marked, parse_dimensions, parse_size, parse_target
 from .cli_options import gpu_key
 from .cli_script import ScriptCommand, is_script, refuse_launch_options, run_script
 from .errors import ArgumentError, WarpglassError
@@ -27,8 +28,9 @@ FOUND, INTERRUPTED = 1, 130
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command of this file."""
+    """Add the commands of this file."""
     app.command(cls=ScriptCommand)(check)
+    app.command()(selftest)
 
 
 def check(
@@ -48,7 +50,7 @@ def check(
         list[str] | None,
         typer.Option(
             help="f8[1048576]:rand, f8[2048], u4=1048576; in order. Fills: zero, one, rand, perm, arange. "
-            "out:f8[2048] must be written whole, all:f8[1024]:rand read whole."
+            "out:f8[2048] must be written whole, all:f8[1024]:rand read whole, ro:f8[64] not be written."
         ),
     ] = None,
     shared: Annotated[str | None, typer.Option(help="Bytes of dynamic shared memory.")] = None,
@@ -93,7 +95,7 @@ def check(
     launch = {
         "grid": parse_dimensions(grid),
         "block": parse_dimensions(block),
-        "args": _arguments(arg or []),
+        "args": make_marked(arg or []),
         "shared": parse_size(shared or "0"),
         "timeout": 60.0 if timeout is None else timeout,
     }
@@ -174,16 +176,28 @@ def _write(found: Check | ProgramCheck, view: _View) -> None:
         return
     try:
         view.sarif.parent.mkdir(parents=True, exist_ok=True)
-        view.sarif.write_text(found.to_sarif(), encoding="utf-8")
+        whole = view.sarif.with_name(f"{view.sarif.name}.{os.getpid()}")  # nobody sees a part of it
+        whole.write_text(found.to_sarif(), encoding="utf-8")
+        whole.replace(view.sarif)
     except OSError as problem:
         raise ArgumentError(f"{view.sarif} cannot be written: {problem.strerror or problem}") from None
 
 
-def _arguments(texts: list[str]) -> list[object]:
-    """The arguments that --arg describes, with their marks."""
-    from .marks import all_of, out
+def selftest(
+    json_output: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Plant one bug of every kind, and see that the checker finds it and nothing else.
 
-    marks = {"out": out, "all": all_of}
-    parts = [text.partition(":") if text.partition(":")[0] in marks else ("", "", text) for text in texts]
-    made = make_arguments([parse_argument(text) for _, _, text in parts])
-    return [marks[mark](value) if mark else value for (mark, _, _), value in zip(parts, made, strict=True)]
+    Exit status: 0 if every bug is found at its line and no kernel without one is reported, else 1.
+    """
+    from .lab_selftest import selftest as run
+    from .report.console import stdout_console
+    from .report.selftest import print_selftest
+
+    found = run()
+    if json_output:
+        typer.echo(found.to_json(), nl=False)
+    else:
+        print_selftest(found, stdout_console())
+    if not found.passed:
+        raise typer.Exit(FOUND)

@@ -1,8 +1,8 @@
 """PTX that ships with the package, for machines without a compiler.
 
-Belongs here: reading and writing the archives, one `ptx.json.gz` per ladder: a JSON object of entries under
-their content keys (store.py says what they are), sorted and compressed whole, since neighbours are alike.
-Which kernels ship is for the ladders to say (ladders/ship.py records them).
+Belongs here: reading and writing the archives, one `ptx.json.gz` per ladder and one for selftest/: a JSON
+object of entries under their content keys (store.py says what they are), sorted and compressed whole, since
+neighbours are alike. Which kernels ship is for them to say (ladders/ship.py, selftest/ship.py).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-FOLDER = Path(__file__).resolve().parent.parent / "ladders"
+_PACKAGE = Path(__file__).resolve().parent.parent
 ARCHIVE = "ptx.json.gz"
 
 
@@ -34,10 +34,15 @@ def find(key: str) -> bytes | None:
     """Return the entry that ships under this content key, None if there is none."""
     if any(recording.fresh for recording in _recordings):
         return None
-    for entries in map(_read, sorted(FOLDER.glob(f"*/{ARCHIVE}"))):
+    for entries in map(_read, _archives()):
         if key in entries:
             return json.dumps(entries[key]).encode()
     return None
+
+
+@cache
+def _archives() -> tuple[Path, ...]:
+    return (*sorted((_PACKAGE / "ladders").glob(f"*/{ARCHIVE}")), _PACKAGE / "selftest" / ARCHIVE)
 
 
 @cache

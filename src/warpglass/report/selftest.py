@@ -1,0 +1,44 @@
+"""The self-test on a terminal: a row for each planted bug, and what was missed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ..check_record import SelfTest, SelfTestRow
+
+
+def print_selftest(test: SelfTest, console: Console) -> None:
+    """Print the table and the verdict."""
+    console.print(Text(f"Device: {test.device}"))
+    console.print()
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for heading in ("kind", "found", "line", "without the bug", "seconds", ""):
+        table.add_column(heading, justify="right" if heading == "seconds" else "left", no_wrap=True)
+    for row in test.rows:
+        table.add_row(*_cells(row))
+    console.print(table)
+    console.print()
+    missed = [row.kind for row in test.rows if not row.passed]
+    if missed:
+        verdict = f"{len(missed)} of {len(test.rows)} failed: {', '.join(missed)}. Do not trust this checker."
+        console.print(Text(verdict, style="bold red"))
+    else:
+        verdict = f"All {len(test.rows)} planted bugs are found, and nothing else."
+        console.print(Text(verdict, style="bold green"))
+
+
+def _cells(row: SelfTestRow) -> list[Text]:
+    right = row.line == row.expected_line
+    where = f"{Path(row.file).name}:{row.line}" if row.line is not None else "-"
+    return [
+        Text(row.kind),
+        Text(", ".join(row.found) or "nothing", style="" if row.found == (row.kind,) else "bold red"),
+        Text(where if right else f"{where} (not {row.expected_line})", style="" if right else "bold red"),
+        Text(", ".join(row.alarms) or "silent", style="bold red" if row.alarms else ""),
+        Text(f"{row.seconds:.2f}"),
+        Text("ok", style="green") if row.passed else Text("FAILED", style="bold red"),
+    ]
