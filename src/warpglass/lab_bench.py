@@ -11,6 +11,7 @@ from . import __version__, devices, lab, source
 from .engine.backend import Backend, Launch, Outcome
 from .engine.cpu import CpuBackend
 from .engine.gpu import GpuBackend
+from .engine.tiers import OPTIMISED, only
 from .errors import ArgumentError, LaunchError
 from .lab_profile import count
 from .ladders import find_ladder
@@ -102,16 +103,17 @@ def bench(
         forecast = foresee(ladder, options, backend=backend, toolchain=toolchain, runs=runs)
         if forecast is not None:
             announce(forecast)
-    timed = run_bench(
-        ladder,
-        options,
-        backend=backend,
-        toolchain=toolchain,
-        version=__version__,
-        repeat=repeat,
-        transfers=transfers,
-        progress=progress,
-    )
+    with only(OPTIMISED):
+        timed = run_bench(
+            ladder,
+            options,
+            backend=backend,
+            toolchain=toolchain,
+            version=__version__,
+            repeat=repeat,
+            transfers=transfers,
+            progress=progress,
+        )
     rows, rivals = (_with_shares(part, backend) for part in (timed.rows, timed.record.peers))
     timed = replace(timed, record=replace(timed.record, rows=rows, peers=rivals))
     return _count(timed, options, toolchain, model, progress) if counters else timed

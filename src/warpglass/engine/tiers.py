@@ -33,22 +33,20 @@ _LONG_IR = {QUICK: 1 << 21, OPTIMISED: 1 << 19}
 # Quick code keeps every value on the stack, so code that is longer than this might need too much of it.
 _LONGEST_QUICK = 1 << 24
 
-_only: list[str] = []  # tiers chosen by `only`, the last one holds
+_only: list[str] = []  # tiers chosen by `only`; the last one holds
 
 
 def chosen_tier() -> str | None:
-    """The only tier to use, from `only` or WARPGLASS_TIER; None: first quick, then optimised."""
-    if _only:
-        return _only[-1]
+    """The only tier to use, from WARPGLASS_TIER or `only`; None: first quick, then optimised."""
     wish = os.environ.get(VARIABLE, "")
     if wish not in ("", QUICK, OPTIMISED):
         raise ArgumentError(f"{VARIABLE} is {wish!r}; it may be {QUICK!r} or {OPTIMISED!r}")
-    return wish or None
+    return wish or (_only[-1] if _only else None)
 
 
 @contextmanager
 def only(tier: str) -> Iterator[None]:
-    """Use one tier only, for launches whose time is measured."""
+    """Use one tier only, unless WARPGLASS_TIER says which, for launches whose time is measured."""
     _only.append(tier)
     try:
         yield
