@@ -38,5 +38,8 @@ RUNG = reduction_rung(
     follows="neighbored_less_as_written",
     cuda="interleaved<{type}>",
     kernel=interleaved,
-    defect=("when n is no multiple of the block size, the last block reads past the end of the array"),
+    defect=(
+        "when n is no multiple of the block size, the last block reads past the end of the array "
+        "(out-of-bounds)"
+    ),
 )

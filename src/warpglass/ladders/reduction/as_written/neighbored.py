@@ -38,5 +38,8 @@ RUNG = reduction_rung(
     follows="cpu_recursive_as_written",
     cuda="neighbored<{type}>",
     kernel=neighbored,
-    defect=("when n is no multiple of the block size, the last block reads past the end of the array"),
+    defect=(
+        "when n is no multiple of the block size, the last block reads past the end of the array "
+        "(out-of-bounds)"
+    ),
 )

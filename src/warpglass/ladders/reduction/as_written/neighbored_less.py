@@ -39,5 +39,8 @@ RUNG = reduction_rung(
     follows="neighbored_as_written",
     cuda="neighbored_less<{type}>",
     kernel=neighbored_less,
-    defect=("when n is no multiple of the block size, the last block reads past the end of the array"),
+    defect=(
+        "when n is no multiple of the block size, the last block reads past the end of the array "
+        "(out-of-bounds)"
+    ),
 )

@@ -40,5 +40,8 @@ RUNG = reduction_rung(
     table="shared",
     cuda="shared_interleaved_modulo<{type}>",
     kernel=shared_interleaved_modulo,
-    defect=("when n is no multiple of the block size, the last block reads past the end of the array"),
+    defect=(
+        "when n is no multiple of the block size, the last block reads past the end of the array "
+        "(out-of-bounds)"
+    ),
 )

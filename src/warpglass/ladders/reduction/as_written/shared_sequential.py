@@ -40,5 +40,8 @@ RUNG = reduction_rung(
     table="shared",
     cuda="shared_sequential<{type}>",
     kernel=shared_sequential,
-    defect=("when n is no multiple of the block size, the last block reads past the end of the array"),
+    defect=(
+        "when n is no multiple of the block size, the last block reads past the end of the array "
+        "(out-of-bounds)"
+    ),
 )

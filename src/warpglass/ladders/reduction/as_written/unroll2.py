@@ -42,7 +42,6 @@ RUNG = reduction_rung(
     cuda="unroll2<{type}>",
     kernel=unroll2,
     defect=(
-        "when n is no multiple of 2 * blockDim.x, elements of the tail are dropped "
-        "and the tree reads past the end of the array"
+        "when n is no multiple of 2 * blockDim.x, the tree reads past the end of the array (out-of-bounds)"
     ),
 )

@@ -46,7 +46,7 @@ RUNG = reduction_rung(
     cuda="unroll4<{type}>",
     kernel=unroll4,
     defect=(
-        "when n is no multiple of 4 * blockDim.x, elements of the tail are dropped "
-        "and the tree reads past the end of the array"
+        "when n is no multiple of 4 * blockDim.x, elements of the tail are dropped (unread-input) "
+        "and the tree reads past the end of the array (out-of-bounds)"
     ),
 )

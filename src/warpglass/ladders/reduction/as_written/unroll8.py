@@ -50,7 +50,7 @@ RUNG = reduction_rung(
     cuda="unroll8<{type}>",
     kernel=unroll8,
     defect=(
-        "when n is no multiple of 8 * blockDim.x, elements of the tail are dropped "
-        "and the tree reads past the end of the array"
+        "when n is no multiple of 8 * blockDim.x, elements of the tail are dropped (unread-input) "
+        "and the tree reads past the end of the array (out-of-bounds)"
     ),
 )

@@ -18,7 +18,8 @@ RUNG = reduction_rung(
     elements_per_thread=8,
     cuda="unroll_warps8<{type}>",
     defect=(
-        "the last warp relies on lockstep (a race since Volta); when n is no multiple of 8 * blockDim.x, "
-        "elements of the tail are dropped and the tree reads past the end of the array"
+        "the last warp relies on lockstep (warp-race); when n is no multiple of 8 * blockDim.x, "
+        "elements of the tail are dropped (unread-input) and the tree reads past the end of the array "
+        "(out-of-bounds)"
     ),
 )

@@ -1,0 +1,12 @@
+// Halving adds the upper half to the lower one and forgets the middle of an odd number of elements.
+// warpglass check examples/notes_defects/halving_odd.cu:total --grid 1 --block 32
+//     --arg all:f8[101]:rand --arg out:f8[1] --arg u4=101
+extern "C" __global__ void total(double *x, double *sum, unsigned n) {  // unread-input
+    while (n > 1) {
+        unsigned half = n / 2;
+        for (unsigned i = threadIdx.x; i < half; i += blockDim.x) x[i] += x[i + half];
+        __syncwarp();
+        n = half;
+    }
+    if (threadIdx.x == 0) sum[0] = x[0];
+}
