@@ -29,6 +29,7 @@ LANGUAGES: dict[str, tuple[Language, ...]] = {
 # What rows say of a counted rung, and what a share is a share of: how shares of several launches combine.
 COUNTS = (
     *("inst_executed", "gld_transactions", "gst_transactions", "atomic_transactions"),
+    *("global_load_requests", "gld_requested_bytes"),
     *("shared_load_transactions", "shared_store_transactions", "shared_bank_conflicts", "branch"),
 )
 SHARES = {

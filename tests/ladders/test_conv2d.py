@@ -14,7 +14,7 @@ from warpglass.ladders.conv2d.problem import PROBLEM, RADIUS, WEIGHTS, columns_o
 from warpglass.ladders.rung import Rung
 from warpglass.ladders.trial import Language
 
-from .judging import FULL, LANGUAGES, PLACES, count, judge, kernels, open_place
+from .judging import FULL, LANGUAGES, PLACES, judge, kernels, open_place
 
 # Smaller than the mask; one tile and a bit of the next.
 SIZES = (1, 3, 17, 61)
@@ -39,17 +39,6 @@ def test_awkward_sizes(backend: Backend, rung: Rung, block: int, dtype: str, lan
     for size, data in zip(SIZES, (*PROBLEM.data, PROBLEM.data[0]), strict=True):
         verdict = judge(LADDER, rung.name, backend, language, size, dtype, block, data)
         assert verdict.verified, f"{size} x {columns_of(size)}, {data}: {verdict}"
-
-
-def test_reads_are_what_the_formulas_say() -> None:
-    rows, columns = 56, columns_of(56)
-    basic, tiled = (count(LADDER, rung, rows) for rung in ("basic", "tiled_28"))
-    # With every element of the picture goes a weight, one word for the lanes of a warp.
-    read = basic["gld_requested_bytes"] / 4 - basic["global_load_requests"] / 2
-    assert read == counts.basic_reads(rows, columns, RADIUS)
-    # Tiles of 28 x 28 in 3 columns; each of their rows is a warp, which reads 25 weights.
-    weights = 3 * rows * 25
-    assert tiled["gld_requested_bytes"] / 4 - weights == counts.tiled_reads(rows, columns, 28, RADIUS)
 
 
 def test_the_ratio_is_that_of_a_tile_away_from_the_borders() -> None:

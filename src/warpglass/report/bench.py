@@ -21,6 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..record import Record, Row
+from .access_counts import COUNTS, print_access_counts
 from .bench_counters import LANGUAGES, LIBRARIES, print_counters
 from .bench_steps import print_steps
 from .console import text_console, text_of
@@ -30,8 +31,11 @@ from .oddeven_sort import print_cost_model
 TIME_HEADINGS = {"engine": "engine time", "gpu": "GPU time"}
 PLACES = {"engine": "engine", "gpu": "GPU"}
 AS_WRITTEN = "_as_written"
-# What a ladder's notes make of the times, below its tables.
-MODELS: dict[str, Callable[[Record, Console], None]] = {"oddeven_sort": print_cost_model}
+# What a ladder's notes make of the times and of the counters, below its tables.
+MODELS: dict[str, Callable[[Record, Console], None]] = {
+    "oddeven_sort": print_cost_model,
+    **dict.fromkeys(COUNTS, print_access_counts),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,10 @@ r + 1).
 
 from __future__ import annotations
 
+from ..access_counts import AccessCounts, Erratum, Formula, beside_a_mask, by_bytes
+
+RADIUS = 4  # of the ladder's mask of nine weights
+
 
 def basic_reads(n: int, radius: int) -> int:
     """Every thread reads 2 r + 1 elements, but for the ghosts; arrays of at least r elements."""
@@ -41,3 +45,25 @@ def inner_ratio(block: int, radius: int) -> float:
 def edge_ratio(block: int, radius: int) -> float:
     """The same at an end, where the notes print 2 r + 1: no ghosts, no halo that is loaded."""
     return edge_block_reads(block, radius) / (block + radius)
+
+
+COUNTS = AccessCounts(
+    "bytes that loads ask for, in elements, those of the mask left out",
+    {
+        "basic": Formula("n (2 r + 1) - r (r + 1)", lambda n, block: basic_reads(n, RADIUS), beside_a_mask),
+        "constant": Formula("n (2 r + 1) - r (r + 1)", lambda n, block: basic_reads(n, RADIUS), by_bytes),
+        "tiled": Formula("n + 2 r (blocks - 1)", lambda n, block: tiled_reads(n, RADIUS, block), by_bytes),
+        "tiled_l2": Formula(
+            "n + r (r + 1) (blocks - 1)", lambda n, block: tiled_l2_reads(n, RADIUS, block), by_bytes
+        ),
+    },
+    (
+        Erratum("accesses that ghosts spare a block at an end", "r (r + 1)", "r (r + 1) / 2"),
+        Erratum("accesses of a block between others", "block * 2 r + 1", "block * (2 r + 1)"),
+        Erratum(
+            "the gain by tiles for a block at an end",
+            "2 r + 1",
+            "(block (2 r + 1) - r (r + 1) / 2) / (block + r)",
+        ),
+    ),
+)

@@ -18,12 +18,11 @@ import numpy as np
 from ..problem import Array, Case, Expected, Peer, Problem, Question, Table
 from ..rounding import gamma
 from ..rung import Shape
-from .counts import basic_reads
+from .counts import RADIUS, basic_reads
 
 # Constant memory holds these (constant.cu); small integers are exact in every element type.
 WEIGHTS = (1, 6, 2, 7, 3, 8, 4, 9, 5)
-WIDTH = len(WEIGHTS)
-RADIUS = WIDTH // 2
+WIDTH = 2 * RADIUS + 1
 
 
 def make_case(question: Question) -> Case:

@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from ..access_counts import LANES, AccessCounts, Formula, Metrics, beside_a_mask, by_bytes
+
+RADIUS = 2  # of the ladder's mask of 5 x 5 weights
+
+
+def columns_of(rows: int) -> int:
+    """A number of columns that is not that of the rows."""
+    return rows + 3 * (rows // 8)
+
 
 def _neighbours(n: int, radius: int) -> int:
     """Pairs of positions in a row of n elements that lie at most `radius` apart, both ways; n >= radius."""
@@ -31,3 +42,42 @@ def ratio(tile: int, radius: int) -> float:
     """
     width = 2 * radius + 1
     return (width * tile) ** 2 / (tile + width - 1) ** 2
+
+
+def mask_reads(rows: int, columns: int, tile: int, radius: int) -> int:
+    """Words of the mask that tiled versions read: all weights for each warp with elements to compute."""
+    side = tile + 2 * radius
+    warps = 0
+    for down in range(0, rows, tile):
+        for across in range(0, columns, tile):
+            height, width = min(tile, rows - down), min(tile, columns - across)
+            warps += len({(y * side + x) // LANES for y in range(height) for x in range(width)})
+    return warps * (2 * radius + 1) ** 2
+
+
+def _without_mask(tile: int) -> Callable[[Metrics, int, int], float]:
+    def counted(metrics: Metrics, itemsize: int, rows: int) -> float:
+        return by_bytes(metrics, itemsize, rows) - mask_reads(rows, columns_of(rows), tile, RADIUS)
+
+    return counted
+
+
+def _tiled(tile: int, text: str) -> Formula:
+    def value(rows: int, block: int) -> int:
+        return tiled_reads(rows, columns_of(rows), tile, RADIUS)
+
+    return Formula(text, value, _without_mask(tile))
+
+
+COUNTS = AccessCounts(
+    "bytes that loads ask for, in elements, those of the mask left out",
+    {
+        "basic": Formula(
+            "25 an element, fewer at the borders",
+            lambda rows, block: basic_reads(rows, columns_of(rows), RADIUS),
+            beside_a_mask,
+        ),
+        "tiled": _tiled(16, "(16 + 4)^2 a tile, fewer at the borders"),
+        "tiled_28": _tiled(28, "(28 + 4)^2 a tile, fewer at the borders"),
+    },
+)

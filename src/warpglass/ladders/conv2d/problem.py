@@ -21,9 +21,8 @@ import numpy as np
 from ..problem import Array, Case, Expected, Peer, Problem, Question, Table
 from ..rounding import gamma
 from ..rung import Shape
-from .counts import basic_reads
+from .counts import RADIUS, basic_reads, columns_of
 
-RADIUS = 2
 WIDTH = 2 * RADIUS + 1
 # Small integers, exact in every element type.
 WEIGHTS = np.array([[1, 6, 2, 7, 3], [8, 4, 9, 5, 1], [2, 7, 3, 8, 4], [9, 5, 1, 6, 2], [7, 3, 8, 4, 9]])
@@ -52,11 +51,6 @@ def make_case(question: Question) -> Case:
         ideal_bytes=2 * picture.nbytes + mask.nbytes,
         ideal_flops=max(0, 2 * basic_reads(rows, columns, RADIUS) - picture.size),
     )
-
-
-def columns_of(rows: int) -> int:
-    """A number of columns that is not that of the rows."""
-    return rows + 3 * (rows // 8)
 
 
 def _input(question: Question, shape: tuple[int, int]) -> Array:

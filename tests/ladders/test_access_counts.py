@@ -1,0 +1,35 @@
+"""The notes' access counts: every formula against the counters, and what a bench prints of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import warpglass as wg
+from warpglass.report.access_counts import COUNTS
+
+# Whole tiles for matmul, whose lanes are counted; odd numbers and broken tiles for the others.
+SIZES = {"matmul": 64, "conv1d": 1003, "conv2d": 61}
+
+
+@pytest.mark.parametrize("ladder", COUNTS)
+def test_formulas_are_what_is_counted(ladder: str) -> None:
+    counts, formulas = COUNTS[ladder], tuple(COUNTS[ladder].formulas)
+    bench = wg.bench(
+        ladder, size=SIZES[ladder], rungs=formulas, device="cpu", repeat=1, counters=True, peers=False
+    )
+    assert {row.rung for row in bench.rows} == set(formulas)
+    for row in bench.rows:
+        assert row.metrics is not None
+        block = row.block if isinstance(row.block, int) else 0
+        counted = counts.formulas[row.rung].counted(row.metrics, np.dtype(row.dtype).itemsize, row.size)
+        assert counts.formulas[row.rung].value(row.size, block) == counted, f"{row.rung} ({row.language})"
+    printed = bench.table()
+    assert "Elements read from global memory" in printed
+    for erratum in counts.errata:
+        assert f"the notes say {erratum.notes}, right is {erratum.right}" in " ".join(printed.split())
+
+
+def test_a_bench_that_counts_nothing_prints_no_formulas() -> None:
+    bench = wg.bench("matmul", size=16, rungs=("naive",), device="cpu", repeat=1, language="cuda")
+    assert "by formula" not in bench.table()
