@@ -1,0 +1,52 @@
+"""One block of a case in numba's CUDA simulator, which runs every thread as a thread of Python.
+
+The simulator has no way to run a part of a grid, so this does what its launch does, for the first block. It
+works in a process of its own that is given up after a while: some kernels would take hours.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from typing import Any
+
+from .case import Case, extents, module
+
+_PATIENCE = 20.0  # seconds for one block
+
+
+def one_block(theme: str, case: Case) -> dict[str, float | bool]:
+    """Seconds of one block; `more` says that it had not ended by then."""
+    context = multiprocessing.get_context("spawn")
+    theirs, ours = context.Pipe()
+    process = context.Process(target=_simulate, args=(theme, case.name, theirs), daemon=True)
+    process.start()
+    theirs.close()
+    try:
+        if not ours.poll(_PATIENCE + 10):  # with the process's start
+            return {"seconds": _PATIENCE, "more": True}
+        return {"seconds": ours.recv(), "more": False}
+    finally:
+        process.kill()
+        process.join()
+
+
+def _simulate(theme: str, name: str, answer: Any) -> None:
+    from numba import cuda
+    from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
+    from numba.cuda.simulator.kernel import BlockManager
+    from numba.cuda.simulator.kernelapi import FakeCUDAModule, swapped_cuda_module
+
+    case = next(case for case in module(theme).CASES if case.name == name)
+    function = getattr(module(theme), case.function)
+    function.__globals__["cuda"] = cuda
+    grid, block = (_three(extent) for extent in (case.grid, case.block))
+    args = [FakeCUDAArray(one) if hasattr(one, "shape") and one.shape else one for one in case.make()]
+    with swapped_cuda_module(function, FakeCUDAModule(grid, block, 0)):
+        started = time.perf_counter()
+        BlockManager(function, grid, block, False).run((0, 0, 0), *args)
+        answer.send(time.perf_counter() - started)
+
+
+def _three(extent: Any) -> tuple[int, ...]:
+    return (*extents(extent), 1, 1)[:3]
