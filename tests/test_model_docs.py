@@ -1,4 +1,4 @@
-"""Pages on occupancy, rooflines and profiles show what is printed: every `$ warpglass ...` in them is run.
+"""Pages on occupancy, rooflines, profiles and checks show what is printed: every `$ warpglass ...` in them is run.
 
 `python -m tests.test_model_docs` writes the output into the pages.
 """
@@ -20,7 +20,7 @@ import pytest
 from warpglass.cli import main
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("occupancy", "roofline", "profile")
+PAGES = ("occupancy", "roofline", "profile", "check")
 SHOWN = re.compile(r"```text\n\$ warpglass (?P<command>[^\n]*)\n(?P<output>.*?)```", re.DOTALL)
 OF_THIS_MACHINE = re.compile(r"^(Device|Engine time): .*", re.MULTILINE)
 RELEASE = re.compile(r"(?:ptxas|nvJitLink) [\d.]+")  # of whatever is installed

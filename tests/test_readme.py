@@ -48,6 +48,18 @@ def test_fault_is_reported_as_shown() -> None:
     assert " ".join(shown[3].split()) in done.stderr.replace(str(ROOT / shown[1]) + os.sep, "")
 
 
+def test_check_is_as_shown() -> None:
+    """Every line but the one that says which machine it was."""
+    found = re.search(r"    \$ warpglass (check (?:.*\\\n)?.*)\n((?:(?:    .*)?\n)*?)(?=\S)", README)
+    assert found is not None
+    words = shlex.split(found[1].replace("\\\n", " "))
+    done = run([sys.executable, "-m", "warpglass", *words], ROOT, COLUMNS="100")
+    assert done.returncode == 1, done.stderr
+    ours = "".join(f"    {line.rstrip()}".rstrip() + "\n" for line in done.stdout.splitlines())
+    device = re.compile(r"^    Device: .*", re.MULTILINE)
+    assert device.sub("", ours).strip() == device.sub("", found[2]).strip()
+
+
 def profile_shown() -> re.Match[str]:
     shown = re.search(r"    \$ warpglass (profile (?:.*\\\n)?.*)\n((?:(?:    .*)?\n)*)(?=## )", README)
     assert shown is not None

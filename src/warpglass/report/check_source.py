@@ -31,7 +31,7 @@ def source_lines(places: Sequence[Place]) -> Iterator[Text]:
             before = line
             mark = _MARK if line in guilty else " "
             style = _STYLE if line in guilty else "dim"
-            yield Text(f"    {mark} {line:>4} | {text[line - 1].rstrip().expandtabs(4)}", style=style)
+            yield Text(f"    {mark} {line:>4} | {text[line - 1].expandtabs(4)}".rstrip(), style=style)
 
 
 def short(text: str) -> str:

@@ -16,8 +16,8 @@ def print_selftest(test: SelfTest, console: Console) -> None:
     console.print(Text(f"Device: {test.device}"))
     console.print()
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for heading in ("kind", "found", "line", "without the bug", "seconds", ""):
-        table.add_column(heading, justify="right" if heading == "seconds" else "left", no_wrap=True)
+    for heading in ("kind", "found", "line", "without the bug", ""):
+        table.add_column(heading, no_wrap=True)
     for row in test.rows:
         table.add_row(*_cells(row))
     console.print(table)
@@ -39,6 +39,5 @@ def _cells(row: SelfTestRow) -> list[Text]:
         Text(", ".join(row.found) or "nothing", style="" if row.found == (row.kind,) else "bold red"),
         Text(where if right else f"{where} (not {row.expected_line})", style="" if right else "bold red"),
         Text(", ".join(row.alarms) or "silent", style="bold red" if row.alarms else ""),
-        Text(f"{row.seconds:.2f}"),
         Text("ok", style="green") if row.passed else Text("FAILED", style="bold red"),
     ]
