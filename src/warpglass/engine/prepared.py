@@ -21,6 +21,7 @@ from ..program import Barrier, Branch, Program, Step, Switch, Trap, build_progra
 from ..source.compiled import Compiled
 from .arguments import Binder, Bound, parameters_of
 from .backend import Dim3
+from .generated import fresh, known
 from .memory import ModuleMemory
 from .tiers import Tiers
 from .values import Parameter
@@ -49,6 +50,7 @@ class Executable:
 
     def __init__(
         self,
+        text: str,
         program: Program,
         shape: Shape,
         symbols: Symbols,
@@ -58,9 +60,13 @@ class Executable:
     ):
         self.shape = shape
         self.probes = tuple(instrument.probes(program)) if instrument is not None else ()
-        self.code: KernelCode = generate(program, shape, symbols, self.probes, promises)
+        if instrument is None:
+            generated = known(text, program, shape, symbols, promises)
+        else:
+            generated = fresh(generate(program, shape, symbols, self.probes, promises))
+        self.code: KernelCode = generated.code
         self.control = Control()
-        self.tiers = Tiers(program.name, self.code.ir, self.control.retire)
+        self.tiers = Tiers(program.name, generated, self.control.retire)
         self._threads = shape.thread_table_aligned()
         self._parameters = parameters
         self._local = program.local.size
@@ -101,6 +107,7 @@ class Prepared:
     ):
         """`memory` has the variables of a module that is loaded on a device, `tree` is its PTX, if it is."""
         module = tree or ptx.parse(compiled.ptx, compiled.name)
+        self.text = compiled.ptx
         self.program = build_program(module, compiled.entry)
         function = next(f for f in module.functions if f.name == compiled.entry)
         self.directives = function.directives
@@ -142,7 +149,7 @@ class Prepared:
             size = self.binder.layout.size
             shape = Shape(block, self.program.shared.static)
             with compile_deadline(self.program.name):
-                found = Executable(self.program, shape, self.symbols, promises, size, instrument)
+                found = Executable(self.text, self.program, shape, self.symbols, promises, size, instrument)
             self._executables[key] = found
             if len(self._executables) > _SHAPES:
                 del self._executables[next(iter(self._executables))]

@@ -21,6 +21,7 @@ from ..codegen.context import RETIRED
 from ..errors import ArgumentError, CompileError
 from ..source.apart import FailedApart
 from ..source.cache import Cache, digest
+from .generated import Generated
 from .pool import LONG_KERNEL
 from .worker import Worker
 
@@ -57,9 +58,9 @@ def only(tier: str) -> Iterator[None]:
 class Tiers:
     """A kernel's machine code; `retire` tells workers in the midst of a launch that there is better code."""
 
-    def __init__(self, name: str, ir: str, retire: Callable[[], None]):
+    def __init__(self, name: str, generated: Generated, retire: Callable[[], None]):
         self._name = name
-        self._ir = ir
+        self._generated = generated
         self._retire = retire
         self._lock = threading.Lock()
         self._spent = 0.0
@@ -68,7 +69,7 @@ class Tiers:
         self.tier = QUICK
         tier = chosen_tier()
         found = None if tier == QUICK else _OBJECTS.get(self._key(OPTIMISED))
-        if found is None and (tier == OPTIMISED or len(ir) > _LONGEST_QUICK):
+        if found is None and (tier == OPTIMISED or generated.length > _LONGEST_QUICK):
             found = self._compile(OPTIMISED)
         if found is not None:
             self.tier = OPTIMISED
@@ -116,7 +117,7 @@ class Tiers:
         try:
             code = _OBJECTS.get(self._key(OPTIMISED))
             if code is None:
-                code = compile_apart(self._name, self._ir, quick=False)
+                code = compile_apart(self._name, self._generated.ir(), quick=False)
                 _OBJECTS.put(self._key(OPTIMISED), code)
         except (CompileError, FailedApart):
             return
@@ -128,18 +129,19 @@ class Tiers:
 
     def _compile(self, tier: str) -> bytes:
         quick = tier == QUICK
-        if len(self._ir) < _LONG_IR[tier]:
-            code = compile_ir(self._ir, quick=quick)
+        ir = self._generated.ir()
+        if len(ir) < _LONG_IR[tier]:
+            code = compile_ir(ir, quick=quick)
         else:
             try:
-                code = compile_apart(self._name, self._ir, quick=quick)
+                code = compile_apart(self._name, ir, quick=quick)
             except FailedApart as error:
                 raise CompileError(f"{self._name}: LLVM cannot compile it: {error}") from None
         _OBJECTS.put(self._key(tier), code)
         return code
 
     def _key(self, tier: str) -> str:
-        return digest(host_key(), tier, self._ir)
+        return digest(host_key(), tier, self._generated.key)
 
 
 def _background() -> queue.SimpleQueue[Callable[[], None]]:
