@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from ..rung import Shape
 
 # The notes' grid for their 33 * 1024 elements; with more elements every thread takes several.
 MOST_BLOCKS = 132
+_CHUNK = 1 << 16  # products turned into Python numbers at a time
 
 
 def make_case(question: Question) -> Case:
@@ -75,11 +77,19 @@ def _inputs(question: Question) -> tuple[Array, Array]:
 
 def exact_dot(x: Array, y: Array) -> float:
     """The sum of the products of floats, rounded once."""
+    pieces = (slice(start, start + _CHUNK) for start in range(0, x.size, _CHUNK))
+    return math.fsum(chain.from_iterable(_exact_products(x[piece], y[piece]) for piece in pieces))
+
+
+def _exact_products(x: Array, y: Array) -> list[float]:
+    """Numbers whose sum is that of the products, exactly."""
     a, b = x.astype(np.float64), y.astype(np.float64)
     products = a * b
+    if x.dtype.itemsize < 8:  # two such factors have no more than 48 bits
+        return products.tolist()
     (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
     errors = ((a_high * b_high - products) + a_high * b_low + a_low * b_high) + a_low * b_low
-    return math.fsum([*products.tolist(), *errors.tolist()])
+    return [*products.tolist(), *errors.tolist()]
 
 
 def _halves(a: Array) -> tuple[Array, Array]:
@@ -92,7 +102,8 @@ def _halves(a: Array) -> tuple[Array, Array]:
 def host_sum(values: Array) -> Number:
     """What the host makes of products or of blocks' sums: exact up to one rounding, integers wrapped."""
     if values.dtype.kind == "f":
-        return math.fsum(values.tolist())
+        pieces = (values[start : start + _CHUNK].tolist() for start in range(0, values.size, _CHUNK))
+        return math.fsum(chain.from_iterable(pieces))
     return int(np.add.reduce(values, dtype=values.dtype))
 
 

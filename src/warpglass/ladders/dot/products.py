@@ -9,10 +9,15 @@ Look at the stores: their number is what the next rungs save.
 
 from __future__ import annotations
 
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from warpglass.ladders.dot.problem import grid_stride, host_sum
+from warpglass.ladders.problem import Array, Case, Number
+from warpglass.ladders.rounding import unit_roundoff
 from warpglass.ladders.run import Run
 from warpglass.ladders.rung import Claim, Kernel, Rung
 
@@ -28,10 +33,22 @@ def products(x: Any, y: Any, z: Any, n: Any) -> None:
         i += cuda.blockDim.x * cuda.gridDim.x
 
 
+def add(values: Array) -> Number:
+    """Add up as a host does: in double precision, in NumPy's order."""
+    return float(values.sum(dtype=np.float64)) if values.dtype.kind == "f" else host_sum(values)
+
+
+def roundings(case: Case, block: int) -> int:
+    """The product's own, and n of double precision, which are some of the type's."""
+    if case.dtype.kind != "f":
+        return 0
+    return 1 + ceil(case.size * 2.0**-53 / unit_roundoff(case.dtype))
+
+
 def program(run: Run) -> None:
     """Multiply on the device, add on the host."""
     run.launch("products", grid_stride(run.case, run.block), "x", "y", "products", "n")
-    run.keep("dot", run.on_host(host_sum, run.to_host(run["products"])))
+    run.keep("dot", run.on_host(add, run.to_host(run["products"])))
 
 
 RUNG = Rung(
@@ -49,7 +66,7 @@ RUNG = Rung(
     ),
     program=program,
     shape=grid_stride,
-    depth=lambda case, block: 1,
+    depth=roundings,
     claims=(
         Claim("gld_efficiency", "==", 100.0),
         Claim("gst_efficiency", "==", 100.0),
