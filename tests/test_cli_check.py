@@ -247,6 +247,18 @@ def test_a_mistake_after_a_launch_does_not_hide_what_was_found(
     assert "clean" in record["error"]
 
 
+def test_a_module_is_a_program_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program("race[1, 64](x, y)", "print(sys.argv[1:])")
+    assert call(monkeypatch, "-m", "program", "a", "--json") == 1
+    output = capsys.readouterr().out
+    assert output.startswith("['a', '--json']\n")
+    assert "-m program: 1 launch checked." in output
+    assert call(monkeypatch, "-m", "nowhere") == 2
+    assert call(monkeypatch) == 2
+
+
 def test_threads_that_a_program_leaves_behind_are_waited_for(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,4 +1,4 @@
-"""Pages on occupancy, rooflines, profiles and checks show what is printed: every `$ warpglass ...` in them is run.
+"""Pages show what is printed: every `$ warpglass ...` in them is run.
 
 `python -m tests.test_model_docs` writes the output into the pages.
 """

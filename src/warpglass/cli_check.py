@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from collections.abc import Sequence
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,7 +18,14 @@ import typer
 
 from .argument_text import make_marked, parse_dimensions, parse_size, parse_target
 from .cli_options import gpu_key
-from .cli_script import ScriptCommand, is_script, refuse_launch_options, run_script
+from .cli_script import (
+    MODULE_OPTION,
+    ScriptCommand,
+    is_script,
+    refuse_launch_options,
+    run_module,
+    run_script,
+)
 from .errors import ArgumentError, WarpglassError
 
 if TYPE_CHECKING:
@@ -35,14 +44,18 @@ def register(app: typer.Typer) -> None:
 
 def check(
     target: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="FILE:KERNEL | SCRIPT.py",
             help="As in reduce.cu:sum<512> or k.py:sum; or a program, whose every launch is checked.",
         ),
-    ],
+    ] = None,
     arguments: Annotated[
         list[str] | None, typer.Argument(metavar="ARGUMENTS", help="Of the program.")
+    ] = None,
+    module: Annotated[
+        str | None,
+        typer.Option(MODULE_OPTION, metavar="MODULE", help="A module as a program, as python -m runs it."),
     ] = None,
     grid: Annotated[str | None, typer.Option(help="Blocks: 1024, 32x32 or 8,8,8.")] = None,
     block: Annotated[str | None, typer.Option(help="Threads per block, likewise.")] = None,
@@ -83,11 +96,14 @@ def check(
 
     model, view = gpu_key(model), _View(json_output, sarif, suppress or ())
     seeds = lab_check.seeds_of(schedules, seed)
-    if is_script(target):
+    if module is not None or (target is not None and is_script(target)):
         refuse_launch_options({"--grid": grid, "--block": block, "--arg": arg, "--shared": shared})
         launches = lab_check.Launches(model, seeds, math.inf if timeout is None else timeout)
-        _check_program(target, arguments or (), view, launches)
+        words = [one for one in (target, *(arguments or ())) if one is not None]
+        _check_program(module, words, view, launches)
         return
+    if target is None:
+        raise ArgumentError("give FILE:KERNEL with --grid and --block, SCRIPT.py, or -m MODULE")
     if arguments:
         raise ArgumentError(f"{arguments[0]!r}: what a kernel gets is given with --arg")
     if grid is None or block is None:
@@ -132,8 +148,11 @@ def _check_kernel(target: str, launch: dict[str, Any], view: _View, options: dic
         raise typer.Exit(FOUND)
 
 
-def _check_program(path: str, arguments: Sequence[str], view: _View, launches: Launches) -> None:
-    """Check every launch of a program; a finding makes our exit status 1, else the program's is ours."""
+def _check_program(module: str | None, words: Sequence[str], view: _View, launches: Launches) -> None:
+    """Check every launch of a program; a finding makes our exit status 1, else the program's is ours.
+
+    `words` are a module's arguments; without one the first is the script.
+    """
     from . import __version__, lab
     from .check_record import ProgramCheck
     from .numba_device import hook
@@ -144,8 +163,9 @@ def _check_program(path: str, arguments: Sequence[str], view: _View, launches: L
     entries = find_entries(view.suppress)
     error = ""
     try:
-        with hook.lent(launches.model), lab.watching(launches.make):
-            status = run_script(path, arguments, apart=view.json)
+        words_apart = redirect_stdout(sys.stderr) if view.json else nullcontext()
+        with words_apart, hook.lent(launches.model), lab.watching(launches.make):
+            status = run_script(words[0], words[1:]) if module is None else run_module(module, words)
     except WarpglassError as problem:
         if not launches.begun:
             raise
@@ -154,8 +174,8 @@ def _check_program(path: str, arguments: Sequence[str], view: _View, launches: L
         error, status = "interrupted", INTERRUPTED
     checks, notes = suppress(launches.checks(), entries)
     found = ProgramCheck(
-        program=path,
-        arguments=tuple(arguments),
+        program=words[0] if module is None else f"-m {module}",
+        arguments=tuple(words[1:] if module is None else words),
         status=status,
         error=error,
         checks=tuple(checks),

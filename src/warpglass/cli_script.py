@@ -12,7 +12,6 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -53,19 +52,24 @@ def is_script(target: str) -> bool:
 
 def run_module(name: str, arguments: Sequence[str]) -> int:
     """Run a module as `python -m name arguments` would and return its exit status."""
+
+    def program() -> None:
+        if not _can_run(name):
+            raise ArgumentError(f"no module {name}, or a package that cannot be run")
+        runpy.run_module(name, run_name="__main__", alter_sys=True)
+
+    return _run([name, *arguments], str(Path.cwd()), program)
+
+
+def _can_run(name: str) -> bool:
+    """Whether there is a module of this name, or a package with a program."""
     try:
         found = importlib.util.find_spec(name)
         if found is not None and found.submodule_search_locations is not None:
             found = importlib.util.find_spec(f"{name}.__main__")
     except ImportError:
-        found = None
-    if found is None:
-        raise ArgumentError(f"no module {name}, or a package that cannot be run")
-    return _run(
-        [name, *arguments],
-        str(Path.cwd()),
-        lambda: runpy.run_module(name, run_name="__main__", alter_sys=True),
-    )
+        return False
+    return found is not None
 
 
 def refuse_launch_options(options: Mapping[str, object]) -> None:
@@ -75,16 +79,12 @@ def refuse_launch_options(options: Mapping[str, object]) -> None:
         raise ArgumentError(f"{given[0]} belongs to FILE:KERNEL; a program makes its own launches")
 
 
-def run_script(path: str, arguments: Sequence[str], *, apart: bool = False) -> int:
-    """Run a Python program as `python path arguments` would and return its exit status.
-
-    With `apart` what it prints goes to standard error, so that standard output is ours.
-    """
+def run_script(path: str, arguments: Sequence[str]) -> int:
+    """Run a Python program as `python path arguments` would and return its exit status."""
     if not Path(path).is_file():
         raise ArgumentError(f"no file {path}")
     folder = str(Path(path).resolve().parent)
-    with redirect_stdout(sys.stderr) if apart else nullcontext():
-        return _run([path, *arguments], folder, lambda: runpy.run_path(path, run_name="__main__"))
+    return _run([path, *arguments], folder, lambda: runpy.run_path(path, run_name="__main__"))
 
 
 def _run(words: list[str], folder: str, program: Callable[[], object]) -> int:
