@@ -1,9 +1,15 @@
-"""The baseline: NumPy's dot product on the CPU."""
+"""The baseline: NumPy on the CPU multiplies the arrays and adds up the products.
+
+NumPy adds pairwise: 128 elements at a time in eight sums, then these as a tree. So an element goes through its
+product's rounding, at most 25 additions within its 128, and one for each level of the tree.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
 
 from warpglass.ladders.problem import Case
 from warpglass.ladders.rung import Rung
@@ -11,7 +17,7 @@ from warpglass.ladders.rung import Rung
 
 def on_host(case: Case, arrays: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return x . y."""
-    return {"dot": arrays["x"] @ arrays["y"]}
+    return {"dot": np.add.reduce(arrays["x"] * arrays["y"], dtype=case.dtype)}
 
 
 RUNG = Rung(
@@ -20,5 +26,5 @@ RUNG = Rung(
     explanation=__doc__ or "",
     follows=None,
     host=on_host,
-    depth=lambda case, block: max(1, case.size),
+    depth=lambda case, block: 27 + case.size.bit_length(),
 )
