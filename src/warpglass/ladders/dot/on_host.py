@@ -1,7 +1,7 @@
 """The baseline: NumPy on the CPU multiplies the arrays and adds up the products.
 
-NumPy adds pairwise: 128 elements at a time in eight sums, then these as a tree. So an element goes through its
-product's rounding, at most 25 additions within its 128, and one for each level of the tree.
+NumPy adds pairwise: 128 elements at a time in eight sums, then these as a tree. So an element goes through
+its product's rounding, at most 25 additions within its 128, and one for each level of the tree.
 """
 
 from __future__ import annotations
