@@ -17,7 +17,7 @@ from pathlib import Path
 
 from ..codegen import KernelCode, Promises, Shape, Symbols, generate, host_key
 from ..program import Program
-from ..source.cache import Cache, digest, versions
+from ..source.cache import Cache, digest
 
 _CACHE = Cache("code")
 _MAKERS = ("codegen", "isa", "program", "ptx")  # the folders of this package on which generated code depends
@@ -59,8 +59,11 @@ def known(
 
 @lru_cache(maxsize=1)
 def _generator() -> str:
-    """What stands for the generator: this package's version and files, the host and Python."""
+    """What stands for the generator: this package's files, the host and Python."""
     root = Path(__file__).resolve().parents[1]
     files = sorted(path for folder in _MAKERS for path in (root / folder).glob("**/*.py"))
-    states = [(str(path.relative_to(root)), (at := path.stat()).st_size, at.st_mtime_ns) for path in files]
-    return digest(versions("warpglass") or "", host_key(), sys.version, repr(states))
+    states = [
+        (str(path.relative_to(root)), (at := path.stat()).st_size, at.st_mtime_ns, at.st_ctime_ns)
+        for path in files
+    ]
+    return digest(host_key(), sys.version, repr(states))

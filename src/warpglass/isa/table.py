@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from ..ptx import tree
@@ -169,11 +170,17 @@ def exclusion(instruction: tree.Instruction) -> str | None:
 
 def _candidates(instruction: tree.Instruction) -> Iterator[tuple[Match, str | None]]:
     """The rows whose notation an instruction has, and what they exclude of it."""
-    for candidate in ROWS.get(instruction.opcode, ()):
-        values = candidate.pattern.match_modifiers(instruction.modifiers)
-        if values is not None and candidate.pattern.fits_operands(instruction.operands, values):
+    for candidate, values in _rows_with(instruction.opcode, instruction.modifiers):
+        if candidate.pattern.fits_operands(instruction.operands, values):
             reason = candidate.excludes(values) if candidate.excludes else None
             yield Match(candidate, instruction, values), reason
+
+
+@lru_cache(maxsize=1 << 12)
+def _rows_with(opcode: str, modifiers: tuple[str, ...]) -> tuple[tuple[Row, dict[str, str]], ...]:
+    """The rows of an opcode that have all of the modifiers, with their values."""
+    found = [(row, row.pattern.match_modifiers(modifiers)) for row in ROWS.get(opcode, ())]
+    return tuple((row, values) for row, values in found if values is not None)
 
 
 def known_forms(instruction: tree.Instruction) -> tuple[str, ...]:
