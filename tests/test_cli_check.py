@@ -365,7 +365,7 @@ wg.compile(text, "fresh")[1, 1]()
     assert process.returncode == 1, error
     check, fresh = json.loads(output)["checks"]
     assert error.endswith("1.0\n")
-    assert (check["site"], fresh["kernel"]) == ("scan.py:14", "fresh")
+    assert (check["kernel"], check["site"], fresh["kernel"]) == ("scan", "scan.py:14", "fresh")
     (finding,) = check["findings"]
     assert finding["kind"] == "shared-race"
     assert {finding["source"]["line"], finding["other_source"]["line"]} == {10, 11}

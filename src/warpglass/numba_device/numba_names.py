@@ -44,6 +44,8 @@ def plain_name(entry: str) -> str:
 def arguments_of(entry: Function) -> tuple[Argument, ...] | None:
     """The arguments of a kernel that numba has compiled; None where its name does not say."""
     parts, types = _split(entry.name)
+    if _ARRAY.search(types) is None and not _NAMESPACED.match(entry.name):
+        return None  # C++ mangles functions of scalars likewise
     found: list[Argument] = []
     while parts and types:
         array = _ARRAY.match(types)
@@ -78,10 +80,14 @@ def _dtype(code: str) -> np.dtype | None:
 
 
 def _split(entry: str) -> tuple[list[str], str]:
-    """The parts of a nested name, without their tags, and what follows it; ([], "") for other names."""
+    """The parts of a name, without their tags, and what follows it; ([], "") for what is not mangled."""
     match = _NAMESPACED.fullmatch(entry)
-    if match is None:
-        return [], ""
+    if match is None:  # of a function of the program itself, which is in no module: `_Z4scan5Array...`
+        plain = re.match(r"_Z(\d+)", entry)
+        if plain is None or len(entry) < plain.end() + int(plain[1]):
+            return [], ""
+        end = plain.end() + int(plain[1])
+        return [entry[plain.end() : end]], entry[end:]
     rest, parts = match["rest"], list[str]()
     while rest and rest[0] != "E":
         tag = rest[0] == "B"
