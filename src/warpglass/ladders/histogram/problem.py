@@ -75,7 +75,19 @@ def few_blocks(case: Case, block: int, copies: int = 1) -> Shape:
 
 
 def _bincount(library: Any, case: Case, arrays: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {"counts": library.bincount(arrays["x"], minlength=BINS[case.question.table])}
+    """A library counts what is no bin by making one, or refuses it: such keys are taken out first."""
+    x, bins = arrays["x"], BINS[case.question.table]
+    if case.question.data == "outside":
+        x = x[(x >= 0) & (x < bins)]
+    return {"counts": library.bincount(x, minlength=bins)}
+
+
+def _torch_bincount(torch: Any, case: Case, arrays: Mapping[str, Any]) -> Mapping[str, Any]:
+    """PyTorch computes with bytes and signed integers; the wider unsigned ones it only converts."""
+    x = arrays["x"]
+    if x.dtype in (torch.uint16, torch.uint32):
+        x = x.to(torch.int64)
+    return _bincount(torch, case, {"x": x})
 
 
 PROBLEM = Problem(
@@ -90,5 +102,5 @@ PROBLEM = Problem(
     make=make_case,
     signature=("x", "counts", "n", "bins"),
     shape=one_thread_each,
-    peers=(Peer("cupy", "bincount", _bincount), Peer("torch", "bincount", _bincount)),
+    peers=(Peer("cupy", "bincount", _bincount), Peer("torch", "bincount", _torch_bincount)),
 )

@@ -10,10 +10,11 @@ All rungs do some n^2 / 2 comparisons, the host's and the blocks' alike, so a be
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
-from ..problem import Array, Case, Expected, Problem, Question, Table
+from ..problem import Array, Case, Expected, Peer, Problem, Question, Table
 from ..rung import Shape
 
 
@@ -66,6 +67,20 @@ def span_shape(case: Case, block: int) -> Shape:
     return Shape(max(1, -(-case.size // span)), block, span * case.dtype.itemsize)
 
 
+def _sort(library: Any, case: Case, arrays: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"x": library.sort(arrays["x"])}
+
+
+def _torch_sort(torch: Any, case: Case, arrays: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"x": torch.sort(arrays["x"]).values}
+
+
+PEERS = (
+    Peer("numpy", "sort", _sort, "oddeven_sort"),
+    Peer("cupy", "sort", _sort, "oddeven_sort"),
+    Peer("torch", "sort", _torch_sort, "oddeven_sort", kinds="fi"),
+)
+
 PROBLEM = Problem(
     name="oddeven_sort",
     title="Bubble sort made parallel: odd-even transposition, on the host, in one block, in many",
@@ -80,4 +95,5 @@ PROBLEM = Problem(
     shape=span_shape,
     largest=2**24,
     work=lambda n: float(n) ** 2,
+    peers=PEERS,
 )

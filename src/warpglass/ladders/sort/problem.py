@@ -93,5 +93,5 @@ PROBLEM = Problem(
     signature=("x", "n"),
     shape=span_shape,
     largest=2**30,
-    peers=(Peer("cupy", "sort", _sort, "sort"), Peer("torch", "sort", _torch_sort, "sort")),
+    peers=(Peer("cupy", "sort", _sort, "sort"), Peer("torch", "sort", _torch_sort, "sort", kinds="fi")),
 )
