@@ -26,6 +26,7 @@ from . import layout, native
 from .copies import EVERY_GROUP
 from .fast import DECLARATIONS, Seen, Test
 from .fast_any import any_test
+from .fast_mixed import put_stamp
 from .fast_run import run_test
 from .uses import deciding_updates, uses_of_loads
 
@@ -325,6 +326,8 @@ class DetectorProbe(Probe):
             seen = Seen(test, self.state, self.functions, self._addresses)
             texts.append(run_test(seen) if test.run else any_test(seen))
             declarations |= DECLARATIONS | seen.b.declarations
+        if texts:
+            texts.append(put_stamp(self.functions["mix"]))
         return "".join(texts)
 
     def epoch(self, time: int, state: np.ndarray) -> int | None:

@@ -16,6 +16,7 @@ from . import layout
 
 DECLARATIONS = frozenset(
     {
+        "declare i8 @llvm.cttz.i8(i8, i1)",
         "declare <32 x i64> @llvm.masked.gather.v32i64.v32p0(<32 x ptr>, <32 x i1>, <32 x i64>)",
         "declare void @llvm.masked.scatter.v32i64.v32p0(<32 x i64>, <32 x ptr>, <32 x i1>)",
     }
@@ -234,3 +235,30 @@ define internal void @{seen.test.name}(
 {body}
 }}
 """
+
+
+# ---------------------------------------------------------------------------------------- lines
+def word_at(seen: Seen, which: int) -> str:
+    """The address of the word of a kind that the line has which a run is at."""
+    return seen.b.value(f"add i64 {seen.of_region(which)}, %at")
+
+
+def is_palette(seen: Seen, word: str) -> str:
+    """Whether a line's word is that of a palette."""
+    b = seen.b
+    marked = b.value(f"icmp ne i64 {b.value(f'and i64 {word}, {layout.PALETTE}')}, 0")
+    return seen.both(marked, b.value(f"icmp slt i64 {word}, 0"))
+
+
+def is_wide(seen: Seen, word: str) -> str:
+    """Whether a line's word is that of a stamp for each place."""
+    b = seen.b
+    unmarked = b.value(f"icmp eq i64 {b.value(f'and i64 {word}, {layout.PALETTE}')}, 0")
+    return seen.both(unmarked, b.value(f"icmp slt i64 {word}, 0"))
+
+
+def note_more(seen: Seen, what: str) -> None:
+    """Note in the region's row that READS are not all."""
+    b = seen.b
+    before = seen.of_region(layout.MORE_READS)
+    b.store("i64", b.value(f"or i64 {before}, {what}"), b.offset("%row", 8 * layout.MORE_READS))

@@ -69,12 +69,15 @@ def _stamps(seen: Seen, which: int, *, own: bool) -> tuple[str, str]:
     words_at = b.value(f"add {WHOLE} {seen.splat(seen.of_region(which))}, %ats")
     before = _gather(seen, words_at, "%lanes", "zeroinitializer")
     shared = b.value(f"icmp sge {WHOLE} {before}, zeroinitializer")
-    if not own:  # but whole lines of accesses of another size are seldom
+    bits = b.value(f"trunc {WHOLE} {before} to <32 x i1>")
+    mixed = b.value(f"and <32 x i1> {b.value(f'xor <32 x i1> {shared}, splat (i1 true)')}, {bits}")
+    if not own:  # whole lines of accesses of another size are seldom
         code = b.value(f"and {WHOLE} {before}, splat (i64 {layout.LANE_MASK})")
         limit = layout.EACH_LANE << layout.LANE_SHIFT
         unlike = b.value(f"icmp ugt {WHOLE} {code}, splat (i64 {limit})")
         shared = b.value(f"and <32 x i1> {shared}, {unlike}")
-    todo = b.value(f"and i32 {b.mask_bits(shared)}, %mask")
+    todo = b.mask_bits(b.value(f"or <32 x i1> {shared}, {mixed}"))
+    todo = b.value(f"and i32 {todo}, %mask")
     here = b.label("here")
     b.jump(here)
     b.place(here)

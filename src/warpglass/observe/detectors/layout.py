@@ -7,6 +7,10 @@ A **stamp** says who accessed a place when: from the highest bit, the block's pl
 plus one, the warp's time, its number (5 bits), the lane (5), the place in the program (11) and the strength
 of the access (2). A warp's time grows whenever it synchronises, so of one block's stamps all below `FLOORS`
 are ordered before everything that a warp does now: the test that most accesses pass is one comparison.
+
+Stamps of memory stand by **line**, 32 places side by side, which a warp likes to access at once. A line has
+one word: 0 where nobody came; one stamp for all of its places, in which a code stands for the lane; or,
+negative, the address of a **palette**, a few stamps and which of them each place has, or of 32 stamps.
 """
 
 from __future__ import annotations
@@ -30,7 +34,14 @@ LINE_SHIFT = 5  # log2 of its places
 LINE = 1 << LINE_SHIFT
 EACH_LANE = 1  # the code of a line whose places belong to one lane each
 LANE_MASK = (1 << LANE_BITS) - 1 << LANE_SHIFT
-ADDRESS_MASK = (1 << 63) - 1  # of a negative word
+ADDRESS_MASK = (1 << 63) - 2  # of a negative word
+# A palette, told by the lowest bit of the line's word, has stamps without lanes from number 1 on (in place of
+# number 0 stands how many numbers are taken) and a byte for each place: its stamp's number and lane, or 0.
+PALETTE = 1
+ENTRIES = 8
+ENTRY_SHIFT = LANE_BITS  # in a place's byte
+ENTRY_BYTES = 8 * ENTRIES
+PALETTE_BYTES = ENTRY_BYTES + LINE
 
 # ---------------------------------------------------------------------------------------- a worker's state
 TAG = 0  # the stamp of the block under way at time 0
@@ -55,6 +66,7 @@ SHARED_SIZE = 19  # 0 where nobody asks
 ROOM = 20  # address of unused memory for stamps
 ROOM_END = 21
 FETCH = 22  # address of the function that brings more
+SPARE = 25  # address of a palette that is free, which begins with the address of the next; 0: there is none
 GATE = 23  # the stamp of the warp that came first to the barrier of the block under way
 STEPS = 15  # mask of the bits of a time that count what a warp does between two barriers
 TIMES = 64  # by warp: its time

@@ -1,7 +1,8 @@
-"""Lines of shadow memory: one word for 32 places, or a stamp for each (layout.py says what words mean).
+"""Lines of shadow memory: one word for 32 places, a palette, or a stamp for each (words: see layout.py).
 
-Compiled by numba. A line becomes 32 stamps when a place of it gets one that the others do not have; it stays
-so, and its stamps stay where they are.
+Compiled by numba. A line gets a palette when a place of it gets a stamp that the others do not have, and 32
+stamps when the palette is full or when lanes of one instruction are scattered over lines (fast_any.py). Those
+stay where they are.
 """
 
 from __future__ import annotations
@@ -12,19 +13,26 @@ from numba import njit
 
 from .layout import (
     ADDRESS_MASK,
+    ENTRIES,
+    ENTRY_BYTES,
+    ENTRY_SHIFT,
     FETCH,
     LANE_MASK,
     LANE_SHIFT,
     LANES,
     LINE,
     LINE_SHIFT,
+    PALETTE,
+    PALETTE_BYTES,
     ROOM,
     ROOM_END,
+    SPARE,
 )
-from .machine import ask, load, store
+from .machine import ask, load, load_byte, store, store_byte
 from .recorder import word
 
 _STAMP = 8  # bytes
+_NEGATIVE = -1 << 63
 
 
 @njit(cache=True, forceinline=True)
@@ -34,42 +42,109 @@ def line_of(region: Any, which: Any, place: Any) -> Any:
 
 
 @njit(cache=True)
-def of_whole(line: Any, number: Any) -> Any:
-    """What a whole line's stamp says of one of its places."""
-    if line == 0:
-        return 0
+def _lane_of_whole(line: Any, number: Any) -> Any:
+    """The lane that a whole line's stamp gives one of its places."""
     code = (line >> LANE_SHIFT) & (LANES - 1)
     log = 0
     while code >> (log + 1) != 0:
         log += 1
-    lane = ((code - (1 << log)) * LINE + number) >> log
-    return (line & ~LANE_MASK) | lane << LANE_SHIFT
+    return ((code - (1 << log)) * LINE + number) >> log
+
+
+@njit(cache=True)
+def _stamp_in(line: Any, number: Any) -> Any:
+    """What a line's word says of one of its places."""
+    if line > 0:
+        return (line & ~LANE_MASK) | _lane_of_whole(line, number) << LANE_SHIFT
+    if line == 0:
+        return 0
+    room = line & ADDRESS_MASK
+    if line & PALETTE == 0:
+        return load(room + _STAMP * number)
+    byte = load_byte(room + ENTRY_BYTES + number)
+    if byte == 0:
+        return 0
+    return load(room + 8 * (byte >> ENTRY_SHIFT)) | (byte & (LANES - 1)) << LANE_SHIFT
 
 
 @njit(cache=True, forceinline=True)
 def stamp_at(region: Any, which: Any, place: Any) -> Any:
     """A place's stamp."""
-    line, number = load(line_of(region, which, place)), place & (LINE - 1)
-    if line < 0:
-        return load((line & ADDRESS_MASK) + _STAMP * number)
-    return 0 if line == 0 else of_whole(line, number)
+    line = load(line_of(region, which, place))
+    return 0 if line == 0 else _stamp_in(line, place & (LINE - 1))
+
+
+@njit(cache=True)
+def _take(S: Any, size: Any) -> Any:
+    """Memory for stamps: so many bytes."""
+    room = word(S, ROOM)
+    if room + size > word(S, ROOM_END):
+        ask(word(S, FETCH), S, 0, 0)
+        room = word(S, ROOM)
+    store(S + 8 * ROOM, room + size)
+    return room
 
 
 @njit(cache=True)
 def spread(S: Any, at: Any) -> Any:
     """Give each place of the line whose word is at an address a stamp of its own; returns where they are."""
     line = load(at)
-    if line < 0:
+    if line < 0 and line & PALETTE == 0:
         return line & ADDRESS_MASK
-    room = word(S, ROOM)
-    if room + LINE * _STAMP > word(S, ROOM_END):
-        ask(word(S, FETCH), S, 0, 0)
-        room = word(S, ROOM)
-    store(S + 8 * ROOM, room + LINE * _STAMP)
+    room = _take(S, LINE * _STAMP)
     for number in range(LINE):
-        store(room + _STAMP * number, of_whole(line, number))
-    store(at, room | ~ADDRESS_MASK)
+        store(room + _STAMP * number, _stamp_in(line, number))
+    store(at, room | _NEGATIVE)
+    if line < 0:
+        store(line & ADDRESS_MASK, word(S, SPARE))
+        store(S + 8 * SPARE, line & ADDRESS_MASK)
     return room
+
+
+@njit(cache=True)
+def mix(S: Any, at: Any) -> None:
+    """Give the line whose word is at an address a palette with a number left, or 32 stamps."""
+    line = load(at)
+    if line >= 0:
+        room = word(S, SPARE)
+        if room != 0:
+            store(S + 8 * SPARE, load(room))
+        else:
+            room = _take(S, PALETTE_BYTES)
+        for entry in range(ENTRIES):
+            store(room + 8 * entry, 0)
+        store(room, 1 if line == 0 else 2)
+        store(room + 8, line & ~LANE_MASK)
+        for number in range(LINE):
+            byte = 0 if line == 0 else 1 << ENTRY_SHIFT | _lane_of_whole(line, number)
+            store_byte(room + ENTRY_BYTES + number, byte)
+        store(at, room | _NEGATIVE | PALETTE)
+    elif line & PALETTE != 0 and load(line & ADDRESS_MASK) == ENTRIES:
+        _drop_unused(line & ADDRESS_MASK)
+        if load(line & ADDRESS_MASK) == ENTRIES:
+            spread(S, at)
+
+
+@njit(cache=True)
+def _drop_unused(room: Any) -> None:
+    """Leave those stamps in a palette that places have, in their order."""
+    used = 0
+    for number in range(LINE):
+        used |= 1 << (load_byte(room + ENTRY_BYTES + number) >> ENTRY_SHIFT)
+    count = 1
+    for entry in range(1, ENTRIES):
+        if (used >> entry) & 1 == 0:
+            continue
+        if entry != count:
+            store(room + 8 * count, load(room + 8 * entry))
+            for number in range(LINE):
+                byte = load_byte(room + ENTRY_BYTES + number)
+                if byte >> ENTRY_SHIFT == entry:
+                    store_byte(room + ENTRY_BYTES + number, count << ENTRY_SHIFT | byte & (LANES - 1))
+        count += 1
+    for entry in range(count, ENTRIES):
+        store(room + 8 * entry, 0)
+    store(room, count)
 
 
 @njit(cache=True, forceinline=True)
@@ -78,11 +153,33 @@ def where(S: Any, region: Any, which: Any, place: Any) -> Any:
     return spread(S, line_of(region, which, place)) + _STAMP * (place & (LINE - 1))
 
 
+@njit(cache=True)
+def _put(S: Any, at: Any, number: Any, stamp: Any) -> None:
+    bare = stamp & ~LANE_MASK
+    mix(S, at)
+    line = load(at)
+    room = line & ADDRESS_MASK
+    if line & PALETTE == 0:
+        store(room + _STAMP * number, stamp)
+        return
+    if stamp == 0:
+        store_byte(room + ENTRY_BYTES + number, 0)
+        return
+    count = load(room)
+    entry = 1
+    while entry < count and load(room + 8 * entry) != bare:
+        entry += 1
+    if entry == count:
+        store(room + 8 * entry, bare)
+        store(room, count + 1)
+    store_byte(room + ENTRY_BYTES + number, entry << ENTRY_SHIFT | (stamp >> LANE_SHIFT) & (LANES - 1))
+
+
 @njit(cache=True, forceinline=True)
 def put(S: Any, region: Any, which: Any, place: Any, stamp: Any) -> None:
     """Set a place's stamp."""
     if stamp_at(region, which, place) != stamp:
-        store(where(S, region, which, place), stamp)
+        _put(S, line_of(region, which, place), place & (LINE - 1), stamp)
 
 
 @njit(cache=True)

@@ -48,7 +48,7 @@ class Memory:
         scene = begun.scene
         self._keep: list[np.ndarray] = []
         self._words: list[np.ndarray] = []  # of lines
-        self._slabs: list[np.ndarray] = []  # rows are the stamps of a line
+        self._slabs: list[np.ndarray] = []  # bytes, for palettes and stamps of lines
         self._fetch = ctypes.CFUNCTYPE(*[ctypes.c_int64] * 4)(self._add_slab)
         self.findings = np.zeros((layout.FINDING_SLOTS, layout.FINDING_WORDS), np.int64)
         blocks = scene.launch.grid[0] * scene.launch.grid[1] * scene.launch.grid[2]
@@ -108,10 +108,14 @@ class Memory:
         address = int(self.arrays[allocation][which])
         words = next(one for one in self._words if one.ctypes.data == address)
         found = np.repeat((words > 0)[:, None], layout.LINE, axis=1)
+        mixed = words & layout.PALETTE != 0
         for slab in self._slabs:
             first = (words & layout.ADDRESS_MASK) - slab.ctypes.data
             inside = (words < 0) & (first >= 0) & (first < slab.nbytes)
-            found[inside] = slab[first[inside] // slab.strides[0]] != 0
+            for chosen, start, itemsize in ((mixed, layout.ENTRY_BYTES, 1), (~mixed, 0, 8)):
+                lines = inside & chosen
+                at = first[lines, None] + (start + np.arange(layout.LINE * itemsize))
+                found[lines] = slab[at].reshape(-1, layout.LINE, itemsize).any(axis=2)
         return found.ravel()
 
     @property
@@ -123,7 +127,7 @@ class Memory:
 
     def _add_slab(self, address: int, _: int, __: int) -> int:
         """Bring memory for stamps to the worker whose state is at an address."""
-        slab = np.empty((_SLAB // (8 * layout.LINE), layout.LINE), np.int64)
+        slab = np.empty(_SLAB, np.uint8)
         self._slabs.append(slab)
         state = next(one for one in self.states if one.ctypes.data == address)
         state[layout.ROOM] = slab.ctypes.data

@@ -25,6 +25,7 @@ _FUNCTIONS: dict[str, tuple[Any, int]] = {
     "follow": (undefined.follow, 6),
     "report_absent": (orders.report_absent, 1),
     "settle": (orders.settle, 2),
+    "mix": (lines.mix, 2),
     "spread": (lines.spread_line, 2),
     "spread_lanes": (lines.spread_lanes, 3),
 }
