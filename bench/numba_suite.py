@@ -29,6 +29,8 @@ from typing import Any
 GROUPS = ("cudapy", "cudadrv", "doc_examples")
 FOLDER = Path(__file__).parent.parent / "build" / "numba_suite"
 STARTED, PASSED = "started", "passed"
+STICKY = ("CUDA_ERROR_ILLEGAL_ADDRESS", "CUDA_ERROR_MISALIGNED_ADDRESS", "CUDA_ERROR_LAUNCH_FAILED")
+BROKEN = 75  # exit status of a process whose device is broken
 
 
 # ---------------------------------------------------------------------------------------- one module
@@ -55,6 +57,8 @@ class Recorder(unittest.TestResult):
     def stopTest(self, test: Any) -> None:
         super().stopTest(test)
         self._write(test, self._outcome, self._why)
+        if any(name in self._why for name in STICKY):  # the device refuses all work from here on
+            os._exit(BROKEN)
 
     def _failed(self, outcome: str, error: Any) -> None:
         self._outcome, self._why = outcome, "".join(traceback.format_exception(*error))[-6000:]

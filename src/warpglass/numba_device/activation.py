@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import os
 
 from .. import devices
 from ..errors import ArgumentError
@@ -37,6 +38,8 @@ def activate(model: str = "h100") -> VirtualDevice:
         raise ArgumentError(f"the virtual device cannot be switched on here: {problem}") from None
     _state.update(device=device, library=library)
     atexit.register(library.close)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=device.after_fork)
     path = find_nvjitlink()
     if path is not None:
         linker = NvJitLink(path)

@@ -21,7 +21,16 @@ if TYPE_CHECKING:
 
 # How C passes a parameter. An Address is a pointer of the host, a Device one of the device.
 Address = Device = Handle = Size = UInt = Int = Byte = Short = Real = int
-_PASSED = {
+
+
+class IpcHandle(ctypes.Structure):
+    """CUipcMemHandle, which is passed by value."""
+
+    _fields_ = [("reserved", ctypes.c_ubyte * 64)]
+
+
+_PASSED: dict[str, Any] = {
+    "IpcHandle": IpcHandle,
     "Address": ctypes.c_uint64,
     "Device": ctypes.c_uint64,
     "Handle": ctypes.c_uint64,
@@ -95,6 +104,8 @@ class Call:
 
         def called(*arguments: int) -> int:
             try:
+                if device.forked:
+                    return Result.NOT_INITIALIZED
                 if not anywhere:
                     device.check()
                 function(device, *arguments)

@@ -60,6 +60,7 @@ class VirtualDevice:
         self.run: Runner = partial(lab.carry_out, self.backend)
         self.memory = DeviceMemory(int(model.memory_gb * 1e9))
         self.initialized = False
+        self.forked = False  # in a process that was forked off one that had initialised the driver
         self.primary: int | None = None  # the handle of the primary context
         self.primary_users = 0
         self.primary_flags = 0
@@ -70,6 +71,10 @@ class VirtualDevice:
         self._numbers = itertools.count(_FIRST_HANDLE, _HANDLE_STEP)
         self._objects: dict[int, Any] = {}
         self._stacks: dict[int, list[int]] = {}  # of contexts, by thread
+
+    def after_fork(self) -> None:
+        """As with CUDA, a forked process cannot go on with what its parent has begun."""
+        self.forked = self.initialized
 
     # ------------------------------------------------------------------------------------ handles
     def add(self, thing: object) -> int:

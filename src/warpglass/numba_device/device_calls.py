@@ -152,6 +152,13 @@ def cuInit(device: VirtualDevice, flags: UInt) -> None:
 
 
 @call_anywhere
+def cuGetExportTable(device: VirtualDevice, table: Address, key: Address) -> None:
+    """NVIDIA's compilers ask for undocumented tables, and do without."""
+    put(table, 0)
+    raise Refusal(Result.NOT_FOUND)
+
+
+@call_anywhere
 def cuDriverGetVersion(device: VirtualDevice, version: Address) -> None:
     put_int(version, DRIVER_VERSION)
 

@@ -63,6 +63,11 @@ class _Link:
         """Whether the program itself asks for PTX."""
         return b"-ptx" in self.options
 
+    @property
+    def optimises(self) -> bool:
+        """Whether LTO-IR is to become machine code, by way of PTX."""
+        return b"-lto" in self.options and not self.wants_ptx
+
 
 class NvJitLink:
     """NVIDIA's linker, with ours before it."""
@@ -119,11 +124,11 @@ class NvJitLink:
     def _create(self, place: int, count: int, options: int) -> int:
         given = list((ctypes.c_char_p * count).from_address(options)) if count else []
         texts = [text for text in given if text is not None]
-        early = [*texts, b"-ptx"] if b"-lto" in texts and b"-ptx" not in texts else texts
-        status, handle = self._open(early)
+        one = _Link(texts, 0)
+        status, one.handle = self._open([*texts, b"-ptx"] if one.optimises else texts)
         if status == _SUCCESS:
-            self._links[handle] = _Link(texts, handle)
-            ctypes.c_uint64.from_address(place).value = handle
+            self._links[one.handle] = one
+            ctypes.c_uint64.from_address(place).value = one.handle
         return status
 
     def _destroy(self, place: int) -> int:
@@ -147,21 +152,24 @@ class NvJitLink:
     def _add(self, handle: int, one: _Input) -> int:
         if one.kind == _ANY and one.data[:4] == b"\x7fELF":
             one.kind = _CUBIN
-        self._links[handle].inputs.append(one)
-        return self._give(handle, one)
+        link = self._links[handle]
+        link.inputs.append(one)
+        # Asked for PTX, the linker refuses what takes no part in optimisation.
+        return self._give(handle, one) if one.kind == _LTOIR or not link.optimises else _SUCCESS
 
     def _complete(self, handle: int) -> int:
         one = self._links[handle]
-        status = self._call("nvJitLinkComplete", _H(handle))
-        if status != _SUCCESS or one.wants_ptx:
-            return status
-        if b"-lto" in one.options:
-            optimised = self._result(handle, "Ptx")
+        optimised = b""
+        if not one.optimises or any(given.kind == _LTOIR for given in one.inputs):
+            status = self._call("nvJitLinkComplete", _H(handle))
+            if status != _SUCCESS or one.wants_ptx:
+                return status
+        if one.optimises:
+            if any(given.kind == _LTOIR for given in one.inputs):
+                optimised = self._result(handle, "Ptx")
             status = self._assemble(one, optimised)
             if status != _SUCCESS:
                 return status
-        else:
-            optimised = b""
         cubin = self._result(one.handle, "Cubin")
         text = _linked_ptx(one, optimised)
         one.cubin = with_ptx(cubin, text) if text else cubin

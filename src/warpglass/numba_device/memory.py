@@ -8,8 +8,10 @@ registered and managed memory has one address for host and kernels, as with unif
 from __future__ import annotations
 
 import ctypes
+import mmap
+import os
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +32,8 @@ _REMEMBERED = 1000  # freed allocations whose place is kept for messages
 class Block:
     """One allocation: its address for kernels, its size, and where it lies on the host.
 
-    `kind` is "device", "host" (pinned by us), "registered" (the program's, pinned later) or "managed".
+    `kind` is "device", "host" (pinned by us), "registered" (the program's, pinned later), "managed", or "ipc"
+    (another process's).
     """
 
     base: int
@@ -44,6 +47,20 @@ class Block:
     def placed(self) -> Placed:
         """The allocation as the engine describes it."""
         return Placed(Allocation(f"allocation {self.number}", self.host, self.size, False, None), self.base)
+
+
+class Shared:
+    """Memory of an open file, mapped so that every process that maps it sees the same."""
+
+    def __init__(self, file: int, size: int):
+        if os.fstat(file).st_size == 0:
+            os.ftruncate(file, size)
+        self.file = file
+        self._map = mmap.mmap(file, size)
+        self.host = ctypes.addressof(ctypes.c_uint8.from_buffer(self._map))
+
+    def __del__(self) -> None:
+        os.close(self.file)
 
 
 class DeviceMemory:
@@ -84,6 +101,25 @@ class DeviceMemory:
             raise Refusal(Result.HOST_MEMORY_ALREADY_REGISTERED)
         return self._insert(Block(host, size, host, "registered", self._number()))
 
+    def share(self, address: int) -> tuple[Block, Shared]:
+        """Move an allocation to memory that other processes can map; its address stays."""
+        block = self.find(address)
+        if block is None or block.kind != "device":
+            raise Refusal(Result.INVALID_VALUE, f"no memory of the device is at {address:#x}")
+        if isinstance(block.keep, Shared):
+            return block, block.keep
+        shared = Shared(os.memfd_create("warpglass-ipc", os.MFD_CLOEXEC), block.size)
+        copy(shared.host, block.host, block.size)
+        moved = replace(block, host=shared.host, keep=shared)
+        self._blocks[self._blocks.index(block)] = moved
+        self._laid = None
+        return moved, shared
+
+    def import_shared(self, file: int, size: int) -> Block:
+        """Memory that another process shares, at an address of our own."""
+        shared = Shared(file, size)
+        return self._insert(Block(self._place(size), size, shared.host, "ipc", self._number(), shared))
+
     def release(self, base: int, kinds: tuple[str, ...]) -> None:
         """Free an allocation of one of these kinds by its address."""
         block = self.find(base)
@@ -91,7 +127,7 @@ class DeviceMemory:
             raise Refusal(Result.INVALID_VALUE, f"no memory of kind {' or '.join(kinds)} starts at {base:#x}")
         self._blocks.remove(block)
         self._laid = None
-        if block.kind != "registered":
+        if block.kind not in ("registered", "ipc"):
             self._used -= block.size
         self.freed = [*self.freed[-_REMEMBERED:], Block(base, block.size, 0, block.kind, block.number)]
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import os
+import struct
 from dataclasses import dataclass, field
 
 from .calls import (
@@ -11,6 +13,7 @@ from .calls import (
     Device,
     Handle,
     Int,
+    IpcHandle,
     Refusal,
     Result,
     Short,
@@ -118,6 +121,40 @@ def cuMemGetAddressRange(device: VirtualDevice, base: Address, size: Address, ad
         raise Refusal(Result.NOT_FOUND)
     put(base, block.base)
     put(size, block.size)
+
+
+# ---------------------------------------------------------------------------------------- other processes
+_HANDLE = struct.Struct("<16sqqQ")  # of 64 bytes: a mark, process, file and size
+_MARK = b"warpglass-ipc-1"
+
+
+@call
+def cuIpcGetMemHandle(device: VirtualDevice, handle: Address, address: Device) -> None:
+    block, shared = device.memory.share(address)
+    content = _HANDLE.pack(_MARK, os.getpid(), shared.file, block.size).ljust(64, b"\0")
+    ctypes.memmove(handle, content, 64)
+
+
+@call
+def cuIpcCloseMemHandle(device: VirtualDevice, address: Device) -> None:
+    device.memory.release(address, ("ipc",))
+
+
+def open_shared(device: VirtualDevice, handle: bytes) -> int:
+    """The address of memory that another process shares; a process cannot open its own."""
+    mark, process, number, size = _HANDLE.unpack_from(handle)
+    if mark.rstrip(b"\0") != _MARK or process == os.getpid():
+        raise Refusal(Result.INVALID_CONTEXT if mark.rstrip(b"\0") == _MARK else Result.INVALID_VALUE)
+    try:
+        file = os.open(f"/proc/{process}/fd/{number}", os.O_RDWR)
+    except OSError as error:
+        raise Refusal(Result.INVALID_VALUE, f"memory of process {process}: {error.strerror}") from None
+    return device.memory.import_shared(file, size).base
+
+
+@call
+def cuIpcOpenMemHandle(device: VirtualDevice, address: Address, handle: IpcHandle, flags: UInt) -> None:
+    put(address, open_shared(device, bytes(handle)))
 
 
 # ---------------------------------------------------------------------------------------- pools

@@ -48,7 +48,7 @@ def link(text: str, codes: Iterable[Code], target: str) -> str:
     Raises CompileError for CUDA C++ that does not compile.
     """
     parts = [_ptx(code, target) for code in codes]
-    if re.search(_EXTERN.format(name="cudaCGSynchronize"), text):
+    if re.search(_EXTERN.format(name="cudaCG(?:Synchronize|GetIntrinsicHandle)"), text):
         parts.append(_ptx(Code("grid_sync.cu", _GRID_SYNC, "cuda"), target, "-rdc=false"))
     return _joined(text, parts) if parts else text
 
