@@ -253,3 +253,12 @@ def test_other_figures() -> None:
     assert format_sum(1.5e20) == "1.5e+20"
     assert format_bytes(134217728) == "134.2 MB"
     assert format_bytes(12) == "12 bytes"
+
+
+def test_a_program_of_several_launches_goes_by_its_rungs_name() -> None:
+    several = replace(ROW, rung="merge_path", kernel="bitonic_block<float>", launches=11)
+    record = Record(ladder="sort", device="d", backend="cpu", version="0", rows=(ROW, several))
+    text = render_text(record, 160)
+    assert "complete_unroll_warps8<double>" in text
+    assert "merge_path" in text
+    assert "bitonic_block" not in text

@@ -22,7 +22,7 @@ from rich.text import Text
 
 from ..record import Record, Row
 from .access_counts import COUNTS, print_access_counts
-from .bench_counters import LANGUAGES, LIBRARIES, print_counters
+from .bench_counters import LANGUAGES, LIBRARIES, full_name, print_counters
 from .bench_steps import print_steps
 from .console import text_console, text_of
 from .figures import format_bytes, format_ratio, format_seconds, format_sum
@@ -129,7 +129,7 @@ def _size_line(row: Row) -> str:
 
 def _wide_columns(rows: Sequence[Row], label: str | None) -> list[_Column]:
     heading = TIME_HEADINGS.get(label or "", "time")
-    columns = _run_columns(rows, heading, lambda row: row.kernel)
+    columns = _run_columns(rows, heading, full_name)
     return [*columns, *_speed_columns(rows), _verified()]
 
 

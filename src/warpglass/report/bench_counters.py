@@ -51,6 +51,11 @@ _COLUMNS = (
 )
 
 
+def full_name(row: Row) -> str:
+    """What ran: the kernel with its template arguments; the rung, where its program launches several."""
+    return row.kernel if row.launches < 2 else row.rung
+
+
 def print_counters(rows: Sequence[Row], counted_for: str | None, console: Console) -> None:
     """Print what was counted of the rungs of a table; nothing if nothing was."""
     counted = [(number, row) for number, row in enumerate(rows, 1) if row.metrics is not None]
@@ -58,7 +63,7 @@ def print_counters(rows: Sequence[Row], counted_for: str | None, console: Consol
         return
     console.print()
     console.print(Text(f"Counted by the engine for {counted_for} (efficiencies in percent)", style="bold"))
-    names = [row.kernel if console.width >= _WIDE else row.rung for _, row in counted]
+    names = [full_name(row) if console.width >= _WIDE else row.rung for _, row in counted]
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     table.add_column("id", justify="right")
     for column in _COLUMNS:
