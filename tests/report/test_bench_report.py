@@ -257,8 +257,7 @@ def test_other_figures() -> None:
 
 def test_a_program_of_several_launches_goes_by_its_rungs_name() -> None:
     several = replace(ROW, rung="merge_path", kernel="bitonic_block<float>", launches=11)
-    record = Record(ladder="sort", device="d", backend="cpu", version="0", rows=(ROW, several))
-    text = render_text(record, 160)
+    text = render_text(make_record(ROW, several), 160)
     assert "complete_unroll_warps8<double>" in text
     assert "merge_path" in text
     assert "bitonic_block" not in text

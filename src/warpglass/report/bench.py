@@ -208,7 +208,7 @@ def _summary(rows: Sequence[Row], label: str | None) -> Iterator[str]:
     if kernels:
         shown = kernels[-1]
         place = PLACES.get(shown.label or "", "device")
-        yield f"Sum on {place}: {format_sum(shown.sum)} ({shown.kernel}, {LANGUAGES[shown.language]})"
+        yield f"Sum on {place}: {format_sum(shown.sum)} ({full_name(shown)}, {LANGUAGES[shown.language]})"
     right = sum(row.verified for row in rows)
     worst = max((row for row in own if row.bound), key=_share_of_bound, default=None)
     bound = ""
