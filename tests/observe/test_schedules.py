@@ -1,8 +1,10 @@
-"""Launches checked again in random orders: what shows, what stays behind, for which orders a verdict holds."""
+"""Launches checked again in random orders: what shows, what stays behind, for which orders it holds."""
 
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -120,6 +122,34 @@ def test_a_launch_that_does_not_end_is_made_once() -> None:
     assert [one.kind for one in found.findings] == ["timeout"]
     assert found.seeds == ()
     assert found.notes == ("the launch did not end, so it was not run in other orders",)
+
+
+def test_ctrl_c_in_another_order_leaves_the_results_of_the_first() -> None:
+    text = """extern "C" __global__ void k(int* x) {
+  for (int i = 0; i < 1 << 18; i++) x[threadIdx.x] += i & 3;
+}"""
+    kernel, x = wg.compile(text, "k"), np.zeros(32, np.int32)
+    wg.check(kernel, 1, 32, (x,))
+    expected, x[:] = x.copy(), 0
+    timer = threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        wg.check(kernel, 1, 32, (x,), schedules=1_000_000)
+    timer.join()
+    assert x.tolist() == expected.tolist()
+
+
+def test_what_a_python_kernel_raises_is_a_trap() -> None:
+    cuda = pytest.importorskip("numba_cuda_mlir.cuda")
+
+    @cuda.jit(debug=True, opt=False)
+    def kernel(x):
+        if x[0] == 0:
+            raise ValueError("an empty picture")
+
+    found = wg.check(wg.from_numba(kernel), 1, 1, (np.zeros(1, np.int32),), schedules=1)
+    assert [one.kind for one in found.findings] == ["trap"]
+    assert "the kernel raises ValueError" in found.findings[0].message
 
 
 @pytest.mark.parametrize(
