@@ -180,7 +180,7 @@ def _placed(case: Case, finding: wg.Finding) -> bool:
     if case.arrays:
         return finding.array in case.arrays
     if finding.kind not in _RACES:
-        return _line(finding.source) in case.lines
+        return not case.lines.isdisjoint({_line(finding.source), _line(finding.other_source)})
     places = {_line(finding.source), _line(finding.other_source)}
     return places <= case.lines | case.others
 

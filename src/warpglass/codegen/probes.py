@@ -70,6 +70,9 @@ class Probe:
     def guarded(self, at: Emission, step: Step) -> None:
         """Lanes whose predicate holds are about to run a predicated step; `at.mask` may be empty."""
 
+    def step(self, at: Emission, step: Step, sources: Sequence[Value | tuple[Value, ...]]) -> None:
+        """Lanes are about to run a step that has a meaning, on these sources."""
+
     def access(self, at: Emission, site: Site, address: Value) -> None:
         """Lanes are about to load or store at an address that nobody has checked yet."""
 

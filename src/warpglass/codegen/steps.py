@@ -57,6 +57,8 @@ class Steps:
             assert isinstance(members, Value)
             for probe in lanes.probes:
                 probe.meet(Emission(lanes, lanes.mask), step, members)
+        for probe in lanes.probes:
+            probe.step(Emission(lanes, lanes.mask), step, sources)
         result = step.match.row.meaning(lanes, step.match, *sources)
         if result is not None:
             self._write(step, result, mask, condition, blend)

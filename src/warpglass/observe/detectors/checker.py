@@ -72,6 +72,7 @@ class Checker:
                 state[layout.ASK] = self._communication.ask
         for worker, state in zip(begun.workers, self._memory.states, strict=True):
             worker.words[probe.state] = state.ctypes.data
+            state[layout.NOTES] = worker.words[probe.carried.notes :].ctypes.data
             for name, address in places.items():
                 worker.words[probe.functions[name]] = address
 

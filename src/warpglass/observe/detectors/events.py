@@ -6,7 +6,7 @@ and room for lanes' addresses, values and masks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from ...isa.warp import redux, shfl
 from ...program import Barrier, Block, Exit, Program, Step, Trap
 from ...ptx import tree
 from . import layout, native
+from .carried import Carried
 from .copies import EVERY_GROUP
 from .fast import DECLARATIONS, Seen, Test
 from .fast_any import any_test
@@ -54,9 +55,8 @@ class DetectorProbe(Probe):
         self.orderings = {number: ordering_of(step.match) for number, step in self.steps.items()}
         self._used = uses_of_loads(program)
         self._deciding = deciding_updates(program)
-        sources = {one[0] for parts in self._used.copied.values() for one in parts if one is not None}
-        self._found = {step: words.take(_ROOM) for step in sources}  # what loads find undefined
-        self.follows = bool(sources)
+        self.carried = Carried(self._used, words, self._call, self.place_of)
+        self.follows = any(self._used.stored(step) for step in self.steps.values())
         self._leads_to_barrier = _leads_to_barrier(program.blocks)
         self._uncounted = not any(_counts(block) for block in program.blocks)
         barriers = [block.end.step for block in program.blocks if isinstance(block.end, Barrier)]
@@ -96,6 +96,7 @@ class DetectorProbe(Probe):
             self.place_of(step, "copied")  # the next one: what it is once it has been waited for
         if step.match.row.meaning is arrive_after_copies:
             self._wait_copies(at, EVERY_GROUP)
+        loaded = {} if site.write else self._used.loaded(step)
         values, element = "0", site.size
         if at.values:
             element = max(1, site.size // len(at.values))
@@ -116,43 +117,33 @@ class DetectorProbe(Probe):
             | int(whole) << layout.VALUE_FIELD
             | int(copies) << layout.COPY_FIELD
             | int(site.step in self._deciding) << layout.MET_FIELD
+            | int(bool(loaded)) << layout.NOTE_FIELD
             | (0xFF if site.write else self._used.elements(site.step)) << layout.USED_FIELD
             | (element.bit_length() - 1) << layout.ELEMENT_FIELD
         )
         mask, warp = self._wide(at, at.mask), self._warp(at)
+        if loaded:
+            self.carried.start(at, step)
         if site.space != "local":
             self._test(at, site, address, info, values)
         addresses = self._keep(at, self._addresses, at.lanes.as_vector(address).ir)
         if site.space == "local" or (site.space == "generic" and self.program.local.size):
             self._call(at, "access_local", str(info), mask, warp, addresses)
         if self.follows and site.space != "global":
-            self._follow(at, site, info, mask, addresses)
+            self._follow(at, site, info, mask, addresses, element)
+        if loaded:
+            self.carried.loaded(at, step, at.lanes.as_vector(address).ir, place, element)
         if self.communicates and ordering.strong and site.space != "local":
             self._order(at, step, addresses)
 
-    def _follow(self, at: Emission, site: Site, info: int, mask: str, addresses: str) -> None:
-        """Carry undefined bytes from loads to the stores of what they have loaded."""
-        b = at.builder
-        found = "0"
-        sources = self._used.copied.get(site.step)
-        if sources is not None and site.write:
-            size = site.size // len(sources)
-            bits = "zeroinitializer"
-            for number, source in enumerate(sources):
-                if source is None:
-                    continue
-                step, element = source
-                kept = b.load("<32 x i64>", self.place(at, self._found[step]), ", align 8")
-                down = b.value(f"lshr <32 x i64> {kept}, splat (i64 {element * size})")
-                own = b.value(f"and <32 x i64> {down}, splat (i64 {(1 << size) - 1})")
-                up = b.value(f"shl <32 x i64> {own}, splat (i64 {number * size})")
-                bits = b.value(f"or <32 x i64> {bits}, {up}")
-            found = self._keep(at, self._values, bits)
-        elif site.step in self._found:
-            word = self.place(at, self._found[site.step])
-            b.store("<32 x i64>", "zeroinitializer", word, ", align 8")
-            found = b.value(f"ptrtoint ptr {word} to i64")
-        self._call(at, "follow", str(info), mask, self._warp(at), addresses, found)
+    def step(self, at: Emission, step: Step, sources: Sequence[Value | tuple[Value, ...]]) -> None:
+        self.carried.step(at, step, sources)
+
+    def _follow(self, at: Emission, site: Site, info: int, mask: str, addresses: str, element: int) -> None:
+        """Keep which bytes of shared and local memory are undefined."""
+        found = self.carried.stored(at, self.steps[site.step], element) if site.write else None
+        kept = "0" if found is None else self._keep(at, self._values, found)
+        self._call(at, "follow", str(info), mask, self._warp(at), addresses, kept)
 
     def fence(self, at: Emission, step: Step) -> None:
         if step.control == "copy-commit":
@@ -279,7 +270,7 @@ class DetectorProbe(Probe):
             self._call(at, "access", str(info), self._wide(at, at.mask), self._warp(at), kept, values)
             return
         mask = at.mask
-        if address.uniform and not site.write:
+        if address.uniform and not site.write and not info >> layout.NOTE_FIELD & 1:
             mask = self._ends(at)  # the first and the last stand for all lanes that read one place
 
         def test(where: str, *, run: bool) -> None:

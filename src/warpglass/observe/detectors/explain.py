@@ -43,6 +43,8 @@ def explain(begun: Begun, memory: Memory, probe: DetectorProbe) -> list[Finding]
             if detector.takes(recorded):
                 finding = _finding(detector, recorded)
                 lines = frozenset((str(finding.source), str(finding.other_source)))
+                if recorded.code == layout.UNDEFINED:  # one load, wherever it is used
+                    lines = frozenset((str(finding.source),))
                 key = (finding.kind, finding.severity, lines, finding.array)
                 before = found.get(key)
                 found[key] = finding if before is None else _joined(before, finding)
@@ -169,6 +171,9 @@ class _Reader:
         """A recorded finding."""
         code, other = int(row[layout.KIND]), int(row[layout.OTHER])
         region, offset, extra = (int(row[k]) for k in (layout.REGION, layout.OFFSET, layout.EXTRA))
+        one, party = self._party(int(row[layout.STAMP])), self._party(other) if other else None
+        if code == layout.UNDEFINED and party is not None and party.source == one.source:
+            party = None
         in_memory = code in (layout.WARP_RACE, layout.BLOCK_RACE, layout.GRID_RACE, layout.UNDEFINED)
         array, index, element = (
             self._element(region, offset, max(1, extra)) if in_memory else (None, None, "")
@@ -176,8 +181,8 @@ class _Reader:
         return Recorded(
             code=code,
             shared=region == layout.SHARED_REGION,
-            one=self._party(int(row[layout.STAMP])),
-            other=self._party(other) if other else None,
+            one=one,
+            other=party,
             array=array,
             index=index,
             element=element,

@@ -66,6 +66,7 @@ SHARED_SIZE = 19  # 0 where nobody asks
 ROOM = 20  # address of unused memory for stamps
 ROOM_END = 21
 FETCH = 22  # address of the function that brings more
+NOTES = 24  # address of a word for each lane: the bytes that a load has found undefined
 SPARE = 25  # address of a palette that is free, which begins with the address of the next; 0: there is none
 GATE = 23  # the stamp of the warp that came first to the barrier of the block under way
 STEPS = 15  # mask of the bits of a time that count what a warp does between two barriers
@@ -114,6 +115,11 @@ SOME, FAR = 1, 2
 SHARED_REGION, MODULE_REGION, HEAP_REGION, FIRST_ARRAY = range(4)
 LOCAL_REGION = 0xFFFF  # in findings only
 
+# ---------------------------------------------------------------------------------------- registers
+# What is known of a register's undefined bytes: a bit each from the lowest, and above them the place of their
+# load, the bytes of the element and the state space (SPACES).
+CARRIED_PLACE, CARRIED_SIZE, CARRIED_SPACE = 16, 32, 40
+
 # ---------------------------------------------------------------------------------------- access words
 # What is known of an access when code is generated, packed into one word.
 SIZE_FIELD = 0  # 8 bits: bytes per lane
@@ -126,6 +132,7 @@ UPDATE_FIELD = 24  # an atomic operation: reads too
 VALUE_FIELD = 25  # the values to be written come along
 USED_FIELD = 26  # 8 bits: elements whose use would show that they were undefined
 ELEMENT_FIELD = 34  # 6 bits: log2 of the bytes of an element
+NOTE_FIELD = 42  # a load that notes what it finds undefined
 MET_FIELD = 41  # an update by whose value its thread decides: it has met those before it
 SPACES = {"shared": 0, "global": 1, "generic": 2, "local": 3}
 

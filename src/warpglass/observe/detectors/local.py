@@ -22,7 +22,7 @@ from .layout import (
 )
 from .machine import load, load_byte, store_byte
 from .orders import stamp_of
-from .recorder import record, word
+from .recorder import note, record, word
 from .shadow import used_element
 
 _LOCAL, _WINDOW, _SHIFT = 3, 2, 48
@@ -48,6 +48,9 @@ def access_local(S: Any, info: Any, mask: Any, warp: Any, addresses: Any) -> Non
         for byte in range(size):
             if write != 0:
                 store_byte(start + byte, 1)
-            elif used_element(info, byte) != 0 and load_byte(start + byte) == 0:
+            elif load_byte(start + byte) == 0:
+                if used_element(info, byte) == 0:
+                    note(S, info, lane, byte)
+                    continue
                 record(S, UNDEFINED, stamp_of(S, warp, lane, place), 0, LOCAL_REGION, address, 0, 0, size)
                 break

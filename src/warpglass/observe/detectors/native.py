@@ -23,6 +23,7 @@ _FUNCTIONS: dict[str, tuple[Any, int]] = {
     "commit": (copies.commit, 3),
     "wait_copies": (copies.wait_copies, 4),
     "follow": (undefined.follow, 6),
+    "use": (undefined.use, 6),
     "report_absent": (orders.report_absent, 1),
     "settle": (orders.settle, 2),
     "mix": (lines.mix, 2),

@@ -21,6 +21,8 @@ from .layout import (
     FINDINGS_FULL,
     KEY,
     KIND,
+    NOTE_FIELD,
+    NOTES,
     OFFSET,
     OTHER,
     PLACE_SHIFT,
@@ -37,6 +39,14 @@ from .machine import load, store
 def word(S: Any, index: Any) -> Any:
     """A word of a worker's state."""
     return load(S + 8 * index)
+
+
+@njit(cache=True)
+def note(S: Any, info: Any, lane: Any, byte: Any) -> None:
+    """A byte of what a lane loads is undefined; whether it is used shows later."""
+    if (info >> NOTE_FIELD) & 1 != 0:
+        at = word(S, NOTES) + 8 * lane
+        store(at, load(at) | 1 << byte)
 
 
 @njit(cache=True)

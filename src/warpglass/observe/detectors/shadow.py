@@ -78,7 +78,7 @@ from .layout import (
 from .lines import put, stamp_at, where
 from .machine import ask, load, store
 from .orders import settle
-from .recorder import record, word
+from .recorder import note, record, word
 
 _SHARED, _GENERIC = 0, 2  # layout.SPACES
 _SHARED_WINDOW, _MODULE_WINDOW, _ARRAY_WINDOW, _HEAP_WINDOWS = 1, 6, 7, 4
@@ -274,7 +274,7 @@ def _check_earlier_writer(
 
 
 @njit(cache=True, forceinline=True)
-def _number(space: Any, address: Any) -> Any:
+def region_of(space: Any, address: Any) -> Any:
     """The region that an address belongs to, -1 for those without shadow memory."""
     window = address >> _WINDOW_SHIFT
     if space == _SHARED or (space == _GENERIC and window == _SHARED_WINDOW):
@@ -304,7 +304,7 @@ def access(S: Any, info: Any, mask: Any, warp: Any, addresses: Any, values: Any)
         if (mask >> lane) & 1 == 0:
             continue
         address = load(addresses + 8 * lane)
-        number = _number(space, address)
+        number = region_of(space, address)
         if number < 0 or number >= word(S, REGION_COUNT):
             continue
         if number == SHARED_REGION:
@@ -320,6 +320,16 @@ def access(S: Any, info: Any, mask: Any, warp: Any, addresses: Any, values: Any)
 def used_element(info: Any, distance: Any) -> Any:
     """1 if the element at a distance from the start of an access is used, else 0."""
     return (info >> (USED_FIELD + (distance >> ((info >> ELEMENT_FIELD) & 63)))) & 1
+
+
+@njit(cache=True)
+def _find_undefined(S: Any, info: Any, number: Any, offset: Any, at: Any, shift: Any, stamp: Any) -> None:
+    """A place that nobody has written is read by an access that begins at an offset."""
+    if used_element(info, at - offset) != 0:
+        record(S, UNDEFINED, stamp, 0, number, at, 0, 0, info & 255)
+    else:
+        for byte in range(at - offset, min(at - offset + (1 << shift), info & 255)):
+            note(S, info, (stamp >> LANE_SHIFT) & 31, byte)
 
 
 @njit(cache=True, forceinline=True)
@@ -338,8 +348,8 @@ def _touch(
         place = at >> shift
         writer = stamp_at(region, WRITES, place)
         if writer < low:
-            if load(region + 8 * FRESH) & (1 - write | update) & used_element(info, at - offset) != 0:
-                record(S, UNDEFINED, stamp, 0, number, at, 0, 0, size)
+            if load(region + 8 * FRESH) & (1 - write | update) != 0:
+                _find_undefined(S, info, number, offset, at, shift, stamp)
         elif not _fine(S, writer, stamp, low, floor) or (writer != stamp and under_way(S, writer)):
             kind = WRITE_AFTER_WRITE if write != 0 else READ_AFTER_WRITE
             conflict(S, number, at, writer, stamp, kind, mask, addresses, values, size)

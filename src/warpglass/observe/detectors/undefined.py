@@ -13,12 +13,19 @@ from typing import Any
 from numba import njit
 
 from .layout import (
+    BASE,
+    CARRIED_PLACE,
+    CARRIED_SIZE,
+    CARRIED_SPACE,
     ELEMENT_FIELD,
     LANES,
     LOCAL,
+    LOCAL_REGION,
     LOCAL_SIZE,
     PLACE_FIELD,
     PLACES,
+    REGION_WORDS,
+    REGIONS,
     SHARED_BYTES,
     SHARED_REGION,
     SHARED_SIZE,
@@ -29,7 +36,8 @@ from .layout import (
 )
 from .machine import load, load_byte, store, store_byte
 from .orders import stamp_of
-from .recorder import record, word
+from .recorder import note, record, word
+from .shadow import region_of
 
 _GENERIC, _LOCAL = 2, 3
 _SHARED_WINDOW, _LOCAL_WINDOW, _SHIFT = 1, 2, 48
@@ -63,23 +71,41 @@ def follow(S: Any, info: Any, mask: Any, warp: Any, addresses: Any, found: Any) 
                 else:
                     store_byte(start + byte, _NEVER if local else _UNDEFINED)
         else:
-            undefined = _read(S, info, start, size, warp, lane, offset)
-            if found != 0:
-                store(found + 8 * lane, undefined)
+            _read(S, info, start, size, warp, lane, offset)
 
 
 @njit(cache=True)
-def _read(S: Any, info: Any, start: Any, size: Any, warp: Any, lane: Any, offset: Any) -> Any:
-    """The undefined bytes of a read; what is used of those that a copy made so is found."""
-    undefined = 0
+def _read(S: Any, info: Any, start: Any, size: Any, warp: Any, lane: Any, offset: Any) -> None:
+    """Note the bytes of a read that a copy made undefined; what is used of them is found."""
     place = (info >> PLACE_FIELD) & (PLACES - 1)
     told = False
     for byte in range(size):
         state = load_byte(start + byte)
-        if state != _WRITTEN:
-            undefined |= 1 << byte
+        if state == _WRITTEN:
+            continue
         used = (info >> (USED_FIELD + (byte >> ((info >> ELEMENT_FIELD) & 63)))) & 1
-        if state == _UNDEFINED and used != 0 and not told:
+        if used == 0:
+            note(S, info, lane, byte)
+        elif state == _UNDEFINED and not told:
             told = True
             record(S, UNDEFINED, stamp_of(S, warp, lane, place), 0, SHARED_REGION, offset, 0, 0, size)
-    return undefined
+
+
+@njit(cache=True)
+def use(S: Any, warp: Any, mask: Any, known: Any, addresses: Any, place: Any) -> None:
+    """Lanes use a register that has undefined bytes at a place; `known` says which (layout.py), once."""
+    for lane in range(LANES):
+        if (mask >> lane) & 1 == 0:
+            continue
+        told, address = load(known + 8 * lane), load(addresses + 8 * lane)
+        store(known + 8 * lane, 0)
+        size, space = (told >> CARRIED_SIZE) & 255, (told >> CARRIED_SPACE) & 3
+        stamp = stamp_of(S, warp, lane, (told >> CARRIED_PLACE) & (PLACES - 1))
+        if space == _LOCAL or (space == _GENERIC and address >> _SHIFT == _LOCAL_WINDOW):
+            region, offset = LOCAL_REGION, address & ((1 << _SHIFT) - 1)
+        else:
+            region = region_of(space, address)
+            if region == SHARED_REGION:
+                address &= (1 << _SHIFT) - 1
+            offset = address - load(word(S, REGIONS) + region * (8 * REGION_WORDS) + 8 * BASE)
+        record(S, UNDEFINED, stamp, stamp_of(S, warp, lane, place), region, offset, 0, 0, size)

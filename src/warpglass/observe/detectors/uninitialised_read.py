@@ -7,8 +7,11 @@ from .detector import Detector, Recorded, Words
 
 
 def _explain(found: Recorded) -> Words:
+    uses = f"uses {found.element} {found.one.where}"
+    if found.other is not None:
+        uses = f"uses {found.other.where} what it has loaded from {found.element} {found.one.where}"
     return Words(
-        f"{found.one} uses {found.element} {found.one.where}, which nobody has written before",
+        f"{found.one} {uses}, which nobody has written before",
         f"write {found.array or 'it'} first: GPU memory does not start as zeros",
     )
 
