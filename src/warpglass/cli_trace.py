@@ -15,7 +15,8 @@ from .errors import ArgumentError
 
 def register(app: typer.Typer) -> None:
     """Add the command of this file."""
-    app.command()(trace)
+    # A negative number is no option.
+    app.command(context_settings={"ignore_unknown_options": True})(trace)
 
 
 def trace(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
+from warpglass.cli import main
 from warpglass.errors import ArgumentError
 from warpglass.ladders.oddeven_sort.trace import EXAMPLE, trace_passes
 from warpglass.report.console import text_console, text_of
@@ -61,3 +64,35 @@ def test_bad_usage() -> None:
         traced([], 2)
     with pytest.raises(ArgumentError, match="1 to 1024"):
         traced([2, 1], 0)
+
+
+def command(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    """Run `warpglass trace` in this process and return its exit status."""
+    monkeypatch.setattr(sys, "argv", ["warpglass", "trace", *arguments])
+    with pytest.raises(SystemExit) as leaving:
+        main()
+    return int(leaving.value.code or 0)
+
+
+def test_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command(monkeypatch, "oddeven_sort", "3,1", "-0.5,2", "--block", "1", "--device", "cpu") == 0
+    assert capsys.readouterr().out.splitlines()[-3] == "-0.5 1,2 3 ------ (2b) 1 block"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("oddeven_sort", "3", "x"), "'x' is no number"),
+        (("oddeven_sort", "--block", "0"), "1 to 1024 threads"),
+        (("oddeven_sort", "--language", "c"), "cuda or python"),
+        (("vector",), "only oddeven_sort"),
+    ],
+)
+def test_command_refuses(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    message: str,
+) -> None:
+    assert command(monkeypatch, *arguments) == 2
+    assert message in capsys.readouterr().err
