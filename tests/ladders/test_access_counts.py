@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import warpglass as wg
 from warpglass.report.access_counts import COUNTS
 
-# Whole tiles for matmul, whose lanes are counted; odd numbers and broken tiles for the others.
+ROOT = Path(__file__).parents[2]
+# Those of docs/ladders.md: whole tiles for matmul, whose lanes are counted, broken ones for the others.
 SIZES = {"matmul": 64, "conv1d": 1003, "conv2d": 61}
 
 
@@ -26,6 +29,10 @@ def test_formulas_are_what_is_counted(ladder: str) -> None:
         assert counts.formulas[row.rung].value(row.size, block) == counted, f"{row.rung} ({row.language})"
     printed = bench.table()
     assert "Elements read from global memory" in printed
+    documented = (ROOT / "docs" / "ladders.md").read_text(encoding="utf-8")
+    for line in printed.partition("Elements read from global memory")[2].splitlines():
+        if "C++" in line or line.startswith("counted:"):
+            assert f"    {line.rstrip()}\n" in documented
     for erratum in counts.errata:
         assert f"the notes say {erratum.notes}, right is {erratum.right}" in " ".join(printed.split())
 

@@ -59,7 +59,7 @@ COUNTS = AccessCounts(
     },
     (
         Erratum("accesses that ghosts spare a block at an end", "r (r + 1)", "r (r + 1) / 2"),
-        Erratum("accesses of a block between others", "block * 2 r + 1", "block * (2 r + 1)"),
+        Erratum("accesses of a block, ghosts included", "block * 2 r + 1", "block * (2 r + 1)"),
         Erratum(
             "the gain by tiles for a block at an end",
             "2 r + 1",
