@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from warpglass.cli import main
+from warpglass.engine.order import Order
 
 ROOT = Path(__file__).parent.parent
 RACE = """extern "C" __global__ void race(const float *x, float *y)
@@ -291,13 +292,6 @@ def test_sarif_of_a_program_with_random_orders(
     assert "seeds 1 to 2" in capsys.readouterr().out
 
 
-def interrupt(after: float) -> threading.Timer:
-    """Let Ctrl-C come while this process is under way."""
-    timer = threading.Timer(after, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    return timer
-
-
 def test_ctrl_c_shows_what_was_found_before(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -318,12 +312,21 @@ def test_ctrl_c_within_a_random_order_stops_at_once(
   for (int i = 0; i < 1 << 20; i++) x[threadIdx.x] += i;
 }"""
     Path("slow.cu").write_text(text, encoding="utf-8")
+    sent: list[float] = []
+
+    def send() -> None:
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    def interrupted(seed: int) -> Order:
+        if seed == 1:
+            threading.Timer(0.1, send).start()
+        return Order(seed)
+
+    monkeypatch.setattr("warpglass.lab_check.Order", interrupted)
     launch = ("--grid", "1", "--block", "32", "--arg", "i4[32]", "--schedules", "1000000")
-    timer = interrupt(1.5)
-    started = time.monotonic()
     assert call(monkeypatch, "slow.cu:slow", *launch) == 130
-    assert time.monotonic() - started < 10
-    timer.join()
+    assert time.monotonic() - sent[0] < 5
     assert "Traceback" not in capsys.readouterr().err
 
 

@@ -13,7 +13,9 @@ import pytest
 
 import warpglass as wg
 from tests.engines import CPU_ENGINES, engine_mode
+from warpglass import lab_check
 from warpglass.check_record import ALL_SCHEDULES, SAME_ORDER
+from warpglass.engine.order import Order
 
 from .corpus import TWINS, judge, read_cases, show
 
@@ -124,18 +126,22 @@ def test_a_launch_that_does_not_end_is_made_once() -> None:
     assert found.notes == ("the launch did not end, so it was not run in other orders",)
 
 
-def test_ctrl_c_in_another_order_leaves_the_results_of_the_first() -> None:
+def test_ctrl_c_in_another_order_leaves_the_results_of_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     text = """extern "C" __global__ void k(int* x) {
   for (int i = 0; i < 1 << 18; i++) x[threadIdx.x] += i & 3;
 }"""
     kernel, x = wg.compile(text, "k"), np.zeros(32, np.int32)
     wg.check(kernel, 1, 32, (x,))
     expected, x[:] = x.copy(), 0
-    timer = threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
+
+    def interrupted(seed: int) -> Order:
+        if seed == 2:
+            threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+        return Order(seed)
+
+    monkeypatch.setattr(lab_check, "Order", interrupted)
     with pytest.raises(KeyboardInterrupt):
         wg.check(kernel, 1, 32, (x,), schedules=1_000_000)
-    timer.join()
     assert x.tolist() == expected.tolist()
 
 
@@ -192,13 +198,13 @@ _NAMES = [name for name, case in read_cases().items() if case.launches["buggy"].
 _FULL = os.environ.get("WARPGLASS_TESTS") == "full"
 
 
-@pytest.mark.parametrize("name", _NAMES if _FULL else _NAMES[::8])
+@pytest.mark.parametrize("name", _NAMES if _FULL else _NAMES[::14])
 def test_other_orders_show_nothing_else(name: str) -> None:
     case = read_cases()[name]
     for twin in TWINS:
         found = case.check(twin, schedules=20 if _FULL else 4)
         assert [show(one) for one in found.findings if one.seed is not None] == []
-        assert judge(case, twin, found.findings) == judge(case, twin, case.check(twin).findings)
+        assert judge(case, twin, found.findings) == "right"
 
 
 def test_checks_of_several_threads_do_not_disturb_each_other() -> None:
