@@ -47,3 +47,20 @@ def test_blocks_wait_for_each_other(
     for _ in range(2):
         lab.run(kernel, blocks, block, (x, part, out, x.size), shared=8 * block, device="cpu", timeout=30)
         assert out[0] == pytest.approx(x.sum(), rel=1e-12)
+
+
+def test_two_blocks_meet_many_times() -> None:
+    source = """
+    #include <cooperative_groups.h>
+    extern "C" __global__ void rows(int *m, int n, int width) {
+        cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+        int column = grid.thread_rank();
+        for (int row = 1; row < n; ++row) {
+            m[row * width + column] = m[(row - 1) * width + width - column - 1] + 1;
+            grid.sync();
+        }
+    }
+    """
+    m = np.zeros((16, 64), np.int32)
+    lab.run(lab.compile(source, "rows"), 2, 32, (m, 16, 64), device="cpu", timeout=30)
+    np.testing.assert_array_equal(m[:, 5], np.arange(16))

@@ -324,6 +324,8 @@ def _run_crew(
             return DEADLOCK
         for worker in crew:
             worker.code = run(worker)
+            if watch is not None:
+                watch.look()
             if worker.code < 0:
                 return worker.code
         crew = [worker for worker in crew if worker.code == LEFT]

@@ -24,11 +24,17 @@ class GridWatch:
         self._elsewhere = {state for state, header in yields.items() if header not in program.grid_waits}
         self._waiting = set(yields) - self._elsewhere
         self._counter: bytes | None = None  # at the last look
+        self._somebody_came = True
+
+    def look(self) -> None:
+        """Note whether a block has come to the barrier; after each one's run, since two barriers add to 0."""
+        before, self._counter = self._counter, grid_counter()
+        self._somebody_came |= before != self._counter
 
     def finds_stuck(self) -> bool:
         """Whether nobody can go on; to be asked before every turn."""
-        before, self._counter = self._counter, grid_counter()
-        if before != self._counter:
+        came, self._somebody_came = self._somebody_came, False
+        if came:
             return False
         left = {block: worker for block, worker in enumerate(self._workers) if worker.code == LEFT}
         if left and all(map(self._waits, left.values())):
