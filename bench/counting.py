@@ -15,6 +15,7 @@ import sys
 import time
 
 os.environ["WARPGLASS_THREADS"] = "1"
+os.environ["WARPGLASS_TIER"] = "optimised"
 
 from warpglass import source
 from warpglass.engine.backend import Launch, Outcome

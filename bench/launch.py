@@ -1,10 +1,13 @@
-"""What a launch costs besides the kernel: the first one in a fresh process, and one of many.
+"""What a launch costs besides the kernel: the first one in a fresh process, one of many, and compiling.
 
     python bench/launch.py
 
 The kernel is a small vector addition, so its own time hardly counts. The first launch of a process is
 measured with PTX and machine code in the disk cache and the package's byte code compiled, in parts: importing
 NumPy (which any program that has arrays does), importing warpglass, loading the kernel, the launch.
+
+Compiling is from PTX to machine code that is ready to run, of the reduction ladder's C++ kernels: quick code
+and optimised code that are nowhere yet, and what is known from the disk. It is the processor's time.
 """
 
 from __future__ import annotations
@@ -14,13 +17,20 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from warpglass import lab
+from warpglass import lab, source
+from warpglass.engine.backend import Launch, Outcome
+from warpglass.engine.cpu import CpuBackend
+from warpglass.engine.prepared import Prepared
+from warpglass.engine.tiers import OPTIMISED, QUICK, VARIABLE
+from warpglass.ladders import find_ladder
+from warpglass.ladders.trial import Options, Toolchain
 
 SOURCE = r"""
 extern "C" __global__ void add(float* out, const float* x, const float* y, int n) {
@@ -75,8 +85,58 @@ def later_launches(launch: Callable[[], None], repeat: int) -> tuple[float, floa
     return min(taken), statistics.median(taken)
 
 
+class Catch(CpuBackend):
+    """The engine, which notes what it is asked to launch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.launches: dict[str, Launch] = {}
+
+    def run(self, launch: Launch) -> Outcome:
+        """Run a launch."""
+        self.launches.setdefault(launch.compiled.name, launch)
+        return super().run(launch)
+
+
+def kernels() -> list[Launch]:
+    """A launch of each of the ladder's C++ kernels."""
+    backend = Catch()
+    tools = Toolchain(open_cuda=source.load, open_python=source.from_numba)
+    for trial in find_ladder("reduction").trials(Options(size=1 << 12, languages=("cuda",)), backend, tools):
+        trial.restore()
+        trial.run()
+    return list(backend.launches.values())
+
+
+def compile_times(launch: Launch, repeat: int = 5) -> tuple[float, ...]:
+    """Milliseconds for quick code, for optimised code, and for quick code from the disk."""
+    found: list[float] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for tier, cache in ((QUICK, ""), (OPTIMISED, ""), (QUICK, folder)):
+            os.environ[VARIABLE], os.environ["WARPGLASS_CACHE"] = tier, cache
+            taken: list[float] = []
+            for _ in range(repeat + 1):
+                begun = time.process_time()
+                prepared = Prepared(launch.compiled)
+                prepared.executable(launch.block, launch.grid, prepared.binder.bind(launch.args))
+                taken.append(1e3 * (time.process_time() - begun))
+            found.append(min(taken[1:]))
+    return tuple(found)
+
+
+def print_compile_times() -> None:
+    """A line for each kernel, and the geometric means."""
+    rows: list[tuple[float, ...]] = []
+    print(f"compiling, in ms {'':23s}     quick optimised from disk")
+    for launch in kernels():
+        rows.append(compile_times(launch))
+        print(f"{launch.compiled.name[:40]:40s}" + "".join(f"{ms:10.1f}" for ms in rows[-1]))
+    means = [statistics.geometric_mean(column) for column in zip(*rows, strict=True)]
+    print(f"{'geometric mean':40s}" + "".join(f"{ms:10.1f}" for ms in means))
+
+
 def main() -> None:
-    """Print both figures."""
+    """Print all figures."""
     print(lab.backend().description)
     for part, milliseconds in first_launches(7).items():
         print(f"fresh process, {part:22s} {milliseconds:8.1f} ms")
@@ -85,6 +145,7 @@ def main() -> None:
     for grid in (1, 2, 16):
         least, middle = later_launches(lambda grid=grid: kernel[grid, 64](out, x, y, 64 * grid), 2000)
         print(f"later launch, grid {grid:3d}, block 64: median {middle:6.1f} us, least {least:6.1f} us")
+    print_compile_times()
 
 
 if __name__ == "__main__":
