@@ -76,9 +76,14 @@ class DeviceMemory:
         self._laid: Laid | None = None
 
     @property
+    def usable(self) -> int:
+        """Bytes that can be had at all: the GPU's, or what the host allows."""
+        return min(self.capacity, memory_limit())
+
+    @property
     def free(self) -> int:
         """Bytes that can still be had."""
-        return max(0, min(self.capacity, memory_limit()) - self._used)
+        return max(0, self.usable - self._used)
 
     def allocate(self, size: int, kind: str = "device") -> Block:
         """New memory, with whatever is in it. Raises Refusal if there is not enough."""

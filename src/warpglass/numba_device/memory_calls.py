@@ -60,7 +60,7 @@ def either_place(device: VirtualDevice, address: int, size: int) -> int:
 @call
 def cuMemGetInfo(device: VirtualDevice, free: Address, total: Address) -> None:
     put(free, device.memory.free)
-    put(total, device.memory.capacity)
+    put(total, device.memory.usable)
 
 
 @call

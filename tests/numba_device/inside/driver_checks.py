@@ -1,0 +1,205 @@
+"""The driver API of the virtual device, through cuda.bindings. Run under `warpglass run -m pytest`."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+driver: Any = importlib.import_module("cuda.bindings.driver")
+
+PTX = b"""
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .global .align 4 .u32 total = 5;
+.visible .entry add(.param .u64 data, .param .u32 count) {
+    .reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d<3>;
+    ld.param.u64 %d1, [data]; ld.param.u32 %r1, [count];
+    mov.u32 %r2, %tid.x; setp.ge.u32 %p, %r2, %r1; @%p bra done;
+    mad.wide.u32 %d2, %r2, 4, %d1; ld.global.u32 %r3, [%d2]; add.u32 %r3, %r3, 1; st.global.u32 [%d2], %r3;
+    atom.global.add.u32 %r3, [total], 1;
+done:
+    ret;
+}
+.visible .entry read_total(.param .u64 data) {
+    .reg .b32 %r<2>; .reg .b64 %d<2>;
+    ld.param.u64 %d1, [data]; ld.global.u32 %r1, [total]; st.global.u32 [%d1], %r1;
+    ret;
+}
+"""
+RESULT = driver.CUresult
+
+
+def ask(function: Any, *arguments: Any) -> Any:
+    """The result of a call that succeeds."""
+    status, *results = function(*arguments)
+    assert status == RESULT.CUDA_SUCCESS, (function.__name__, status)
+    return results[0] if len(results) == 1 else results or None
+
+
+def status_of(function: Any, *arguments: Any) -> Any:
+    return function(*arguments)[0]
+
+
+@pytest.fixture(autouse=True)
+def context() -> Iterator[Any]:
+    ask(driver.cuInit, 0)
+    made = ask(driver.cuDevicePrimaryCtxRetain, 0)
+    ask(driver.cuCtxPushCurrent, made)
+    yield made
+    driver.cuCtxPopCurrent()
+    ask(driver.cuDevicePrimaryCtxReset, 0)
+
+
+@pytest.fixture
+def module() -> Any:
+    return ask(driver.cuModuleLoadData, PTX)
+
+
+def launch(kernel: Any, threads: int, *values: Any, shared: int = 0) -> None:
+    kinds = tuple(ctypes.c_uint64 if k == 0 else ctypes.c_uint32 for k in range(len(values)))
+    ask(driver.cuLaunchKernel, kernel, 1, 1, 1, threads, 1, 1, shared, 0, (values, kinds), 0)
+
+
+def test_the_device_is_the_model() -> None:
+    assert ask(driver.cuDeviceGetCount) == 1
+    assert ask(driver.cuDeviceTotalMem, 0) == 80_000_000_000
+    attribute = driver.CUdevice_attribute
+    assert ask(driver.cuDeviceGetAttribute, attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0) == 132
+    assert ask(driver.cuDeviceGetAttribute, attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0) == 9
+    assert status_of(driver.cuDeviceGet, 1) == RESULT.CUDA_ERROR_INVALID_DEVICE
+
+
+def test_work_needs_a_context(context: Any) -> None:
+    ask(driver.cuCtxPopCurrent)
+    assert status_of(driver.cuMemAlloc, 16) == RESULT.CUDA_ERROR_INVALID_CONTEXT
+    assert int(ask(driver.cuCtxGetCurrent)) == 0
+    ask(driver.cuCtxPushCurrent, context)
+    assert int(ask(driver.cuCtxGetCurrent)) == int(context)
+
+
+def test_bytes_come_back() -> None:
+    data = np.arange(1000, dtype=np.int32)
+    back = np.zeros_like(data)
+    place = ask(driver.cuMemAlloc, data.nbytes)
+    ask(driver.cuMemcpyHtoD, place, data.ctypes.data, data.nbytes)
+    ask(driver.cuMemsetD32, int(place) + 40, 7, 2)
+    ask(driver.cuMemcpyDtoH, back.ctypes.data, place, data.nbytes)
+    data[10:12] = 7
+    np.testing.assert_array_equal(back, data)
+    base, size = ask(driver.cuMemGetAddressRange, int(place) + 100)
+    assert (int(base), size) == (int(place), data.nbytes)
+
+
+def test_copies_and_frees_beyond_memory_are_refused() -> None:
+    place = ask(driver.cuMemAlloc, 64)
+    host = bytearray(128)
+    assert status_of(driver.cuMemcpyDtoH, host, place, 65) == RESULT.CUDA_ERROR_INVALID_VALUE
+    assert status_of(driver.cuMemcpyDtoH, host, 12345, 4) == RESULT.CUDA_ERROR_INVALID_VALUE
+    assert status_of(driver.cuMemFree, int(place) + 4) == RESULT.CUDA_ERROR_INVALID_VALUE
+    ask(driver.cuMemFree, place)
+    assert status_of(driver.cuMemFree, place) == RESULT.CUDA_ERROR_INVALID_VALUE
+    assert status_of(driver.cuMemAlloc, 1 << 50) == RESULT.CUDA_ERROR_OUT_OF_MEMORY
+
+
+def test_pinned_and_managed_memory_has_one_address(module: Any) -> None:
+    kernel = ask(driver.cuModuleGetFunction, module, b"add")
+    for place in (ask(driver.cuMemHostAlloc, 64, 0), ask(driver.cuMemAllocManaged, 64, 1)):
+        seen = np.ctypeslib.as_array((ctypes.c_int32 * 16).from_address(int(place)))
+        seen[:] = 4
+        launch(kernel, 16, int(place), 16)
+        assert seen.tolist() == [5] * 16
+        kind = ask(driver.cuPointerGetAttribute, driver.CUpointer_attribute(2), place)
+        assert int(kind) in (1, 2)
+
+
+def test_kernels_of_a_module_share_its_variables_with_the_host(module: Any) -> None:
+    add, read = (ask(driver.cuModuleGetFunction, module, name) for name in (b"add", b"read_total"))
+    place = ask(driver.cuMemAlloc, 64)
+    ask(driver.cuMemsetD32, place, 0, 16)
+    launch(add, 32, int(place), 16)
+    launch(read, 1, int(place))
+    seen = np.zeros(1, np.int32)
+    ask(driver.cuMemcpyDtoH, seen.ctypes.data, place, 4)
+    assert seen[0] == 5 + 16
+    variable, size = ask(driver.cuModuleGetGlobal, module, b"total")
+    ask(driver.cuMemsetD32, variable, 100, 1)
+    launch(read, 1, int(place))
+    ask(driver.cuMemcpyDtoH, seen.ctypes.data, place, 4)
+    assert (seen[0], size) == (100, 4)
+
+
+def test_a_kernels_attributes_and_occupancy(module: Any) -> None:
+    kernel = ask(driver.cuModuleGetFunction, module, b"add")
+    registers = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_NUM_REGS
+    assert 4 <= ask(driver.cuFuncGetAttribute, registers, kernel) <= 32
+    assert ask(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor, kernel, 1024, 0) == 2
+    assert status_of(driver.cuModuleGetFunction, module, b"sub") == RESULT.CUDA_ERROR_NOT_FOUND
+
+
+def test_events_measure_time(module: Any) -> None:
+    stream = ask(driver.cuStreamCreate, 0)
+    start, end = ask(driver.cuEventCreate, 0), ask(driver.cuEventCreate, 0)
+    assert status_of(driver.cuEventElapsedTime, start, end) == RESULT.CUDA_ERROR_INVALID_HANDLE
+    ask(driver.cuEventRecord, start, stream)
+    time.sleep(0.02)
+    ask(driver.cuEventRecord, end, stream)
+    assert 15 < ask(driver.cuEventElapsedTime, start, end) < 2000
+    ask(driver.cuStreamDestroy, stream)
+    assert status_of(driver.cuStreamSynchronize, stream) == RESULT.CUDA_ERROR_INVALID_HANDLE
+
+
+def test_a_fault_is_told_and_sticks_until_reset(
+    module: Any, context: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kernel = ask(driver.cuModuleGetFunction, module, b"add")
+    place = ask(driver.cuMemAlloc, 64)
+    launch(kernel, 32, int(place), 17)  # the launch itself succeeds
+    assert "64 elements" in capsys.readouterr().err
+    assert status_of(driver.cuCtxSynchronize) == RESULT.CUDA_ERROR_ILLEGAL_ADDRESS
+    assert status_of(driver.cuMemAlloc, 64) == RESULT.CUDA_ERROR_ILLEGAL_ADDRESS
+    ask(driver.cuDevicePrimaryCtxReset, 0)
+    ask(driver.cuMemAlloc, 64)
+
+
+def test_use_after_free_is_a_fault(module: Any) -> None:
+    kernel = ask(driver.cuModuleGetFunction, module, b"add")
+    place = ask(driver.cuMemAlloc, 64)
+    ask(driver.cuMemFree, place)
+    ask(driver.cuMemAlloc, 64)  # does not get the address again
+    launch(kernel, 1, int(place), 1)
+    assert status_of(driver.cuCtxSynchronize) == RESULT.CUDA_ERROR_ILLEGAL_ADDRESS
+
+
+def test_what_cannot_be_launched_fails_at_the_launch(module: Any) -> None:
+    kernel = ask(driver.cuModuleGetFunction, module, b"add")
+    for block, shared in ((1025, 0), (0, 0), (1, 300_000)):
+        configuration = (
+            kernel,
+            1,
+            1,
+            1,
+            block,
+            1,
+            1,
+            shared,
+            0,
+            ((0, 0), (ctypes.c_uint64, ctypes.c_uint32)),
+            0,
+        )
+        assert status_of(driver.cuLaunchKernel, *configuration) == RESULT.CUDA_ERROR_INVALID_VALUE
+    ask(driver.cuCtxSynchronize)
+
+
+def test_images_without_ptx_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert status_of(driver.cuModuleLoadData, b".version 8.0\n.target sm_80\nnonsense") == (
+        RESULT.CUDA_ERROR_INVALID_PTX
+    )
+    assert status_of(driver.cuModuleLoadData, b"neither") == RESULT.CUDA_ERROR_INVALID_IMAGE
+    assert "neither PTX nor a cubin" in capsys.readouterr().err

@@ -1,0 +1,90 @@
+"""Programs that find the virtual GPU, each in a process of its own: no process can go back from it."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+INSIDE = Path(__file__).parent / "inside"
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux")
+
+
+def _run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "warpglass", "run", *words]
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=300, check=False, env={**os.environ, **environment}
+    )
+
+
+@pytest.mark.parametrize(
+    ("file", "package"),
+    [
+        ("driver_checks.py", "cuda.bindings"),
+        ("core_checks.py", "cuda.core"),
+        ("mlir_checks.py", "numba_cuda_mlir"),
+        ("numba_checks.py", "numba_cuda"),
+    ],
+)
+def test_checks_inside_pass(file: str, package: str) -> None:
+    if importlib.util.find_spec(package) is None:
+        pytest.skip(f"{package} is not installed")
+    options = ("-q", "-p", "no:cacheprovider", "--no-header")
+    done = _run("-m", "pytest", *options, str(INSIDE / file))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_program_and_those_that_it_starts_find_one_gpu(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import subprocess, sys\n"
+        "from cuda.bindings import driver\n"
+        "assert driver.cuInit(0)[0] == 0\n"
+        "print(sys.argv[1:], driver.cuDeviceGetCount()[1], driver.cuDeviceGetName(20, 0)[1].rstrip(b'\\0'))\n"
+        "if len(sys.argv) == 2: sys.exit(subprocess.call([sys.executable, __file__]))\n"
+        "sys.exit(7)\n",
+        encoding="utf-8",
+    )
+    done = _run("--model", "a100", str(program), "--grid")
+    assert done.stdout.splitlines() == ["['--grid'] 1 b'NVIDIA A100-SXM4-40'", "[] 1 b'NVIDIA A100-SXM4-40'"]
+    assert done.returncode == 7
+
+
+def test_the_simulators_variable_is_explained(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import os; print(os.environ.get('NUMBA_ENABLE_CUDASIM'))\n", encoding="utf-8")
+    done = _run(str(program), NUMBA_ENABLE_CUDASIM="1")
+    assert done.stdout == "None\n"
+    assert "takes the simulator's place" in done.stderr
+
+
+def test_a_driver_in_use_is_not_replaced() -> None:
+    program = (
+        "import ctypes\n"
+        "from warpglass.numba_device.shared_library import SharedLibrary\n"
+        "keep = SharedLibrary('libcuda.so.1', {'cuInit': ctypes.CFUNCTYPE(ctypes.c_int)(lambda: 0)}, 0)\n"
+        "import warpglass.numba_device as device\n"
+        "try: device.activate()\n"
+        "except ValueError as problem: print(problem)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert "in use in this process already" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("-m", "no_such_module"), "no module no_such_module"),
+        (("--model", "gtx9999", "program.py"), "gtx9999"),
+        ((), "give FILE:KERNEL"),
+    ],
+)
+def test_what_cannot_be_run_is_one_sentence(words: tuple[str, ...], message: str) -> None:
+    done = _run(*words)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
