@@ -111,6 +111,7 @@ PROBLEM = Problem(
     signature=("x", "mask", "y", "n", "width"),
     shape=one_thread_each,
     smallest=1,
+    largest=2**30,  # positions beyond the last block must not wrap
     peers=(
         Peer("numpy", "np.correlate", _correlate),
         Peer("cupy", "cupy.correlate", _correlate),

@@ -48,6 +48,7 @@ def make_case(question: Question) -> Case:
         question=question,
         arrays={"x": x, "y": y, "products": np.zeros_like(x), "partial": np.zeros(MOST_BLOCKS, x.dtype)},
         written=("products", "partial"),
+        outputs=("products", "partial"),
         scalars={"n": np.uint32(question.size)},
         expected=expected,
         ideal_bytes=2 * x.nbytes,
