@@ -100,8 +100,11 @@ def one_per_cause(findings: list[Finding]) -> list[Finding]:
     """
     astray = {(finding.array, finding.source) for finding in findings if finding.kind == "out-of-bounds"}
     findings = [finding for finding in findings if not _goes_astray(finding, astray)]
-    if any(finding.kind == "barrier-divergence" for finding in findings):
-        findings = [finding for finding in findings if not _follows_divergence(finding)]
+    apart = [finding for finding in findings if finding.kind == "barrier-divergence"]
+    if apart:
+        epochs = [finding.epoch for finding in apart if finding.epoch is not None]
+        first = min(epochs, default=None)
+        findings = [finding for finding in findings if not _follows_divergence(finding, first)]
     races = [finding for finding in findings if finding.kind in _RACES]
     masks = [finding for finding in findings if finding.kind == "sync-mask"]
     hurt = {(finding.array, place) for finding in races for place in (finding.source, finding.other_source)}
@@ -124,8 +127,13 @@ def _goes_astray(finding: Finding, astray: set[tuple[str | None, Place | None]])
     return any((finding.array, place) in astray for place in (finding.source, finding.other_source) if place)
 
 
-def _follows_divergence(finding: Finding) -> bool:
-    """Whether barriers that threads come to separately may be why: they order nothing then."""
+def _follows_divergence(finding: Finding, first: int | None) -> bool:
+    """Whether barriers that threads come to separately may be why: they order nothing then.
+
+    Behind the `first` of them, threads that have missed it are out of step at all further ones.
+    """
+    if finding.kind == "barrier-divergence":
+        return first is not None and finding.epoch is not None and finding.epoch > first
     within = finding.kind in _RACES and finding.block == finding.other_block
     return within or finding.kind == "uninitialised-read"
 

@@ -89,7 +89,13 @@ BARRIERS = 16  # each with two meetings, by parity of its generation
 LANE_CLOCKS = MEETINGS + 2 * BARRIERS * MEETING_WORDS  # by warp, lane and other lane
 COMMITTED = LANE_CLOCKS + WARPS * LANES * LANES  # by warp and lane: groups of copies that are committed
 COPIES = COMMITTED + WARPS * LANES  # by warp: the number of its copies under way
-STATE_WORDS = COPIES + WARPS
+# Lanes that have met others of their warp at a warp barrier and have yet to run their own, at another place:
+EARLY = COPIES + WARPS  # by warp: these lanes
+EARLY_AT = EARLY + WARPS  # by warp: when they have met
+EARLY_PLACE = EARLY_AT + WARPS  # by warp: at which of the two the others were
+AWAITED_AGAIN = EARLY_PLACE + WARPS  # by warp: those of them that others wait for anew
+MISSED = AWAITED_AGAIN + WARPS  # by warp: the place where awaited lanes have met others before, 0 for nowhere
+STATE_WORDS = MISSED + WARPS
 # A copy under way: address of the stamp, the stamp, the copy's group.
 COPY_SLOTS, COPY_WORDS = 4096, 3
 

@@ -16,12 +16,16 @@ from .layout import (
     ABSENT,
     ALL_KNOWN,
     AWAITED,
+    AWAITED_AGAIN,
     AWAITED_AT,
     BLOCK,
     BLOCK_SHIFT,
     CAME,
     COPIES,
     DIVERGENCE,
+    EARLY,
+    EARLY_AT,
+    EARLY_PLACE,
     EVERYONE,
     FLOORS,
     GATE,
@@ -38,6 +42,7 @@ from .layout import (
     LOCAL_SIZE,
     MEETING_WORDS,
     MEETINGS,
+    MISSED,
     OUTSIDER,
     OVERRUN,
     PARTIAL,
@@ -86,6 +91,9 @@ def begin(S: Any, block: Any, warp: Any, mask: Any) -> None:
             _put(S, PARTIAL + one, 0)
             _put(S, STARTED + one, 0)
             _put(S, AWAITED + one, 0)
+            _put(S, EARLY + one, 0)
+            _put(S, AWAITED_AGAIN + one, 0)
+            _put(S, MISSED + one, 0)
             _put(S, COPIES + one, 0)
             _put(S, PENDING + one, 0)
             _put(S, ALL_KNOWN + one, 0)
@@ -108,7 +116,10 @@ def report_absent(S: Any) -> None:
             _put(S, AWAITED + warp, 0)
             at = _word(S, AWAITED_AT + warp)
             stamp = stamp_of(S, warp, at & 255, at >> 8)
-            record(S, ABSENT, stamp, 0, 0, 0, 0, 0, absent)
+            other = 0
+            if _word(S, MISSED + warp) != 0:
+                other = stamp_of(S, warp, first_lane(absent), _word(S, MISSED + warp))
+            record(S, ABSENT, stamp, other, 0, 0, 0, 0, absent)
 
 
 @njit(cache=True)
@@ -147,7 +158,9 @@ def park(S: Any, warp: Any, mask: Any, members: Any, others: Any, place: Any) ->
             wanted |= load(members + 8 * lane)
     absent = wanted & others & ~mask
     if absent != 0:
-        _put(S, AWAITED + warp, _word(S, AWAITED + warp) | absent)
+        again = absent & _word(S, EARLY + warp)
+        _put(S, AWAITED_AGAIN + warp, _word(S, AWAITED_AGAIN + warp) | again)
+        _put(S, AWAITED + warp, _word(S, AWAITED + warp) | absent & ~again)
         _put(S, AWAITED_AT + warp, place << 8 | first_lane(mask))
 
 
@@ -282,14 +295,15 @@ def meet(S: Any, warp: Any, mask: Any, members: Any, place: Any, exchanges: Any)
     if _word(S, PENDING + warp) != 0:
         settle(S, warp)
     time, started = _word(S, TIMES + warp), _word(S, STARTED + warp)
-    _put(S, AWAITED + warp, _word(S, AWAITED + warp) & ~mask)
-    whole = mask == started
+    early = _note_early(S, warp, mask)
+    whole, missing = mask == started, 0
     for lane in range(LANES):
         if (mask >> lane) & 1 == 0:
             continue
         group = load(members + 8 * lane)
         if group & started != started:
             whole = False
+        missing |= group & started & ~mask
         if exchanges != 0 and group & started & ~mask != 0:
             record(S, ABSENT, stamp_of(S, warp, lane, place), 0, 0, 0, 0, 0, group & started & ~mask)
         if (group >> lane) & 1 == 0:
@@ -298,12 +312,29 @@ def meet(S: Any, warp: Any, mask: Any, members: Any, place: Any, exchanges: Any)
         _put(S, LANES_KNOWN + warp, time)
         _raise_floor(S, warp)
     else:
-        _meet_partly(S, warp, mask, members, time)
+        _meet_partly(S, warp, mask, members, time, early)
+    if missing != 0:
+        _put(S, EARLY + warp, missing)
+        _put(S, EARLY_AT + warp, time)
+        _put(S, EARLY_PLACE + warp, place)
     _step(S, warp)
 
 
 @njit(cache=True)
-def _meet_partly(S: Any, warp: Any, mask: Any, members: Any, time: Any) -> None:
+def _note_early(S: Any, warp: Any, mask: Any) -> Any:
+    """The lanes of those that run a warp barrier who have met others of their warp there before."""
+    early = _word(S, EARLY + warp) & mask
+    again = _word(S, AWAITED_AGAIN + warp) & early
+    _put(S, AWAITED + warp, _word(S, AWAITED + warp) & ~mask | again)
+    _put(S, AWAITED_AGAIN + warp, _word(S, AWAITED_AGAIN + warp) & ~mask)
+    _put(S, EARLY + warp, _word(S, EARLY + warp) & ~mask)
+    if again != 0:
+        _put(S, MISSED + warp, _word(S, EARLY_PLACE + warp))
+    return early
+
+
+@njit(cache=True)
+def _meet_partly(S: Any, warp: Any, mask: Any, members: Any, now: Any, early: Any) -> None:
     clocks = LANE_CLOCKS + warp * LANES * LANES
     if _word(S, PARTIAL + warp) == 0:
         _put(S, PARTIAL + warp, 1)
@@ -313,6 +344,7 @@ def _meet_partly(S: Any, warp: Any, mask: Any, members: Any, time: Any) -> None:
         if (mask >> lane) & 1 == 0:
             continue
         group = load(members + 8 * lane) & 0xFFFFFFFF
+        time = now if (early >> lane) & 1 == 0 else _word(S, EARLY_AT + warp)
         # What the others of the group have learned from lanes outside is learned, too.
         for other in range(LANES):
             best = _word(S, clocks + lane * LANES + other)

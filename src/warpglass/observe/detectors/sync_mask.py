@@ -7,9 +7,14 @@ from .detector import Detector, Recorded, Words
 
 
 def _absent(found: Recorded) -> Words:
-    return Words(
+    message = (
         f"{found.one} waits {found.one.where} for {found.lanes} of warp {found.one.warp}, which the mask "
-        "names and which never come",
+        "names and which never come"
+    )
+    if found.other is not None:
+        message += f": they were there when others were still {found.other.where}"
+    return Words(
+        message,
         "name only the lanes that come here (compute the mask before the branch with __ballot_sync), or take "
         "the instruction out of the branch",
     )
