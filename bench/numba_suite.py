@@ -12,7 +12,10 @@ not run again without --again.
 from __future__ import annotations
 
 import argparse
+import importlib
+import importlib.metadata
 import importlib.util
+import inspect
 import json
 import os
 import signal
@@ -64,7 +67,9 @@ class Recorder(unittest.TestResult):
         self._outcome, self._why = outcome, "".join(traceback.format_exception(*error))[-6000:]
 
     def addError(self, test: Any, err: Any) -> None:
-        if isinstance(test, unittest.TestCase):
+        if err[0].__name__ == "Skipped":  # pytest's
+            self.addSkip(test, str(err[1]))
+        elif isinstance(test, unittest.TestCase):
             self._failed("error", err)
         else:  # a class or module that could not be set up
             self._begun = time.time()
@@ -98,6 +103,9 @@ def run_module(name: str, path: Path, done: set[str]) -> None:
 
     setattr(testing.CUDATestCase, "_dump_failed_filechecks", False)  # noqa: B010
     suite = unittest.defaultTestLoader.loadTestsFromName(f"numba.cuda.tests.{name}")
+    module = importlib.import_module(f"numba.cuda.tests.{name}")
+    plain = [one for key, one in vars(module).items() if key.startswith("test_") and inspect.isfunction(one)]
+    suite.addTests(unittest.FunctionTestCase(one) for one in plain)
     wanted = unittest.TestSuite(one for one in flattened(suite) if one.id() not in done)
     wanted.run(Recorder(path))
 
@@ -131,6 +139,11 @@ def read_results(path: Path) -> dict[str, dict[str, Any]]:
         return {}
     lines = map(json.loads, path.read_text("utf-8").splitlines())
     return {line["test"]: line for line in lines}
+
+
+def all_results() -> dict[str, dict[str, dict[str, Any]]]:
+    """The results that there are, by module and test."""
+    return {path.stem: read_results(path) for path in sorted(FOLDER.glob("*.jsonl"))}
 
 
 def watch(name: str, path: Path, patience: float) -> None:
@@ -192,12 +205,79 @@ def summary(results: dict[str, dict[str, dict[str, Any]]]) -> str:
     return "\n".join(rows)
 
 
+# Why tests do not pass: what their name or message has, and what is behind it.
+REASONS = (
+    (
+        "test_dispatcher_cpointer_arguments",
+        "the test reads x[10] of 10 elements; a GPU does not notice",
+    ),
+    ("test_struct_model_type_arr", "the test writes 10 elements into arrays of 1; a GPU does not notice"),
+    ("test_dynshared_slice_gaps", "NVVM reads 16 bytes where 12 are left; a GPU rounds shared memory up"),
+    ("tensormap", "tensor maps (TMA) are not supported"),
+    ("test_device_arch_specific", "the kernel needs tensor maps (TMA), which are not supported"),
+    ("'reserved'", "cuda-bindings 13.5 has no CUipcMemHandle.reserved: fails on a GPU as well"),
+    ("cuStreamBeginCapture", "work is not captured into graphs"),
+    (
+        "test_cpu_and_cuda",
+        "each package takes the index of the other for an old one",
+    ),
+    ("timeout", "takes longer than the limit"),
+)
+
+
+def reason(line: dict[str, Any]) -> str:
+    """Why a test did not pass."""
+    for pattern, text in REASONS:
+        if pattern in line["test"] or pattern in line["why"]:
+            return text
+    said = [part for part in line["why"].strip().splitlines() if part.strip()]
+    return said[-1].strip()[:160] if said else "no message"
+
+
+def page(results: dict[str, dict[str, dict[str, Any]]]) -> str:
+    """The page of all tests that do not pass, and why; what is skipped is counted by reason."""
+    lines = [line for module in results.values() for line in module.values()]
+    counts = Counter(line["outcome"] for line in lines)
+    expected = counts["expected failure"]
+    text = [
+        "# numba-cuda's own tests on the virtual GPU",
+        "",
+        "Written by `python bench/numba_suite.py --page docs/numba-tests.md`; see [numba](numba.md).",
+        "",
+        f"numba-cuda {importlib.metadata.version('numba-cuda')}: of {len(lines)} tests in "
+        f"{', '.join(GROUPS)}, {counts[PASSED]} pass, {expected} fail as the package expects, "
+        f"{counts['skipped']} skip themselves, {len(lines) - counts[PASSED] - expected - counts['skipped']} "
+        "do not pass.",
+        "",
+        *("| group | pass | expected failures | skipped | do not pass |", "|---|---|---|---|---|"),
+    ]
+    for group in GROUPS:
+        own = Counter(
+            line["outcome"]
+            for module, found in results.items()
+            if module.startswith(f"{group}.")
+            for line in found.values()
+        )
+        rest = own.total() - own[PASSED] - own["expected failure"] - own["skipped"]
+        text.append(f"| {group} | {own[PASSED]} | {own['expected failure']} | {own['skipped']} | {rest} |")
+    text += ["", "## What does not pass", "", "| test | outcome | why |", "|---|---|---|"]
+    for line in sorted(lines, key=lambda one: one["test"]):
+        if line["outcome"] not in (PASSED, "expected failure", "skipped"):
+            name = line["test"].removeprefix("numba.cuda.tests.")
+            text.append(f"| `{name}` | {line['outcome']} | {reason(line).replace('|', '/')} |")
+    text += ["", "## What skips itself", "", "| tests | why |", "|---|---|"]
+    skips = Counter(line["why"] or "no reason given" for line in lines if line["outcome"] == "skipped")
+    text += [f"| {count} | {why.replace('|', '/')} |" for why, count in skips.most_common()]
+    return "\n".join(text) + "\n"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="numba-cuda's own tests on the virtual device")
     parser.add_argument("modules", nargs="*", help="such as cudapy.test_atomics; all without")
     parser.add_argument("--again", action="store_true", help="run what has results as well")
     parser.add_argument("--patience", type=float, default=180.0, help="seconds that one test may take")
     parser.add_argument("--budget", type=float, default=1e9, help="seconds after which no module is begun")
+    parser.add_argument("--page", type=Path, help="write the page of what does not pass, from the results")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     parser.add_argument("--results", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -206,6 +286,9 @@ def main() -> None:
         run_module(given.child, given.results, done)
         return
     FOLDER.mkdir(parents=True, exist_ok=True)
+    if given.page:
+        given.page.write_text(page(all_results()), "utf-8")
+        return
     begun = time.time()
     for name in given.modules or find_modules():
         path = FOLDER / f"{name}.jsonl"
@@ -219,7 +302,7 @@ def main() -> None:
         watch(name, path, given.patience)
         counts = Counter(line["outcome"] for line in read_results(path).values())
         print(f"{name} {time.time() - started:.0f}s {dict(counts)}", flush=True)
-    print(summary({path.stem: read_results(path) for path in sorted(FOLDER.glob("*.jsonl"))}))
+    print(summary(all_results()))
 
 
 if __name__ == "__main__":

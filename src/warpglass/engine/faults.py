@@ -96,9 +96,14 @@ def explain_fault(scene: Scene, contexts: Sequence[np.ndarray]) -> KernelFault:
     message = (
         f"{file}:{line}: {scene.launch.compiled.name}: {account.text}{_inlined(step)}, "
         f"by block {block} thread {thread} "
-        f"({cuda_name}; warpglass.reset() makes the device usable)"
+        f"({cuda_name}{_remedy(scene.launch)})"
     )
     return KernelFault(message, place, cuda_name=cuda_name)
+
+
+def _remedy(launch: Launch) -> str:
+    """What makes the device usable again; programs on a virtual device know their own way."""
+    return "; warpglass.reset() makes the device usable" if launch.resident is None else ""
 
 
 def explain_timeout(scene: Scene, contexts: Sequence[np.ndarray]) -> KernelTimeout:
@@ -108,9 +113,7 @@ def explain_timeout(scene: Scene, contexts: Sequence[np.ndarray]) -> KernelTimeo
     name = launch.compiled.name
     looping = [context for context in contexts if context[SLOT["fault_site"]] != NOWHERE]
     if not looping:
-        return KernelTimeout(
-            f"{name} {text} (cudaErrorLaunchTimeout; warpglass.reset() makes the device usable)"
-        )
+        return KernelTimeout(f"{name} {text} (cudaErrorLaunchTimeout{_remedy(launch)})")
     context = min(looping, key=lambda c: int(c[SLOT["fault_block"]]))
     block, thread = _position(launch, context)
     step = _step_of_block(scene.prepared, int(context[SLOT["fault_site"]]))
@@ -118,7 +121,7 @@ def explain_timeout(scene: Scene, contexts: Sequence[np.ndarray]) -> KernelTimeo
     where = f"{file}:{line}: " if file else ""
     message = (
         f"{where}{name} {text}; block {block} thread {thread} was in this loop "
-        f"(cudaErrorLaunchTimeout; warpglass.reset() makes the device usable)"
+        f"(cudaErrorLaunchTimeout{_remedy(launch)})"
     )
     return KernelTimeout(message, FaultPlace("timeout", file, line, block, thread))
 
