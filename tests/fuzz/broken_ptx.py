@@ -40,7 +40,7 @@ _BUFFER = 1 << 17  # bytes behind every pointer
 def corpus() -> tuple[str, ...]:
     """Texts that run: files of the tests, shipped kernels, random kernels, and instruction forms."""
     files = [path.read_text(encoding="utf-8") for path in sorted(_TESTS.rglob("*.ptx"))]
-    for archive in sorted(shipped.FOLDER.glob(f"*/{shipped.ARCHIVE}")):
+    for archive in shipped.archives():
         entries = json.loads(gzip.decompress(archive.read_bytes()))
         files += [_PLACELESS.sub("", entries[key]["ptx"]) for key in sorted(entries)[::_SHIPPED]]
     forms = all_forms()

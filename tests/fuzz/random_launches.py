@@ -73,7 +73,7 @@ def _kernels() -> tuple[wg.Kernel, ...]:
         text = kernel("\n".join(lines), _PARAMETERS, name=name)
         text = text.replace(".visible", ".extern .shared .align 16 .b8 more[];\n.visible", 1)
         found.append(wg.compile(text, name, language="ptx"))
-    for archive in sorted(shipped.FOLDER.glob(f"*/{shipped.ARCHIVE}")):
+    for archive in shipped.archives():
         entries = json.loads(gzip.decompress(archive.read_bytes()))
         python = [key for key in sorted(entries) if entries[key]["language"] == "python"]
         for key in python[::40]:

@@ -34,14 +34,15 @@ def find(key: str) -> bytes | None:
     """Return the entry that ships under this content key, None if there is none."""
     if any(recording.fresh for recording in _recordings):
         return None
-    for entries in map(_read, _archives()):
+    for entries in map(_read, archives()):
         if key in entries:
             return json.dumps(entries[key]).encode()
     return None
 
 
 @cache
-def _archives() -> tuple[Path, ...]:
+def archives() -> tuple[Path, ...]:
+    """The archives of the package, those of the ladders first."""
     return (*sorted((_PACKAGE / "ladders").glob(f"*/{ARCHIVE}")), _PACKAGE / "selftest" / ARCHIVE)
 
 
