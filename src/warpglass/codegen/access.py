@@ -17,8 +17,9 @@ from dataclasses import dataclass
 
 from ..isa.lanes import Update
 from ..isa.types import BITS
-from .builder import Arg, Builder, suffix, vector
+from .builder import Arg, Builder, vector
 from .context import SHARED_WINDOW, SITE_WORDS, SLOT, service_code
+from .reach import gather_through, outside_range
 from .values import Value
 
 SPACES = ("generic", "global", "shared")
@@ -65,8 +66,9 @@ class Atomic:
 class Access:
     """Emits the accesses of one warp function.
 
-    `sites` lists them in order; `gathers`, `picks`, `scatters` (types), `rows` (atomic operation, type,
-    whether on memory of the block's own) and `atomics` (by name) are the outlined functions that are called.
+    `sites` lists them in order; `gathers`, `picks`, `scatters` (types), `reaches` (type, whether it writes),
+    `rows` (atomic operation, type, whether on memory of the block's own) and `atomics` (by name) are the
+    outlined functions that are called.
     """
 
     def __init__(self, builder: Builder):
@@ -76,6 +78,7 @@ class Access:
         self.picks: set[str] = set()
         self.scatters: set[str] = set()
         self.rows: set[tuple[str, str, bool]] = set()
+        self.reaches: set[tuple[str, bool]] = set()
         self.atomics: dict[str, Atomic] = {}
         self.step = 0
         self.fault_label = "fault"
@@ -115,21 +118,9 @@ class Access:
 
     def _check_vector(self, site: int, address: str, mask: str) -> tuple[str, Bounds]:
         """An i1 that holds if every active lane is within the site's range, and that range."""
-        b = self.builder
         bounds = self.bounds(site)
         size = self.sites[site].size
-        distance = address
-        if bounds.low != "0":
-            distance = b.value(f"sub <32 x i64> {address}, {b.splat('i64', bounds.low)}")
-        if size > 1:
-            shift = f"splat (i64 {size.bit_length() - 1})"
-            operands = [("<32 x i64>", distance)] * 2 + [("<32 x i64>", shift)]
-            distance = b.call("<32 x i64>", "llvm.fshr.v32i64", operands)
-        outside = b.value(f"icmp uge <32 x i64> {distance}, {b.splat('i64', bounds.limit)}")
-        bad = b.mask_bits(outside)
-        if mask != "-1":
-            bad = b.value(f"and i32 {bad}, {mask}")
-        return b.value(f"icmp ne i32 {bad}, 0"), bounds
+        return outside_range(self.builder, address, bounds.low, bounds.limit, size, mask), bounds
 
     # ------------------------------------------------------------------------------------ vectors
     def load_vector(self, site: int, address: str, type_: str, count: int, mask: str) -> list[str]:
@@ -192,17 +183,9 @@ class Access:
 
     def gather_one(self, pointers: str, type_: str, mask: str) -> str:
         """A load through 32 host pointers; inactive lanes get zero."""
-        size = BITS[type_] // 8
-        if size < 4:
+        if BITS[type_] < 32:
             self.picks.add(type_)
-            args = [("<32 x ptr>", pointers), ("i32", mask)]
-            return self.builder.call(vector(type_), f"wg_pick_{type_}", args)
-        args = [
-            ("<32 x ptr>", f"align {size} {pointers}"),
-            ("<32 x i1>", self.builder.mask_vector(mask)),
-            (vector(type_), "zeroinitializer"),
-        ]
-        return self.builder.call(vector(type_), f"llvm.masked.gather.{suffix(type_)}.v32p0", args)
+        return gather_through(self.builder, pointers, type_, mask)
 
     def scatter(self, address: str, delta: str, type_: str, values: list[str], mask: str) -> None:
         """Checked stores to any addresses."""
@@ -354,34 +337,3 @@ class Access:
         b.store(vector(type_), value, "%lane_buffer", ", align 64")
         pointers = b.value(f"getelementptr {type_}, ptr %lane_buffer, <32 x i32> {lane}")
         return self.gather_one(pointers, type_, "-1")
-
-
-# Accesses to any addresses are outlined where hosts lack an instruction, as any x86 does for narrow types:
-# LLVM makes two basic blocks a lane of them, and dozens in one function take its register allocator seconds.
-
-
-def pick_helper(type_: str, declarations: set[str]) -> str:
-    """`@wg_pick_T`: loads of a narrow type from checked host addresses; inactive lanes get zero."""
-    whole, name = vector(type_), f"llvm.masked.gather.{suffix(type_)}.v32p0"
-    declarations.add(f"declare {whole} @{name}(<32 x ptr>, <32 x i1>, {whole})")
-    return f"""
-define internal {whole} @wg_pick_{type_}(<32 x ptr> %at, i32 %mask) noinline #0 {{
-  %lanes = bitcast i32 %mask to <32 x i1>
-  %found = call {whole} @{name}(
-    <32 x ptr> align {BITS[type_] // 8} %at, <32 x i1> %lanes, {whole} zeroinitializer)
-  ret {whole} %found
-}}
-"""
-
-
-def scatter_helper(type_: str, declarations: set[str]) -> str:
-    """`@wg_scatter_T`: stores to checked host addresses, the highest lane last."""
-    whole, name = vector(type_), f"llvm.masked.scatter.{suffix(type_)}.v32p0"
-    declarations.add(f"declare void @{name}({whole}, <32 x ptr>, <32 x i1>)")
-    return f"""
-define internal void @wg_scatter_{type_}({whole} %value, <32 x ptr> %at, i32 %mask) noinline #0 {{
-  %lanes = bitcast i32 %mask to <32 x i1>
-  call void @{name}({whole} %value, <32 x ptr> align {BITS[type_] // 8} %at, <32 x i1> %lanes)
-  ret void
-}}
-"""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..program import Pending, Program, find_full, find_pending
-from .access import Access, Site, pick_helper, scatter_helper
+from .access import Access, Site
 from .atomics import atomic_helper
 from .barriers import barrier_helpers, names_barriers
 from .block_loop import Rounds, block_loop
@@ -15,8 +15,8 @@ from .infer import infer_kinds
 from .local import LocalMemory
 from .nans import LazyNanLanes
 from .outlines import outline_helper
-from .patterns import gather_helper
 from .probes import Probe, Words
+from .reach import gather_helper, pick_helper, reach_helper, scatter_helper
 from .registers import Kind, Registers
 from .runtime import DECLARATIONS, helpers
 from .shape import Promises, Shape
@@ -96,6 +96,7 @@ def _assemble(
     any_order = any(probe.any_order for probe in probes)
     rounds = Rounds(header, stride, warp.dispatch.first_yield, program.local.size, named, turns, any_order)
     outlined = "".join(gather_helper(type_, builder.declarations) for type_ in sorted(lanes.access.gathers))
+    outlined += "".join(reach_helper(*one, builder.declarations) for one in sorted(lanes.access.reaches))
     outlined += "".join(pick_helper(type_, builder.declarations) for type_ in sorted(lanes.access.picks))
     outlined += "".join(
         scatter_helper(type_, builder.declarations) for type_ in sorted(lanes.access.scatters)

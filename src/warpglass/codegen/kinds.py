@@ -14,6 +14,18 @@ from ..isa.specials import SPECIALS
 from ..isa.types import BITS, is_float
 from . import ranges
 from .builder import constant_vector, suffix, vector
+from .forms import (
+    AFFINE,
+    CONVERT_CONSTANT,
+    compare_constants,
+    fold,
+    identity,
+    join,
+    lane_form,
+    range_of,
+    regular,
+    wrapped,
+)
 from .local import LocalMemory
 from .probes import Probe
 from .shape import Promises, Shape
@@ -39,7 +51,7 @@ class KindLanes(VectorLanes):
         super().__init__(access, local, shape, probes)
         self.promises = promises
         table = shape.thread_table().astype(int)
-        self._tids = {axis: _lane_form(row) for axis, row in zip("xyz", table, strict=True)}
+        self._tids = {axis: lane_form(row) for axis, row in zip("xyz", table, strict=True)}
 
     # ------------------------------------------------------------------------------------ forms
     def constant(self, type_: str, pattern: int) -> Value:
@@ -82,13 +94,13 @@ class KindLanes(VectorLanes):
     def apply(self, operation: str, *operands: Value) -> Value:
         integer = not is_float(operands[0].type)
         if len(operands) == 2 and integer:
-            known = _fold(operation, *operands) or _identity(operation, *operands)
+            known = fold(operation, *operands) or identity(operation, *operands)
             if isinstance(known, int):
                 return self.constant(operands[0].type, known)
             if known is not None:
                 return known
             bounds = ranges.combine(
-                operation, BITS[operands[0].type], _range(operands[0]), _range(operands[1])
+                operation, BITS[operands[0].type], range_of(operands[0]), range_of(operands[1])
             )
         else:
             bounds = None
@@ -99,11 +111,11 @@ class KindLanes(VectorLanes):
 
     def _apply(self, operation: str, operands: tuple[Value, ...]) -> Value:
         width = BITS[operands[0].type]
-        affine = _AFFINE.get(operation)
+        affine = AFFINE.get(operation)
         if affine is not None and all(operand.offsets is not None for operand in operands):
             offsets = affine(*operands)
             if offsets is not None:
-                return self._scalar(operation, operands, _wrapped(offsets, width))
+                return self._scalar(operation, operands, wrapped(offsets, width))
         if operation in _DIVISIONS:
             return super().apply(operation, *operands)
         if all(operand.offsets == UNIFORM for operand in operands):
@@ -111,7 +123,22 @@ class KindLanes(VectorLanes):
         first = operands[0].offsets
         if operation == "ashr" and first is not None and 0 in first and operands[1].constant == width - 1:
             return self._sign(operands[0], operands[1])
+        if operation in _LIMITS and not all(operand.offsets is None for operand in operands):
+            return self._limited(operation, *operands)
         return self._emit(operation, self._vectors(*operands), lanes=32)
+
+    def _limited(self, operation: str, a: Value, b: Value) -> Value:
+        """An affine value that a uniform one may limit, as a border limits an index: mostly it does not."""
+        in_lanes = lambda: self._emit(operation, self._vectors(a, b), lanes=32)  # noqa: E731
+        free, limit = (a, b) if b.offsets == UNIFORM else (b, a)
+        if limit.offsets != UNIFORM or free.offsets is None or 0 not in free.offsets:
+            return in_lanes()
+        extreme, predicate = _LIMITS[operation]
+        outermost = self.builder.value(f"add {free.type} {free.ir}, {extreme(free.offsets)}")
+        inside = self.builder.value(f"icmp {predicate} {free.type} {outermost}, {limit.ir}")
+        ok = self.builder.value(f"and i1 {self._stays(free, signed=True)}, {inside}")
+        result = Value(free.type, free.ir, free.offsets)
+        return self._guarded(result, (a, b, replace(free, ok=ok)), in_lanes)
 
     def _scalar(self, operation: str, operands: tuple[Value, ...], offsets: Offsets) -> Value:
         result = replace(self._emit(operation, operands, lanes=1), offsets=offsets)
@@ -150,25 +177,45 @@ class KindLanes(VectorLanes):
 
     def compare(self, predicate: str, a: Value, b: Value) -> Value:
         if not is_float(a.type):
-            known = ranges.decide(predicate, _range(a), _range(b))
+            known = ranges.decide(predicate, range_of(a), range_of(b))
             if known is None and a.constant is not None and b.constant is not None:
-                known = _compare_constants(predicate, a, b)
+                known = compare_constants(predicate, a, b)
             if known is not None:
                 return self.constant("i1", int(known))
+        if a.offsets == UNIFORM and b.offsets == UNIFORM:
+            scalar = Value("i1", self._compare(predicate, a, b, lanes=1).ir, UNIFORM)
+            return self._guarded(
+                scalar, (a, b), lambda: self._compare(predicate, *self._vectors(a, b), lanes=32)
+            )
+        if a.offsets is None or b.offsets is None:
+            return self._compare(predicate, *self._vectors(a, b), lanes=32)
+        return self._compare_ends(predicate, a, b)
+
+    def _compare_ends(self, predicate: str, a: Value, b: Value) -> Value:
+        """A comparison with a uniform value: uniform where the outermost lanes agree, as they mostly do."""
         in_lanes = lambda: self._compare(predicate, *self._vectors(a, b), lanes=32)  # noqa: E731
-        sources = (a, b)
-        if a.offsets != UNIFORM or b.offsets != UNIFORM:
-            # Which lanes are negative: what Python's indices ask. Mostly all or none.
-            if b.constant != 0 or predicate not in ("slt", "sge") or a.offsets is None or 0 not in a.offsets:
-                return in_lanes()
-            sources = (a, replace(a, ok=self._one_sign(a)))
-        scalar = Value("i1", self._compare(predicate, a, b, lanes=1).ir, UNIFORM)
-        return self._guarded(scalar, sources, in_lanes)
+        free = b if a.offsets == UNIFORM else a
+        if (
+            UNIFORM not in (a.offsets, b.offsets)
+            or predicate in ("eq", "ne")
+            or 0 not in (free.offsets or ())
+        ):
+            return in_lanes()
+        assert free.offsets is not None
+        ends: list[str] = []
+        for distance in (min(free.offsets), max(free.offsets)):
+            end = replace(free, ir=self.builder.value(f"add {free.type} {free.ir}, {distance}"))
+            pair = (a, end) if free is b else (end, b)
+            ends.append(self._compare(predicate, *pair, lanes=1).ir)
+        differ = self.builder.value(f"xor i1 {ends[0]}, {ends[1]}")
+        agree = self.builder.value(f"xor i1 {differ}, true")
+        ok = self.builder.value(f"and i1 {self._stays(free, signed=predicate[0] == 's')}, {agree}")
+        return self._guarded(Value("i1", ends[0], UNIFORM), (a, b, replace(free, ok=ok)), in_lanes)
 
     def select(self, condition: Value, a: Value, b: Value) -> Value:
         if condition.constant is not None:
             return a if condition.constant else b
-        low, high = _join(_range(a), _range(b)) or (None, None)
+        low, high = join(range_of(a), range_of(b)) or (None, None)
         in_lanes = lambda: self._select(*self._vectors(condition, a, b), lanes=32)  # noqa: E731
         if condition.offsets != UNIFORM or a.offsets is None or a.offsets != b.offsets:
             return replace(in_lanes(), low=low, high=high)
@@ -186,8 +233,8 @@ class KindLanes(VectorLanes):
         return replace(value, offsets=UNIFORM)
 
     def convert(self, operation: str, a: Value, type_: str) -> Value:
-        if a.constant is not None and operation in _CONVERT_CONSTANT:
-            return self.constant(type_, _CONVERT_CONSTANT[operation](a.constant, BITS[a.type]))
+        if a.constant is not None and operation in CONVERT_CONSTANT:
+            return self.constant(type_, CONVERT_CONSTANT[operation](a.constant, BITS[a.type]))
         bounds = self._converted_range(operation, a, type_)
         low, high = bounds if bounds is not None else (None, None)
         if a.offsets is None:
@@ -200,13 +247,13 @@ class KindLanes(VectorLanes):
             elif operation != "trunc" and not self._keeps_offsets(operation, a):
                 return replace(in_lanes(), low=low, high=high)
         ir = self._convert(operation, a, type_, lanes=1).ir
-        scalar = Value(type_, ir, _wrapped(a.offsets, BITS[type_]), None, low, high)
+        scalar = Value(type_, ir, wrapped(a.offsets, BITS[type_]), None, low, high)
         return self._guarded(scalar, sources, in_lanes)
 
     @staticmethod
     def _keeps_offsets(operation: str, a: Value) -> bool:
         """Whether the bounds show that extending the base extends every lane: none wraps."""
-        bounds = _range(a)
+        bounds = range_of(a)
         if bounds is None:
             return False
         # The base must not wrap either, and it is a lane's value only if that lane's offset is zero.
@@ -219,7 +266,7 @@ class KindLanes(VectorLanes):
 
     @staticmethod
     def _converted_range(operation: str, a: Value, type_: str) -> ranges.Range:
-        bounds = _range(a)
+        bounds = range_of(a)
         width = BITS[a.type]
         if operation == "trunc":
             return ranges.fit(*bounds, BITS[type_]) if bounds else None
@@ -325,7 +372,7 @@ class KindLanes(VectorLanes):
         if address.uniform and not self.local.may_be_meant(space):
             names = self.access.load_uniform(site, address.ir, type_, count, self.mask)
             return tuple(Value(type_, name, UNIFORM) for name in names)
-        if address.offsets is not None and _regular(address.offsets, BITS[type_] // 8 * count):
+        if address.offsets is not None and regular(address.offsets, BITS[type_] // 8 * count):
             names = self.access.load_affine(site, address, type_, count, self.mask)
             return tuple(Value(type_, name) for name in names)
         names = self.access.load_any(site, self.as_vector(address).ir, type_, count, self.mask)
@@ -345,7 +392,7 @@ class KindLanes(VectorLanes):
             self.access.store_uniform(site, address.ir, type_, names, uniform, self.mask)
             return
         names = [value.ir for value in self._vectors(*values)]
-        if address.offsets is not None and _regular(address.offsets, BITS[type_] // 8 * len(values)):
+        if address.offsets is not None and regular(address.offsets, BITS[type_] // 8 * len(values)):
             self.access.store_affine(site, address, type_, names, self.mask)
         else:
             self.access.store_any(site, self.as_vector(address).ir, type_, names, self.mask)
@@ -376,7 +423,7 @@ class KindLanes(VectorLanes):
     def lane_constants(self, type_: str, patterns: tuple[int, ...]) -> Value:
         if type_ == "i1" or is_float(type_):
             return super().lane_constants(type_, patterns)
-        offsets = _wrapped(patterns, BITS[type_])
+        offsets = wrapped(patterns, BITS[type_])
         return Value(type_, "0", offsets, None, min(offsets), max(offsets))
 
     def permute(self, a: Value, sources: tuple[int, ...]) -> Value:
@@ -412,126 +459,6 @@ class KindLanes(VectorLanes):
         return self.constant("i32", -1) if a.uniform else super().equal_lanes(self.as_vector(a))
 
 
+# Which lane reaches a limit first, and what holds while it has not.
+_LIMITS = {"llvm.smin": (max, "sle"), "llvm.smax": (min, "sge")}
 _DIVISIONS = ("udiv", "sdiv", "urem", "srem")
-
-
-def _lane_form(row: Sequence[int]) -> tuple[Offsets | None, int, int]:
-    """How a row of the thread table looks from a warp: lane offsets if all warps share them, and bounds."""
-    warps = [
-        tuple(int(x) - int(row[start]) for x in row[start : start + 32]) for start in range(0, len(row), 32)
-    ]
-    same = all(offsets == warps[0] for offsets in warps)
-    return (warps[0] if same else None), int(min(row)), int(max(row))
-
-
-def _range(a: Value) -> ranges.Range:
-    return None if a.low is None or a.high is None else (a.low, a.high)
-
-
-def _join(a: ranges.Range, b: ranges.Range) -> ranges.Range:
-    return None if a is None or b is None else (min(a[0], b[0]), max(a[1], b[1]))
-
-
-def _regular(offsets: Offsets, size: int) -> bool:
-    """Whether all lanes are a whole number of elements apart, so one test of alignment serves all."""
-    return all((offset - offsets[0]) % size == 0 for offset in offsets)
-
-
-def _wrapped(offsets: Offsets, width: int) -> Offsets:
-    """Offsets modulo the width, read as signed."""
-    half, whole = 1 << (width - 1), 1 << width
-    if -half <= min(offsets) and max(offsets) < half:
-        return offsets
-    return tuple((offset + half) % whole - half for offset in offsets)
-
-
-def _signed(value: Value) -> int | None:
-    if value.constant is None:
-        return None
-    width = BITS[value.type]
-    return value.constant - (1 << width) if value.constant >> (width - 1) else value.constant
-
-
-def _scaled(a: Value, b: Value) -> Offsets | None:
-    for value, factor in ((a, _signed(b)), (b, _signed(a))):
-        if factor is not None and value.offsets is not None:
-            return tuple(offset * factor for offset in value.offsets)
-    return None
-
-
-def _shifted(a: Value, b: Value) -> Offsets | None:
-    if b.constant is None or a.offsets is None:
-        return None
-    return tuple(offset << b.constant for offset in a.offsets)
-
-
-def _sum(sign: int) -> Callable[[Value, Value], Offsets | None]:
-    def offsets(a: Value, b: Value) -> Offsets | None:
-        assert a.offsets is not None
-        assert b.offsets is not None
-        return tuple(x + sign * y for x, y in zip(a.offsets, b.offsets, strict=True))
-
-    return offsets
-
-
-# Operations that keep scalar-plus-offsets form: the lane offsets of the result, None if they are not known.
-_AFFINE: dict[str, Callable[..., Offsets | None]] = {
-    "add": _sum(1),
-    "sub": _sum(-1),
-    "mul": lambda a, b: UNIFORM if a.uniform and b.uniform else _scaled(a, b),
-    "shl": lambda a, b: UNIFORM if a.uniform and b.uniform else _shifted(a, b),
-}
-
-_FOLD: dict[str, Callable[[int, int, int], int]] = {
-    "add": lambda a, b, w: a + b,
-    "sub": lambda a, b, w: a - b,
-    "mul": lambda a, b, w: a * b,
-    "and": lambda a, b, w: a & b,
-    "or": lambda a, b, w: a | b,
-    "xor": lambda a, b, w: a ^ b,
-    "shl": lambda a, b, w: a << b,
-    "lshr": lambda a, b, w: a >> b,
-    "ashr": lambda a, b, w: (a - (1 << w) if a >> (w - 1) else a) >> b,
-    "llvm.umin": lambda a, b, w: min(a, b),
-    "llvm.umax": lambda a, b, w: max(a, b),
-}
-
-
-def _fold(operation: str, a: Value, b: Value) -> int | None:
-    if a.constant is None or b.constant is None or operation not in _FOLD:
-        return None
-    width = BITS[a.type]
-    if operation in ("shl", "lshr", "ashr") and b.constant >= width:
-        return None
-    return _FOLD[operation](a.constant, b.constant, width) & ((1 << width) - 1)
-
-
-def _identity(operation: str, a: Value, b: Value) -> Value | None:
-    """Operations with a constant that need no instruction."""
-    ones = (1 << BITS[a.type]) - 1
-    if b.constant == 0 and operation in ("add", "sub", "or", "xor", "shl", "lshr", "ashr"):
-        return a
-    if a.constant == 0 and operation in ("add", "or", "xor"):
-        return b
-    if operation == "mul" and 1 in (a.constant, b.constant):
-        return b if a.constant == 1 else a
-    if operation in ("mul", "and") and 0 in (a.constant, b.constant):
-        return a if a.constant == 0 else b
-    if operation == "and" and ones in (a.constant, b.constant):
-        return b if a.constant == ones else a
-    return None
-
-
-_CONVERT_CONSTANT: dict[str, Callable[[int, int], int]] = {
-    "trunc": lambda pattern, width: pattern,
-    "zext": lambda pattern, width: pattern,
-    "sext": lambda pattern, width: pattern - (1 << width) if pattern >> (width - 1) else pattern,
-    "bitcast": lambda pattern, width: pattern,
-}
-
-
-def _compare_constants(predicate: str, a: Value, b: Value) -> bool | None:
-    assert a.constant is not None
-    assert b.constant is not None
-    plain = "s" + predicate[1:] if predicate[0] == "u" else predicate  # the patterns are not negative
-    return ranges.decide(plain, (a.constant, a.constant), (b.constant, b.constant))

@@ -11,6 +11,8 @@ from __future__ import annotations
 from ..isa.types import BITS
 from .access import Access, Bounds
 from .builder import constant_vector, suffix, vector
+from .context import SHARED_WINDOW
+from .reach import reach_name
 from .values import Offsets, Value
 
 # The widest access, in elements, that a static pattern is served with.
@@ -111,8 +113,47 @@ class Patterns(Access):
             self._or_guarded(outside, address),
             vector(type_),
             lambda: self._load_pattern(low, places, bounds, address, type_, count, mask),
-            lambda: self.load_slowly(site, self._splat_address(address), type_, count, mask),
+            lambda: self._load_apart(site, address, type_, count, mask),
         )
+
+    def _load_apart(
+        self, site: int, address: Value, type_: str, count: int, mask: str
+    ) -> tuple[list[str], str]:
+        """What lanes that have left their pattern load, and the label where control goes on."""
+        where = self._splat_address(address)
+        if address.ok is None or count > 1:
+            return self.load_slowly(site, where, type_, count, mask)
+        if BITS[type_] < 32:
+            self.picks.add(type_)
+        label = self._reach(site, type_, where, "zeroinitializer", mask)
+        return [self.builder.load(vector(type_), "%lane_buffer", ", align 64")], label
+
+    def _store_apart(self, site: int, address: Value, type_: str, values: list[str], mask: str) -> None:
+        """Store what lanes that have left their pattern have."""
+        where = self._splat_address(address)
+        if address.ok is None or len(values) > 1:
+            self.store_slowly(site, where, type_, values, mask)
+            return
+        self.scatters.add(type_)
+        self._reach(site, type_, where, values[0], mask)
+
+    def _reach(self, site: int, type_: str, address: str, value: str, mask: str) -> str:
+        """Call the function that tries the site's range for each lane before it searches all ranges."""
+        bounds, info = self.bounds(site), self.sites[site]
+        self.reaches.add((type_, info.write))
+        args = [
+            ("ptr", "%context"),
+            ("i64", str(site)),
+            ("i1", "false" if info.space == "global" else "true"),
+            ("i32", mask),
+            *(("i64", word) for word in (bounds.low, bounds.limit, bounds.delta)),
+            ("i64", str(SHARED_WINDOW if info.space == "shared" else 0)),
+            ("<32 x i64>", address),
+            (vector(type_), value),
+            ("ptr", "%lane_addresses"),
+            ("ptr", "%lane_buffer"),
+        ]
+        return self._call_or_fault(reach_name(type_, info.write), args)
 
     def _load_pattern(
         self, low: str, places: Offsets, bounds: Bounds, address: Value, type_: str, count: int, mask: str
@@ -149,7 +190,7 @@ class Patterns(Access):
         self.store_either(
             self._or_guarded(outside, address),
             lambda: self._store_pattern(low, places, bounds, address, type_, values, mask),
-            lambda: self.store_slowly(site, self._splat_address(address), type_, values, mask),
+            lambda: self._store_apart(site, address, type_, values, mask),
         )
 
     def _store_pattern(
@@ -227,9 +268,9 @@ class Patterns(Access):
         if count > 1:
             return self.load_vector(site, address, type_, count, mask)
         b = self.builder
-        first, contiguous = self._test_contiguous(address, BITS[type_] // 8, mask)
-        straight, test, quick, mixed, slow, join = (b.label() for _ in range(6))
-        b.branch(contiguous, test, mixed)
+        size = BITS[type_] // 8
+        test, mixed, slow, straight, quick, halves, any_, join = (b.label() for _ in range(8))
+        first, step = self._branch_contiguous(address, size, mask, test, mixed)
         b.place(test)
         outside, bounds = self._check_interval(site, first, 32)
         b.branch(outside, slow, straight, unlikely=True)
@@ -241,14 +282,21 @@ class Patterns(Access):
         b.branch(bad, slow, quick, unlikely=True)
         b.place(quick)
         host = b.value(f"add <32 x i64> {address}, {b.splat('i64', bounds.delta)}")
+        same = b.value(f"icmp eq i64 {step}, 0")
+        regular = b.value(f"or i1 {same}, {b.value(f'icmp eq i64 {step}, {size}')}")
+        b.branch(regular, halves, any_)
+        b.place(halves)
         self.gathers.add(type_)
         two = b.call(vector(type_), f"wg_gather_{type_}", [("<32 x i64>", host), ("i32", mask)])
         b.jump(join)
+        b.place(any_)
+        three = self.gather_one(b.value(f"inttoptr <32 x i64> {host} to <32 x ptr>"), type_, mask)
+        b.jump(join)
         b.place(slow)
-        three, label = self.load_slowly(site, address, type_, 1, mask)
+        four, label = self.load_slowly(site, address, type_, 1, mask)
         b.jump(join)
         b.place(join)
-        return [b.phi(vector(type_), (one, straight), (two, quick), (three[0], label))]
+        return [b.phi(vector(type_), (one, straight), (two, halves), (three, any_), (four[0], label))]
 
     def store_any(self, site: int, address: str, type_: str, values: list[str], mask: str) -> None:
         """A vector to addresses of unknown form."""
@@ -256,9 +304,8 @@ class Patterns(Access):
             self.store_vector(site, address, type_, values, mask)
             return
         b = self.builder
-        first, contiguous = self._test_contiguous(address, BITS[type_] // 8, mask)
-        straight, test, quick, mixed, slow, join = (b.label() for _ in range(6))
-        b.branch(contiguous, test, mixed)
+        test, mixed, slow, straight, quick, join = (b.label() for _ in range(6))
+        first, _ = self._branch_contiguous(address, BITS[type_] // 8, mask, test, mixed)
         b.place(test)
         outside, bounds = self._check_interval(site, first, 32)
         b.branch(outside, slow, straight, unlikely=True)
@@ -276,80 +323,24 @@ class Patterns(Access):
         b.jump(join)
         b.place(join)
 
-    def _test_contiguous(self, address: str, size: int, mask: str) -> tuple[str, str]:
-        """Lane 0's address, and an i1 that holds if every active lane lies where it would put it."""
+    def _branch_contiguous(self, address: str, size: int, mask: str, yes: str, no: str) -> tuple[str, str]:
+        """Go to `yes` if every active lane lies where lane 0 would put it, else to `no`.
+
+        Returns lane 0's address and the distance to lane 1's, which rules out most others at once.
+        """
         b = self.builder
-        first = b.value(f"extractelement <32 x i64> {address}, i32 0")
+        first, second = (b.value(f"extractelement <32 x i64> {address}, i32 {lane}") for lane in (0, 1))
+        step = b.value(f"sub i64 {second}, {first}")
+        look = b.label("look")
+        # Either way: lanes that look at their neighbours by t ^ 1 act one by one.
+        moved = b.value(f"add i64 {step}, {size}")
+        b.branch(b.value(f"icmp eq i64 {b.value(f'and i64 {moved}, {~(2 * size)}')}, 0"), look, no)
+        b.place(look)
         expected = b.value(
             f"add <32 x i64> {b.splat('i64', first)}, {constant_vector('i64', (size * k for k in range(32)))}"
         )
         strays = b.mask_bits(b.value(f"icmp ne <32 x i64> {address}, {expected}"))
         if mask != "-1":
             strays = b.value(f"and i32 {strays}, {mask}")
-        return first, b.value(f"icmp eq i32 {strays}, 0")
-
-
-def gather_helper(type_: str, declarations: set[str]) -> str:
-    """`@wg_gather_T`: loads from checked host addresses, by half warps: a run, one element, or any."""
-    size = BITS[type_] // 8
-    half, whole = vector(type_, 16), vector(type_)
-    name = suffix(type_, 16)
-    declarations |= {
-        f"declare {half} @llvm.masked.gather.{name}.v16p0(<16 x ptr>, <16 x i1>, {half})",
-        f"declare {half} @llvm.masked.load.{name}.p0(ptr, <16 x i1>, {half})",
-        "declare i16 @llvm.cttz.i16(i16, i1)",
-    }
-    steps = constant_vector("i64", (size * k for k in range(16)))
-    low = ", ".join(f"i32 {k}" for k in range(16))
-    high = ", ".join(f"i32 {k + 16}" for k in range(16))
-    both = ", ".join(f"i32 {k}" for k in range(32))
-    return f"""
-define internal {half} @wg_gather_half_{type_}(<16 x i64> %at, i16 %mask) alwaysinline #0 {{
-entry:
-  %lanes = bitcast i16 %mask to <16 x i1>
-  %first = extractelement <16 x i64> %at, i32 0
-  %one = insertelement <16 x i64> poison, i64 %first, i32 0
-  %all = shufflevector <16 x i64> %one, <16 x i64> poison, <16 x i32> zeroinitializer
-  %run = add <16 x i64> %all, {steps}
-  %off = icmp ne <16 x i64> %at, %run
-  %off.bits = bitcast <16 x i1> %off to i16
-  %strays = and i16 %off.bits, %mask
-  %is_run = icmp eq i16 %strays, 0
-  br i1 %is_run, label %straight, label %other
-straight:
-  %p = inttoptr i64 %first to ptr
-  %a = call {half} @llvm.masked.load.{name}.p0(ptr align 1 %p, <16 x i1> %lanes, {half} zeroinitializer)
-  ret {half} %a
-other:
-  %differ = icmp ne <16 x i64> %at, %all
-  %differ.bits = bitcast <16 x i1> %differ to i16
-  %apart = and i16 %differ.bits, %mask
-  %first_active = trunc i16 %mask to i1
-  %none_apart = icmp eq i16 %apart, 0
-  %is_one = and i1 %none_apart, %first_active
-  br i1 %is_one, label %same, label %any
-same:
-  %q = inttoptr i64 %first to ptr
-  %x = load {type_}, ptr %q, align 1
-  %x1 = insertelement {half} poison, {type_} %x, i32 0
-  %b = shufflevector {half} %x1, {half} poison, <16 x i32> zeroinitializer
-  ret {half} %b
-any:
-  %ps = inttoptr <16 x i64> %at to <16 x ptr>
-  %c = call {half} @llvm.masked.gather.{name}.v16p0(
-    <16 x ptr> align {size} %ps, <16 x i1> %lanes, {half} zeroinitializer)
-  ret {half} %c
-}}
-define internal {whole} @wg_gather_{type_}(<32 x i64> %at, i32 %mask) noinline #0 {{
-entry:
-  %low = shufflevector <32 x i64> %at, <32 x i64> poison, <16 x i32> <{low}>
-  %high = shufflevector <32 x i64> %at, <32 x i64> poison, <16 x i32> <{high}>
-  %mask.low = trunc i32 %mask to i16
-  %mask.shifted = lshr i32 %mask, 16
-  %mask.high = trunc i32 %mask.shifted to i16
-  %a = call {half} @wg_gather_half_{type_}(<16 x i64> %low, i16 %mask.low)
-  %b = call {half} @wg_gather_half_{type_}(<16 x i64> %high, i16 %mask.high)
-  %both = shufflevector {half} %a, {half} %b, <32 x i32> <{both}>
-  ret {whole} %both
-}}
-"""
+        b.branch(b.value(f"icmp eq i32 {strays}, 0"), yes, no)
+        return first, step

@@ -1,0 +1,183 @@
+"""Accesses to any addresses, as LLVM IR: the check of all lanes, and functions that a kernel has once.
+
+Loads of narrow types and stores are functions because hosts lack instructions for them, as any x86 does: LLVM
+makes two basic blocks a lane, and dozens in one function take its register allocator seconds. What sorts out
+irregular lanes is one because it is long.
+"""
+
+from __future__ import annotations
+
+from ..isa.types import BITS
+from .builder import Builder, constant_vector, suffix, vector
+
+
+def outside_range(b: Builder, address: str, low: str, limit: str, size: int, mask: str) -> str:
+    """An i1 that holds if the address (<32 x i64>) of some active lane is not one of a range."""
+    distance = address
+    if low != "0":
+        distance = b.value(f"sub <32 x i64> {address}, {b.splat('i64', low)}")
+    if size > 1:
+        shift = f"splat (i64 {size.bit_length() - 1})"
+        operands = [("<32 x i64>", distance)] * 2 + [("<32 x i64>", shift)]
+        distance = b.call("<32 x i64>", "llvm.fshr.v32i64", operands)
+    outside = b.value(f"icmp uge <32 x i64> {distance}, {b.splat('i64', limit)}")
+    bad = b.mask_bits(outside)
+    if mask != "-1":
+        bad = b.value(f"and i32 {bad}, {mask}")
+    return b.value(f"icmp ne i32 {bad}, 0")
+
+
+def gather_through(b: Builder, pointers: str, type_: str, mask: str) -> str:
+    """A load through 32 checked host pointers; inactive lanes get zero."""
+    if BITS[type_] < 32:
+        return b.call(vector(type_), f"wg_pick_{type_}", [("<32 x ptr>", pointers), ("i32", mask)])
+    args = [
+        ("<32 x ptr>", f"align {BITS[type_] // 8} {pointers}"),
+        ("<32 x i1>", b.mask_vector(mask)),
+        (vector(type_), "zeroinitializer"),
+    ]
+    return b.call(vector(type_), f"llvm.masked.gather.{suffix(type_)}.v32p0", args)
+
+
+def pick_helper(type_: str, declarations: set[str]) -> str:
+    """`@wg_pick_T`: loads of a narrow type from checked host addresses; inactive lanes get zero.
+
+    Hosts can gather words: each byte is taken from the aligned word in which it lies.
+    """
+    b = Builder(declarations)
+    whole, wide = vector(type_), "<32 x i32>"
+    lanes = b.mask_vector("%mask")
+    host = b.value("ptrtoint <32 x ptr> %at to <32 x i64>")
+    found = "zeroinitializer"
+    for byte in range(BITS[type_] // 8):
+        at = b.value(f"add <32 x i64> {host}, splat (i64 {byte})") if byte else host
+        start = b.value(f"and <32 x i64> {at}, splat (i64 -4)")
+        words = b.value(f"inttoptr <32 x i64> {start} to <32 x ptr>")
+        args = [("<32 x ptr>", f"align 4 {words}"), ("<32 x i1>", lanes), (wide, "zeroinitializer")]
+        word = b.call(wide, "llvm.masked.gather.v32i32.v32p0", args)
+        within = b.value(f"trunc <32 x i64> {b.value(f'and <32 x i64> {at}, splat (i64 3)')} to {wide}")
+        moved = b.value(f"lshr {wide} {word}, {b.value(f'shl {wide} {within}, splat (i32 3)')}")
+        alone = b.value(f"and {wide} {moved}, splat (i32 255)")
+        found = b.value(f"or {wide} {found}, {b.value(f'shl {wide} {alone}, splat (i32 {8 * byte})')}")
+    pattern = b.value(f"trunc {wide} {found} to <32 x i{BITS[type_]}>")
+    result = pattern if type_[0] == "i" else b.value(f"bitcast <32 x i{BITS[type_]}> {pattern} to {whole}")
+    body = "\n".join(b.lines)
+    return f"""
+define internal {whole} @wg_pick_{type_}(<32 x ptr> %at, i32 %mask) noinline #0 {{
+{body}
+  ret {whole} {result}
+}}
+"""
+
+
+def scatter_helper(type_: str, declarations: set[str]) -> str:
+    """`@wg_scatter_T`: stores to checked host addresses, the highest lane last."""
+    whole, name = vector(type_), f"llvm.masked.scatter.{suffix(type_)}.v32p0"
+    declarations.add(f"declare void @{name}({whole}, <32 x ptr>, <32 x i1>)")
+    return f"""
+define internal void @wg_scatter_{type_}({whole} %value, <32 x ptr> %at, i32 %mask) noinline #0 {{
+  %lanes = bitcast i32 %mask to <32 x i1>
+  call void @{name}({whole} %value, <32 x ptr> align {BITS[type_] // 8} %at, <32 x i1> %lanes)
+  ret void
+}}
+"""
+
+
+def reach_name(type_: str, write: bool) -> str:
+    """The name of the function that serves lanes that have left their pattern."""
+    return f"wg_{'place' if write else 'reach'}_{type_}"
+
+
+def reach_helper(type_: str, write: bool, declarations: set[str]) -> str:
+    """`@wg_reach_T` or `@wg_place_T`: loads to the buffer or stores at any addresses; true after a fault."""
+    b, whole, size = Builder(declarations), vector(type_), BITS[type_] // 8
+    b.branch(outside_range(b, "%at", "%low", "%limit", size, "%mask"), "careful", "quick", unlikely=True)
+    b.place("quick")
+    host = b.value(f"add <32 x i64> %at, {b.splat('i64', '%delta')}")
+    pointers = b.value(f"inttoptr <32 x i64> {host} to <32 x ptr>")
+    if write:
+        b.call("void", f"wg_scatter_{type_}", [(whole, "%value"), ("<32 x ptr>", pointers), ("i32", "%mask")])
+    else:
+        b.store(whole, gather_through(b, pointers, type_, "%mask"), "%buffer", ", align 64")
+    b.emit("ret i1 false")
+    b.place("careful")
+    b.store("<32 x i64>", b.value(f"add <32 x i64> %at, {b.splat('i64', '%window')}"), "%addresses")
+    b.store(whole, "%value", "%buffer", ", align 64")
+    passed = "ptr %context, i64 %site, i64 {}, i1 %generic, i32 %mask, ptr %addresses, ptr %buffer"
+    helper = "wg_store_lanes" if write else "wg_load_lanes"
+    b.emit(f"ret i1 {b.value(f'call i1 @{helper}({passed.format(size)})')}")
+    body = "\n".join(b.lines)
+    return f"""
+define internal i1 @{reach_name(type_, write)}(
+  ptr %context, i64 %site, i1 %generic, i32 %mask, i64 %low, i64 %limit, i64 %delta, i64 %window,
+  <32 x i64> %at, {whole} %value, ptr %addresses, ptr %buffer
+) noinline #0 {{
+{body}
+}}
+"""
+
+
+def gather_helper(type_: str, declarations: set[str]) -> str:
+    """`@wg_gather_T`: loads from checked host addresses, by half warps: a run, one element, or any."""
+    size = BITS[type_] // 8
+    half, whole = vector(type_, 16), vector(type_)
+    name = suffix(type_, 16)
+    declarations |= {
+        f"declare {half} @llvm.masked.gather.{name}.v16p0(<16 x ptr>, <16 x i1>, {half})",
+        f"declare {half} @llvm.masked.load.{name}.p0(ptr, <16 x i1>, {half})",
+        "declare i16 @llvm.cttz.i16(i16, i1)",
+    }
+    steps = constant_vector("i64", (size * k for k in range(16)))
+    low = ", ".join(f"i32 {k}" for k in range(16))
+    high = ", ".join(f"i32 {k + 16}" for k in range(16))
+    both = ", ".join(f"i32 {k}" for k in range(32))
+    return f"""
+define internal {half} @wg_gather_half_{type_}(<16 x i64> %at, i16 %mask) alwaysinline #0 {{
+entry:
+  %lanes = bitcast i16 %mask to <16 x i1>
+  %first = extractelement <16 x i64> %at, i32 0
+  %one = insertelement <16 x i64> poison, i64 %first, i32 0
+  %all = shufflevector <16 x i64> %one, <16 x i64> poison, <16 x i32> zeroinitializer
+  %run = add <16 x i64> %all, {steps}
+  %off = icmp ne <16 x i64> %at, %run
+  %off.bits = bitcast <16 x i1> %off to i16
+  %strays = and i16 %off.bits, %mask
+  %is_run = icmp eq i16 %strays, 0
+  br i1 %is_run, label %straight, label %other
+straight:
+  %p = inttoptr i64 %first to ptr
+  %a = call {half} @llvm.masked.load.{name}.p0(ptr align 1 %p, <16 x i1> %lanes, {half} zeroinitializer)
+  ret {half} %a
+other:
+  %differ = icmp ne <16 x i64> %at, %all
+  %differ.bits = bitcast <16 x i1> %differ to i16
+  %apart = and i16 %differ.bits, %mask
+  %first_active = trunc i16 %mask to i1
+  %none_apart = icmp eq i16 %apart, 0
+  %is_one = and i1 %none_apart, %first_active
+  br i1 %is_one, label %same, label %any
+same:
+  %q = inttoptr i64 %first to ptr
+  %x = load {type_}, ptr %q, align 1
+  %x1 = insertelement {half} poison, {type_} %x, i32 0
+  %b = shufflevector {half} %x1, {half} poison, <16 x i32> zeroinitializer
+  ret {half} %b
+any:
+  %ps = inttoptr <16 x i64> %at to <16 x ptr>
+  %c = call {half} @llvm.masked.gather.{name}.v16p0(
+    <16 x ptr> align {size} %ps, <16 x i1> %lanes, {half} zeroinitializer)
+  ret {half} %c
+}}
+define internal {whole} @wg_gather_{type_}(<32 x i64> %at, i32 %mask) noinline #0 {{
+entry:
+  %low = shufflevector <32 x i64> %at, <32 x i64> poison, <16 x i32> <{low}>
+  %high = shufflevector <32 x i64> %at, <32 x i64> poison, <16 x i32> <{high}>
+  %mask.low = trunc i32 %mask to i16
+  %mask.shifted = lshr i32 %mask, 16
+  %mask.high = trunc i32 %mask.shifted to i16
+  %a = call {half} @wg_gather_half_{type_}(<16 x i64> %low, i16 %mask.low)
+  %b = call {half} @wg_gather_half_{type_}(<16 x i64> %high, i16 %mask.high)
+  %both = shufflevector {half} %a, {half} %b, <32 x i32> <{both}>
+  ret {whole} %both
+}}
+"""
