@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -104,3 +105,16 @@ def test_two_processes_at_once(tmp_path: Path, language: str) -> None:
     both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     results = [json.loads(process.communicate(timeout=120)[0]) for process in both]
     assert results[0]["ptx"] == results[1]["ptx"]
+
+
+def test_a_relative_folder_on_the_path_misleads_no_compiler(tmp_path: Path) -> None:
+    # Compilers work in a process of their own, in another folder, where a relative name means something else.
+    program = (
+        "import sys; sys.path.insert(0, '.'); import warpglass as wg; "
+        "print(wg.compile('extern \"C\" __global__ void k(int* x) { x[0] = 1; }').compile(()).name)"
+    )
+    environment = {**os.environ, "WARPGLASS_CACHE": ""}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert done.stdout.strip() == "k", done.stderr

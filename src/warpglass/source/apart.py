@@ -104,7 +104,8 @@ class Apart:
                 _end(helper)
         if not sys.executable:
             return None
-        command = [sys.executable, str(_CHILD), *self._target, str(memory), *filter(None, sys.path)]
+        folders = [str(Path(folder).absolute()) for folder in sys.path if folder]  # it works elsewhere
+        command = [sys.executable, str(_CHILD), *self._target, str(memory), *folders]
         environment = {name: value for name, value in os.environ.items() if name != _NOT_THEIRS}
         pipe = subprocess.PIPE
         try:
