@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..access_counts import AccessCounts, Erratum, Formula, by_lanes
+from ..access_counts import AccessCounts, Erratum, Formula, by_bytes, by_lanes
 
 
 def naive_reads(n: int) -> int:
@@ -20,13 +20,19 @@ def share_left(tile: int) -> float:
     return 1 / tile
 
 
+def _tiled(tile: int) -> Formula:
+    return Formula(f"2 n^2 ceil(n / {tile})", lambda n, block: tiled_reads(n, tile), by_bytes)
+
+
 COUNTS = AccessCounts(
-    "load instructions x 32 lanes, those beyond the edge of the matrix included",
+    "bytes that loads ask for, in elements; of naive, whose lanes share elements, loads x 32 lanes",
     {
         "naive": Formula("2 n^3", lambda n, block: naive_reads(n), by_lanes),
-        "tiled_16": Formula("2 n^3 / 16", lambda n, block: tiled_reads(n, 16), by_lanes),
-        "tiled_32": Formula("2 n^3 / 32", lambda n, block: tiled_reads(n, 32), by_lanes),
-        "register_tile": Formula("2 n^3 / 64", lambda n, block: tiled_reads(n, 64), by_lanes),
+        "tiled_16": _tiled(16),
+        "tiled_32": _tiled(32),
+        "register_tile": _tiled(64),
+        "vector_loads": _tiled(64),
+        "wide_tile": _tiled(128),
     },
     (Erratum("accesses that 16 x 16 tiles leave", "1/6", "1/16"),),
 )
