@@ -43,7 +43,7 @@ _CHUNK = 1 << 16  # elements turned into Python numbers at a time
 TABLES = {
     "global": Table("Reduction in global memory", 2**24, "float64", 512, small=2**18),
     "shared": Table("Reduction in shared memory", 2**22, "int32", 128, small=2**18),
-    "beyond": Table("Reduction beyond the notes", 2**24, "float64", 256, small=2**18),
+    "beyond": Table("Reduction beyond the notes", 2**24, "float64", 256, small=2**20),
 }
 
 

@@ -48,7 +48,7 @@ RUNG = reduction_rung(
     cuda="shared_interleaved_strided<{type}>",
     kernel=shared_interleaved_strided,
     claims=(
-        Claim("smsp__sass_branch_targets_threads_divergent.sum", "<", "shared_interleaved_modulo"),
+        Claim("smsp__inst_executed.sum", "<", "shared_interleaved_modulo"),
         Claim("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", ">", 0.0),
     ),
 )
