@@ -5,8 +5,8 @@ global memory stays as it was. One thread then writes the block's sum.
 
 Look at divergence: as in neighbored, the remainder leaves every warp half, a quarter, an eighth full. The
 branch is so short that ptxas switches lanes off instead of branching, so what shows is not divergent branches
-but instructions: every warp executes every step. There are no bank conflicts: the lanes that are active in one
-access all fall into different banks.
+but instructions: every warp executes every step. There are no bank conflicts: the lanes that are active in
+one access all fall into different banks.
 """
 
 from __future__ import annotations
