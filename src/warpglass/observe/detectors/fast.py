@@ -23,6 +23,7 @@ DECLARATIONS = frozenset(
 )
 WHOLE = "<32 x i64>"
 NOBODY = f"{WHOLE} zeroinitializer"
+BYTES = f"<{layout.LINE} x i8>"
 WINDOW = (1 << 48) - 1
 EACH_LANES = constant_vector("i64", (lane << layout.LANE_SHIFT for lane in range(32)))
 
@@ -238,6 +239,15 @@ define internal void @{seen.test.name}(
 
 
 # ---------------------------------------------------------------------------------------- lines
+def words(seen: Seen) -> None:
+    """The words of writers and readers of the line at `%at`."""
+    b = seen.b
+    for name, which in (("w", layout.WRITES), ("r", layout.READS)):
+        b.emit(f"%{name}.at = add i64 {seen.of_region(which)}, %at")
+        b.emit(f"%{name}.p = inttoptr i64 %{name}.at to ptr")
+        b.emit(f"%{name} = load i64, ptr %{name}.p")
+
+
 def word_at(seen: Seen, which: int) -> str:
     """The address of the word of a kind that the line has which a run is at."""
     return seen.b.value(f"add i64 {seen.of_region(which)}, %at")

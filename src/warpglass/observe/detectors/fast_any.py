@@ -1,9 +1,14 @@
-"""The test of lanes at any addresses: every one has a line of its own, whose stamps are gathered."""
+"""The test of lanes at any addresses.
+
+In global memory lanes of one line are tested together, line by line (fast_mixed.py), unless all of their
+lines have a stamp for each place. Those are gathered, and so is shared memory, which is small.
+"""
 
 from __future__ import annotations
 
 from . import layout
-from .fast import NOBODY, WHOLE, WINDOW, Seen, clock, end, function, start
+from .fast import BYTES, EACH_LANES, NOBODY, WHOLE, WINDOW, Seen, clock, end, function, start, words
+from .fast_mixed import part_test
 
 
 def any_test(seen: Seen) -> str:
@@ -14,12 +19,14 @@ def any_test(seen: Seen) -> str:
     b.place("test")
     clock(seen)
     _lines(seen)
-    lanes = "<" + ", ".join(f"i64 {lane << layout.LANE_SHIFT}" for lane in range(32)) + ">"
-    b.emit(f"%news = or {WHOLE} {seen.splat('%prefix')}, {lanes}")
+    _choose(seen)
+    _groups(seen)
+    b.place("scattered")
+    b.emit(f"%every = or {WHOLE} {seen.splat('%prefix')}, {EACH_LANES}")
     writers, written = _stamps(seen, layout.WRITES, own=write)
     readers, read = _stamps(seen, layout.READS, own=not write)
-    bad = seen.odd(writers, "%news", "%mask", written=True)
-    bad = b.value(f"or i32 {bad}, {seen.odd(readers, '%news', '%mask', written=False)}")
+    bad = seen.odd(writers, "%every", "%mask", written=True)
+    bad = b.value(f"or i32 {bad}, {seen.odd(readers, '%every', '%mask', written=False)}")
     b.branch(b.value(f"icmp eq i32 {bad}, 0"), "readers", "slow")
     b.place("readers")
     if write:
@@ -51,6 +58,61 @@ def _lines(seen: Seen) -> None:
     lines = b.value(f"lshr {WHOLE} {places}, splat (i64 {layout.LINE_SHIFT})")
     b.emit(f"%ats = shl {WHOLE} {lines}, splat (i64 3)")
     b.emit(f"%inners = and {WHOLE} {places}, splat (i64 {layout.LINE - 1})")
+
+
+def _choose(seen: Seen) -> None:
+    """Whether lanes' stamps are scattered, or are to be tested by line."""
+    b = seen.b
+    b.branch("%is_shared", "scattered", "global")
+    b.place("global")
+    own = seen.of_region(layout.WRITES if seen.test.write else layout.READS)
+    words_at = b.value(f"add {WHOLE} {seen.splat(own)}, %ats")
+    found = _gather(seen, words_at, "%lanes", "zeroinitializer")
+    held = b.mask_bits(b.value(f"icmp slt {WHOLE} {found}, zeroinitializer"))
+    palettes = b.mask_bits(b.value(f"trunc {WHOLE} {found} to <32 x i1>"))
+    wide = b.value(f"and i32 {held}, {b.value(f'xor i32 {palettes}, -1')}")
+    left = b.value(f"and i32 %mask, {b.value(f'xor i32 {wide}, -1')}")
+    b.branch(b.value(f"icmp eq i32 {left}, 0"), "scattered", "groups")
+
+
+def _groups(seen: Seen) -> None:
+    """Line by line: the lanes there, their places, which of them each place is accessed by."""
+    b = seen.b
+    b.place("groups")
+    room = b.offset("%counters", 8 * seen.addresses)
+    by_place, by_lane = b.offset(room, 0), b.offset(room, layout.LINE)
+    b.store(BYTES, b.value(f"trunc {WHOLE} %inners to {BYTES}"), by_lane, ", align 8")
+    b.jump("group")
+    b.place("group")
+    b.emit("%todo = phi i32 [ %mask, %groups ], [ %todo.next, %next ]")
+    lane = b.call("i32", "llvm.cttz.i32", [("i32", "%todo"), ("i1", "false")])
+    b.emit(f"%at = extractelement {WHOLE} %ats, i32 {lane}")
+    same = b.mask_bits(b.value(f"icmp eq {WHOLE} %ats, {seen.splat('%at')}"))
+    b.emit(f"%group.lanes = and i32 {same}, %todo")
+    b.store(BYTES, "zeroinitializer", by_place, ", align 8")
+    b.jump("member")
+    b.place("member")
+    b.emit("%members = phi i32 [ %group.lanes, %group ], [ %members.next, %member.on ]")
+    b.emit("%so.far = phi i32 [ 0, %group ], [ %acting, %member.on ]")
+    member = b.call("i32", "llvm.cttz.i32", [("i32", "%members"), ("i1", "false")])
+    wide = b.value(f"zext i32 {member} to i64")
+    place = b.load("i8", b.offset(by_lane, wide))
+    b.store(
+        "i8", b.value(f"trunc i32 {member} to i8"), b.offset(by_place, b.value(f"zext i8 {place} to i64"))
+    )
+    bit = b.value(f"shl i32 1, {b.value(f'zext i8 {place} to i32')}")
+    b.emit(f"%acting = or i32 %so.far, {bit}")
+    b.emit(f"%members.next = and i32 %members, {b.value('sub i32 %members, 1')}")
+    b.branch(b.value("icmp eq i32 %acting, %so.far"), "slow", "member.on")  # two lanes at one place
+    b.place("member.on")
+    b.branch(b.value("icmp eq i32 %members.next, 0"), "part", "member")
+    b.place("part")
+    b.emit(f"%lanes8 = load {BYTES}, ptr {by_place}, align 8")
+    words(seen)
+    part_test(seen)
+    b.place("next")
+    b.emit("%todo.next = xor i32 %todo, %group.lanes")
+    b.branch(b.value("icmp eq i32 %todo.next, 0"), "done", "group")
 
 
 def _gather(seen: Seen, addresses: str, lanes: str, otherwise: str) -> str:
@@ -116,7 +178,7 @@ def _other_readers(seen: Seen, readers: str) -> None:
     bad = "0"
     for which in (layout.LANE_READS, layout.OTHER_READS, layout.FAR_READS):
         stamps, _ = _stamps(seen, which, own=False)
-        bad = b.value(f"or i32 {bad}, {seen.odd(stamps, '%news', '%mask', written=False)}")
+        bad = b.value(f"or i32 {bad}, {seen.odd(stamps, '%every', '%mask', written=False)}")
     b.branch(b.value(f"icmp eq i32 {bad}, 0"), "store", "slow")
     b.place("store")
 
@@ -126,9 +188,9 @@ def _store(seen: Seen, addresses: str) -> None:
     b = seen.b
     pointers = b.value(f"inttoptr {WHOLE} {addresses} to <32 x ptr>")
     b.emit(
-        f"call void @llvm.masked.scatter.v32i64.v32p0({WHOLE} %news, <32 x ptr> align 8 {pointers}, "
+        f"call void @llvm.masked.scatter.v32i64.v32p0({WHOLE} %every, <32 x ptr> align 8 {pointers}, "
         "<32 x i1> %lanes)"
     )
-    back = _gather(seen, addresses, "%lanes", "%news")
-    lost = b.mask_bits(b.value(f"icmp ne {WHOLE} {back}, %news"))
+    back = _gather(seen, addresses, "%lanes", "%every")
+    lost = b.mask_bits(b.value(f"icmp ne {WHOLE} {back}, %every"))
     b.branch(b.value(f"icmp eq i32 {b.value(f'and i32 {lost}, %mask')}, 0"), "done", "slow")

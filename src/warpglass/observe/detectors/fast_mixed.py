@@ -9,12 +9,11 @@ from dataclasses import dataclass
 
 from ...codegen.builder import constant_vector
 from . import layout
-from .fast import Seen, note_more, word_at
+from .fast import BYTES, Seen, note_more, word_at
+from .fast_places import read_places, write_places
 
 _STAMPS = f"<{layout.ENTRIES} x i64>"
 _FLAGS = f"<{layout.ENTRIES} x i1>"
-_BYTES = f"<{layout.LINE} x i8>"
-_PLACES = constant_vector("i8", range(layout.LINE))
 _ONE_STAMP = constant_vector("i8", (1 << layout.ENTRY_SHIFT | place for place in range(layout.LINE)))
 _NUMBERS = (1 << layout.ENTRIES) - 2  # but number 0, which is no stamp
 PUT = "wg_put_stamp"
@@ -34,25 +33,25 @@ class _Line:
     none: str
 
 
-def start_mixed(seen: Seen) -> None:
-    """Which lane is at which place, and the bits of a stamp that say which warp it is."""
+def part_test(seen: Seen) -> None:
+    """Test the places `%acting` of the line at `%at`, whose lanes are `%lanes8`; goes to `next` or `slow`."""
     b = seen.b
-    ahead = b.value(f"trunc i64 {b.value('sub i64 %before, %inner')} to i8")
-    moved = b.value(f"add {_BYTES} {b.splat('i8', ahead)}, {_PLACES}")
-    b.emit(f"%lanes8 = and {_BYTES} {moved}, splat (i8 {layout.LANES - 1})")
     b.emit(f"%warps = and i64 %identity, {~layout.LANE_MASK}")
+    (_write_mixed if seen.test.write else _read_mixed)(seen)
+    b.place("places")
+    (write_places if seen.test.write else read_places)(seen)
 
 
-def read_mixed(seen: Seen) -> None:
+def _read_mixed(seen: Seen) -> None:
     """The test of a read."""
     b = seen.b
-    start_mixed(seen)
     bad = _odd(seen, "%w.at", written=True)
     b.branch(b.value(f"icmp eq i32 {bad}, 0"), "mixed.readers", "slow")
     b.place("mixed.readers")
-    same = b.value("icmp eq i64 %r, %new")
-    b.branch(seen.both(same, b.value("icmp eq i64 %inner, 0")), "next", "mixed.differ")
-    b.place("mixed.differ")
+    if seen.test.run:  # the line may say so already
+        same = b.value("icmp eq i64 %r, %new")
+        b.branch(seen.both(same, b.value("icmp eq i64 %inner, 0")), "next", "mixed.differ")
+        b.place("mixed.differ")
     line = _line(seen, "%r.at", written=False)
     some = b.value(f"or i8 {line.wrong}, {line.near}")
     b.branch(b.value(f"icmp eq i8 {some}, 0"), "mixed.keep", "mixed.met")
@@ -93,7 +92,7 @@ def _keep_others(seen: Seen, line: _Line, outer: str) -> None:
     only = b.value(f"shl i8 1, {number}")
     places = b.value(f"and i32 {_places_of(seen, line, only)}, {outer}")
     stamp = b.value(f"extractelement {_STAMPS} {line.stamps}, i8 {number}")
-    lanes = b.value(f"and {_BYTES} {line.bytes}, splat (i8 {layout.LANES - 1})")
+    lanes = b.value(f"and {BYTES} {line.bytes}, splat (i8 {layout.LANES - 1})")
     b.branch(b.value(f"icmp eq i32 {places}, 0"), "mixed.stamped", "mixed.store")
     b.place("mixed.store")
     _put(seen, at, stamp, lanes, places, "mixed.stamped")
@@ -118,10 +117,9 @@ def _keep_lanes(seen: Seen, line: _Line) -> None:
     _put(seen, "%r.at", "%prefix", "%lanes8", kept, "next")
 
 
-def write_mixed(seen: Seen) -> None:
+def _write_mixed(seen: Seen) -> None:
     """The test of a write."""
     b = seen.b
-    start_mixed(seen)
     bad = _odd(seen, "%w.at", written=True)
     bad = b.value(f"or i32 {bad}, {_odd(seen, '%r.at', written=False)}")
     b.branch(b.value(f"icmp eq i32 {bad}, 0"), "mixed.readers", "slow")
@@ -161,17 +159,17 @@ def _line(seen: Seen, at: str, *, written: bool) -> _Line:
     b.place(mixed)
     palette = seen.pointer(b.value(f"and i64 {word}, {layout.ADDRESS_MASK}"))
     its_stamps = b.load(_STAMPS, palette, ", align 8")
-    its_bytes = b.load(_BYTES, b.offset(palette, layout.ENTRY_BYTES), ", align 8")
+    its_bytes = b.load(BYTES, b.offset(palette, layout.ENTRY_BYTES), ", align 8")
     b.jump(on)
     b.place(whole)
     bare = b.value(f"and i64 {word}, {~layout.LANE_MASK}")
     one_stamp = b.value(f"insertelement {_STAMPS} zeroinitializer, i64 {bare}, i32 1")
     some = b.value(f"icmp ne i64 {word}, 0")
-    one_byte = b.value(f"select i1 {some}, {_BYTES} {_ONE_STAMP}, {_BYTES} zeroinitializer")
+    one_byte = b.value(f"select i1 {some}, {BYTES} {_ONE_STAMP}, {BYTES} zeroinitializer")
     b.jump(on)
     b.place(on)
     stamps = b.phi(_STAMPS, (its_stamps, mixed), (one_stamp, whole))
-    places = b.phi(_BYTES, (its_bytes, mixed), (one_byte, whole))
+    places = b.phi(BYTES, (its_bytes, mixed), (one_byte, whole))
     return _Line(stamps, places, *_classes(seen, stamps, written=written))
 
 
@@ -220,8 +218,8 @@ def _odd(seen: Seen, at: str, *, written: bool) -> str:
 def _places_of(seen: Seen, line: _Line, chosen: str) -> str:
     """The places that have one of a set of stamps."""
     b = seen.b
-    numbers = b.value(f"lshr {_BYTES} {line.bytes}, splat (i8 {layout.ENTRY_SHIFT})")
-    wide = b.value(f"zext {_BYTES} {numbers} to <32 x i32>")
+    numbers = b.value(f"lshr {BYTES} {line.bytes}, splat (i8 {layout.ENTRY_SHIFT})")
+    wide = b.value(f"zext {BYTES} {numbers} to <32 x i32>")
     every = b.splat("i32", b.value(f"zext i8 {chosen} to i32"))
     found = b.value(f"trunc <32 x i32> {b.value(f'lshr <32 x i32> {every}, {wide}')} to <32 x i1>")
     return b.mask_bits(found)
@@ -230,8 +228,8 @@ def _places_of(seen: Seen, line: _Line, chosen: str) -> str:
 def _of_other_lanes(seen: Seen, line: _Line, chosen: str) -> str:
     """The acting places that have one of a set of stamps with another lane than the one there now."""
     b = seen.b
-    lanes = b.value(f"and {_BYTES} {line.bytes}, splat (i8 {layout.LANES - 1})")
-    other = b.mask_bits(b.value(f"icmp ne {_BYTES} {lanes}, %lanes8"))
+    lanes = b.value(f"and {BYTES} {line.bytes}, splat (i8 {layout.LANES - 1})")
+    other = b.mask_bits(b.value(f"icmp ne {BYTES} {lanes}, %lanes8"))
     return b.value(f"and i32 {b.value(f'and i32 {_places_of(seen, line, chosen)}, {other}')}, %acting")
 
 
@@ -239,9 +237,12 @@ def _of_other_lanes(seen: Seen, line: _Line, chosen: str) -> str:
 def _set(seen: Seen, at: str, name: str) -> None:
     """Put the new stamp at the acting places of a line; a line that is accessed whole has one stamp again."""
     b = seen.b
-    b.branch("%filled", f"{name}.fill", f"{name}.put")
-    b.place(f"{name}.put")
+    if seen.test.run:
+        b.branch("%filled", f"{name}.fill", f"{name}.put")
+        b.place(f"{name}.put")
     _put(seen, at, "%prefix", "%lanes8", "%acting", "next")
+    if not seen.test.run:
+        return
     b.place(f"{name}.fill")
     pointer = seen.pointer(at)
     word = b.load("i64", pointer)
@@ -258,7 +259,7 @@ def _set(seen: Seen, at: str, name: str) -> None:
 def _put(seen: Seen, at: str, stamp: str, lanes: str, places: str, after: str) -> None:
     b = seen.b
     args = [("ptr", "%counters"), ("i64", "%state"), ("i64", at), ("i64", stamp)]
-    done = b.call("i1", PUT, [*args, (_BYTES, lanes), ("i32", places)])
+    done = b.call("i1", PUT, [*args, (BYTES, lanes), ("i32", places)])
     b.branch(done, after, "slow")
 
 
@@ -269,7 +270,7 @@ def put_stamp(mix: int) -> str:
     """
     return f"""
 define internal i1 @{PUT}(
-  ptr %counters, i64 %state, i64 %at, i64 %stamp, {_BYTES} %lanes, i32 %places
+  ptr %counters, i64 %state, i64 %at, i64 %stamp, {BYTES} %lanes, i32 %places
 ) noinline #0 {{
 entry:
   %p = inttoptr i64 %at to ptr
@@ -323,14 +324,14 @@ store:
   %chosen = phi i64 [ %old.number, %old ], [ %number, %add ]
   %high = shl i64 %chosen, {layout.ENTRY_SHIFT}
   %high.8 = trunc i64 %high to i8
-  %high.1 = insertelement {_BYTES} poison, i8 %high.8, i32 0
-  %highs = shufflevector {_BYTES} %high.1, {_BYTES} poison, <{layout.LINE} x i32> zeroinitializer
-  %its = or {_BYTES} %lanes, %highs
+  %high.1 = insertelement {BYTES} poison, i8 %high.8, i32 0
+  %highs = shufflevector {BYTES} %high.1, {BYTES} poison, <{layout.LINE} x i32> zeroinitializer
+  %its = or {BYTES} %lanes, %highs
   %bytes.p = getelementptr i8, ptr %palette, i64 {layout.ENTRY_BYTES}
-  %bytes = load {_BYTES}, ptr %bytes.p, align 8
+  %bytes = load {BYTES}, ptr %bytes.p, align 8
   %set = bitcast i32 %places to <{layout.LINE} x i1>
-  %after = select <{layout.LINE} x i1> %set, {_BYTES} %its, {_BYTES} %bytes
-  store {_BYTES} %after, ptr %bytes.p, align 8
+  %after = select <{layout.LINE} x i1> %set, {BYTES} %its, {BYTES} %bytes
+  store {BYTES} %after, ptr %bytes.p, align 8
   ret i1 true
 failed:
   ret i1 false

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from . import layout
-from .fast import EACH_LANES, NOBODY, WHOLE, Seen, is_palette, is_wide, note_more, word_at
+from .fast import BYTES, EACH_LANES, NOBODY, WHOLE, Seen, is_palette, is_wide, note_more, word_at
 
 
 def _new_stamps(seen: Seen) -> None:
     """`%news`: the new stamps by place."""
     b = seen.b
-    ahead = b.value("sub i64 %before, %inner")
-    first = b.value(f"add i64 %prefix, {b.value(f'shl i64 {ahead}, {layout.LANE_SHIFT}')}")
-    b.emit(f"%news = add {WHOLE} {seen.splat(first)}, {EACH_LANES}")
+    lanes = b.value(f"zext {BYTES} %lanes8 to {WHOLE}")
+    lanes = b.value(f"shl {WHOLE} {lanes}, splat (i64 {layout.LANE_SHIFT})")
+    b.emit(f"%news = or {WHOLE} {seen.splat('%prefix')}, {lanes}")
 
 
 def _stamps(seen: Seen, at: str) -> str:

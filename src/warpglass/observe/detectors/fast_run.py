@@ -7,10 +7,12 @@ floats) only whole lines are tested here.
 
 from __future__ import annotations
 
+from ...codegen.builder import constant_vector
 from . import layout
-from .fast import Seen, clock, end, function, note_more, start, word_at
-from .fast_mixed import read_mixed, write_mixed
-from .fast_places import read_places, write_places
+from .fast import BYTES, Seen, clock, end, function, note_more, start, word_at, words
+from .fast_mixed import part_test
+
+_PLACES = constant_vector("i8", range(layout.LINE))
 
 
 def run_test(seen: Seen) -> str:
@@ -30,9 +32,10 @@ def run_test(seen: Seen) -> str:
     b.place("part")
     b.branch("%single", "mixed", "slow")
     b.place("mixed")
-    (write_mixed if seen.test.write else read_mixed)(seen)
-    b.place("places")
-    (write_places if seen.test.write else read_places)(seen)
+    ahead = b.value(f"trunc i64 {b.value('sub i64 %before, %inner')} to i8")
+    moved = b.value(f"add {BYTES} {b.splat('i8', ahead)}, {_PLACES}")
+    b.emit(f"%lanes8 = and {BYTES} {moved}, splat (i8 {layout.LANES - 1})")
+    part_test(seen)
     b.place("next")
     b.emit("%line.next = add i64 %line.number, 1")
     b.branch(b.value("icmp ugt i64 %line.next, %line.last"), "done", "line")
@@ -72,10 +75,7 @@ def _one_line(seen: Seen) -> None:
     b.emit(f"%new = or i64 %prefix, {b.value(f'shl i64 {code}, {layout.LANE_SHIFT}')}")
     b.branch(b.value("icmp eq i32 %acting, 0"), "next", "some")
     b.place("some")
-    for name, which in (("w", layout.WRITES), ("r", layout.READS)):
-        b.emit(f"%{name}.at = add i64 {seen.of_region(which)}, %at")
-        b.emit(f"%{name}.p = inttoptr i64 %{name}.at to ptr")
-        b.emit(f"%{name} = load i64, ptr %{name}.p")
+    words(seen)
     b.branch("%filled", "whole", "part")
 
 

@@ -154,9 +154,23 @@ def where(S: Any, region: Any, which: Any, place: Any) -> Any:
 
 
 @njit(cache=True)
+def _entry_of(line: Any, bare: Any) -> Any:
+    """The number of a stamp in the palette of a line's word, 0 if it has none or not that one."""
+    if line >= 0 or line & PALETTE == 0:
+        return 0
+    room = line & ADDRESS_MASK
+    entry = load(room) - 1
+    while entry > 0 and load(room + 8 * entry) != bare:
+        entry -= 1
+    return entry
+
+
+@njit(cache=True)
 def _put(S: Any, at: Any, number: Any, stamp: Any) -> None:
     bare = stamp & ~LANE_MASK
-    mix(S, at)
+    entry = _entry_of(load(at), bare)
+    if entry == 0:
+        mix(S, at)
     line = load(at)
     room = line & ADDRESS_MASK
     if line & PALETTE == 0:
@@ -165,13 +179,10 @@ def _put(S: Any, at: Any, number: Any, stamp: Any) -> None:
     if stamp == 0:
         store_byte(room + ENTRY_BYTES + number, 0)
         return
-    count = load(room)
-    entry = 1
-    while entry < count and load(room + 8 * entry) != bare:
-        entry += 1
-    if entry == count:
+    if entry == 0:
+        entry = load(room)
         store(room + 8 * entry, bare)
-        store(room, count + 1)
+        store(room, entry + 1)
     store_byte(room + ENTRY_BYTES + number, entry << ENTRY_SHIFT | (stamp >> LANE_SHIFT) & (LANES - 1))
 
 
