@@ -104,7 +104,8 @@ def one_per_cause(findings: list[Finding]) -> list[Finding]:
     if apart:
         epochs = [finding.epoch for finding in apart if finding.epoch is not None]
         first = min(epochs, default=None)
-        findings = [finding for finding in findings if not _follows_divergence(finding, first)]
+        parted = {finding.source for finding in apart if finding.warp == finding.other_warp}
+        findings = [finding for finding in findings if not _follows_divergence(finding, first, parted)]
     races = [finding for finding in findings if finding.kind in _RACES]
     masks = [finding for finding in findings if finding.kind == "sync-mask"]
     hurt = {(finding.array, place) for finding in races for place in (finding.source, finding.other_source)}
@@ -127,12 +128,16 @@ def _goes_astray(finding: Finding, astray: set[tuple[str | None, Place | None]])
     return any((finding.array, place) in astray for place in (finding.source, finding.other_source) if place)
 
 
-def _follows_divergence(finding: Finding, first: int | None) -> bool:
+def _follows_divergence(finding: Finding, first: int | None, parted: set[Place | None]) -> bool:
     """Whether barriers that threads come to separately may be why: they order nothing then.
 
-    Behind the `first` of them, threads that have missed it are out of step at all further ones.
+    Behind the `first` of them, threads that have missed it are out of step at all further ones; where a
+    warp's lanes have `parted`, those that go on come to another barrier than the other warps.
     """
     if finding.kind == "barrier-divergence":
+        places = finding.source, finding.other_source
+        if finding.warp != finding.other_warp and not parted.isdisjoint(places):
+            return True
         return first is not None and finding.epoch is not None and finding.epoch > first
     within = finding.kind in _RACES and finding.block == finding.other_block
     return within or finding.kind == "uninitialised-read"
