@@ -110,7 +110,7 @@ PROBLEM = Problem(
     name="conv2d",
     title="2-D convolution: from global memory, and from tiles with a halo",
     tables={
-        "conv2d": Table("2-D convolution with 5 x 5 weights", 512, "float32", 256, small=101, on_gpu=4096)
+        "conv2d": Table("2-D convolution with 5 x 5 weights", 512, "float32", 256, small=101, on_gpu=2048)
     },
     dtypes=("float32", "float64", "int32", "int64"),
     data=("random", "ones", "alternating"),
