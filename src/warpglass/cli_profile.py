@@ -101,7 +101,11 @@ def profile(
         given = {"--grid": grid, "--block": block, "--arg": arg, "--device": device != "cpu" or None}
         refuse_launch_options(given)
         _profile_script(
-            target, arguments or (), view, lambda launch: lab_profile.count(launch, model, caches, blocks)
+            target,
+            arguments or (),
+            model,
+            view,
+            lambda launch: lab_profile.count(launch, model, caches, blocks),
         )
         return
     if arguments:
@@ -140,13 +144,14 @@ class _View:
 
 
 def _profile_script(
-    path: str, arguments: Sequence[str], view: _View, count: Callable[[Launch], Profile]
+    path: str, arguments: Sequence[str], model: str, view: _View, count: Callable[[Launch], Profile]
 ) -> None:
-    """Count every launch of a program; its exit status is ours."""
+    """Count every launch of a program, which finds a GPU of this model; its exit status is ours."""
     from . import lab, lab_profile
+    from .numba_device import hook
 
     found: list[Profile] = []
-    with lab.watching(lab_profile.recorder(found, count)):
+    with hook.lent(model), lab.watching(lab_profile.recorder(found, count)):
         status = run_script(path, arguments)
     _show(found, view)
     if status:

@@ -356,6 +356,9 @@ def cuLaunchKernel(
     grid, block = (grid_x, grid_y, grid_z), (block_x, block_y, block_z)
     if 0 in grid or 0 in block:
         raise Refusal(Result.INVALID_VALUE, f"an extent of the grid {grid} or the block {block} is 0")
+    if block_x * block_y * block_z > kernel.bounds:
+        text = f"a block of {block}, but the kernel was compiled for at most {kernel.bounds} threads"
+        raise Refusal(Result.INVALID_VALUE, text)
     if shared > kernel.max_dynamic_shared:
         raise Refusal(
             Result.INVALID_VALUE,

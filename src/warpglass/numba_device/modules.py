@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _GUARD = 1 << 24
 _WARP = 32
+_BOUNDS = ("maxntid", "reqntid")
 
 
 class LoadedModule:
@@ -145,6 +146,12 @@ class LoadedKernel:
         return (0,) * len(self.prepared.binder.names)
 
     @cached_property
+    def bounds(self) -> int:
+        """The most threads of a block, as the kernel's author and the GPU have it."""
+        given = [math.prod(values) for name, values in self.entry.directives if name in _BOUNDS]
+        return min([self.module.device.model.limits.threads_per_block, *given])
+
+    @cached_property
     def attributes(self) -> dict[str, int]:
         """What the driver says of a kernel: registers, and bytes of shared, local and constant memory."""
         limits = self.module.device.model.limits
@@ -158,10 +165,7 @@ class LoadedKernel:
         except CompileError as error:
             raise Refusal(Result.INVALID_PTX, str(error)) from None
         allocated = -(-max(1, found.registers) * _WARP // limits.register_unit) * limits.register_unit
-        threads = min(limits.threads_per_block, limits.registers_per_block // allocated * _WARP)
-        for directive, values in self.entry.directives:
-            if directive in ("maxntid", "reqntid"):
-                threads = min(threads, math.prod(values))
+        threads = min(self.bounds, limits.registers_per_block // allocated * _WARP)
         constants = [one for one in self.module.memory.variables if not one.writable]
         return {
             "registers": found.registers,

@@ -11,7 +11,8 @@ from pathlib import Path
 
 _here = str(Path(__file__).parent)
 sys.path[:] = [entry for entry in sys.path if entry != _here]
-sys.modules.pop("sitecustomize", None)
+_own = sys.modules.pop(__name__)
 with contextlib.suppress(ImportError):
     importlib.import_module("sitecustomize")
+sys.modules.setdefault(__name__, _own)  # whoever imports us looks for us there
 importlib.import_module("warpglass.numba_device.hook").install()
