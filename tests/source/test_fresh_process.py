@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,17 +13,19 @@ from typing import Any
 
 import pytest
 
+import warpglass.source
+
 PROGRAM = """
 import json, sys, time
 import numpy as np
-start = time.perf_counter()
+start = time.process_time()
 from warpglass.source import from_numba, load
 sources = []
 if {cuda!r}:
     sources.append(load({cuda!r}, "scale<3>").compile(()))
 if {python!r}:
     sources.append(load({python!r}, "kernel").compile((np.zeros(3), 4)))
-seconds = time.perf_counter() - start
+seconds = time.process_time() - start
 maps = open("/proc/self/maps").read() if sys.platform == "linux" else ""
 print(json.dumps(dict(
     seconds=seconds,
@@ -74,6 +77,18 @@ def test_a_known_kernel_imports_no_compiler(tmp_path: Path) -> None:
     assert [text.split() for text in second["ptx"]] == [text.split() for text in first["ptx"]]
 
 
+@pytest.fixture(scope="module")
+def cache_that_knows_it(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache in which the Python kernel is, from a file somewhere else."""
+    folder = tmp_path_factory.mktemp("known")
+    folder.chmod(0o700)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WARPGLASS_CACHE", str(folder))
+        patch.setenv("PYTHONPATH", str(Path(warpglass.source.__file__).parents[2]))
+        run(tmp_path_factory.mktemp("elsewhere"), python=PYTHON)
+    return folder
+
+
 @pytest.mark.parametrize(
     ("changed", "known"),
     [
@@ -86,8 +101,10 @@ def test_a_known_kernel_imports_no_compiler(tmp_path: Path) -> None:
         (PYTHON.replace("    # a comment\n", ""), False),  # lines of the kernel move against each other
     ],
 )
-def test_what_makes_a_python_kernel_another_one(tmp_path: Path, changed: str, known: bool) -> None:
-    run(tmp_path, python=PYTHON)
+def test_what_makes_a_python_kernel_another_one(
+    tmp_path: Path, own_cache: Path, cache_that_knows_it: Path, changed: str, known: bool
+) -> None:
+    shutil.copytree(cache_that_knows_it, own_cache, dirs_exist_ok=True)
     again = run(tmp_path, python=changed)
     assert (again["heavy"] == []) is known
     line = changed.splitlines().index("        x[i] = helper(x[i])") + 1
