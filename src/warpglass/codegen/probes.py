@@ -85,6 +85,9 @@ class Probe:
     def barrier(self, at: Emission, end: Barrier, others: Mapping[int, str]) -> None:
         """Lanes arrive at a barrier; `others` has the masks of those that stand in front of other blocks."""
 
+    def resume(self, at: Emission) -> None:
+        """A warp goes on behind a barrier, with all lanes that have waited for it."""
+
     def arrive(self, at: Emission, barrier: str, count: str | None, *, wait: bool) -> None:
         """Lanes arrive at a barrier whose arrivals are counted; id and count are i32 scalars."""
 

@@ -112,6 +112,7 @@ class WarpFunction:
         else:
             for resume in resumes:
                 b.place(f"resume_{resume}")
+                self._tell_resumed()
                 self.registers.restore(self.program.live[resume])
                 b.store("i32", b.load("i32", self._kept_mask(resume)), f"%lanes_{resume}")
                 b.jump(f"block_{resume}")
@@ -126,6 +127,7 @@ class WarpFunction:
         """Lanes may wait at several barriers: take them all back and go on with the lowest."""
         b = self.builder
         b.place("resume")
+        self._tell_resumed()
         for resume in self.pending.resumes:
             kept, stay = b.load("i32", self._kept_mask(resume)), "0"
             if self.named:  # those whose barrier has not opened go on waiting
@@ -136,6 +138,10 @@ class WarpFunction:
             b.store("i32", stay, self._kept_mask(resume))
         self.registers.restore(self._all_live())
         self.dispatch.choose(self.pending.resumes, source=None)
+
+    def _tell_resumed(self) -> None:
+        for probe in self.probes:
+            probe.resume(Emission(self.steps.lanes, "-1"))
 
     def _all_live(self) -> frozenset[str]:
         return frozenset().union(*(self.program.live[r] for r in self.pending.resumes))

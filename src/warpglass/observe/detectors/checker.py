@@ -13,6 +13,7 @@ from ...codegen import Probe
 from ...engine.backend import unflatten
 from ...engine.cpu import Begun
 from ...engine.faults import Scene
+from ...isa.ordering import Ordering
 from ...program import Program, Step
 from . import layout, native
 from .communication import Communication
@@ -103,6 +104,13 @@ class Checker:
         )
         return SAME_ORDER if depends else ALL_SCHEDULES
 
+    def _races_decide(self) -> bool:
+        """Whether what racing accesses read may decide where a thread goes."""
+        assert self._memory is not None, "the launch has begun"
+        probe, sites = self._probe, self.scene.executable.code.sites
+        plain = dict.fromkeys(probe.orderings, Ordering())
+        return depends_on_order(probe.program, sites, plain, self._racing(self._memory), communicates=False)
+
     def _racing(self, memory: Memory) -> set[int]:
         """The steps of accesses that race, those of equal values aside."""
         races = (layout.WARP_RACE, layout.BLOCK_RACE, layout.GRID_RACE)
@@ -154,7 +162,7 @@ class Checker:
             call = ctypes.CFUNCTYPE(None, ctypes.c_int64)(native.addresses()["report_absent"])
             for state in self._memory.states:
                 call(state.ctypes.data)
-        found = explain(self._begun, self._memory, self._probe)
+        found = explain(self._begun, self._memory, self._probe, self._races_decide)
         if complete:
             # Threads that are missing neither read nor write: what they should have written says it all.
             found += unwritten_outputs(self._begun, self._memory, self._purposes) or unread_inputs(

@@ -22,7 +22,7 @@ import numpy as np
 
 from ...engine.cpu import Begun
 from ...isa.ordering import Ordering
-from . import layout, native
+from . import layout
 from .events import DetectorProbe
 from .memory import Memory
 
@@ -108,7 +108,6 @@ class Communication:
         self._chains: dict[int, Chain] = {}
         self._warps = begun.scene.executable.shape.warps
         word = ctypes.c_int64
-        self._settle = ctypes.CFUNCTYPE(None, word, word)(native.addresses()["settle"])
         self._order = ctypes.CFUNCTYPE(None, *[word] * 5)(self._pass)
         self._ask = ctypes.CFUNCTYPE(word, *[word] * 3)(self._knows)
         self.order, self.ask = (
@@ -142,8 +141,6 @@ class Communication:
         block = self._blocks.get(address)
         if block is None or block.block != number:
             block = self._blocks[address] = BlockState(number)
-        if state[layout.PENDING + warp]:
-            self._settle(address, warp)
         if block.waiting.get(warp, 0) & mask:  # they go on, so the barrier has opened
             self._share(block)
         return block

@@ -20,7 +20,6 @@ from .layout import (
     LANE_SHIFT,
     LANES,
     OVERRUN,
-    PENDING,
     PLACE_SHIFT,
     PLACES,
     TAG,
@@ -29,7 +28,6 @@ from .layout import (
     UNCOPIED,
 )
 from .machine import load, load_byte, store
-from .orders import settle
 from .recorder import word
 
 EVERY_GROUP = -1  # wait for all copies, committed or not
@@ -68,8 +66,6 @@ def commit(S: Any, warp: Any, mask: Any) -> None:
 @njit(cache=True)
 def wait_copies(S: Any, warp: Any, mask: Any, left: Any) -> None:
     """Lanes wait until no more than `left` of their latest groups are under way."""
-    if word(S, PENDING + warp) != 0:
-        settle(S, warp)
     kept = 0
     table = word(S, COPY_TABLE) + warp * COPY_SLOTS * (8 * COPY_WORDS)
     time = word(S, TIMES + warp)

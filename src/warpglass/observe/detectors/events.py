@@ -29,7 +29,7 @@ from .fast import DECLARATIONS, Seen, Test
 from .fast_any import any_test
 from .fast_mixed import put_stamp
 from .fast_run import run_test
-from .uses import deciding_updates, uses_of_loads
+from .uses import compared_loads, deciding_updates, uses_of_loads
 
 _ROOM = 32  # words for one value of every lane
 # Instructions that need a value of every lane in their mask. A vote or a warp barrier does without lanes that
@@ -55,6 +55,7 @@ class DetectorProbe(Probe):
         self.orderings = {number: ordering_of(step.match) for number, step in self.steps.items()}
         self._used = uses_of_loads(program)
         self._deciding = deciding_updates(program)
+        self._compared = compared_loads(program)
         self.carried = Carried(self._used, words, self._call, self.place_of)
         self.follows = any(self._used.stored(step) for step in self.steps.values())
         self._leads_to_barrier = _leads_to_barrier(program.blocks)
@@ -96,6 +97,7 @@ class DetectorProbe(Probe):
             self.place_of(step, "copied")  # the next one: what it is once it has been waited for
         if step.match.row.meaning is arrive_after_copies:
             self._wait_copies(at, EVERY_GROUP)
+        strong = layout.VOLATILE if site.step in self._compared else strength(ordering)
         loaded = {} if site.write else self._used.loaded(step)
         values, element = "0", site.size
         if at.values:
@@ -110,7 +112,7 @@ class DetectorProbe(Probe):
         info = (
             site.size << layout.SIZE_FIELD
             | int(site.write) << layout.WRITE_FIELD
-            | strength(ordering) << layout.STRENGTH_FIELD
+            | strong << layout.STRENGTH_FIELD
             | layout.SPACES[site.space] << layout.SPACE_FIELD
             | place << layout.PLACE_FIELD
             | int(ordering.atomic and ordering.reads) << layout.UPDATE_FIELD
@@ -181,11 +183,15 @@ class DetectorProbe(Probe):
             )
         if self.communicates:
             self._order(at, end.step, "0")
+        if self._uncounted and len(self._gates) > 1:
+            gate = self.place_of(self._gates[_lines_of(end.step)])
+            self._call(at, "gather", self._warp(at), self._wide(at, at.mask), str(gate))
+
+    def resume(self, at: Emission) -> None:
         if self._uncounted:
-            if len(self._gates) > 1:
-                gate = self.place_of(self._gates[_lines_of(end.step)])
-                self._call(at, "gather", self._warp(at), self._wide(at, at.mask), str(gate))
             self._next_phase(at)
+        else:
+            self._call(at, "settle", self._warp(at))
 
     def _next_phase(self, at: Emission) -> None:
         """A barrier of the whole block: all its warps go on at the same time, and know all until then."""

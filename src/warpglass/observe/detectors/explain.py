@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ...check_record import Finding, Place
@@ -12,7 +14,7 @@ from ...engine.memory import explain_address
 from ...program import Step
 from . import layout
 from .barrier_divergence import BARRIER_DIVERGENCE
-from .detector import Detector, Party, Recorded
+from .detector import ERROR, Detector, Party, Recorded
 from .events import DetectorProbe
 from .memory import Memory
 from .races import GLOBAL_RACE, SHARED_RACE, WARP_RACE
@@ -33,8 +35,11 @@ _RACES = ("shared-race", "global-race", "warp-race")
 _WIDTH = {"warp-race": 0, "global-race": 1, "shared-race": 2}  # what serves the wider one serves the others
 
 
-def explain(begun: Begun, memory: Memory, probe: DetectorProbe) -> list[Finding]:
-    """The findings of a launch, in the order of their detectors and lines."""
+def explain(begun: Begun, memory: Memory, probe: DetectorProbe, decided: Callable[[], bool]) -> list[Finding]:
+    """The findings of a launch, in the order of their detectors and lines.
+
+    `decided` tells whether what racing accesses read decides where threads go: to which barrier, say.
+    """
     reader = _Reader(begun, memory, probe)
     found: dict[tuple[object, ...], Finding] = {}
     for row in memory.findings[memory.findings[:, layout.KEY] != 0]:
@@ -48,7 +53,27 @@ def explain(begun: Begun, memory: Memory, probe: DetectorProbe) -> list[Finding]
                 key = (finding.kind, finding.severity, lines, finding.array)
                 before = found.get(key)
                 found[key] = finding if before is None else _joined(before, finding)
-    return one_per_cause(sorted(found.values(), key=_rank))
+    listed = sorted(found.values(), key=_rank)
+    errors = {finding.kind for finding in listed if finding.severity == ERROR}
+    if not errors.isdisjoint(_RACES) and any(map(_of_warps, listed)) and decided():
+        first = min(map(_latest, filter(_races, listed)))
+        listed = [finding for finding in listed if not _of_warps(finding)]
+        listed = [finding for finding in listed if not _races(finding) or _latest(finding) == first]
+    return one_per_cause(listed)
+
+
+def _races(finding: Finding) -> bool:
+    return finding.kind in _RACES
+
+
+def _latest(finding: Finding) -> int:
+    """The epoch in which a race has shown."""
+    return max(finding.epoch or 0, finding.other_epoch or 0)
+
+
+def _of_warps(finding: Finding) -> bool:
+    """Whether warps have come to different barriers."""
+    return finding.kind == "barrier-divergence" and finding.warp != finding.other_warp
 
 
 def _finding(detector: Detector, recorded: Recorded) -> Finding:

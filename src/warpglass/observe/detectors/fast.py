@@ -163,12 +163,6 @@ def start(seen: Seen) -> None:
     b.emit("%warp64 = zext i32 %warp to i64")
     b.emit(f"%state = load i64, ptr {b.offset('%counters', 8 * seen.state)}")
     b.emit("%S = inttoptr i64 %state to ptr")
-    pending = b.value(f"icmp eq i64 {seen.word(layout.PENDING, by_warp=True)}, 0")
-    b.branch(pending, "settled", "settle")
-    b.place("settle")  # the warp goes on behind a barrier
-    seen.call("settle", "%warp64")
-    b.jump("settled")
-    b.place("settled")
     if test.run:
         b.emit("%first = add i64 %address, 0")
     else:

@@ -233,8 +233,6 @@ def _raise_floor(S: Any, warp: Any) -> None:
 @njit(cache=True)
 def arrive(S: Any, warp: Any, barrier: Any, count: Any, wait: Any, generation: Any) -> None:
     """A warp comes to a barrier in a kernel that has several; `count` is 0 for all threads."""
-    if _word(S, PENDING + warp) != 0:
-        settle(S, warp)
     number = 2 * barrier + (generation & 1)
     meeting = MEETINGS + number * MEETING_WORDS
     if _word(S, meeting + CAME) != generation + 1:
@@ -268,6 +266,8 @@ def _leave_knowledge(S: Any, warp: Any, meeting: Any, time: Any) -> None:
 def settle(S: Any, warp: Any) -> None:
     """A warp goes on behind a barrier."""
     number = _word(S, PENDING + warp) - 1
+    if number < 0:
+        return
     _put(S, PENDING + warp, 0)
     meeting = MEETINGS + number * MEETING_WORDS
     latest = _word(S, meeting + LATEST)
@@ -292,8 +292,6 @@ def meet(S: Any, warp: Any, mask: Any, members: Any, place: Any, exchanges: Any)
 
     Those of a mask who are not there have ended; where values are exchanged, that is worth a finding.
     """
-    if _word(S, PENDING + warp) != 0:
-        settle(S, warp)
     time, started = _word(S, TIMES + warp), _word(S, STARTED + warp)
     early = _note_early(S, warp, mask)
     whole, missing = mask == started, 0

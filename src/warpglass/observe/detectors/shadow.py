@@ -44,7 +44,6 @@ from .layout import (
     MORE_READS,
     OTHER_READS,
     PARTIAL,
-    PENDING,
     PLACE_FIELD,
     PLACE_SHIFT,
     PLACES,
@@ -77,7 +76,6 @@ from .layout import (
 )
 from .lines import put, stamp_at, where
 from .machine import ask, load, store
-from .orders import settle
 from .recorder import note, record, word
 
 _SHARED, _GENERIC = 0, 2  # layout.SPACES
@@ -291,8 +289,6 @@ def region_of(space: Any, address: Any) -> Any:
 @njit(cache=True)
 def access(S: Any, info: Any, mask: Any, warp: Any, addresses: Any, values: Any) -> None:
     """The lanes of a mask are about to access memory."""
-    if word(S, PENDING + warp) != 0:
-        settle(S, warp)
     size, space = info & 255, (info >> SPACE_FIELD) & 3
     if (info >> VALUE_FIELD) & 1 == 0:
         values = 0

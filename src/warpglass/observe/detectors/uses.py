@@ -8,9 +8,11 @@ value that is used as soon as it is loaded the load itself tells; the registers 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from ...isa.atomic import cas
 from ...isa.convert import mov
 from ...isa.logic import selp
 from ...isa.memory import ld, space_of, st
@@ -160,6 +162,43 @@ def deciding_updates(program: Program) -> frozenset[int]:
                 deciding |= step.reads
                 grown = True
     return frozenset(step.number for step in updates if not deciding.isdisjoint(step.writes))
+
+
+def compared_loads(program: Program) -> frozenset[int]:
+    """The plain loads of a word whose value a compare and swap of this word compares.
+
+    If another thread has been faster, the swap fails and says so: such a load races with nobody in earnest.
+    """
+    steps = [step for block in program.blocks for step in block.all_steps]
+    variables = _variables(steps)
+    compared: dict[tree.Operand, set[str]] = {}
+    for step in steps:
+        if step.match.row.meaning is cas:
+            _, address, expected, *_ = step.instruction.operands
+            compared.setdefault(_of_variable(address, variables), set()).add(register_name(expected))
+    found: set[int] = set()
+    for address, names in compared.items():
+        held = _closed(steps, names - {""}, backward=True)
+        loads = (step for step in steps if step.match.row.meaning is ld and not held.isdisjoint(step.writes))
+        found |= {
+            step.number for step in loads if _of_variable(step.instruction.operands[1], variables) == address
+        }
+    return frozenset(found)
+
+
+def _variables(steps: list[Step]) -> dict[str, tree.Symbol]:
+    """The registers that hold the address of a variable and nothing else."""
+    written = Counter(name for step in steps for name in step.writes)
+    moves = [step for step in steps if step.match.row.meaning is mov]
+    found = {step.writes[0]: step.instruction.operands[1] for step in moves}
+    return {name: one for name, one in found.items() if isinstance(one, tree.Symbol) and written[name] == 1}
+
+
+def _of_variable(address: tree.Operand, variables: Mapping[str, tree.Symbol]) -> tree.Operand:
+    """An address with the variable in place of a register that holds where it is."""
+    if not isinstance(address, tree.Address) or not isinstance(address.base, tree.Register):
+        return address
+    return replace(address, base=variables.get(address.base.name, address.base))
 
 
 def _updates(step: Step) -> bool:
