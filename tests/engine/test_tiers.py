@@ -19,7 +19,7 @@ from warpglass.engine import generated, tiers
 from warpglass.engine.backend import Launch
 from warpglass.engine.cpu import CpuBackend
 from warpglass.engine.prepared import Executable, Prepared, prepare
-from warpglass.errors import ArgumentError
+from warpglass.errors import ArgumentError, CompileError
 from warpglass.source.compiled import Compiled
 
 # Once a flag is up, each thread writes its number.
@@ -135,6 +135,20 @@ def test_optimised_code_takes_over_in_the_midst_of_a_launch(own_cache: Path, mon
     assert (fixture.run(optimise) == NUMBERS).all()
     assert ran[0] == tiers.QUICK
     assert ran[-1] == tiers.OPTIMISED
+
+
+def test_what_cannot_be_optimised_stays_quick(own_cache: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(tiers.VARIABLE, tiers.QUICK)
+    fixture = Fixture()
+    fixture.run()
+
+    def refuse(what: str, *_: object, **__: object) -> bytes:
+        raise CompileError(f"{what}: compiling did not end")
+
+    monkeypatch.setattr(tiers, "compile_apart", refuse)
+    fixture.executable.tiers._optimise()
+    assert (fixture.run() == NUMBERS).all()
+    assert fixture.executable.tiers.tier == tiers.QUICK
 
 
 def test_a_launch_that_takes_long_has_its_kernel_optimised(own_cache: Path, monkeypatch: pytest.MonkeyPatch):

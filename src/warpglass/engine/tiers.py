@@ -18,7 +18,7 @@ from functools import lru_cache
 
 from ..codegen import MachineCode, compile_apart, compile_ir, host_key, load_object
 from ..codegen.context import RETIRED
-from ..errors import ArgumentError, CompileError
+from ..errors import ArgumentError, CompileError, WarpglassError
 from ..source.apart import FailedApart
 from ..source.cache import Cache, digest
 from .generated import Generated
@@ -119,7 +119,7 @@ class Tiers:
             if code is None:
                 code = compile_apart(self._name, self._generated.ir(), quick=False)
                 _OBJECTS.put(self._key(OPTIMISED), code)
-        except (CompileError, FailedApart):
+        except (WarpglassError, FailedApart):
             return
         self._waiting = code
         self._retire()
