@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -129,9 +130,10 @@ def main() -> None:
         found: dict[str, Any] = {}
         for theme, case in cases():
             if not options.only or case.name in options.only:
-                print(f"\r{options.what}, {options.threads} threads: {case.name:26}", end="", flush=True)
+                line = f"\r{options.what}, {options.threads} threads: {case.name:26}"
+                print(line, end="", file=sys.stderr, flush=True)
                 found[case.name] = does[options.what](theme, case)
-    print("\r" + " " * 60 + "\r", end="")
+    print("\r" + " " * 60 + "\r", end="", file=sys.stderr)
     options.json.write_text(json.dumps(found))
 
 
