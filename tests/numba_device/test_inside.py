@@ -38,6 +38,14 @@ def test_checks_inside_pass(file: str, package: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.skipif(os.environ.get("WARPGLASS_TESTS") != "full", reason="WARPGLASS_TESTS=full")
+def test_a_package_that_was_written_for_gpus() -> None:
+    pytest.importorskip("stumpy")
+    pytest.importorskip("numba_cuda")
+    done = _run(str(Path(__file__).parents[2] / "examples" / "stumpy" / "matrix_profile.py"))
+    assert "starts at 50 and 300" in done.stdout, done.stderr
+
+
 def test_a_program_and_those_that_it_starts_find_one_gpu(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(
