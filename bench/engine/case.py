@@ -25,7 +25,9 @@ class Case:
     `data` makes the arguments, `reference` computes in NumPy what the kernel does to the arrays of the same
     arguments. `results` are the positions of arrays to compare, `changes` those that must be restored before
     every launch. `summed` compares sums, as only they agree; `close` is the share of elements that may differ
-    because a language rounds differently. `numpy_bound` is the time, in units of NumPy's, to be reached.
+    because a language rounds differently. Without `python` there is no Python source; unless it is
+    `simulated`, numba's simulator lacks something the kernel needs. `numpy_bound` is the time, in units of
+    NumPy's, to be reached.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Case:
     changes: tuple[int, ...] = ()
     kernel: str = ""
     python: bool = True
+    simulated: bool = True
     summed: bool = False
     close: float = 0.0
     numpy_bound: float | None = None

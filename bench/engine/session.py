@@ -91,7 +91,7 @@ def simulate_case(theme: str, case: Any) -> dict[str, Any]:
     """Seconds of one block in numba's simulator, or the seconds after which it was given up."""
     from .simulator import one_block
 
-    return one_block(theme, case) if case.python else {}
+    return one_block(theme, case) if case.python and case.simulated else {}
 
 
 def _options() -> argparse.Namespace:

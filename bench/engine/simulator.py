@@ -26,6 +26,8 @@ def one_block(theme: str, case: Case) -> dict[str, float | bool]:
         if not ours.poll(_PATIENCE + 10):  # with the process's start
             return {"seconds": _PATIENCE, "more": True}
         return {"seconds": ours.recv(), "more": False}
+    except EOFError:
+        raise SystemExit(f"{case.name}: numba's simulator cannot run it; what it says is above") from None
     finally:
         process.kill()
         process.join()

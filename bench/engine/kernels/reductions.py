@@ -188,6 +188,6 @@ CASES = [
     Case("reduce_shared_modulo", data=_numbers, **_SUM),
     Case("reduce_shared_strided", data=_numbers, **_SUM),
     Case("reduce_shared_sequential", data=_numbers, **_SUM),
-    Case("reduce_shuffle", data=_numbers, **_SUM),
+    Case("reduce_shuffle", data=_numbers, simulated=False, **_SUM),
     Case("dot_product", 256, 256, _vectors, _dot, results=(2,), summed=True, numpy_bound=1.3),
 ]
