@@ -85,7 +85,7 @@ class Memory:
             state[layout.FINDINGS] = self.findings.ctypes.data
             state[layout.WARP_COUNT] = shape.warps
             state[layout.BLOCK] = -1
-            written = np.zeros(max(8, 32 * shape.warps * local), np.uint8)
+            written = np.zeros(32 * shape.warps * local + 8, np.uint8)  # read by words
             state[layout.LOCAL], state[layout.LOCAL_SIZE] = written.ctypes.data, local
             if follows:
                 shared_bytes = np.zeros(begun.shared + 8, np.uint8)

@@ -42,12 +42,16 @@ from .shadow import region_of
 _GENERIC, _LOCAL = 2, 3
 _SHARED_WINDOW, _LOCAL_WINDOW, _SHIFT = 1, 2, 48
 _NEVER, _WRITTEN, _UNDEFINED = 0, 1, 2
+_ALL_WRITTEN = 0x0101010101010101  # the states of eight bytes
 
 
 @njit(cache=True)
 def follow(S: Any, info: Any, mask: Any, warp: Any, addresses: Any, found: Any) -> None:
     """Lanes have accessed shared or local memory; `found` are their words of undefined bytes, 0 for none."""
     size, space, write = info & 255, (info >> SPACE_FIELD) & 3, (info >> WRITE_FIELD) & 1
+    shared, shared_size = word(S, SHARED_BYTES), word(S, SHARED_SIZE)
+    own, own_size = word(S, LOCAL), word(S, LOCAL_SIZE)
+    bits = -1 if size >= 8 else (1 << (8 * size)) - 1
     for lane in range(LANES):
         if (mask >> lane) & 1 == 0:
             continue
@@ -57,14 +61,18 @@ def follow(S: Any, info: Any, mask: Any, warp: Any, addresses: Any, found: Any) 
         if not local and space == _GENERIC and window != _SHARED_WINDOW:
             continue
         offset = address & ((1 << _SHIFT) - 1)
-        extent = word(S, LOCAL_SIZE) if local else word(S, SHARED_SIZE)
-        if offset + size > extent:
+        if offset + size > (own_size if local else shared_size):
             continue
-        start = word(S, SHARED_BYTES) + offset
-        if local:
-            start = word(S, LOCAL) + (warp * LANES + lane) * extent + offset
+        start = own + (warp * LANES + lane) * own_size + offset if local else shared + offset
+        undefined = 0 if write == 0 or found == 0 else load(found + 8 * lane)
+        if size <= 8 and undefined == 0:  # nearly always all is written
+            states = load(start)
+            if write != 0:
+                store(start, (states & ~bits) | (_ALL_WRITTEN & bits))
+                continue
+            if (states ^ _ALL_WRITTEN) & bits == 0:
+                continue
         if write != 0:
-            undefined = 0 if found == 0 else load(found + 8 * lane)
             for byte in range(size):
                 if (undefined >> byte) & 1 == 0:
                     store_byte(start + byte, _WRITTEN)
