@@ -125,7 +125,7 @@ def test_a_gpu_gets_sizes_that_keep_it_busy() -> None:
 
     for backend, options, size in (
         (NoDevice(), Options(), 33 * 1024),
-        (Remote(), Options(), 2**24),
+        (Remote(), Options(), 2**23),
         (Remote(), Options(small=True), 33 * 1024),
         (Remote(), Options(size=77), 77),
     ):

@@ -127,7 +127,7 @@ PROBLEM = Problem(
     name="dot",
     title="Dot product, from products that the host adds to a tree in shared memory",
     # The notes' size and block.
-    tables={"dot": Table("Dot product", 33 * 1024, "float32", 256, small=33 * 1024, on_gpu=2**24)},
+    tables={"dot": Table("Dot product", 33 * 1024, "float32", 256, small=33 * 1024, on_gpu=2**23)},
     dtypes=("float32", "float64", "int32", "int64"),
     data=("random", "ones", "cancelling", "extreme"),
     make=make_case,

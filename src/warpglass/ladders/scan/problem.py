@@ -92,7 +92,7 @@ def _cumsum(library: Any, case: Case, arrays: Mapping[str, Any]) -> Mapping[str,
 PROBLEM = Problem(
     name="scan",
     title="Prefix sums: in shared memory, by shuffles, over many blocks, in a single pass",
-    tables={"scan": Table("Inclusive prefix sums", 2**20, "float32", 256, small=5003, on_gpu=2**24)},
+    tables={"scan": Table("Inclusive prefix sums", 2**20, "float32", 256, small=5003, on_gpu=2**22)},
     dtypes=("float32", "float64", "int32", "int64"),
     data=("random", "ones", "cancelling", "special"),
     make=make_case,
