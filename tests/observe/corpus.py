@@ -1,6 +1,7 @@
 """The corpus that judges the checker: pairs of kernels, one with a defect, one without (tests/cases/kernels).
 
-Belongs here: reading the cases, running them under `check`, and the verdict on what was found. The command
+Belongs here: reading the cases, running them under `check`, and the verdict on what was found. Those in the
+folder `more` differ less from others; a test run takes a part of them. The command
 `python -m tests.observe.corpus` prints a table of it; `--page` writes docs/reference/checker.md, with what
 compute-sanitizer said of the same kernels (sanitizer.json, made by sanitize.py) beside it.
 
@@ -30,6 +31,7 @@ import warpglass as wg
 from warpglass.argument_text import make_arguments, parse_argument, parse_dimensions
 
 CASES = Path(__file__).parent.parent / "cases" / "kernels"
+MORE = CASES / "more"
 TWINS = ("buggy", "clean")
 _TOOLS = ("sanitize.py", "sanitize_launch.cu")  # what lies there and is no case
 _MARK = re.compile(r"(BUG|WARNING): ([\w-]+)((?: \w+)*?)(?= WARNING:|$)")
@@ -111,7 +113,8 @@ def _read_only(array: np.ndarray) -> np.ndarray:
 @cache
 def read_cases() -> dict[str, Case]:
     """All cases by name."""
-    files = sorted(path for path in CASES.iterdir() if path.suffix in (".cu", ".py"))
+    files = [path for folder in (CASES, MORE) for path in folder.iterdir() if path.suffix in (".cu", ".py")]
+    files.sort(key=lambda path: path.stem)
     return {path.stem: read_case(path) for path in files if path.name not in _TOOLS}
 
 

@@ -23,9 +23,28 @@ _RIGHT = "right"
 _HEAD = """# Checker
 
 Pairs of kernels in `tests/cases/kernels`, one with a defect and one without, judge the checker in every
-test run. `python -m tests.observe.corpus --page` writes this page. *Found* means that the defect is reported
-at the marked line as the marked kind, and nothing else; *silent* that nothing is reported of the twin without
-defect.
+test run (of those in the folder `more` a part of them). `python -m tests.observe.corpus --page` writes this
+page. *Found* means that the defect is reported at the marked line as the marked kind, and nothing else;
+*silent* that nothing is reported of the twin without defect.
+
+Where the programming guide, the PTX manual and the hardware do not say the same, these are the rules:
+
+* A barrier of the block is for all of its threads that have not ended. Lanes of one warp that come to it
+  while others may yet do so are a finding, and so are warps that come to *different* barriers: the hardware
+  counts warps and lets them pass, and the guide forbids a condition that is not the same for the whole block.
+  Threads that have returned before are not waited for, and that is no finding.
+* A warp barrier or a vote does without lanes of its mask that have ended. A shuffle or a reduction does not:
+  a mask that names them is a finding. Warp barriers in different branches pair up if their masks are the
+  same, as in the PTX manual; lanes that are one barrier short in the end are a finding.
+* Who has stored a value and announces it by an atomic operation or a volatile flag needs a fence before the
+  announcement, and who reads the flag by a volatile load needs one behind it. An atomic operation whose
+  result decides what its thread does has met all operations on that word before it. A plain load races with
+  atomic operations, unless a compare and swap of the same word compares what it has read.
+* Undefined bytes may be copied, moved and chosen from. A finding names the load and, if it is another line,
+  the use.
+* One cause is told once: the race between warps for a missing barrier and not that between lanes as well, the
+  first barrier that threads miss and not all further ones, the missing output and not the input that nobody
+  reads for it.
 {sanitizer}"""
 _SANITIZER = """
 For comparison, NVIDIA's compute-sanitizer ran the C++ cases with each of its four tools ({about}). A tool is
