@@ -2,7 +2,7 @@
 # launch: grid=1 block=64 args=f4[256]:rand,out:f4[64],i4=250
 # pyright: reportAttributeAccessIssue=false, reportPrivateImportUsage=false
 from numba_cuda_mlir import cuda
-from numba_cuda_mlir.types import float32, int32
+from numba_cuda_mlir.types import float32
 
 
 def buggy(x, y, n):

@@ -2,7 +2,7 @@
 # launch: grid=1 block=32 args=i4[32]:arange,out:i4[32]
 # pyright: reportAttributeAccessIssue=false, reportPrivateImportUsage=false
 from numba_cuda_mlir import cuda
-from numba_cuda_mlir.types import float32, int32
+from numba_cuda_mlir.types import int32
 
 
 def buggy(x, y):

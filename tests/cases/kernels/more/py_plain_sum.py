@@ -2,7 +2,6 @@
 # launch: grid=2 block=32 args=f4[64]:rand,f4[2]
 # pyright: reportAttributeAccessIssue=false, reportPrivateImportUsage=false
 from numba_cuda_mlir import cuda
-from numba_cuda_mlir.types import float32, int32
 
 
 def buggy(x, y):

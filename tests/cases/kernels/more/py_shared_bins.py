@@ -2,7 +2,7 @@
 # launch: grid=1 block=96 args=i4[96]:arange,i4[8]
 # pyright: reportAttributeAccessIssue=false, reportPrivateImportUsage=false
 from numba_cuda_mlir import cuda
-from numba_cuda_mlir.types import float32, int32
+from numba_cuda_mlir.types import int32
 
 
 def buggy(x, y):

@@ -2,12 +2,11 @@
 # launch: grid=1 block=64 args=f4[64]:rand,f4[64]
 # pyright: reportAttributeAccessIssue=false, reportPrivateImportUsage=false
 from numba_cuda_mlir import cuda
-from numba_cuda_mlir.types import float32, int32
 
 
 def buggy(a, b):
     t = cuda.threadIdx.x
-    for k in range(2):
+    for _ in range(2):
         b[t] = a[t] + a[(t + 1) % 64]  # BUG: global-race
         cuda.syncthreads()
         a[t] = b[t] + b[(t + 1) % 64]  # OTHER
@@ -15,7 +14,7 @@ def buggy(a, b):
 
 def clean(a, b):
     t = cuda.threadIdx.x
-    for k in range(2):
+    for _ in range(2):
         b[t] = a[t] + a[(t + 1) % 64]
         cuda.syncthreads()
         a[t] = b[t] + b[(t + 1) % 64]

@@ -2,7 +2,7 @@
 # launch: grid=4 block=8 args=all:f4[30,4]:rand,out:f4[4]
 # pyright: reportAttributeAccessIssue=false, reportPrivateImportUsage=false
 from numba_cuda_mlir import cuda
-from numba_cuda_mlir.types import float32, int32
+from numba_cuda_mlir.types import float32
 
 
 def buggy(x, y):  # BUG: unread-input x
