@@ -197,22 +197,29 @@ def _classes(seen: Seen, stamps: str, *, written: bool) -> tuple[str, str, str]:
 def _odd(seen: Seen, at: str, *, written: bool) -> str:
     """The acting places whose stamp is one to look at."""
     b = seen.b
+    some, look, on, here, first = (b.label(name) for name in ("some", "look", "on", "here", "first"))
+    nobody = b.value(f"icmp eq i64 {b.load('i64', seen.pointer(at))}, 0")
+    if written and not seen.test.write:
+        nobody = seen.both(nobody, b.value("xor i1 %fresh, true"))
+    b.jump(first)
+    b.place(first)
+    b.branch(nobody, on, some)
+    b.place(some)
     line = _line(seen, at, written=written)
-    look, on, here = b.label("look"), b.label("on"), b.label("here")
     wrong = line.wrong
     if written and not seen.test.write:  # nobody has written what is read
         empty = b.value(f"or i8 {line.none}, 1")
         wrong = b.value(f"or i8 {wrong}, {b.value(f'select i1 %fresh, i8 {empty}, i8 0')}")
-    some = b.value(f"or i8 {wrong}, {line.near}")
+    doubtful = b.value(f"or i8 {wrong}, {line.near}")
     b.jump(here)
     b.place(here)
-    b.branch(b.value(f"icmp eq i8 {some}, 0"), on, look)
+    b.branch(b.value(f"icmp eq i8 {doubtful}, 0"), on, look)
     b.place(look)
     outer = b.value(f"and i32 {_places_of(seen, line, wrong)}, %acting")
     odd = b.value(f"or i32 {outer}, {_of_other_lanes(seen, line, line.near)}")
     b.jump(on)
     b.place(on)
-    return b.phi("i32", ("0", here), (odd, look))
+    return b.phi("i32", ("0", first), ("0", here), (odd, look))
 
 
 def _places_of(seen: Seen, line: _Line, chosen: str) -> str:
