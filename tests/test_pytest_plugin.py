@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -84,7 +85,10 @@ def _session(folder: Path, *options: str) -> tuple[dict[str, str], str]:
     return outcomes, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+_FULL = pytest.mark.skipif(os.environ.get("WARPGLASS_TESTS") != "full", reason="WARPGLASS_TESTS=full")
+
+
+@pytest.mark.parametrize("workers", [(), pytest.param(("-n", "2"), marks=_FULL)])
 def test_a_bad_launch_fails_its_test(workers: tuple[str, ...], tmp_path: Path) -> None:
     sarif = tmp_path / "out.sarif"
     outcomes, said = _session(tmp_path, "--warpglass-check", f"--warpglass-sarif={sarif}", *workers)

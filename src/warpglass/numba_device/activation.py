@@ -8,13 +8,13 @@ import os
 
 from .. import devices
 from ..errors import ArgumentError
-from . import device_calls, memory_calls, module_calls, stream_calls
+from . import device_calls, launch_calls, memory_calls, module_calls, pool_calls, stream_calls
 from .calls import CALLS, Address, Int, Refusal, Result, Size, call_anywhere, put, put_int, text_at
 from .device import VirtualDevice
 from .linker import NvJitLink, find_nvjitlink
 from .shared_library import SharedLibrary, Unavailable
 
-FILES = (device_calls, memory_calls, module_calls, stream_calls)  # their functions are in CALLS
+FILES = (device_calls, launch_calls, memory_calls, module_calls, pool_calls, stream_calls)  # fill CALLS
 _SONAME = "libcuda.so.1"
 _state: dict[str, object] = {}
 

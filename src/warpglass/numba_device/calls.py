@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .device import VirtualDevice
 
 # How C passes a parameter. An Address is a pointer of the host, a Device one of the device.
-Address = Device = Handle = Size = UInt = Int = Byte = Short = Real = int
+Address = Device = Handle = Size = UInt = Int = Byte = Short = int
 
 
 class IpcHandle(ctypes.Structure):
@@ -49,18 +49,15 @@ class Result(IntEnum):
     INVALID_VALUE = 1
     OUT_OF_MEMORY = 2
     NOT_INITIALIZED = 3
-    DEINITIALIZED = 4
     INVALID_DEVICE = 101
     INVALID_IMAGE = 200
     INVALID_CONTEXT = 201
     NO_BINARY_FOR_GPU = 209
     PEER_ACCESS_UNSUPPORTED = 217
     INVALID_PTX = 218
-    INVALID_SOURCE = 300
     FILE_NOT_FOUND = 301
     INVALID_HANDLE = 400
     NOT_FOUND = 500
-    NOT_READY = 600
     ILLEGAL_ADDRESS = 700
     LAUNCH_OUT_OF_RESOURCES = 701
     LAUNCH_TIMEOUT = 702
@@ -71,8 +68,6 @@ class Result(IntEnum):
     LAUNCH_FAILED = 719
     COOPERATIVE_LAUNCH_TOO_LARGE = 720
     NOT_SUPPORTED = 801
-    STREAM_CAPTURE_UNSUPPORTED = 900
-    STREAM_CAPTURE_INVALIDATED = 901
     UNKNOWN = 999
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, TypeVar
@@ -65,7 +64,6 @@ class VirtualDevice:
         self.primary_users = 0
         self.primary_flags = 0
         self.notes: dict[Result, str] = {}  # what was said last about a status
-        self.started = time.perf_counter()
         self.next_module = 0
         self._sticky: Result | None = None
         self._numbers = itertools.count(_FIRST_HANDLE, _HANDLE_STEP)

@@ -25,7 +25,6 @@ from .calls import Refusal, Result
 _ALIGN = 512
 _GUARD = 1 << 32
 _PINNED_ALIGN = 4096
-_REMEMBERED = 1000  # freed allocations whose place is kept for messages
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +67,6 @@ class DeviceMemory:
 
     def __init__(self, capacity: int):
         self.capacity = capacity
-        self.freed: list[Block] = []
         self._blocks: list[Block] = []  # by base
         self._next = GLOBAL_BASE
         self._count = 0
@@ -134,7 +132,6 @@ class DeviceMemory:
         self._laid = None
         if block.kind not in ("registered", "ipc"):
             self._used -= block.size
-        self.freed = [*self.freed[-_REMEMBERED:], Block(base, block.size, 0, block.kind, block.number)]
 
     def clear(self) -> None:
         """Free all."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
-from dataclasses import dataclass, field
 
 from .calls import (
     Address,
@@ -21,16 +20,12 @@ from .calls import (
     UInt,
     call,
     put,
-    put_int,
-    word,
 )
 from .device import VirtualDevice
-from .device_calls import check_device
 from .memory import Block, copy, fill
 from .modules import LoadedModule
 from .stream_calls import stream_of
 
-_SWITCHES = (1, 2, 3)  # attributes of a pool that are an int: how memory may be used again
 _HOST, _DEVICE = 1, 2  # CU_MEMORYTYPE_*
 
 
@@ -155,87 +150,6 @@ def open_shared(device: VirtualDevice, handle: bytes) -> int:
 @call
 def cuIpcOpenMemHandle(device: VirtualDevice, address: Address, handle: IpcHandle, flags: UInt) -> None:
     put(address, open_shared(device, bytes(handle)))
-
-
-# ---------------------------------------------------------------------------------------- pools
-@dataclass(eq=False)
-class Pool:
-    """A memory pool; it gives memory like any other, and keeps none."""
-
-    attributes: dict[int, int] = field(default_factory=dict)
-
-
-def _default_pool(device: VirtualDevice) -> int:
-    found = next((handle for handle in device.handles_of(Pool)), None)
-    return device.add(Pool()) if found is None else found
-
-
-@call
-def cuDeviceGetDefaultMemPool(device: VirtualDevice, pool: Address, number: Int) -> None:
-    check_device(number)
-    put(pool, _default_pool(device))
-
-
-@call
-def cuDeviceGetMemPool(device: VirtualDevice, pool: Address, number: Int) -> None:
-    check_device(number)
-    put(pool, _default_pool(device))
-
-
-@call
-def cuDeviceSetMemPool(device: VirtualDevice, number: Int, pool: Handle) -> None:
-    check_device(number)
-    device.get(pool, Pool)
-
-
-@call
-def cuMemPoolCreate(device: VirtualDevice, pool: Address, properties: Address) -> None:
-    put(pool, device.add(Pool()))
-
-
-@call
-def cuMemPoolDestroy(device: VirtualDevice, pool: Handle) -> None:
-    device.remove(pool, Pool)
-
-
-@call
-def cuMemPoolSetAttribute(device: VirtualDevice, pool: Handle, attribute: Int, value: Address) -> None:
-    found = word(value)
-    device.get(pool, Pool).attributes[attribute] = found & 0xFFFFFFFF if attribute in _SWITCHES else found
-
-
-@call
-def cuMemPoolGetAttribute(device: VirtualDevice, pool: Handle, attribute: Int, value: Address) -> None:
-    found = device.get(pool, Pool).attributes.get(attribute, 0)
-    if attribute in _SWITCHES:
-        put_int(value, int(found != 0))
-    else:
-        put(value, found)
-
-
-@call
-def cuMemPoolTrimTo(device: VirtualDevice, pool: Handle, size: Size) -> None:
-    device.get(pool, Pool)
-
-
-@call
-def cuMemAllocAsync(device: VirtualDevice, address: Address, size: Size, stream: Handle) -> None:
-    stream_of(device, stream)
-    put(address, device.memory.allocate(size).base)
-
-
-@call
-def cuMemAllocFromPoolAsync(
-    device: VirtualDevice, address: Address, size: Size, pool: Handle, stream: Handle
-) -> None:
-    device.get(pool, Pool)
-    cuMemAllocAsync(device, address, size, stream)
-
-
-@call
-def cuMemFreeAsync(device: VirtualDevice, address: Device, stream: Handle) -> None:
-    stream_of(device, stream)
-    cuMemFree(device, address)
 
 
 # ---------------------------------------------------------------------------------------- copying

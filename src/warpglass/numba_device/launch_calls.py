@@ -1,0 +1,167 @@
+"""Functions of the driver API about what a kernel's launch takes of a multiprocessor, and launches."""
+
+from __future__ import annotations
+
+import ctypes
+
+from ..models.occupancy import Demand, occupancy
+from .calls import Address, Handle, Int, Refusal, Result, Size, UInt, call, put, put_int, word
+from .device import VirtualDevice
+from .modules import LoadedKernel
+from .stream_calls import stream_of
+
+# CU_LAUNCH_PARAM_*: the list of `extra`
+_END, _BUFFER, _BUFFER_SIZE = 0, 1, 2
+
+
+# ---------------------------------------------------------------------------------------- occupancy
+def _resident_blocks(device: VirtualDevice, kernel: LoadedKernel, threads: int, shared: int) -> int:
+    found = kernel.attributes
+    demand = Demand(threads, found["registers"], found["shared"], shared)
+    return occupancy(demand, device.model.limits).blocks
+
+
+@call
+def cuOccupancyMaxActiveBlocksPerMultiprocessor(
+    device: VirtualDevice, count: Address, function: Handle, threads: Int, shared: Size
+) -> None:
+    put_int(count, _resident_blocks(device, device.get(function, LoadedKernel), threads, shared))
+
+
+@call
+def cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    device: VirtualDevice, count: Address, function: Handle, threads: Int, shared: Size, flags: UInt
+) -> None:
+    cuOccupancyMaxActiveBlocksPerMultiprocessor(device, count, function, threads, shared)
+
+
+_SHARED_OF_BLOCK = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_int)
+
+
+@call
+def cuOccupancyMaxPotentialBlockSize(
+    device: VirtualDevice,
+    grid: Address,
+    block: Address,
+    function: Handle,
+    shared_of_block: Address,
+    shared: Size,
+    limit: Int,
+) -> None:
+    kernel = device.get(function, LoadedKernel)
+    most = kernel.attributes["threads"]
+    given = _SHARED_OF_BLOCK(shared_of_block) if shared_of_block else None
+    best, threads = 0, 0
+    for size in range(min(most, limit or most) // 32 * 32, 0, -32):
+        blocks = _resident_blocks(device, kernel, size, shared if given is None else given(size))
+        if blocks * size > best * threads:
+            best, threads = blocks, size
+    put_int(grid, best * device.model.multiprocessors)
+    put_int(block, threads)
+
+
+@call
+def cuOccupancyAvailableDynamicSMemPerBlock(
+    device: VirtualDevice, size: Address, function: Handle, blocks: Int, threads: Int
+) -> None:
+    limits = device.model.limits
+    static = device.get(function, LoadedKernel).attributes["shared"]
+    share = limits.shared_per_sm // max(1, blocks) // limits.shared_unit * limits.shared_unit
+    put(size, max(0, min(share - limits.shared_reserved, limits.shared_per_block_optin) - static))
+
+
+# ---------------------------------------------------------------------------------------- launching
+@call
+def cuLaunchKernel(
+    device: VirtualDevice,
+    function: Handle,
+    grid_x: UInt,
+    grid_y: UInt,
+    grid_z: UInt,
+    block_x: UInt,
+    block_y: UInt,
+    block_z: UInt,
+    shared: UInt,
+    stream: Handle,
+    parameters: Address,
+    extra: Address,
+) -> None:
+    stream_of(device, stream)
+    kernel = device.get(function, LoadedKernel)
+    grid, block = (grid_x, grid_y, grid_z), (block_x, block_y, block_z)
+    if 0 in grid or 0 in block:
+        raise Refusal(Result.INVALID_VALUE, f"an extent of the grid {grid} or the block {block} is 0")
+    if block_x * block_y * block_z > kernel.bounds:
+        text = f"a block of {block}, but the kernel was compiled for at most {kernel.bounds} threads"
+        raise Refusal(Result.INVALID_VALUE, text)
+    if shared > kernel.max_dynamic_shared:
+        raise Refusal(
+            Result.INVALID_VALUE,
+            f"{shared} bytes of dynamic shared memory, but the kernel allows {kernel.max_dynamic_shared}",
+        )
+    packed = _packed(kernel, parameters) if parameters or not extra else _given(kernel, extra)
+    device.launch(kernel.launch(grid, block, shared, packed))
+
+
+def _packed(kernel: LoadedKernel, parameters: int) -> bytes:
+    """The block of parameters, from a pointer to each."""
+    places = kernel.places
+    block = bytearray(kernel.layout.size)
+    if places and not parameters:
+        raise Refusal(Result.INVALID_VALUE, f"{kernel.compiled.name} takes parameters, and got none")
+    pointers = (ctypes.c_uint64 * len(places)).from_address(parameters) if places else ()
+    for (offset, size), pointer in zip(places, pointers, strict=True):
+        block[offset : offset + size] = ctypes.string_at(pointer, size)
+    return bytes(block)
+
+
+def _given(kernel: LoadedKernel, extra: int) -> bytes:
+    """The block of parameters as the program packed it: pairs of a key and a pointer."""
+    found: dict[int, int] = {}
+    while (key := word(extra)) != _END:
+        found[key] = word(extra + 8)
+        extra += 16
+    size = word(found[_BUFFER_SIZE])
+    return ctypes.string_at(found[_BUFFER], size).ljust(kernel.layout.size, b"\0")[: kernel.layout.size]
+
+
+class _Configuration(ctypes.Structure):
+    """CUlaunchConfig."""
+
+    _fields_ = [
+        *(
+            (name, ctypes.c_uint32)
+            for name in ("grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z")
+        ),
+        ("shared", ctypes.c_uint32),
+        ("stream", ctypes.c_uint64),
+        ("attributes", ctypes.c_uint64),
+        ("count", ctypes.c_uint32),
+    ]
+
+
+@call
+def cuLaunchKernelEx(
+    device: VirtualDevice, config: Address, function: Handle, parameters: Address, extra: Address
+) -> None:
+    given = _Configuration.from_address(config)
+    extents = given.grid_x, given.grid_y, given.grid_z, given.block_x, given.block_y, given.block_z
+    cuLaunchKernel(device, function, *extents, given.shared, given.stream or 0, parameters, extra)
+
+
+@call
+def cuLaunchCooperativeKernel(
+    device: VirtualDevice,
+    function: Handle,
+    grid_x: UInt,
+    grid_y: UInt,
+    grid_z: UInt,
+    block_x: UInt,
+    block_y: UInt,
+    block_z: UInt,
+    shared: UInt,
+    stream: Handle,
+    parameters: Address,
+) -> None:
+    extents = grid_x, grid_y, grid_z, block_x, block_y, block_z
+    cuLaunchKernel(device, function, *extents, shared, stream, parameters, 0)
