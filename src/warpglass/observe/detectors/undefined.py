@@ -43,6 +43,36 @@ _GENERIC, _LOCAL = 2, 3
 _SHARED_WINDOW, _LOCAL_WINDOW, _SHIFT = 1, 2, 48
 _NEVER, _WRITTEN, _UNDEFINED = 0, 1, 2
 _ALL_WRITTEN = 0x0101010101010101  # the states of eight bytes
+_EVERYONE = (1 << LANES) - 1
+
+
+@njit(cache=True)
+def _side_by_side(addresses: Any, size: Any) -> Any:
+    """Whether all lanes' accesses are neighbours, in order."""
+    first, apart = load(addresses), 0
+    for lane in range(LANES):
+        apart |= load(addresses + 8 * lane) ^ (first + lane * size)
+    return apart == 0
+
+
+@njit(cache=True)
+def _together(S: Any, addresses: Any, size: Any, space: Any, write: Any) -> Any:
+    """Note what all lanes write side by side in shared memory, or see that all they read so is written.
+
+    False if neither is so.
+    """
+    first = load(addresses)
+    offset = first & ((1 << _SHIFT) - 1)
+    elsewhere = space == _LOCAL or (space == _GENERIC and first >> _SHIFT != _SHARED_WINDOW)
+    if elsewhere or offset + LANES * size > word(S, SHARED_SIZE) or not _side_by_side(addresses, size):
+        return False
+    missing, start = 0, word(S, SHARED_BYTES) + offset
+    for at in range(start, start + LANES * size, 8):
+        if write != 0:
+            store(at, _ALL_WRITTEN)
+        else:
+            missing |= load(at) ^ _ALL_WRITTEN
+    return missing == 0
 
 
 @njit(cache=True)
@@ -52,7 +82,11 @@ def follow(S: Any, info: Any, mask: Any, warp: Any, addresses: Any, found: Any) 
     shared, shared_size = word(S, SHARED_BYTES), word(S, SHARED_SIZE)
     own, own_size = word(S, LOCAL), word(S, LOCAL_SIZE)
     bits = -1 if size >= 8 else (1 << (8 * size)) - 1
-    for lane in range(LANES):
+    if mask == _EVERYONE and found == 0 and _together(S, addresses, size, space, write):
+        return
+    lane = -1
+    while mask >> (lane + 1) != 0:
+        lane += 1
         if (mask >> lane) & 1 == 0:
             continue
         address = load(addresses + 8 * lane)
