@@ -99,7 +99,7 @@ class Pocl:
     """The kernel on PoCL's CPU driver, on the host's own memory."""
 
     def __init__(self, theme: str, case: Case):
-        import pyopencl as cl
+        import pyopencl as cl  # pyright: ignore[reportMissingImports]  # optional
 
         self._cl = cl
         self._context, self._queue = _opencl()
@@ -133,7 +133,7 @@ class Pocl:
 
 @lru_cache(maxsize=1)
 def _opencl() -> tuple[Any, Any]:
-    import pyopencl as cl
+    import pyopencl as cl  # pyright: ignore[reportMissingImports]  # optional
 
     platforms = [one for one in cl.get_platforms() if "Portable" in one.name]
     if not platforms:
@@ -144,7 +144,7 @@ def _opencl() -> tuple[Any, Any]:
 
 @lru_cache
 def _opencl_program(theme: str) -> Any:
-    import pyopencl as cl
+    import pyopencl as cl  # pyright: ignore[reportMissingImports]  # optional
 
     return cl.Program(_opencl()[0], (FOLDER / f"{theme}.cl").read_text()).build()
 

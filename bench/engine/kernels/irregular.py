@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
+from scipy import sparse  # pyright: ignore[reportMissingImports]  # of the bench extra
 
 from ..case import Case, blocks
 
