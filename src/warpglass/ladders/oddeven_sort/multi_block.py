@@ -16,10 +16,10 @@ from collections.abc import Callable
 import numpy as np
 
 from warpglass.ladders.oddeven_sort.one_block import KERNEL
-from warpglass.ladders.oddeven_sort.problem import span_shape
 from warpglass.ladders.problem import Case
 from warpglass.ladders.run import Run
 from warpglass.ladders.rung import Claim, Rung, Shape
+from warpglass.ladders.sorting import span_shape
 
 
 def sort_in_passes(run: Run, kernel: str, shape: Callable[[Case, int], Shape]) -> None:

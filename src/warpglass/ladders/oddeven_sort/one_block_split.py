@@ -12,10 +12,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from warpglass.ladders.oddeven_sort.problem import span_shape
 from warpglass.ladders.problem import Case
 from warpglass.ladders.run import Run
 from warpglass.ladders.rung import Claim, Kernel, Rung, Shape
+from warpglass.ladders.sorting import span_shape
 
 if TYPE_CHECKING:
     cuda: Any = ...  # the front end supplies it when it compiles the kernel

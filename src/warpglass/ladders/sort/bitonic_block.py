@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from warpglass.ladders.run import Run
 from warpglass.ladders.rung import Claim, Kernel, Rung
-from warpglass.ladders.sort.problem import span_shape
+from warpglass.ladders.sorting import span_shape
 
 if TYPE_CHECKING:
     cuda: Any = ...  # the front end supplies it when it compiles the kernel

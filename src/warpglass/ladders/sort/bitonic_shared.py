@@ -16,7 +16,7 @@ from warpglass.ladders.run import Run
 from warpglass.ladders.rung import Claim, Kernel, Rung
 from warpglass.ladders.sort import bitonic_block
 from warpglass.ladders.sort.bitonic_global import STEP, launch_steps
-from warpglass.ladders.sort.problem import span_shape
+from warpglass.ladders.sorting import span_shape
 
 if TYPE_CHECKING:
     cuda: Any = ...  # the front end supplies it when it compiles the kernel

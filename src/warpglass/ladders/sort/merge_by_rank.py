@@ -16,7 +16,7 @@ from warpglass.ladders.run import Run
 from warpglass.ladders.rung import Kernel, Rung, Shape
 from warpglass.ladders.sort import bitonic_block
 from warpglass.ladders.sort.merging import COPY, merge_sort
-from warpglass.ladders.sort.problem import span_shape
+from warpglass.ladders.sorting import span_shape
 
 if TYPE_CHECKING:
     cuda: Any = ...  # the front end supplies it when it compiles the kernel

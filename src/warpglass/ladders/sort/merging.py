@@ -13,7 +13,7 @@ import numpy as np
 
 from warpglass.ladders.run import Run
 from warpglass.ladders.rung import Kernel, Shape
-from warpglass.ladders.sort.problem import span_shape
+from warpglass.ladders.sorting import span_shape
 
 if TYPE_CHECKING:
     cuda: Any = ...  # the front end supplies it when it compiles the kernel

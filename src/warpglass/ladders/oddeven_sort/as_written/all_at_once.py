@@ -10,9 +10,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from warpglass.ladders.oddeven_sort.problem import span_shape
 from warpglass.ladders.run import Run
 from warpglass.ladders.rung import Kernel, Rung
+from warpglass.ladders.sorting import span_shape
 
 if TYPE_CHECKING:
     cuda: Any = ...  # the front end supplies it when it compiles the kernel
