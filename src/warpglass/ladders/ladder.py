@@ -7,10 +7,10 @@ table, then the variants as written, then by language, each in the order of the 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from types import ModuleType
 
 from ..engine.backend import Backend
 from ..errors import ArgumentError
@@ -40,12 +40,10 @@ class PackagedLadder:
 
     @cached_property
     def _as_written(self) -> tuple[Rung, ...]:
-        package: ModuleType | None
-        try:
-            package = importlib.import_module(f"{self._package}.as_written")
-        except ModuleNotFoundError:
+        name = f"{self._package}.as_written"
+        if importlib.util.find_spec(name) is None:
             return ()
-        return find_rungs(package, Rung)
+        return find_rungs(importlib.import_module(name), Rung)
 
     def rungs(self, options: Options) -> Sequence[Rung]:
         """The rungs that the options select; naming an as-written one selects it too."""

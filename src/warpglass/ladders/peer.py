@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from .problem import Array, Peer
-from .run import DeviceArrays, Setting, judge
-from .trial import Card, Timing, Verdict
+from .run import DeviceArrays, Setting, judge, make_card
+from .trial import Timing, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,22 +122,8 @@ class PeerTrial:
         self._module: Any = None
         self._inputs: dict[str, Any] = {}
         self._results: Mapping[str, Any] = {}
-        case = arrays.case
-        self.card = Card(
-            rung=peer.library,
-            table=setting.table,
-            title=setting.title,
-            language=peer.library,
-            kernel=peer.name,
-            size=case.size,
-            dtype=case.dtype.name,
-            shape=None,
-            ideal_bytes=case.ideal_bytes,
-            ideal_flops=case.ideal_flops,
-            final=setting.final if setting.reduces else "",
-            size_text=setting.size_text,
-            as_written=False,
-            peer=True,
+        self.card = make_card(
+            setting, arrays.case, rung=peer.library, language=peer.library, kernel=peer.name, peer=True
         )
 
     def restore(self) -> None:

@@ -159,9 +159,15 @@ class KernelTrial:
         self._compiled: dict[str, Compiled] = {}
         self._kept: dict[str, Array] = {}
         self._depth: int | None = None
-        first = self.kernel_name(rung.kernels[0].name)
-        shape = rung.shape(arrays.case, setting.block) if rung.shape else None
-        self.card = _card(rung, language, arrays.case, setting, first, shape)
+        self.card = make_card(
+            setting,
+            arrays.case,
+            rung=rung.name,
+            language=language,
+            kernel=self.kernel_name(rung.kernels[0].name),
+            shape=rung.shape(arrays.case, setting.block) if rung.shape else None,
+            as_written=bool(rung.defect),
+        )
 
     def restore(self) -> None:
         """Put the arrays back as they were before the first run."""
@@ -233,7 +239,14 @@ class HostTrial:
         self._arrays = arrays
         self._work: dict[str, Array] = {}
         self._results: Mapping[str, Any] = {}
-        self.card = _card(rung, "python", arrays.case, setting, rung.name, None)
+        self.card = make_card(
+            setting,
+            arrays.case,
+            rung=rung.name,
+            language="python",
+            kernel=rung.name,
+            as_written=bool(rung.defect),
+        )
 
     def restore(self) -> None:
         """Copy what the rung may overwrite."""
@@ -310,11 +323,20 @@ def _distance(found: Array, value: Array) -> Array:
     return np.abs(found.astype(object) - value.astype(object)).astype(np.float64)
 
 
-def _card(
-    rung: Rung, language: Language, case: Case, setting: Setting, kernel: str, shape: Shape | None
+def make_card(
+    setting: Setting,
+    case: Case,
+    *,
+    rung: str,
+    language: str,
+    kernel: str,
+    shape: Shape | None = None,
+    as_written: bool = False,
+    peer: bool = False,
 ) -> Card:
+    """What is known of a trial before it runs: what the table's trials share, and its own."""
     return Card(
-        rung=rung.name,
+        rung=rung,
         table=setting.table,
         title=setting.title,
         language=language,
@@ -326,5 +348,6 @@ def _card(
         ideal_flops=case.ideal_flops,
         final=setting.final if setting.reduces else "",
         size_text=setting.size_text,
-        as_written=bool(rung.defect),
+        as_written=as_written,
+        peer=peer,
     )
