@@ -24,10 +24,9 @@ from .trial import Timing, Verdict
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A library by the name that it is imported under; `title` is what people call it."""
+    """A library by the name that it is imported under."""
 
     module: str
-    title: str
     on_gpu: bool
     put: Callable[[Any, Array], Any]
     get: Callable[[Any, Any], Array]
@@ -88,11 +87,10 @@ def _same(library: Any, array: Any) -> Any:
 LIBRARIES = {
     library.module: library
     for library in (
-        Library("numpy", "NumPy", False, _same, lambda _, array: np.asarray(array), _wall, _nothing),
-        Library("scipy", "SciPy", False, _same, lambda _, array: np.asarray(array), _wall, _nothing),
+        Library("numpy", False, _same, lambda _, array: np.asarray(array), _wall, _nothing),
+        Library("scipy", False, _same, lambda _, array: np.asarray(array), _wall, _nothing),
         Library(
             "cupy",
-            "CuPy",
             True,
             lambda cupy, array: cupy.asarray(array),
             lambda cupy, array: cupy.asnumpy(array),
@@ -101,7 +99,6 @@ LIBRARIES = {
         ),
         Library(
             "torch",
-            "PyTorch",
             True,
             lambda torch, array: torch.from_numpy(np.ascontiguousarray(array)).cuda(),
             lambda torch, array: array.cpu().numpy(),
