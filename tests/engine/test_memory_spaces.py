@@ -61,6 +61,27 @@ extern "C" __global__ void leaves(int *out, int k) {
 """
 
 
+PARAMETERS = r"""
+struct Table { double scale; int entries[8]; float shift; };
+__device__ __noinline__ int total(const Table &table) {
+    int sum = 0;
+    for (int k = 0; k < 8; k++) sum += table.entries[k];
+    return sum;
+}
+extern "C" __global__ void looks_up(int *out, const __grid_constant__ Table table, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = (int)(table.entries[i * 5 & 7] * table.scale + table.shift);
+}
+extern "C" __global__ void refers(int *out, const __grid_constant__ Table table, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = total(table) + i;
+}
+extern "C" __global__ void leaves_parameters(int *out, const __grid_constant__ Table table, int far) {
+    out[threadIdx.x] = table.entries[threadIdx.x * far];
+}
+"""
+
+
 pytestmark = pytest.mark.usefixtures("mode")
 
 
@@ -115,4 +136,32 @@ def test_leaving_a_local_array(index: int) -> None:
     kernel = lab.compile(LOCAL, "leaves")
     with pytest.raises(KernelFault, match="thread's local arrays, but they take 64 bytes") as caught:
         lab.run(kernel, 1, 2, (np.arange(16, dtype=np.int32), index), device="cpu")
+    assert caught.value.place.kind == "out-of-bounds"
+
+
+def parameter_table(seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    table = np.zeros((), np.dtype([("scale", "f8"), ("entries", "i4", 8), ("shift", "f4")], align=True))
+    table["scale"], table["shift"] = rng.integers(1, 9), rng.integers(1, 99)
+    table["entries"] = rng.integers(-1000, 1000, 8)
+    return table
+
+
+def test_parameters_by_address() -> None:
+    looks_up, refers = lab.compile(PARAMETERS, "looks_up"), lab.compile(PARAMETERS, "refers")
+    i = np.arange(70)
+    for seed in range(2):  # the second launch has other parameters
+        table, out = parameter_table(seed), np.zeros(70, np.int32)
+        lab.run(looks_up, 3, 32, (out, table, 70), device="cpu")
+        entries = table["entries"]
+        assert out.tolist() == (entries[i * 5 & 7] * table["scale"] + table["shift"]).tolist()
+        lab.run(refers, 3, 32, (out, table, 70), device="cpu")
+        assert out.tolist() == (entries.sum() + i).tolist()
+
+
+def test_reading_past_the_parameters() -> None:
+    kernel = lab.compile(PARAMETERS, "leaves_parameters")
+    text = "4-byte read at byte 416 of the kernel's parameters, which have 60 bytes"
+    with pytest.raises(KernelFault, match=text) as caught:
+        lab.run(kernel, 1, 2, (np.zeros(2, np.int32), parameter_table(0), 100), device="cpu")
     assert caught.value.place.kind == "out-of-bounds"

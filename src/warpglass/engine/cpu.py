@@ -232,7 +232,8 @@ def _execute(
     """
     laid = _laid(launch, bound)
     workspace = grid_workspace() if prepared.cooperative else ()
-    ranges = [*laid.low, *workspace, *prepared.module.words, *laid.words, *heap.words()]
+    parameters = prepared.parameters.fill(laid.parameters) if prepared.parameters else ()
+    ranges = [*laid.low, *parameters, *workspace, *prepared.module.words, *laid.words, *heap.words()]
     system = System(launch.grid, launch.block, heap)
     shared = prepared.program.shared.static + launch.shared
     # Blocks of a cooperative grid cannot take turns: each needs the others to go on.

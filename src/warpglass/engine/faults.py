@@ -234,6 +234,10 @@ def _explain(scene: Scene, site: Site, address: int) -> _Account:
     chunk = scene.heap.find(address)
     if chunk is not None:
         return _explain_heap(chunk, site, address, amount)
+    parameters = scene.prepared.parameters
+    found = parameters.find(address) if parameters is not None else None
+    if found is not None:
+        return _explain_parameters(*found, site, address, amount)
     meaning = explain_address(address, scene.bound, scene.placed)
     if meaning is None:
         text = f"{amount} at address {address:#x}, where nothing is: the launch has no arrays"
@@ -269,6 +273,15 @@ def _explain_variable(
         return _Account("read-only-write", text, name, index, address)
     text = f"{amount} at byte {distance} of {name}, whose address is no multiple of {site.size}"
     return _Account("misaligned", text, name, index, address)
+
+
+def _explain_parameters(distance: int, size: int, site: Site, address: int, amount: str) -> _Account:
+    text = f"{amount} at byte {distance} of the kernel's parameters"
+    if distance + site.size > size and address % site.size == 0:
+        return _Account("out-of-bounds", f"{text}, which have {size} bytes", address=address)
+    if site.write:
+        return _Account("read-only-write", f"{text}, which are constant", address=address)
+    return _Account("misaligned", f"{text}, which is no multiple of {site.size}", address=address)
 
 
 def _nulls(scene: Scene) -> str:

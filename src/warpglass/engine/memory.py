@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from ..codegen.context import GLOBAL_BASE, GRID_WORKSPACE, MODULE_BASE, READ, WRITE
+from ..codegen.context import GLOBAL_BASE, GRID_WORKSPACE, MODULE_BASE, PARAMETERS, READ, WRITE
 from ..program import ModuleVariable
 from .arguments import Allocation, Bound, BoundArray, pack
 from .arrays import ArrayView
+from .values import Parameter
 
 _ALIGN = 512
 # So far apart that what any 32-bit index of 16-byte elements reaches is nearest to the array that was meant.
@@ -122,6 +123,25 @@ class ModuleMemory:
             return None
         before = [v for v in self.variables if self.addresses[v.name] <= address]
         return (before[-1], address - self.addresses[before[-1].name]) if before else None
+
+
+class ParameterMemory:
+    """The parameter block of a kernel that takes the address of a parameter: constant memory."""
+
+    def __init__(self, parameters: Sequence[Parameter], size: int):
+        self.addresses = {one.name: PARAMETERS + one.offset for one in parameters}
+        self._content = np.zeros(max(size, 1), np.uint8)
+
+    def fill(self, block: bytes) -> list[int]:
+        """Put a launch's parameter block there; the range table's entry for it."""
+        self._content[: len(block)] = np.frombuffer(block, np.uint8)
+        return [PARAMETERS, self._content.nbytes, self._content.ctypes.data - PARAMETERS, READ]
+
+    def find(self, address: int) -> tuple[int, int] | None:
+        """The distance of an address from the block's start, and the block's bytes; None elsewhere."""
+        if not PARAMETERS <= address < GRID_WORKSPACE:
+            return None
+        return address - PARAMETERS, self._content.nbytes
 
 
 _WORKSPACE = np.zeros(64, np.uint32)

@@ -22,7 +22,7 @@ from ..source.compiled import Compiled
 from .arguments import Binder, Bound, parameters_of
 from .backend import Dim3
 from .generated import fresh, known
-from .memory import ModuleMemory
+from .memory import ModuleMemory, ParameterMemory
 from .tiers import Tiers
 from .values import Parameter
 from .worker import Control, Worker
@@ -118,11 +118,14 @@ class Prepared:
         self.module = memory or ModuleMemory(self.program.variables, {})
         self.module.relocate(self.program.functions)
         program = self.program
+        size = self.binder.layout.size
+        self.parameters = ParameterMemory(parameters, size) if program.addressed else None
         addresses = {
             **program.functions,
             **program.shared.offsets,
             **program.local.offsets,
             **self.module.addresses,
+            **(self.parameters.addresses if self.parameters else {}),
         }
         self.symbols = Symbols({p.name: p.offset for p in parameters}, addresses)
         self.allocates = not program.services.isdisjoint(("malloc", "free"))

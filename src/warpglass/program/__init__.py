@@ -18,7 +18,7 @@ from .fairness import find_fair
 from .grid_barriers import find_grid_waits
 from .layout import LocalLayout, SharedLayout, lay_out_local, lay_out_shared
 from .liveness import find_dirty, find_liveness
-from .parameter_accesses import check_parameter_accesses
+from .parameter_accesses import check_parameter_accesses, read_through_addresses, takes_addresses
 from .pending import Pending, find_full, find_pending
 from .spaces import resolve_local
 from .stack import save_registers
@@ -43,6 +43,7 @@ class Program:
     local: LocalLayout
     strays: frozenset[int]  # steps with generic accesses that may reach local memory
     variables: tuple[ModuleVariable, ...]  # .global and .const
+    addressed: bool  # takes the address of a parameter
     functions: Mapping[str, int]  # addresses of functions
     ordered: frozenset[int]  # steps before which a block needs its turn
     services: frozenset[str]  # functions of the CUDA runtime that are called
@@ -59,6 +60,9 @@ def build_program(module: tree.Module, entry: str) -> Program:
     merged = merge_calls(module, function)
     function = merged.function
     types = {**function.registers, **IMPLICIT}
+    addressed = takes_addresses(function)
+    if addressed:
+        function = read_through_addresses(function)
     decoded = decode(function)
     check_parameter_accesses(function, decoded)
     blocks = save_registers(build_blocks(decoded, function.branch_targets), types)
@@ -79,6 +83,7 @@ def build_program(module: tree.Module, entry: str) -> Program:
         local=lay_out_local(function),
         strays=strays,
         variables=find_variables(module, function, merged.addresses),
+        addressed=addressed,
         functions=merged.addresses,
         origins=merged.origins,
         ordered=find_ordered(blocks),

@@ -1,16 +1,41 @@
-"""Accesses to a kernel's parameters: each must name a parameter and stay within it.
+"""Accesses to a kernel's parameters: by name, within the parameter, or through an address.
 
-The parameter block is read without a check at run time, so this is where reads beyond it are refused.
+What names its parameter is read from the parameter block without a check at run time, so this is where reads
+beyond it are refused. Where a kernel takes the address of a parameter (`__grid_constant__`), the block can be
+reached as constant memory too, as on a GPU, and accesses through registers go there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from ..errors import CompileError, Diagnostic
 from ..isa.types import BITS, LLVM_TYPE
 from ..ptx import tree
 from .decode import Decoded, Step
+from .layout import symbols_in
+
+
+def takes_addresses(function: tree.Function) -> bool:
+    """Whether a kernel uses a parameter's name as anything but the address of a `ld.param`."""
+    names = {variable.name for variable in function.parameters}
+    items = (item for item in function.body or () if isinstance(item, tree.Instruction))
+    return any(not names.isdisjoint(symbols_in(item)) and item.modifiers[:1] != ("param",) for item in items)
+
+
+def read_through_addresses(function: tree.Function) -> tree.Function:
+    """The same kernel, in which accesses through registers read the parameters from constant memory."""
+
+    def rewrite(item: tree.Instruction | tree.Label) -> tree.Instruction | tree.Label:
+        if not isinstance(item, tree.Instruction) or (item.opcode, *item.modifiers[:1]) != ("ld", "param"):
+            return item
+        address = next((one for one in item.operands if isinstance(one, tree.Address)), None)
+        if address is None or not isinstance(address.base, tree.Register):
+            return item
+        return replace(item, modifiers=("const", *item.modifiers[1:]))
+
+    return replace(function, body=tuple(rewrite(item) for item in function.body or ()))
 
 
 def check_parameter_accesses(function: tree.Function, decoded: Iterable[Decoded]) -> None:
