@@ -168,7 +168,10 @@ def _explain(
     found = tuple(_with_text(job, error) for error in (*errors, *refusal.warnings))
     count = "1 error" if len(errors) == 1 else f"{len(errors)} errors"
     hint = ""
-    if any("not open source file" in error.message for error in errors):
+    missing = [error.message for error in errors if "not open source file" in error.message]
+    if any('"curand' in message for message in missing):
+        hint = f"cuRAND's device headers come with `pip install {nvrtc.CURAND}`"
+    elif missing:
         hint = cuda_missing or _HOST_HINT
     return CompileError(f"{job.shown}: {count} in CUDA C++" + (f". {hint}" if hint else ""), found)
 

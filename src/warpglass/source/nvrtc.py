@@ -17,6 +17,7 @@ from .apart import Apart, FailedApart
 from .cache import versions
 
 WHEELS = ("nvidia-cuda-nvrtc", "nvidia-cuda-runtime", "nvidia-cuda-crt", "nvidia-cuda-cccl")
+CURAND = "nvidia-curand"  # whoever includes cuRAND's device headers installs it
 _NVRTC = Apart(Path(__file__).with_name("nvrtc_call.py"), "compile_program")
 NAME_MAP = "__nv_name_map"  # the file that NVRTC blames for a bad name expression
 
@@ -113,7 +114,7 @@ class Refused(Exception):
 
 def version() -> str | None:
     """Return the versions of the wheels that a compilation reads, None if the compiler's is unknown."""
-    return versions(*WHEELS)
+    return versions(*WHEELS, CURAND)
 
 
 def header_folders() -> tuple[str, ...]:
