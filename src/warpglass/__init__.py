@@ -2,6 +2,9 @@
 
 The names below are all of the public interface. They are looked up when first used, so that importing the
 package costs next to nothing.
+
+PYTEST_DONT_REWRITE: no module here asserts for pytest, which would warn that it came too late to rewrite them
+where `warpglass run -m pytest` has imported the package already.
 """
 
 from __future__ import annotations
