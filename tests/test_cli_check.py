@@ -355,9 +355,16 @@ def scan(x):
     s[t] = x[t]
     x[t] = s[63 - t]
 
+@cuda.jit(lineinfo=True)
+def turn(x, y):
+    t = cuda.threadIdx.x
+    y[t] = x[t]
+    x[t] = y[63 - t]
+
 x = cuda.to_device(np.arange(64, dtype=np.float32))
 scan[1, 64](x)
 print(x.copy_to_host()[62])
+turn[1, 64](x, cuda.device_array(64, np.float32))
 text = 'extern "C" __global__ void fresh() {} // ' + os.urandom(8).hex()  # in no cache
 wg.compile(text, "fresh")[1, 1]()
 """,
@@ -366,9 +373,10 @@ wg.compile(text, "fresh")[1, 1]()
     process = start("--json", "scan.py")
     output, error = process.communicate(timeout=120)
     assert process.returncode == 1, error
-    check, fresh = json.loads(output)["checks"]
-    assert error.endswith("1.0\n")
-    assert (check["kernel"], check["site"], fresh["kernel"]) == ("scan", "scan.py:14", "fresh")
+    check, turn, fresh = json.loads(output)["checks"]
+    assert "1.0\n" in error
+    assert (check["kernel"], check["site"], fresh["kernel"]) == ("scan", "scan.py:20", "fresh")
+    assert [(one["kind"], one["source"]["line"]) for one in turn["findings"]] == [("global-race", 16)]
     (finding,) = check["findings"]
     assert finding["kind"] == "shared-race"
     assert {finding["source"]["line"], finding["other_source"]["line"]} == {10, 11}

@@ -74,6 +74,7 @@ class Checker:
         for worker, state in zip(begun.workers, self._memory.states, strict=True):
             worker.words[probe.state] = state.ctypes.data
             state[layout.NOTES] = worker.words[probe.carried.notes :].ctypes.data
+            worker.words[probe.met_regions] = state[layout.REGIONS]  # of any
             for name, address in places.items():
                 worker.words[probe.functions[name]] = address
 

@@ -65,6 +65,7 @@ class DetectorProbe(Probe):
         self.copies: set[int] = set()  # places of asynchronous copies
         self._copying = any(step.match.row.meaning is copy for step in self.steps.values())
         self._tests: set[Test] = set()
+        self.met_regions: list[int] = []  # words, by test: the row of the region that it met last
         self._met: dict[int, str] = {}  # step -> where its member masks are
         # Whether anything but barriers orders threads: then host code follows who knows of whom.
         self.communicates = any(one.fence or (one.orders and one.strong) for one in self._fencing())
@@ -279,11 +280,15 @@ class DetectorProbe(Probe):
         if address.uniform and not site.write and not info >> layout.NOTE_FIELD & 1:
             mask = self._ends(at)  # the first and the last stand for all lanes that read one place
 
+        met = self._words.take(1)
+        self.met_regions.append(met)
+
         def test(where: str, *, run: bool) -> None:
             function = Test(run, site.write, site.size, site.space == "shared")
             self._tests.add(function)
             args = [
                 ("ptr", "%counters"),
+                ("ptr", self.place(at, met)),
                 ("i64", str(info)),
                 ("i64", str(low_bits << layout.PLACE_SHIFT)),
                 ("i32", mask),

@@ -24,7 +24,6 @@ DECLARATIONS = frozenset(
 WHOLE = "<32 x i64>"
 NOBODY = f"{WHOLE} zeroinitializer"
 BYTES = f"<{layout.LINE} x i8>"
-WINDOW = (1 << 48) - 1
 EACH_LANES = constant_vector("i64", (lane << layout.LANE_SHIFT for lane in range(32)))
 
 
@@ -168,26 +167,36 @@ def start(seen: Seen) -> None:
     else:
         lane = b.call("i32", "llvm.cttz.i32", [("i32", "%mask"), ("i1", "false")])
         b.emit(f"%first = extractelement {WHOLE} %address, i32 {b.value(f'and i32 {lane}, 31')}")
-    b.emit("%window = lshr i64 %first, 48")
-    b.emit(f"%within = and i64 %first, {WINDOW}")
-    number = "0"
-    if test.shared:
-        b.emit("%is_shared = icmp eq i64 0, 0")
-    else:
-        b.emit("%is_shared = icmp eq i64 %window, 1")
-        array = b.value(f"add i64 {b.value('lshr i64 %within, 37')}, {layout.FIRST_ARRAY}")
-        number = b.value(f"select i1 %is_shared, i64 0, i64 {array}")
-        known = b.value(f"or i1 %is_shared, {b.value('icmp eq i64 %window, 7')}")
-        listed = b.value(f"icmp ult i64 {number}, {seen.word(layout.REGION_COUNT)}")
-        b.branch(seen.both(known, listed), "found", "slow")
-        b.place("found")
-    offset = b.value(f"mul i64 {number}, {8 * layout.REGION_WORDS}")
-    address = b.value(f"add i64 {seen.word(layout.REGIONS)}, {offset}")
-    b.emit(f"%row = inttoptr i64 {address} to ptr")
-    b.emit(f"%start = and i64 {seen.of_region(layout.BASE)}, {WINDOW}")
+    (_shared_region if test.shared else _find_region)(seen)
     b.emit(f"%shift = add i64 {seen.of_region(layout.SHIFT)}, 0")
     b.emit(f"%last = sub i64 {seen.of_region(layout.SIZE)}, {32 * test.size if test.run else test.size}")
     b.emit(f"%fresh = icmp ne i64 {seen.of_region(layout.FRESH)}, 0")
+
+
+def _shared_region(seen: Seen) -> None:
+    b = seen.b
+    b.emit("%is_shared = icmp eq i64 0, 0")
+    b.emit(f"%row = inttoptr i64 {seen.word(layout.REGIONS)} to ptr")
+    b.emit("%start = add i64 0, 0")
+
+
+def _find_region(seen: Seen) -> None:
+    """The row of the region that this place in the program met last, or of the one that it meets now."""
+    b = seen.b
+    b.emit("%met = load i64, ptr %site")
+    row = seen.pointer("%met")
+    since = b.value(f"sub i64 %first, {b.load('i64', b.offset(row, 8 * layout.START))}")
+    again = b.value(f"icmp ult i64 {since}, {b.load('i64', b.offset(row, 8 * layout.SIZE))}")
+    b.branch(again, "found", "look")
+    b.place("look")
+    seen.call("find_region", b.value("ptrtoint ptr %site to i64"), "%first")
+    b.emit("%found.now = load i64, ptr %site")
+    b.jump("found")
+    b.place("found")
+    b.emit("%row.word = phi i64 [ %met, %entry ], [ %found.now, %look ]")
+    b.emit("%row = inttoptr i64 %row.word to ptr")
+    b.emit(f"%start = add i64 {seen.of_region(layout.START)}, 0")
+    b.emit(f"%is_shared = icmp eq i64 %row.word, {seen.word(layout.REGIONS)}")
 
 
 def clock(seen: Seen) -> None:
@@ -225,7 +234,8 @@ def function(seen: Seen) -> str:
     body = "\n".join(seen.b.lines)
     return f"""
 define internal void @{seen.test.name}(
-  ptr %counters, i64 %info, i64 %low_bits, i32 %mask, i32 %warp, {seen.test.address} %address, i64 %values
+  ptr %counters, ptr %site, i64 %info, i64 %low_bits, i32 %mask, i32 %warp, {seen.test.address} %address,
+  i64 %values
 ) noinline #0 {{
 {body}
 }}

@@ -7,7 +7,7 @@ lines have a stamp for each place. Those are gathered, and so is shared memory, 
 from __future__ import annotations
 
 from . import layout
-from .fast import BYTES, EACH_LANES, NOBODY, WHOLE, WINDOW, Seen, clock, end, function, start, words
+from .fast import BYTES, EACH_LANES, NOBODY, WHOLE, Seen, clock, end, function, start, words
 from .fast_mixed import part_test
 
 
@@ -39,12 +39,8 @@ def any_test(seen: Seen) -> str:
 def _inside(seen: Seen) -> None:
     """Whether all active lanes are within the first one's region, which has stamps of their size."""
     b = seen.b
-    within = b.value(f"and {WHOLE} %address, splat (i64 {WINDOW})")
-    b.emit(f"%offsets = sub {WHOLE} {within}, {seen.splat('%start')}")
-    far = b.value(f"icmp ugt {WHOLE} %offsets, {seen.splat('%last')}")
-    windows = b.value(f"lshr {WHOLE} %address, splat (i64 48)")
-    astray = b.value(f"icmp ne {WHOLE} {windows}, {seen.splat('%window')}")
-    out = b.mask_bits(b.value(f"or <32 x i1> {far}, {astray}"))
+    b.emit(f"%offsets = sub {WHOLE} %address, {seen.splat('%start')}")
+    out = b.mask_bits(b.value(f"icmp ugt {WHOLE} %offsets, {seen.splat('%last')}"))
     inside = b.value(f"icmp eq i32 {b.value(f'and i32 {out}, %mask')}, 0")
     fits = b.value(f"icmp eq i64 %shift, {seen.test.log}")
     b.branch(seen.both(b.value("icmp sge i64 %last, 0"), fits, inside), "test", "slow")

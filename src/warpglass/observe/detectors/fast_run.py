@@ -19,7 +19,7 @@ def run_test(seen: Seen) -> str:
     """The definition of a test."""
     b = seen.b
     start(seen)
-    b.emit("%offset = sub i64 %within, %start")
+    b.emit("%offset = sub i64 %first, %start")
     inside = seen.both(b.value("icmp sge i64 %last, 0"), b.value("icmp ule i64 %offset, %last"))
     b.branch(inside, "test", "slow")
     b.place("test")

@@ -100,8 +100,8 @@ STATE_WORDS = MISSED + WARPS
 COPY_SLOTS, COPY_WORDS = 4096, 3
 
 # ---------------------------------------------------------------------------------------- regions
-# One per allocation behind those of shared memory, of the module's variables and of the heap. Kinds of stamps
-# are addresses of the lines' words.
+# One per allocation, by address, behind those of shared memory, module variables and the heap. Kinds
+# of stamps are addresses of the lines' words.
 REGION_WORDS = 16
 (
     BASE,
@@ -116,7 +116,8 @@ REGION_WORDS = 16
     MORE_READS,  # 0 while READS are all, SOME with LANE_READS and OTHER_READS, FAR with FAR_READS as well
     EARLIER_WRITES,
     FAR_READS,
-) = range(12)
+    START,  # BASE as a generic address
+) = range(13)
 SOME, FAR = 1, 2
 SHARED_REGION, MODULE_REGION, HEAP_REGION, FIRST_ARRAY = range(4)
 LOCAL_REGION = 0xFFFF  # in findings only

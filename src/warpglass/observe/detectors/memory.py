@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from ...codegen.context import GLOBAL_BASE, MODULE_BASE, SLOT
+from ...codegen.context import GLOBAL_BASE, MODULE_BASE, SHARED_WINDOW, SLOT
 from ...engine.cpu import Begun
 from ...engine.worker import Worker
 from . import layout
@@ -67,7 +67,7 @@ class Memory:
         local = -(-scene.prepared.program.local.size // 8) * 8
         for worker in begun.workers:
             shared = self._row(0, begun.shared, _shared_address(worker), granule["shared"])
-            shared[layout.FRESH] = 1
+            shared[layout.START], shared[layout.FRESH] = SHARED_WINDOW, 1
             table = np.array([shared, *rows], np.int64)
             if len(begun.workers) > 1:  # what one notes in its table, others do not see
                 table[:, layout.MORE_READS] = layout.SOME | layout.FAR
@@ -152,6 +152,7 @@ class Memory:
     def _row(self, base: int, size: int, delta: int, granule: int) -> np.ndarray:
         row = np.zeros(layout.REGION_WORDS, np.int64)
         row[[layout.BASE, layout.SIZE, layout.DELTA, layout.SHIFT]] = base, size, delta, granule
+        row[layout.START] = base
         for which in _SHADOWS:
             words = np.zeros((size >> granule >> layout.LINE_SHIFT) + 1, np.int64)
             row[which] = words.ctypes.data

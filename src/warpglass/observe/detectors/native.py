@@ -12,6 +12,7 @@ from . import copies, lines, local, orders, shadow, undefined
 # Name -> the function and how many words it takes.
 _FUNCTIONS: dict[str, tuple[Any, int]] = {
     "access": (shadow.access, 6),
+    "find_region": (shadow.find_region, 3),
     "access_local": (local.access_local, 5),
     "begin": (orders.begin, 4),
     "arrive": (orders.arrive, 6),

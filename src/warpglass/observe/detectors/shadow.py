@@ -79,8 +79,8 @@ from .machine import ask, load, store
 from .recorder import note, record, word
 
 _SHARED, _GENERIC = 0, 2  # layout.SPACES
-_SHARED_WINDOW, _MODULE_WINDOW, _ARRAY_WINDOW, _HEAP_WINDOWS = 1, 6, 7, 4
-_WINDOW_SHIFT, _ARRAY_SHIFT = 48, 37
+_SHARED_WINDOW, _MODULE_WINDOW, _HEAP_WINDOWS = 1, 6, 4
+_WINDOW_SHIFT = 48
 _WITHIN_WINDOW = (1 << _WINDOW_SHIFT) - 1
 
 
@@ -271,8 +271,25 @@ def _check_earlier_writer(
             put(S, region, EARLIER_WRITES, place, writer)
 
 
-@njit(cache=True, forceinline=True)
-def region_of(space: Any, address: Any) -> Any:
+@njit(cache=True)
+def _array_at(S: Any, address: Any) -> Any:
+    """The region of the allocation that an address is in, -1 if there is none."""
+    table = word(S, REGIONS)
+    low, high = FIRST_ARRAY - 1, word(S, REGION_COUNT) - 1
+    while low < high:  # the last that does not begin behind it
+        middle = (low + high + 1) >> 1
+        if load(table + middle * (8 * REGION_WORDS) + 8 * BASE) <= address:
+            low = middle
+        else:
+            high = middle - 1
+    region = table + low * (8 * REGION_WORDS)
+    if low < FIRST_ARRAY or address - load(region + 8 * BASE) >= load(region + 8 * SIZE):
+        return -1
+    return low
+
+
+@njit(cache=True)
+def region_of(S: Any, space: Any, address: Any) -> Any:
     """The region that an address belongs to, -1 for those without shadow memory."""
     window = address >> _WINDOW_SHIFT
     if space == _SHARED or (space == _GENERIC and window == _SHARED_WINDOW):
@@ -281,9 +298,14 @@ def region_of(space: Any, address: Any) -> Any:
         return MODULE_REGION
     if window >> 4 == _HEAP_WINDOWS:
         return HEAP_REGION
-    if window == _ARRAY_WINDOW:
-        return FIRST_ARRAY + ((address & _WITHIN_WINDOW) >> _ARRAY_SHIFT)
-    return -1
+    return _array_at(S, address)
+
+
+@njit(cache=True)
+def find_region(S: Any, at: Any, address: Any) -> None:
+    """Put the address of the row of a generic address's region into the word at `at`, or of any other row."""
+    number = region_of(S, _GENERIC, address)
+    store(at, word(S, REGIONS) + max(number, 0) * (8 * REGION_WORDS))
 
 
 @njit(cache=True)
@@ -300,8 +322,8 @@ def access(S: Any, info: Any, mask: Any, warp: Any, addresses: Any, values: Any)
         if (mask >> lane) & 1 == 0:
             continue
         address = load(addresses + 8 * lane)
-        number = region_of(space, address)
-        if number < 0 or number >= word(S, REGION_COUNT):
+        number = region_of(S, space, address)
+        if number < 0:
             continue
         if number == SHARED_REGION:
             address &= _WITHIN_WINDOW

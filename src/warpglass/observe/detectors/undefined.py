@@ -146,7 +146,7 @@ def use(S: Any, warp: Any, mask: Any, known: Any, addresses: Any, place: Any) ->
         if space == _LOCAL or (space == _GENERIC and address >> _SHIFT == _LOCAL_WINDOW):
             region, offset = LOCAL_REGION, address & ((1 << _SHIFT) - 1)
         else:
-            region = region_of(space, address)
+            region = region_of(S, space, address)
             if region == SHARED_REGION:
                 address &= (1 << _SHIFT) - 1
             offset = address - load(word(S, REGIONS) + region * (8 * REGION_WORDS) + 8 * BASE)
