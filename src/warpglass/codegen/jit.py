@@ -7,6 +7,7 @@ tens to hundreds. Helper processes run this file alone (apart.py): it imports no
 from __future__ import annotations
 
 import ctypes
+import re
 from functools import lru_cache
 
 import llvmlite
@@ -17,6 +18,14 @@ import llvmlite.binding as llvm
 _QUICK_PASSES = ("always_inliner", "sroa")
 # LLVM's levels for optimised code: O2 of its passes on IR, O3 of those on machine code.
 _SPEED_LEVEL, _CODEGEN_LEVEL = 2, 3
+# Before LLVM 22 the alignment of a masked access is an argument, after it an attribute of the pointer.
+_MASKED_CALL = re.compile(
+    r"(call [^@\n]*@llvm\.masked\.[^(]*\(.*?)(<\d+ x ptr>|ptr) align (\d+) (%[\w.]+)(?=, <\d+ x i1>)",
+    re.DOTALL,
+)
+_MASKED_DECLARATION = re.compile(
+    r"(declare [^@\n]*@llvm\.masked\.[^(]*\(.*?)(<\d+ x ptr>|ptr)(?=, <\d+ x i1>)"
+)
 
 
 class MachineCode:
@@ -66,13 +75,21 @@ def _function_attributes() -> str:
     )
 
 
+def spelled(ir: str) -> str:
+    """The module as this version of LLVM spells it."""
+    if llvm.llvm_version_info[0] >= 22:
+        return ir
+    ir = _MASKED_CALL.sub(r"\1\2 \4, i32 \3", ir)
+    return _MASKED_DECLARATION.sub(r"\1\2, i32", ir)
+
+
 def compile_ir(ir: str, *, quick: bool = False) -> bytes:
     """Compile a module that defines `@run` to object code for this host.
 
     Quick code takes a third of the time to compile and computes the same, two to four times slower.
     """
     machine = _target_machine(0 if quick else _CODEGEN_LEVEL)
-    module = llvm.parse_assembly(ir + _function_attributes())
+    module = llvm.parse_assembly(spelled(ir) + _function_attributes())
     module.verify()  # on a malformed module the passes end the process
     module.triple = llvm.get_process_triple()
     module.data_layout = str(machine.target_data)
