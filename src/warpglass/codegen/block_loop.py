@@ -6,6 +6,8 @@ Kernels with other barriers than `bar.sync 0` ask for each warp whether its own 
 
 Blocks and warps come in the order of their numbers. Observers may ask for code that takes the order from
 tables of the engine: the block at each place, and for every round the next of some orders of the warps.
+
+Optimised code runs rounds at whose start all warps stand at one place by a loop of their own (together.py).
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from dataclasses import dataclass
 
 from .context import BARRIER_WORDS, BARRIERS, DEADLOCK, DONE, LEFT, OK, RESUME, RETIRED, SLOT, START, STOPPED
 from .shape import Shape
+from .together import Warps, call_loops, together_loops
 from .turns import pass_turn
 
 
@@ -23,25 +26,24 @@ class Rounds:
 
     `header` and `stride` are the bytes of a warp's frame that hold masks, and of the whole frame;
     `first_yield` is the least state that means a warp has only yielded; `local` are the bytes of local
-    memory a thread; `named` says whether barriers have ids, `turns` whether blocks take turns, `any_order`
-    whether the engine gives the order of blocks and warps.
+    memory a thread; `resumes` is the number of states in which warps wait at a barrier; `named` says whether
+    barriers have ids, `turns` whether blocks take turns, `any_order` whether the engine gives the order of
+    blocks and warps.
     """
 
     header: int
     stride: int
     first_yield: int | None
     local: int
+    resumes: int
     named: bool
     turns: bool
     any_order: bool = False
 
-
-_ARGUMENTS = (
-    "ptr %context, i32 %warp, i32 %state, i32 %start_mask, "
-    "i32 %cx, i32 %cy, i32 %cz, i32 %gx, i32 %gy, i32 %gz, "
-    "ptr %threads_of_warp, ptr %parameters, ptr %shared, i64 %shared_address, i64 %shared_size, "
-    "ptr %frame, ptr %local, ptr %sites, ptr %stop, ptr %counters, ptr %lane_buffer, ptr %lane_addresses"
-)
+    @property
+    def keeps_step(self) -> bool:
+        """Whether warps at one place can run together: none yields or waits at a barrier of its own."""
+        return self.first_yield is None and not self.named and not self.any_order
 
 
 def _words(*names: tuple[str, str, str]) -> str:
@@ -53,9 +55,11 @@ def _words(*names: tuple[str, str, str]) -> str:
     return "\n".join(lines)
 
 
-def block_loop(shape: Shape, rounds: Rounds) -> str:
-    """`@run`, as LLVM IR."""
+def block_loop(shape: Shape, rounds: Rounds, *, together: bool) -> str:
+    """`@run`, as LLVM IR; `together` asks for loops over warps that keep step, if the kernel allows them."""
     header, stride, local = rounds.header, rounds.stride, rounds.local
+    warps = Warps(shape, header, stride, local)
+    together = together and rounds.keeps_step
     words = _words(
         ("next", "next_block", "ptr"),
         ("count", "block_count", "i64"),
@@ -81,33 +85,26 @@ def block_loop(shape: Shape, rounds: Rounds) -> str:
         ("resumed", "resumed", "i64"),
         ("left_block", "left_block", "i64"),
     )
-    tail = shape.threads % 32
-    last_mask = (1 << tail) - 1 if tail else -1
     # Registers and shared memory start the same in every block, whichever worker runs it.
     clear = "call void @llvm.memset.p0.i64(ptr %shared, i8 0, i64 %shared_size, i1 false)"
     frames = f"call void @llvm.memset.p0.i64(ptr %frames, i8 0, i64 {shape.warps * stride}, i1 false)"
-    # Warps that yield are run again; barriers open once every other warp waits at them.
-    yields = rounds.first_yield if rounds.first_yield is not None else 1 << 30
-    warp_local = 32 * local  # bytes of a warp
-    local_clear = (
-        f"call void @llvm.memset.p0.i64(ptr %locals, i8 0, i64 {shape.warps * warp_local}, i1 false)"
-    )
-    after, shut, settled = "stay", "xor i1 %open, true", f"icmp slt i32 %now, {yields}"
-    if rounds.first_yield is None:  # every barrier opens after every round; LLVM drops what follows from it
-        shut, settled = "icmp ne i32 0, 0", "icmp eq i32 0, 0"
-    reset = settle = ""
-    find_block, next_round, find_warp = _BY_NUMBER
-    if rounds.any_order:
-        find_block, next_round, find_warp = _block_by_table(), _next_order(), _warp_by_table(shape)
-    stopped, announce = "keep_state", "br label %warp_done"
-    done = "block_done"
-    if rounds.turns:
-        done = "turn_passed"
-    if rounds.named:
-        after, shut = "opening", "call i1 @wg_is_held(ptr %context, i32 %warp)"
-        reset, settle = _reset_barriers(shape), _OPENING
-        stopped, announce = "announced", _announcing(yields)
-    return f"""
+    local_bytes = shape.warps * 32 * local
+    local_clear = f"call void @llvm.memset.p0.i64(ptr %locals, i8 0, i64 {local_bytes}, i1 false)"
+    find_block = _block_by_table() if rounds.any_order else _BLOCK_BY_NUMBER
+    done = "turn_passed" if rounds.turns else "block_done"
+    # Kernels without barriers never need the rounds that look at states if their warps keep step.
+    loop, functions, failed = "", "", "[ %result, %failing ]"
+    begin = again = "round"
+    if together:
+        functions, loop = together_loops(warps, rounds.resumes), call_loops(warps, rounds.resumes)
+        begin, failed = "together", "[ %reached, %not_together ]"
+    if together and not rounds.resumes:
+        again = "clean_block"
+    else:
+        loop += _rounds(warps, rounds, entered=("apart" if together else "clean_block"))
+        failed = ", ".join(dict.fromkeys((failed, "[ %result, %failing ]")))
+    reset = _reset_barriers(shape) if rounds.named else ""
+    return f"""{functions}
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
 define i64 @run(ptr %context) #0 {{
@@ -157,7 +154,7 @@ start_block:
   %cx = trunc i64 %cx64 to i32
   %cy = trunc i64 %cy64 to i32
   %cz = trunc i64 %cz64 to i32
-  br i1 %fresh, label %clean_block, label %round
+  br i1 %fresh, label %clean_block, label %{again}
 clean_block:
   %clock.p = getelementptr i64, ptr %context, i64 {SLOT["clock"]}
   store i64 0, ptr %clock.p
@@ -165,23 +162,64 @@ clean_block:
   {frames if header else ""}
   {local_clear if local else ""}
   {reset}
-  br label %round
-round:
-  %first_round = phi i1 [ true, %clean_block ], [ false, %start_block ], [ false, %{after} ]
-  %open = phi i1 [ true, %clean_block ], [ false, %start_block ], [ %open.next, %{after} ]
+  br label %{begin}
+{loop}
+block_done:{pass_turn() if rounds.turns else ""}
+  %place.next = add i64 %place, 1
+  %more_blocks = icmp slt i64 %place.next, %last
+  br i1 %more_blocks, label %next_block, label %take
+broken:
+  %failed = phi i32 {failed}
+  %block.w = getelementptr i64, ptr %context, i64 {SLOT["fault_block"]}
+  store i64 %block, ptr %block.w
+  %lowest = atomicrmw min ptr %limit, i64 %place monotonic
+  %code = sext i32 %failed to i64
+  ret i64 %code
+stopped:
+  ret i64 {STOPPED}
+retired:
+  ret i64 {RETIRED}
+finished:
+  ret i64 {OK}
+}}
+"""
+
+
+def _rounds(warps: Warps, rounds: Rounds, entered: str) -> str:
+    """Rounds over warps that stand anywhere; entered where a block begins, or midway in a round."""
+    # Warps that yield are run again; barriers open once every other warp waits at them.
+    yields = rounds.first_yield if rounds.first_yield is not None else 1 << 30
+    after, shut, settled = "stay", "xor i1 %open, true", f"icmp slt i32 %now, {yields}"
+    if rounds.first_yield is None:  # every barrier opens after every round; LLVM drops what follows from it
+        shut, settled = "icmp ne i32 0, 0", "icmp eq i32 0, 0"
+    next_round, find_warp = "", "%warp = add i32 %position, 0"
+    if rounds.any_order:
+        next_round, find_warp = _next_order(), _warp_by_table(warps.shape)
+    stopped, announce, settle = "keep_state", "br label %warp_done", ""
+    if rounds.named:
+        after, shut, settle = "opening", "call i1 @wg_is_held(ptr %context, i32 %warp)", _OPENING
+        stopped, announce = "announced", _announcing(yields)
+    new = "false" if entered == "apart" else "%first_round"
+
+    def midway(value: str) -> str:
+        return f", [ {value}, %{entered} ]" if entered == "apart" else ""
+
+    return f"""round:
+  %first_round = phi i1 [ true, %{entered} ], [ false, %start_block ], [ false, %{after} ]
+  %open = phi i1 [ true, %{entered} ], [ false, %start_block ], [ %open.next, %{after} ]
   {next_round}
   br label %next_warp
 next_warp:
-  %position = phi i32 [ 0, %round ], [ %position.next, %warp_done ]
-  %waiting = phi i1 [ false, %round ], [ %waiting.next, %warp_done ]
-  %open.now = phi i1 [ true, %round ], [ %open.next, %warp_done ]
-  %live = phi i32 [ 0, %round ], [ %live.next, %warp_done ]
-  %ran = phi i1 [ false, %round ], [ %ran.next, %warp_done ]
+  %position = phi i32 [ 0, %round ]{midway("%behind")}, [ %position.next, %warp_done ]
+  %waiting = phi i1 [ false, %round ]{midway("true")}, [ %waiting.next, %warp_done ]
+  %open.now = phi i1 [ true, %round ]{midway("true")}, [ %open.next, %warp_done ]
+  %live = phi i32 [ 0, %round ]{midway("0")}, [ %live.next, %warp_done ]
+  %ran = phi i1 [ false, %round ]{midway("true")}, [ %ran.next, %warp_done ]
   {find_warp}
   %warp64 = zext i32 %warp to i64
   %state.p = getelementptr i32, ptr %states, i64 %warp64
   %state.kept = load i32, ptr %state.p
-  %state = select i1 %first_round, i32 {START}, i32 %state.kept
+  %state = select i1 {new}, i32 {START}, i32 %state.kept
   %state.less = sub i32 %state, {RESUME}
   %gone = icmp eq i32 %state, {DONE}
   %at_barrier = icmp ult i32 %state.less, {yields - RESUME}
@@ -190,18 +228,12 @@ next_warp:
   %idle = or i1 %gone, %held
   br i1 %idle, label %warp_done, label %run_warp
 run_warp:
-  %is_last = icmp eq i32 %warp, {shape.warps - 1}
-  %start_mask = select i1 %is_last, i32 {last_mask}, i32 -1
-  %threads_offset = mul i64 %warp64, 128
-  %threads_of_warp = getelementptr i8, ptr %threads, i64 %threads_offset
-  %frame_offset = mul i64 %warp64, {stride}
-  %frame_start = getelementptr i8, ptr %frames, i64 %frame_offset
-  %frame = getelementptr i8, ptr %frame_start, i64 {header}
-  %local_offset = mul i64 %warp64, {warp_local}
-  %local = getelementptr i8, ptr %locals, i64 %local_offset
-  %result = call i32 @warp({_ARGUMENTS})
-  %bad = icmp slt i32 %result, 0
-  br i1 %bad, label %broken, label %keep_state, !prof !1
+  {warps.run("%state")}
+  br i1 %bad, label %failing, label %keep_state, !prof !1
+failing:
+  %warp.w = getelementptr i64, ptr %context, i64 {SLOT["fault_warp"]}
+  store i64 %warp64, ptr %warp.w
+  br label %broken
 keep_state:
   store i32 %result, ptr %state.p
   {announce}
@@ -216,7 +248,7 @@ warp_done:
   %settled = {settled}
   %open.next = and i1 %open.now, %settled
   %position.next = add i32 %position, 1
-  %more_warps = icmp ult i32 %position.next, {shape.warps}
+  %more_warps = icmp ult i32 %position.next, {warps.shape.warps}
   br i1 %more_warps, label %next_warp, label %round_done
 round_done:
   br i1 %waiting.next, label %stay, label %block_done
@@ -230,34 +262,10 @@ leave:
   store i64 %place, ptr %left_block.p
   ret i64 {LEFT}
 {settle}
-block_done:{pass_turn() if rounds.turns else ""}
-  %place.next = add i64 %place, 1
-  %more_blocks = icmp slt i64 %place.next, %last
-  br i1 %more_blocks, label %next_block, label %take
-broken:
-  %warp.w = getelementptr i64, ptr %context, i64 {SLOT["fault_warp"]}
-  store i64 %warp64, ptr %warp.w
-  %block.w = getelementptr i64, ptr %context, i64 {SLOT["fault_block"]}
-  store i64 %block, ptr %block.w
-  %lowest = atomicrmw min ptr %limit, i64 %place monotonic
-  %code = sext i32 %result to i64
-  ret i64 %code
-stopped:
-  ret i64 {STOPPED}
-retired:
-  ret i64 {RETIRED}
-finished:
-  ret i64 {OK}
-}}
 """
 
 
-# How a place's block is found, what a round begins with, and how a position's warp is found.
-_BY_NUMBER = (
-    "%block = add i64 %place, 0\n  br label %start_block",
-    "",
-    "%warp = add i32 %position, 0",
-)
+_BLOCK_BY_NUMBER = "%block = add i64 %place, 0\n  br label %start_block"
 
 
 def _block_by_table() -> str:

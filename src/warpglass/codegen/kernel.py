@@ -31,7 +31,9 @@ from .warp_atomics import WarpAtomics, row_helper
 class KernelCode:
     """A kernel's LLVM IR and what the engine must know to run it and to explain its faults."""
 
-    ir: str
+    ir: str  # all but the block loop
+    loop: str  # the block loop of optimised code
+    quick_loop: str
     frame_stride: int  # bytes of one warp's frame, header included
     sites: tuple[Site, ...]
     traps: tuple[int, ...]  # step number of each trap; trap k faults with site -(k + 1)
@@ -39,6 +41,10 @@ class KernelCode:
     resumes: tuple[int, ...]  # the block behind each barrier; a warp that waits there has state RESUME + k
     waiting: Mapping[int, int]  # step -> byte of a warp's frame with the mask of the lanes that wait at it
     yields: Mapping[int, int]  # state of a warp that lets others run -> header of the loop that it is in
+
+    def text(self, *, quick: bool) -> str:
+        """The module for quick or for optimised code."""
+        return f"{self.ir}\n{self.quick_loop if quick else self.loop}"
 
 
 def generate(
@@ -94,7 +100,10 @@ def _assemble(
     named = names_barriers(program)
     turns = bool(program.ordered)
     any_order = any(probe.any_order for probe in probes)
-    rounds = Rounds(header, stride, warp.dispatch.first_yield, program.local.size, named, turns, any_order)
+    waits = 0 if not pending.resumes else 1 if pending.divergent_barrier else len(pending.resumes)
+    rounds = Rounds(
+        header, stride, warp.dispatch.first_yield, program.local.size, waits, named, turns, any_order
+    )
     outlined = "".join(gather_helper(type_, builder.declarations) for type_ in sorted(lanes.access.gathers))
     outlined += "".join(reach_helper(*one, builder.declarations) for one in sorted(lanes.access.reaches))
     outlined += "".join(pick_helper(type_, builder.declarations) for type_ in sorted(lanes.access.picks))
@@ -113,17 +122,24 @@ def _assemble(
         helpers(program.local.size if program.strays else 0),
         outlined,
         body,
-        block_loop(shape, rounds),
         _METADATA,
     )
     module = "\n".join([*sorted(builder.declarations), *parts])
     sites, traps = tuple(lanes.access.sites), tuple(warp.traps)
     waiting = {step: header - before for step, before in warp.waiting_words().items()}
     yields = dict(enumerate(warp.dispatch.yields, start=warp.dispatch.first_yield or 0))
-    return KernelCode(module, stride, sites, traps, words.size, pending.resumes, waiting, yields)
+    together = len(body) * (2 + waits) < _LONGEST_TOGETHER
+    loop, quick_loop = (block_loop(shape, rounds, together=wanted) for wanted in (together, False))
+    return KernelCode(
+        module, loop, quick_loop, stride, sites, traps, words.size, pending.resumes, waiting, yields
+    )
 
+
+# Characters of IR up to which a kernel's optimised code has a copy for each place where its warps may wait.
+_LONGEST_TOGETHER = 1 << 20
 
 _METADATA = """
 !0 = !{}
 !1 = !{!"branch_weights", i32 1, i32 100000}
+!2 = !{!"branch_weights", i32 100000, i32 1}
 """

@@ -13,7 +13,8 @@ from dataclasses import replace
 from ..isa.specials import SPECIALS
 from ..isa.types import BITS, is_float
 from . import ranges
-from .builder import constant_vector, suffix, vector
+from .builder import constant_vector, vector
+from .division import DividingLanes
 from .forms import (
     AFFINE,
     CONVERT_CONSTANT,
@@ -31,11 +32,10 @@ from .probes import Probe
 from .shape import Promises, Shape
 from .specials import LANE_TABLES, scalar_special
 from .values import UNIFORM, Lanes, Offsets, Value, literal
-from .vector import VectorLanes
 from .warp_atomics import WarpAtomics, combines, is_plain
 
 
-class KindLanes(VectorLanes):
+class KindLanes(DividingLanes):
     """Operations on values of any form, given what the launches promise."""
 
     access: WarpAtomics
@@ -287,44 +287,9 @@ class KindLanes(VectorLanes):
     def _plain_division(self, operation: str, a: Value, b: Value) -> Value:
         if a.uniform and b.uniform:
             return self._scalar(operation, (a, b), UNIFORM)
-        if operation in ("urem", "udiv") and b.uniform and b.constant is None:
+        if b.uniform and b.constant is None:
             return self._divide_by_power(operation, a, b)
         return self._divide_vectors(operation, a, b)
-
-    def _divide_by_power(self, operation: str, a: Value, b: Value) -> Value:
-        """Unsigned division by one number for all lanes, which is often a power of two at run time."""
-        builder, type_ = self.builder, a.type
-        numerator = self.as_vector(a)
-        ones = builder.call(type_, f"llvm.ctpop.{suffix(type_, 1)}", [(type_, b.ir)])
-        power, other, join = builder.label("power"), builder.label("other"), builder.label("divided")
-        builder.branch(builder.value(f"icmp eq {type_} {ones}, 1"), power, other)
-        builder.place(power)
-        if operation == "urem":
-            low = self.apply("sub", b, self.constant(type_, 1))
-            quick = self._emit("and", self._vectors(numerator, low), lanes=32)
-        else:
-            shift = builder.call(type_, f"llvm.cttz.{suffix(type_, 1)}", [(type_, b.ir), ("i1", "false")])
-            quick = self._emit("lshr", self._vectors(numerator, Value(type_, shift, UNIFORM)), lanes=32)
-        builder.jump(join)
-        builder.place(other)
-        general = self._divide_vectors(operation, numerator, b)
-        builder.jump(join)
-        builder.place(join)
-        return Value(type_, builder.phi(vector(type_), (quick.ir, power), (general.ir, other)))
-
-    def _divide_vectors(self, operation: str, a: Value, b: Value) -> Value:
-        a, b = self._vectors(a, b)
-        if a.type != "i32":
-            return self._emit(operation, (a, b), lanes=32)
-        # A double holds both operands exactly, and the quotient is too far from the next integer for
-        # rounding to reach it; x86 has no vector division of integers.
-        signed = operation[0] == "s"
-        to_double, back = ("sitofp", "fptosi") if signed else ("uitofp", "fptoui")
-        x, y = (self._convert(to_double, v, "double", lanes=32) for v in (a, b))
-        quotient = self._convert(back, self._emit("fdiv", (x, y), lanes=32), "i32", lanes=32)
-        if operation.endswith("div"):
-            return quotient
-        return self._emit("sub", (a, self._emit("mul", (quotient, b), lanes=32)), lanes=32)
 
     # ------------------------------------------------------------------------------------ the machine
     def special(self, name: str) -> Value:

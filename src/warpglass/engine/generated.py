@@ -25,18 +25,22 @@ _MAKERS = ("codegen", "isa", "program", "ptx")  # the folders of this package on
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """A kernel's code without its IR, which `ir` gives; `key` is the IR's digest, `length` its characters."""
+    """A kernel's code without its IR; `key` is the IR's digest, `length` its characters.
+
+    `ir` gives the IR for quick code (True) or for optimised code.
+    """
 
     code: KernelCode
     key: str
     length: int
-    ir: Callable[[], str]
+    ir: Callable[[bool], str]
 
 
 def fresh(code: KernelCode) -> Generated:
     """Code that is nobody else's: an observed kernel's."""
-    text = code.ir
-    return Generated(replace(code, ir=""), digest(text), len(text), lambda: text)
+    bare = replace(code, ir="", loop="", quick_loop="")
+    key = digest(code.ir, code.loop, code.quick_loop)
+    return Generated(bare, key, len(code.text(quick=True)), lambda quick: code.text(quick=quick))
 
 
 def known(
@@ -44,8 +48,8 @@ def known(
 ) -> Generated:
     """Code for one version of the kernel that the PTX `text` has under the program's name."""
 
-    def make() -> str:
-        return generate(program, shape, symbols, (), promises).ir
+    def make(quick: bool) -> str:
+        return generate(program, shape, symbols, (), promises).text(quick=quick)
 
     place = digest(_generator(), program.name, text, repr((shape, symbols, promises)))
     entry = _CACHE.get(place)

@@ -117,7 +117,7 @@ class Tiers:
         try:
             code = _OBJECTS.get(self._key(OPTIMISED))
             if code is None:
-                code = compile_apart(self._name, self._generated.ir(), quick=False)
+                code = compile_apart(self._name, self._generated.ir(False), quick=False)
                 _OBJECTS.put(self._key(OPTIMISED), code)
         except (WarpglassError, FailedApart):
             return
@@ -129,7 +129,7 @@ class Tiers:
 
     def _compile(self, tier: str) -> bytes:
         quick = tier == QUICK
-        ir = self._generated.ir()
+        ir = self._generated.ir(quick)
         if len(ir) < _LONG_IR[tier]:
             code = compile_ir(ir, quick=quick)
         else:
