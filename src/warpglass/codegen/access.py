@@ -12,7 +12,7 @@ one, searching all ranges, remembers where it ended, and records a fault for a l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..isa.lanes import Update
@@ -82,6 +82,10 @@ class Access:
         self.atomics: dict[str, Atomic] = {}
         self.step = 0
         self.fault_label = "fault"
+        # Steps whose accesses are known to lie within a range; or, where they may not (hulls.py), sites of
+        # steps that are to be served by functions.
+        self.proven: Mapping[int, Bounds] = {}
+        self.apart: Mapping[int, int | None] = {}
 
     # ------------------------------------------------------------------------------------ parameters
     def load_parameter(self, address: Value, type_: str, count: int) -> list[str]:
@@ -101,6 +105,9 @@ class Access:
     # ------------------------------------------------------------------------------------ checks
     def new_site(self, space: str, write: bool, size: int) -> int:
         """Register an access of the current step; returns the site's number."""
+        known = self.apart.get(self.step)
+        if known is not None:
+            return known
         self.sites.append(Site(self.step, space, write, size))
         return len(self.sites) - 1
 
@@ -151,6 +158,10 @@ class Access:
     ) -> list[str]:
         """What `quick` loads or, if the check has failed, `careful`, which also says where it comes from."""
         b = self.builder
+        if bad == "false":
+            return quick()
+        if bad == "true":
+            return careful()[0]
         fast, slow, join = b.label("fast"), b.label("slow"), b.label("join")
         b.branch(bad, slow, fast, unlikely=True)
         b.place(fast)
@@ -165,6 +176,9 @@ class Access:
     def store_either(self, bad: str, quick: Callable[[], object], careful: Callable[[], object]) -> None:
         """Store by `quick` or, if the check has failed, by `careful`."""
         b = self.builder
+        if bad in ("false", "true"):
+            (quick if bad == "false" else careful)()
+            return
         fast, slow, join = b.label("fast"), b.label("slow"), b.label("join")
         b.branch(bad, slow, fast, unlikely=True)
         b.place(fast)

@@ -18,9 +18,7 @@ class Clock:
 
     def __init__(self, builder: Builder, program: Program):
         self.builder = builder
-        self.readers = {
-            step.number for block in program.blocks for step in block.steps if _reads(step.instruction)
-        }
+        self.readers = clock_readers(program)
         self._unseen = 0
 
     def issue(self, step: Step) -> None:
@@ -35,6 +33,12 @@ class Clock:
         if self.readers and issued:
             b = self.builder
             b.store("i64", b.value(f"add i64 {read_clock(b)}, {issued}"), _place(b))
+
+
+def clock_readers(program: Program) -> frozenset[int]:
+    """The steps of a program, by their numbers, that read the clock."""
+    steps = (step for block in program.blocks for step in block.steps)
+    return frozenset(step.number for step in steps if _reads(step.instruction))
 
 
 def read_clock(b: Builder) -> str:

@@ -11,6 +11,8 @@ from .atomics import atomic_helper
 from .barriers import barrier_helpers, names_barriers
 from .block_loop import Rounds, block_loop
 from .builder import Builder
+from .clock import clock_readers
+from .hulls import Stretch, find_stretches
 from .infer import infer_kinds
 from .local import LocalMemory
 from .nans import LazyNanLanes
@@ -66,7 +68,7 @@ def generate(
         pending = find_pending(program.blocks, divergent, program.fair)
         lanes = VectorLanes(plain, LocalMemory(plain, program.local.size, program.strays), shape, probes)
         return _assemble(
-            program, shape, symbols, probes, lanes, {}, pending, tuple(False for _ in program.blocks)
+            program, shape, symbols, probes, lanes, {}, pending, tuple(False for _ in program.blocks), {}
         )
     inference = infer_kinds(program, shape, promises, symbols)
     access = WarpAtomics(builder)
@@ -75,7 +77,12 @@ def generate(
     full = find_full(program.blocks, inference.divergent, inference.pending)
     if shape.threads % 32:
         full = tuple(False for _ in full)
-    return _assemble(program, shape, symbols, probes, fast, inference.kinds, inference.pending, full)
+    # Probes see every access once, and the clock counts what was issued before it is read, in that order.
+    plain = probes or clock_readers(program)
+    stretches = {} if plain else find_stretches(program, inference.kinds)
+    return _assemble(
+        program, shape, symbols, probes, fast, inference.kinds, inference.pending, full, stretches
+    )
 
 
 def _assemble(
@@ -87,13 +94,14 @@ def _assemble(
     kinds: Mapping[str, Kind],
     pending: Pending,
     full: tuple[bool, ...],
+    stretches: Mapping[int, Stretch],
 ) -> KernelCode:
     words = Words()
     for probe in probes:
         probe.prepare(program, words)
     builder = lanes.builder
     registers = Registers(builder, program.registers, kinds)
-    warp = WarpFunction(program, pending, full, Steps(lanes, registers, symbols), probes)
+    warp = WarpFunction(program, pending, full, Steps(lanes, registers, symbols), probes, stretches)
     body = warp.emit()
     header = -(-warp.kept_bytes // 64) * 64
     stride = header + -(-registers.frame_size // 64) * 64

@@ -12,6 +12,7 @@ from ..isa.types import BITS
 from .access import Access, Bounds
 from .builder import constant_vector, suffix, vector
 from .context import SHARED_WINDOW
+from .hulls import Hull
 from .reach import reach_name
 from .values import Offsets, Value
 
@@ -26,6 +27,9 @@ class Patterns(Access):
     def _check_interval(self, site: int, low: str, span: int) -> tuple[str, Bounds]:
         """An i1 that holds if `span` elements from address `low` are not all within the site's range."""
         b = self.builder
+        proven = self.proven.get(self.step)
+        if proven is not None:
+            return "false", proven
         bounds = self.bounds(site)
         size = self.sites[site].size
         distance = low if bounds.low == "0" else b.value(f"sub i64 {low}, {bounds.low}")
@@ -37,9 +41,19 @@ class Patterns(Access):
             last = b.call("i64", "llvm.uadd.sat.i64", [("i64", last), ("i64", str(span - 1))])
         return b.value(f"icmp uge i64 {last}, {bounds.limit}"), bounds
 
+    def check_hull(self, hull: Hull, base: Value) -> tuple[str, int, Bounds]:
+        """An i1 that holds if a hull is not within its leader's range; the leader's site, and the range."""
+        self.step = hull.leader
+        site = self.new_site(hull.space, hull.write, hull.size)
+        low = self.builder.value(f"add i64 {base.ir}, {hull.low}")
+        outside, bounds = self._check_interval(site, low, -(-(hull.high - hull.low) // hull.size))
+        return self._or_guarded(outside, base), site, bounds
+
     def _or_guarded(self, bad: str, address: Value) -> str:
         """A guarded address without its form goes the slow way too."""
-        if address.ok is None:
+        if self.step in self.apart:
+            return "true"
+        if address.ok is None or bad == "false":
             return bad
         broken = self.builder.value(f"xor i1 {address.ok}, true")
         return self.builder.value(f"or i1 {bad}, {broken}")
@@ -121,7 +135,7 @@ class Patterns(Access):
     ) -> tuple[list[str], str]:
         """What lanes that have left their pattern load, and the label where control goes on."""
         where = self._splat_address(address)
-        if address.ok is None or count > 1:
+        if (address.ok is None and self.step not in self.apart) or count > 1:
             return self.load_slowly(site, where, type_, count, mask)
         if BITS[type_] < 32:
             self.picks.add(type_)
@@ -131,7 +145,7 @@ class Patterns(Access):
     def _store_apart(self, site: int, address: Value, type_: str, values: list[str], mask: str) -> None:
         """Store what lanes that have left their pattern have."""
         where = self._splat_address(address)
-        if address.ok is None or len(values) > 1:
+        if (address.ok is None and self.step not in self.apart) or len(values) > 1:
             self.store_slowly(site, where, type_, values, mask)
             return
         self.scatters.add(type_)

@@ -64,6 +64,11 @@ class Registers:
         self._fresh.clear()
         self._live = live
 
+    def settle(self) -> None:
+        """Let the homes hold all that this basic block has written, for code that does not know of it."""
+        for name in list(self._fresh):
+            self._spill(name)
+
     def read(self, name: str) -> Value:
         """A register's current value."""
         type_, kind = self.types[name], self.kind(name)

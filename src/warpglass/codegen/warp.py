@@ -10,15 +10,18 @@ can be ended from outside.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from ..program import Barrier, Block, Branch, Exit, Jump, Pending, Program, Switch, Trap, WarpBarrier
+from ..program import Barrier, Block, Branch, Exit, Jump, Pending, Program, Step, Switch, Trap, WarpBarrier
 from ..ptx import tree
+from .access import Bounds
 from .barriers import names_barriers
 from .builder import Builder
 from .clock import Clock
 from .context import DEADLOCK, DONE, FAULT, RESUME, SLOT, STOPPED
 from .dispatch import TURNS, Dispatch, record_lane
+from .hulls import Stretch
+from .patterns import Patterns
 from .probes import Emission, Probe
 from .registers import Registers
 from .steps import Steps
@@ -43,12 +46,14 @@ class WarpFunction:
         full: tuple[bool, ...],
         steps: Steps,
         probes: Sequence[Probe],
+        stretches: Mapping[int, Stretch],
     ):
         self.program = program
         self.pending = pending
         self.full = full  # blocks that always run with all 32 lanes
         self.steps = steps
         self.probes = probes
+        self.stretches = stretches  # of blocks, by their numbers
         self.builder: Builder = steps.lanes.builder
         self.clock = Clock(self.builder, program)
         self.registers: Registers = steps.registers
@@ -158,21 +163,66 @@ class WarpFunction:
         b = self.builder
         block = self.program.blocks[index]
         b.place(f"block_{index}")
-        live = self.program.live
-        self.registers.enter(frozenset().union(*(live[after] for after in block.successors)))
+        live = self._live_behind(block)
+        self.registers.enter(live)
         mask = "-1" if self.full[index] else b.load("i32", f"%lanes_{index}")
         b.store("i32", "0", f"%lanes_{index}")
         blend = self._blend(index)
         emission = Emission(self.steps.lanes, mask)
         for probe in self.probes:
             probe.block(emission, index, block)
-        for step in block.steps:
-            self.clock.issue(step)
-            if step.number in self.program.ordered:
-                b.call("i1", "wg_take_turn", [("ptr", "%context")])
-            self.steps.run(step, mask, blend)
+        stretch = self.stretches.get(index)
+        if stretch is None:
+            self._steps(block.steps, mask, blend)
+        else:
+            self._steps(stretch.steps[: stretch.first], mask, blend)
+            self._twice(stretch, live | self._read_at_end(block), mask, blend)
+            self.registers.enter(live)
+            self._steps(stretch.steps[stretch.last :], mask, blend)
         self.clock.count(ends=not isinstance(block.end, Jump | WarpBarrier))
         self._end(index, block, mask)
+
+    def _live_behind(self, block: Block) -> frozenset[str]:
+        """The registers that are read after a block."""
+        return frozenset().union(*(self.program.live[after] for after in block.successors))
+
+    def _read_at_end(self, block: Block) -> frozenset[str]:
+        """The registers that a block's end reads."""
+        ends = frozenset() if block.splits is None else frozenset((block.splits,))
+        return ends | (block.end.step.reads if isinstance(block.end, Barrier | WarpBarrier) else frozenset())
+
+    def _steps(self, steps: Sequence[Step], mask: str, blend: frozenset[str]) -> None:
+        for step in steps:
+            self.clock.issue(step)
+            if step.number in self.program.ordered:
+                self.builder.call("i1", "wg_take_turn", [("ptr", "%context")])
+            self.steps.run(step, mask, blend)
+
+    def _twice(self, stretch: Stretch, live: frozenset[str], mask: str, blend: frozenset[str]) -> None:
+        """A stretch without the checks of its hulls, for when they all hold, and with lanes served apart."""
+        b, access = self.builder, self.steps.lanes.access
+        assert isinstance(access, Patterns)
+        steps = stretch.steps[stretch.first : stretch.last]
+        self.registers.settle()
+        bad = "false"
+        proven: dict[int, Bounds] = {}
+        apart: dict[int, int | None] = {}
+        for hull in stretch.hulls:
+            base = self.steps.operand(tree.Register(hull.base), "b64", self.steps.lanes)
+            assert isinstance(base, Value)
+            outside, site, bounds = access.check_hull(hull, base)
+            bad = outside if bad == "false" else b.value(f"or i1 {bad}, {outside}")
+            proven |= dict.fromkeys(hull.steps, bounds)
+            apart |= dict.fromkeys(hull.steps) | {hull.leader: site}
+        inside, outside, join = b.label("inside"), b.label("outside"), b.label("join")
+        b.branch(bad, outside, inside, unlikely=True)
+        for label, access.proven, access.apart in ((inside, proven, {}), (outside, {}, apart)):
+            b.place(label)
+            self.registers.enter(live | stretch.read_behind)
+            self._steps(steps, mask, blend)
+            b.jump(join)
+        access.proven, access.apart = {}, {}
+        b.place(join)
 
     def _blend(self, index: int) -> frozenset[str]:
         waiting = self.pending.sets[index]

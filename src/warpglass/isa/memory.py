@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from .hints import L1_PRIORITY, L2_PRIORITY, LOAD_CACHE, PREFETCH_SIZE, STORE_CACHE, hinted
 from .lanes import Lanes
 from .table import Match, add_row
-from .types import LLVM_TYPE, MEMORY
+from .types import BITS, LLVM_TYPE, MEMORY
 
 V = TypeVar("V")
 
@@ -80,6 +80,14 @@ def st(lanes: Lanes[V], m: Match, a: V, b: V | tuple[V, ...], policy: V | None =
     else:
         values = lanes.split(b, 2) if m.type == "b128" else (b,)
     lanes.store(space_of(m), a, values, volatile=_strong(m))
+
+
+def access_of(m: Match) -> tuple[str, bool, int] | None:
+    """What an ordinary load or store accesses: the space, whether it writes, and bytes; None for others."""
+    if m.row.meaning not in (ld, st):
+        return None
+    bytes_ = 16 if m.type == "b128" else BITS[LLVM_TYPE[m.values["type"]]] // 8 * _COUNT[m.vec]
+    return space_of(m), m.row.meaning is st, bytes_
 
 
 # ---------------------------------------------------------------------------------------- rows

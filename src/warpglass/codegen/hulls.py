@@ -1,0 +1,175 @@
+"""Accesses of a basic block at known distances from each other, checked together.
+
+Unrolled loops access `[a]`, `[a+4]`, `[a+8]`, ...: one comparison says that all are within a range.
+Where that saves enough, a stretch of the block is emitted twice: once without the checks of these accesses,
+for a warp whose hulls (the smallest intervals that hold all lanes' accesses from one base) lie in their
+ranges, and once with lanes served by functions, which is compact, for the others. What addresses need is
+computed in front of the stretch.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ..isa.memory import access_of
+from ..isa.types import LLVM_TYPE
+from ..program import Block, Program, Step
+from ..ptx import tree
+from .forms import regular
+from .registers import VECTOR, Kind
+
+# Units whose instructions only compute: they may come before accesses that they do not depend on.
+_COMPUTING = ("integer", "fp16", "fp32", "fp64", "conversion")
+# Checks that a stretch must save, and its steps for each of them.
+_WORTH, _LENGTH = 3, 10
+# Places in a block at which a stretch is tried to begin.
+_STARTS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Access:
+    """One access: its position in the block, and where from its base each lane begins."""
+
+    position: int
+    base: str
+    offset: int
+    space: str
+    write: bool
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hull:
+    """Accesses from one base: bytes `low` to `high` from the base's scalar, aligned to `size`.
+
+    `leader`, a step, has that size.
+    """
+
+    base: str
+    space: str
+    write: bool
+    low: int
+    high: int
+    size: int
+    leader: int
+    steps: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A block's steps in the order in which they are emitted, and which of them twice: `first` to `last`."""
+
+    steps: tuple[Step, ...]
+    first: int
+    last: int
+    hulls: tuple[Hull, ...]
+
+    @property
+    def read_behind(self) -> frozenset[str]:
+        """Registers that the block's steps read after the stretch."""
+        return frozenset().union(*(step.reads for step in self.steps[self.last :]))
+
+
+def find_stretches(program: Program, kinds: Mapping[str, Kind]) -> dict[int, Stretch]:
+    """The stretches that are worth it, by the number of their block."""
+    types = {name: LLVM_TYPE[type_] for name, type_ in program.registers.items()}
+    bases = {name: kind for name, kind in kinds.items() if kind.offsets is not None and types[name] == "i64"}
+    found = {index: _find(block, bases) for index, block in enumerate(program.blocks)}
+    return {index: stretch for index, stretch in found.items() if stretch is not None}
+
+
+def _find(block: Block, bases: Mapping[str, Kind]) -> Stretch | None:
+    if sum(access_of(step.match) is not None for step in block.steps) <= _WORTH:
+        return None
+    steps = _computed_first(block.steps)
+    accesses = [one for position, step in enumerate(steps) if (one := _access(position, step, bases))]
+    written: dict[str, list[int]] = {}
+    for position, step in enumerate(steps):
+        for name in step.writes:
+            written.setdefault(name, []).append(position)
+    used = {access.base for access in accesses}
+    starts = sorted({0, *(position + 1 for name in used for position in written.get(name, ()))})[:_STARTS]
+    best: tuple[int, int, list[_Access], list[Hull]] | None = None
+    for start in starts:
+        known = [
+            access
+            for access in accesses
+            if access.position >= start
+            and not any(start <= position < access.position for position in written.get(access.base, ()))
+        ]
+        hulls = _hulls(known, steps, bases)
+        saved = sum(len(hull.steps) for hull in hulls) - len(hulls)
+        if best is None or saved > best[0]:
+            best = saved, start, known, hulls
+    if best is None or best[0] < _WORTH:
+        return None
+    saved, _, known, hulls = best
+    served = frozenset().union(*(hull.steps for hull in hulls))
+    positions = [access.position for access in known if steps[access.position].number in served]
+    first, last = min(positions), max(positions) + 1
+    return Stretch(steps, first, last, tuple(hulls)) if last - first <= _LENGTH * saved else None
+
+
+def _computed_first(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """The steps with what can be computed in front moved there; nobody sees the difference."""
+    writes = Counter(name for step in steps for name in step.writes)
+    early: list[Step] = []
+    late: list[Step] = []
+    early_writes: set[str] = set()
+    touched: set[str] = set()  # registers that the steps left behind read or write
+    for step in steps:
+        row = step.match.row
+        computes = row.unit in _COMPUTING and row.meaning is not None and row.control is None
+        if (
+            computes
+            and step.instruction.guard is None
+            and all(writes[name] == 1 and name not in touched for name in step.writes)
+            and all(writes[name] == 0 or name in early_writes for name in step.reads)
+        ):
+            early.append(step)
+            early_writes.update(step.writes)
+        else:
+            late.append(step)
+            touched.update(step.reads, step.writes)
+    return (*early, *late)
+
+
+def _access(position: int, step: Step, bases: Mapping[str, Kind]) -> _Access | None:
+    """The access that a step makes from a base whose lanes are at known distances."""
+    found = access_of(step.match)
+    if found is None or step.instruction.guard is not None:
+        return None
+    space, write, size = found
+    address = next(one for one in step.instruction.operands if isinstance(one, tree.Address))
+    if space not in ("global", "shared") or not isinstance(address.base, tree.Register):
+        return None
+    offsets = bases.get(address.base.name, VECTOR).offsets
+    if offsets is None or not regular(offsets, size):
+        return None
+    return _Access(position, address.base.name, address.offset, space, write, size)
+
+
+def _hulls(accesses: Sequence[_Access], steps: Sequence[Step], bases: Mapping[str, Kind]) -> list[Hull]:
+    groups: dict[tuple[str, str, bool], list[_Access]] = {}
+    for access in accesses:
+        groups.setdefault((access.base, access.space, access.write), []).append(access)
+    return [_hull(members, steps, bases[base].offsets or ()) for (base, _, _), members in groups.items()]
+
+
+def _hull(members: Sequence[_Access], steps: Sequence[Step], offsets: Sequence[int]) -> Hull:
+    leader = max(members, key=lambda access: access.size)
+    start = leader.offset + min(offsets)  # where a whole element of the leader's size begins
+    fitting = [one for one in members if (one.offset + min(offsets) - start) % one.size == 0]
+    lowest = min(one.offset for one in fitting) + min(offsets)
+    return Hull(
+        leader.base,
+        leader.space,
+        leader.write,
+        start - -(-(start - lowest) // leader.size) * leader.size,
+        max(one.offset + one.size for one in fitting) + max(offsets),
+        leader.size,
+        steps[leader.position].number,
+        frozenset(steps[one.position].number for one in fitting),
+    )
