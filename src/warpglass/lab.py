@@ -173,6 +173,7 @@ def run(
 # Makes a launch in place of the back end that was asked for.
 Watcher = Callable[[Backend, Launch], Outcome]
 _watchers: list[Watcher] = []  # a list, not a context variable: threads of a program are watched as well
+_told: list[Callable[[], None]] = []
 
 
 @contextmanager
@@ -182,10 +183,22 @@ def watching(watcher: Watcher) -> Iterator[None]:
     Of any thread.
     """
     _watchers.append(watcher)
+    for told in _told:
+        told()
     try:
         yield
     finally:
         _watchers.remove(watcher)
+
+
+def watched() -> bool:
+    """Whether somebody watches launches."""
+    return bool(_watchers)
+
+
+def when_watched(told: Callable[[], None]) -> None:
+    """Call `told` whenever somebody begins to watch, for who makes launches without asking each time."""
+    _told.append(told)
 
 
 def carry_out(place: Backend, launch: Launch) -> Outcome:

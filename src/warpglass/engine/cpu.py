@@ -35,6 +35,7 @@ from .order import Order
 from .pool import Pool, thread_count
 from .prepared import Executable, Prepared, prepare
 from .raised import check_raised, clear_raised
+from .ready import Ready, is_short, make_ready
 from .sticky import StickyState
 from .system import System
 from .worker import Worker
@@ -159,6 +160,17 @@ class CpuBackend:
                 raise
             check_raised(launch.compiled, lambda name: int(prepared.module.word(name)[0]))
         return Outcome(seconds, "engine"), executable, totals
+
+    def ready(self, launch: Launch) -> Ready | None:
+        """A launch of a virtual device's that has run, made ready to be repeated; None if it is not short."""
+        prepared = _prepared(launch)
+        if launch.resident is None or not is_short(prepared, launch):
+            return None
+        with _POOL.lock:
+            bound = launch.resident.bind(prepared)
+            executable = prepared.executable(launch.block, launch.grid, bound)
+            laid = launch.resident.lay_out()
+            return make_ready(launch, prepared, executable, laid, self._state, self._heap)
 
     def _refuse_device_arrays(self, bound: Bound) -> None:
         for array in bound.arrays:

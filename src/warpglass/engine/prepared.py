@@ -89,6 +89,11 @@ class Executable:
             self._workers.append(worker)
         return self._workers[:count]
 
+    def apart(self) -> tuple[Worker, Control]:
+        """Buffers of one worker that no other launch uses, and their control."""
+        control = Control()
+        return Worker(self.code, self.shape, self._threads, control, self._parameters, self._local), control
+
     def trim(self, each: int) -> None:
         """Give back the workers' buffers if one worker has so many bytes that they are not worth keeping."""
         if each > _KEEP:
@@ -129,7 +134,7 @@ class Prepared:
         }
         self.symbols = Symbols({p.name: p.offset for p in parameters}, addresses)
         self.allocates = not program.services.isdisjoint(("malloc", "free"))
-        self._structural = _structural_parameters(compiled, parameters)
+        self.structural = _structural_parameters(compiled, parameters)
         self._executables: dict[_Key, Executable] = {}
         ends = [block.end for block in self.program.blocks]
         steps = [step for block in self.program.blocks for step in block.steps]
@@ -143,7 +148,7 @@ class Prepared:
         key: _Key = (block, None, (), instrument)
         if engine_mode() == "kinds":
             baked = tuple(
-                [(offset, usual) for index, offset, usual in self._structural if bound.values[index] == usual]
+                [(offset, usual) for index, offset, usual in self.structural if bound.values[index] == usual]
             )
             key = (block, grid_class(grid), baked, instrument)
         found = self._executables.get(key)

@@ -44,9 +44,11 @@ class Control:
     """The words that all workers of a launch share: the next block, the stop flag, the first bad block, whose
     turn it is."""
 
+    BYTES = 512  # from `next` on
+
     def __init__(self, shared: Control | None = None, first: int = 0) -> None:
         """`shared` is the control whose stop flag and limit hold here too; `first` is the first block."""
-        self._words = aligned(512).view(np.int64)
+        self._words = aligned(self.BYTES).view(np.int64)
         self._first = first
         address = self._words.ctypes.data
         self.next, self.stop_flag, self.limit, self.turn, self.retire_flag, self.never = (

@@ -31,7 +31,7 @@ def activate(model: str = "h100") -> VirtualDevice:
         return device
     _refuse_late()
     device = VirtualDevice(devices.get(model))
-    functions = {name: one.callback(device) for name, one in CALLS.items()}
+    functions = device.shortcuts.lead({name: one.callback(device) for name, one in CALLS.items()})
     try:
         library = SharedLibrary(_SONAME, functions, Result.SUCCESS)
     except Unavailable as problem:
@@ -52,6 +52,12 @@ def active_device() -> VirtualDevice | None:
     """The device that `activate` made; None before."""
     found = _state.get("device")
     return found if isinstance(found, VirtualDevice) else None
+
+
+def active_library() -> SharedLibrary | None:
+    """The library that programs take for the driver's; None before `activate`."""
+    found = _state.get("library")
+    return found if isinstance(found, SharedLibrary) else None
 
 
 def _refuse_late() -> None:
@@ -80,8 +86,8 @@ def cuGetProcAddress(device: VirtualDevice, name: Address, place: Address, versi
 
 def _find(name: int, place: int, status: int) -> None:
     """The address of a function by its name in cuda.h, which has no version."""
-    library = _state["library"]
-    assert isinstance(library, SharedLibrary), "the library is loaded"
+    library = active_library()
+    assert library is not None, "the library is loaded"
     wanted = text_at(name)
     address = library.address("cuGetProcAddress_v2" if wanted == "cuGetProcAddress" else wanted)
     put(place, address or 0)

@@ -84,10 +84,14 @@ Function = Callable[..., None]
 
 
 class Call:
-    """One function of the API. `anywhere` says that it needs no current context and no healthy device."""
+    """One function of the API. `anywhere` says that it needs no current context and no healthy device.
+
+    One that is `still` changes nothing that shortcuts depend on (shortcuts.py).
+    """
 
     def __init__(self, function: Function, anywhere: bool):
         self.function = function
+        self.still = False
         self.name = function.__name__
         self.anywhere = anywhere
         kinds = [parameter.annotation for parameter in inspect.signature(function).parameters.values()][1:]
@@ -95,7 +99,8 @@ class Call:
 
     def callback(self, device: VirtualDevice) -> Any:
         """What C can call."""
-        function, anywhere = self.function, self.anywhere
+        function, anywhere, still, name = self.function, self.anywhere, self.still, self.name
+        change, remember = device.shortcuts.change, device.shortcuts.remember
 
         def called(*arguments: int) -> int:
             try:
@@ -103,7 +108,15 @@ class Call:
                     return Result.NOT_INITIALIZED
                 if not anywhere:
                     device.check()
-                function(device, *arguments)
+                if still:
+                    function(device, *arguments)
+                    remember(name, arguments)
+                else:
+                    change()
+                    try:
+                        function(device, *arguments)
+                    finally:
+                        change()
             except Refusal as refusal:
                 device.note(refusal)
                 return refusal.result
@@ -131,6 +144,12 @@ def call(function: Function) -> Function:
 def call_anywhere(function: Function) -> Function:
     """Register a function that works without a context, and on a device that refuses work."""
     CALLS[function.__name__] = Call(function, anywhere=True)
+    return function
+
+
+def still(function: Function) -> Function:
+    """Say of a registered function that it changes nothing but memory that there is."""
+    CALLS[function.__name__].still = True
     return function
 
 

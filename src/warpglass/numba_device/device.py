@@ -17,9 +17,11 @@ from .. import lab
 from ..devices import Device
 from ..engine.backend import Launch, Outcome
 from ..engine.cpu import CpuBackend
+from ..engine.ready import Ready
 from ..errors import LaunchError
 from .calls import Refusal, Result
 from .memory import DeviceMemory
+from .shortcuts import Shortcuts
 
 # The errors of the runtime, by the driver's names of the same.
 _RESULTS = {
@@ -58,6 +60,8 @@ class VirtualDevice:
         self.backend = CpuBackend(model.key)
         self.run: Runner = partial(lab.carry_out, self.backend)
         self.memory = DeviceMemory(int(model.memory_gb * 1e9))
+        self.shortcuts = Shortcuts()
+        lab.when_watched(self.shortcuts.change)
         self.initialized = False
         self.forked = False  # in a process that was forked off one that had initialised the driver
         self.primary: int | None = None  # the handle of the primary context
@@ -73,6 +77,7 @@ class VirtualDevice:
     def after_fork(self) -> None:
         """As with CUDA, a forked process cannot go on with what its parent has begun."""
         self.forked = self.initialized
+        self.shortcuts.after_fork()
 
     # ------------------------------------------------------------------------------------ handles
     def add(self, thing: object) -> int:
@@ -129,14 +134,24 @@ class VirtualDevice:
     def launch(self, launch: Launch) -> None:
         """Make a launch. What goes wrong while it runs shows at the next call, as on a GPU."""
         try:
-            self.run(launch)
+            with self.shortcuts.aside():
+                self.run(launch)
         except LaunchError as error:
-            result = _RESULTS.get(error.cuda_name, Result.UNKNOWN)
             if error.synchronous:
-                raise Refusal(result, str(error)) from None
-            if error.sticky:
-                self._sticky = result
-            self.say(result, str(error))
+                raise Refusal(_RESULTS.get(error.cuda_name, Result.UNKNOWN), str(error)) from None
+            self.failed(error)
+
+    def ready(self, launch: Launch) -> Ready | None:
+        """A launch made ready to be repeated; None if it is long, or somebody watches launches."""
+        return None if lab.watched() else self.backend.ready(launch)
+
+    def failed(self, error: LaunchError) -> None:
+        """Note that a kernel has failed."""
+        result = _RESULTS.get(error.cuda_name, Result.UNKNOWN)
+        if error.sticky:
+            self._sticky = result
+            self.shortcuts.change()
+        self.say(result, str(error))
 
     def note(self, refusal: Refusal) -> None:
         """Remember what there is to say about a call that failed."""

@@ -23,6 +23,7 @@ from .calls import (
     put,
     put_int,
     put_text,
+    still,
     text_at,
 )
 from .device import Context, VirtualDevice
@@ -289,6 +290,7 @@ def cuCtxDestroy(device: VirtualDevice, context: Handle) -> None:
         device.stack.pop()
 
 
+@still
 @call_anywhere
 def cuCtxGetCurrent(device: VirtualDevice, context: Address) -> None:
     put(context, device.stack[-1] if device.stack else 0)
@@ -316,6 +318,7 @@ def cuCtxPopCurrent(device: VirtualDevice, context: Address) -> None:
     put(context, device.stack.pop())
 
 
+@still
 @call_anywhere
 def cuCtxGetDevice(device: VirtualDevice, number: Address) -> None:
     if not device.stack:
@@ -338,6 +341,7 @@ def cuCtxGetFlags(device: VirtualDevice, flags: Address) -> None:
     put(flags, device.get(device.stack[-1], Context).flags, ctypes.c_uint32)
 
 
+@still
 @call
 def cuCtxSynchronize(device: VirtualDevice) -> None:
     """Nothing is ever under way."""

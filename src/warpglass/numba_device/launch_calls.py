@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 
 from ..models.occupancy import Demand, occupancy
-from .calls import Address, Handle, Int, Refusal, Result, Size, UInt, call, put, put_int, word
+from .calls import Address, Handle, Int, Refusal, Result, Size, UInt, call, put, put_int, still, word
 from .device import VirtualDevice
 from .modules import LoadedKernel
 from .stream_calls import stream_of
@@ -71,6 +71,7 @@ def cuOccupancyAvailableDynamicSMemPerBlock(
 
 
 # ---------------------------------------------------------------------------------------- launching
+@still
 @call
 def cuLaunchKernel(
     device: VirtualDevice,
@@ -100,7 +101,10 @@ def cuLaunchKernel(
             f"{shared} bytes of dynamic shared memory, but the kernel allows {kernel.max_dynamic_shared}",
         )
     packed = _packed(kernel, parameters) if parameters or not extra else _given(kernel, extra)
-    device.launch(kernel.launch(grid, block, shared, packed))
+    launch = kernel.launch(grid, block, shared, packed)
+    device.launch(launch)
+    if parameters:
+        device.shortcuts.offer((function, grid, block, shared, stream), lambda: kernel.repeatable(launch))
 
 
 def _packed(kernel: LoadedKernel, parameters: int) -> bytes:
@@ -140,6 +144,7 @@ class _Configuration(ctypes.Structure):
     ]
 
 
+@still
 @call
 def cuLaunchKernelEx(
     device: VirtualDevice, config: Address, function: Handle, parameters: Address, extra: Address
@@ -149,6 +154,7 @@ def cuLaunchKernelEx(
     cuLaunchKernel(device, function, *extents, given.shared, given.stream or 0, parameters, extra)
 
 
+@still
 @call
 def cuLaunchCooperativeKernel(
     device: VirtualDevice,

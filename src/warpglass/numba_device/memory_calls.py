@@ -20,6 +20,7 @@ from .calls import (
     UInt,
     call,
     put,
+    still,
 )
 from .device import VirtualDevice
 from .memory import Block, copy, fill
@@ -153,23 +154,27 @@ def cuIpcOpenMemHandle(device: VirtualDevice, address: Address, handle: IpcHandl
 
 
 # ---------------------------------------------------------------------------------------- copying
+@still
 @call
 def cuMemcpy(device: VirtualDevice, target: Device, source: Device, size: Size) -> None:
     copy(either_place(device, target, size), either_place(device, source, size), size)
 
 
+@still
 @call
 def cuMemcpyAsync(device: VirtualDevice, target: Device, source: Device, size: Size, stream: Handle) -> None:
     stream_of(device, stream)
     cuMemcpy(device, target, source, size)
 
 
+@still
 @call
 def cuMemcpyHtoD(device: VirtualDevice, target: Device, source: Address, size: Size) -> None:
     if size:
         copy(place_of(device, target, size), either_place(device, source, size), size)
 
 
+@still
 @call
 def cuMemcpyHtoDAsync(
     device: VirtualDevice, target: Device, source: Address, size: Size, stream: Handle
@@ -178,12 +183,14 @@ def cuMemcpyHtoDAsync(
     cuMemcpyHtoD(device, target, source, size)
 
 
+@still
 @call
 def cuMemcpyDtoH(device: VirtualDevice, target: Address, source: Device, size: Size) -> None:
     if size:
         copy(either_place(device, target, size), place_of(device, source, size), size)
 
 
+@still
 @call
 def cuMemcpyDtoHAsync(
     device: VirtualDevice, target: Address, source: Device, size: Size, stream: Handle
@@ -192,12 +199,14 @@ def cuMemcpyDtoHAsync(
     cuMemcpyDtoH(device, target, source, size)
 
 
+@still
 @call
 def cuMemcpyDtoD(device: VirtualDevice, target: Device, source: Device, size: Size) -> None:
     if size:
         copy(place_of(device, target, size), place_of(device, source, size), size)
 
 
+@still
 @call
 def cuMemcpyDtoDAsync(
     device: VirtualDevice, target: Device, source: Device, size: Size, stream: Handle
@@ -214,27 +223,32 @@ def _fill(device: VirtualDevice, target: int, pattern: bytes, count: int) -> Non
         fill(place_of(device, target, count * len(pattern)), pattern, count)
 
 
+@still
 @call
 def cuMemsetD8(device: VirtualDevice, target: Device, value: Byte, count: Size) -> None:
     _fill(device, target, value.to_bytes(1, "little"), count)
 
 
+@still
 @call
 def cuMemsetD16(device: VirtualDevice, target: Device, value: Short, count: Size) -> None:
     _fill(device, target, value.to_bytes(2, "little"), count)
 
 
+@still
 @call
 def cuMemsetD32(device: VirtualDevice, target: Device, value: UInt, count: Size) -> None:
     _fill(device, target, value.to_bytes(4, "little"), count)
 
 
+@still
 @call
 def cuMemsetD8Async(device: VirtualDevice, target: Device, value: Byte, count: Size, stream: Handle) -> None:
     stream_of(device, stream)
     cuMemsetD8(device, target, value, count)
 
 
+@still
 @call
 def cuMemsetD16Async(
     device: VirtualDevice, target: Device, value: Short, count: Size, stream: Handle
@@ -243,6 +257,7 @@ def cuMemsetD16Async(
     cuMemsetD16(device, target, value, count)
 
 
+@still
 @call
 def cuMemsetD32Async(device: VirtualDevice, target: Device, value: UInt, count: Size, stream: Handle) -> None:
     stream_of(device, stream)
@@ -294,6 +309,7 @@ def _variable(device: VirtualDevice, address: int) -> Block | None:
     return None
 
 
+@still
 @call
 def cuPointerGetAttribute(device: VirtualDevice, place: Address, attribute: Int, address: Device) -> None:
     if not _pointer_attribute(device, place, attribute, address):

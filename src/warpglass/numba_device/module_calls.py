@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 from pathlib import Path
 
-from .calls import Address, Handle, Int, Refusal, Result, Size, UInt, call, put, put_int, text_at
+from .calls import Address, Handle, Int, Refusal, Result, Size, UInt, call, put, put_int, still, text_at
 from .device import VirtualDevice
 from .device_calls import DRIVER_VERSION, check_device, lasting
 from .images import parse_image, read_image
@@ -139,6 +139,7 @@ def cuLibraryGetModule(device: VirtualDevice, module: Address, library: Handle) 
     put(module, library)
 
 
+@still
 @call
 def cuKernelGetFunction(device: VirtualDevice, function: Address, kernel: Handle) -> None:
     device.get(kernel, LoadedKernel)
@@ -193,6 +194,7 @@ def _attribute(kernel: LoadedKernel, attribute: int) -> int:
     return {5: _PTX_VERSION, 6: 10 * major + minor}.get(attribute, 0)
 
 
+@still
 @call
 def cuFuncGetAttribute(device: VirtualDevice, value: Address, attribute: Int, function: Handle) -> None:
     put_int(value, _attribute(device.get(function, LoadedKernel), attribute))

@@ -26,6 +26,7 @@ from ..source.cubin import read_resources, resources
 from .calls import Refusal, Result
 from .images import Image
 from .numba_names import arguments_of, plain_name
+from .shortcuts import Repeatable
 from .views import views_of
 
 if TYPE_CHECKING:
@@ -186,6 +187,20 @@ class LoadedKernel:
             math.inf,
             resident=_Invocation(self, parameters),
         )
+
+    def repeatable(self, launch: Launch) -> Repeatable | None:
+        """A launch of it for the table of those that machine code makes; None if it is too long for that."""
+        device = self.module.device
+        ready = device.ready(launch)
+        if ready is None:
+            return None
+
+        def failed(code: int, parameters: bytes) -> int:
+            again = self.launch(launch.grid, launch.block, launch.shared, parameters)
+            device.failed(ready.explain(code, again))
+            return Result.SUCCESS
+
+        return Repeatable(ready, self.places, self.layout.size, failed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,8 @@ class Unavailable(Exception):
 class SharedLibrary:
     """A loaded library of a given name; `functions` by exported name, and what all do once it is closed.
 
+    `slots` has the address of each function, in order.
+
     `closed` is the value that every function returns after `close`, without calling anything: a process that
     ends may still call in when Python no longer runs.
     """
@@ -42,14 +44,14 @@ class SharedLibrary:
         machine = _MACHINES.get(platform.machine())
         if machine is None or not sys.platform.startswith("linux"):
             raise Unavailable("Linux on x86-64 or aarch64 is needed")
-        self._functions = functions  # their code lives as long as they do
+        self.functions = functions  # their code lives as long as they do
         self._file = os.memfd_create(soname, os.MFD_CLOEXEC)
         # The file stays open: its path must not name another library later.
         os.write(self._file, _image(soname, [*functions, "warpglass_closed"], machine, closed))
         self._library = ctypes.CDLL(f"/proc/self/fd/{self._file}", mode=ctypes.RTLD_GLOBAL)
-        self._slots = (ctypes.c_void_p * len(functions)).in_dll(self._library, _SLOTS)
+        self.slots = (ctypes.c_void_p * len(functions)).in_dll(self._library, _SLOTS)
         for position, function in enumerate(functions.values()):
-            self._slots[position] = ctypes.cast(function, ctypes.c_void_p).value
+            self.slots[position] = ctypes.cast(function, ctypes.c_void_p).value
 
     @property
     def handle(self) -> int:
@@ -58,15 +60,19 @@ class SharedLibrary:
 
     def address(self, name: str) -> int | None:
         """Where an exported function lies; None if there is none of this name."""
-        if name not in self._functions:
+        if name not in self.functions:
             return None
         return ctypes.cast(self._library[name], ctypes.c_void_p).value
 
+    @property
+    def closed(self) -> int:
+        """The address of the function that returns `closed`."""
+        return ctypes.cast(self._library["warpglass_closed"], ctypes.c_void_p).value or 0
+
     def close(self) -> None:
         """Let every function return `closed` from now on."""
-        closed = ctypes.cast(self._library["warpglass_closed"], ctypes.c_void_p).value
-        for position in range(len(self._slots)):
-            self._slots[position] = closed
+        for position in range(len(self.slots)):
+            self.slots[position] = self.closed
 
 
 def _image(soname: str, names: Sequence[str], machine: int, closed: int) -> bytes:

@@ -10,7 +10,7 @@ import ctypes
 import time
 from dataclasses import dataclass
 
-from .calls import Address, Handle, Int, Refusal, Result, UInt, call, put, put_int
+from .calls import Address, Handle, Int, Refusal, Result, UInt, call, put, put_int, still
 from .device import VirtualDevice
 
 _DEFAULT_STREAMS = (0, 1, 2)  # the default, legacy and per-thread streams
@@ -58,11 +58,13 @@ def cuStreamDestroy(device: VirtualDevice, stream: Handle) -> None:
     device.remove(stream, Stream)
 
 
+@still
 @call
 def cuStreamSynchronize(device: VirtualDevice, stream: Handle) -> None:
     stream_of(device, stream)
 
 
+@still
 @call
 def cuStreamQuery(device: VirtualDevice, stream: Handle) -> None:
     stream_of(device, stream)
@@ -96,18 +98,21 @@ def cuStreamGetDevice(device: VirtualDevice, stream: Handle, number: Address) ->
     put_int(number, 0)
 
 
+@still
 @call
 def cuStreamIsCapturing(device: VirtualDevice, stream: Handle, status: Address) -> None:
     stream_of(device, stream)
     put_int(status, 0)
 
 
+@still
 @call
 def cuStreamWaitEvent(device: VirtualDevice, stream: Handle, event: Handle, flags: UInt) -> None:
     stream_of(device, stream)
     device.get(event, Event)
 
 
+@still
 @call
 def cuStreamAddCallback(
     device: VirtualDevice, stream: Handle, function: Address, data: Address, flags: UInt
@@ -116,6 +121,7 @@ def cuStreamAddCallback(
     _CALLBACK(function)(stream, 0, data)
 
 
+@still
 @call
 def cuLaunchHostFunc(device: VirtualDevice, stream: Handle, function: Address, data: Address) -> None:
     stream_of(device, stream)
@@ -130,6 +136,7 @@ def cuStreamAttachMemAsync(
 
 
 # ---------------------------------------------------------------------------------------- events
+@still
 @call
 def cuEventCreate(device: VirtualDevice, event: Address, flags: UInt) -> None:
     put(event, device.add(Event(flags)))
@@ -140,27 +147,32 @@ def cuEventDestroy(device: VirtualDevice, event: Handle) -> None:
     device.remove(event, Event)
 
 
+@still
 @call
 def cuEventRecord(device: VirtualDevice, event: Handle, stream: Handle) -> None:
     stream_of(device, stream)
     device.get(event, Event).at = time.perf_counter()
 
 
+@still
 @call
 def cuEventRecordWithFlags(device: VirtualDevice, event: Handle, stream: Handle, flags: UInt) -> None:
     cuEventRecord(device, event, stream)
 
 
+@still
 @call
 def cuEventQuery(device: VirtualDevice, event: Handle) -> None:
     device.get(event, Event)
 
 
+@still
 @call
 def cuEventSynchronize(device: VirtualDevice, event: Handle) -> None:
     device.get(event, Event)
 
 
+@still
 @call
 def cuEventElapsedTime(device: VirtualDevice, milliseconds: Address, start: Handle, end: Handle) -> None:
     first, last = device.get(start, Event), device.get(end, Event)

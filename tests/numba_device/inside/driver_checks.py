@@ -6,10 +6,14 @@ import ctypes
 import importlib
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pytest
+
+from warpglass import lab
+from warpglass.numba_device import active_device
 
 driver: Any = importlib.import_module("cuda.bindings.driver")
 
@@ -166,6 +170,104 @@ def test_a_fault_is_told_and_sticks_until_reset(
     assert status_of(driver.cuMemAlloc, 64) == RESULT.CUDA_ERROR_ILLEGAL_ADDRESS
     ask(driver.cuDevicePrimaryCtxReset, 0)
     ask(driver.cuMemAlloc, 64)
+
+
+@pytest.fixture
+def made_by_python(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The launches that machine code has left to Python."""
+    device = active_device()
+    assert device is not None
+    made: list[Any] = []
+    run = device.run
+    monkeypatch.setattr(device, "run", lambda launch: (made.append(launch), run(launch))[1])
+    return made
+
+
+def test_a_short_launch_that_repeats_is_made_by_machine_code(module: Any, made_by_python: list[Any]) -> None:
+    add = ask(driver.cuModuleGetFunction, module, b"add")
+    place, other = int(ask(driver.cuMemAlloc, 128)), int(ask(driver.cuMemAlloc, 128))
+    ask(driver.cuMemsetD32, place, 0, 32)
+    ask(driver.cuMemsetD32, other, 0, 32)
+    for repeat in range(12):
+        launch(add, 32, place if repeat % 3 else other, 10 + repeat)
+    assert len(made_by_python) == 2
+    found = np.zeros((2, 32), np.uint32)
+    for row, address in zip(found, (place, other), strict=True):
+        ask(driver.cuMemcpyDtoH, row.ctypes.data, address, 128)
+    counts = [10 + repeat for repeat in range(12)]
+    wanted = [sum(count > thread for count in counts) for thread in range(32)]
+    np.testing.assert_array_equal(found.sum(0), wanted)
+    np.testing.assert_array_equal(found[1], [sum(c > thread for c in counts[::3]) for thread in range(32)])
+    ask(driver.cuMemAlloc, 64)  # there is more memory now: Python looks at it again
+    launch(add, 32, place, 1)
+    assert len(made_by_python) == 3
+    launch(add, 32, place, 1)
+    launch(add, 16, place, 1)  # another launch
+    assert len(made_by_python) == 5
+
+
+def test_what_goes_wrong_in_machine_code_is_told(
+    module: Any, made_by_python: list[Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    add = ask(driver.cuModuleGetFunction, module, b"add")
+    place = int(ask(driver.cuMemAlloc, 64))
+    for _ in range(4):
+        launch(add, 32, place, 16)
+    launch(add, 32, place, 18)
+    assert len(made_by_python) == 2
+    told = capsys.readouterr().err
+    assert "64 elements" in told
+    assert "thread (16, 0, 0)" in told
+    assert status_of(driver.cuCtxSynchronize) == RESULT.CUDA_ERROR_ILLEGAL_ADDRESS
+    again = ((place, 16), (ctypes.c_uint64, ctypes.c_uint32))
+    status = status_of(driver.cuLaunchKernel, add, 1, 1, 1, 32, 1, 1, 0, 0, again, 0)
+    assert status == RESULT.CUDA_ERROR_ILLEGAL_ADDRESS
+
+
+def test_memory_freed_between_launches_that_repeat(module: Any) -> None:
+    add = ask(driver.cuModuleGetFunction, module, b"add")
+    place = ask(driver.cuMemAlloc, 64)
+    for _ in range(4):
+        launch(add, 1, int(place), 1)
+    ask(driver.cuMemFree, place)
+    launch(add, 1, int(place), 1)
+    assert status_of(driver.cuCtxSynchronize) == RESULT.CUDA_ERROR_ILLEGAL_ADDRESS
+
+
+def test_who_begins_to_watch_sees_every_launch(module: Any) -> None:
+    add = ask(driver.cuModuleGetFunction, module, b"add")
+    place = int(ask(driver.cuMemAlloc, 64))
+    seen: list[Any] = []
+
+    def watch(backend: Any, launch: Any) -> Any:
+        seen.append(launch)
+        return backend.run(launch)
+
+    for _ in range(4):
+        launch(add, 1, place, 1)
+    with lab.watching(watch):
+        for _ in range(5):
+            launch(add, 1, place, 1)
+    assert len(seen) == 5
+
+
+def test_threads_take_turns_with_launches_of_machine_code(module: Any, context: Any) -> None:
+    add = ask(driver.cuModuleGetFunction, module, b"add")
+    place = int(ask(driver.cuMemAlloc, 128))
+    ask(driver.cuMemsetD32, place, 0, 32)
+
+    def work(number: int) -> None:
+        ask(driver.cuCtxSetCurrent, context)
+        for repeat in range(200):
+            launch(add, 32, place, 32)
+            if repeat % (20 + number) == 0:  # what machine code knows no longer holds
+                ask(driver.cuMemFree, ask(driver.cuMemAlloc, 64))
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
+    found = np.zeros(32, np.uint32)
+    ask(driver.cuMemcpyDtoH, found.ctypes.data, place, 128)
+    np.testing.assert_array_equal(found, 800)
 
 
 def test_use_after_free_is_a_fault(module: Any) -> None:

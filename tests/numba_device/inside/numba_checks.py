@@ -93,3 +93,19 @@ def test_prints(capsys: pytest.CaptureFixture[str]) -> None:
     hello[1, 2]()
     cuda.synchronize()
     assert capsys.readouterr().out == "thread 0\nthread 1\n"
+
+
+def test_launches_that_repeat_with_other_strides() -> None:
+    @cuda.jit("void(float32[:], float32[:])")  # any strides
+    def double(x: Any, out: Any) -> None:
+        i = cuda.grid(1)
+        if i < out.size:
+            out[i] = 2 * x[i]
+
+    x = np.arange(256, dtype=np.float32)
+    there, out = cuda.to_device(x), cuda.device_array(128, np.float32)
+    parts = there[:128], there[::2]
+    for repeat in range(12):
+        strided = repeat % 4 == 3
+        double[1, 128](parts[strided], out)
+        np.testing.assert_array_equal(out.copy_to_host(), 2 * (x[::2] if strided else x[:128]))
