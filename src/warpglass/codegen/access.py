@@ -67,8 +67,8 @@ class Access:
     """Emits the accesses of one warp function.
 
     `sites` lists them in order; `gathers`, `picks`, `scatters` (types), `reaches` (type, whether it writes),
-    `rows` (atomic operation, type, whether on memory of the block's own) and `atomics` (by name) are the
-    outlined functions that are called.
+    `rows` (atomic operation, type, whether on memory of the block's own, whether all lanes have one operand)
+    and `atomics` (by name) are the outlined functions that are called.
     """
 
     def __init__(self, builder: Builder):
@@ -77,7 +77,7 @@ class Access:
         self.gathers: set[str] = set()
         self.picks: set[str] = set()
         self.scatters: set[str] = set()
-        self.rows: set[tuple[str, str, bool]] = set()
+        self.rows: set[tuple[str, str, bool, bool]] = set()
         self.reaches: set[tuple[str, bool]] = set()
         self.atomics: dict[str, Atomic] = {}
         self.step = 0

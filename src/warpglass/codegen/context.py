@@ -30,6 +30,7 @@ WORDS = (
     "sites",  # pointer to the last-hit ranges: low, limit, delta per access site
     "system",  # the engine's function that serves calls of the CUDA runtime
     "stop",  # pointer to an i32 that becomes non-zero when the launch must end
+    "alone",  # 1: the launch runs on one thread
     "retire",  # pointer to an i32 that becomes non-zero when better code than this waits to run
     "limit",  # pointer to an i64: the first block that has faulted; no later one is begun
     "threads",  # pointer to the thread index table: x, y, z of each thread of a block, i32

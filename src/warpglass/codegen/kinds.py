@@ -372,7 +372,7 @@ class KindLanes(DividingLanes):
             old = self.access.change_one(site, operation, address.ir, operand, whole, self.mask)
         else:
             where = self.as_vector(address).ir
-            old = self.access.change_any(site, operation, operand.type, where, whole, self.mask)
+            old = self.access.change_any(site, operation, where, operand, whole, self.mask)
         return Value(operand.type, old)
 
     def one_of(self, a: Value) -> str:

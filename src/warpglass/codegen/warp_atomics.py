@@ -4,7 +4,7 @@ What LLVM can do to an integer in memory in one instruction (`atomicrmw`) and ne
 belongs here; atomics.py serves the rest lane by lane. The lanes' turns are in lane order. So on one address
 the warp needs a single operation, with all operands combined; what a lane would have found there is the old
 value combined with the operands of the lanes before it. Shared memory is its block's own, and a block is run
-by one thread: there, plain loads and stores do.
+by one thread: there, plain loads and stores do. So they do in a launch that runs on one thread.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable
 from ..isa.types import BITS
 from .access import Atomic
 from .builder import WIDTH, Builder, constant_vector, suffix, vector
+from .context import SLOT
 from .patterns import Patterns
 from .values import Value, literal
 
@@ -93,20 +94,21 @@ class WarpAtomics(Patterns):
         return self.builder.value(f"shufflevector {wide} {value}, {wide} {none}, <32 x i32> <{picks}>")
 
     # ------------------------------------------------------------------------------------ any addresses
-    def change_any(self, site: int, operation: str, type_: str, address: str, values: str, mask: str) -> str:
+    def change_any(self, site: int, operation: str, address: str, value: Value, whole: str, mask: str) -> str:
         """Change the elements at any addresses (<32 x i64>) in lane order; the old values."""
-        b = self.builder
+        b, type_ = self.builder, value.type
         bad, bounds = self._check_vector(site, address, mask)
 
         def quick() -> list[str]:
-            row = operation, type_, self._own(site)
+            row = operation, type_, self._own(site), value.uniform
             self.rows.add(row)
             host = b.value(f"add <32 x i64> {address}, {b.splat('i64', bounds.delta)}")
-            args = [("<32 x i64>", host), (vector(type_), values), ("i32", mask)]
+            operand = (type_, value.ir) if value.uniform else (vector(type_), whole)
+            args = [("ptr", "%context"), ("<32 x i64>", host), operand, ("i32", mask)]
             return [b.call(vector(type_), _name(*row), args)]
 
         def careful() -> tuple[list[str], str]:
-            return self._slowly(site, operation, type_, address, values, mask)
+            return self._slowly(site, operation, type_, address, whole, mask)
 
         return self.load_either(bad, vector(type_), quick, careful)[0]
 
@@ -149,37 +151,61 @@ def _change(b: Builder, operation: str, type_: str, place: str, operand: str, ow
     return old
 
 
-def _name(operation: str, type_: str, own: bool) -> str:
-    return f"wg_{'own' if own else 'all'}_{operation}_{type_}"
+def _name(operation: str, type_: str, own: bool, same: bool) -> str:
+    return f"wg_{'own' if own else 'all'}_{'same_' if same else ''}{operation}_{type_}"
 
 
-def row_helper(operation: str, type_: str, own: bool, declarations: set[str]) -> str:
-    """The function that changes the elements at checked host addresses, one lane after the other."""
-    b, wide, size = Builder(declarations), vector(type_), BITS[type_] // 8
+def row_helper(operation: str, type_: str, own: bool, same: bool, declarations: set[str]) -> str:
+    """The function that changes the elements at checked host addresses, one lane after the other.
+
+    A launch on one thread has all memory to itself, and needs no atomic instructions.
+    """
+    b, wide = Builder(declarations), vector(type_)
     b.emit("%at = alloca <32 x i64>, align 64")
     b.emit(f"%values = alloca {wide}, align 64")
+    b.emit(f"%found = alloca {wide}, align 64")
     b.store("<32 x i64>", "%hosts", "%at")
-    b.store(wide, "%operands", "%values")
-    b.branch(b.value("icmp eq i32 %mask, -1"), "everyone", "some")
-    b.place("everyone")
-    for lane in range(WIDTH):
-        place = b.load("ptr", b.offset("%at", 8 * lane))
-        value = b.offset("%values", size * lane)
-        b.store(type_, _change(b, operation, type_, place, b.load(type_, value), own), value)
-    b.jump("done")
-    b.place("some")
-    b.branch(b.value("icmp eq i32 %mask, 0"), "done", "next")
-    b.place("next")
-    b.emit("%rest = phi i32 [ %mask, %some ], [ %fewer, %next ]")
-    lane = b.value(f"zext i32 {b.call('i32', 'llvm.cttz.i32', [('i32', '%rest'), ('i1', 'true')])} to i64")
-    place = b.load("ptr", b.value(f"getelementptr ptr, ptr %at, i64 {lane}"))
-    value = b.value(f"getelementptr {type_}, ptr %values, i64 {lane}")
-    b.store(type_, _change(b, operation, type_, place, b.load(type_, value), own), value)
-    b.emit(f"%fewer = and i32 %rest, {b.value('sub i32 %rest, 1')}")
-    b.branch(b.value("icmp eq i32 %fewer, 0"), "done", "next")
+    if not same:
+        b.store(wide, "%operands", "%values")
+
+    def change(place: str, lane: str | int, alone: bool) -> None:
+        value = "%operands" if same else b.load(type_, _element(b, "%values", type_, lane))
+        # Volatile: taking addresses out of a vector register again takes longer than loading them.
+        at = b.value(f"load volatile ptr, ptr {place}")
+        old = _change(b, operation, type_, at, value, alone)
+        b.store(type_, old, _element(b, "%found", type_, lane))
+
+    ways = {"alone": True} if own else {"alone": True, "together": False}
+    if not own:
+        word = b.load("i64", b.offset("%context", 8 * SLOT["alone"]))
+        b.branch(b.value(f"icmp ne i64 {word}, 0"), "alone", "together")
+    else:
+        b.jump("alone")
+    for way, alone in ways.items():
+        b.place(way)
+        b.branch(b.value("icmp eq i32 %mask, -1"), f"everyone_{way}", f"some_{way}")
+        b.place(f"everyone_{way}")
+        for lane in range(WIDTH):
+            change(b.offset("%at", 8 * lane), lane, alone)
+        b.jump("done")
+        b.place(f"some_{way}")
+        b.branch(b.value("icmp eq i32 %mask, 0"), "done", f"next_{way}")
+        b.place(f"next_{way}")
+        rest, fewer = f"%rest_{way}", f"%fewer_{way}"
+        b.emit(f"{rest} = phi i32 [ %mask, %some_{way} ], [ {fewer}, %next_{way} ]")
+        first = b.call("i32", "llvm.cttz.i32", [("i32", rest), ("i1", "true")])
+        lane = b.value(f"zext i32 {first} to i64")
+        change(b.value(f"getelementptr ptr, ptr %at, i64 {lane}"), lane, alone)
+        b.emit(f"{fewer} = and i32 {rest}, {b.value(f'sub i32 {rest}, 1')}")
+        b.branch(b.value(f"icmp eq i32 {fewer}, 0"), "done", f"next_{way}")
     b.place("done")
-    b.emit(f"ret {wide} {b.load(wide, '%values')}")
-    head = f"define internal {wide} @{_name(operation, type_, own)}"
-    return "\n".join(
-        ["", f"{head}(<32 x i64> %hosts, {wide} %operands, i32 %mask) noinline #0 {{", *b.lines, "}", ""]
-    )
+    b.emit(f"ret {wide} {b.load(wide, '%found')}")
+    head = f"define internal {wide} @{_name(operation, type_, own, same)}"
+    given = f"ptr %context, <32 x i64> %hosts, {type_ if same else wide} %operands, i32 %mask"
+    return "\n".join(["", f"{head}({given}) noinline #0 {{", *b.lines, "}", ""])
+
+
+def _element(b: Builder, vector_: str, type_: str, lane: str | int) -> str:
+    if isinstance(lane, int):
+        return b.offset(vector_, lane * BITS[type_] // 8)
+    return b.value(f"getelementptr {type_}, ptr {vector_}, i64 {lane}")

@@ -262,11 +262,13 @@ def _execute(
     if prepared.cooperative:
         workers = executable.residents(len(blocks))
         for block, worker in enumerate(workers):
+            worker.set_alone(count == 1)
             worker.fill(launch.grid, block + 1, 1, laid.parameters, shared, ranges, system)
     else:
         chunk = 1 if turns else max(1, min(64, len(blocks) // (count * 8)))
         workers = executable.workers(count)
         for worker in workers:
+            worker.set_alone(count == 1)
             worker.fill(launch.grid, blocks.stop, chunk, laid.parameters, shared, ranges, system)
     system.workers = workers
     scene = Scene(launch, prepared, executable, bound, laid.placed, system, heap)

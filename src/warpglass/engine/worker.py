@@ -132,6 +132,7 @@ class Worker:
             fault_site=NOWHERE,
             warp_orders=self._by_number.ctypes.data,
             warp_order_count=1,
+            alone=1,
         )
         self._make_shared(0)
         self._make_ranges(4)
@@ -139,6 +140,10 @@ class Worker:
     def keep_code(self) -> None:
         """For the rest of the launch, run the code that begins now to the end."""
         self.context[SLOT["retire"]] = self._keep[1].never
+
+    def set_alone(self, alone: bool) -> None:
+        """Say whether the next launch runs on one thread."""
+        self._words[_ALONE] = int(alone)
 
     def make_resident(self) -> None:
         """Let this worker's one block be left whenever its warps only yield."""
@@ -263,7 +268,7 @@ def _give_way() -> int:
 
 
 _SHARED, _SHARED_SIZE, _RANGE_COUNT = SLOT["shared"], SLOT["shared_size"], SLOT["range_count"]
-_RANGES = SLOT["ranges"]
+_RANGES, _ALONE = SLOT["ranges"], SLOT["alone"]
 _HIGHEST = (1 << 63) - 1
 _GRID, _BLOCKS, _CHUNK = SLOT["grid_x"], SLOT["block_count"], SLOT["chunk"]
 
