@@ -1,6 +1,7 @@
 """From a program to machine code. Two implementations of isa/lanes.py share everything else here."""
 
 from .apart import compile_apart
+from .infer import cost_of_forms
 from .jit import MachineCode, compile_ir, host_key, load_object
 from .kernel import KernelCode, generate
 from .probes import Emission, Instrument, Probe, Words
@@ -19,6 +20,7 @@ __all__ = [
     "Words",
     "compile_apart",
     "compile_ir",
+    "cost_of_forms",
     "generate",
     "grid_class",
     "host_key",

@@ -173,6 +173,16 @@ def infer_kinds(program: Program, shape: Shape, promises: Promises, symbols: Sym
         search.settle(search.users_of(more))
 
 
+# What a register costs, in that of a scalar one: roughly the instructions that an operation on it takes.
+_VECTOR_COST, _GUARD_COST = 4, 2
+
+
+def cost_of_forms(program: Program, shape: Shape, promises: Promises, symbols: Symbols) -> int:
+    """What a program's registers cost in the forms that they have, to compare what launches might promise."""
+    kinds = infer_kinds(program, shape, promises, symbols).kinds
+    return sum(_VECTOR_COST if k.offsets is None else 1 + _GUARD_COST * k.guarded for k in kinds.values())
+
+
 class _Search:
     """The steps that write registers, run until no kind changes."""
 

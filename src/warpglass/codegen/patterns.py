@@ -11,6 +11,7 @@ from __future__ import annotations
 from ..isa.types import BITS
 from .access import Access, Bounds
 from .builder import constant_vector, suffix, vector
+from .clusters import find_clusters, load_clusters, store_clusters
 from .context import SHARED_WINDOW
 from .hulls import Hull
 from .reach import reach_name
@@ -177,6 +178,11 @@ class Patterns(Access):
         span = (max(places) + 1) * count
         if count == 1 and places == tuple(range(32)):
             return [b.load(vector(type_), self._host(low, bounds), ", align 1")]
+        elements = [[place * count + k for place in places] for k in range(count)]
+        clusters = find_clusters([element for of_one in elements for element in of_one])
+        if clusters is not None and (span > _SPAN or all(one.width == 1 for one in clusters)):
+            host = self._host(low, bounds)
+            return [load_clusters(b, host, type_, clusters, of_one) for of_one in elements]
         if span > _SPAN:
             return self.gather(self._splat_address(address), bounds.delta, type_, count, mask)
         wide = max(2, 1 << (span - 1).bit_length())
@@ -222,6 +228,10 @@ class Patterns(Access):
         span = (max(places) + 1) * count
         if count == 1 and places == tuple(range(32)):
             self._masked_store(type_, values[0], self._host(low, bounds), mask)
+            return
+        clusters = find_clusters(places) if count == 1 and len(set(places)) == 32 and span > _SPAN else None
+        if clusters is not None:
+            store_clusters(b, self._host(low, bounds), type_, clusters, places, values[0], mask)
             return
         if span > _SPAN or len(set(places)) < 32:
             self.scatter(self._splat_address(address), bounds.delta, type_, values, mask)

@@ -146,6 +146,8 @@ class CpuBackend:
         with _POOL.lock:
             _POOL.settle()
             executable = prepared.executable(launch.block, launch.grid, bound, instrument)
+            if instrument is None:
+                executable = prepared.repeated(executable, launch.block, launch.grid, bound)
             others = executable if sample is None else prepared.executable(launch.block, launch.grid, bound)
             clear_raised(launch.compiled, lambda name: prepared.module.word(name).fill(0))
             try:

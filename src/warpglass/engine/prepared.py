@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from .. import ptx
@@ -16,19 +17,23 @@ from ..codegen import (
     generate,
     grid_class,
 )
-from ..errors import ArgumentError
+from ..errors import ArgumentError, WarpglassError
 from ..program import Barrier, Branch, Program, Step, Switch, Trap, build_program
+from ..source.apart import FailedApart
 from ..source.compiled import Compiled
 from .arguments import Binder, Bound, parameters_of
 from .backend import Dim3
 from .generated import fresh, known
 from .memory import ModuleMemory, ParameterMemory
-from .tiers import Tiers
+from .repeats import Repeats, simplifies
+from .tiers import OPTIMISED, Tiers, chosen_tier, in_background
 from .values import Parameter
 from .worker import Control, Worker
 
 # Block shapes and the like for which a kernel's code is kept loaded; the oldest goes first.
 _SHAPES = 128
+# Characters of quick code's IR up to which there are versions for launches that repeat their integers.
+_LONGEST = 1 << 20
 # Bytes of a worker that a kernel keeps from launch to launch.
 _KEEP = 16 << 20
 
@@ -57,6 +62,7 @@ class Executable:
         promises: Promises | None,
         parameters: int,
         instrument: Instrument | None,
+        tier: str | None = None,
     ):
         self.shape = shape
         self.probes = tuple(instrument.probes(program)) if instrument is not None else ()
@@ -66,7 +72,7 @@ class Executable:
             generated = fresh(generate(program, shape, symbols, self.probes, promises))
         self.code: KernelCode = generated.code
         self.control = Control()
-        self.tiers = Tiers(program.name, generated, self.control.retire)
+        self.tiers = Tiers(program.name, generated, self.control.retire, tier)
         self._threads = shape.thread_table_aligned()
         self._parameters = parameters
         self._local = program.local.size
@@ -136,6 +142,7 @@ class Prepared:
         self.allocates = not program.services.isdisjoint(("malloc", "free"))
         self.structural = _structural_parameters(compiled, parameters)
         self._executables: dict[_Key, Executable] = {}
+        self._repeats: Repeats[Executable] = Repeats(parameters)
         ends = [block.end for block in self.program.blocks]
         steps = [step for block in self.program.blocks for step in block.steps]
         steps += [end.step for end in ends if isinstance(end, Barrier | Branch | Switch | Trap)]
@@ -145,12 +152,7 @@ class Prepared:
         self, block: Dim3, grid: Dim3, bound: Bound, instrument: Instrument | None = None
     ) -> Executable:
         """Machine code for a launch's block shape, grid and array layouts, compiled when first asked for."""
-        key: _Key = (block, None, (), instrument)
-        if engine_mode() == "kinds":
-            baked = tuple(
-                [(offset, usual) for index, offset, usual in self.structural if bound.values[index] == usual]
-            )
-            key = (block, grid_class(grid), baked, instrument)
+        key = self._key(block, grid, bound, instrument)
         found = self._executables.get(key)
         if found is None:
             promises = None if key[1] is None else Promises(key[1], dict(key[2]))
@@ -163,6 +165,45 @@ class Prepared:
                 del self._executables[next(iter(self._executables))]
         found.tiers.require()
         return found
+
+    def repeated(self, general: Executable, block: Dim3, grid: Dim3, bound: Bound) -> Executable:
+        """The version for launches that repeat their integers, if there is one; else the general one."""
+        at_once = chosen_tier() == OPTIMISED
+        if engine_mode() != "kinds" or not (at_once or (general.tiers.hot and chosen_tier() is None)):
+            return general
+        key = self._key(block, grid, bound, None)
+
+        def make(integers: Mapping[int, int]) -> Executable | None:
+            try:
+                return self._special(general, key, integers)
+            except (WarpglassError, FailedApart):
+                return None
+
+        start = _now if at_once else in_background
+        return self._repeats.find(key, bound.values, make, start) or general
+
+    def _special(self, general: Executable, key: _Key, integers: Mapping[int, int]) -> Executable | None:
+        """Optimised code in which integers are constants; None if that makes it no simpler."""
+        _, extents, baked, _ = key
+        assert extents is not None
+        promises = [Promises(extents, {**dict(baked), **more}) for more in ({}, integers)]
+        program, shape, symbols, size = self.program, general.shape, self.symbols, self.binder.layout.size
+        with compile_deadline(program.name):
+            if general.tiers.length > _LONGEST or not simplifies(program, shape, symbols, *promises):
+                return None
+            return Executable(self.text, program, shape, symbols, promises[1], size, None, OPTIMISED)
+
+    def _key(self, block: Dim3, grid: Dim3, bound: Bound, instrument: Instrument | None) -> _Key:
+        if engine_mode() == "reference":
+            return (block, None, (), instrument)
+        baked = tuple(
+            [(offset, usual) for index, offset, usual in self.structural if bound.values[index] == usual]
+        )
+        return (block, grid_class(grid), baked, instrument)
+
+
+def _now(job: Callable[[], None]) -> None:
+    job()
 
 
 def _structural_parameters(

@@ -58,7 +58,8 @@ def only(tier: str) -> Iterator[None]:
 class Tiers:
     """A kernel's machine code; `retire` tells workers in the midst of a launch that there is better code."""
 
-    def __init__(self, name: str, generated: Generated, retire: Callable[[], None]):
+    def __init__(self, name: str, generated: Generated, retire: Callable[[], None], only: str | None = None):
+        """`only` is a tier that is wanted at once, whatever others are."""
         self._name = name
         self._generated = generated
         self._retire = retire
@@ -67,13 +68,18 @@ class Tiers:
         self._waiting: bytes | None = None  # optimised code that nobody has run yet
         self._asked = False
         self.tier = QUICK
-        tier = chosen_tier()
+        tier = only or chosen_tier()
         found = None if tier == QUICK else _OBJECTS.get(self._key(OPTIMISED))
         if found is None and (tier == OPTIMISED or generated.length > _LONGEST_QUICK):
             found = self._compile(OPTIMISED)
         if found is not None:
             self.tier = OPTIMISED
         self._machine: MachineCode = load_object(found or self._quick())
+
+    @property
+    def length(self) -> int:
+        """Characters of quick code's IR."""
+        return self._generated.length
 
     def require(self) -> None:
         """Optimise now if no other tier is wanted."""
@@ -101,12 +107,15 @@ class Tiers:
 
     def spend(self, seconds: float) -> None:
         """Note how long a launch has taken; have hot code optimised."""
-        if self._asked or self.tier == OPTIMISED:
-            return
         self._spent += seconds
-        if self._spent >= LONG_KERNEL and chosen_tier() is None:
+        if self.hot and not self._asked and self.tier == QUICK and chosen_tier() is None:
             self._asked = True
-            _background().put(self._optimise)
+            in_background(self._optimise)
+
+    @property
+    def hot(self) -> bool:
+        """Whether launches have taken long enough for better code to be worth its making."""
+        return self._spent >= LONG_KERNEL
 
     def notice(self) -> None:
         """Note that a launch takes long."""
@@ -142,6 +151,11 @@ class Tiers:
 
     def _key(self, tier: str) -> str:
         return digest(host_key(), tier, self._generated.key)
+
+
+def in_background(job: Callable[[], None]) -> None:
+    """Have something done on the background thread, after what it has to do already."""
+    _background().put(job)
 
 
 def _background() -> queue.SimpleQueue[Callable[[], None]]:
