@@ -144,7 +144,7 @@ def _assemble(
 
 
 # Characters of IR up to which a kernel's optimised code has a copy for each place where its warps may wait.
-_LONGEST_TOGETHER = 1 << 20
+_LONGEST_TOGETHER = 1 << 22
 
 _METADATA = """
 !0 = !{}

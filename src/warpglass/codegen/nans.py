@@ -5,6 +5,9 @@ behind each operation would cost more than the operation. Here results stay as t
 (values.py); operations that only care that an operand is NaN take them so, and whatever else looks at the
 bits (stores, integer operations, exchange between lanes, registers that also hold loaded values) gets the
 exact ones. The mark survives a bit cast to i32: compilers keep floats in untyped registers.
+
+In double precision NaNs have payloads that pass, so every result is looked at; here by comparing the lower
+half of the lanes with the upper one, which says of two results at once whether one is NaN.
 """
 
 from __future__ import annotations
@@ -15,8 +18,13 @@ from dataclasses import replace
 from ..isa.lanes import Outline, Update
 from ..isa.rounding import INFINITY, NAN
 from ..isa.types import is_float
+from .builder import vector
 from .kinds import KindLanes
+from .local import LocalMemory
+from .probes import Probe
+from .shape import Promises, Shape
 from .values import EXACT_NAN, LOOSE_NAN, ONE_NAN, Value
+from .warp_atomics import WarpAtomics
 
 _BLIND = {"fadd", "fsub", "fmul", "fdiv", "llvm.fma", "llvm.sqrt"}
 _BLIND |= {f"llvm.{name}" for name in ("roundeven", "trunc", "floor", "ceil")}
@@ -31,6 +39,17 @@ _SINGLE = ("float", "i32")  # LLVM's types of a value of single precision
 
 class LazyNanLanes(KindLanes):
     """Operations on values of any form whose NaNs may be loose."""
+
+    def __init__(
+        self,
+        access: WarpAtomics,
+        local: LocalMemory,
+        shape: Shape,
+        promises: Promises,
+        probes: Sequence[Probe] = (),
+    ):
+        super().__init__(access, local, shape, promises, probes)
+        self._nan_tests: dict[str, Value] = {}  # comparison of a double vector with itself -> the vector
 
     def constant(self, type_: str, pattern: int) -> Value:
         value = super().constant(type_, pattern)
@@ -62,7 +81,10 @@ class LazyNanLanes(KindLanes):
         return super().apply(operation, *self._all_exact(operands))
 
     def compare(self, predicate: str, a: Value, b: Value) -> Value:
-        return super().compare(predicate, *((a, b) if is_float(a.type) else self._all_exact((a, b))))
+        result = super().compare(predicate, *((a, b) if is_float(a.type) else self._all_exact((a, b))))
+        if predicate == "uno" and a.type == "double" and a is b and a.offsets is None:
+            self._nan_tests[result.ir] = a
+        return result
 
     def select(self, condition: Value, a: Value, b: Value) -> Value:
         if EXACT_NAN in (a.nan, b.nan):
@@ -70,7 +92,25 @@ class LazyNanLanes(KindLanes):
         return replace(super().select(condition, a, b), nan=max(a.nan, b.nan))
 
     def unless(self, rare: Value, usual: Value, other: Callable[[], Value]) -> Value:
-        return super().unless(rare, self.exact(usual), lambda: self.exact(other()))
+        usual, settled = self.exact(usual), lambda: self.exact(other())
+        tested = self._nan_tests.get(rare.ir)
+        if tested is None:
+            return super().unless(rare, usual, settled)
+        in_lanes = lambda: self._select(rare, self.as_vector(settled()), usual, lanes=32)  # noqa: E731
+        return self._unless(self._someone_nan(tested), self.as_vector(usual), in_lanes, lanes=32)
+
+    def _someone_nan(self, a: Value) -> str:
+        """An i1 that holds if some active lane, or the lane 16 from it, is NaN."""
+        b = self.builder
+        halves = [
+            b.value(f"shufflevector {vector(a.type)} {a.ir}, {vector(a.type)} poison, <16 x i32> <{picks}>")
+            for picks in (", ".join(f"i32 {first + k}" for k in range(16)) for first in (0, 16))
+        ]
+        bits = b.mask_bits(b.value(f"fcmp uno {vector(a.type, 16)} {halves[0]}, {halves[1]}"), 16)
+        if self.mask != "-1":
+            either = b.value(f"or i32 {self.mask}, {b.value(f'lshr i32 {self.mask}, 16')}")
+            bits = b.value(f"and i16 {bits}, {b.value(f'trunc i32 {either} to i16')}")
+        return b.value(f"icmp ne i16 {bits}, 0")
 
     def convert(self, operation: str, a: Value, type_: str) -> Value:
         if operation == "bitcast" and a.type in _SINGLE and type_ in _SINGLE:
