@@ -348,14 +348,14 @@ import numpy as np
 import warpglass as wg
 from numba_cuda_mlir import cuda
 
-@cuda.jit(lineinfo=True)
+@cuda.jit
 def scan(x):
     s = cuda.shared.array(64, np.float32)
     t = cuda.threadIdx.x
     s[t] = x[t]
     x[t] = s[63 - t]
 
-@cuda.jit(lineinfo=True)
+@cuda.jit(debug=False)
 def turn(x, y):
     t = cuda.threadIdx.x
     y[t] = x[t]
@@ -376,7 +376,8 @@ wg.compile(text, "fresh")[1, 1]()
     check, turn, fresh = json.loads(output)["checks"]
     assert "1.0\n" in error
     assert (check["kernel"], check["site"], fresh["kernel"]) == ("scan", "scan.py:20", "fresh")
-    assert [(one["kind"], one["source"]["line"]) for one in turn["findings"]] == [("global-race", 16)]
+    (found,) = turn["findings"]
+    assert (found["kind"], found["source"]["line"], found["array"]) == ("global-race", 16, "argument 2")
     (finding,) = check["findings"]
     assert finding["kind"] == "shared-race"
     assert {finding["source"]["line"], finding["other_source"]["line"]} == {10, 11}

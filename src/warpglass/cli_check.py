@@ -155,7 +155,7 @@ def _check_program(module: str | None, words: Sequence[str], view: _View, launch
     """
     from . import __version__, lab
     from .check_record import ProgramCheck
-    from .numba_device import hook
+    from .numba_device import hook, source_lines
     from .report.check import print_program
     from .report.console import stdout_console
     from .suppressions import find_entries, suppress
@@ -164,7 +164,7 @@ def _check_program(module: str | None, words: Sequence[str], view: _View, launch
     error = ""
     try:
         words_apart = redirect_stdout(sys.stderr) if view.json else nullcontext()
-        with words_apart, hook.lent(launches.model), lab.watching(launches.make):
+        with words_apart, hook.lent(launches.model), source_lines.asked_for(), lab.watching(launches.make):
             status = run_script(words[0], words[1:]) if module is None else run_module(module, words)
     except WarpglassError as problem:
         if not launches.begun:

@@ -148,10 +148,10 @@ def _profile_script(
 ) -> None:
     """Count every launch of a program, which finds a GPU of this model; its exit status is ours."""
     from . import lab, lab_profile
-    from .numba_device import hook
+    from .numba_device import hook, source_lines
 
     found: list[Profile] = []
-    with hook.lent(model), lab.watching(lab_profile.recorder(found, count)):
+    with hook.lent(model), source_lines.asked_for(), lab.watching(lab_profile.recorder(found, count)):
         status = run_script(path, arguments)
     _show(found, view)
     if status:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import base64
 import pickle
 from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -72,6 +73,12 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(_Collector(config.option.warpglass_sarif), "warpglass-sarif")
     if config.option.warpglass or config.option.warpglass_check:
         _lend(config.option.warpglass or "h100")
+    if config.option.warpglass_check:
+        from .numba_device import source_lines
+
+        lines = ExitStack()
+        lines.enter_context(source_lines.asked_for())
+        config.add_cleanup(lines.close)
 
 
 def _lend(model: str) -> None:

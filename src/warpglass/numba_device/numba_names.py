@@ -2,7 +2,8 @@
 
 numba mangles names as Itanium C++ does (github.com/numba/numba, core/itanium_mangler.py), with types of its
 own as templates: `5ArrayIfLi1E1C7mutable7alignedE`. Arguments become PTX parameters as source/numba_cuda.py
-says. A name with anything that is not known here says nothing.
+or source/numba_mlir.py says, which the number of parameters tells. A name with anything that is not known
+here says nothing.
 """
 
 from __future__ import annotations
@@ -46,30 +47,34 @@ def arguments_of(entry: Function) -> tuple[Argument, ...] | None:
     parts, types = _split(entry.name)
     if _ARRAY.search(types) is None and not _NAMESPACED.match(entry.name):
         return None  # C++ mangles functions of scalars likewise
-    found: list[Argument] = []
+    kinds: list[tuple[np.dtype, int | None]] = []  # of a scalar without a number of dimensions
     while parts and types:
         array = _ARRAY.match(types)
-        number = f"argument {len(found) + 1}"
-        if array is not None:
-            dtype = _dtype(array["dtype"])
-            if dtype is None:
-                return None
-            found.append(_array(number, dtype, int(array["ndim"])))
-            types = types[array.end() :]
-        elif types[0] in _SCALARS:
-            found.append(Argument(number, ("value",), np.dtype(_SCALARS[types[0]]), 0))
-            types = types[1:]
-        else:
+        dtype = _dtype(types[0] if array is None else array["dtype"])
+        if dtype is None:
             return None
-    if not parts or sum(len(one.fields) for one in found) != len(entry.parameters):
-        return None
-    return tuple(found)
+        kinds.append((dtype, None if array is None else int(array["ndim"])))
+        types = types[1 if array is None else array.end() :]
+    for expand in (_numba_cuda, _numba_cuda_mlir):
+        fields = [("value",) if ndim is None else expand(ndim) for _, ndim in kinds]
+        if parts and sum(map(len, fields)) == len(entry.parameters):
+            return tuple(
+                Argument(f"argument {number}", each, dtype, ndim or 0)
+                for number, (each, (dtype, ndim)) in enumerate(zip(fields, kinds, strict=True), 1)
+            )
+    return None
 
 
-def _array(name: str, dtype: np.dtype, ndim: int) -> Argument:
+def _numba_cuda(ndim: int) -> tuple[str, ...]:
     shape = (f"shape:{k}" for k in range(ndim))
     strides = (f"byte_stride:{k}" for k in range(ndim))
-    return Argument(name, ("null", "null", "size", "itemsize", "pointer", *shape, *strides), dtype, ndim)
+    return ("null", "null", "size", "itemsize", "pointer", *shape, *strides)
+
+
+def _numba_cuda_mlir(ndim: int) -> tuple[str, ...]:
+    shape = (f"shape:{k}" for k in range(ndim))
+    strides = (f"stride:{k}" for k in range(ndim))
+    return ("pointer", "pointer", "offset", *shape, *strides)
 
 
 def _dtype(code: str) -> np.dtype | None:

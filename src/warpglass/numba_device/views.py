@@ -29,8 +29,12 @@ def views_of(
         fields = dict(zip(argument.fields, values[first:], strict=False))
         first += len(argument.fields)
         address = fields.get("pointer", fields.get("any"))
-        number = _home(address, placed) if isinstance(address, int) else None
-        if number is None or not isinstance(address, int):
+        if not isinstance(address, int):
+            continue
+        if argument.dtype is not None:
+            address += int(fields.get("offset", 0)) * argument.dtype.itemsize
+        number = _home(address, placed)
+        if number is None:
             continue
         view = _view(argument, fields, address, placed[number])
         offset = address - placed[number].base
@@ -50,7 +54,7 @@ def _view(argument: Argument, fields: dict[str, Any], address: int, home: Placed
     dtype = argument.dtype or np.dtype(np.uint8)
     if argument.ndim:
         shape = tuple(int(fields[f"shape:{k}"]) for k in range(argument.ndim))
-        strides = tuple(_signed(fields[f"byte_stride:{k}"]) for k in range(argument.ndim))
+        strides = tuple(_byte_stride(fields, k, dtype.itemsize) for k in range(argument.ndim))
     else:
         shape, strides = ((home.end - address) // dtype.itemsize,), (dtype.itemsize,)
     first = address + distance
@@ -63,6 +67,13 @@ def _view(argument: Argument, fields: dict[str, Any], address: int, home: Placed
     return ArrayView(
         first, shape, strides, dtype, dtype.itemsize, packed, False, start, end, low, high, None, None
     )
+
+
+def _byte_stride(fields: dict[str, Any], axis: int, itemsize: int) -> int:
+    """The distance of neighbours along an axis, which a compiler counts in bytes or in elements."""
+    if f"stride:{axis}" in fields:
+        return _signed(fields[f"stride:{axis}"]) * itemsize
+    return _signed(fields[f"byte_stride:{axis}"])
 
 
 def _signed(value: int) -> int:
