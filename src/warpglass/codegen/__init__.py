@@ -2,11 +2,12 @@
 
 from .apart import compile_apart
 from .infer import cost_of_forms
-from .jit import MachineCode, compile_ir, host_key, load_object
+from .jit import MachineCode, Target, compile_ir, load_object
 from .kernel import KernelCode, generate
 from .probes import Emission, Instrument, Probe, Words
 from .shape import Promises, Shape, grid_class
 from .steps import Symbols
+from .target import chosen_target, host_key
 
 __all__ = [
     "Emission",
@@ -17,7 +18,9 @@ __all__ = [
     "Promises",
     "Shape",
     "Symbols",
+    "Target",
     "Words",
+    "chosen_target",
     "compile_apart",
     "compile_ir",
     "cost_of_forms",

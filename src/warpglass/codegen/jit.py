@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ctypes
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 
-import llvmlite
 import llvmlite.binding as llvm
 
 # Quick code: inline the warp function, turn register homes into SSA values, then LLVM's fast selection of
@@ -37,40 +37,43 @@ class MachineCode:
         self.run = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self.address)
 
 
-def _new_target_machine(level: int) -> llvm.TargetMachine:
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    target = llvm.Target.from_default_triple()
-    features = llvm.get_host_cpu_features().flatten()
-    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=level, jit=True)
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What code is for: LLVM's triple, its name of a processor, features as "+one,-other"."""
 
-
-# For compiling only: an execution engine destroys the machine that it is given.
-_target_machine = lru_cache(maxsize=2)(_new_target_machine)
+    triple: str
+    cpu: str
+    features: str
 
 
 @lru_cache(maxsize=1)
-def host_key() -> str:
-    """What object code depends on besides its IR: this CPU, its features and the LLVM version."""
-    features = llvm.get_host_cpu_features().flatten()
-    return (
-        f"{llvm.get_process_triple()} {llvm.get_host_cpu_name()} {features} llvmlite {llvmlite.__version__}"
+def host_target() -> Target:
+    """This process' processor."""
+    return Target(llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+
+
+def _new_target_machine(target: Target, level: int) -> llvm.TargetMachine:
+    if target.triple == host_target().triple:
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+    else:
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
+    found = llvm.Target.from_triple(target.triple)
+    jit = target.triple == host_target().triple  # what is linked elsewhere may lie anywhere
+    return found.create_target_machine(
+        cpu=target.cpu, features=target.features, opt=level, reloc="default" if jit else "pic", jit=jit
     )
 
 
-@lru_cache(maxsize=1)
-def host_converts_half() -> bool:
-    """Whether this host has instructions that convert between float and half: all but old x86 processors."""
-    if llvm.get_process_triple().split("-")[0] not in ("x86_64", "i686", "i386"):
-        return True
-    return bool(llvm.get_host_cpu_features().get("f16c"))
+# For compiling only: an execution engine destroys the machine that it is given.
+_target_machine = lru_cache(maxsize=4)(_new_target_machine)
 
 
-def _function_attributes() -> str:
-    """The attribute group that every generated function carries: this host's CPU at full vector width."""
-    cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+def _function_attributes(target: Target) -> str:
+    """The attribute group that every generated function carries: the processor at full vector width."""
     return (
-        f'attributes #0 = {{ nounwind "target-cpu"="{cpu}" "target-features"="{features}" '
+        f'attributes #0 = {{ nounwind "target-cpu"="{target.cpu}" "target-features"="{target.features}" '
         '"prefer-vector-width"="512" "min-legal-vector-width"="512" }\n'
     )
 
@@ -83,15 +86,16 @@ def spelled(ir: str) -> str:
     return _MASKED_DECLARATION.sub(r"\1\2, i32", ir)
 
 
-def compile_ir(ir: str, *, quick: bool = False) -> bytes:
-    """Compile a module that defines `@run` to object code for this host.
+def compile_ir(ir: str, *, quick: bool = False, target: Target | None = None) -> bytes:
+    """Compile a module that defines `@run` to object code for a target: None stands for this host.
 
     Quick code takes a third of the time to compile and computes the same, two to four times slower.
     """
-    machine = _target_machine(0 if quick else _CODEGEN_LEVEL)
-    module = llvm.parse_assembly(spelled(ir) + _function_attributes())
+    target = target or host_target()
+    machine = _target_machine(target, 0 if quick else _CODEGEN_LEVEL)
+    module = llvm.parse_assembly(spelled(ir) + _function_attributes(target))
     module.verify()  # on a malformed module the passes end the process
-    module.triple = llvm.get_process_triple()
+    module.triple = target.triple
     module.data_layout = str(machine.target_data)
     options = llvm.create_pipeline_tuning_options(speed_level=0 if quick else _SPEED_LEVEL)
     builder = llvm.create_pass_builder(machine, options)
@@ -105,19 +109,19 @@ def compile_ir(ir: str, *, quick: bool = False) -> bytes:
     return machine.emit_object(module)
 
 
-def compile_bytes(ir: bytes) -> list[bytes]:
+def compile_bytes(ir: bytes, *target: bytes) -> list[bytes]:
     """`compile_ir` for a helper process, which speaks bytes: quick code."""
-    return [compile_ir(ir.decode(), quick=True)]
+    return [compile_ir(ir.decode(), quick=True, target=Target(*(part.decode() for part in target)))]
 
 
-def optimise_bytes(ir: bytes) -> list[bytes]:
+def optimise_bytes(ir: bytes, *target: bytes) -> list[bytes]:
     """Optimised code, for a helper process."""
-    return [compile_ir(ir.decode())]
+    return [compile_ir(ir.decode(), target=Target(*(part.decode() for part in target)))]
 
 
 def load_object(code: bytes) -> MachineCode:
     """Link object code from `compile_ir` into this process."""
-    machine = _new_target_machine(_CODEGEN_LEVEL)
+    machine = _new_target_machine(host_target(), _CODEGEN_LEVEL)
     empty = llvm.parse_assembly("")
     empty.triple = llvm.get_process_triple()
     empty.data_layout = str(machine.target_data)

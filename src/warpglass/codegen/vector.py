@@ -15,11 +15,11 @@ from ..isa.types import bits, is_float
 from .access import Access, Atomic
 from .builder import constant_vector, suffix, vector
 from .context import LOCAL_WINDOW, SHARED_WINDOW
-from .jit import host_converts_half
 from .local import LocalMemory
 from .probes import Emission, Probe
 from .shape import Shape
 from .specials import LANE_TABLES, scalar_special
+from .target import converts_half
 from .values import Value, literal
 
 _WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}
@@ -43,7 +43,7 @@ class VectorLanes(Lanes[Value]):
 
     @property
     def converts_half(self) -> bool:
-        return host_converts_half()
+        return converts_half()
 
     # ------------------------------------------------------------------------------------ values
     def constant(self, type_: str, pattern: int) -> Value:

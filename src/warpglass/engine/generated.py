@@ -63,7 +63,7 @@ def known(
 
 @lru_cache(maxsize=1)
 def _generator() -> str:
-    """What stands for the generator: this package's files, the host and Python."""
+    """What stands for the generator: this package's files, the processor and Python."""
     root = Path(__file__).resolve().parents[1]
     files = sorted(path for folder in _MAKERS for path in (root / folder).glob("**/*.py"))
     states = [

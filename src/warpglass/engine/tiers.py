@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 
-from ..codegen import MachineCode, compile_apart, compile_ir, host_key, load_object
+from ..codegen import MachineCode, chosen_target, compile_apart, compile_ir, host_key, load_object
 from ..codegen.context import RETIRED
 from ..errors import ArgumentError, CompileError, WarpglassError
 from ..source.apart import FailedApart
@@ -140,7 +140,7 @@ class Tiers:
         quick = tier == QUICK
         ir = self._generated.ir(quick)
         if len(ir) < _LONG_IR[tier]:
-            code = compile_ir(ir, quick=quick)
+            code = compile_ir(ir, quick=quick, target=chosen_target())
         else:
             try:
                 code = compile_apart(self._name, ir, quick=quick)
