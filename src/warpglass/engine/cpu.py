@@ -52,6 +52,7 @@ class Begun:
     scene: Scene
     workers: Sequence[Worker]
     shared: int  # bytes of shared memory, static and dynamic
+    parameters: bytes  # the parameter block
     blocks: np.ndarray[Any, Any] | None = None  # the block at each place; None: they come by number
 
     def block_at(self, place: int) -> int:
@@ -276,7 +277,7 @@ def _execute(
     scene = Scene(launch, prepared, executable, bound, laid.placed, system, heap)
     crew, listed = _put_in_order(order, prepared, workers, blocks)
     if begin is not None:
-        begin(Begun(scene, workers, shared, listed))
+        begin(Begun(scene, workers, shared, laid.parameters, listed))
     watch = None
     if prepared.cooperative and count == 1:
         watch = GridWatch(executable.code.yields, prepared.program, workers)

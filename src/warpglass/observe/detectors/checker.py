@@ -14,6 +14,7 @@ from ...engine.backend import unflatten
 from ...engine.cpu import Begun
 from ...engine.faults import Scene
 from ...isa.ordering import Ordering
+from ...marks import INPUT, OUTPUT
 from ...program import Program, Step
 from . import layout, native
 from .communication import Communication
@@ -23,6 +24,7 @@ from .explain import explain, kernel_place
 from .faults import fault_finding
 from .marked import unread_inputs, unwritten_outputs
 from .memory import Memory
+from .only_read import set_only_read
 
 
 class Checker:
@@ -62,9 +64,15 @@ class Checker:
         marked = {
             array.allocation
             for array in begun.scene.bound.arrays
-            if self._purposes.get(array.position) == "output"
+            if self._purposes.get(array.position) == OUTPUT
+        }
+        read = {
+            array.allocation
+            for array in begun.scene.bound.arrays
+            if self._purposes.get(array.position) == INPUT
         }
         self._memory = Memory(begun, granules(begun), sorted(marked), probe.copies, follows=probe.follows)
+        set_only_read(begun, self._memory, probe, read)
         places = native.addresses()
         if probe.communicates:
             self._communication = Communication(begun, self._memory, probe)
@@ -131,6 +139,8 @@ class Checker:
         states = self._memory.states
         if any(state[layout.OVERRUN] for state in states):
             found.append("a thread synchronised more often than can be told apart: races may be missing")
+        if any(state[layout.SURPRISED] for state in states):
+            found.append("a store has led to an array that no argument of it points to: races may be missing")
         if any(state[layout.FINDINGS_FULL] for state in states):
             found.append(f"only the first {layout.FINDING_SLOTS} pairs of places are kept")
         return tuple(found)

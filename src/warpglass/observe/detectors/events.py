@@ -21,6 +21,7 @@ from ...isa.ordering import Ordering, ordering_of
 from ...isa.types import integer_of
 from ...isa.warp import redux, shfl
 from ...program import Barrier, Block, Exit, Program, Step, Trap
+from ...program.pointers import MEMORY, OWN, Base, find_bases
 from ...ptx import tree
 from . import layout, native
 from .carried import Carried
@@ -56,6 +57,11 @@ class DetectorProbe(Probe):
         self._used = uses_of_loads(program)
         self._deciding = deciding_updates(program)
         self._compared = compared_loads(program)
+        names = frozenset(variable.name for variable in program.variables)
+        self._bases = find_bases(program.blocks, program.registers, names)
+        self.stores: set[frozenset[Base]] = set()  # the bases of stores' addresses
+        self.loads: dict[frozenset[Base], int] = {}  # of loads', numbered; of each a word in `passes`
+        self.passes = words.take(layout.PASS_WORDS)
         self.carried = Carried(self._used, words, self._call, self.place_of)
         self.follows = any(self._used.stored(step) for step in self.steps.values())
         self._leads_to_barrier = _leads_to_barrier(program.blocks)
@@ -124,29 +130,57 @@ class DetectorProbe(Probe):
             | (0xFF if site.write else self._used.elements(site.step)) << layout.USED_FIELD
             | (element.bit_length() - 1) << layout.ELEMENT_FIELD
         )
-        mask, warp = self._wide(at, at.mask), self._warp(at)
+        passed = self._pass_only_read(at, site) if site.write or not loaded else None
         if loaded:
             self.carried.start(at, step)
         if site.space != "local":
             self._test(at, site, address, info, values)
-        addresses = self._keep(at, self._addresses, at.lanes.as_vector(address).ir)
-        if site.space == "local" or (site.space == "generic" and self.program.local.size):
-            self._call(at, "access_local", str(info), mask, warp, addresses)
-        if self.follows and site.space != "global":
-            self._follow(at, site, info, mask, addresses, element)
+        if site.space != "global":
+            self._follow(at, site, address, info, element)
         if loaded:
             self.carried.loaded(at, step, at.lanes.as_vector(address).ir, place, element)
+        if passed is not None:
+            at.builder.jump(passed)
+            at.builder.place(passed)
         if self.communicates and ordering.strong and site.space != "local":
-            self._order(at, step, addresses)
+            self._order(at, step, self._keep_addresses(at, address))
+
+    def _pass_only_read(self, at: Emission, site: Site) -> str | None:
+        """Pass over what follows if an access reads what the launch only reads; the label behind it."""
+        if site.space not in ("global", "generic"):
+            return None
+        bases = self._bases[site.step]
+        if site.space == "global":
+            bases -= {OWN}
+        if site.write:
+            self.stores.add(bases)
+        if site.write or not bases.isdisjoint((OWN, MEMORY)):
+            return None
+        number = self.loads.setdefault(bases, len(self.loads))
+        if number >= layout.PASS_WORDS:
+            return None
+        b = at.builder
+        passed, test = b.label("passed"), b.label("test")
+        only = b.load("i64", self.place(at, self.passes + number))
+        b.branch(b.value(f"icmp ne i64 {only}, 0"), passed, test)
+        b.place(test)
+        return passed
 
     def step(self, at: Emission, step: Step, sources: Sequence[Value | tuple[Value, ...]]) -> None:
         self.carried.step(at, step, sources)
 
-    def _follow(self, at: Emission, site: Site, info: int, mask: str, addresses: str, element: int) -> None:
+    def _follow(self, at: Emission, site: Site, address: Value, info: int, element: int) -> None:
         """Keep which bytes of shared and local memory are undefined."""
-        found = self.carried.stored(at, self.steps[site.step], element) if site.write else None
-        kept = "0" if found is None else self._keep(at, self._values, found)
-        self._call(at, "follow", str(info), mask, self._warp(at), addresses, kept)
+        local = site.space == "local" or self.program.local.size > 0
+        if not self.follows and (site.space == "shared" or not local):
+            return
+        given = str(info), self._wide(at, at.mask), self._warp(at), self._keep_addresses(at, address)
+        if site.space != "shared" and local:
+            self._call(at, "access_local", *given)
+        if self.follows:
+            found = self.carried.stored(at, self.steps[site.step], element) if site.write else None
+            kept = "0" if found is None else self._keep(at, self._values, found)
+            self._call(at, "follow", *given, kept)
 
     def fence(self, at: Emission, step: Step) -> None:
         if step.control == "copy-commit":
@@ -369,6 +403,9 @@ class DetectorProbe(Probe):
         place = self.place(at, word)
         b.store("<32 x i64>", lanes, place, ", align 8")
         return b.value(f"ptrtoint ptr {place} to i64")
+
+    def _keep_addresses(self, at: Emission, address: Value) -> str:
+        return self._keep(at, self._addresses, at.lanes.as_vector(address).ir)
 
     def _masks(self, at: Emission, members: Value) -> str:
         if members.constant is not None:

@@ -199,6 +199,16 @@ def _find_region(seen: Seen) -> None:
     b.emit(f"%is_shared = icmp eq i64 %row.word, {seen.word(layout.REGIONS)}")
 
 
+def remembered(seen: Seen) -> None:
+    """All lanes are in the region: what is only read needs no test."""
+    if seen.test.shared:
+        return
+    b = seen.b
+    only = b.value(f"icmp ne i64 {seen.of_region(layout.ONLY_READ)}, 0")
+    b.branch(only, "slow" if seen.test.write else "done", "remembered")
+    b.place("remembered")
+
+
 def clock(seen: Seen) -> None:
     """Who accesses, without the lane, in `%prefix`, and what earlier stamps are compared with."""
     b = seen.b

@@ -7,7 +7,7 @@ lines have a stamp for each place. Those are gathered, and so is shared memory, 
 from __future__ import annotations
 
 from . import layout
-from .fast import BYTES, EACH_LANES, NOBODY, WHOLE, Seen, clock, end, function, start, words
+from .fast import BYTES, EACH_LANES, NOBODY, WHOLE, Seen, clock, end, function, remembered, start, words
 from .fast_mixed import part_test
 
 
@@ -17,6 +17,7 @@ def any_test(seen: Seen) -> str:
     start(seen)
     _inside(seen)
     b.place("test")
+    remembered(seen)
     clock(seen)
     _lines(seen)
     _choose(seen)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ...codegen.builder import constant_vector
 from . import layout
-from .fast import BYTES, Seen, clock, end, function, note_more, start, word_at, words
+from .fast import BYTES, Seen, clock, end, function, note_more, remembered, start, word_at, words
 from .fast_mixed import part_test
 
 _PLACES = constant_vector("i8", range(layout.LINE))
@@ -23,6 +23,7 @@ def run_test(seen: Seen) -> str:
     inside = seen.both(b.value("icmp sge i64 %last, 0"), b.value("icmp ule i64 %offset, %last"))
     b.branch(inside, "test", "slow")
     b.place("test")
+    remembered(seen)
     clock(seen)
     _lines(seen)
     b.place("line")

@@ -68,6 +68,9 @@ ROOM_END = 21
 FETCH = 22  # address of the function that brings more
 NOTES = 24  # address of a word for each lane: the bytes that a load has found undefined
 SPARE = 25  # address of a palette that is free, which begins with the address of the next; 0: there is none
+SURPRISED = 26  # 1 once a store has led to what was thought to be only read
+PASSES = 27  # address of a word for each kind of loads: 1 for those of what is only read
+PASS_WORDS = 32
 GATE = 23  # the stamp of the warp that came first to the barrier of the block under way
 STEPS = 15  # mask of the bits of a time that count what a warp does between two barriers
 TIMES = 64  # by warp: its time
@@ -117,7 +120,8 @@ REGION_WORDS = 16
     EARLIER_WRITES,
     FAR_READS,
     START,  # BASE as a generic address
-) = range(13)
+    ONLY_READ,  # 1 where no store of the launch leads: nothing is remembered
+) = range(14)
 SOME, FAR = 1, 2
 SHARED_REGION, MODULE_REGION, HEAP_REGION, FIRST_ARRAY = range(4)
 LOCAL_REGION = 0xFFFF  # in findings only

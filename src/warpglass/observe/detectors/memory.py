@@ -103,6 +103,11 @@ class Memory:
             self.tables.append(table)
             self._keep.append(written)
 
+    def only_read(self, regions: Collection[int]) -> None:
+        """Remember no reads of some regions: the launch does not write them."""
+        for table in self.tables:
+            table[list(regions), layout.ONLY_READ] = 1
+
     def touched(self, allocation: int, which: int) -> np.ndarray:
         """Of which places of an allocation, a granule each, stamps of a kind were ever set."""
         address = int(self.arrays[allocation][which])

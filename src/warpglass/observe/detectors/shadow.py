@@ -42,8 +42,11 @@ from .layout import (
     MET_FIELD,
     MODULE_REGION,
     MORE_READS,
+    ONLY_READ,
     OTHER_READS,
     PARTIAL,
+    PASS_WORDS,
+    PASSES,
     PLACE_FIELD,
     PLACE_SHIFT,
     PLACES,
@@ -58,6 +61,7 @@ from .layout import (
     SOME,
     SPACE_FIELD,
     STRENGTH_FIELD,
+    SURPRISED,
     TAG,
     TIME_SHIFT,
     TIMES,
@@ -309,6 +313,15 @@ def find_region(S: Any, at: Any, address: Any) -> None:
 
 
 @njit(cache=True)
+def _remember(S: Any, region: Any) -> None:
+    """A store has led to what was thought to be only read: look at all that comes."""
+    store(region + 8 * ONLY_READ, 0)
+    store(S + 8 * SURPRISED, 1)
+    for kind in range(PASS_WORDS):
+        store(word(S, PASSES) + 8 * kind, 0)
+
+
+@njit(cache=True)
 def access(S: Any, info: Any, mask: Any, warp: Any, addresses: Any, values: Any) -> None:
     """The lanes of a mask are about to access memory."""
     size, space = info & 255, (info >> SPACE_FIELD) & 3
@@ -331,6 +344,10 @@ def access(S: Any, info: Any, mask: Any, warp: Any, addresses: Any, values: Any)
         offset = address - load(region + 8 * BASE)
         if offset < 0 or offset + size > load(region + 8 * SIZE):
             continue
+        if load(region + 8 * ONLY_READ) != 0:
+            if (info >> WRITE_FIELD) & 1 == 0:
+                continue
+            _remember(S, region)
         _touch(S, info, number, offset, first | lane << LANE_SHIFT, mask, addresses, values)
 
 
