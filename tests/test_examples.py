@@ -17,6 +17,7 @@ EXAMPLES = {
     "low_pass.py": "   440 Hz: 0.400 -> 0.399\n  8000 Hz: 0.400 -> 0.000\n",
     "array_from_disk.py": "33.6 MB in 16384 blocks, right: True",
     "check_smooth.py": "smooth, 8 blocks: 97.6% right\n",
+    "raw_kernel.py": "saxpy right: True\nsum: 49995000\n",
     "profile_matmul.py": "global_load_requests          131,072 ->    8,192\n",
 }
 
@@ -33,6 +34,12 @@ def run(*command: str) -> str:
 def test_example_prints_what_it_promises(name: str) -> None:
     output = run(sys.executable, str(ROOT / "examples" / name))
     assert output.startswith(EXAMPLES[name])
+
+
+def test_a_program_for_cuda_core_runs_unmodified() -> None:
+    pytest.importorskip("cuda.core")
+    output = run(sys.executable, "-m", "warpglass", "run", "examples/cuda_core/saxpy.py")
+    assert output == "NVIDIA H100 80GB HBM3: True\n"
 
 
 def test_matrix_product_saves_what_its_tiles_say() -> None:

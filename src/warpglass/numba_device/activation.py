@@ -10,8 +10,9 @@ from .. import devices
 from ..errors import ArgumentError
 from . import device_calls, launch_calls, memory_calls, module_calls, pool_calls, stream_calls
 from .calls import CALLS, Address, Int, Refusal, Result, Size, call_anywhere, put, put_int, text_at
+from .compiler import Nvrtc
 from .device import VirtualDevice
-from .linker import NvJitLink, find_nvjitlink
+from .linker import NvJitLink, find_library
 from .shared_library import SharedLibrary, Unavailable
 
 FILES = (device_calls, launch_calls, memory_calls, module_calls, pool_calls, stream_calls)  # fill CALLS
@@ -40,11 +41,11 @@ def activate(model: str = "h100") -> VirtualDevice:
     atexit.register(library.close)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=device.after_fork)
-    path = find_nvjitlink()
-    if path is not None:
-        linker = NvJitLink(path)
-        _state["linker"] = linker
-        atexit.register(linker.library.close)
+    for name, stand_in in (("nvJitLink", NvJitLink), ("nvrtc", Nvrtc)):
+        path = find_library(name)
+        if path is not None:
+            _state[name] = before = stand_in(path)
+            atexit.register(before.library.close)
     return device
 
 

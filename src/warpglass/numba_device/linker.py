@@ -86,7 +86,7 @@ class NvJitLink:
             *((f"nvJitLinkGet{what}", self._forward(f"nvJitLinkGet{what}"), (_H, _P)) for what in _FORWARDED),
         )
         functions: dict[str, Any] = {
-            name: ctypes.CFUNCTYPE(ctypes.c_int, *kinds)(_guarded(name, function))
+            name: ctypes.CFUNCTYPE(ctypes.c_int, *kinds)(guarded(name, function, _INTERNAL))
             for name, function, kinds in rows
         }
         functions["nvJitLinkVersion"] = self._real["nvJitLinkVersion"]
@@ -202,8 +202,8 @@ class NvJitLink:
 _FORWARDED = ("LinkedPtxSize", "LinkedPtx", "ErrorLogSize", "ErrorLog", "InfoLogSize", "InfoLog")
 
 
-def _guarded(name: str, function: Callable[..., int]) -> Callable[..., int]:
-    """The function for C: no exception leaves it."""
+def guarded(name: str, function: Callable[..., int], failed: int) -> Callable[..., int]:
+    """The function for C: no exception leaves it, it returns `failed` instead."""
 
     def called(*arguments: int) -> int:
         try:
@@ -211,7 +211,7 @@ def _guarded(name: str, function: Callable[..., int]) -> Callable[..., int]:
         except Exception:
             sys.stderr.write(f"warpglass: {name} failed, which is a defect of warpglass:\n")
             traceback.print_exc()
-            return _INTERNAL
+            return failed
 
     return called
 
@@ -245,10 +245,10 @@ def _target(options: Sequence[bytes]) -> str:
     return "sm_90"
 
 
-def find_nvjitlink() -> Path | None:
-    """NVIDIA's linker, from its wheel; None if that is not installed."""
+def find_library(name: str) -> Path | None:
+    """A library of NVIDIA's, from its wheel; None if that is not installed."""
     spec = importlib.util.find_spec("nvidia")
     for root in spec.submodule_search_locations or () if spec else ():
-        for path in sorted(Path(root).glob("cu[0-9]*/lib/libnvJitLink.so.*"), reverse=True):
+        for path in sorted(Path(root).glob(f"cu[0-9]*/lib/lib{name}.so.*"), reverse=True):
             return path
     return None

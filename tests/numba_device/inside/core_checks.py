@@ -6,6 +6,7 @@ import importlib
 from typing import Any
 
 import numpy as np
+import pytest
 
 core: Any = importlib.import_module("cuda.core")
 driver: Any = importlib.import_module("cuda.bindings.driver")
@@ -20,13 +21,14 @@ __global__ void scale(T* data, T factor, size_t count)
 """
 
 
-def test_a_program_is_compiled_and_launched() -> None:
+@pytest.mark.parametrize("form", ["ptx", "cubin"])
+def test_a_program_is_compiled_and_launched(form: str) -> None:
     device = core.Device()
     device.set_current()
     assert device.name.startswith("NVIDIA H100")
     stream = device.create_stream()
     program = core.Program(SOURCE, "c++", core.ProgramOptions(std="c++17", arch=f"sm_{device.arch}"))
-    kernel = program.compile("ptx", name_expressions=("scale<float>",)).get_kernel("scale<float>")
+    kernel = program.compile(form, name_expressions=("scale<float>",)).get_kernel("scale<float>")
     buffer = device.allocate(4000, stream=stream)
     data = np.arange(1000, dtype=np.float32)
     driver.cuMemcpyHtoD(int(buffer.handle), data.ctypes.data, data.nbytes)
