@@ -1,7 +1,7 @@
 """The processor that kernels are compiled for: this host, or less of it.
 
-`WARPGLASS_CPU` names one of the levels of x86-64, for code that is the same on all machines of a cluster, say,
-or to see what an older processor would do; features can be left out of it or of "host": "x86-64-v3,-fma". It is
+`WARPGLASS_CPU` names one of the levels of x86-64, for code that is the same on all machines of a cluster or
+to see what an older processor would do. Features can be left out of it, or of "host": "x86-64-v3,-fma". It is
 read once.
 """
 
