@@ -80,6 +80,8 @@ class Access:
         self.rows: set[tuple[str, str, bool, bool]] = set()
         self.reaches: set[tuple[str, bool]] = set()
         self.atomics: dict[str, Atomic] = {}
+        self.streams: frozenset[int] = frozenset()  # steps whose stores may go past the caches
+        self.streams_any = False  # whether some do
         self.step = 0
         self.fault_label = "fault"
         # Steps whose accesses are known to lie within a range; or, where they may not (hulls.py), sites of

@@ -13,7 +13,7 @@ from ..isa.lanes import Update
 from ..isa.types import BITS
 from .access import Atomic
 from .builder import Builder
-from .context import READ, SLOT, WRITE
+from .context import READ, SITE_WORDS, SLOT, WRITE
 from .kinds import KindLanes
 from .local import LocalMemory
 from .runtime import FAULT
@@ -28,7 +28,7 @@ define internal i1 @{name}(
 entry:
   %sites.p = getelementptr i64, ptr %context, i64 {sites}
   %sites = load ptr, ptr %sites.p
-  %site.p = getelementptr [3 x i64], ptr %sites, i64 %site
+  %site.p = getelementptr [{site_words} x i64], ptr %sites, i64 %site
   %limit.p = getelementptr i64, ptr %site.p, i64 1
   %delta.p = getelementptr i64, ptr %site.p, i64 2
   %none = icmp eq i32 %mask, 0
@@ -97,6 +97,7 @@ def atomic_helper(atomic: Atomic, declarations: set[str]) -> str:
         need=READ | WRITE,
         act="\n".join(builder.lines),
         sites=SLOT["sites"],
+        site_words=SITE_WORDS,
         fault=FAULT,
     )
 

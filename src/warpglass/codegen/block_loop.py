@@ -180,6 +180,7 @@ stopped:
 retired:
   ret i64 {RETIRED}
 finished:
+  fence seq_cst  ; what went past the caches is written before anyone hears that all is done
   ret i64 {OK}
 }}
 """

@@ -27,7 +27,7 @@ WORDS = (
     "counters",  # pointer to the probes' i64 counters
     "ranges",  # pointer to the range table: base, size, delta, permissions per entry
     "range_count",
-    "sites",  # pointer to the last-hit ranges: low, limit, delta per access site
+    "sites",  # pointer to the last-hit ranges, SITE_WORDS per access site
     "system",  # the engine's function that serves calls of the CUDA runtime
     "stop",  # pointer to an i32 that becomes non-zero when the launch must end
     "alone",  # 1: the launch runs on one thread
@@ -49,14 +49,15 @@ WORDS = (
     "warp_order_count",
     "rounds",  # how many have begun
     "turn",  # pointer to the i64 place of the block whose turn it is
+    "stream_bytes",  # of an array from which on what is stored is not kept in caches
     "give_way",  # the host's function that offers the processor to other threads
 )
 SLOT = {name: position for position, name in enumerate(WORDS)}
 
 # Entries of the range table: four 64-bit words.
 RANGE_WORDS = 4
-# Entries of the site table: three 64-bit words.
-SITE_WORDS = 3
+# Entries of the site table: low, limit, delta, and whether stores go past the caches (streams.py).
+SITE_WORDS = 4
 # Entries of the barrier table, in i32: threads arrived, generation, threads expected (0: all), predicates
 # that held, threads that voted; then the last two of the two latest generations, by parity.
 BARRIERS, BARRIER_WORDS = 16, 9

@@ -23,6 +23,7 @@ from .registers import Kind, Registers
 from .runtime import DECLARATIONS, helpers
 from .shape import Promises, Shape
 from .steps import Steps, Symbols
+from .streams import stream_helper
 from .turns import turn_helper
 from .vector import VectorLanes
 from .warp import WarpFunction
@@ -100,6 +101,7 @@ def _assemble(
     for probe in probes:
         probe.prepare(program, words)
     builder = lanes.builder
+    lanes.access.streams = program.streams
     registers = Registers(builder, program.registers, kinds)
     warp = WarpFunction(program, pending, full, Steps(lanes, registers, symbols), probes, stretches)
     body = warp.emit()
@@ -126,8 +128,11 @@ def _assemble(
     if turns:
         outlined += turn_helper()
     outlined += "".join(probe.helpers(builder.declarations) for probe in probes)
+    streams = lanes.access.streams_any
+    if streams:
+        outlined += stream_helper([not site.write for site in lanes.access.sites])
     parts = (
-        helpers(program.local.size if program.strays else 0),
+        helpers(program.local.size if program.strays else 0, streams=streams),
         outlined,
         body,
         _METADATA,
@@ -150,4 +155,5 @@ _METADATA = """
 !0 = !{}
 !1 = !{!"branch_weights", i32 1, i32 100000}
 !2 = !{!"branch_weights", i32 100000, i32 1}
+!3 = !{i32 1}
 """

@@ -15,6 +15,7 @@ from .clusters import find_clusters, load_clusters, store_clusters
 from .context import SHARED_WINDOW
 from .hulls import Hull
 from .reach import reach_name
+from .streams import fills_lines, store_stream
 from .values import Offsets, Value
 
 # The widest access, in elements, that a static pattern is served with.
@@ -209,12 +210,13 @@ class Patterns(Access):
         outside, bounds = self._check_interval(site, low, max(places) + 1)
         self.store_either(
             self._or_guarded(outside, address),
-            lambda: self._store_pattern(low, places, bounds, address, type_, values, mask),
+            lambda: self._store_pattern(site, low, places, bounds, address, type_, values, mask),
             lambda: self._store_apart(site, address, type_, values, mask),
         )
 
     def _store_pattern(
         self,
+        site: int,
         low: str,
         places: Offsets,
         bounds: Bounds,
@@ -227,7 +229,7 @@ class Patterns(Access):
         count = len(values)
         span = (max(places) + 1) * count
         if count == 1 and places == tuple(range(32)):
-            self._masked_store(type_, values[0], self._host(low, bounds), mask)
+            self._store_run(site, type_, values[0], self._host(low, bounds), mask)
             return
         clusters = find_clusters(places) if count == 1 and len(set(places)) == 32 and span > _SPAN else None
         if clusters is not None:
@@ -240,6 +242,9 @@ class Patterns(Access):
         lane_of = {place: lane for lane, place in enumerate(places)}
         owners = [lane_of.get(k // count) for k in range(wide)]
         spread = self._spread(type_, values, owners)
+        if places == tuple(range(32)):
+            self._store_run(site, type_, spread, self._host(low, bounds), mask, wide)
+            return
         picks = ", ".join(f"i32 {32 if lane is None else lane}" for lane in owners)
         lanes = b.value(
             f"shufflevector <32 x i1> {b.mask_vector(mask)}, <32 x i1> zeroinitializer, "
@@ -276,11 +281,34 @@ class Patterns(Access):
             f"shufflevector {whole} {value}, {whole} poison, <{len(picks)} x i32> <{chosen}>"
         )
 
-    def _masked_store(self, type_: str, value: str, host: str, mask: str) -> None:
+    def _store_run(self, site: int, type_: str, value: str, host: str, mask: str, width: int = 32) -> None:
+        """Elements side by side, as many of each lane: mostly all lanes have come."""
+        b = self.builder
         if mask == "-1":
-            self.builder.store(vector(type_), value, host, ", align 1")
+            self._store_whole(site, type_, value, host, width)
+            return
+        full, part, done = b.label("full"), b.label("part"), b.label("stored")
+        b.branch(b.value(f"icmp ne i32 {mask}, -1"), part, full, unlikely=True)
+        b.place(full)
+        self._store_whole(site, type_, value, host, width)
+        b.jump(done)
+        b.place(part)
+        lanes = b.mask_vector(mask)
+        if width > 32:
+            owners = ", ".join(f"i32 {place * 32 // width}" for place in range(width))
+            lanes = b.value(f"shufflevector <32 x i1> {lanes}, <32 x i1> poison, <{width} x i32> <{owners}>")
+        self._store_masked(type_, value, host, lanes, width)
+        b.jump(done)
+        b.place(done)
+
+    def _store_whole(self, site: int, type_: str, value: str, host: str, width: int) -> None:
+        """Elements side by side of all lanes."""
+        shared = self.sites[site].space == "shared"
+        if self.step in self.streams and not shared and fills_lines(type_, width):
+            self.streams_any = True
+            store_stream(self.builder, site, type_, value, host, width)
         else:
-            self._store_masked(type_, value, host, self.builder.mask_vector(mask), 32)
+            self.builder.store(vector(type_, width), value, host, ", align 1")
 
     def _store_masked(self, type_: str, value: str, host: str, lanes: str, width: int) -> None:
         args = [(vector(type_, width), value), ("ptr", f"align 1 {host}"), (f"<{width} x i1>", lanes)]
@@ -334,7 +362,7 @@ class Patterns(Access):
         outside, bounds = self._check_interval(site, first, 32)
         b.branch(outside, slow, straight, unlikely=True)
         b.place(straight)
-        self._masked_store(type_, values[0], self._host(first, bounds), mask)
+        self._store_run(site, type_, values[0], self._host(first, bounds), mask)
         b.jump(join)
         b.place(mixed)
         bad, bounds = self._check_vector(site, address, mask)

@@ -9,7 +9,8 @@ They return true, with the fault words of the context filled in, if a lane may n
 
 from __future__ import annotations
 
-from .context import GENERIC_ONLY, LOCAL_WINDOW, READ, SLOT, WRITE
+from .context import GENERIC_ONLY, LOCAL_WINDOW, READ, SITE_WORDS, SLOT, WRITE
+from .streams import REMEMBER
 
 _FIND = f"""
 define internal ptr @wg_find_range(
@@ -148,7 +149,7 @@ leave:
 remember:
   %sites.p = getelementptr i64, ptr %context, i64 {sites}
   %sites = load ptr, ptr %sites.p
-  %site.p = getelementptr [3 x i64], ptr %sites, i64 %site
+  %site.p = getelementptr [{site_words} x i64], ptr %sites, i64 %site
   %low = load i64, ptr %range
   store i64 %low, ptr %site.p
   %bytes.p = getelementptr i64, ptr %range, i64 1
@@ -161,6 +162,7 @@ remember:
   %distance = load i64, ptr %distance.p
   %remembered.p = getelementptr i64, ptr %site.p, i64 2
   store i64 %distance, ptr %remembered.p
+{further}
   br label %done
 done:
   ret i1 false
@@ -193,10 +195,15 @@ fault:
 """
 
 
-def helpers(local: int) -> str:
-    """The helpers' definitions; `local` are the bytes of local memory that generic pointers may reach."""
+def helpers(local: int, *, streams: bool) -> str:
+    """The helpers' definitions.
+
+    `local` are the bytes of local memory that generic pointers may reach; `streams` says whether stores may go
+    past the caches.
+    """
     names = ("sites", "warp_local")
     words = {name: SLOT[name] for name in names} | {"local": local, "window": LOCAL_WINDOW, "fault": FAULT}
+    words["site_words"] = SITE_WORDS
     inward = {"target": "%lane.p", "source": "%host.p", "piece_target": "%piece.p", "piece_source": "%word.p"}
     outward = {
         "target": "%host.p",
@@ -204,8 +211,8 @@ def helpers(local: int) -> str:
         "piece_target": "%word.p",
         "piece_source": "%piece.p",
     }
-    load = _SERVE.format(verb="load", need=READ, **inward, **words)
-    store = _SERVE.format(verb="store", need=WRITE, **outward, **words)
+    load = _SERVE.format(verb="load", need=READ, further="", **inward, **words)
+    store = _SERVE.format(verb="store", need=WRITE, further=REMEMBER if streams else "", **outward, **words)
     return _FIND + load + store + _SYSTEM
 
 

@@ -65,10 +65,14 @@ class Steps:
 
     def guard(self, guard: tree.Guard) -> Value:
         """The predicate under which an instruction runs: certainly uniform, or a vector."""
+        value = self.predicate(guard)
+        return value if value.uniform else self.lanes.as_vector(value)
+
+    def predicate(self, guard: tree.Guard) -> Value:
+        """The predicate under which an instruction runs, in the form that it has."""
         value = self.registers.read(guard.register)
         value = self.lanes.constant("i1", value.constant) if value.constant is not None else value
-        value = self.lanes.not_(value) if guard.negated else value
-        return value if value.uniform else self.lanes.as_vector(value)
+        return self.lanes.not_(value) if guard.negated else value
 
     def _under(self, mask: str, condition: Value | None) -> str:
         if condition is None:

@@ -257,10 +257,17 @@ class WarpFunction:
         b = self.builder
         guard = end.step.instruction.guard
         assert guard is not None, "a branch terminator is guarded"
-        condition = self.steps.guard(guard)
+        condition = self.steps.predicate(guard)
         if condition.uniform:
             self._uniform_branch(index, end, mask, condition)
             return
+        if condition.ok is not None and not self.probes:  # mostly all lanes go one way
+            together, apart = b.label("together"), b.label("apart")
+            b.branch(b.value(f"xor i1 {condition.ok}, true"), apart, together, unlikely=True)
+            b.place(together)
+            self._uniform_branch(index, end, mask, condition)
+            b.place(apart)
+        condition = self.steps.lanes.as_vector(condition)
         bits = b.mask_bits(condition.ir)
         taken = b.value(f"and i32 {bits}, {mask}")
         other = b.value(f"xor i32 {taken}, {mask}")

@@ -8,6 +8,7 @@ engine's lock is held from filling to the last worker's end.
 from __future__ import annotations
 
 import ctypes
+import os
 import struct
 import sys
 from collections.abc import Sequence
@@ -128,6 +129,7 @@ class Worker:
             threads=threads.ctypes.data,
             turn=control.turn,
             give_way=_give_way(),
+            stream_bytes=_last_cache() // 2,
             system=ctypes.cast(self._entry, ctypes.c_void_p).value or 0,
             fault_site=NOWHERE,
             warp_orders=self._by_number.ctypes.data,
@@ -257,6 +259,14 @@ class Worker:
         words[_BLOCKS], words[_CHUNK] = blocks, chunk
         words[_SHARED_SIZE], words[_RANGE_COUNT] = shared_size, count // RANGE_WORDS
         _CONTEXT.pack_into(self._context_bytes, 0, *words)
+
+
+@lru_cache(maxsize=1)
+def _last_cache() -> int:
+    """Bytes of the processor's last cache, or what is usual if it is not said."""
+    names = getattr(os, "sysconf_names", {})
+    said = [os.sysconf(name) for name in ("SC_LEVEL3_CACHE_SIZE", "SC_LEVEL2_CACHE_SIZE") if name in names]
+    return max([size for size in said if size > 0], default=32 << 20)
 
 
 @lru_cache(maxsize=1)
