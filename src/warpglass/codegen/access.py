@@ -66,16 +66,16 @@ class Atomic:
 class Access:
     """Emits the accesses of one warp function.
 
-    `sites` lists them in order; `gathers`, `picks`, `scatters` (types), `reaches` (type, whether it writes),
-    `rows` (atomic operation, type, whether on memory of the block's own, whether all lanes have one operand)
-    and `atomics` (by name) are the outlined functions that are called.
+    `sites` lists them in order; `gathers`, `fetches`, `scatters` (types), `reaches` (type, whether it
+    writes), `rows` (atomic operation, type, whether on memory of the block's own, whether all lanes have one
+    operand) and `atomics` (by name) are the outlined functions that are called.
     """
 
     def __init__(self, builder: Builder):
         self.builder = builder
         self.sites: list[Site] = []
         self.gathers: set[str] = set()
-        self.picks: set[str] = set()
+        self.fetches: set[str] = set()
         self.scatters: set[str] = set()
         self.rows: set[tuple[str, str, bool, bool]] = set()
         self.reaches: set[tuple[str, bool]] = set()
@@ -199,8 +199,7 @@ class Access:
 
     def gather_one(self, pointers: str, type_: str, mask: str) -> str:
         """A load through 32 host pointers; inactive lanes get zero."""
-        if BITS[type_] < 32:
-            self.picks.add(type_)
+        self.fetches.add(type_)
         return gather_through(self.builder, pointers, type_, mask)
 
     def scatter(self, address: str, delta: str, type_: str, values: list[str], mask: str) -> None:

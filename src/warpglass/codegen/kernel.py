@@ -18,7 +18,7 @@ from .local import LocalMemory
 from .nans import LazyNanLanes
 from .outlines import outline_helper
 from .probes import Probe, Words
-from .reach import gather_helper, pick_helper, reach_helper, scatter_helper
+from .reach import fetch_helper, gather_helper, reach_helper, scatter_helper
 from .registers import Kind, Registers
 from .runtime import DECLARATIONS, helpers
 from .shape import Promises, Shape
@@ -116,7 +116,7 @@ def _assemble(
     )
     outlined = "".join(gather_helper(type_, builder.declarations) for type_ in sorted(lanes.access.gathers))
     outlined += "".join(reach_helper(*one, builder.declarations) for one in sorted(lanes.access.reaches))
-    outlined += "".join(pick_helper(type_, builder.declarations) for type_ in sorted(lanes.access.picks))
+    outlined += "".join(fetch_helper(type_, builder.declarations) for type_ in sorted(lanes.access.fetches))
     outlined += "".join(
         scatter_helper(type_, builder.declarations) for type_ in sorted(lanes.access.scatters)
     )

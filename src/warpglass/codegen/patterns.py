@@ -12,7 +12,7 @@ from ..isa.types import BITS
 from .access import Access, Bounds
 from .builder import constant_vector, suffix, vector
 from .clusters import find_clusters, load_clusters, store_clusters
-from .context import SHARED_WINDOW
+from .context import SHARED_WINDOW, SITE_WORDS
 from .hulls import Hull
 from .reach import reach_name
 from .streams import fills_lines, store_stream
@@ -39,9 +39,12 @@ class Patterns(Access):
         if size > 1:
             shift = str(size.bit_length() - 1)
             last = b.call("i64", "llvm.fshr.i64", [("i64", distance), ("i64", distance), ("i64", shift)])
-        if span > 1:  # saturating: a misaligned address just below the range must not wrap around into it
+        limit = bounds.limit
+        if span == 32 and self.sites[site].space != "shared":  # one of the site's words
+            limit = b.load("i64", b.offset("%sites", (site * SITE_WORDS + 4) * 8))
+        elif span > 1:  # saturating: a misaligned address just below the range must not wrap around into it
             last = b.call("i64", "llvm.uadd.sat.i64", [("i64", last), ("i64", str(span - 1))])
-        return b.value(f"icmp uge i64 {last}, {bounds.limit}"), bounds
+        return b.value(f"icmp uge i64 {last}, {limit}"), bounds
 
     def check_hull(self, hull: Hull, base: Value) -> tuple[str, int, Bounds]:
         """An i1 that holds if a hull is not within its leader's range; the leader's site, and the range."""
@@ -139,8 +142,7 @@ class Patterns(Access):
         where = self._splat_address(address)
         if (address.ok is None and self.step not in self.apart) or count > 1:
             return self.load_slowly(site, where, type_, count, mask)
-        if BITS[type_] < 32:
-            self.picks.add(type_)
+        self.fetches.add(type_)
         label = self._reach(site, type_, where, "zeroinitializer", mask)
         return [self.builder.load(vector(type_), "%lane_buffer", ", align 64")], label
 

@@ -29,22 +29,49 @@ def outside_range(b: Builder, address: str, low: str, limit: str, size: int, mas
 
 def gather_through(b: Builder, pointers: str, type_: str, mask: str) -> str:
     """A load through 32 checked host pointers; inactive lanes get zero."""
-    if BITS[type_] < 32:
-        return b.call(vector(type_), f"wg_pick_{type_}", [("<32 x ptr>", pointers), ("i32", mask)])
-    args = [
-        ("<32 x ptr>", f"align {BITS[type_] // 8} {pointers}"),
-        ("<32 x i1>", b.mask_vector(mask)),
-        (vector(type_), "zeroinitializer"),
-    ]
-    return b.call(vector(type_), f"llvm.masked.gather.{suffix(type_)}.v32p0", args)
+    return b.call(vector(type_), f"wg_fetch_{type_}", [("<32 x ptr>", pointers), ("i32", mask)])
 
 
-def pick_helper(type_: str, declarations: set[str]) -> str:
-    """`@wg_pick_T`: loads of a narrow type from checked host addresses; inactive lanes get zero.
+def fetch_helper(type_: str, declarations: set[str]) -> str:
+    """`@wg_fetch_T`: loads from checked host addresses; inactive lanes get zero.
 
-    Hosts can gather words: each byte is taken from the aligned word in which it lies.
+    If all lanes load, each has a load of its own: a gather is dozens of a processor's operations, so fewer
+    loads would be under way at once. The addresses go through memory, as LLVM would take them out of the
+    vectors one by one.
     """
     b = Builder(declarations)
+    whole = vector(type_)
+    b.store("volatile <32 x ptr>", "%at", "%apart", ", align 64")
+    places = [b.offset("%apart", 8 * lane) for lane in range(32)]
+    loads = [b.load(type_, b.load("volatile ptr", place), f", align {BITS[type_] // 8}") for place in places]
+    found = "poison"
+    for lane, one in enumerate(loads):
+        found = b.value(f"insertelement {whole} {found}, {type_} {one}, i32 {lane}")
+    b.emit(f"ret {whole} {found}")
+    b.place("some")
+    some = _gather(b, type_) if BITS[type_] >= 32 else _pick(b, type_)
+    body = "\n".join(b.lines)
+    return f"""
+define internal {whole} @wg_fetch_{type_}(<32 x ptr> %at, i32 %mask) noinline #0 {{
+  %apart = alloca [32 x ptr], align 64
+  %all = icmp eq i32 %mask, -1
+  br i1 %all, label %every, label %some
+every:
+{body}
+  ret {whole} {some}
+}}
+"""
+
+
+def _gather(b: Builder, type_: str) -> str:
+    whole = vector(type_)
+    at = f"align {BITS[type_] // 8} %at"
+    args = [("<32 x ptr>", at), ("<32 x i1>", b.mask_vector("%mask")), (whole, "zeroinitializer")]
+    return b.call(whole, f"llvm.masked.gather.{suffix(type_)}.v32p0", args)
+
+
+def _pick(b: Builder, type_: str) -> str:
+    """Narrow elements: hosts can gather words, and each byte is taken from the aligned word it lies in."""
     whole, wide = vector(type_), "<32 x i32>"
     lanes = b.mask_vector("%mask")
     host = b.value("ptrtoint <32 x ptr> %at to <32 x i64>")
@@ -60,14 +87,7 @@ def pick_helper(type_: str, declarations: set[str]) -> str:
         alone = b.value(f"and {wide} {moved}, splat (i32 255)")
         found = b.value(f"or {wide} {found}, {b.value(f'shl {wide} {alone}, splat (i32 {8 * byte})')}")
     pattern = b.value(f"trunc {wide} {found} to <32 x i{BITS[type_]}>")
-    result = pattern if type_[0] == "i" else b.value(f"bitcast <32 x i{BITS[type_]}> {pattern} to {whole}")
-    body = "\n".join(b.lines)
-    return f"""
-define internal {whole} @wg_pick_{type_}(<32 x ptr> %at, i32 %mask) noinline #0 {{
-{body}
-  ret {whole} {result}
-}}
-"""
+    return pattern if type_[0] == "i" else b.value(f"bitcast <32 x i{BITS[type_]}> {pattern} to {whole}")
 
 
 def scatter_helper(type_: str, declarations: set[str]) -> str:

@@ -158,6 +158,9 @@ remember:
   %limit = lshr i64 %bytes, %log
   %limit.p = getelementptr i64, ptr %site.p, i64 1
   store i64 %limit, ptr %limit.p
+  %limit.run = call i64 @llvm.usub.sat.i64(i64 %limit, i64 31)
+  %limit.run.p = getelementptr i64, ptr %site.p, i64 4
+  store i64 %limit.run, ptr %limit.run.p
   %distance.p = getelementptr i64, ptr %range, i64 2
   %distance = load i64, ptr %distance.p
   %remembered.p = getelementptr i64, ptr %site.p, i64 2
@@ -198,8 +201,8 @@ fault:
 def helpers(local: int, *, streams: bool) -> str:
     """The helpers' definitions.
 
-    `local` are the bytes of local memory that generic pointers may reach; `streams` says whether stores may go
-    past the caches.
+    `local` are the bytes of local memory that generic pointers may reach; `streams` says whether stores may
+    go past the caches.
     """
     names = ("sites", "warp_local")
     words = {name: SLOT[name] for name in names} | {"local": local, "window": LOCAL_WINDOW, "fault": FAULT}
@@ -223,5 +226,6 @@ DECLARATIONS = frozenset(
         "declare i64 @llvm.cttz.i64(i64, i1)",
         "declare i64 @llvm.smin.i64(i64, i64)",
         "declare i64 @llvm.umin.i64(i64, i64)",
+        "declare i64 @llvm.usub.sat.i64(i64, i64)",
     }
 )

@@ -1,7 +1,8 @@
 """Steps that a thread executes at most once, in kernels whose threads do not look at each other's results.
 
-What such a step stores to a large array is not needed soon, so it may go past the caches (codegen/streams.py).
-Processors keep no order among such stores: kernels with accesses or fences that order others have none.
+What such a step stores to a large array is not needed soon, so it may go past the caches
+(codegen/streams.py). Processors keep no order among such stores: kernels with accesses or fences that order
+others have none.
 """
 
 from __future__ import annotations
