@@ -61,7 +61,7 @@ def test_check_is_as_shown() -> None:
 
 
 def profile_shown() -> re.Match[str]:
-    shown = re.search(r"    \$ warpglass (profile (?:.*\\\n)?.*)\n((?:(?:    .*)?\n)*)(?=## )", README)
+    shown = re.search(r"    \$ warpglass (profile (?:.*\\\n)?.*)\n((?:(?:    .*)?\n)*?)(?=\S)", README)
     assert shown is not None
     return shown
 
