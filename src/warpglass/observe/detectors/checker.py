@@ -71,7 +71,14 @@ class Checker:
             for array in begun.scene.bound.arrays
             if self._purposes.get(array.position) == INPUT
         }
-        self._memory = Memory(begun, granules(begun), sorted(marked), probe.copies, follows=probe.follows)
+        self._memory = Memory(
+            begun,
+            granules(begun),
+            sorted(marked),
+            probe.copies,
+            follows=probe.follows,
+            journals=probe.journals,
+        )
         set_only_read(begun, self._memory, probe, read)
         places = native.addresses()
         if probe.communicates:

@@ -14,7 +14,7 @@ from ...codegen import Emission, Probe, Words
 from ...codegen.access import Site
 from ...codegen.builder import constant_vector
 from ...codegen.context import BARRIER_WORDS, SLOT, START
-from ...codegen.values import Value
+from ...codegen.values import Offsets, Value
 from ...isa.async_copy import copy
 from ...isa.mbarrier import arrive_after_copies
 from ...isa.ordering import Ordering, ordering_of
@@ -28,6 +28,9 @@ from .carried import Carried
 from .copies import EVERY_GROUP
 from .fast import DECLARATIONS, Seen, Test
 from .fast_any import any_test
+from .fast_apart import apart
+from .fast_journal import DECLARATIONS as ENTERING_DECLARATIONS
+from .fast_journal import Entering, function, name_of, table
 from .fast_mixed import put_stamp
 from .fast_run import run_test
 from .uses import compared_loads, deciding_updates, uses_of_loads
@@ -70,8 +73,12 @@ class DetectorProbe(Probe):
         self._gates = {_lines_of(step): step for step in reversed(barriers)}  # the first step of each barrier
         self.copies: set[int] = set()  # places of asynchronous copies
         self._copying = any(step.match.row.meaning is copy for step in self.steps.values())
+        # Whether shared memory has a journal: all barriers are the whole block's, copies are done at once.
+        self.journals = self._uncounted and not self._copying
         self._tests: set[Test] = set()
         self.met_regions: list[int] = []  # words, by test: the row of the region that it met last
+        self._entering: set[Entering] = set()
+        self._patterns: dict[Offsets, int] = {}
         self._met: dict[int, str] = {}  # step -> where its member masks are
         # Whether anything but barriers orders threads: then host code follows who knows of whom.
         self.communicates = any(one.fence or (one.orders and one.strong) for one in self._fencing())
@@ -174,13 +181,30 @@ class DetectorProbe(Probe):
         local = site.space == "local" or self.program.local.size > 0
         if not self.follows and (site.space == "shared" or not local):
             return
+        found = self.carried.stored(at, self.steps[site.step], element) if site.write else None
+        passed = self._pass_defined(at, found) if self.journals and site.space == "shared" else None
         given = str(info), self._wide(at, at.mask), self._warp(at), self._keep_addresses(at, address)
         if site.space != "shared" and local:
             self._call(at, "access_local", *given)
         if self.follows:
-            found = self.carried.stored(at, self.steps[site.step], element) if site.write else None
             kept = "0" if found is None else self._keep(at, self._values, found)
             self._call(at, "follow", *given, kept)
+        if passed is not None:
+            at.builder.jump(passed)
+            at.builder.place(passed)
+
+    def _pass_defined(self, at: Emission, found: str | None) -> str:
+        """Pass over what follows while no undefined byte was copied to shared memory; the label behind it."""
+        b = at.builder
+        passed, follow = b.label("passed"), b.label("follow")
+        state = b.value(f"inttoptr i64 {b.load('i64', self.place(at, self.state))} to ptr")
+        some = b.load("i64", b.offset(state, 8 * layout.FOLLOWING))
+        if found is not None:
+            undefined = b.mask_bits(b.value(f"icmp ne <32 x i64> {found}, zeroinitializer"))
+            some = b.value(f"or i64 {some}, {self._wide(at, b.value(f'and i32 {undefined}, {at.mask}'))}")
+        b.branch(b.value(f"icmp ne i64 {some}, 0"), follow, passed, unlikely=True)
+        b.place(follow)
+        return passed
 
     def fence(self, at: Emission, step: Step) -> None:
         if step.control == "copy-commit":
@@ -253,6 +277,30 @@ class DetectorProbe(Probe):
         }
         for word, value in news.items():
             b.store("i64", value, of_warp(word))
+        if self.journals:
+            self._open_interval(at, state, now)
+
+    def _open_interval(self, at: Emission, state: str, now: str) -> None:
+        """The first warp that goes on behind a barrier empties the journal."""
+        b = at.builder
+        first, stamped, empty, on = (b.label(one) for one in ("first", "stamped", "empty", "opened"))
+        before = b.load("i64", b.offset(state, 8 * layout.JOURNAL_TIME))
+        b.branch(b.value(f"icmp eq i64 {before}, {now}"), on, first)
+        b.place(first)
+        limit = b.load("i64", b.offset(state, 8 * layout.JOURNAL_LIMIT))
+        size = b.load("i64", b.offset(state, 8 * layout.JOURNAL_SIZE))
+        b.branch(b.value(f"icmp eq i64 {limit}, {size}"), empty, stamped)
+        b.place(stamped)
+        self._call(at, "reopen", now)
+        b.jump(on)
+        b.place(empty)
+        b.store("i64", now, b.offset(state, 8 * layout.JOURNAL_TIME))
+        for one in (layout.READ_LIST, layout.WRITE_LIST):
+            b.store("i64", "0", b.offset(state, 8 * (one + layout.LIST_COUNT)))
+            b.store("i64", str(layout.NOWHERE), b.offset(state, 8 * (one + layout.LIST_LOW)))
+            b.store("i64", "0", b.offset(state, 8 * (one + layout.LIST_HIGH)))
+        b.jump(on)
+        b.place(on)
 
     def arrive(self, at: Emission, barrier: str, count: str | None, *, wait: bool) -> None:
         b = at.builder
@@ -304,10 +352,9 @@ class DetectorProbe(Probe):
         b = at.builder
         low_bits = info >> layout.PLACE_FIELD & layout.PLACES - 1
         strong = info >> layout.STRENGTH_FIELD & 3
-        lanes = at.lanes.as_vector(address).ir
         # With asynchronous copies every stamp is looked at: some are of writes that are not there yet.
         if strong or (self._copying and site.space != "global"):
-            kept = self._keep(at, self._addresses, lanes)
+            kept = self._keep(at, self._addresses, at.lanes.as_vector(address).ir)
             self._call(at, "access", str(info), self._wide(at, at.mask), self._warp(at), kept, values)
             return
         mask = at.mask
@@ -317,9 +364,8 @@ class DetectorProbe(Probe):
         met = self._words.take(1)
         self.met_regions.append(met)
 
-        def test(where: str, *, run: bool) -> None:
-            function = Test(run, site.write, site.size, site.space == "shared")
-            self._tests.add(function)
+        def test(where: str, pattern: Offsets | None) -> None:
+            function = self._tester(site, pattern)
             args = [
                 ("ptr", "%counters"),
                 ("ptr", self.place(at, met)),
@@ -327,25 +373,47 @@ class DetectorProbe(Probe):
                 ("i64", str(low_bits << layout.PLACE_SHIFT)),
                 ("i32", mask),
                 ("i32", "%warp"),
-                (function.address, where),
+                ("<32 x i64>" if pattern is None else "i64", where),
                 ("i64", values),
             ]
-            b.call("void", function.name, args)
+            b.call("void", function, args)
 
-        if address.offsets != tuple(site.size * lane for lane in range(32)):
-            test(lanes, run=False)
+        pattern = self._pattern(site, address)
+        if pattern is None:
+            test(at.lanes.as_vector(address).ir, None)
         elif address.ok is None:
-            test(address.ir, run=True)
+            test(address.ir, pattern)
         else:
             regular, other, tested = b.label("regular"), b.label("other"), b.label("tested")
             b.branch(address.ok, regular, other)
             b.place(regular)
-            test(address.ir, run=True)
+            test(address.ir, pattern)
             b.jump(tested)
             b.place(other)
-            test(lanes, run=False)
+            test(at.lanes.as_vector(address).ir, None)
             b.jump(tested)
             b.place(tested)
+
+    def _pattern(self, site: Site, address: Value) -> Offsets | None:
+        """The lanes' offsets, if they are known and of use to the test of an access."""
+        if self.journals and site.space != "global":
+            useful = all(offset % site.size == 0 for offset in address.offsets or ())
+        else:
+            useful = address.offsets == tuple(site.size * lane for lane in range(32))
+        return address.offsets if useful else None
+
+    def _tester(self, site: Site, pattern: Offsets | None) -> str:
+        """The name of the function that tests an access."""
+        if not self.journals or site.space == "global":
+            test = Test(pattern is not None, site.write, site.size, site.space == "shared")
+            self._tests.add(test)
+            return test.name
+        if pattern is not None:
+            self._patterns.setdefault(pattern, len(self._patterns))
+        entering = Entering(site.write, site.size, site.space == "generic", pattern)
+        self._entering.add(entering)
+        self._tests.add(entering.stamped)
+        return name_of(entering, self._patterns)
 
     def _ends(self, at: Emission) -> str:
         """The first and the last of the acting lanes."""
@@ -364,6 +432,13 @@ class DetectorProbe(Probe):
             declarations |= DECLARATIONS | seen.b.declarations
         if texts:
             texts.append(put_stamp(self.functions["mix"]))
+        for entering in sorted(self._entering, key=lambda one: name_of(one, self._patterns)):
+            words = self.state, self.functions, self._addresses
+            texts.append(function(entering, self._patterns, *words, declarations))
+        if self._entering:
+            texts.append(apart(declarations))
+            declarations |= ENTERING_DECLARATIONS
+        texts += [table(pattern, number) for pattern, number in self._patterns.items()]
         return "".join(texts)
 
     def epoch(self, time: int, state: np.ndarray) -> int | None:

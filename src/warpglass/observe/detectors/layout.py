@@ -72,6 +72,15 @@ SURPRISED = 26  # 1 once a store has led to what was thought to be only read
 PASSES = 27  # address of a word for each kind of loads: 1 for those of what is only read
 PASS_WORDS = 32
 GATE = 23  # the stamp of the warp that came first to the barrier of the block under way
+# Of the journal (journal.py):
+JOURNAL_LIMIT = 32  # bytes of shared memory whose accesses it takes; 0 while stamps stand for all of them
+JOURNAL_TIME = 33  # the warps' time when the interval began
+JOURNAL_SIZE = 34  # bytes of shared memory in kernels that have a journal, else 0
+WRITTEN = 35  # address of a bit for each byte of shared memory: 1 if the block has written it
+MARKS = 36  # address of a word for each place of shared memory: which lane of which access marked it
+MARKED = 37  # how many accesses have marked places
+FOLLOWING = 38  # 1 once undefined bytes have been copied to shared memory: SHARED_BYTES says what they are
+READ_LIST, WRITE_LIST = 40, 48  # words of the two lists
 STEPS = 15  # mask of the bits of a time that count what a warp does between two barriers
 TIMES = 64  # by warp: its time
 FLOORS = TIMES + WARPS  # by warp: the first stamp of this block that may be unordered
@@ -101,6 +110,19 @@ MISSED = AWAITED_AGAIN + WARPS  # by warp: the place where awaited lanes have me
 STATE_WORDS = MISSED + WARPS
 # A copy under way: address of the stamp, the stamp, the copy's group.
 COPY_SLOTS, COPY_WORDS = 4096, 3
+
+# ---------------------------------------------------------------------------------------- the journal
+# A list of it: how many entries it has, their lowest byte and the end of their highest, and the addresses of
+# each one's lowest byte and end (32 bits each), of the entries, of room for lanes' offsets.
+LIST_COUNT, LIST_LOW, LIST_HIGH, LIST_LOWS, LIST_HIGHS, LIST_ENTRIES, LIST_ROOM = range(7)
+LIST_SLOTS = 8192
+NOWHERE = 1 << 40  # LIST_LOW of an empty list
+# An entry: the access word, the stamp without the lane, the mask with the entry's number in the journal above
+# it, an address, and where the lanes' offsets from it are (32 bits each).
+ENTRY_INFO, ENTRY_STAMP, ENTRY_MASK, ENTRY_BASE, ENTRY_OFFSETS = range(5)
+ENTRY_WORDS = 5
+NUMBER_SHIFT = 32
+OFFSETS_BYTES = 4 * LANES
 
 # ---------------------------------------------------------------------------------------- regions
 # One per allocation, by address, behind those of shared memory, module variables and the heap. Kinds

@@ -53,6 +53,25 @@ def _store_byte(typing: Any, address: Any, value: Any) -> Any:
     return types.void(types.int64, types.int64), emit
 
 
+def _load_half(typing: Any, address: Any) -> Any:
+    """The signed 32-bit word at an address."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.sext(builder.load(_pointer(builder, args[0], 32)), _WORD)
+
+    return types.int64(types.int64), emit
+
+
+def _store_half(typing: Any, address: Any, value: Any) -> Any:
+    """Put a 32-bit word at an address."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.store(builder.trunc(args[1], ir.IntType(32)), _pointer(builder, args[0], 32))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), emit
+
+
 def _ask(typing: Any, function: Any, worker: Any, stamp: Any, other: Any) -> Any:
     """Call a host function of three words that returns one."""
 
@@ -68,4 +87,6 @@ load: Any = intrinsic(_load)
 store: Any = intrinsic(_store)
 load_byte: Any = intrinsic(_load_byte)
 store_byte: Any = intrinsic(_store_byte)
+load_half: Any = intrinsic(_load_half)
+store_half: Any = intrinsic(_store_half)
 ask: Any = intrinsic(_ask)

@@ -19,6 +19,7 @@ from . import layout
 _HEAP_SPAN = 1 << 30
 _SLAB = 1 << 20  # bytes
 _PAGE = 4096
+_WIDEST = 32  # bytes that a lane accesses at once
 _SHADOWS = (
     layout.WRITES,
     layout.EARLIER_WRITES,
@@ -40,10 +41,12 @@ class Memory:
         copies: Collection[int],
         *,
         follows: bool,
+        journals: bool,
     ):
         """`granule` is the log2 of the bytes of a stamp by state space; `fresh` are unwritten allocations.
 
-        `copies` are the places of asynchronous copies; `follows` says whether undefined bytes are followed.
+        `copies` are the places of asynchronous copies; `follows` says whether undefined bytes are followed,
+        `journals` whether accesses of shared memory go into a journal (journal.py).
         """
         scene = begun.scene
         self._keep: list[np.ndarray] = []
@@ -92,6 +95,8 @@ class Memory:
                 state[layout.SHARED_BYTES] = shared_bytes.ctypes.data
                 state[layout.SHARED_SIZE] = begun.shared
                 self._keep.append(shared_bytes)
+            if journals:
+                self._add_journal(state, begun.shared, granule["shared"])
             if copies:
                 table_of_copies = np.zeros((shape.warps * layout.COPY_SLOTS, layout.COPY_WORDS), np.int64)
                 uncopied = np.zeros(layout.PLACES, np.uint8)
@@ -107,6 +112,27 @@ class Memory:
         """Remember no reads of some regions: the launch does not write them."""
         for table in self.tables:
             table[list(regions), layout.ONLY_READ] = 1
+
+    def _add_journal(self, state: np.ndarray, size: int, granule: int) -> None:
+        """Room for the journal of so many bytes of shared memory; most of it is never touched."""
+        ends = layout.LANES * _WIDEST // 8  # lanes that do not act may be beyond either end
+        bits = np.zeros(2 * ends + size // 8 + 16, np.uint8)
+        marks = np.zeros((size >> granule) + 1, np.int64)
+        state[layout.JOURNAL_SIZE] = size
+        state[layout.WRITTEN] = bits.ctypes.data + ends
+        state[layout.MARKS] = marks.ctypes.data
+        self._keep += [bits, marks]
+        for one in (layout.READ_LIST, layout.WRITE_LIST):
+            shapes = {
+                layout.LIST_LOWS: (1, np.int32),
+                layout.LIST_HIGHS: (1, np.int32),
+                layout.LIST_ENTRIES: (layout.ENTRY_WORDS, np.int64),
+                layout.LIST_ROOM: (layout.LANES, np.int32),
+            }
+            for word, (width, type_) in shapes.items():
+                rows = np.empty((layout.LIST_SLOTS, width), type_)
+                state[one + word] = rows.ctypes.data
+                self._keep.append(rows)
 
     def touched(self, allocation: int, which: int) -> np.ndarray:
         """Of which places of an allocation, a granule each, stamps of a kind were ever set."""

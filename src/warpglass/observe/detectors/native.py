@@ -7,11 +7,13 @@ from typing import Any
 
 from numba import cfunc, types
 
-from . import copies, lines, local, orders, shadow, undefined
+from . import accesses, copies, lines, local, orders, shadow, undefined
 
 # Name -> the function and how many words it takes.
 _FUNCTIONS: dict[str, tuple[Any, int]] = {
-    "access": (shadow.access, 6),
+    "access": (accesses.access, 6),
+    "defer": (accesses.defer, 6),
+    "reopen": (accesses.reopen, 2),
     "find_region": (shadow.find_region, 3),
     "access_local": (local.access_local, 5),
     "begin": (orders.begin, 4),

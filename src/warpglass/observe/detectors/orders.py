@@ -12,6 +12,7 @@ from typing import Any
 
 from numba import njit
 
+from .journal import open_block
 from .layout import (
     ABSENT,
     ALL_KNOWN,
@@ -28,8 +29,10 @@ from .layout import (
     EARLY_PLACE,
     EVERYONE,
     FLOORS,
+    FOLLOWING,
     GATE,
     INACTIVE,
+    JOURNAL_SIZE,
     KNOWN,
     KNOWN_THERE,
     LANE_CLOCKS,
@@ -80,6 +83,7 @@ def begin(S: Any, block: Any, warp: Any, mask: Any) -> None:
     if _word(S, BLOCK) != block:
         report_absent(S)
         clear_local(S)
+        open_block(S)
         _put(S, BLOCK, block)
         tag = (block + 1) << _word(S, BLOCK_SHIFT)
         _put(S, TAG, tag)
@@ -125,9 +129,12 @@ def report_absent(S: Any) -> None:
 @njit(cache=True)
 def clear_local(S: Any) -> None:
     """Local and shared memory start unwritten in every block."""
-    shared = _word(S, SHARED_BYTES)
-    for at in range(shared, shared + _word(S, SHARED_SIZE), 8):
-        store(at, 0)
+    _put(S, FOLLOWING, 0)
+    if _word(S, JOURNAL_SIZE) == 0:
+        _put(S, FOLLOWING, 1)
+        shared = _word(S, SHARED_BYTES)
+        for at in range(shared, shared + _word(S, SHARED_SIZE), 8):
+            store(at, 0)
     end = _word(S, LOCAL) + _word(S, WARP_COUNT) * LANES * _word(S, LOCAL_SIZE)
     for at in range(_word(S, LOCAL), end, 8):
         store(at, 0)

@@ -47,9 +47,6 @@ from .layout import (
     PARTIAL,
     PASS_WORDS,
     PASSES,
-    PLACE_FIELD,
-    PLACE_SHIFT,
-    PLACES,
     READ_AFTER_WRITE,
     READS,
     REGION_COUNT,
@@ -59,16 +56,12 @@ from .layout import (
     SHIFT,
     SIZE,
     SOME,
-    SPACE_FIELD,
-    STRENGTH_FIELD,
     SURPRISED,
     TAG,
     TIME_SHIFT,
-    TIMES,
     UNDEFINED,
     UPDATE_FIELD,
     USED_FIELD,
-    VALUE_FIELD,
     VOLATILE,
     WARP_RACE,
     WARP_SHIFT,
@@ -313,42 +306,12 @@ def find_region(S: Any, at: Any, address: Any) -> None:
 
 
 @njit(cache=True)
-def _remember(S: Any, region: Any) -> None:
+def remember(S: Any, region: Any) -> None:
     """A store has led to what was thought to be only read: look at all that comes."""
     store(region + 8 * ONLY_READ, 0)
     store(S + 8 * SURPRISED, 1)
     for kind in range(PASS_WORDS):
         store(word(S, PASSES) + 8 * kind, 0)
-
-
-@njit(cache=True)
-def access(S: Any, info: Any, mask: Any, warp: Any, addresses: Any, values: Any) -> None:
-    """The lanes of a mask are about to access memory."""
-    size, space = info & 255, (info >> SPACE_FIELD) & 3
-    if (info >> VALUE_FIELD) & 1 == 0:
-        values = 0
-    place = (info >> PLACE_FIELD) & (PLACES - 1)
-    strength = (info >> STRENGTH_FIELD) & 3
-    first = word(S, TAG) | word(S, TIMES + warp) << TIME_SHIFT | warp << WARP_SHIFT
-    first |= place << PLACE_SHIFT | strength
-    for lane in range(LANES):
-        if (mask >> lane) & 1 == 0:
-            continue
-        address = load(addresses + 8 * lane)
-        number = region_of(S, space, address)
-        if number < 0:
-            continue
-        if number == SHARED_REGION:
-            address &= _WITHIN_WINDOW
-        region = word(S, REGIONS) + number * (8 * REGION_WORDS)
-        offset = address - load(region + 8 * BASE)
-        if offset < 0 or offset + size > load(region + 8 * SIZE):
-            continue
-        if load(region + 8 * ONLY_READ) != 0:
-            if (info >> WRITE_FIELD) & 1 == 0:
-                continue
-            _remember(S, region)
-        _touch(S, info, number, offset, first | lane << LANE_SHIFT, mask, addresses, values)
 
 
 @njit(cache=True, forceinline=True)
@@ -358,7 +321,7 @@ def used_element(info: Any, distance: Any) -> Any:
 
 
 @njit(cache=True)
-def _find_undefined(S: Any, info: Any, number: Any, offset: Any, at: Any, shift: Any, stamp: Any) -> None:
+def find_undefined(S: Any, info: Any, number: Any, offset: Any, at: Any, shift: Any, stamp: Any) -> None:
     """A place that nobody has written is read by an access that begins at an offset."""
     if used_element(info, at - offset) != 0:
         record(S, UNDEFINED, stamp, 0, number, at, 0, 0, info & 255)
@@ -367,8 +330,8 @@ def _find_undefined(S: Any, info: Any, number: Any, offset: Any, at: Any, shift:
             note(S, info, (stamp >> LANE_SHIFT) & 31, byte)
 
 
-@njit(cache=True, forceinline=True)
-def _touch(
+@njit(cache=True)
+def touch(
     S: Any, info: Any, number: Any, offset: Any, stamp: Any, mask: Any, addresses: Any, values: Any
 ) -> None:
     """One lane's access, place by place."""
@@ -384,7 +347,7 @@ def _touch(
         writer = stamp_at(region, WRITES, place)
         if writer < low:
             if load(region + 8 * FRESH) & (1 - write | update) != 0:
-                _find_undefined(S, info, number, offset, at, shift, stamp)
+                find_undefined(S, info, number, offset, at, shift, stamp)
         elif not _fine(S, writer, stamp, low, floor) or (writer != stamp and under_way(S, writer)):
             kind = WRITE_AFTER_WRITE if write != 0 else READ_AFTER_WRITE
             conflict(S, number, at, writer, stamp, kind, mask, addresses, values, size)

@@ -12,12 +12,14 @@ from typing import Any
 
 from numba import njit
 
+from .journal import is_open, is_written
 from .layout import (
     BASE,
     CARRIED_PLACE,
     CARRIED_SIZE,
     CARRIED_SPACE,
     ELEMENT_FIELD,
+    FOLLOWING,
     LANES,
     LOCAL,
     LOCAL_REGION,
@@ -29,11 +31,15 @@ from .layout import (
     SHARED_BYTES,
     SHARED_REGION,
     SHARED_SIZE,
+    SHIFT,
     SPACE_FIELD,
+    TAG,
     UNDEFINED,
     USED_FIELD,
     WRITE_FIELD,
+    WRITES,
 )
+from .lines import stamp_at
 from .machine import load, load_byte, store, store_byte
 from .orders import stamp_of
 from .recorder import note, record, word
@@ -76,6 +82,34 @@ def _together(S: Any, addresses: Any, size: Any, space: Any, write: Any) -> Any:
 
 
 @njit(cache=True)
+def _begin_following(S: Any) -> None:
+    """The block has copied undefined bytes to shared memory for the first time: note what it has written."""
+    store(S + 8 * FOLLOWING, 1)
+    region = word(S, REGIONS) + SHARED_REGION * (8 * REGION_WORDS)
+    shift, tag = load(region + 8 * SHIFT), word(S, TAG)
+    for offset in range(word(S, SHARED_SIZE)):
+        if is_open(S):
+            written = is_written(S, offset, 1)
+        else:
+            written = stamp_at(region, WRITES, offset >> shift) >= tag
+        store_byte(word(S, SHARED_BYTES) + offset, _WRITTEN if written else _NEVER)
+
+
+@njit(cache=True)
+def _is_followed(S: Any, undefined: Any) -> Any:
+    """Whether some of shared memory is a copy of undefined bytes, as it is from the first such copy on."""
+    if word(S, FOLLOWING) == 0 and undefined != 0:
+        _begin_following(S)
+    return word(S, FOLLOWING) != 0
+
+
+@njit(cache=True, forceinline=True)
+def _copied(write: Any, found: Any, lane: Any) -> Any:
+    """The undefined bytes that a lane copies."""
+    return 0 if write == 0 or found == 0 else load(found + 8 * lane)
+
+
+@njit(cache=True)
 def follow(S: Any, info: Any, mask: Any, warp: Any, addresses: Any, found: Any) -> None:
     """Lanes have accessed shared or local memory; `found` are their words of undefined bytes, 0 for none."""
     size, space, write = info & 255, (info >> SPACE_FIELD) & 3, (info >> WRITE_FIELD) & 1
@@ -92,13 +126,14 @@ def follow(S: Any, info: Any, mask: Any, warp: Any, addresses: Any, found: Any) 
         address = load(addresses + 8 * lane)
         window = address >> _SHIFT
         local = space == _LOCAL or (space == _GENERIC and window == _LOCAL_WINDOW)
-        if not local and space == _GENERIC and window != _SHARED_WINDOW:
+        undefined = _copied(write, found, lane)
+        other = space == _GENERIC and window != _SHARED_WINDOW
+        if not local and (other or not _is_followed(S, undefined)):
             continue
         offset = address & ((1 << _SHIFT) - 1)
         if offset + size > (own_size if local else shared_size):
             continue
         start = own + (warp * LANES + lane) * own_size + offset if local else shared + offset
-        undefined = 0 if write == 0 or found == 0 else load(found + 8 * lane)
         if size <= 8 and undefined == 0:  # nearly always all is written
             states = load(start)
             if write != 0:
