@@ -25,6 +25,9 @@ _SMALL_KERNEL, _FEW = 50e-6, 3
 # Seconds after which a kernel that is under way is hot: about what optimising its code takes.
 LONG_KERNEL = 0.05
 _LONGEST = 1e6  # seconds; what lock timeouts of all platforms can represent
+# Bytes of a worker's stack, which cost nothing until they are used. Quick code keeps most values of a long
+# kernel there: 6 KiB for each of its instructions have been seen, and a thread has 8 MiB of its own accord.
+_STACK = 256 << 20
 
 
 def thread_count() -> int:
@@ -173,4 +176,8 @@ class Pool:
             while True:
                 inbox.get().work(number)
 
-        threading.Thread(target=serve, name=f"warpglass-{number}", daemon=True).start()
+        usual = threading.stack_size(_STACK)
+        try:
+            threading.Thread(target=serve, name=f"warpglass-{number}", daemon=True).start()
+        finally:
+            threading.stack_size(usual)
