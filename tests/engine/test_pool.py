@@ -7,18 +7,22 @@ import threading
 from warpglass.codegen import jit
 from warpglass.engine.pool import Pool
 
-# Touches both ends of 64 MiB of stack.
+# Writes 64 MiB of stack from its highest page down, as a frame of that size comes into use.
 DEEP = """
 define i64 @run(ptr %context) #0 {
+entry:
   %all = alloca [67108864 x i8], align 64
-  %end = getelementptr i8, ptr %all, i64 67108863
-  store volatile i8 7, ptr %all
-  store volatile i8 35, ptr %end
-  %a = load volatile i8, ptr %all
-  %b = load volatile i8, ptr %end
-  %sum = add i8 %a, %b
-  %wide = zext i8 %sum to i64
-  ret i64 %wide
+  br label %page
+page:
+  %at = phi i64 [ 67104768, %entry ], [ %next, %page ]
+  %place = getelementptr i8, ptr %all, i64 %at
+  store volatile i64 42, ptr %place
+  %next = sub i64 %at, 4096
+  %more = icmp sge i64 %next, 0
+  br i1 %more, label %page, label %end
+end:
+  %last = load volatile i64, ptr %all
+  ret i64 %last
 }
 """
 
