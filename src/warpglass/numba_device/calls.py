@@ -14,6 +14,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from enum import IntEnum
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -103,6 +104,10 @@ class Call:
         change, remember = device.shortcuts.change, device.shortcuts.remember
 
         def called(*arguments: int) -> int:
+            try:
+                get_ident()
+            except SystemError as failure:  # C has set an exception that it has yet to raise
+                sys.stderr.write(f"warpglass: {name}: {failure.__cause__!r} was set before it, and is lost\n")
             try:
                 if device.forked:
                     return Result.NOT_INITIALIZED
