@@ -15,7 +15,7 @@ block's scope count within the block.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -29,7 +29,7 @@ from .memory import Memory
 _SHARED_WINDOW = 1
 _WINDOW_SHIFT = 48
 
-Learned = dict["Chain", int]  # chains, and how many of their links are known
+Learned = Mapping["Chain", int]  # chains, and how many of their links are known; never changed, so shared
 Thread = tuple[int, int]  # warp and lane
 
 
@@ -88,7 +88,7 @@ class BlockState:
     """What the threads of the block under way have learned and fenced, beyond what barriers say."""
 
     block: int
-    everyone: Learned = field(default_factory=dict)
+    everyone: Learned = field(default_factory=dict[Chain, int])
     learned: dict[Thread, Learned] = field(default_factory=dict)
     unfenced: dict[Thread, Learned] = field(default_factory=dict)  # read, waiting for a fence
     fenced: dict[Thread, tuple[Fenced, ...]] = field(default_factory=dict)
@@ -122,6 +122,8 @@ class Communication:
         block = self._block(address, state, warp, mask)
         lanes = [lane for lane in range(layout.LANES) if mask >> lane & 1]
         ordering = self._probe.orderings[number]
+        if ordering.fence or ordering.strong:
+            state[layout.TOLD + warp] = 1
         if ordering.fence:
             self._fence(state, block, warp, lanes, ordering)
         elif ordering.strong:
@@ -141,15 +143,18 @@ class Communication:
         block = self._blocks.get(address)
         if block is None or block.block != number:
             block = self._blocks[address] = BlockState(number)
+            state[layout.TOLD : layout.TOLD + layout.WARPS] = 0
         if block.waiting.get(warp, 0) & mask:  # they go on, so the barrier has opened
-            self._share(block)
+            self._share(state, block)
         return block
 
-    def _share(self, block: BlockState) -> None:
+    def _share(self, state: np.ndarray, block: BlockState) -> None:
         """All threads get what each had learned and fenced when it came to the barrier."""
         came, block.waiting = block.waiting, {}
-        for thread in [one for one in block.learned if one[0] in came]:
-            _learn(block.everyone, block.learned.pop(thread))
+        for warp in came:
+            state[layout.TOLD + warp] = 0
+        told = [block.learned.pop(thread) for thread in [*block.learned] if thread[0] in came]
+        block.everyone = _joined(block.everyone, *told)
         for thread in [one for one in block.fenced if one[0] in came]:
             for part in block.fenced.pop(thread):
                 block.fenced_by_all[part.knowledge.warp, part.lane, part.within] = part
@@ -158,16 +163,18 @@ class Communication:
         threads = [(warp, lane) for lane in lanes]
         if not any(one in block.learned or one in block.fenced for one in threads):
             return
+        groups: dict[int, list[Thread]] = {}
+        for lane in lanes:
+            groups.setdefault(members[lane], []).append((warp, lane))
         learned: dict[Thread, Learned] = {}
         fenced: dict[Thread, tuple[Fenced, ...]] = {}
-        for lane in lanes:
-            group = [(warp, one) for one in lanes if members[lane] >> one & 1]
-            everything: Learned = {}
-            for one in group:
-                _learn(everything, block.learned.get(one, {}))
-            learned[warp, lane] = everything
-            parts = {part: None for one in group for part in map(_ById, block.fenced.get(one, ()))}
-            fenced[warp, lane] = tuple(part.one for part in parts)
+        for mask, group in groups.items():
+            met = [one for one in threads if mask >> one[1] & 1]
+            known = _joined(*(block.learned[one] for one in met if one in block.learned))
+            learned |= dict.fromkeys(group, known)
+            parts = {id(parts): parts for parts in (block.fenced.get(one, ()) for one in met)}
+            each = {id(part): part for some in parts.values() for part in some}
+            fenced |= dict.fromkeys(group, tuple(each.values()))
         block.learned.update(learned)
         block.fenced.update(fenced)
 
@@ -178,7 +185,8 @@ class Communication:
         for lane in lanes:
             thread = warp, lane
             if ordering.acquires:
-                _learn(block.learned.setdefault(thread, {}), block.unfenced.pop(thread, {}))
+                known = _joined(block.learned.get(thread, {}), block.unfenced.pop(thread, {}))
+                block.learned[thread] = known
             if ordering.releases:
                 part = Fenced(knowledge, lane, self._learned(block, thread), ordering.block)
                 # What the whole device may take stays valid behind a fence of the block.
@@ -196,7 +204,7 @@ class Communication:
         chain = chains.get(address)
         if ordering.reads and chain is not None and chain.links:
             keep = block.learned if ordering.acquires else block.unfenced
-            _learn(keep.setdefault(thread, {}), {chain: len(chain.links)})
+            keep[thread] = _joined(keep.get(thread, {}), {chain: len(chain.links)})
         if not ordering.writes:
             return
         parts = (*block.fenced.get(thread, ()), *block.fenced_by_all.values())
@@ -210,9 +218,7 @@ class Communication:
 
     # ------------------------------------------------------------------------------------ knowledge
     def _learned(self, block: BlockState, thread: Thread) -> Learned:
-        own = dict(block.everyone)
-        _learn(own, block.learned.get(thread, {}))
-        return own
+        return _joined(block.everyone, block.learned.get(thread, {}))
 
     def _knowledge(self, state: np.ndarray, warp: int) -> Knowledge:
         start = layout.KNOWN + warp * layout.WARPS
@@ -246,7 +252,7 @@ class Communication:
         target = (other >> shift) - 1
         time = (other & (1 << shift) - 1) >> layout.TIME_SHIFT
         other_warp, other_lane = other >> layout.WARP_SHIFT & 31, other >> layout.LANE_SHIFT & 31
-        seen: Learned = {}
+        seen: dict[Chain, int] = {}
         work = [self._learned(block, (warp, lane))]
         while work:
             for chain, length in work.pop().items():
@@ -262,19 +268,6 @@ class Communication:
         return 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _ById:
-    """A part as a key: parts are compared by identity."""
-
-    one: Fenced
-
-    def __hash__(self) -> int:
-        return id(self.one)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ById) and self.one is other.one
-
-
 def _open(part: Fenced, link: Link, block: BlockState) -> bool:
     """Whether a block may take what was fenced."""
     return not part.within or link.block == block.block
@@ -287,6 +280,19 @@ def _covers(link: Link, taker: int, warp: int, lane: int, time: int) -> bool:
     return any(part.knowledge.covers(part.lane, warp, lane, time) for part in parts)
 
 
-def _learn(known: Learned, more: Learned) -> None:
-    for chain, length in more.items():
-        known[chain] = max(length, known.get(chain, 0))
+def _joined(*known: Learned) -> Learned:
+    """What all of these say together; one of them where the others add nothing."""
+    different = {id(one): one for one in known if one}
+    largest = max(different.values(), key=len, default=_NOTHING)
+    found: dict[Chain, int] | None = None
+    for one in different.values():
+        if one is largest:
+            continue
+        for chain, length in one.items():
+            if length > (largest if found is None else found).get(chain, 0):
+                found = dict(largest) if found is None else found
+                found[chain] = length
+    return largest if found is None else found
+
+
+_NOTHING: Learned = {}

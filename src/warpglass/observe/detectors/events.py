@@ -335,7 +335,7 @@ class DetectorProbe(Probe):
         place, exchanges = str(self.place_of(step)), str(int(step.match.row.meaning in _EXCHANGES))
         self._call(at, "meet", self._warp(at), self._wide(at, at.mask), masks, place, exchanges)
         if self.communicates:
-            self._order(at, step, masks)
+            self._order_meeting(at, step, masks)
 
     def exchange(self, at: Emission, sources: Value) -> None:
         step = self.steps[at.lanes.access.step]
@@ -472,6 +472,19 @@ class DetectorProbe(Probe):
         """Tell the host's part of what a step orders."""
         number, mask = str(step.number), self._wide(at, at.mask)
         self._call(at, "order", number, mask, self._warp(at), words)
+
+    def _order_meeting(self, at: Emission, step: Step, masks: str) -> None:
+        """Lanes meet: they pass on what some of them know, if any of the warp does."""
+        b = at.builder
+        state = b.value(f"inttoptr i64 {b.load('i64', self.place(at, self.state))} to ptr")
+        of_warp = b.value(f"getelementptr i64, ptr {state}, i64 {self._warp(at)}")
+        told = b.load("i64", b.offset(of_warp, 8 * layout.TOLD))
+        some, on = b.label("told"), b.label("met")
+        b.branch(b.value(f"icmp ne i64 {told}, 0"), some, on)
+        b.place(some)
+        self._order(at, step, masks)
+        b.jump(on)
+        b.place(on)
 
     def _keep(self, at: Emission, word: int, lanes: str) -> str:
         b = at.builder

@@ -107,7 +107,10 @@ EARLY_AT = EARLY + WARPS  # by warp: when they have met
 EARLY_PLACE = EARLY_AT + WARPS  # by warp: at which of the two the others were
 AWAITED_AGAIN = EARLY_PLACE + WARPS  # by warp: those of them that others wait for anew
 MISSED = AWAITED_AGAIN + WARPS  # by warp: the place where awaited lanes have met others before, 0 for nowhere
-STATE_WORDS = MISSED + WARPS
+TOLD = (
+    MISSED + WARPS
+)  # by warp: 0 if none of its lanes knows by a fence what others do not, or has one behind it
+STATE_WORDS = TOLD + WARPS
 # A copy under way: address of the stamp, the stamp, the copy's group.
 COPY_SLOTS, COPY_WORDS = 4096, 3
 
