@@ -17,13 +17,14 @@ import numpy as np
 
 from .. import devices
 from ..codegen import Instrument, Probe
-from ..codegen.context import DEADLOCK, FAULT, LEFT, OK
+from ..codegen.context import DEADLOCK, FAULT
 from ..devices import Device
 from ..errors import ArgumentError, LaunchError
 from ..program import Program
 from ..source.compiled import Compiled
 from .arguments import Bound
 from .backend import Launch, Outcome
+from .crew import run_crew
 from .doorbell import spare_cores
 from .faults import Scene, explain_deadlock, explain_fault, explain_grid_deadlock, explain_timeout
 from .footprint import affordable, check_cooperative, footprint
@@ -281,7 +282,7 @@ def _execute(
     watch = None
     if prepared.cooperative and count == 1:
         watch = GridWatch(executable.code.yields, prepared.program, workers)
-    job = partial(_run_crew, executable.tiers.run, [crew[k::count] for k in range(count)], watch)
+    job = partial(run_crew, executable.tiers, [crew[k::count] for k in range(count)], watch)
     started = time.perf_counter()
     try:
         codes, late = _POOL.run(job, count, control.stop, launch.timeout, executable.tiers.notice)
@@ -330,24 +331,6 @@ def _put_in_order(
     for worker in workers:
         worker.follow(order, listed)
     return workers, listed
-
-
-def _run_crew(
-    run: Callable[[Worker], int], crews: list[list[Worker]], watch: GridWatch | None, number: int
-) -> int:
-    """Run one thread's workers, in turns while they leave blocks that only yield; the first bad code."""
-    crew = crews[number]
-    while crew:
-        if watch is not None and watch.finds_stuck():
-            return DEADLOCK
-        for worker in crew:
-            worker.code = run(worker)
-            if watch is not None:
-                watch.look()
-            if worker.code < 0:
-                return worker.code
-        crew = [worker for worker in crew if worker.code == LEFT]
-    return OK
 
 
 @lru_cache(maxsize=1)
