@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 cuda: Any = importlib.import_module("numba_cuda_mlir.cuda")
+TABLE = np.arange(8, dtype=np.float32) ** 2
+POINT = np.dtype([("place", np.int32), ("weight", np.float64)], align=True)
 
 
 @cuda.jit
@@ -41,8 +46,155 @@ def test_host_and_device_arrays() -> None:
     np.testing.assert_array_equal(result.copy_to_host(stream=stream), 2 * x)
 
 
+def test_memory_of_every_kind_and_forall() -> None:
+    x = np.arange(64, dtype=np.float32)
+    for make in (cuda.mapped_array, cuda.managed_array, cuda.pinned_array):
+        out = make(64, dtype=np.float32)
+        add.forall(64)(x, x, out)
+        cuda.synchronize()
+        np.testing.assert_array_equal(out, 2 * x)
+    with cuda.pinned(x):
+        there = cuda.to_device(x)
+    np.testing.assert_array_equal(there.copy_to_host(), x)
+
+
+def test_arrays_of_others_are_used_in_place() -> None:
+    class Foreign:
+        def __init__(self, array: Any):
+            self.__cuda_array_interface__ = array.__cuda_array_interface__
+
+    out = cuda.device_array(64, dtype=np.float32)
+    x = cuda.to_device(np.ones(64, np.float32))
+    add[1, 64](Foreign(x), cuda.as_cuda_array(Foreign(x)), Foreign(out))
+    assert out.copy_to_host().tolist() == [2] * 64
+
+
 def test_atomics() -> None:
     data = np.random.default_rng(1).integers(0, 16, 5000).astype(np.int32)
     counts = np.zeros(16, np.int32)
     histogram[40, 128](data, counts)
     np.testing.assert_array_equal(counts, np.bincount(data, minlength=16))
+
+
+def test_records_and_constant_arrays() -> None:
+    @cuda.jit
+    def weigh(points: Any, out: Any) -> None:
+        table = cuda.const.array_like(TABLE)
+        i = cuda.grid(1)
+        out[i] = points[i].weight * table[points[i].place]
+        points[i].place = i
+
+    points = np.zeros(8, POINT)
+    points["place"], points["weight"] = np.arange(8)[::-1], 0.5
+    out = np.zeros(8)
+    weigh[1, 8](points, out)
+    np.testing.assert_array_equal(out, 0.5 * TABLE[::-1])
+    assert points["place"].tolist() == list(range(8))
+
+
+def test_shared_memory_shuffles_libdevice_and_complex_numbers() -> None:
+    @cuda.jit
+    def mix(x: Any, z: Any, out: Any) -> None:
+        there = cuda.shared.array(0, dtype=np.float32)
+        i = cuda.threadIdx.x
+        there[i] = cuda.libdevice.fast_powf(x[i], np.float32(2)) + math.sqrt(x[i])
+        cuda.syncthreads()
+        out[i] = cuda.shfl_xor_sync(0xFFFFFFFF, there[31 - i], 31)
+        z[i] = z[i] * (x[i] + 1j)
+
+    x = np.full(32, 4, np.float32)
+    z, out = np.ones(32, np.complex64), np.zeros(32, np.float32)
+    mix[1, 32, 0, 128](x, z, out)
+    np.testing.assert_array_equal(out, 18)
+    np.testing.assert_array_equal(z, 4 + 1j)
+
+
+def test_halves() -> None:
+    @cuda.jit
+    def product(x: Any, y: Any) -> None:
+        i = cuda.grid(1)
+        y[i] = cuda.fp16.hfma(x[i], x[i], y[i])
+
+    x, y = np.arange(8, dtype=np.float16) / 4, np.ones(8, np.float16)
+    product[1, 8](x, y)
+    np.testing.assert_array_equal(y, x * x + np.float16(1))
+
+
+@pytest.mark.parametrize("kind", ["cu", "ptx"])
+def test_code_of_others_is_linked(kind: str, tmp_path: Path) -> None:
+    text = 'extern "C" __device__ int twice(int* out, int x) { *out = 2 * x; return 0; }'
+    if kind == "ptx":
+        program = importlib.import_module("cuda.core").Program
+        options = importlib.import_module("cuda.core").ProgramOptions(
+            arch="sm_90", relocatable_device_code=True
+        )
+        text = program(text, "c++", options).compile("ptx").code.decode()
+    file = tmp_path / f"twice.{kind}"
+    file.write_text(text, encoding="utf-8")
+    twice = cuda.declare_device("twice", "int32(int32)", link=str(file))
+
+    @cuda.jit
+    def apply(out: Any) -> None:
+        out[cuda.threadIdx.x] = twice(cuda.threadIdx.x)
+
+    out = np.zeros(8, np.int32)
+    apply[1, 8](out)
+    assert out.tolist() == list(range(0, 16, 2))
+
+
+def test_grids_are_synchronised() -> None:
+    @cuda.jit
+    def rows(matrix: Any) -> None:
+        column = cuda.grid(1)
+        grid = cuda.cg.this_grid()
+        for row in range(1, matrix.shape[0]):
+            matrix[row, column] = matrix[row - 1, matrix.shape[1] - column - 1] + 1
+            grid.sync()
+
+    matrix = np.zeros((16, 64), np.int32)
+    rows[2, 32](matrix)
+    np.testing.assert_array_equal(matrix[:, 0], np.arange(16))
+
+
+def test_a_kernels_exception_is_raised() -> None:
+    @cuda.jit(debug=True, opt=False)
+    def refuse(x: Any) -> None:
+        if x[0] == 3:
+            raise ValueError("three")
+
+    with pytest.raises(ValueError, match="Invalid value in kernel"):
+        refuse[1, 1](np.array([3]))
+
+
+def test_a_device_function_is_no_kernel() -> None:
+    @cuda.jit(device=True)
+    def helper(x: Any) -> Any:
+        return x
+
+    with pytest.raises((RuntimeError, SystemError)):  # the package loses its own message
+        helper[1, 1](np.zeros(1))
+    assert cuda.to_device(np.ones(3)).copy_to_host().tolist() == [1, 1, 1]
+
+
+def test_prints_and_says_what_it_compiled(capsys: pytest.CaptureFixture[str]) -> None:
+    @cuda.jit
+    def hello() -> None:
+        print("thread", cuda.threadIdx.x)  # noqa: T201  # the kernel prints
+
+    hello[1, 2]()
+    cuda.synchronize()
+    assert capsys.readouterr().out == "thread 0\nthread 1\n"
+    assert "vprintf" in next(iter(hello.inspect_asm().values()))
+
+
+def test_compiled_code_is_kept_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "from numba_cuda_mlir import cuda\n@cuda.jit(cache=True)\ndef fill(x):\n    x[cuda.grid(1)] = 7\n"
+    (tmp_path / "filling.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    filling: Any = importlib.import_module("filling")
+    for hits in (0, 1):
+        x = np.zeros(8, np.int32)
+        filling.fill[1, 8](x)
+        assert x.tolist() == [7] * 8
+        assert sum(filling.fill.stats.cache_hits.values()) == hits
+        filling = importlib.reload(filling)
