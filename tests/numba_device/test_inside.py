@@ -70,6 +70,20 @@ def test_the_simulators_variable_is_explained(tmp_path: Path) -> None:
     assert "takes the simulator's place" in done.stderr
 
 
+def test_a_version_that_is_not_known_is_refused(tmp_path: Path) -> None:
+    version = "0.7.0"
+    folder = tmp_path / f"numba_cuda_mlir-{version}.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: numba_cuda_mlir\nVersion: {version}\n")
+    program = tmp_path / "program.py"
+    program.write_text(
+        "try: import numba_cuda_mlir\nexcept ImportError as refusal: print(refusal)\n", encoding="utf-8"
+    )
+    done = _run(str(program))
+    assert done.stdout.startswith(f"warpglass knows numba-cuda-mlir 0.5 to 0.6, and this is {version}: pip")
+    assert _run(str(program), WARPGLASS_ANY_VERSION="1").stdout == ""
+
+
 def test_a_driver_in_use_is_not_replaced() -> None:
     program = (
         "import ctypes\n"

@@ -15,6 +15,8 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 
+from .versions import check_version
+
 MODEL = "WARPGLASS_VIRTUAL_GPU"  # the model of the GPU; set in every process under `warpglass run`
 OWN_DEVICE = "WARPGLASS_DEVICE"  # what "auto" means where warpglass itself makes launches
 SIMULATOR = "NUMBA_ENABLE_CUDASIM"
@@ -24,16 +26,21 @@ _STARTUP = str(Path(__file__).parent / "startup")
 
 
 class _Hook:
-    """Activates the device before the first package that asks for one is found."""
+    """Activates the device before the first package that asks for one is found; refuses unknown versions."""
+
+    def __init__(self) -> None:
+        self._done = False
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Find nothing; importlib goes on with the next finder."""
         if name in _ASKING:
-            sys.meta_path[:] = [one for one in sys.meta_path if one is not self]
-            package = importlib.import_module("warpglass.numba_device")
-            package.activate(os.environ[MODEL])
+            check_version(name)
+            if not self._done:
+                self._done = True
+                package = importlib.import_module("warpglass.numba_device")
+                package.activate(os.environ[MODEL])
         return None
 
 
