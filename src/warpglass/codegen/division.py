@@ -58,12 +58,20 @@ class DividingLanes(VectorLanes):
 
     def _divide_vectors(self, operation: str, a: Value, b: Value) -> Value:
         if a.type != "i32":
+            if a.type == "i64" and self._fits_word(a) and self._fits_word(b):
+                a, b = (self.convert("trunc", value, "i32") for value in (a, b))
+                return self.convert("sext", self._divide_vectors(operation, a, b), "i64")
             return self._emit(operation, (self.as_vector(a), self.as_vector(b)), lanes=32)
         numerator, divisor = self.as_vector(a), self.as_vector(b)
         quotient = self._quotient_by_one(operation, a, b) if b.uniform else self._quotient(operation, a, b)
         if operation.endswith("div"):
             return quotient
         return self._emit("sub", (numerator, self._emit("mul", (quotient, divisor), lanes=32)), lanes=32)
+
+    @staticmethod
+    def _fits_word(a: Value) -> bool:
+        """Whether a value is known to be a 32-bit integer that is not negative."""
+        return a.low is not None and a.high is not None and a.low >= 0 and a.high < 1 << 31
 
     def _quotient(self, operation: str, a: Value, b: Value) -> Value:
         # It is too far from the next integer for rounding to reach it.

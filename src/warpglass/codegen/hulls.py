@@ -145,10 +145,11 @@ def _access(position: int, step: Step, bases: Mapping[str, Kind]) -> _Access | N
     address = next(one for one in step.instruction.operands if isinstance(one, tree.Address))
     if space not in ("global", "shared") or not isinstance(address.base, tree.Register):
         return None
-    offsets = bases.get(address.base.name, VECTOR).offsets
+    base = step.names.get(address.base.name, address.base.name)
+    offsets = bases.get(base, VECTOR).offsets
     if offsets is None or not regular(offsets, size):
         return None
-    return _Access(position, address.base.name, address.offset, space, write, size)
+    return _Access(position, base, address.offset, space, write, size)
 
 
 def _hulls(accesses: Sequence[_Access], steps: Sequence[Step], bases: Mapping[str, Kind]) -> list[Hull]:

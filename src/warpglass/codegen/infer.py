@@ -13,7 +13,16 @@ from dataclasses import dataclass
 
 from ..isa.lanes import Outline, Update
 from ..isa.types import LLVM_TYPE, is_float
-from ..program import Block, Pending, Program, Step, WarpBarrier, find_pending
+from ..program import (
+    Block,
+    Pending,
+    Program,
+    Step,
+    WarpBarrier,
+    find_pending,
+    split_registers,
+    split_tests,
+)
 from ..ptx import tree
 from .builder import Builder
 from .local import LocalMemory
@@ -173,13 +182,18 @@ def infer_kinds(program: Program, shape: Shape, promises: Promises, symbols: Sym
         search.settle(search.users_of(more))
 
 
+def sharpen(program: Program) -> Program:
+    """The same program, with instructions and registers of whose values more can be said."""
+    return split_registers(split_tests(program))
+
+
 # What a register costs, in that of a scalar one: roughly the instructions that an operation on it takes.
 _VECTOR_COST, _GUARD_COST = 4, 2
 
 
 def cost_of_forms(program: Program, shape: Shape, promises: Promises, symbols: Symbols) -> int:
     """What a program's registers cost in the forms that they have, to compare what launches might promise."""
-    kinds = infer_kinds(program, shape, promises, symbols).kinds
+    kinds = infer_kinds(sharpen(program), shape, promises, symbols).kinds
     return sum(_VECTOR_COST if k.offsets is None else 1 + _GUARD_COST * k.guarded for k in kinds.values())
 
 
@@ -217,11 +231,7 @@ def _transfer(step: Step, steps: Steps, table: _Table) -> list[str]:
     lanes.access.step = step.number
     try:
         guard = steps.guard(step.instruction.guard) if step.instruction.guard else None
-        sources = [
-            steps.operand(operand, type_, lanes)
-            for form, operand, type_ in step.match.forms()
-            if not form.destination
-        ]
+        sources = steps.sources(step)
     except _Unknown:
         return []
     assert step.match.row.meaning is not None
@@ -234,8 +244,9 @@ def _transfer(step: Step, steps: Steps, table: _Table) -> list[str]:
         fitted = lanes.fit(value, table.types[target.name], signed)
         if guard is not None and not guard.uniform:
             fitted = Value(fitted.type, fitted.ir, None, None, fitted.low, fitted.high, nan=fitted.nan)
-        if table.join(target.name, fitted):
-            changed.append(target.name)
+        for name in (target.name, step.also.get(target.name)):
+            if name is not None and table.join(name, fitted):
+                changed.append(name)
     return changed
 
 

@@ -13,7 +13,7 @@ from .block_loop import Rounds, block_loop
 from .builder import Builder
 from .clock import clock_readers
 from .hulls import Stretch, find_stretches
-from .infer import infer_kinds
+from .infer import infer_kinds, sharpen
 from .local import LocalMemory
 from .nans import LazyNanLanes
 from .outlines import outline_helper
@@ -71,6 +71,10 @@ def generate(
         return _assemble(
             program, shape, symbols, probes, lanes, {}, pending, tuple(False for _ in program.blocks), {}
         )
+    # Probes see the instructions that the program has, and the clock counts them, in that order.
+    plain = probes or clock_readers(program)
+    if not plain:
+        program = sharpen(program)
     inference = infer_kinds(program, shape, promises, symbols)
     access = WarpAtomics(builder)
     local = LocalMemory(access, program.local.size, program.strays)
@@ -78,8 +82,6 @@ def generate(
     full = find_full(program.blocks, inference.divergent, inference.pending)
     if shape.threads % 32:
         full = tuple(False for _ in full)
-    # Probes see every access once, and the clock counts what was issued before it is read, in that order.
-    plain = probes or clock_readers(program)
     stretches = {} if plain else find_stretches(program, inference.kinds)
     return _assemble(
         program, shape, symbols, probes, fast, inference.kinds, inference.pending, full, stretches

@@ -310,6 +310,8 @@ class KindLanes(DividingLanes):
         if not text.startswith("%"):
             return self.constant(type_, int(text))
         low, high = self._special_range(register, axis)
+        if low is not None and low == high:
+            return self.constant(type_, low)
         return Value(type_, text, UNIFORM, None, low, high)
 
     def _special_range(self, register: str, axis: str) -> tuple[int | None, int | None]:
@@ -318,7 +320,9 @@ class KindLanes(DividingLanes):
         if register not in ("ctaid", "nctaid"):
             return None, None
         bound = self.promises.grid["xyz".index(axis)]
-        return (0, bound - 1) if register == "ctaid" else (1, min(bound, (1 << 31) - 1))
+        if register == "ctaid":
+            return 0, bound - 1
+        return bound if self.promises.exact else 1, min(bound, (1 << 31) - 1)
 
     def window(self, space: str) -> Value:
         return self.constant("i64", super().window(space).constant or 0)

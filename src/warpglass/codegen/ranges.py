@@ -71,8 +71,17 @@ def _shift_right_signed(bits: int, a: Range, b: Range) -> Range:
 
 
 def _and(bits: int, a: Range, b: Range) -> Range:
+    for value, mask in ((a, b), (b, a)):
+        # Clearing low bits keeps the order of values.
+        if value is not None and mask is not None and mask[0] == mask[1] and _clears_low_bits(mask[0]):
+            return value[0] & mask[0], value[1] & mask[0]
     tops = [r[1] for r in (a, b) if r is not None and r[0] >= 0]
     return (0, min(tops)) if tops else None
+
+
+def _clears_low_bits(mask: int) -> bool:
+    """Whether a mask is minus a power of two."""
+    return mask < 0 and -mask & (-mask - 1) == 0
 
 
 def _or(bits: int, a: Range, b: Range) -> Range:
@@ -99,6 +108,20 @@ def _quotient(bits: int, a: Range, b: Range) -> Range:
     return a[0] // b[1], a[1] // b[0]
 
 
+def _signed_quotient(bits: int, a: Range, b: Range) -> Range:
+    if a is None or b is None or b[0] <= 0:
+        return None
+    ends = [x // y if x >= 0 else -(-x // y) for x in a for y in b]
+    return min(ends), max(ends)
+
+
+def _signed_remainder(bits: int, a: Range, b: Range) -> Range:
+    if b is None or b[0] <= 0:
+        return None
+    low, high = a if a is not None else (-1 << (bits - 1), (1 << (bits - 1)) - 1)
+    return max(low, 1 - b[1]) if low < 0 else 0, min(high, b[1] - 1) if high >= 0 else 0
+
+
 _LOOSE: dict[str, Callable[[int, Range, Range], Range]] = {
     "shl": _shift_left,
     "lshr": _shift_right,
@@ -108,6 +131,8 @@ _LOOSE: dict[str, Callable[[int, Range, Range], Range]] = {
     "llvm.umin": _unsigned_minimum,
     "urem": _remainder,
     "udiv": _quotient,
+    "sdiv": _signed_quotient,
+    "srem": _signed_remainder,
 }
 
 _HOLDS: dict[str, Callable[[tuple[int, int], tuple[int, int]], bool | None]] = {

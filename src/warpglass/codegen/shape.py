@@ -66,11 +66,13 @@ _GRID_CLASSES = (1 << 10, 1 << 16, 1 << 22, 1 << 31)
 class Promises:
     """What holds for every launch of a version of the code.
 
-    `grid` bounds the grid's extents; `parameters` gives values of integer parameters by byte offset.
+    `grid` bounds the grid's extents, or gives them if it is `exact`; `parameters` gives values of integer
+    parameters by byte offset.
     """
 
     grid: Dim3
     parameters: Mapping[int, int] = field(default_factory=dict)
+    exact: bool = False
 
 
 def grid_class(grid: Dim3) -> Dim3:

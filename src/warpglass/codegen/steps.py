@@ -31,6 +31,7 @@ class Steps:
         self.lanes = lanes
         self.registers = registers
         self.symbols = symbols
+        self._names: Mapping[str, str] = {}  # what the current step reads instead of registers
 
     def run(self, step: Step, mask: str, blend: frozenset[str]) -> None:
         """Emit a step for the lanes of `mask`; `blend` are the registers whose other lanes must survive."""
@@ -47,11 +48,7 @@ class Steps:
         if condition is not None:
             for probe in lanes.probes:
                 probe.guarded(Emission(lanes, lanes.mask), step)
-        sources = [
-            self.operand(operand, type_, lanes)
-            for form, operand, type_ in step.match.forms()
-            if not form.destination
-        ]
+        sources = self.sources(step)
         if step.match.member_mask is not None and lanes.probes:
             members = self.operand(step.match.member_mask, "b32", lanes)
             assert isinstance(members, Value)
@@ -84,6 +81,17 @@ class Steps:
         return bits if mask == "-1" else b.value(f"and i32 {bits}, {mask}")
 
     # ------------------------------------------------------------------------------------ operands
+    def sources(self, step: Step) -> list[Value | tuple[Value, ...]]:
+        """What a step reads."""
+        self._names = step.names
+        found = [
+            self.operand(operand, type_, self.lanes)
+            for form, operand, type_ in step.match.forms()
+            if not form.destination
+        ]
+        self._names = {}
+        return found
+
     def operand(self, operand: tree.Operand, type_: str, lanes: VectorLanes) -> Value | tuple[Value, ...]:
         """A source operand as a value of a PTX type."""
         want = LLVM_TYPE.get(type_, "i64")
@@ -118,7 +126,7 @@ class Steps:
         return address
 
     def _read(self, name: str) -> Value:
-        value = self.registers.read(name)
+        value = self.registers.read(self._names.get(name, name))
         return self.lanes.constant(value.type, value.constant) if value.constant is not None else value
 
     @staticmethod
@@ -160,7 +168,9 @@ class Steps:
         values = result if isinstance(result, tuple) else (result,)
         for (target, signed), value in zip(targets_of(step.match), values, strict=True):
             if isinstance(target, tree.Register):
-                self._write_one(target.name, value, signed, mask, condition, blend)
+                for name in (target.name, step.also.get(target.name)):
+                    if name is not None:
+                        self._write_one(name, value, signed, mask, condition, blend)
 
     def _write_one(
         self, name: str, value: Value, signed: bool, mask: str, condition: Value | None, blend: frozenset[str]

@@ -172,26 +172,26 @@ class Prepared:
         if engine_mode() != "kinds" or not (at_once or (general.tiers.hot and chosen_tier() is None)):
             return general
         key = self._key(block, grid, bound, None)
+        assert key[1] is not None
+        usual = Promises(key[1], dict(key[2]))
 
         def make(integers: Mapping[int, int]) -> Executable | None:
+            special = Promises(grid, {**usual.parameters, **integers}, exact=True)
             try:
-                return self._special(general, key, integers)
+                return self._special(general, usual, special)
             except (WarpglassError, FailedApart):
                 return None
 
         start = _now if at_once else in_background
-        return self._repeats.find(key, bound.values, make, start) or general
+        return self._repeats.find((key, grid), bound.values, make, start) or general
 
-    def _special(self, general: Executable, key: _Key, integers: Mapping[int, int]) -> Executable | None:
-        """Optimised code in which integers are constants; None if that makes it no simpler."""
-        _, extents, baked, _ = key
-        assert extents is not None
-        promises = [Promises(extents, {**dict(baked), **more}) for more in ({}, integers)]
+    def _special(self, general: Executable, usual: Promises, special: Promises) -> Executable | None:
+        """Optimised code for what repeated launches promise; None if that makes it no simpler."""
         program, shape, symbols, size = self.program, general.shape, self.symbols, self.binder.layout.size
         with compile_deadline(program.name):
-            if general.tiers.length > _LONGEST or not simplifies(program, shape, symbols, *promises):
+            if general.tiers.length > _LONGEST or not simplifies(program, shape, symbols, usual, special):
                 return None
-            return Executable(self.text, program, shape, symbols, promises[1], size, None, OPTIMISED)
+            return Executable(self.text, program, shape, symbols, special, size, None, OPTIMISED)
 
     def _key(self, block: Dim3, grid: Dim3, bound: Bound, instrument: Instrument | None) -> _Key:
         if engine_mode() == "reference":

@@ -18,6 +18,7 @@ from .fairness import find_fair
 from .grid_barriers import find_grid_waits
 from .layout import LocalLayout, SharedLayout, lay_out_local, lay_out_shared
 from .liveness import find_dirty, find_liveness
+from .paired_tests import split_tests
 from .parameter_accesses import check_parameter_accesses, read_through_addresses, takes_addresses
 from .pending import Pending, find_full, find_pending
 from .spaces import resolve_local
@@ -26,6 +27,7 @@ from .streams import find_streams
 from .turns import find_ordered
 from .variables import ModuleVariable, all_variables, find_variables
 from .warp_barriers import place_warp_barriers
+from .webs import split_registers
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,4 +127,6 @@ __all__ = [
     "build_program",
     "find_full",
     "find_pending",
+    "split_registers",
+    "split_tests",
 ]

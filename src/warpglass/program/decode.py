@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from .. import isa
 from ..errors import CompileError, Diagnostic, UnsupportedError
@@ -15,13 +15,16 @@ from ..ptx import tree
 class Step:
     """One instruction with its row and the registers it reads and writes.
 
-    `number` counts the function's instructions in file order: faults and events name it.
+    `number` counts the function's instructions in file order: faults and events name it. `names` gives other
+    registers to read for those that the instruction names, `also` others to write besides (webs.py).
     """
 
     number: int
     match: isa.Match
     reads: frozenset[str]
     writes: tuple[str, ...]
+    names: Mapping[str, str] = field(default_factory=dict)
+    also: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def instruction(self) -> tree.Instruction:
