@@ -256,7 +256,8 @@ def _execute(
     turns = bool(prepared.program.ordered)
     watched = any(probe.alone for probe in executable.probes)
     alone = watched or prepared.allocates or (prepared.cooperative and turns)
-    count = thread_count() if len(blocks) >= _SMALL_GRID and not alone else 1
+    short = is_short(prepared, launch) and not executable.probes
+    count = thread_count() if len(blocks) >= _SMALL_GRID and not (alone or short) else 1
     if turns:  # who waits for a turn keeps a core busy
         count = min(count, spare_cores() + 1)
     need = footprint(prepared.program, executable.code, executable.shape, shared)
@@ -285,7 +286,10 @@ def _execute(
     job = partial(run_crew, executable.tiers, [crew[k::count] for k in range(count)], watch)
     started = time.perf_counter()
     try:
-        codes, late = _POOL.run(job, count, control.stop, launch.timeout, executable.tiers.notice)
+        if short:  # over before another thread would have begun
+            codes, late = [job(0)], False
+        else:
+            codes, late = _POOL.run(job, count, control.stop, launch.timeout, executable.tiers.notice)
     finally:
         seconds = time.perf_counter() - started
         heap.forget()

@@ -140,6 +140,7 @@ class Prepared:
         }
         self.symbols = Symbols({p.name: p.offset for p in parameters}, addresses)
         self.allocates = not program.services.isdisjoint(("malloc", "free"))
+        self.most_steps = None if self.cooperative else _most_steps(program)
         self.structural = _structural_parameters(compiled, parameters)
         self._executables: dict[_Key, Executable] = {}
         self._repeats: Repeats[Executable] = Repeats(parameters)
@@ -200,6 +201,13 @@ class Prepared:
             [(offset, usual) for index, offset, usual in self.structural if bound.values[index] == usual]
         )
         return (block, grid_class(grid), baked, instrument)
+
+
+def _most_steps(program: Program) -> int | None:
+    """The most steps that a warp can run; None if it may run them in loops, or wait for the host."""
+    blocks = program.blocks  # numbered in their order
+    loops = any(target <= index for index, block in enumerate(blocks) for target in block.successors)
+    return None if loops or program.services else sum(len(block.all_steps) for block in blocks)
 
 
 def _now(job: Callable[[], None]) -> None:

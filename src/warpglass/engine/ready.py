@@ -53,14 +53,9 @@ def is_short(prepared: Prepared, launch: Launch) -> bool:
 
     Its blocks run in order on one thread, so none waits for its turn.
     """
-    program = prepared.program
-    blocks = program.blocks
-    if prepared.cooperative or program.services:
+    if prepared.most_steps is None:
         return False
-    if any(target <= index for index, block in enumerate(blocks) for target in block.successors):
-        return False  # a loop, since blocks are numbered in their order
-    warps = prod(launch.grid) * -(-prod(launch.block) // 32)
-    return warps * sum(len(block.all_steps) for block in blocks) <= _SHORT
+    return prod(launch.grid) * -(-prod(launch.block) // 32) * prepared.most_steps <= _SHORT
 
 
 def make_ready(
