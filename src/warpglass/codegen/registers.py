@@ -8,7 +8,7 @@ are kept in the warp's frame.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..isa.types import BITS, LLVM_TYPE
 from .builder import Builder, vector
@@ -51,7 +51,7 @@ class Registers:
         self.kinds = kinds
         self.used: dict[Part, str] = {}  # part of a register -> home
         self._frame: dict[Part, int] = {}
-        self._fresh: dict[str, Value] = {}  # guarded registers that this basic block has written
+        self._fresh: dict[str, Value] = {}  # what this basic block has written
         self._live: frozenset[str] = frozenset()  # registers that are read after it
         self.frame_size = 0
 
@@ -92,15 +92,16 @@ class Registers:
             return
         text = value.ir
         if keep is not None:
-            old = self._load((name, ""), self.home((name, "")))
+            old = (
+                self._fresh[name].ir if name in self._fresh else self._load((name, ""), self.home((name, "")))
+            )
             whole = vector(self.types[name])
             text = self.builder.value(
                 f"select <32 x i1> {self.builder.mask_vector(keep)}, {whole} {text}, {whole} {old}"
             )
-        if self.kind(name).guarded:
-            self._fresh[name] = value
-            if name not in self._live:
-                return
+        self._fresh[name] = replace(value, ir=text)
+        if name not in self._live:
+            return
         for part, new in zip(self.parts(name), self._texts(name, value, text), strict=True):
             self._store(part, new, self.home(part))
 

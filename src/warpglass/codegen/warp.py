@@ -36,6 +36,10 @@ PARAMETERS = (
 )
 
 
+# Blocks up to which their masks become values.
+_MASKS = 256
+
+
 class WarpFunction:
     """Emits `@warp` for one program."""
 
@@ -75,7 +79,7 @@ class WarpFunction:
             self._block(index)
         self._ends()
         self.dispatch.finish()
-        slots = [f"  %lanes_{i} = alloca i32\n  store i32 0, ptr %lanes_{i}" for i in self._slots()]
+        slots = self._masks()
         if self.program.strays:
             place = SLOT["warp_local"]
             slots.append(f"  %warp_local = getelementptr i64, ptr %context, i64 {place}")
@@ -84,8 +88,19 @@ class WarpFunction:
         head = [f"define internal i32 @warp({PARAMETERS}) alwaysinline #0 {{", "entry:"]
         return "\n".join([*head, *slots, *self.registers.declare(), *b.lines, "}"])
 
-    def _slots(self) -> range:
-        return range(len(self.program.blocks))
+    def _masks(self) -> list[str]:
+        """A word for each block, empty. Many stay in memory: to make values of them takes quadratic time."""
+        count = len(self.program.blocks)
+        if count <= _MASKS:
+            return [f"  %lanes_{i} = alloca i32\n  store i32 0, ptr %lanes_{i}" for i in range(count)]
+        words = [f"  %lanes_{i} = getelementptr i32, ptr %masks, i32 {i}" for i in range(count)]
+        given_away = '  call void asm sideeffect "", "r"(ptr %masks)'
+        return [
+            f"  %masks = alloca [{count} x i32]",
+            f"  call void @llvm.memset.p0.i64(ptr %masks, i8 0, i64 {4 * count}, i1 false)",
+            given_away,
+            *words,
+        ]
 
     @property
     def kept_bytes(self) -> int:

@@ -292,10 +292,13 @@ def _schedule(blocks: list[Block]) -> list[int]:
 
 def _schedule_body(successors: list[tuple[int, ...]], root: int) -> list[int]:
     """Reverse post-order of one function in which each loop is contiguous and precedes what follows it."""
-    loops = find_loops(successors, post_order(successors, root)[::-1])
+    around: list[set[int]] = [set() for _ in successors]  # headers of the loops that a block is in
+    for header, body in find_loops(successors, post_order(successors, root)[::-1]).items():
+        for node in body:
+            around[node].add(header)
     # Of a block's successors the one in the fewest common loops is visited first, so it comes last.
     ranked = [
-        tuple(sorted(targets, key=lambda t: sum(node in body and t in body for body in loops.values())))
+        tuple(sorted(targets, key=lambda t: len(around[node] & around[t])))
         for node, targets in enumerate(successors)
     ]
     return post_order(ranked, root)[::-1]
@@ -321,7 +324,7 @@ def post_order(successors: list[tuple[int, ...]], root: int) -> list[int]:
 
 def find_loops(successors: list[tuple[int, ...]], order: list[int]) -> dict[int, set[int]]:
     """Natural loops by header: the nodes that reach a back edge's source without passing the header."""
-    dominators = _dominators(successors, order)
+    spans = _dominated(successors, order)
     predecessors: dict[int, list[int]] = {node: [] for node in order}
     for node in order:
         for target in successors[node]:
@@ -329,8 +332,9 @@ def find_loops(successors: list[tuple[int, ...]], order: list[int]) -> dict[int,
     loops: dict[int, set[int]] = {}
     for node in order:
         for header in successors[node]:
-            if header not in dominators[node]:
-                continue
+            first, last = spans[header]
+            if not first <= spans[node][1] <= last:
+                continue  # the header does not dominate the block
             body = loops.setdefault(header, {header})
             work = [node]
             while work:
@@ -341,8 +345,8 @@ def find_loops(successors: list[tuple[int, ...]], order: list[int]) -> dict[int,
     return loops
 
 
-def _dominators(successors: list[tuple[int, ...]], order: list[int]) -> dict[int, set[int]]:
-    """Dominator sets by walking the immediate-dominator tree (Cooper, Harvey and Kennedy's algorithm)."""
+def _immediate_dominators(successors: list[tuple[int, ...]], order: list[int]) -> dict[int, int]:
+    """Each block's parent in the dominator tree, by Cooper, Harvey and Kennedy's algorithm."""
     position = {node: index for index, node in enumerate(order)}
     predecessors: dict[int, list[int]] = {node: [] for node in order}
     for node in order:
@@ -369,7 +373,18 @@ def _dominators(successors: list[tuple[int, ...]], order: list[int]) -> dict[int
             if parent.get(node) != best:
                 parent[node] = best
                 changed = True
-    sets: dict[int, set[int]] = {order[0]: {order[0]}}
+    return parent
+
+
+def _dominated(successors: list[tuple[int, ...]], order: list[int]) -> dict[int, tuple[int, int]]:
+    """The numbers of the blocks that each block dominates: the first, and its own, which is the last."""
+    parent = _immediate_dominators(successors, order)
+    below: dict[int, list[int]] = {node: [] for node in order}
     for node in order[1:]:
-        sets[node] = sets.get(parent[node], {parent[node]}) | {node}
-    return sets
+        below[parent[node]].append(node)
+    down = post_order([tuple(below.get(node, ())) for node in range(len(successors))], order[0])
+    last = {node: number for number, node in enumerate(down)}
+    first: dict[int, int] = {}
+    for node in down:  # a block follows all that it dominates
+        first[node] = min([last[node], *(first[one] for one in below[node])])
+    return {node: (first[node], last[node]) for node in order}
