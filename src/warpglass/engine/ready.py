@@ -30,6 +30,7 @@ from .worker import Control, Worker
 # Steps of a warp, over all warps of the grid, up to which a launch is over sooner than a thread wakes up:
 # about 20 us. What takes longer gains by more threads, and is worth waiting for in a way that Ctrl-C ends.
 _SHORT = 10_000
+_WARP = 8  # steps that take as long as to begin a warp, or a block
 _SMALL = 1 << 18  # bytes of a worker
 
 
@@ -55,7 +56,8 @@ def is_short(prepared: Prepared, launch: Launch) -> bool:
     """
     if prepared.most_steps is None:
         return False
-    return prod(launch.grid) * -(-prod(launch.block) // 32) * prepared.most_steps <= _SHORT
+    warps = prod(launch.grid) * -(-prod(launch.block) // 32)
+    return warps * (_WARP + prepared.most_steps) <= _SHORT
 
 
 def make_ready(
