@@ -30,6 +30,7 @@ from .worker import Control, Worker
 # Steps of a warp, over all warps of the grid, up to which a launch is over sooner than a thread wakes up:
 # about 20 us. What takes longer gains by more threads, and is worth waiting for in a way that Ctrl-C ends.
 _SHORT = 10_000
+_LONGEST = 1000  # steps of a kernel: longer ones may need more stack than any thread has
 _WARP = 8  # steps that take as long as to begin a warp, or a block
 _SMALL = 1 << 18  # bytes of a worker
 
@@ -54,7 +55,7 @@ def is_short(prepared: Prepared, launch: Launch) -> bool:
 
     Its blocks run in order on one thread, so none waits for its turn.
     """
-    if prepared.most_steps is None:
+    if prepared.most_steps is None or prepared.most_steps > _LONGEST:
         return False
     warps = prod(launch.grid) * -(-prod(launch.block) // 32)
     return warps * (_WARP + prepared.most_steps) <= _SHORT
