@@ -11,6 +11,7 @@ makes a bad one fails with the finding. `warpglass_profile` counts a test's laun
 from __future__ import annotations
 
 import base64
+import difflib
 import pickle
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
@@ -264,7 +265,12 @@ class Counted:
 
 
 def _number(profile: Profile, name: str) -> float:
-    return profile.metrics[name] if name in profile.metrics else profile.counters[name]
+    known = {**profile.counters, **profile.metrics}
+    if name not in known:
+        alike = " or ".join(difflib.get_close_matches(name, known, n=2))
+        hint = f"; do you mean {alike}?" if alike else "; `warpglass metrics` lists them"
+        pytest.fail(f"there is no counter or metric {name!r}{hint}", pytrace=False)
+    return known[name]
 
 
 @pytest.fixture

@@ -8,14 +8,22 @@ import os
 
 from .. import devices
 from ..errors import ArgumentError
-from . import device_calls, launch_calls, memory_calls, module_calls, pool_calls, stream_calls
+from . import device_calls, graph_calls, launch_calls, memory_calls, module_calls, pool_calls, stream_calls
 from .calls import CALLS, Address, Int, Refusal, Result, Size, call_anywhere, put, put_int, text_at
 from .compiler import Nvrtc
 from .device import VirtualDevice
 from .linker import NvJitLink, find_library
 from .shared_library import SharedLibrary, Unavailable
 
-FILES = (device_calls, launch_calls, memory_calls, module_calls, pool_calls, stream_calls)  # fill CALLS
+FILES = (
+    device_calls,
+    graph_calls,
+    launch_calls,
+    memory_calls,
+    module_calls,
+    pool_calls,
+    stream_calls,
+)  # fill CALLS
 _SONAME = "libcuda.so.1"
 _state: dict[str, object] = {}
 

@@ -87,7 +87,7 @@ def cuLaunchKernel(
     parameters: Address,
     extra: Address,
 ) -> None:
-    stream_of(device, stream)
+    captured = stream_of(device, stream).captured
     kernel = device.get(function, LoadedKernel)
     grid, block = (grid_x, grid_y, grid_z), (block_x, block_y, block_z)
     if 0 in grid or 0 in block:
@@ -102,6 +102,9 @@ def cuLaunchKernel(
         )
     packed = _packed(kernel, parameters) if parameters or not extra else _given(kernel, extra)
     launch = kernel.launch(grid, block, shared, packed)
+    if captured is not None:
+        captured.work.append(lambda: device.launch(launch))
+        return
     device.launch(launch)
     if parameters:
         device.shortcuts.offer((function, grid, block, shared, stream), lambda: kernel.repeatable(launch))

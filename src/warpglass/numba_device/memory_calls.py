@@ -25,7 +25,7 @@ from .calls import (
 from .device import VirtualDevice
 from .memory import Block, copy, fill
 from .modules import LoadedModule
-from .stream_calls import stream_of
+from .stream_calls import captured, stream_of
 
 _HOST, _DEVICE = 1, 2  # CU_MEMORYTYPE_*
 
@@ -162,6 +162,7 @@ def cuMemcpy(device: VirtualDevice, target: Device, source: Device, size: Size) 
 
 @still
 @call
+@captured
 def cuMemcpyAsync(device: VirtualDevice, target: Device, source: Device, size: Size, stream: Handle) -> None:
     stream_of(device, stream)
     cuMemcpy(device, target, source, size)
@@ -176,6 +177,7 @@ def cuMemcpyHtoD(device: VirtualDevice, target: Device, source: Address, size: S
 
 @still
 @call
+@captured
 def cuMemcpyHtoDAsync(
     device: VirtualDevice, target: Device, source: Address, size: Size, stream: Handle
 ) -> None:
@@ -192,6 +194,7 @@ def cuMemcpyDtoH(device: VirtualDevice, target: Address, source: Device, size: S
 
 @still
 @call
+@captured
 def cuMemcpyDtoHAsync(
     device: VirtualDevice, target: Address, source: Device, size: Size, stream: Handle
 ) -> None:
@@ -208,6 +211,7 @@ def cuMemcpyDtoD(device: VirtualDevice, target: Device, source: Device, size: Si
 
 @still
 @call
+@captured
 def cuMemcpyDtoDAsync(
     device: VirtualDevice, target: Device, source: Device, size: Size, stream: Handle
 ) -> None:
@@ -243,6 +247,7 @@ def cuMemsetD32(device: VirtualDevice, target: Device, value: UInt, count: Size)
 
 @still
 @call
+@captured
 def cuMemsetD8Async(device: VirtualDevice, target: Device, value: Byte, count: Size, stream: Handle) -> None:
     stream_of(device, stream)
     cuMemsetD8(device, target, value, count)
@@ -250,6 +255,7 @@ def cuMemsetD8Async(device: VirtualDevice, target: Device, value: Byte, count: S
 
 @still
 @call
+@captured
 def cuMemsetD16Async(
     device: VirtualDevice, target: Device, value: Short, count: Size, stream: Handle
 ) -> None:
@@ -259,6 +265,7 @@ def cuMemsetD16Async(
 
 @still
 @call
+@captured
 def cuMemsetD32Async(device: VirtualDevice, target: Device, value: UInt, count: Size, stream: Handle) -> None:
     stream_of(device, stream)
     cuMemsetD32(device, target, value, count)

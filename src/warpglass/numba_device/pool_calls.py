@@ -8,7 +8,7 @@ from .calls import Address, Device, Handle, Int, Size, call, put, put_int, word
 from .device import VirtualDevice
 from .device_calls import check_device
 from .memory_calls import cuMemFree
-from .stream_calls import stream_of
+from .stream_calls import not_captured
 
 _SWITCHES = (1, 2, 3)  # attributes of a pool that are an int: how memory may be used again
 
@@ -75,7 +75,7 @@ def cuMemPoolTrimTo(device: VirtualDevice, pool: Handle, size: Size) -> None:
 
 @call
 def cuMemAllocAsync(device: VirtualDevice, address: Address, size: Size, stream: Handle) -> None:
-    stream_of(device, stream)
+    not_captured(device, stream)
     put(address, device.memory.allocate(size).base)
 
 
@@ -89,5 +89,5 @@ def cuMemAllocFromPoolAsync(
 
 @call
 def cuMemFreeAsync(device: VirtualDevice, address: Device, stream: Handle) -> None:
-    stream_of(device, stream)
+    not_captured(device, stream)
     cuMemFree(device, address)

@@ -7,16 +7,31 @@ event is the time at which it was recorded.
 from __future__ import annotations
 
 import ctypes
+import functools
+import inspect
 import time
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
 
-from .calls import Address, Handle, Int, Refusal, Result, UInt, call, put, put_int, still
+from .calls import Address, Function, Handle, Int, Refusal, Result, UInt, call, put, put_int, still
 from .device import VirtualDevice
 
-_DEFAULT_STREAMS = (0, 1, 2)  # the default, legacy and per-thread streams
+DEFAULT_STREAMS = (0, 1, 2)  # the default, legacy and per-thread streams
 _NO_TIMING = 2  # CU_EVENT_DISABLE_TIMING
 _CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
+Work = Callable[[], None]  # of a stream
 _HOST_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+@dataclass(eq=False)
+class Graph:
+    """Work of streams that has been captured, or is being captured, in order (graph_calls.py)."""
+
+    work: list[Work] = field(default_factory=list)
+    handle: int = 0
+    objects: Counter[int] = field(default_factory=Counter)  # of the program's that it keeps, how often each
 
 
 @dataclass(eq=False)
@@ -25,19 +40,44 @@ class Stream:
 
     flags: int = 0
     priority: int = 0
+    captured: Graph | None = None  # where its work goes while it is captured
+    origin: bool = False  # the capture began here
 
 
 @dataclass(eq=False)
 class Event:
-    """An event; `at` is when it was recorded last, in seconds."""
+    """An event; `at` is when it was recorded last, in seconds, or it is `captured` with a graph's work."""
 
     flags: int
     at: float | None = None
+    captured: Graph | None = None
 
 
 def stream_of(device: VirtualDevice, handle: Handle) -> Stream:
     """The stream of a handle; the default streams need none."""
-    return Stream() if handle in _DEFAULT_STREAMS else device.get(handle, Stream)
+    return Stream() if handle in DEFAULT_STREAMS else device.get(handle, Stream)
+
+
+def captured(function: Function) -> Function:
+    """Let the work of a function with a parameter `stream` wait for a graph's launch if it is captured."""
+    position = list(inspect.signature(function).parameters).index("stream") - 1
+
+    @functools.wraps(function)
+    def called(device: VirtualDevice, *arguments: Any) -> None:
+        graph = stream_of(device, arguments[position]).captured
+        if graph is None:
+            function(device, *arguments)
+        else:
+            later = (*arguments[:position], 0, *arguments[position + 1 :])
+            graph.work.append(lambda: function(device, *later))
+
+    return called
+
+
+def not_captured(device: VirtualDevice, handle: Handle) -> None:
+    """Raise Refusal for what cannot be captured if this stream is."""
+    if stream_of(device, handle).captured is not None:
+        raise Refusal(Result.STREAM_CAPTURE_UNSUPPORTED, "this cannot be captured into a graph")
 
 
 # ---------------------------------------------------------------------------------------- streams
@@ -61,13 +101,13 @@ def cuStreamDestroy(device: VirtualDevice, stream: Handle) -> None:
 @still
 @call
 def cuStreamSynchronize(device: VirtualDevice, stream: Handle) -> None:
-    stream_of(device, stream)
+    not_captured(device, stream)
 
 
 @still
 @call
 def cuStreamQuery(device: VirtualDevice, stream: Handle) -> None:
-    stream_of(device, stream)
+    not_captured(device, stream)
 
 
 @call
@@ -100,16 +140,10 @@ def cuStreamGetDevice(device: VirtualDevice, stream: Handle, number: Address) ->
 
 @still
 @call
-def cuStreamIsCapturing(device: VirtualDevice, stream: Handle, status: Address) -> None:
-    stream_of(device, stream)
-    put_int(status, 0)
-
-
-@still
-@call
 def cuStreamWaitEvent(device: VirtualDevice, stream: Handle, event: Handle, flags: UInt) -> None:
-    stream_of(device, stream)
-    device.get(event, Event)
+    waiting, awaited = stream_of(device, stream), device.get(event, Event)
+    if awaited.captured is not None:
+        waiting.captured = awaited.captured
 
 
 @still
@@ -117,12 +151,13 @@ def cuStreamWaitEvent(device: VirtualDevice, stream: Handle, event: Handle, flag
 def cuStreamAddCallback(
     device: VirtualDevice, stream: Handle, function: Address, data: Address, flags: UInt
 ) -> None:
-    stream_of(device, stream)
+    not_captured(device, stream)
     _CALLBACK(function)(stream, 0, data)
 
 
 @still
 @call
+@captured
 def cuLaunchHostFunc(device: VirtualDevice, stream: Handle, function: Address, data: Address) -> None:
     stream_of(device, stream)
     _HOST_FUNCTION(function)(data)
@@ -150,8 +185,9 @@ def cuEventDestroy(device: VirtualDevice, event: Handle) -> None:
 @still
 @call
 def cuEventRecord(device: VirtualDevice, event: Handle, stream: Handle) -> None:
-    stream_of(device, stream)
-    device.get(event, Event).at = time.perf_counter()
+    known = device.get(event, Event)
+    known.captured = stream_of(device, stream).captured
+    known.at = time.perf_counter() if known.captured is None else None
 
 
 @still
