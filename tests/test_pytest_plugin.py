@@ -55,6 +55,10 @@ def test_over_budget(warpglass_profile):
     launch("__syncthreads();")
     warpglass_profile.assert_at_most(gld_transactions=1)
 
+def test_unknown_counter(warpglass_profile):
+    launch("__syncthreads();")
+    warpglass_profile.assert_at_most(shared_bank_conflict=0)
+
 def test_nothing_counted(warpglass_profile):
     warpglass_profile.assert_at_least(gld_efficiency=1)
 
@@ -96,13 +100,14 @@ _FULL = pytest.mark.skipif(os.environ.get("WARPGLASS_TESTS") != "full", reason="
 def test_a_bad_launch_fails_its_test(workers: tuple[str, ...], tmp_path: Path) -> None:
     sarif = tmp_path / "out.sarif"
     outcomes, said = _session(tmp_path, "--warpglass-check", f"--warpglass-sarif={sarif}", *workers)
-    failing = {"racy", "misspelt", "over_budget", "nothing_counted"}
+    failing = {"racy", "misspelt", "over_budget", "unknown_counter", "nothing_counted"}
     passing = {"good", "allowed", "within_budget", "finds_a_gpu"}
     assert outcomes == dict.fromkeys(failing, "failed") | dict.fromkeys(passing, "passed"), said
     assert "shared-race of s[32]" in said
     assert "'shared-rage'; it may name shared-race" in said
     assert "sitecustomize" not in said
     assert "gld_transactions is 8, allowed is at most 1" in said
+    assert "no counter or metric 'shared_bank_conflict'; do you mean shared_bank_conflicts" in said
     results = json.loads(sarif.read_text("utf-8"))["runs"][0]["results"]
     assert [result["ruleId"] for result in results] == ["shared-race"]
 
