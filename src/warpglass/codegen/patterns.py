@@ -15,7 +15,7 @@ from .clusters import find_clusters, load_clusters, store_clusters
 from .context import SHARED_WINDOW, SITE_WORDS
 from .hulls import Hull
 from .reach import reach_name
-from .streams import fills_lines, store_stream
+from .streams import fills_lines, load_run, store_stream
 from .values import Offsets, Value
 
 # The widest access, in elements, that a static pattern is served with.
@@ -180,7 +180,7 @@ class Patterns(Access):
         b = self.builder
         span = (max(places) + 1) * count
         if count == 1 and places == tuple(range(32)):
-            return [b.load(vector(type_), self._host(low, bounds), ", align 1")]
+            return [load_run(b, self._host(low, bounds), type_, 32)]
         elements = [[place * count + k for place in places] for k in range(count)]
         clusters = find_clusters([element for of_one in elements for element in of_one])
         if clusters is not None and (span > _SPAN or all(one.width == 1 for one in clusters)):
@@ -192,7 +192,7 @@ class Patterns(Access):
         host = self._host(low, bounds)
         present = {place * count + k for place in places for k in range(count)}
         if len(present) == wide:
-            loaded = b.load(vector(type_, wide), host, ", align 1")
+            loaded = load_run(b, host, type_, wide)
         else:
             picks = constant_vector("i1", ("true" if k in present else "false" for k in range(wide)))
             args = [
@@ -329,7 +329,7 @@ class Patterns(Access):
         outside, bounds = self._check_interval(site, first, 32)
         b.branch(outside, slow, straight, unlikely=True)
         b.place(straight)
-        one = b.load(vector(type_), self._host(first, bounds), ", align 1")
+        one = load_run(b, self._host(first, bounds), type_, 32)
         b.jump(join)
         b.place(mixed)
         bad, bounds = self._check_vector(site, address, mask)

@@ -1,8 +1,11 @@
-"""Stores that go past the caches: whole lines of a large array that the kernel does not read.
+"""Loads and stores of neighbouring lines of memory, as a warp makes them that walks through an array.
+
+Several lines are loaded in their order, by which processors know what to fetch ahead.
 
 A line that is stored into must first be fetched, which costs as much as reading it, unless the processor is
-told that nobody needs it soon. A store site's fourth word says whether it is: it is 1 if the range that the
-site has hit last is large enough (the context says how large) and no load has hit it, else 0.
+told that nobody needs it soon: whole lines of large arrays that the kernel does not read go past the caches.
+A store site's fourth word says whether it is so: it is 1 if the range that the site has hit last is large
+enough (the context says how large) and no load has hit it, else 0.
 """
 
 from __future__ import annotations
@@ -19,6 +22,25 @@ _LINE = 64  # bytes of a line of a cache
 def fills_lines(type_: str, width: int) -> bool:
     """Whether so many elements may be whole lines."""
     return width * BITS[type_] % (8 * _LINE) == 0
+
+
+def load_run(b: Builder, host: str, type_: str, width: int) -> str:
+    """Neighbouring elements as a vector. LLVM puts two lines in order by itself, but not more."""
+    size = BITS[type_] // 8
+    each = _LINE // size
+    if width <= 2 * each:
+        return b.load(vector(type_, width), host, ", align 1")
+    places = [b.offset(host, first * size) for first in range(0, width, each)]
+    lines = [b.load(f"volatile {vector(type_, each)}", place, ", align 1") for place in places]
+    while len(lines) > 1:
+        picks = ", ".join(f"i32 {k}" for k in range(2 * each))
+        half = vector(type_, each)
+        lines = [
+            b.value(f"shufflevector {half} {one}, {half} {two}, <{2 * each} x i32> <{picks}>")
+            for one, two in zip(lines[::2], lines[1::2], strict=True)
+        ]
+        each *= 2
+    return lines[0]
 
 
 def store_stream(b: Builder, site: int, type_: str, value: str, host: str, width: int) -> None:
