@@ -24,6 +24,8 @@ from .registers import VECTOR, Kind
 _COMPUTING = ("integer", "fp16", "fp32", "fp64", "conversion")
 # Checks that a stretch must save, and its steps for each of them.
 _WORTH, _LENGTH = 3, 10
+# Steps of a kernel that are emitted twice at most, so that long ones do not take longer to compile for it.
+_MOST_TWICE = 1000
 # Places in a block at which a stretch is tried to begin.
 _STARTS = 8
 
@@ -76,8 +78,14 @@ def find_stretches(program: Program, kinds: Mapping[str, Kind]) -> dict[int, Str
     """The stretches that are worth it, by the number of their block."""
     types = {name: LLVM_TYPE[type_] for name, type_ in program.registers.items()}
     bases = {name: kind for name, kind in kinds.items() if kind.offsets is not None and types[name] == "i64"}
-    found = {index: _find(block, bases) for index, block in enumerate(program.blocks)}
-    return {index: stretch for index, stretch in found.items() if stretch is not None}
+    found: dict[int, Stretch] = {}
+    left = _MOST_TWICE
+    for index, block in enumerate(program.blocks):
+        stretch = _find(block, bases) if left > 0 else None
+        if stretch is not None and stretch.last - stretch.first <= left:
+            found[index] = stretch
+            left -= stretch.last - stretch.first
+    return found
 
 
 def _find(block: Block, bases: Mapping[str, Kind]) -> Stretch | None:
