@@ -3,6 +3,7 @@
     python bench/numba_suite.py                      # all of cudapy, cudadrv and doc_examples
     python bench/numba_suite.py cudapy.test_atomics  # one module
     python bench/numba_suite.py --page docs/numba-tests.md
+    python bench/numba_suite.py --package numba-cuda-mlir      # the same tests, compiled by numba-cuda-mlir
 
 Each module runs in a process of its own; a test that crashes it or does not end is noted and the rest goes on
 in a new one. Results are kept in build/numba_suite/, one JSON line per test, and a module that has results is
@@ -25,13 +26,17 @@ import time
 import traceback
 import unittest
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numba_mlir
+
 GROUPS = ("cudapy", "cudadrv", "doc_examples")
-FOLDER = Path(__file__).parent.parent / "build" / "numba_suite"
-STARTED, PASSED = "started", "passed"
+BUILD = Path(__file__).parent.parent / "build"
+FOLDERS = {"numba-cuda": BUILD / "numba_suite", "numba-cuda-mlir": BUILD / "numba_suite_mlir"}
+PORT = str(Path(__file__).parent / "numba_port")  # where numba.cuda is numba-cuda-mlir
+STARTED, PASSED, REFUSED, LEFT_OUT = "started", "passed", "refused", "left out"
 STICKY = ("CUDA_ERROR_ILLEGAL_ADDRESS", "CUDA_ERROR_MISALIGNED_ADDRESS", "CUDA_ERROR_LAUNCH_FAILED")
 BROKEN = 75  # exit status of a process whose device is broken
 
@@ -40,8 +45,9 @@ BROKEN = 75  # exit status of a process whose device is broken
 class Recorder(unittest.TestResult):
     """Writes every test's outcome as it comes."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, refusal: Callable[[BaseException], str]):
         super().__init__()
+        self._refusal = refusal
         self._file = path.open("a", encoding="utf-8")
         self._outcome, self._why = PASSED, ""
         self._begun = 0.0
@@ -65,6 +71,9 @@ class Recorder(unittest.TestResult):
 
     def _failed(self, outcome: str, error: Any) -> None:
         self._outcome, self._why = outcome, "".join(traceback.format_exception(*error))[-6000:]
+        refused = self._refusal(error[1])
+        if refused:
+            self._outcome, self._why = REFUSED, refused
 
     def addError(self, test: Any, err: Any) -> None:
         if err[0].__name__ == "Skipped":  # pytest's
@@ -94,7 +103,7 @@ class Recorder(unittest.TestResult):
         self._outcome, self._why = "unexpected success", "marked as an expected failure"
 
 
-def run_module(name: str, path: Path, done: set[str]) -> None:
+def run_module(name: str, path: Path, done: set[str], package: str) -> None:
     """Run a module's tests but those that are done; only called in a process of its own."""
     from warpglass.numba_device import hook
 
@@ -105,16 +114,32 @@ def run_module(name: str, path: Path, done: set[str]) -> None:
     try:
         module = importlib.import_module(f"numba.cuda.tests.{name}")
     except BaseException as problem:
-        if type(problem).__name__ != "Skipped":  # pytest's, for a whole module
+        skipped = type(problem).__name__ == "Skipped"  # pytest's, for a whole module
+        if not skipped and package == "numba-cuda":
             raise
-        line = {"test": name, "outcome": "skipped", "why": str(problem), "seconds": 0}
+        why = str(problem) if skipped else f"the file cannot be imported: {problem}"
+        line = {"test": name, "outcome": "skipped" if skipped else REFUSED, "why": why, "seconds": 0}
         path.write_text(json.dumps(line) + "\n", "utf-8")
         return
     suite = unittest.defaultTestLoader.loadTestsFromName(f"numba.cuda.tests.{name}")
     plain = [one for key, one in vars(module).items() if key.startswith("test_") and inspect.isfunction(one)]
     suite.addTests(unittest.FunctionTestCase(one) for one in plain)
-    wanted = unittest.TestSuite(one for one in flattened(suite) if one.id() not in done)
-    wanted.run(Recorder(path))
+    wanted = [one for one in flattened(suite) if one.id() not in done]
+    if package == "numba-cuda-mlir":
+        wanted = [one for one in wanted if not leave_out(one, path)]
+        unittest.TestSuite(wanted).run(Recorder(path, numba_mlir.refusal))
+    else:
+        unittest.TestSuite(wanted).run(Recorder(path, lambda error: ""))
+
+
+def leave_out(test: Any, path: Path) -> bool:
+    """Whether a rule says so; then it is noted."""
+    why = numba_mlir.left_out(test)
+    if why:
+        line = {"test": test.id(), "outcome": LEFT_OUT, "why": why, "seconds": 0}
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+    return bool(why)
 
 
 def flattened(suite: Any) -> Iterator[Any]:
@@ -148,19 +173,32 @@ def read_results(path: Path) -> dict[str, dict[str, Any]]:
     return {line["test"]: line for line in lines}
 
 
-def all_results() -> dict[str, dict[str, dict[str, Any]]]:
+def all_results(folder: Path) -> dict[str, dict[str, dict[str, Any]]]:
     """The results that there are, by module and test."""
-    return {path.stem: read_results(path) for path in sorted(FOLDER.glob("*.jsonl"))}
+    return {path.stem: read_results(path) for path in sorted(folder.glob("*.jsonl"))}
 
 
-def watch(name: str, path: Path, patience: float) -> None:
+def environment(package: str) -> dict[str, str]:
+    """The environment in which the tests' `numba.cuda` is that of a package."""
+    if package == "numba-cuda":
+        return dict(os.environ)
+    folders = (PORT, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)))
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(folders), "NUMBA_CUDA_MLIR_ICE_FULL_TB": "1"}
+
+
+def watch(name: str, path: Path, patience: float, package: str) -> None:
     """Run a module to its end, in as many processes as it takes."""
     while True:
         done = {test for test, line in read_results(path).items() if line["outcome"] != STARTED}
-        command = [sys.executable, __file__, "--child", name, "--results", str(path)]
+        command = [sys.executable, __file__, "--package", package, "--child", name, "--results", str(path)]
         log = path.with_suffix(".log").open("ab")
         child = subprocess.Popen(
-            command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True
+            command,
+            stdout=log,
+            stderr=log,
+            stdin=subprocess.DEVNULL,
+            env=environment(package),
+            start_new_session=True,
         )
         outcome = wait(child, path, patience)
         left = [line for line in read_results(path).values() if line["outcome"] == STARTED]
@@ -281,6 +319,7 @@ def page(results: dict[str, dict[str, dict[str, Any]]]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description="numba-cuda's own tests on the virtual device")
     parser.add_argument("modules", nargs="*", help="such as cudapy.test_atomics; all without")
+    parser.add_argument("--package", choices=sorted(FOLDERS), default="numba-cuda", help="what compiles them")
     parser.add_argument("--again", action="store_true", help="run what has results as well")
     parser.add_argument("--patience", type=float, default=180.0, help="seconds that one test may take")
     parser.add_argument("--budget", type=float, default=1e9, help="seconds after which no module is begun")
@@ -290,15 +329,19 @@ def main() -> None:
     given = parser.parse_args()
     if given.child:
         done = {test for test, line in read_results(given.results).items() if line["outcome"] != STARTED}
-        run_module(given.child, given.results, done)
+        run_module(given.child, given.results, done, given.package)
         return
-    FOLDER.mkdir(parents=True, exist_ok=True)
+    folder = FOLDERS[given.package]
+    folder.mkdir(parents=True, exist_ok=True)
     if given.page:
-        given.page.write_text(page(all_results()), "utf-8")
+        results = all_results(folder)
+        of_mlir = given.package == "numba-cuda-mlir"
+        lines = [line for module in results.values() for line in module.values()]
+        given.page.write_text(numba_mlir.page(lines) if of_mlir else page(results), "utf-8")
         return
     begun = time.time()
     for name in given.modules or find_modules():
-        path = FOLDER / f"{name}.jsonl"
+        path = folder / f"{name}.jsonl"
         if path.exists() and not given.again and not given.modules:
             continue
         if time.time() - begun > given.budget:
@@ -306,10 +349,10 @@ def main() -> None:
         path.unlink(missing_ok=True)
         path.with_suffix(".log").unlink(missing_ok=True)
         started = time.time()
-        watch(name, path, given.patience)
+        watch(name, path, given.patience, given.package)
         counts = Counter(line["outcome"] for line in read_results(path).values())
         print(f"{name} {time.time() - started:.0f}s {dict(counts)}", flush=True)
-    print(summary(all_results()))
+    print(summary(all_results(folder)))
 
 
 if __name__ == "__main__":
