@@ -88,6 +88,7 @@ class Checker:
                 state[layout.ASK] = self._communication.ask
         for worker, state in zip(begun.workers, self._memory.states, strict=True):
             worker.words[probe.state] = state.ctypes.data
+            state[layout.COUNTED] = int(not probe.uncounted)
             state[layout.NOTES] = worker.words[probe.carried.notes :].ctypes.data
             worker.words[probe.met_regions] = state[layout.REGIONS]  # of any
             for name, address in places.items():

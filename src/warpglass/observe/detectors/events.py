@@ -29,6 +29,7 @@ from .copies import EVERY_GROUP
 from .fast import DECLARATIONS, Seen, Test
 from .fast_any import any_test
 from .fast_apart import apart
+from .fast_barrier import meet_at_gate, next_phase, open_interval
 from .fast_journal import DECLARATIONS as ENTERING_DECLARATIONS
 from .fast_journal import Entering, function, name_of, table
 from .fast_mixed import put_stamp
@@ -68,13 +69,13 @@ class DetectorProbe(Probe):
         self.carried = Carried(self._used, words, self._call, self.place_of)
         self.follows = any(self._used.stored(step) for step in self.steps.values())
         self._leads_to_barrier = _leads_to_barrier(program.blocks)
-        self._uncounted = not any(_counts(block) for block in program.blocks)
+        self.uncounted = not any(_counts(block) for block in program.blocks)
         barriers = [block.end.step for block in program.blocks if isinstance(block.end, Barrier)]
         self._gates = {_lines_of(step): step for step in reversed(barriers)}  # the first step of each barrier
         self.copies: set[int] = set()  # places of asynchronous copies
         self._copying = any(step.match.row.meaning is copy for step in self.steps.values())
         # Whether shared memory has a journal: all barriers are the whole block's, copies are done at once.
-        self.journals = self._uncounted and not self._copying
+        self.journals = self.uncounted and not self._copying
         self._tests: set[Test] = set()
         self.met_regions: list[int] = []  # words, by test: the row of the region that it met last
         self._entering: set[Entering] = set()
@@ -197,8 +198,7 @@ class DetectorProbe(Probe):
         """Pass over what follows while no undefined byte was copied to shared memory; the label behind it."""
         b = at.builder
         passed, follow = b.label("passed"), b.label("follow")
-        state = b.value(f"inttoptr i64 {b.load('i64', self.place(at, self.state))} to ptr")
-        some = b.load("i64", b.offset(state, 8 * layout.FOLLOWING))
+        some = b.load("i64", b.offset(self._state(at), 8 * layout.FOLLOWING))
         if found is not None:
             undefined = b.mask_bits(b.value(f"icmp ne <32 x i64> {found}, zeroinitializer"))
             some = b.value(f"or i64 {some}, {self._wide(at, b.value(f'and i32 {undefined}, {at.mask}'))}")
@@ -242,65 +242,18 @@ class DetectorProbe(Probe):
             )
         if self.communicates:
             self._order(at, end.step, "0")
-        if self._uncounted and len(self._gates) > 1:
+        if self.uncounted and len(self._gates) > 1:
             gate = self.place_of(self._gates[_lines_of(end.step)])
-            self._call(at, "gather", self._warp(at), self._wide(at, at.mask), str(gate))
+            gather = "gather", self._warp(at), self._wide(at, at.mask), str(gate)
+            meet_at_gate(at.builder, self._state(at), self._warp(at), gate, lambda: self._call(at, *gather))
 
     def resume(self, at: Emission) -> None:
-        if self._uncounted:
-            self._next_phase(at)
+        if self.uncounted:
+            begun = next_phase(at.builder, self._state(at), self._warp(at))
+            if self.journals:
+                open_interval(at.builder, self._state(at), begun, lambda: self._call(at, "reopen", begun))
         else:
             self._call(at, "settle", self._warp(at))
-
-    def _next_phase(self, at: Emission) -> None:
-        """A barrier of the whole block: all its warps go on at the same time, and know all until then."""
-        b = at.builder
-        state = b.value(f"inttoptr i64 {b.load('i64', self.place(at, self.state))} to ptr")
-        row = b.value(f"getelementptr i64, ptr {state}, i64 {self._warp(at)}")
-
-        def of_warp(word: int) -> str:
-            return b.offset(row, 8 * word)
-
-        before = b.load("i64", of_warp(layout.TIMES))
-        end = b.value(f"or i64 {before}, {b.load('i64', b.offset(state, 8 * layout.STEPS))}")
-        latest = b.load("i64", b.offset(state, 8 * layout.LAST_TIME))
-        last = b.call("i64", "llvm.umin.i64", [("i64", end), ("i64", latest)])
-        now = b.value(f"add i64 {last}, 1")
-        shifted = b.value(f"shl i64 {now}, {layout.TIME_SHIFT}")
-        floor = b.value(f"or i64 {shifted}, {b.load('i64', b.offset(state, 8 * layout.TAG))}")
-        news = {
-            layout.TIMES: now,
-            layout.FLOORS: floor,
-            layout.ALL_KNOWN: last,
-            layout.LANES_KNOWN: last,
-            layout.PARTIAL: "0",
-        }
-        for word, value in news.items():
-            b.store("i64", value, of_warp(word))
-        if self.journals:
-            self._open_interval(at, state, now)
-
-    def _open_interval(self, at: Emission, state: str, now: str) -> None:
-        """The first warp that goes on behind a barrier empties the journal."""
-        b = at.builder
-        first, stamped, empty, on = (b.label(one) for one in ("first", "stamped", "empty", "opened"))
-        before = b.load("i64", b.offset(state, 8 * layout.JOURNAL_TIME))
-        b.branch(b.value(f"icmp eq i64 {before}, {now}"), on, first)
-        b.place(first)
-        limit = b.load("i64", b.offset(state, 8 * layout.JOURNAL_LIMIT))
-        size = b.load("i64", b.offset(state, 8 * layout.JOURNAL_SIZE))
-        b.branch(b.value(f"icmp eq i64 {limit}, {size}"), empty, stamped)
-        b.place(stamped)
-        self._call(at, "reopen", now)
-        b.jump(on)
-        b.place(empty)
-        b.store("i64", now, b.offset(state, 8 * layout.JOURNAL_TIME))
-        for one in (layout.READ_LIST, layout.WRITE_LIST):
-            b.store("i64", "0", b.offset(state, 8 * (one + layout.LIST_COUNT)))
-            b.store("i64", str(layout.NOWHERE), b.offset(state, 8 * (one + layout.LIST_LOW)))
-            b.store("i64", "0", b.offset(state, 8 * (one + layout.LIST_HIGH)))
-        b.jump(on)
-        b.place(on)
 
     def arrive(self, at: Emission, barrier: str, count: str | None, *, wait: bool) -> None:
         b = at.builder
@@ -353,7 +306,8 @@ class DetectorProbe(Probe):
         low_bits = info >> layout.PLACE_FIELD & layout.PLACES - 1
         strong = info >> layout.STRENGTH_FIELD & 3
         # With asynchronous copies every stamp is looked at: some are of writes that are not there yet.
-        if strong or (self._copying and site.space != "global"):
+        elsewhere = self._copying or site.size > layout.WIDEST
+        if strong or (elsewhere and site.space != "global"):
             kept = self._keep(at, self._addresses, at.lanes.as_vector(address).ir)
             self._call(at, "access", str(info), self._wide(at, at.mask), self._warp(at), kept, values)
             return
@@ -443,7 +397,7 @@ class DetectorProbe(Probe):
 
     def epoch(self, time: int, state: np.ndarray) -> int | None:
         """How many barriers of the block a warp has passed at one of its times, where that is known."""
-        return time >> int(state[layout.STEPS]).bit_length() if self._uncounted else None
+        return time >> int(state[layout.STEPS]).bit_length() if self.uncounted else None
 
     # ------------------------------------------------------------------------------------ places
     def place_of(self, step: Step | None, part: str = "") -> int:
@@ -467,6 +421,10 @@ class DetectorProbe(Probe):
         state = b.load("i64", self.place(at, self.state))
         listed = ", ".join(f"i64 {argument}" for argument in (state, *arguments))
         b.emit(f"call void {function}({listed})")
+
+    def _state(self, at: Emission) -> str:
+        """The worker's state, as a pointer."""
+        return at.builder.load("ptr", self.place(at, self.state))
 
     def _order(self, at: Emission, step: Step, words: str) -> None:
         """Tell the host's part of what a step orders."""

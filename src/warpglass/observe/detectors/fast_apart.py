@@ -12,7 +12,9 @@ _SCANNED, _SCAN_BITS = f"<{_SCAN} x i32>", f"i{_SCAN}"
 def apart(declarations: set[str]) -> str:
     """The definition of what looks through a list for entries that meet a hull.
 
-    Those of the same lanes of the warp at the same places, pattern by pattern, are no others.
+    Those of the same threads at the same places are no others. `%pattern` is where the lanes' offsets from
+    `%base` are, 0 if two may be the same; `%log` is log2 of a lane's bytes if lanes lie side by side, else
+    negative.
     """
     b = Builder(declarations)
     b.place("entry")
@@ -56,13 +58,27 @@ def apart(declarations: set[str]) -> str:
     same = [
         b.value(f"icmp eq i64 {warp}, %warp"),
         b.value(f"icmp eq i64 {sizes}, 0"),
-        b.value(f"icmp eq i64 {b.load('i64', b.offset(entry, 8 * layout.ENTRY_BASE))}, %base"),
         b.value(f"icmp eq i64 {b.load('i64', b.offset(entry, 8 * layout.ENTRY_OFFSETS))}, %pattern"),
     ]
-    own = same[0]
-    for other in same[1:]:
-        own = b.value(f"and i1 {own}, {other}")
-    b.branch(own, "own", "clash")
+    warp_same, *alike = same
+    like = alike[0]
+    for other in alike[1:]:
+        like = b.value(f"and i1 {like}, {other}")
+    b.branch(like, "alike", "clash")
+    b.place("alike")  # lanes have the same distances from an address
+    moved = b.value(f"sub i64 {b.load('i64', b.offset(entry, 8 * layout.ENTRY_BASE))}, %base")
+    still = b.value(f"icmp eq i64 {moved}, 0")
+    b.branch(b.value(f"and i1 {warp_same}, {still}"), "own", "run")
+    b.place("run")  # side by side: lane by lane, some lanes further
+    lanes = b.value(f"ashr i64 {moved}, %log")
+    acting = b.value(f"and i64 {b.load('i64', b.offset(entry, 8 * layout.ENTRY_MASK))}, {(1 << 32) - 1}")
+    up = b.call("i64", "llvm.smax.i64", [("i64", lanes), ("i64", "0")])
+    down = b.call("i64", "llvm.smax.i64", [("i64", b.value(f"sub i64 0, {lanes}")), ("i64", "0")])
+    most = [b.call("i64", "llvm.umin.i64", [("i64", one), ("i64", "63")]) for one in (up, down)]
+    there = b.value(f"lshr i64 {b.value(f'shl i64 {acting}, {most[0]}')}, {most[1]}")
+    met = b.value(f"icmp ne i64 {b.value(f'and i64 {there}, %mask')}, 0")
+    other = b.value("icmp slt i64 %log, 0")
+    b.branch(b.value(f"or i1 {met}, {other}"), "clash", "own")
     b.place("own")
     b.jump("hit")
     b.place("next")
@@ -75,7 +91,8 @@ def apart(declarations: set[str]) -> str:
     body = "\n".join(b.lines)
     return f"""
 define internal i1 @wg_enter_apart(
-  ptr %S, ptr %list, i64 %low, i64 %high, i64 %warp, i64 %base, i64 %pattern, i64 %info
+  ptr %S, ptr %list, i64 %low, i64 %high, i64 %warp, i64 %base, i64 %pattern, i64 %info, i64 %mask,
+  i64 %log
 ) noinline #0 {{
 {body}
 }}

@@ -142,6 +142,7 @@ def function(
     text = _Text(one, state, functions, addresses, b)
     b.place("entry")
     b.emit("%warp64 = zext i32 %warp to i64")
+    b.emit("%mask64 = zext i32 %mask to i64")
     b.emit(f"%state = load i64, ptr {b.offset('%counters', 8 * state)}")
     b.emit("%S = inttoptr i64 %state to ptr")
     b.emit(f"%limit = add i64 {text.word(layout.JOURNAL_LIMIT)}, 0")
@@ -227,7 +228,8 @@ def _others(text: _Text, pattern: str) -> None:
         b.branch(b.value(f"or i1 {before}, {behind}"), free, look)
         b.place(look)
         args = [("ptr", "%S"), ("ptr", text.at(one)), ("i64", "%low"), ("i64", "%high"), ("i64", "%warp64")]
-        args += [("i64", "%base"), ("i64", pattern), ("i64", "%info")]
+        args += [("i64", "%base"), ("i64", pattern), ("i64", "%info"), ("i64", "%mask64")]
+        args.append(("i64", str(text.one.size.bit_length() - 1 if text.one.run else -1)))
         text.on(b.call("i1", "wg_enter_apart", args), free)
 
 
@@ -314,8 +316,7 @@ def _enter(text: _Text, table_at: str) -> None:
     who = b.value(f"or i64 {time}, {b.value(f'shl i64 %warp64, {layout.WARP_SHIFT}')}")
     stamp = b.value(f"or i64 {b.value(f'or i64 {who}, %low_bits')}, {text.word(layout.TAG)}")
     together = b.value(f"add i64 {number}, {text.word(other + layout.LIST_COUNT)}")
-    wide = b.value("zext i32 %mask to i64")
-    numbered = b.value(f"or i64 {wide}, {b.value(f'shl i64 {together}, {layout.NUMBER_SHIFT}')}")
+    numbered = b.value(f"or i64 %mask64, {b.value(f'shl i64 {together}, {layout.NUMBER_SHIFT}')}")
     row = b.value(f"mul i64 {number}, {8 * layout.ENTRY_WORDS}")
     entry = b.offset(text.pointer(text.word(one + layout.LIST_ENTRIES)), row)
     fields = {
@@ -366,7 +367,7 @@ def _end(text: _Text) -> None:
     room = b.offset("%counters", 8 * text.addresses)
     b.store(WHOLE, every, room, ", align 8")
     target = b.load("ptr", b.offset("%counters", 8 * text.functions["defer"]))
-    words = ("%state", "%info", b.value("zext i32 %mask to i64"), "%warp64")
+    words = ("%state", "%info", "%mask64", "%warp64")
     words = (*words, b.value(f"ptrtoint ptr {room} to i64"), "%values")
     b.emit(f"call void {target}({', '.join(f'i64 {one}' for one in words)})")
     b.emit("ret void")

@@ -80,6 +80,7 @@ WRITTEN = 35  # address of a bit for each byte of shared memory: 1 if the block 
 MARKS = 36  # address of a word for each place of shared memory: which lane of which access marked it
 MARKED = 37  # how many accesses have marked places
 FOLLOWING = 38  # 1 once undefined bytes have been copied to shared memory: SHARED_BYTES says what they are
+COUNTED = 39  # 1 where arrivals at barriers are counted
 READ_LIST, WRITE_LIST = 40, 48  # words of the two lists
 STEPS = 15  # mask of the bits of a time that count what a warp does between two barriers
 TIMES = 64  # by warp: its time
@@ -119,6 +120,7 @@ COPY_SLOTS, COPY_WORDS = 4096, 3
 # each one's lowest byte and end (32 bits each), of the entries, of room for lanes' offsets.
 LIST_COUNT, LIST_LOW, LIST_HIGH, LIST_LOWS, LIST_HIGHS, LIST_ENTRIES, LIST_ROOM = range(7)
 LIST_SLOTS = 8192
+WIDEST = 32  # bytes that a lane may access at once to be entered
 NOWHERE = 1 << 40  # LIST_LOW of an empty list
 # An entry: the access word, the stamp without the lane, the mask with the entry's number in the journal above
 # it, an address, and where the lanes' offsets from it are (32 bits each).

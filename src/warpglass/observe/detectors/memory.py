@@ -19,7 +19,6 @@ from . import layout
 _HEAP_SPAN = 1 << 30
 _SLAB = 1 << 20  # bytes
 _PAGE = 4096
-_WIDEST = 32  # bytes that a lane accesses at once
 _SHADOWS = (
     layout.WRITES,
     layout.EARLIER_WRITES,
@@ -115,7 +114,7 @@ class Memory:
 
     def _add_journal(self, state: np.ndarray, size: int, granule: int) -> None:
         """Room for the journal of so many bytes of shared memory; most of it is never touched."""
-        ends = layout.LANES * _WIDEST // 8  # lanes that do not act may be beyond either end
+        ends = layout.LANES * layout.WIDEST // 8  # lanes that do not act may be beyond either end
         bits = np.zeros(2 * ends + size // 8 + 16, np.uint8)
         marks = np.zeros((size >> granule) + 1, np.int64)
         state[layout.JOURNAL_SIZE] = size

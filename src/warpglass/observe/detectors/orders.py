@@ -23,6 +23,7 @@ from .layout import (
     BLOCK_SHIFT,
     CAME,
     COPIES,
+    COUNTED,
     DIVERGENCE,
     EARLY,
     EARLY_AT,
@@ -101,12 +102,20 @@ def begin(S: Any, block: Any, warp: Any, mask: Any) -> None:
             _put(S, COPIES + one, 0)
             _put(S, PENDING + one, 0)
             _put(S, ALL_KNOWN + one, 0)
-            for other in range(warps):
-                _put(S, KNOWN + one * WARPS + other, 0)
-        for meeting in range(32):
-            _put(S, MEETINGS + meeting * MEETING_WORDS + CAME, 0)
+        if _word(S, COUNTED) != 0:
+            _forget_meetings(S, warps)
     if _word(S, STARTED + warp) == 0:
         _put(S, STARTED + warp, mask)
+
+
+@njit(cache=True)
+def _forget_meetings(S: Any, warps: Any) -> None:
+    """No warp has come to a barrier whose arrivals are counted."""
+    for one in range(warps):
+        for other in range(warps):
+            _put(S, KNOWN + one * WARPS + other, 0)
+    for meeting in range(32):
+        _put(S, MEETINGS + meeting * MEETING_WORDS + CAME, 0)
 
 
 @njit(cache=True)
