@@ -100,6 +100,8 @@ class Shortcuts:
             self._state[STATE_AT[name]] = _address(function)
         self._serials = itertools.count(1)
         self._kept: dict[int, _Kept] = {}
+        self._before: dict[int, _Kept] = {}  # what each has replaced: its last launch may be about to fail
+        self._putting = threading.Lock()
         self._seen: dict[int, tuple[LaunchKey, int, int]] = {}  # the last launch: key, version, thread
 
     def _function(self, name: str) -> Callable[..., None]:
@@ -199,15 +201,19 @@ class Shortcuts:
             "serial": kept.serial,
         }
         buffer = (ctypes.c_uint64 * len(RECORD))(*(words[name] for name in RECORD))
-        self._publish(index, ctypes.addressof(buffer))
-        self._kept[index] = kept  # only now: the one before may have been under way
+        with self._putting:  # the table and what is kept for it change together
+            self._publish(index, ctypes.addressof(buffer))
+            if index in self._kept:
+                self._before[index] = self._kept[index]
+            self._kept[index] = kept
 
     def _word(self, index: int, name: str) -> int:
         place = self._addresses["records"] + 8 * (index * len(RECORD) + RECORD_AT[name])
         return ctypes.c_uint64.from_address(place).value
 
     def _tell(self, serial: int, code: int) -> int:
-        kept = next(one for one in self._kept.values() if one.serial == serial)
+        known = (*self._kept.values(), *self._before.values())
+        kept = next(one for one in known if one.serial == serial)
         return kept.launch.failed(code, ctypes.string_at(kept.launch.ready.parameters, kept.launch.size))
 
 
