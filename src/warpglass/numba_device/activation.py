@@ -8,7 +8,16 @@ import os
 
 from .. import devices
 from ..errors import ArgumentError
-from . import device_calls, graph_calls, launch_calls, memory_calls, module_calls, pool_calls, stream_calls
+from . import (
+    device_calls,
+    graph_calls,
+    launch_calls,
+    memory_calls,
+    module_calls,
+    peer_calls,
+    pool_calls,
+    stream_calls,
+)
 from .calls import CALLS, Address, Int, Refusal, Result, Size, call_anywhere, put, put_int, text_at
 from .compiler import Nvrtc
 from .device import VirtualDevice
@@ -21,6 +30,7 @@ FILES = (
     launch_calls,
     memory_calls,
     module_calls,
+    peer_calls,
     pool_calls,
     stream_calls,
 )  # fill CALLS

@@ -222,18 +222,6 @@ def cuDeviceGetByPCIBusId(device: VirtualDevice, found: Address, text: Address) 
     put_int(found, 0)
 
 
-@call_anywhere
-def cuDeviceCanAccessPeer(device: VirtualDevice, possible: Address, one: Int, other: Int) -> None:
-    check_device(one)
-    check_device(other)
-    put_int(possible, 0)
-
-
-@call
-def cuCtxEnablePeerAccess(device: VirtualDevice, context: Handle, flags: UInt) -> None:
-    raise Refusal(Result.PEER_ACCESS_UNSUPPORTED)
-
-
 # ---------------------------------------------------------------------------------------- contexts
 @call_anywhere
 def cuDevicePrimaryCtxRetain(device: VirtualDevice, context: Address, number: Int) -> None:

@@ -270,6 +270,21 @@ def test_threads_take_turns_with_launches_of_machine_code(module: Any, context: 
     np.testing.assert_array_equal(found, 800)
 
 
+def test_other_gpus_are_answered_for_as_on_a_machine_with_one(module: Any, context: Any) -> None:
+    assert ask(driver.cuDeviceGetCount) == 1
+    assert status_of(driver.cuDeviceGet, 1) == RESULT.CUDA_ERROR_INVALID_DEVICE
+    assert ask(driver.cuDeviceCanAccessPeer, 0, 0) == 0
+    attribute = driver.CUdevice_P2PAttribute.CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED
+    assert status_of(driver.cuDeviceGetP2PAttribute, attribute, 0, 0) == RESULT.CUDA_ERROR_INVALID_DEVICE
+    assert status_of(driver.cuCtxDisablePeerAccess, context) == RESULT.CUDA_ERROR_PEER_ACCESS_NOT_ENABLED
+    data, back = np.arange(16, dtype=np.uint32), np.zeros(16, np.uint32)
+    place, other = ask(driver.cuMemAlloc, 64), ask(driver.cuMemAlloc, 64)
+    ask(driver.cuMemcpyHtoD, place, data.ctypes.data, 64)
+    ask(driver.cuMemcpyPeer, other, context, place, context, 64)
+    ask(driver.cuMemcpyDtoH, back.ctypes.data, other, 64)
+    np.testing.assert_array_equal(back, data)
+
+
 def test_use_after_free_is_a_fault(module: Any) -> None:
     kernel = ask(driver.cuModuleGetFunction, module, b"add")
     place = ask(driver.cuMemAlloc, 64)

@@ -1,0 +1,67 @@
+"""Functions of the driver API about other GPUs: answered as on a machine with one."""
+
+from __future__ import annotations
+
+from .calls import (
+    Address,
+    Device,
+    Handle,
+    Int,
+    Refusal,
+    Result,
+    Size,
+    UInt,
+    call,
+    call_anywhere,
+    put_int,
+    still,
+)
+from .device import Context, VirtualDevice
+from .device_calls import check_device
+from .memory_calls import cuMemcpy
+from .stream_calls import captured
+
+
+@call_anywhere
+def cuDeviceCanAccessPeer(device: VirtualDevice, possible: Address, one: Int, other: Int) -> None:
+    check_device(one)
+    check_device(other)
+    put_int(possible, 0)
+
+
+@call_anywhere
+def cuDeviceGetP2PAttribute(
+    device: VirtualDevice, value: Address, attribute: Int, one: Int, other: Int
+) -> None:
+    check_device(one)
+    check_device(other)
+    raise Refusal(Result.INVALID_DEVICE, "a device is no peer of itself")
+
+
+@call
+def cuCtxEnablePeerAccess(device: VirtualDevice, context: Handle, flags: UInt) -> None:
+    raise Refusal(Result.PEER_ACCESS_UNSUPPORTED)
+
+
+@call
+def cuCtxDisablePeerAccess(device: VirtualDevice, context: Handle) -> None:
+    raise Refusal(Result.PEER_ACCESS_NOT_ENABLED)
+
+
+@still
+@call
+def cuMemcpyPeer(
+    device: VirtualDevice, target: Device, to: Handle, source: Device, of: Handle, size: Size
+) -> None:
+    for context in (to, of):
+        device.get(context, Context)
+    cuMemcpy(device, target, source, size)
+
+
+@still
+@call
+@captured
+def cuMemcpyPeerAsync(
+    device: VirtualDevice, target: Device, to: Handle, source: Device, of: Handle, size: Size, stream: Handle
+) -> None:
+    cuMemcpyPeer(device, target, to, source, of, size)
