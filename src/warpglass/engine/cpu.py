@@ -295,7 +295,8 @@ def _execute(
         heap.forget()
         executable.tiers.spend(seconds)
         executable.trim(need.each)
-        sys.stdout.write(system.output if order is None else "")
+        if order is None and prepared.program.services:
+            sys.stdout.write(system.output)
     if system.error is not None:
         raise system.error
     if any(codes):

@@ -56,14 +56,13 @@ def affordable(need: Footprint, kernel: str, workers: int, resident: int | None)
 
     Raises LaunchError if there is not even room for one, or for all that are resident.
     """
-    fit = max(1, min(workers, (memory_limit() - need.variables) // need.each))
-    blocks = "one block at a time" if resident is None else f"all {resident} blocks of the grid at once"
-    _check(need, kernel, 1 if resident is None else resident, blocks)
-    return fit
-
-
-def _check(need: Footprint, kernel: str, workers: int, blocks: str) -> None:
     limit = memory_limit()
+    blocks = "one block at a time" if resident is None else f"all {resident} blocks of the grid at once"
+    _check(need, kernel, 1 if resident is None else resident, blocks, limit)
+    return max(1, min(workers, (limit - need.variables) // need.each))
+
+
+def _check(need: Footprint, kernel: str, workers: int, blocks: str, limit: int) -> None:
     total = need.total(workers)
     if total <= limit:
         return
