@@ -261,7 +261,6 @@ REASONS = (
     ("tensormap", "tensor maps (TMA) are not supported"),
     ("test_device_arch_specific", "the kernel needs tensor maps (TMA), which are not supported"),
     ("'reserved'", "cuda-bindings 13.5 has no CUipcMemHandle.reserved: fails on a GPU as well"),
-    ("cuStreamBeginCapture", "work is not captured into graphs"),
     (
         "test_cpu_and_cuda",
         "each package takes the index of the other for an old one",
