@@ -82,6 +82,10 @@ def _streams(text: str) -> list[str]:
 def test_what_may_go_past_the_caches() -> None:
     assert len(_streams(kernel(TEXT, "u64 out, u64 x, u32 n"))) == 1
     assert len(_streams(kernel(LOOP.format(more=""), "u64 out"))) == 1  # not the one in the loop
+    moving = LOOP.replace("again:", "again:\n    add.u64 %rd1, %rd1, 8;").format(more="")
+    assert len(_streams(kernel(moving, "u64 out"))) == 2
+    waiting = moving.replace("again:", "again:\n    bar.sync 0;")
+    assert len(_streams(kernel(waiting, "u64 out"))) == 1
     for ordered in ("membar.gl;", "red.global.add.u32 [%rd1], 1;", "st.volatile.global.u32 [%rd1], %r1;"):
         assert _streams(kernel(LOOP.format(more=ordered), "u64 out")) == []
 
