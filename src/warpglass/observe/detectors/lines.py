@@ -38,7 +38,7 @@ _FIRST_LANES = 0x2726252423222120  # lanes 0 to 7 with the first stamp of a pale
 _NEGATIVE = -1 << 63
 
 
-@njit(cache=True, forceinline=True)
+@njit(cache=True)
 def line_of(region: Any, which: Any, place: Any) -> Any:
     """The address of the word of a place's line."""
     return load(region + 8 * which) + ((place >> LINE_SHIFT) << 3)
@@ -70,7 +70,7 @@ def _stamp_in(line: Any, number: Any) -> Any:
     return load(room + 8 * (byte >> ENTRY_SHIFT)) | (byte & (LANES - 1)) << LANE_SHIFT
 
 
-@njit(cache=True, forceinline=True)
+@njit(cache=True)
 def stamp_at(region: Any, which: Any, place: Any) -> Any:
     """A place's stamp."""
     line = load(line_of(region, which, place))
@@ -159,7 +159,7 @@ def _drop_unused(room: Any) -> None:
     store(room, count)
 
 
-@njit(cache=True, forceinline=True)
+@njit(cache=True)
 def where(S: Any, region: Any, which: Any, place: Any) -> Any:
     """The address of a place's stamp, which is its own from now on."""
     return spread(S, line_of(region, which, place)) + _STAMP * (place & (LINE - 1))
@@ -198,7 +198,7 @@ def _put(S: Any, at: Any, number: Any, stamp: Any) -> None:
     store_byte(room + ENTRY_BYTES + number, entry << ENTRY_SHIFT | (stamp >> LANE_SHIFT) & (LANES - 1))
 
 
-@njit(cache=True, forceinline=True)
+@njit(cache=True)
 def put(S: Any, region: Any, which: Any, place: Any, stamp: Any) -> None:
     """Set a place's stamp."""
     if stamp_at(region, which, place) != stamp:

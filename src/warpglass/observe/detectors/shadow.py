@@ -182,7 +182,7 @@ def _fine(S: Any, other: Any, stamp: Any, low: Any, floor: Any) -> Any:
     )
 
 
-@njit(cache=True, forceinline=True)
+@njit(cache=True)
 def _note_read(S: Any, region: Any, place: Any, stamp: Any, low: Any, floor: Any) -> None:
     """Keep a reader, beside others that are to be remembered."""
     reader = stamp_at(region, READS, place)
