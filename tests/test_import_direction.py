@@ -77,6 +77,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "suppressions",
         "check_sarif",
         "numba_device.hook",
+        "numba_device.source_lines",
         "report",
     ),
     "cli": (
@@ -109,6 +110,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "cli_options",
         "cli_script",
         "numba_device.hook",
+        "numba_device.source_lines",
         "report",
         "suppressions",
     ),
@@ -120,6 +122,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "cli_script",
         "observe",
         "numba_device.hook",
+        "numba_device.source_lines",
         "report",
     ),
     "cli_trace": ("lab", "source", "ladders", "cli_options", "report"),
