@@ -17,11 +17,13 @@ from .copies import note_copy, under_way
 from .layout import (
     ALL_KNOWN,
     ASK,
+    ATOMIC,
     BASE,
     BLOCK_ATOMIC,
     BLOCK_RACE,
     BLOCK_SHIFT,
     COPY_FIELD,
+    COUNTED,
     DELTA,
     EARLIER_WRITES,
     ELEMENT_FIELD,
@@ -314,6 +316,31 @@ def remember(S: Any, region: Any) -> None:
         store(word(S, PASSES) + 8 * kind, 0)
 
 
+@njit(cache=True)
+def _stood_for(S: Any, region: Any, place: Any, stamp: Any, low: Any, floor: Any) -> Any:
+    """Whether an atomic operation may be forgotten: whatever races with it races with one of two before it.
+
+    They are those that the place remembers, as strong as it is. Two blocks are never ordered with the same
+    later access, nor are two warps before a barrier for all, nor two lanes before a warp barrier for all.
+    """
+    writer, earlier = stamp_at(region, WRITES, place), stamp_at(region, EARLIER_WRITES, place)
+    strength = stamp & 3
+    if writer & 3 != strength or earlier & 3 != strength or min(writer, earlier) < low:
+        return False
+    if stamp_at(region, READS, place) >= low:
+        return False
+    shift = word(S, BLOCK_SHIFT)
+    if (writer ^ earlier) >> shift != 0:
+        return strength == ATOMIC
+    if (writer ^ stamp) >> shift != 0 or min(writer, earlier) < floor:
+        return False
+    if (writer ^ earlier) & (WARPS - 1 << WARP_SHIFT) != 0:
+        return True
+    alike = ((writer ^ stamp) | (earlier ^ stamp)) >> WARP_SHIFT == 0
+    lanes = (writer ^ earlier) & (LANES - 1 << LANE_SHIFT)
+    return alike and lanes != 0 and word(S, PARTIAL + ((stamp >> WARP_SHIFT) & 31)) == 0
+
+
 @njit(cache=True, forceinline=True)
 def used_element(info: Any, distance: Any) -> Any:
     """1 if the element at a distance from the start of an access is used, else 0."""
@@ -341,9 +368,13 @@ def touch(
     low = 1 if number != SHARED_REGION else word(S, TAG)
     floor = word(S, FLOORS + ((stamp >> WARP_SHIFT) & 31))
     shift = load(region + 8 * SHIFT)
+    only_barriers = word(S, ASK) == 0 and word(S, COUNTED) == 0  # order threads, and all threads of a block
+    forgets = only_barriers and write != 0 and stamp & 3 >= ATOMIC and (info >> MET_FIELD) & 1 == 0
     for step in range(((offset + size - 1) >> shift) - (offset >> shift) + 1):
         at = offset + (step << shift)
         place = at >> shift
+        if forgets and _stood_for(S, region, place, stamp, low, floor):
+            continue
         writer = stamp_at(region, WRITES, place)
         if writer < low:
             if load(region + 8 * FRESH) & (1 - write | update) != 0:
