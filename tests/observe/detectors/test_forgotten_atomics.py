@@ -1,4 +1,4 @@
-"""Atomic operations for which earlier ones stand are forgotten; what races with them is found all the same."""
+"""Atomic operations for which earlier ones stand are forgotten; what races with them is found anyway."""
 
 from __future__ import annotations
 
