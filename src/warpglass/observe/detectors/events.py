@@ -23,7 +23,7 @@ from ...isa.warp import redux, shfl
 from ...program import Barrier, Block, Exit, Program, Step, Trap
 from ...program.pointers import MEMORY, OWN, Base, find_bases
 from ...ptx import tree
-from . import layout, native
+from . import fast_atomic, layout, native
 from .carried import Carried
 from .copies import EVERY_GROUP
 from .fast import DECLARATIONS, Seen, Test
@@ -77,6 +77,7 @@ class DetectorProbe(Probe):
         # Whether shared memory has a journal: all barriers are the whole block's, copies are done at once.
         self.journals = self.uncounted and not self._copying
         self._tests: set[Test] = set()
+        self._forgets = False  # whether some operations may be forgotten
         self.met_regions: list[int] = []  # words, by test: the row of the region that it met last
         self._entering: set[Entering] = set()
         self._patterns: dict[Offsets, int] = {}
@@ -300,6 +301,24 @@ class DetectorProbe(Probe):
         place = str(self.place_of(step))
         self._call(at, "exchange", self._warp(at), self._wide(at, at.mask), kept, members, place, chosen)
 
+    def _access(self, at: Emission, site: Site, address: Value, info: int, values: str) -> None:
+        """Have every lane looked at, but for atomic operations that are to be forgotten."""
+        b, mask, vector = at.builder, at.mask, at.lanes.as_vector(address).ir
+        only_barriers = self.journals and not self.communicates
+        atomic = info >> layout.STRENGTH_FIELD & 3 >= layout.ATOMIC and not info >> layout.MET_FIELD & 1
+        done = b.label("looked")
+        if only_barriers and atomic and site.write:
+            self._forgets = True
+            args = [("ptr", "%counters"), ("i32", mask), ("i32", "%warp"), ("<32 x i64>", vector)]
+            mask = b.call("i32", fast_atomic.NAME, args)
+            look = b.label("look")
+            b.branch(b.value(f"icmp eq i32 {mask}, 0"), done, look)
+            b.place(look)
+        kept = self._keep(at, self._addresses, vector)
+        self._call(at, "access", str(info), self._wide(at, mask), self._warp(at), kept, values)
+        b.jump(done)
+        b.place(done)
+
     def _test(self, at: Emission, site: Site, address: Value, info: int, values: str) -> None:
         """Emit the test of an access to memory that threads share."""
         b = at.builder
@@ -308,8 +327,7 @@ class DetectorProbe(Probe):
         # With asynchronous copies every stamp is looked at: some are of writes that are not there yet.
         elsewhere = self._copying or site.size > layout.WIDEST
         if strong or (elsewhere and site.space != "global"):
-            kept = self._keep(at, self._addresses, at.lanes.as_vector(address).ir)
-            self._call(at, "access", str(info), self._wide(at, at.mask), self._warp(at), kept, values)
+            self._access(at, site, address, info, values)
             return
         mask = at.mask
         if address.uniform and not site.write and not info >> layout.NOTE_FIELD & 1:
@@ -389,6 +407,8 @@ class DetectorProbe(Probe):
         for entering in sorted(self._entering, key=lambda one: name_of(one, self._patterns)):
             words = self.state, self.functions, self._addresses
             texts.append(function(entering, self._patterns, *words, declarations))
+        if self._forgets:
+            texts.append(fast_atomic.not_stood_for(self.state, declarations))
         if self._entering:
             texts.append(apart(declarations))
             declarations |= ENTERING_DECLARATIONS

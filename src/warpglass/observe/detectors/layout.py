@@ -82,6 +82,7 @@ MARKED = 37  # how many accesses have marked places
 FOLLOWING = 38  # 1 once undefined bytes have been copied to shared memory: SHARED_BYTES says what they are
 COUNTED = 39  # 1 where arrivals at barriers are counted
 READ_LIST, WRITE_LIST = 40, 48  # words of the two lists
+STOOD_FOR = 56  # address of the table of places whose atomic operations are forgotten (fast_atomic.py)
 STEPS = 15  # mask of the bits of a time that count what a warp does between two barriers
 TIMES = 64  # by warp: its time
 FLOORS = TIMES + WARPS  # by warp: the first stamp of this block that may be unordered
@@ -112,6 +113,8 @@ TOLD = (
     MISSED + WARPS
 )  # by warp: 0 if none of its lanes knows by a fence what others do not, or has one behind it
 STATE_WORDS = TOLD + WARPS
+# An entry of the table STOOD_FOR, by address: it, and until when operations there are forgotten.
+STOOD_SLOTS, STOOD_SHIFT, ALWAYS = 4096, 2, -1
 # A copy under way: address of the stamp, the stamp, the copy's group.
 COPY_SLOTS, COPY_WORDS = 4096, 3
 

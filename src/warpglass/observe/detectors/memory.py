@@ -94,6 +94,9 @@ class Memory:
                 state[layout.SHARED_BYTES] = shared_bytes.ctypes.data
                 state[layout.SHARED_SIZE] = begun.shared
                 self._keep.append(shared_bytes)
+            stood_for = np.zeros((layout.STOOD_SLOTS, 2), np.int64)
+            state[layout.STOOD_FOR] = stood_for.ctypes.data
+            self._keep.append(stood_for)
             if journals:
                 self._add_journal(state, begun.shared, granule["shared"])
             if copies:

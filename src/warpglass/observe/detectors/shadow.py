@@ -16,6 +16,7 @@ from numba import njit
 from .copies import note_copy, under_way
 from .layout import (
     ALL_KNOWN,
+    ALWAYS,
     ASK,
     ATOMIC,
     BASE,
@@ -58,6 +59,9 @@ from .layout import (
     SHIFT,
     SIZE,
     SOME,
+    STOOD_FOR,
+    STOOD_SHIFT,
+    STOOD_SLOTS,
     SURPRISED,
     TAG,
     TIME_SHIFT,
@@ -322,23 +326,41 @@ def _stood_for(S: Any, region: Any, place: Any, stamp: Any, low: Any, floor: Any
 
     They are those that the place remembers, as strong as it is. Two blocks are never ordered with the same
     later access, nor are two warps before a barrier for all, nor two lanes before a warp barrier for all.
+    Returns 0 if not, else until when likewise operations may: ALWAYS, or the floor, or, marked by a 1, the
+    time of the warp.
     """
     writer, earlier = stamp_at(region, WRITES, place), stamp_at(region, EARLIER_WRITES, place)
     strength = stamp & 3
     if writer & 3 != strength or earlier & 3 != strength or min(writer, earlier) < low:
-        return False
+        return 0
     if stamp_at(region, READS, place) >= low:
-        return False
+        return 0
     shift = word(S, BLOCK_SHIFT)
     if (writer ^ earlier) >> shift != 0:
-        return strength == ATOMIC
+        return ALWAYS if strength == ATOMIC else 0
     if (writer ^ stamp) >> shift != 0 or min(writer, earlier) < floor:
-        return False
+        return 0
     if (writer ^ earlier) & (WARPS - 1 << WARP_SHIFT) != 0:
-        return True
+        return floor
     alike = ((writer ^ stamp) | (earlier ^ stamp)) >> WARP_SHIFT == 0
     lanes = (writer ^ earlier) & (LANES - 1 << LANE_SHIFT)
-    return alike and lanes != 0 and word(S, PARTIAL + ((stamp >> WARP_SHIFT) & 31)) == 0
+    if alike and lanes != 0 and word(S, PARTIAL + ((stamp >> WARP_SHIFT) & 31)) == 0:
+        return (stamp >> WARP_SHIFT) << WARP_SHIFT | 1
+    return 0
+
+
+@njit(cache=True)
+def _entry_for(S: Any, address: Any) -> Any:
+    return word(S, STOOD_FOR) + (((address >> STOOD_SHIFT) & (STOOD_SLOTS - 1)) << 4)
+
+
+@njit(cache=True)
+def _drop_stood_for(S: Any, address: Any) -> None:
+    """Operations at a place, which may be a part of what they change, are to be looked at again."""
+    for start in (address, address & ~7):  # what is changed has 2, 4 or 8 bytes
+        at = _entry_for(S, start)
+        if (load(at) ^ start) >> STOOD_SHIFT == 0:
+            store(at + 8, 0)
 
 
 @njit(cache=True, forceinline=True)
@@ -369,12 +391,16 @@ def touch(
     floor = word(S, FLOORS + ((stamp >> WARP_SHIFT) & 31))
     shift = load(region + 8 * SHIFT)
     only_barriers = word(S, ASK) == 0 and word(S, COUNTED) == 0  # order threads, and all threads of a block
+    agreed = 0
     forgets = only_barriers and write != 0 and stamp & 3 >= ATOMIC and (info >> MET_FIELD) & 1 == 0
     for step in range(((offset + size - 1) >> shift) - (offset >> shift) + 1):
         at = offset + (step << shift)
         place = at >> shift
-        if forgets and _stood_for(S, region, place, stamp, low, floor):
+        until = _stood_for(S, region, place, stamp, low, floor) if forgets else 0
+        agreed = until if step == 0 or agreed == until else 0
+        if until != 0:
             continue
+        _drop_stood_for(S, load(region + 8 * BASE) + (place << shift))
         writer = stamp_at(region, WRITES, place)
         if writer < low:
             if load(region + 8 * FRESH) & (1 - write | update) != 0:
@@ -396,3 +422,7 @@ def touch(
             if (info >> COPY_FIELD) & 1 != 0:
                 copied = where(S, region, WRITES, place)
                 note_copy(S, (stamp >> WARP_SHIFT) & 31, (stamp >> LANE_SHIFT) & 31, copied, stamp)
+    if agreed != 0 and size <= 8 and number != HEAP_REGION:  # where addresses come to mean other places
+        entry = _entry_for(S, load(region + 8 * BASE) + offset)
+        store(entry, load(region + 8 * BASE) + offset)
+        store(entry + 8, agreed)
