@@ -45,6 +45,7 @@ from .layout import (
     TIMES,
     VALUE_FIELD,
     WARP_SHIFT,
+    WITHIN_WINDOW,
     WRITE_FIELD,
     WRITE_LIST,
     WRITES,
@@ -53,8 +54,6 @@ from .lines import line_of, put, stamp_at
 from .machine import load, store
 from .recorder import word
 from .shadow import find_undefined, region_of, remember, touch
-
-_WITHIN_WINDOW = (1 << 48) - 1
 
 
 @njit(cache=True)
@@ -72,7 +71,7 @@ def access(S: Any, info: Any, mask: Any, warp: Any, addresses: Any, values: Any)
         if number < 0:
             continue
         if number == SHARED_REGION:
-            address &= _WITHIN_WINDOW
+            address &= WITHIN_WINDOW
             if journal.is_open(S):
                 close(S)
         region = word(S, REGIONS) + number * (8 * REGION_WORDS)
@@ -119,7 +118,7 @@ def _entered(S: Any, info: Any, mask: Any, warp: Any, addresses: Any) -> Any:
         return False
     for lane in range(LANES):
         if (mask >> lane) & 1 != 0:
-            offset = load(addresses + 8 * lane) & _WITHIN_WINDOW
+            offset = load(addresses + 8 * lane) & WITHIN_WINDOW
             if write != 0:
                 journal.set_written(S, offset, size)
             elif not journal.is_written(S, offset, size):
@@ -135,7 +134,7 @@ def _hull(S: Any, size: Any, space: Any, mask: Any, addresses: Any) -> Any:
     for lane in range(LANES):
         if (mask >> lane) & 1 != 0:
             address = load(addresses + 8 * lane)
-            offset = address & _WITHIN_WINDOW
+            offset = address & WITHIN_WINDOW
             if region_of(S, space, address) != SHARED_REGION or offset & (size - 1) != 0:
                 return 0, NOWHERE
             low, high = min(low, offset), max(high, offset + size)

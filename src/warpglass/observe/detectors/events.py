@@ -454,8 +454,7 @@ class DetectorProbe(Probe):
     def _order_meeting(self, at: Emission, step: Step, masks: str) -> None:
         """Lanes meet: they pass on what some of them know, if any of the warp does."""
         b = at.builder
-        state = b.value(f"inttoptr i64 {b.load('i64', self.place(at, self.state))} to ptr")
-        of_warp = b.value(f"getelementptr i64, ptr {state}, i64 {self._warp(at)}")
+        of_warp = b.value(f"getelementptr i64, ptr {self._state(at)}, i64 {self._warp(at)}")
         told = b.load("i64", b.offset(of_warp, 8 * layout.TOLD))
         some, on = b.label("told"), b.label("met")
         b.branch(b.value(f"icmp ne i64 {told}, 0"), some, on)

@@ -151,6 +151,15 @@ class Seen:
         return self.both(good, b.value(f"xor i1 {undefined}, true"))
 
 
+def gather(b: Builder, addresses: str, lanes: str, otherwise: str) -> str:
+    """The words at lanes' addresses."""
+    pointers = b.value(f"inttoptr {WHOLE} {addresses} to <32 x ptr>")
+    return b.value(
+        f"call {WHOLE} @llvm.masked.gather.v32i64.v32p0("
+        f"<32 x ptr> align 8 {pointers}, <32 x i1> {lanes}, {WHOLE} {otherwise})"
+    )
+
+
 def _true(flags: str) -> str:
     return "true" if flags == "i1" else "splat (i1 true)"
 

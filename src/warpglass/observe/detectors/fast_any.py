@@ -7,7 +7,20 @@ lines have a stamp for each place. Those are gathered, and so is shared memory, 
 from __future__ import annotations
 
 from . import layout
-from .fast import BYTES, EACH_LANES, NOBODY, WHOLE, Seen, clock, end, function, remembered, start, words
+from .fast import (
+    BYTES,
+    EACH_LANES,
+    NOBODY,
+    WHOLE,
+    Seen,
+    clock,
+    end,
+    function,
+    gather,
+    remembered,
+    start,
+    words,
+)
 from .fast_mixed import part_test
 
 
@@ -64,7 +77,7 @@ def _choose(seen: Seen) -> None:
     b.place("global")
     own = seen.of_region(layout.WRITES if seen.test.write else layout.READS)
     words_at = b.value(f"add {WHOLE} {seen.splat(own)}, %ats")
-    found = _gather(seen, words_at, "%lanes", "zeroinitializer")
+    found = gather(b, words_at, "%lanes", "zeroinitializer")
     held = b.mask_bits(b.value(f"icmp slt {WHOLE} {found}, zeroinitializer"))
     palettes = b.mask_bits(b.value(f"trunc {WHOLE} {found} to <32 x i1>"))
     wide = b.value(f"and i32 {held}, {b.value(f'xor i32 {palettes}, -1')}")
@@ -112,21 +125,12 @@ def _groups(seen: Seen) -> None:
     b.branch(b.value("icmp eq i32 %todo.next, 0"), "done", "group")
 
 
-def _gather(seen: Seen, addresses: str, lanes: str, otherwise: str) -> str:
-    b = seen.b
-    pointers = b.value(f"inttoptr {WHOLE} {addresses} to <32 x ptr>")
-    return b.value(
-        f"call {WHOLE} @llvm.masked.gather.v32i64.v32p0("
-        f"<32 x ptr> align 8 {pointers}, <32 x i1> {lanes}, {WHOLE} {otherwise})"
-    )
-
-
 def _stamps(seen: Seen, which: int, *, own: bool) -> tuple[str, str]:
     """The stamps of a kind by lane, and where they are; `own` if lines are to have one for each place."""
     b = seen.b
     split, ready = b.label("split"), b.label("ready")
     words_at = b.value(f"add {WHOLE} {seen.splat(seen.of_region(which))}, %ats")
-    before = _gather(seen, words_at, "%lanes", "zeroinitializer")
+    before = gather(b, words_at, "%lanes", "zeroinitializer")
     shared = b.value(f"icmp sge {WHOLE} {before}, zeroinitializer")
     bits = b.value(f"trunc {WHOLE} {before} to <32 x i1>")
     mixed = b.value(f"and <32 x i1> {b.value(f'xor <32 x i1> {shared}, splat (i1 true)')}, {bits}")
@@ -145,7 +149,7 @@ def _stamps(seen: Seen, which: int, *, own: bool) -> tuple[str, str]:
     room = b.offset("%counters", 8 * seen.addresses)
     b.store(WHOLE, words_at, room, ", align 8")
     seen.call("spread_lanes", b.value(f"zext i32 {todo} to i64"), b.value(f"ptrtoint ptr {room} to i64"))
-    after = _gather(seen, words_at, "%lanes", "zeroinitializer")
+    after = gather(b, words_at, "%lanes", "zeroinitializer")
     b.jump(ready)
     b.place(ready)
     words = b.phi(WHOLE, (before, here), (after, split))
@@ -153,7 +157,7 @@ def _stamps(seen: Seen, which: int, *, own: bool) -> tuple[str, str]:
     rooms = b.value(f"and {WHOLE} {words}, splat (i64 {layout.ADDRESS_MASK})")
     addresses = b.value(f"add {WHOLE} {rooms}, {inner}")
     if own:
-        return _gather(seen, addresses, "%lanes", "zeroinitializer"), addresses
+        return gather(b, addresses, "%lanes", "zeroinitializer"), addresses
     bare = b.value(f"and {WHOLE} {words}, splat (i64 {~layout.LANE_MASK})")
     decoded = b.value(
         f"or {WHOLE} {bare}, {b.value(f'shl {WHOLE} %inners, splat (i64 {layout.LANE_SHIFT})')}"
@@ -161,7 +165,7 @@ def _stamps(seen: Seen, which: int, *, own: bool) -> tuple[str, str]:
     nobody = b.value(f"icmp eq {WHOLE} {words}, zeroinitializer")
     decoded = b.value(f"select <32 x i1> {nobody}, {NOBODY}, {WHOLE} {decoded}")
     spread = b.value(f"and <32 x i1> {b.value(f'icmp slt {WHOLE} {words}, zeroinitializer')}, %lanes")
-    return _gather(seen, addresses, spread, decoded), addresses
+    return gather(b, addresses, spread, decoded), addresses
 
 
 def _other_readers(seen: Seen, readers: str) -> None:
@@ -188,6 +192,6 @@ def _store(seen: Seen, addresses: str) -> None:
         f"call void @llvm.masked.scatter.v32i64.v32p0({WHOLE} %every, <32 x ptr> align 8 {pointers}, "
         "<32 x i1> %lanes)"
     )
-    back = _gather(seen, addresses, "%lanes", "%every")
+    back = gather(b, addresses, "%lanes", "%every")
     lost = b.mask_bits(b.value(f"icmp ne {WHOLE} {back}, %every"))
     b.branch(b.value(f"icmp eq i32 {b.value(f'and i32 {lost}, %mask')}, 0"), "done", "slow")

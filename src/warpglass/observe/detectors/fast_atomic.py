@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from ...codegen.builder import Builder
 from . import layout
+from .fast import DECLARATIONS, WHOLE, gather
 
 NAME = "wg_not_stood_for"
-_WHOLE = "<32 x i64>"
 
 
 def not_stood_for(state_word: int, declarations: set[str]) -> str:
     """The definition of the function that returns which lanes of a mask are to be looked at."""
+    declarations |= DECLARATIONS
     b = Builder(declarations)
     b.place("entry")
     state = b.value(f"inttoptr i64 {b.load('i64', b.offset('%counters', 8 * state_word))} to ptr")
@@ -27,34 +28,23 @@ def not_stood_for(state_word: int, declarations: set[str]) -> str:
     who = b.value(f"or i64 {b.load('i64', b.offset(state, 8 * layout.TAG))}, 1")
     who = b.value(f"or i64 {who}, {b.value(f'shl i64 {time}, {layout.TIME_SHIFT}')}")
     who = b.splat("i64", b.value(f"or i64 {who}, {b.value(f'shl i64 %warp64, {layout.WARP_SHIFT}')}"))
-    number = b.value(f"lshr {_WHOLE} %address, splat (i64 {layout.STOOD_SHIFT})")
-    slot = b.value(f"and {_WHOLE} {number}, splat (i64 {layout.STOOD_SLOTS - 1})")
-    at = b.value(f"add {_WHOLE} {table}, {b.value(f'shl {_WHOLE} {slot}, splat (i64 4)')}")
+    number = b.value(f"lshr {WHOLE} %address, splat (i64 {layout.STOOD_SHIFT})")
+    slot = b.value(f"and {WHOLE} {number}, splat (i64 {layout.STOOD_SLOTS - 1})")
+    at = b.value(f"add {WHOLE} {table}, {b.value(f'shl {WHOLE} {slot}, splat (i64 4)')}")
     lanes = b.value("bitcast i32 %mask to <32 x i1>")
-    address, until = (_gather(b, at, distance, lanes) for distance in (0, 8))
-    same = b.value(f"icmp eq {_WHOLE} {address}, %address")
-    now = b.value(f"icmp eq {_WHOLE} {until}, {floor}")
-    always = b.value(f"icmp eq {_WHOLE} {until}, splat (i64 {layout.ALWAYS})")
-    own = b.value(f"icmp eq {_WHOLE} {until}, {who}")
+    address = gather(b, at, lanes, "zeroinitializer")
+    until = gather(b, b.value(f"add {WHOLE} {at}, splat (i64 8)"), lanes, "zeroinitializer")
+    same = b.value(f"icmp eq {WHOLE} {address}, %address")
+    now = b.value(f"icmp eq {WHOLE} {until}, {floor}")
+    always = b.value(f"icmp eq {WHOLE} {until}, splat (i64 {layout.ALWAYS})")
+    own = b.value(f"icmp eq {WHOLE} {until}, {who}")
     until_now = b.value(f"or <32 x i1> {b.value(f'or <32 x i1> {now}, {always}')}, {own}")
     known = b.value(f"and <32 x i1> {same}, {until_now}")
     rest = b.value(f"xor i32 {b.mask_bits(known)}, -1")
     b.emit(f"ret i32 {b.value(f'and i32 {rest}, %mask')}")
     body = "\n".join(b.lines)
     return f"""
-define internal i32 @{NAME}(ptr %counters, i32 %mask, i32 %warp, {_WHOLE} %address) noinline #0 {{
+define internal i32 @{NAME}(ptr %counters, i32 %mask, i32 %warp, {WHOLE} %address) noinline #0 {{
 {body}
 }}
 """
-
-
-def _gather(b: Builder, at: str, distance: int, lanes: str) -> str:
-    places = b.value(f"add {_WHOLE} {at}, splat (i64 {distance})")
-    pointers = b.value(f"inttoptr {_WHOLE} {places} to <32 x ptr>")
-    b.declarations.add(
-        "declare <32 x i64> @llvm.masked.gather.v32i64.v32p0(<32 x ptr>, <32 x i1>, <32 x i64>)"
-    )
-    return b.value(
-        f"call {_WHOLE} @llvm.masked.gather.v32i64.v32p0("
-        f"<32 x ptr> align 8 {pointers}, <32 x i1> {lanes}, {_WHOLE} zeroinitializer)"
-    )

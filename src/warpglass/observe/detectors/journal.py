@@ -47,13 +47,13 @@ from .layout import (
     TAG,
     TIME_SHIFT,
     WARP_SHIFT,
+    WITHIN_WINDOW,
     WRITE_LIST,
     WRITTEN,
 )
 from .machine import load, load_byte, load_half, store, store_byte, store_half
 from .recorder import word
 
-_WITHIN_WINDOW = (1 << 48) - 1
 _LONG = 1024  # entries of a list that it is not worth looking through
 _SEVERAL = LANES  # in a mark: more than one lane
 _MARK_SHIFT = 6
@@ -179,7 +179,7 @@ def mark(S: Any, size: Any, mask: Any, addresses: Any) -> Any:
     for lane in range(LANES):
         if (mask >> lane) & 1 == 0:
             continue
-        offset = load(addresses + 8 * lane) & _WITHIN_WINDOW
+        offset = load(addresses + 8 * lane) & WITHIN_WINDOW
         for place in range(offset >> shift, ((offset + size - 1) >> shift) + 1):
             at = word(S, MARKS) + 8 * place
             if load(at) >> _MARK_SHIFT == call:

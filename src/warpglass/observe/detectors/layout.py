@@ -154,6 +154,7 @@ REGION_WORDS = 16
 ) = range(14)
 SOME, FAR = 1, 2
 SHARED_REGION, MODULE_REGION, HEAP_REGION, FIRST_ARRAY = range(4)
+WITHIN_WINDOW = (1 << 48) - 1  # the bits of a generic address that say where in its window it is
 LOCAL_REGION = 0xFFFF  # in findings only
 
 # ---------------------------------------------------------------------------------------- registers

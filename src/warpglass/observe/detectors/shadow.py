@@ -84,7 +84,6 @@ from .recorder import note, record, word
 _SHARED, _GENERIC = 0, 2  # layout.SPACES
 _SHARED_WINDOW, _MODULE_WINDOW, _HEAP_WINDOWS = 1, 6, 4
 _WINDOW_SHIFT = 48
-_WITHIN_WINDOW = (1 << _WINDOW_SHIFT) - 1
 
 
 @njit(cache=True)
