@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from typing import Any
 
 from .case import cases, extents
 from .figures import Figures, figures, geometric_mean, kept, ratios, regressions
+from .session import limits
 
 BASELINE = Path(__file__).with_name("baseline.json")
 
@@ -36,7 +38,7 @@ def _session(what: str, threads: int, options: argparse.Namespace, only: Sequenc
         command += ["--threads", str(threads), "--rounds", str(options.rounds)]
         command += ["--no-pocl"] if options.no_pocl else []
         command += ["--only", *only] if only else []
-        subprocess.run(command, check=True)
+        subprocess.run(command, check=True, env=os.environ | limits(threads))
         return json.loads(file.read_text())
 
 

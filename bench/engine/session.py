@@ -5,8 +5,8 @@
 
 `times` writes every contestant's seconds round by round, and the instructions of a launch; `compile` what
 comes before the first instruction, with an empty cache; `simulator` what one block takes in numba's. The
-number of threads must be set before PoCL and NumPy's libraries start, and numba is either itself or its
-simulator: therefore each is a process.
+number of threads must be set before PoCL's and NumPy's libraries are loaded, and numba is either itself or
+its simulator: therefore each is a process, started in the environment that `limits` gives.
 """
 
 from __future__ import annotations
@@ -26,6 +26,11 @@ import numpy as np
 _TIMES = 3  # launches that follow each other at once; the shortest counts
 _LIMITS = ("WARPGLASS_THREADS", "POCL_MAX_PTHREAD_COUNT", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 _FILL = 77  # in results before the first launch
+
+
+def limits(threads: int) -> dict[str, str]:
+    """The environment variables by which every contestant has so many threads."""
+    return dict.fromkeys(_LIMITS, str(threads))
 
 
 def time_case(theme: str, case: Any, rounds: int, pocl: bool, threads: int) -> dict[str, Any]:
@@ -108,8 +113,8 @@ def _options() -> argparse.Namespace:
 def main() -> None:
     """Do what is asked and write the file."""
     options = _options()
-    for variable in _LIMITS:
-        os.environ[variable] = str(options.threads)
+    if limits(options.threads).items() - os.environ.items():
+        raise SystemExit(f"set {', '.join(_LIMITS)} to {options.threads} first")
     np.seterr(all="ignore")
     does: dict[str, Callable[[str, Any], dict[str, Any]]] = {
         "times": lambda theme, case: time_case(
