@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import llvmlite.binding as llvm
+import numpy as np
 import pytest
 
 from warpglass.codegen import jit
@@ -35,3 +36,41 @@ def test_masked_accesses_mean_the_same_before_and_after_llvm_22(monkeypatch: pyt
     assert older.count(", i32,") == 4
     if installed[0] >= 22:  # which reads the older spelling as well
         assert sorted(str(llvm.parse_assembly(older)).splitlines()) == sorted(str(own).splitlines())
+
+
+# Calls of a function, a constant in memory, and a call of the C library.
+NEAR_AND_FAR = """
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+@table = internal constant [4 x i64] [i64 3, i64 5, i64 7, i64 11]
+
+define internal i64 @look_up(i64 %k) noinline #0 {
+  %p = getelementptr [4 x i64], ptr @table, i64 0, i64 %k
+  %found = load i64, ptr %p
+  ret i64 %found
+}
+define i64 @run(ptr %words) #0 {
+  %bytes = load i64, ptr %words
+  call void @llvm.memset.p0.i64(ptr %words, i8 1, i64 %bytes, i1 false)
+  %k = and i64 %bytes, 3
+  %found = call i64 @look_up(i64 %k)
+  ret i64 %found
+}
+"""
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_code_reaches_its_own_and_the_c_library(quick: bool) -> None:
+    words = np.full(32, 7, np.int64)
+    words[0] = 8 * 25 + 2  # bytes to fill, the last two of a word of their own
+    code = jit.load_object(jit.compile_ir(NEAR_AND_FAR, quick=quick))
+    assert code.run(words.ctypes.data) == 7
+    assert (words[:25] == 0x0101010101010101).all()
+    assert words[25] == 0x0101
+    assert (words[26:] == 7).all()
+
+
+@pytest.mark.skipif(not jit.reaches_near(llvm.get_process_triple()), reason="other hosts call by registers")
+def test_optimised_code_calls_no_function_by_register() -> None:
+    code = jit.compile_ir(NEAR_AND_FAR)
+    assert b"\xff\xd0" not in code  # call rax
+    assert jit.compile_ir(NEAR_AND_FAR, quick=True).count(b"\xff\xd0") == 2

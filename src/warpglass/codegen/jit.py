@@ -18,6 +18,8 @@ import llvmlite.binding as llvm
 _QUICK_PASSES = ("always_inliner", "sroa")
 # LLVM's levels for optimised code: O2 of its passes on IR, O3 of those on machine code.
 _SPEED_LEVEL, _CODEGEN_LEVEL = 2, 3
+# Functions of the C library are called through the table of addresses for which memory is set aside.
+_LIBRARY_CALLS = '!llvm.module.flags = !{!9999}\n!9999 = !{i32 7, !"RtLibUseGOT", i32 1}\n'
 # Before LLVM 22 the alignment of a masked access is an argument, after it an attribute of the pointer.
 _MASKED_CALL = re.compile(
     r"(call [^@\n]*@llvm\.masked\.[^(]*\(.*?)(<\d+ x ptr>|ptr) align (\d+) (%[\w.]+)(?=, <\d+ x i1>)",
@@ -52,6 +54,16 @@ def host_target() -> Target:
     return Target(llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
 
 
+def reaches_near(triple: str) -> bool:
+    """Whether optimised code reaches its functions and constants by distances of 32 bits.
+
+    LLVM's model for JITs puts a whole address in a register before each call and each constant, and some
+    processors cannot foresee where such a call leads: gathers took half as long again. Quick code keeps it,
+    whose calls of the C library LLVM makes in a way for which no memory is set aside.
+    """
+    return triple.startswith("x86_64") and "linux" in triple
+
+
 def _new_target_machine(target: Target, level: int) -> llvm.TargetMachine:
     if target.triple == host_target().triple:
         llvm.initialize_native_target()
@@ -61,8 +73,14 @@ def _new_target_machine(target: Target, level: int) -> llvm.TargetMachine:
         llvm.initialize_all_asmprinters()
     found = llvm.Target.from_triple(target.triple)
     jit = target.triple == host_target().triple  # what is linked elsewhere may lie anywhere
+    near = jit and level > 0 and reaches_near(target.triple)
     return found.create_target_machine(
-        cpu=target.cpu, features=target.features, opt=level, reloc="default" if jit else "pic", jit=jit
+        cpu=target.cpu,
+        features=target.features,
+        opt=level,
+        reloc="default" if jit and not near else "pic",
+        codemodel="small" if near else "jitdefault",
+        jit=jit,
     )
 
 
@@ -93,7 +111,7 @@ def compile_ir(ir: str, *, quick: bool = False, target: Target | None = None) ->
     """
     target = target or host_target()
     machine = _target_machine(target, 0 if quick else _CODEGEN_LEVEL)
-    module = llvm.parse_assembly(spelled(ir) + _function_attributes(target))
+    module = llvm.parse_assembly(spelled(ir) + _function_attributes(target) + _LIBRARY_CALLS)
     module.verify()  # on a malformed module the passes end the process
     module.triple = target.triple
     module.data_layout = str(machine.target_data)
@@ -125,7 +143,8 @@ def load_object(code: bytes) -> MachineCode:
     empty = llvm.parse_assembly("")
     empty.triple = llvm.get_process_triple()
     empty.data_layout = str(machine.target_data)
-    engine = llvm.create_mcjit_compiler(empty, machine)
+    # This manager of memory keeps an object's sections together, as 32-bit distances need it.
+    engine = llvm.create_mcjit_compiler(empty, machine, use_lmm=True)
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     return MachineCode(engine)

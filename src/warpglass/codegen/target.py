@@ -14,7 +14,7 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from ..errors import ArgumentError
-from .jit import Target, host_target
+from .jit import Target, host_target, reaches_near
 
 VARIABLE = "WARPGLASS_CPU"
 _HOST = "host"
@@ -60,7 +60,8 @@ def chosen_target() -> Target:
 def host_key() -> str:
     """What object code depends on besides its IR: the processor, its features and the LLVM version."""
     target = chosen_target()
-    return f"{target.triple} {target.cpu} {target.features} llvmlite {llvmlite.__version__}"
+    reach = "near" if reaches_near(target.triple) else "far"
+    return f"{target.triple} {target.cpu} {target.features} {reach} llvmlite {llvmlite.__version__}"
 
 
 @lru_cache(maxsize=1)
