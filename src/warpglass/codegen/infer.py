@@ -25,6 +25,7 @@ from ..program import (
 )
 from ..ptx import tree
 from .builder import Builder
+from .lines import line_of, zeros_of
 from .local import LocalMemory
 from .nans import LazyNanLanes
 from .registers import VECTOR, Kind
@@ -95,7 +96,8 @@ class _SilentLanes(LazyNanLanes):
 
 def _zero(type_: str) -> Kind:
     bound = None if is_float(type_) else 0
-    return Kind(UNIFORM, 0, bound, bound)
+    line = None if is_float(type_) else (0, 0)
+    return Kind(UNIFORM, 0, bound, bound, line=line)
 
 
 _LANES = Lanes(_Silent(set()), lambda: "%_")
@@ -133,7 +135,9 @@ class _Table:
         offsets = None if name in self.barred else value.offsets
         constant = value.constant if offsets is not None else None
         guarded = value.ok is not None and offsets is not None
-        new = Kind(offsets, constant, value.low, value.high, guarded, value.nan)
+        line = line_of(value) if offsets is not None and not guarded else None
+        zeros = zeros_of(value) if offsets is not None and line is None else 0
+        new = Kind(offsets, constant, value.low, value.high, guarded, value.nan, line, zeros)
         old = self.kinds.get(name)
         if old is not None:
             new = self._merge(name, old, new)
@@ -154,7 +158,12 @@ class _Table:
                     low = low if low == old.low else _farther(low) if low < 0 else 0
                     high = high if high == old.high else _farther(high) if high >= 0 else -1
         guarded = same and (old.guarded or new.guarded)
-        return Kind(old.offsets if same else None, constant, low, high, guarded, max(old.nan, new.nan))
+        line = old.line if same and old.line == new.line and not guarded else None
+        zeros = 0
+        if same and line is None:
+            zeros = min(zeros_of(kind.value(self.types[name], "")) for kind in (old, new))
+        nan = max(old.nan, new.nan)
+        return Kind(old.offsets if same else None, constant, low, high, guarded, nan, line, zeros)
 
 
 def _farther(bound: int) -> int:

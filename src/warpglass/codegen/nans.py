@@ -19,7 +19,7 @@ from ..isa.lanes import Outline, Update
 from ..isa.rounding import INFINITY, NAN
 from ..isa.types import is_float
 from .builder import vector
-from .kinds import KindLanes
+from .known import KnownLanes
 from .local import LocalMemory
 from .probes import Probe
 from .shape import Promises, Shape
@@ -37,7 +37,7 @@ _MAGNITUDE = 0x7FFFFFFF
 _SINGLE = ("float", "i32")  # LLVM's types of a value of single precision
 
 
-class LazyNanLanes(KindLanes):
+class LazyNanLanes(KnownLanes):
     """Operations on values of any form whose NaNs may be loose."""
 
     def __init__(

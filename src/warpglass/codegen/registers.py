@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from ..isa.types import BITS, LLVM_TYPE
 from .builder import Builder, vector
-from .values import EXACT_NAN, Lanes, Offsets, Value
+from .values import EXACT_NAN, Lanes, Line, Offsets, Value, literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +25,18 @@ class Kind:
     high: int | None = None
     guarded: bool = False
     nan: int = EXACT_NAN
+    line: Line | None = None
+    zeros: int = 0
 
     def value(self, type_: str, ir: str, ok: str | None = None, lanes: Lanes | None = None) -> Value:
         """A value of this kind."""
-        return Value(type_, ir, self.offsets, self.constant, self.low, self.high, ok, lanes, self.nan)
+        form = (self.offsets, self.constant, self.low, self.high)
+        return Value(type_, ir, *form, ok, lanes, self.nan, self.line, self.zeros)
 
     @property
     def stored(self) -> bool:
-        """Whether a register of this kind needs a home: constants do not."""
-        return self.constant is None or self.offsets is None
+        """Whether a register of this kind needs a home: what a warp's number decides does not."""
+        return self.offsets is None or (self.constant is None and self.line is None)
 
 
 VECTOR = Kind()
@@ -73,7 +76,7 @@ class Registers:
         """A register's current value."""
         type_, kind = self.types[name], self.kind(name)
         if not kind.stored:
-            return kind.value(type_, "")
+            return kind.value(type_, line_text(self.builder, type_, kind.line) if kind.line else "")
         fresh = self._fresh.get(name)
         if fresh is not None:
             return kind.value(type_, fresh.ir, fresh.ok, fresh.lanes)
@@ -107,6 +110,8 @@ class Registers:
 
     def write_if(self, name: str, value: Value, condition: str) -> None:
         """Set a scalar register if an i1 holds."""
+        if not self.kind(name).stored:
+            return
         self._spill(name)
         for part, new in zip(self.parts(name), self._texts(name, value, value.ir), strict=True):
             whole = vector("i1") if self._vector_predicate(part) else self.storage(part)
@@ -207,3 +212,16 @@ class Registers:
             lines.append(f"  {home} = alloca {storage}, align {min(64, self._bytes(part))}")
             lines.append(f"  store {storage} zeroinitializer, ptr {home}")
         return lines
+
+
+def line_text(b: Builder, type_: str, line: Line) -> str:
+    """A scalar that the warp's number decides."""
+    width = BITS[type_]
+    step, start = (literal(type_, part, width) for part in line)
+    if line[0] == 0:
+        return start
+    warp = "%warp"
+    if type_ != "i32":
+        warp = b.value(f"{'zext' if width > 32 else 'trunc'} i32 %warp to {type_}")
+    scaled = warp if line[0] == 1 else b.value(f"mul {type_} {warp}, {step}")
+    return scaled if line[1] == 0 else b.value(f"add {type_} {scaled}, {start}")

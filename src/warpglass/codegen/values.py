@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from .builder import WIDTH, Builder
 
 Offsets = tuple[int, ...]
+Line = tuple[int, int]  # step and start
 
 # What NaNs of type float a value may hold. Of two sorts that a register is given the greater is its own.
 ONE_NAN, LOOSE_NAN, EXACT_NAN = range(3)
@@ -47,6 +48,9 @@ class Value:
 
     `nan` says what a NaN in a lane of type float stands for: itself (EXACT_NAN), the hardware's NaN, whatever
     its payload (LOOSE_NAN), or there is no other than the hardware's (ONE_NAN).
+
+    `line` says that the scalar is step * warp + start, modulo the width, `zeros` how many of its low bits are
+    zero if that is not known (lines.py).
     """
 
     type: str
@@ -58,6 +62,8 @@ class Value:
     ok: str | None = None
     lanes: Lanes | None = None
     nan: int = EXACT_NAN
+    line: Line | None = None
+    zeros: int = 0
 
     @property
     def uniform(self) -> bool:
