@@ -1,6 +1,7 @@
 """From a program to machine code. Two implementations of isa/lanes.py share everything else here."""
 
 from .apart import compile_apart
+from .builder import WIDTH
 from .infer import cost_of_forms
 from .jit import MachineCode, Target, compile_ir, load_object
 from .kernel import KernelCode, generate
@@ -10,6 +11,7 @@ from .steps import Symbols
 from .target import chosen_target, host_key
 
 __all__ = [
+    "WIDTH",
     "Emission",
     "Instrument",
     "KernelCode",

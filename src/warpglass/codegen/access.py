@@ -133,17 +133,17 @@ class Access:
 
     # ------------------------------------------------------------------------------------ vectors
     def load_vector(self, site: int, address: str, type_: str, count: int, mask: str) -> list[str]:
-        """`count` neighbouring elements from any addresses (<32 x i64>); inactive lanes get zero."""
+        """`count` neighbouring elements from any addresses (vectors of i64); inactive lanes get zero."""
         bad, bounds = self._check_vector(site, address, mask)
         return self.load_either(
             bad,
-            vector(type_),
+            self.builder.vector(type_),
             lambda: self.gather(address, bounds.delta, type_, count, mask),
             lambda: self.load_slowly(site, address, type_, count, mask),
         )
 
     def store_vector(self, site: int, address: str, type_: str, values: list[str], mask: str) -> None:
-        """Neighbouring elements to any addresses (<32 x i64>); the highest lane wins a shared address."""
+        """Neighbouring elements to any addresses (vectors of i64); the highest lane wins a shared address."""
         bad, bounds = self._check_vector(site, address, mask)
         self.store_either(
             bad,
@@ -194,32 +194,33 @@ class Access:
     def gather(self, address: str, delta: str, type_: str, count: int, mask: str) -> list[str]:
         """Checked loads from any addresses."""
         b = self.builder
-        host = b.value(f"add <32 x i64> {address}, {b.splat('i64', delta)}")
+        host = b.value(f"add {b.vector('i64')} {address}, {b.splat('i64', delta)}")
         return [self.gather_one(self._pointers(host, type_, k), type_, mask) for k in range(count)]
 
     def gather_one(self, pointers: str, type_: str, mask: str) -> str:
-        """A load through 32 host pointers; inactive lanes get zero."""
+        """A load through a host pointer for each lane; inactive lanes get zero."""
         self.fetches.add(type_)
         return gather_through(self.builder, pointers, type_, mask)
 
     def scatter(self, address: str, delta: str, type_: str, values: list[str], mask: str) -> None:
         """Checked stores to any addresses."""
         b = self.builder
-        host = b.value(f"add <32 x i64> {address}, {b.splat('i64', delta)}")
+        host = b.value(f"add {b.vector('i64')} {address}, {b.splat('i64', delta)}")
         for k, value in enumerate(values):
             self.scatter_one(self._pointers(host, type_, k), type_, value, mask)
 
     def scatter_one(self, pointers: str, type_: str, value: str, mask: str) -> None:
-        """A store through 32 host pointers; the highest lane wins a shared address."""
+        """A store through a host pointer for each lane; the highest lane wins a shared address."""
+        b = self.builder
         self.scatters.add(type_)
-        args = [(vector(type_), value), ("<32 x ptr>", pointers), ("i32", mask)]
-        self.builder.call("void", f"wg_scatter_{type_}", args)
+        args = [(b.vector(type_), value), (b.vector("ptr"), pointers), (b.lanes, mask)]
+        b.call("void", f"wg_scatter_{type_}", args)
 
     def _pointers(self, host: str, type_: str, element: int) -> str:
         b = self.builder
         if element:
-            host = b.value(f"add <32 x i64> {host}, splat (i64 {element * BITS[type_] // 8})")
-        return b.value(f"inttoptr <32 x i64> {host} to <32 x ptr>")
+            host = b.value(f"add {b.vector('i64')} {host}, splat (i64 {element * BITS[type_] // 8})")
+        return b.value(f"inttoptr {b.vector('i64')} {host} to {b.vector('ptr')}")
 
     # ------------------------------------------------------------------------------------ one by one
     def load_slowly(
@@ -227,33 +228,33 @@ class Access:
     ) -> tuple[list[str], str]:
         """Serve each lane on its own; returns the elements and the label that they come from."""
         b = self.builder
-        b.store(f"<{32 * count} x {type_}>", "zeroinitializer", "%lane_buffer", ", align 64")
+        b.store(vector(type_, b.width * count), "zeroinitializer", "%lane_buffer", ", align 64")
         label = self._serve(site, address, mask)
-        whole = b.load(f"<{32 * count} x {type_}>", "%lane_buffer", ", align 64")
+        whole = b.load(vector(type_, b.width * count), "%lane_buffer", ", align 64")
         return [self._every(whole, type_, count, k) for k in range(count)], label
 
     def store_slowly(self, site: int, address: str, type_: str, values: list[str], mask: str) -> str:
         """Serve each lane on its own; returns the label where control goes on."""
         b = self.builder
         if len(values) == 1:
-            b.store(vector(type_), values[0], "%lane_buffer", ", align 64")
+            b.store(b.vector(type_), values[0], "%lane_buffer", ", align 64")
         else:
             for k, value in enumerate(values):
                 size = BITS[type_] // 8
-                for lane in range(32):
-                    one = b.value(f"extractelement {vector(type_)} {value}, i32 {lane}")
+                for lane in range(b.width):
+                    one = b.value(f"extractelement {b.vector(type_)} {value}, i32 {lane}")
                     b.store(type_, one, b.offset("%lane_buffer", (lane * len(values) + k) * size))
         return self._serve(site, address, mask)
 
     def _serve(self, site: int, address: str, mask: str) -> str:
-        info = self.sites[site]
+        b, info = self.builder, self.sites[site]
         generic = self._keep_addresses(site, address)
         args = [
             ("ptr", "%context"),
             ("i64", str(site)),
             ("i64", str(info.size)),
             generic,
-            ("i32", mask),
+            (b.lanes, mask),
             ("ptr", "%lane_addresses"),
             ("ptr", "%lane_buffer"),
         ]
@@ -264,8 +265,8 @@ class Access:
         b = self.builder
         space = self.sites[site].space
         if space == "shared":
-            address = b.value(f"add <32 x i64> {address}, splat (i64 {SHARED_WINDOW})")
-        b.store("<32 x i64>", address, "%lane_addresses", ", align 64")
+            address = b.value(f"add {b.vector('i64')} {address}, splat (i64 {SHARED_WINDOW})")
+        b.store(b.vector("i64"), address, "%lane_addresses", ", align 64")
         return "i1", "true" if space in ("generic", "shared") else "false"
 
     def _call_or_fault(self, helper: str, args: list[Arg]) -> str:
@@ -278,10 +279,10 @@ class Access:
         return on
 
     def call_system(self, site: int, name: str, operands: list[str], mask: str) -> str:
-        """Let the engine serve a call of the CUDA runtime; operands and result are <32 x i64>."""
+        """Let the engine serve a call of the CUDA runtime; operands and result are vectors of i64."""
         b = self.builder
         for k, operand in enumerate(operands):
-            b.store("<32 x i64>", operand, b.offset("%lane_buffer", 256 * k), ", align 64")
+            b.store(b.vector("i64"), operand, b.offset("%lane_buffer", 256 * k), ", align 64")
         wide = {part: b.value(f"zext i32 %{part} to i64") for part in ("ctaid_x", "ctaid_y", "ctaid_z")}
         rows = b.value(f"mul i64 {wide['ctaid_z']}, {b.value('zext i32 %nctaid_y to i64')}")
         row = b.value(f"add i64 {rows}, {wide['ctaid_y']}")
@@ -290,20 +291,19 @@ class Access:
             ("ptr", "%context"),
             ("i64", str(site)),
             ("i64", str(service_code(name))),
-            ("i32", mask),
+            (b.lanes, mask),
             ("i32", "%warp"),
             ("i64", b.value(f"add i64 {first}, {wide['ctaid_x']}")),
             ("ptr", "%lane_buffer"),
         ]
         self._call_or_fault("wg_system", args)
-        return b.load("<32 x i64>", "%lane_buffer", ", align 64")
+        return b.load(b.vector("i64"), "%lane_buffer", ", align 64")
 
     def fail(self, site: int, address: str, lanes: str) -> None:
-        """Stop: the lowest of some lanes (an i32, not zero) may not access its generic address."""
+        """Stop: the lowest of some lanes (a mask, not zero) may not access its generic address."""
         b = self.builder
-        b.store("<32 x i64>", address, "%lane_addresses", ", align 64")
-        lane = b.call("i32", "llvm.cttz.i32", [("i32", lanes), ("i1", "true")])
-        wide = b.value(f"zext i32 {lane} to i64")
+        b.store(b.vector("i64"), address, "%lane_addresses", ", align 64")
+        wide = b.first_lane(lanes)
         found = b.load("i64", b.value(f"getelementptr i64, ptr %lane_addresses, i64 {wide}"))
         words = {"fault_site": str(site), "fault_lane": wide, "fault_address": found}
         for word, value in words.items():
@@ -311,11 +311,12 @@ class Access:
         b.jump(self.fault_label)
 
     def _every(self, whole: str, type_: str, count: int, first: int) -> str:
+        b = self.builder
         if count == 1:
             return whole
-        picks = ", ".join(f"i32 {lane * count + first}" for lane in range(32))
-        wide = f"<{32 * count} x {type_}>"
-        return self.builder.value(f"shufflevector {wide} {whole}, {wide} poison, <32 x i32> <{picks}>")
+        picks = ", ".join(f"i32 {lane * count + first}" for lane in range(b.width))
+        wide = vector(type_, b.width * count)
+        return b.value(f"shufflevector {wide} {whole}, {wide} poison, {b.vector('i32')} <{picks}>")
 
     # ------------------------------------------------------------------------------------ atomics, shuffles
     def atomic(
@@ -338,7 +339,7 @@ class Access:
             ("ptr", "%context"),
             ("i64", str(site)),
             generic,
-            ("i32", mask),
+            (b.lanes, mask),
             ("ptr", "%lane_addresses"),
             ("ptr", buffers[0]),
             ("ptr", buffers[1]),
@@ -349,6 +350,6 @@ class Access:
     def shuffle(self, type_: str, value: str, lane: str) -> str:
         """The value of the lane that each lane names (<32 x i32>, below 32)."""
         b = self.builder
-        b.store(vector(type_), value, "%lane_buffer", ", align 64")
+        b.store(b.vector(type_), value, "%lane_buffer", ", align 64")
         pointers = b.value(f"getelementptr {type_}, ptr %lane_buffer, <32 x i32> {lane}")
         return self.gather_one(pointers, type_, "-1")

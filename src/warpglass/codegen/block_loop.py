@@ -88,7 +88,7 @@ def block_loop(shape: Shape, rounds: Rounds, *, together: bool) -> str:
     # Registers and shared memory start the same in every block, whichever worker runs it.
     clear = "call void @llvm.memset.p0.i64(ptr %shared, i8 0, i64 %shared_size, i1 false)"
     frames = f"call void @llvm.memset.p0.i64(ptr %frames, i8 0, i64 {shape.warps * stride}, i1 false)"
-    local_bytes = shape.warps * 32 * local
+    local_bytes = shape.warps * shape.width * local
     local_clear = f"call void @llvm.memset.p0.i64(ptr %locals, i8 0, i64 {local_bytes}, i1 false)"
     find_block = _block_by_table() if rounds.any_order else _BLOCK_BY_NUMBER
     done = "turn_passed" if rounds.turns else "block_done"
@@ -109,8 +109,8 @@ declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
 define i64 @run(ptr %context) #0 {{
 entry:
-  %lane_buffer = alloca [2048 x i8], align 64
-  %lane_addresses = alloca [32 x i64], align 64
+  %lane_buffer = alloca [{64 * shape.width} x i8], align 64
+  %lane_addresses = alloca [{shape.width} x i64], align 64
 {words}
   %shared_address = ptrtoint ptr %shared to i64
   %gx = trunc i64 %gx64 to i32

@@ -27,12 +27,24 @@ def constant_vector(type_: str, values: Iterable[int | str]) -> str:
     return "<" + ", ".join(f"{type_} {value}" for value in values) + ">"
 
 
-class Builder:
-    """Collects the lines of one function, and what the module must declare for them."""
+def widened(value: str, width: int) -> str:
+    """The instruction that makes an i64 of an integer of `width` bits."""
+    if width == 64:
+        return f"add i64 {value}, 0"
+    return f"{'zext' if width < 64 else 'trunc'} i{width} {value} to i64"
 
-    def __init__(self, declarations: set[str]):
+
+class Builder:
+    """Collects the lines of one function, and what the module must declare for them.
+
+    `width` lanes run together: the threads of one warp or, where nobody can tell, of several (width.py).
+    """
+
+    def __init__(self, declarations: set[str], width: int = WIDTH):
         self.lines: list[str] = []
         self.declarations = declarations
+        self.width = width
+        self.lanes = f"i{width}"  # the type of a set of lanes, a bit for each
         self._count = 0
         self.region = 0  # counts basic blocks: names of this one can be used up to its end
 
@@ -102,20 +114,40 @@ class Builder:
             return pointer
         return self.value(f"getelementptr i8, ptr {pointer}, i64 {bytes_}")
 
-    def splat(self, type_: str, value: str, lanes: int = WIDTH) -> str:
+    def vector(self, type_: str) -> str:
+        """The LLVM type of all lanes of a scalar type."""
+        return f"<{self.width} x {type_}>"
+
+    def suffix(self, type_: str) -> str:
+        """An intrinsic's overload suffix for all lanes of a scalar type."""
+        return suffix(type_, self.width)
+
+    def first_lane(self, mask: str) -> str:
+        """The lowest lane of a mask as an i64; the number of lanes if there is none."""
+        lane = self.call(self.lanes, f"llvm.cttz.{self.lanes}", [(self.lanes, mask), ("i1", "false")])
+        return self.value(widened(lane, self.width))
+
+    def someone(self, mask: str) -> str:
+        """An i1 that holds if a mask has lanes."""
+        return self.value(f"icmp ne {self.lanes} {mask}, 0")
+
+    def splat(self, type_: str, value: str, lanes: int = 0) -> str:
         """A vector with one scalar in all lanes."""
         if not value.startswith("%"):
             return f"splat ({type_} {value})"
+        lanes = lanes or self.width
         whole = vector(type_, lanes)
         first = self.value(f"insertelement {whole} poison, {type_} {value}, i32 0")
         return self.value(f"shufflevector {whole} {first}, {whole} poison, <{lanes} x i32> zeroinitializer")
 
-    def mask_vector(self, mask: str, lanes: int = WIDTH) -> str:
+    def mask_vector(self, mask: str, lanes: int = 0) -> str:
         """An integer of `lanes` bits as a vector of i1."""
         if mask == "-1":
             return "splat (i1 true)"
+        lanes = lanes or self.width
         return self.value(f"bitcast i{lanes} {mask} to <{lanes} x i1>")
 
-    def mask_bits(self, predicate: str, lanes: int = WIDTH) -> str:
+    def mask_bits(self, predicate: str, lanes: int = 0) -> str:
         """A vector of i1 as an integer."""
+        lanes = lanes or self.width
         return self.value(f"bitcast <{lanes} x i1> {predicate} to i{lanes}")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..isa.types import BITS
-from .builder import WIDTH, Builder, constant_vector, suffix, vector
+from .builder import Builder, constant_vector, suffix, vector
 
 # Clusters of one pattern up to which they beat a gather, elements of one, and elements between two of them.
 _MOST, _WIDEST, _GAP = 8, 32, 8
@@ -49,7 +49,7 @@ def load_clusters(
     b: Builder, host: str, type_: str, clusters: Sequence[Cluster], elements: Sequence[int]
 ) -> str:
     """What each lane's element holds, all of which may be read, as a vector."""
-    whole = vector(type_)
+    whole = b.vector(type_)
     result = "poison"
     for cluster in clusters:
         own = [0 <= element - cluster.start < cluster.width for element in elements]
@@ -65,7 +65,7 @@ def load_clusters(
             result = spread
         else:
             result = _shuffle(
-                b, whole, result, spread, (lane + WIDTH * mine for lane, mine in enumerate(own))
+                b, whole, result, spread, (lane + b.width * mine for lane, mine in enumerate(own))
             )
     return result
 
@@ -99,20 +99,20 @@ def store_clusters(
         where = b.offset(host, cluster.start * BITS[type_] // 8)
         lanes = [lane_of.get(cluster.start + k) for k in range(cluster.width)]
         if cluster.width == 1 and mask == "-1":
-            one = b.value(f"extractelement {vector(type_)} {value}, i32 {lanes[0]}")
+            one = b.value(f"extractelement {b.vector(type_)} {value}, i32 {lanes[0]}")
             b.store(type_, one, where, ", align 1")
             continue
-        part = _shuffle(b, vector(type_), value, "poison", (lane or 0 for lane in lanes))
+        part = _shuffle(b, b.vector(type_), value, "poison", (lane or 0 for lane in lanes))
         whole, width = f"<{cluster.width} x {type_}>", cluster.width
         if cluster.full and mask == "-1":
             b.store(whole, part, where, ", align 1")
             continue
         acts = _shuffle(
             b,
-            vector("i1"),
+            b.vector("i1"),
             b.mask_vector(mask),
             "zeroinitializer",
-            (WIDTH if lane is None else lane for lane in lanes),
+            (b.width if lane is None else lane for lane in lanes),
         )
         args = [(whole, part), ("ptr", f"align 1 {where}"), (f"<{width} x i1>", acts)]
         b.call("void", f"llvm.masked.store.v{width}{suffix(type_, 1)}.p0", args)

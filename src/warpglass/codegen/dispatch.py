@@ -60,8 +60,8 @@ class Dispatch:
         if self._program.blocks[target].only_exits:
             return
         if add or target in self._pending.sets[source]:
-            lanes = b.value(f"or i32 {b.load('i32', f'%lanes_{target}')}, {lanes}")
-        b.store("i32", lanes, f"%lanes_{target}")
+            lanes = b.value(f"or {b.lanes} {b.load(b.lanes, f'%lanes_{target}')}, {lanes}")
+        b.store(b.lanes, lanes, f"%lanes_{target}")
 
     def choose(self, targets: Sequence[int], source: int | None) -> None:
         """Go to the lowest block that has lanes, among the targets and the blocks where lanes may wait.
@@ -106,8 +106,7 @@ class Dispatch:
         """Emit the test whether a block has lanes; what is emitted next runs if so, else the label."""
         b = self._builder
         there, further = b.label("go"), b.label("next")
-        lanes = b.load("i32", f"%lanes_{candidate}")
-        b.branch(b.value(f"icmp ne i32 {lanes}, 0"), there, further)
+        b.branch(b.someone(b.load(b.lanes, f"%lanes_{candidate}")), there, further)
         b.place(there)
         return further
 
@@ -162,7 +161,7 @@ class Dispatch:
         b.branch(b.value(f"icmp ne i32 {stop}, 0"), off, on, unlikely=True)
         b.place(off)
         b.store("i64", str(target), b.offset("%context", 8 * SLOT["fault_site"]))
-        record_lane(b, b.load("i32", f"%lanes_{target}"))
+        record_lane(b, b.load(b.lanes, f"%lanes_{target}"))
         b.jump("stopped")
         b.place(on)
         if target in self._pending.fair:
@@ -185,7 +184,7 @@ class Dispatch:
         """Keep all lanes where they stand and let the other warps of the block run."""
         b = self._builder
         for block in self._turn(header):
-            b.store("i32", b.load("i32", f"%lanes_{block}"), self._place(("turn", block)))
+            b.store(b.lanes, b.load(b.lanes, f"%lanes_{block}"), self._place(("turn", block)))
         self._registers.save(self._live_at_turn(header))
         first = self.first_yield
         assert first is not None
@@ -195,7 +194,7 @@ class Dispatch:
         """Go on where the warp has yielded."""
         b = self._builder
         for block in self._turn(header):
-            b.store("i32", b.load("i32", self._place(("turn", block))), f"%lanes_{block}")
+            b.store(b.lanes, b.load(b.lanes, self._place(("turn", block))), f"%lanes_{block}")
         self._registers.restore(self._live_at_turn(header))
         b.jump(f"block_{header}")
 
@@ -209,6 +208,5 @@ class Dispatch:
 
 def record_lane(builder: Builder, mask: str) -> None:
     """Tell the engine the lowest lane of those that fault or were stopped."""
-    lane = builder.call("i32", "llvm.cttz.i32", [("i32", mask), ("i1", "false")])
     place = builder.offset("%context", 8 * SLOT["fault_lane"])
-    builder.store("i64", builder.value(f"zext i32 {lane} to i64"), place)
+    builder.store("i64", builder.first_lane(mask), place)

@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 
 from ..isa.types import BITS
 from . import ranges
-from .values import UNIFORM, Offsets, Value
+from .values import Offsets, Value, no_offsets
 
 
-def lane_form(row: Sequence[int]) -> tuple[Offsets | None, int, int]:
-    """How a row of the thread table looks from a warp: lane offsets if all warps share them, and bounds."""
+def lane_form(row: Sequence[int], width: int) -> tuple[Offsets | None, int, int]:
+    """How a row of the thread table looks from `width` lanes: offsets if all such share them, and bounds."""
     warps = [
-        tuple(int(x) - int(row[start]) for x in row[start : start + 32]) for start in range(0, len(row), 32)
+        tuple(int(x) - int(row[start]) for x in row[start : start + width])
+        for start in range(0, len(row), width)
     ]
     same = all(offsets == warps[0] for offsets in warps)
     return (warps[0] if same else None), int(min(row)), int(max(row))
@@ -46,6 +47,11 @@ def _signed(value: Value) -> int | None:
     return value.constant - (1 << width) if value.constant >> (width - 1) else value.constant
 
 
+def _same(a: Value) -> Offsets:
+    assert a.offsets is not None
+    return no_offsets(len(a.offsets))
+
+
 def _scaled(a: Value, b: Value) -> Offsets | None:
     for value, factor in ((a, _signed(b)), (b, _signed(a))):
         if factor is not None and value.offsets is not None:
@@ -72,8 +78,8 @@ def _sum(sign: int) -> Callable[[Value, Value], Offsets | None]:
 AFFINE: dict[str, Callable[..., Offsets | None]] = {
     "add": _sum(1),
     "sub": _sum(-1),
-    "mul": lambda a, b: UNIFORM if a.uniform and b.uniform else _scaled(a, b),
-    "shl": lambda a, b: UNIFORM if a.uniform and b.uniform else _shifted(a, b),
+    "mul": lambda a, b: _same(a) if a.uniform and b.uniform else _scaled(a, b),
+    "shl": lambda a, b: _same(a) if a.uniform and b.uniform else _shifted(a, b),
 }
 
 _FOLD: dict[str, Callable[[int, int, int], int]] = {

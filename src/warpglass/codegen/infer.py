@@ -31,7 +31,7 @@ from .nans import LazyNanLanes
 from .registers import VECTOR, Kind
 from .shape import Promises, Shape
 from .steps import Steps, Symbols, targets_of
-from .values import UNIFORM, Lanes, Value
+from .values import Lanes, Value, no_offsets, one_value
 from .warp_atomics import WarpAtomics
 
 # How often a register's bounds may grow before they take longer steps: a switch may set it many times.
@@ -70,7 +70,7 @@ class _SilentLanes(LazyNanLanes):
     def load(self, space: str, address: Value, type_: str, count: int, volatile: bool) -> tuple[Value, ...]:
         if space == "param":
             return super().load(space, address, type_, count, volatile)
-        offsets = UNIFORM if address.uniform and not self.local.may_be_meant(space) else None
+        offsets = self.same if address.uniform and not self.local.may_be_meant(space) else None
         return (Value(type_, "%_", offsets),) * count
 
     def store(self, space: str, address: Value, values: tuple[Value, ...], volatile: bool) -> None:
@@ -94,10 +94,10 @@ class _SilentLanes(LazyNanLanes):
         return tuple(Value(type_, "%_") for type_ in outline.results)
 
 
-def _zero(type_: str) -> Kind:
+def _zero(type_: str, width: int) -> Kind:
     bound = None if is_float(type_) else 0
     line = None if is_float(type_) else (0, 0)
-    return Kind(UNIFORM, 0, bound, bound, line=line)
+    return Kind(no_offsets(width), 0, bound, bound, line=line)
 
 
 _LANES = Lanes(_Silent(set()), lambda: "%_")
@@ -175,7 +175,7 @@ def _farther(bound: int) -> int:
 
 def infer_kinds(program: Program, shape: Shape, promises: Promises, symbols: Symbols) -> Inference:
     """Kinds of all registers for a block shape and what the launches promise."""
-    access = WarpAtomics(_Silent(set()))
+    access = WarpAtomics(_Silent(set(), shape.width))
     lanes = _SilentLanes(access, LocalMemory(access, program.local.size, program.strays), shape, promises)
     search = _Search(program, lanes, symbols)
     search.settle(range(len(search.order)))
@@ -219,7 +219,7 @@ class _Search:
             for name in step.reads:
                 self._users.setdefault(name, []).append(index)
         # What may be read before it is written holds the zero that every register starts with.
-        self.table.kinds.update((name, _zero(types[name])) for name in program.live[0])
+        self.table.kinds.update((name, _zero(types[name], lanes.width)) for name in program.live[0])
 
     def users_of(self, names: Iterable[str]) -> set[int]:
         """The steps, by their place in the order, that read a register."""
@@ -263,7 +263,7 @@ def _diverges(block: Block, table: _Table) -> bool:
     if block.splits is None:
         return False
     kind = table.kinds.get(block.splits, VECTOR)
-    return kind.offsets != UNIFORM or kind.guarded
+    return not one_value(kind.offsets) or kind.guarded
 
 
 def _keeps_its_mask(block: Block, table: _Table) -> bool:

@@ -28,12 +28,14 @@ from .turns import turn_helper
 from .vector import VectorLanes
 from .warp import WarpFunction
 from .warp_atomics import WarpAtomics, row_helper
+from .width import pays, wide_shape
 
 
 @dataclass(frozen=True, slots=True)
 class KernelCode:
     """A kernel's LLVM IR and what the engine must know to run it and to explain its faults."""
 
+    shape: Shape  # the block's, with the lanes that run together
     ir: str  # all but the block loop
     loop: str  # the block loop of optimised code
     quick_loop: str
@@ -62,9 +64,8 @@ def generate(
     None asks for the reference implementation, in which every register is a vector and every branch is
     taken to diverge.
     """
-    builder = Builder(set(DECLARATIONS))
     if promises is None:
-        plain = Access(builder)
+        plain = Access(_builder(shape))
         divergent = tuple(block.splits is not None for block in program.blocks)
         pending = find_pending(program.blocks, divergent, program.fair)
         lanes = VectorLanes(plain, LocalMemory(plain, program.local.size, program.strays), shape, probes)
@@ -75,17 +76,27 @@ def generate(
     plain = probes or clock_readers(program)
     if not plain:
         program = sharpen(program)
-    inference = infer_kinds(program, shape, promises, symbols)
-    access = WarpAtomics(builder)
+    wide = None if plain else wide_shape(program, shape)
+    inference = infer_kinds(program, wide or shape, promises, symbols)
+    if wide is not None and pays(program, inference):
+        shape = wide
+    elif wide is not None:
+        inference = infer_kinds(program, shape, promises, symbols)
+    access = WarpAtomics(_builder(shape))
     local = LocalMemory(access, program.local.size, program.strays)
     fast = LazyNanLanes(access, local, shape, promises, probes)
     full = find_full(program.blocks, inference.divergent, inference.pending)
-    if shape.threads % 32:
+    if shape.threads % shape.width:
         full = tuple(False for _ in full)
     stretches = {} if plain else find_stretches(program, inference.kinds)
     return _assemble(
         program, shape, symbols, probes, fast, inference.kinds, inference.pending, full, stretches
     )
+
+
+def _builder(shape: Shape) -> Builder:
+    lanes = f"i{shape.width}"
+    return Builder({*DECLARATIONS, f"declare {lanes} @llvm.cttz.{lanes}({lanes}, i1)"}, shape.width)
 
 
 def _assemble(
@@ -116,15 +127,14 @@ def _assemble(
     rounds = Rounds(
         header, stride, warp.dispatch.first_yield, program.local.size, waits, named, turns, any_order
     )
-    outlined = "".join(gather_helper(type_, builder.declarations) for type_ in sorted(lanes.access.gathers))
-    outlined += "".join(reach_helper(*one, builder.declarations) for one in sorted(lanes.access.reaches))
-    outlined += "".join(fetch_helper(type_, builder.declarations) for type_ in sorted(lanes.access.fetches))
-    outlined += "".join(
-        scatter_helper(type_, builder.declarations) for type_ in sorted(lanes.access.scatters)
-    )
+    access, declared, width = lanes.access, builder.declarations, shape.width
+    outlined = "".join(gather_helper(type_, declared, width) for type_ in sorted(access.gathers))
+    outlined += "".join(fetch_helper(type_, declared, width) for type_ in sorted(access.fetches))
+    outlined += "".join(scatter_helper(type_, declared, width) for type_ in sorted(access.scatters))
+    outlined += "".join(reach_helper(*one, declared, width) for one in sorted(access.reaches))
     outlined += "".join(row_helper(*row, builder.declarations) for row in sorted(lanes.access.rows))
     outlined += "".join(atomic_helper(one, builder.declarations) for one in lanes.access.atomics.values())
-    outlined += "".join(outline_helper(*one, builder.declarations) for one in lanes.outlines.values())
+    outlined += "".join(outline_helper(*one, declared, width) for one in lanes.outlines.values())
     if named:
         outlined += barrier_helpers(builder.declarations)
     if turns:
@@ -134,7 +144,7 @@ def _assemble(
     if streams:
         outlined += stream_helper([not site.write for site in lanes.access.sites])
     parts = (
-        helpers(program.local.size if program.strays else 0, streams=streams),
+        helpers(program.local.size if program.strays else 0, width, streams=streams),
         outlined,
         body,
         _METADATA,
@@ -146,7 +156,7 @@ def _assemble(
     together = len(body) * (2 + waits) < _LONGEST_TOGETHER
     loop, quick_loop = (block_loop(shape, rounds, together=wanted) for wanted in (together, False))
     return KernelCode(
-        module, loop, quick_loop, stride, sites, traps, words.size, pending.resumes, waiting, yields
+        shape, module, loop, quick_loop, stride, sites, traps, words.size, pending.resumes, waiting, yields
     )
 
 

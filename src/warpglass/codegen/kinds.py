@@ -13,7 +13,7 @@ from dataclasses import replace
 from ..isa.specials import SPECIALS
 from ..isa.types import BITS, is_float
 from . import ranges
-from .builder import constant_vector, vector
+from .builder import WIDTH, constant_vector
 from .division import DividingLanes
 from .forms import (
     AFFINE,
@@ -31,7 +31,7 @@ from .local import LocalMemory
 from .probes import Probe
 from .shape import Promises, Shape
 from .specials import LANE_TABLES, scalar_special
-from .values import UNIFORM, Lanes, Offsets, Value, literal
+from .values import UNIFORM, Lanes, Offsets, Value, literal, no_offsets, one_value
 from .warp_atomics import WarpAtomics, combines, is_plain
 
 
@@ -51,7 +51,8 @@ class KindLanes(DividingLanes):
         super().__init__(access, local, shape, probes)
         self.promises = promises
         table = shape.thread_table().astype(int)
-        self._tids = {axis: lane_form(row) for axis, row in zip("xyz", table, strict=True)}
+        self._tids = {axis: lane_form(row, self.width) for axis, row in zip("xyz", table, strict=True)}
+        self.same = no_offsets(self.width)
 
     # ------------------------------------------------------------------------------------ forms
     def constant(self, type_: str, pattern: int) -> Value:
@@ -59,7 +60,7 @@ class KindLanes(DividingLanes):
         pattern &= (1 << width) - 1
         signed = pattern - (1 << width) if pattern >> (width - 1) and width > 1 else pattern
         low = high = None if is_float(type_) else signed
-        return Value(type_, literal(type_, pattern, width), UNIFORM, pattern, low, high)
+        return Value(type_, literal(type_, pattern, width), self.same, pattern, low, high)
 
     def as_vector(self, a: Value) -> Value:
         if a.offsets is None:
@@ -69,7 +70,7 @@ class KindLanes(DividingLanes):
         text = self.builder.splat(a.type, a.ir)
         if not a.uniform:
             offsets = constant_vector(a.type, a.offsets)
-            text = self.builder.value(f"add {vector(a.type)} {text}, {offsets}")
+            text = self.builder.value(f"add {self.builder.vector(a.type)} {text}, {offsets}")
         return Value(a.type, text, None, None, a.low, a.high)
 
     def guard_like(self, a: Value, guarded: bool) -> Value:
@@ -118,20 +119,20 @@ class KindLanes(DividingLanes):
                 return self._scalar(operation, operands, wrapped(offsets, width))
         if operation in _DIVISIONS:
             return super().apply(operation, *operands)
-        if all(operand.offsets == UNIFORM for operand in operands):
-            return self._scalar(operation, operands, UNIFORM)
+        if all(one_value(operand.offsets) for operand in operands):
+            return self._scalar(operation, operands, self.same)
         first = operands[0].offsets
         if operation == "ashr" and first is not None and 0 in first and operands[1].constant == width - 1:
             return self._sign(operands[0], operands[1])
         if operation in _LIMITS and not all(operand.offsets is None for operand in operands):
             return self._limited(operation, *operands)
-        return self._emit(operation, self._vectors(*operands), lanes=32)
+        return self._emit(operation, self._vectors(*operands))
 
     def _limited(self, operation: str, a: Value, b: Value) -> Value:
         """An affine value that a uniform one may limit, as a border limits an index: mostly it does not."""
-        in_lanes = lambda: self._emit(operation, self._vectors(a, b), lanes=32)  # noqa: E731
-        free, limit = (a, b) if b.offsets == UNIFORM else (b, a)
-        if limit.offsets != UNIFORM or free.offsets is None or 0 not in free.offsets:
+        in_lanes = lambda: self._emit(operation, self._vectors(a, b))  # noqa: E731
+        free, limit = (a, b) if one_value(b.offsets) else (b, a)
+        if not one_value(limit.offsets) or free.offsets is None or 0 not in free.offsets:
             return in_lanes()
         extreme, predicate = _LIMITS[operation]
         outermost = self.builder.value(f"add {free.type} {free.ir}, {extreme(free.offsets)}")
@@ -142,18 +143,16 @@ class KindLanes(DividingLanes):
 
     def _scalar(self, operation: str, operands: tuple[Value, ...], offsets: Offsets) -> Value:
         result = replace(self._emit(operation, operands, lanes=1), offsets=offsets)
-        return self._guarded(
-            result, operands, lambda: self._emit(operation, self._vectors(*operands), lanes=32)
-        )
+        return self._guarded(result, operands, lambda: self._emit(operation, self._vectors(*operands)))
 
     def _sign(self, a: Value, shift: Value) -> Value:
         """The sign of an affine value, spread over the word: uniform unless the lanes straddle zero."""
         assert a.offsets is not None
         sign = self._emit("ashr", (a, shift), lanes=1)
         return self._guarded(
-            Value(a.type, sign.ir, UNIFORM),
+            Value(a.type, sign.ir, self.same),
             (a, replace(a, ok=self._one_sign(a))),
-            lambda: self._emit("ashr", self._vectors(a, shift), lanes=32),
+            lambda: self._emit("ashr", self._vectors(a, shift)),
         )
 
     def _one_sign(self, a: Value) -> str:
@@ -182,21 +181,19 @@ class KindLanes(DividingLanes):
                 known = compare_constants(predicate, a, b)
             if known is not None:
                 return self.constant("i1", int(known))
-        if a.offsets == UNIFORM and b.offsets == UNIFORM:
-            scalar = Value("i1", self._compare(predicate, a, b, lanes=1).ir, UNIFORM)
-            return self._guarded(
-                scalar, (a, b), lambda: self._compare(predicate, *self._vectors(a, b), lanes=32)
-            )
+        if one_value(a.offsets) and one_value(b.offsets):
+            scalar = Value("i1", self._compare(predicate, a, b, lanes=1).ir, self.same)
+            return self._guarded(scalar, (a, b), lambda: self._compare(predicate, *self._vectors(a, b)))
         if a.offsets is None or b.offsets is None:
-            return self._compare(predicate, *self._vectors(a, b), lanes=32)
+            return self._compare(predicate, *self._vectors(a, b))
         return self._compare_ends(predicate, a, b)
 
     def _compare_ends(self, predicate: str, a: Value, b: Value) -> Value:
         """A comparison with a uniform value: uniform where the outermost lanes agree, as they mostly do."""
-        in_lanes = lambda: self._compare(predicate, *self._vectors(a, b), lanes=32)  # noqa: E731
-        free = b if a.offsets == UNIFORM else a
+        in_lanes = lambda: self._compare(predicate, *self._vectors(a, b))  # noqa: E731
+        free = b if one_value(a.offsets) else a
         if (
-            UNIFORM not in (a.offsets, b.offsets)
+            not (one_value(a.offsets) or one_value(b.offsets))
             or predicate in ("eq", "ne")
             or 0 not in (free.offsets or ())
         ):
@@ -210,14 +207,14 @@ class KindLanes(DividingLanes):
         differ = self.builder.value(f"xor i1 {ends[0]}, {ends[1]}")
         agree = self.builder.value(f"xor i1 {differ}, true")
         ok = self.builder.value(f"and i1 {self._stays(free, signed=predicate[0] == 's')}, {agree}")
-        return self._guarded(Value("i1", ends[0], UNIFORM), (a, b, replace(free, ok=ok)), in_lanes)
+        return self._guarded(Value("i1", ends[0], self.same), (a, b, replace(free, ok=ok)), in_lanes)
 
     def select(self, condition: Value, a: Value, b: Value) -> Value:
         if condition.constant is not None:
             return a if condition.constant else b
         low, high = join(range_of(a), range_of(b)) or (None, None)
-        in_lanes = lambda: self._select(*self._vectors(condition, a, b), lanes=32)  # noqa: E731
-        if condition.offsets != UNIFORM or a.offsets is None or a.offsets != b.offsets:
+        in_lanes = lambda: self._select(*self._vectors(condition, a, b))  # noqa: E731
+        if not one_value(condition.offsets) or a.offsets is None or a.offsets != b.offsets:
             return replace(in_lanes(), low=low, high=high)
         ir = self._select(condition, a, b, lanes=1).ir
         scalar = Value(a.type, ir, a.offsets, None, low, high)
@@ -230,7 +227,7 @@ class KindLanes(DividingLanes):
             rare, usual = self._vectors(rare, usual)
             return super().unless(rare, usual, lambda: self.as_vector(other()))
         value = self._unless(rare.ir, usual, other, lanes=1)
-        return replace(value, offsets=UNIFORM)
+        return replace(value, offsets=self.same)
 
     def convert(self, operation: str, a: Value, type_: str) -> Value:
         if a.constant is not None and operation in CONVERT_CONSTANT:
@@ -238,10 +235,10 @@ class KindLanes(DividingLanes):
         bounds = self._converted_range(operation, a, type_)
         low, high = bounds if bounds is not None else (None, None)
         if a.offsets is None:
-            return Value(type_, self._convert(operation, a, type_, lanes=32).ir, None, None, low, high)
-        in_lanes = lambda: self._convert(operation, self.as_vector(a), type_, lanes=32)  # noqa: E731
+            return Value(type_, self._convert(operation, a, type_).ir, None, None, low, high)
+        in_lanes = lambda: self._convert(operation, self.as_vector(a), type_)  # noqa: E731
         sources = (a,)
-        if a.offsets != UNIFORM:
+        if not one_value(a.offsets):
             if operation in ("sext", "zext") and 0 in a.offsets and not self._keeps_offsets(operation, a):
                 sources = (a, replace(a, ok=self._stays(a, signed=operation == "sext")))
             elif operation != "trunc" and not self._keeps_offsets(operation, a):
@@ -286,7 +283,7 @@ class KindLanes(DividingLanes):
 
     def _plain_division(self, operation: str, a: Value, b: Value) -> Value:
         if a.uniform and b.uniform:
-            return self._scalar(operation, (a, b), UNIFORM)
+            return self._scalar(operation, (a, b), self.same)
         if b.uniform and b.constant is None:
             return self._divide_by_power(operation, a, b)
         return self._divide_vectors(operation, a, b)
@@ -303,7 +300,7 @@ class KindLanes(DividingLanes):
             where = self.builder.offset("%threads_of_warp", self.shape.table_offset(axis))
             return Value("i32", self.builder.load("i32", where), offsets, None, low, high)
         if register == "laneid":
-            return Value("i32", "0", tuple(range(32)), None, 0, 31)
+            return Value("i32", "0", tuple(range(WIDTH)), None, 0, WIDTH - 1)
         if register in LANE_TABLES:
             return super().special(name)
         type_, text = SPECIALS[name], scalar_special(self.builder, self.shape, name)
@@ -312,7 +309,7 @@ class KindLanes(DividingLanes):
         low, high = self._special_range(register, axis)
         if low is not None and low == high:
             return self.constant(type_, low)
-        return Value(type_, text, UNIFORM, None, low, high)
+        return Value(type_, text, self.same, None, low, high)
 
     def _special_range(self, register: str, axis: str) -> tuple[int | None, int | None]:
         if register == "warpid":
@@ -333,14 +330,14 @@ class KindLanes(DividingLanes):
             if known is not None and count == 1:
                 return (self.constant(type_, known),)
             names = self.access.load_parameter(address, type_, count)
-            return tuple(Value(type_, name, UNIFORM) for name in names)
+            return tuple(Value(type_, name, self.same) for name in names)
         site = self.announce(space, False, address, type_, count)
         if space == "local":
             place = address if address.uniform else self.as_vector(address)
             return tuple(Value(type_, name) for name in self.local.load(site, place, type_, count, self.mask))
         if address.uniform and not self.local.may_be_meant(space):
             names = self.access.load_uniform(site, address.ir, type_, count, self.mask)
-            return tuple(Value(type_, name, UNIFORM) for name in names)
+            return tuple(Value(type_, name, self.same) for name in names)
         if address.offsets is not None and regular(address.offsets, BITS[type_] // 8 * count):
             names = self.access.load_affine(site, address, type_, count, self.mask)
             return tuple(Value(type_, name) for name in names)
@@ -383,7 +380,7 @@ class KindLanes(DividingLanes):
         return a.ir if a.uniform else super().one_of(self.as_vector(a))
 
     def everywhere(self, type_: str, scalar: str) -> Value:
-        return Value(type_, scalar, UNIFORM)
+        return Value(type_, scalar, self.same)
 
     # ------------------------------------------------------------------------------------ across lanes
     def known(self, a: Value) -> int | None:

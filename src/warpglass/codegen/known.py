@@ -11,14 +11,14 @@ from itertools import pairwise
 
 from ..isa.types import BITS, is_float
 from . import lines
-from .builder import WIDTH, constant_vector
+from .builder import constant_vector
 from .forms import range_of, wrapped
 from .kinds import KindLanes
 from .local import LocalMemory
 from .probes import Probe
 from .registers import line_text
 from .shape import Promises, Shape
-from .values import UNIFORM, Line, Offsets, Value, literal
+from .values import Line, Offsets, Value, literal, one_value
 from .warp_atomics import WarpAtomics
 
 
@@ -34,20 +34,20 @@ class KnownLanes(KindLanes):
         probes: Sequence[Probe] = (),
     ):
         super().__init__(access, local, shape, promises, probes)
-        starts = shape.thread_table()[:, ::WIDTH].tolist()
+        starts = shape.thread_table()[:, :: self.width].tolist()
         self._starts = {axis: _line(row) for axis, row in zip("xyz", starts, strict=True)}
 
     # ------------------------------------------------------------------------------------ forms
     def as_vector(self, a: Value) -> Value:
         line = lines.line_of(a)
-        if line is None or line[0] or a.offsets in (None, UNIFORM):
+        if line is None or line[0] or a.offsets is None or one_value(a.offsets):
             return super().as_vector(a)
-        patterns = (literal(a.type, line[1] + offset, BITS[a.type]) for offset in a.offsets or ())
+        patterns = (literal(a.type, line[1] + offset, BITS[a.type]) for offset in a.offsets)
         return Value(a.type, constant_vector(a.type, patterns), None, None, a.low, a.high)
 
     def _scalar(self, operation: str, operands: tuple[Value, ...], offsets: Offsets) -> Value:
         line, zeros = lines.scalar_facts(operation, operands)
-        if line is not None and line[0] == 0 and offsets == UNIFORM:
+        if line is not None and line[0] == 0 and one_value(offsets):
             return self.constant(operands[0].type, line[1])
         return replace(super()._scalar(operation, operands, offsets), line=line, zeros=zeros)
 
@@ -57,7 +57,7 @@ class KnownLanes(KindLanes):
         if form is None:
             return None
         line, offsets = form
-        if line[0] == 0 and offsets == UNIFORM:
+        if line[0] == 0 and one_value(offsets):
             return self.constant(type_, line[1])
         return Value(type_, line_text(self.builder, type_, line), offsets, line=line)
 
@@ -79,14 +79,14 @@ class KnownLanes(KindLanes):
 
     def _in_parts(self, operation: str, a: Value, b: Value) -> Value | None:
         """An operation on bits, on scalars and on offsets: none of the offsets' bits is a scalar's."""
-        if operation not in ("and", "or", "xor") or a.offsets == b.offsets == UNIFORM:
+        if operation not in ("and", "or", "xor") or (one_value(a.offsets) and one_value(b.offsets)):
             return None
         parts = lines.divide_bits(operation, a, b)
         if parts is None:
             return None
         bits, offsets = parts
         above = [
-            replace(value, offsets=UNIFORM, low=None, high=None, ok=None, lanes=None)
+            replace(value, offsets=self.same, low=None, high=None, ok=None, lanes=None)
             if value.constant is None
             else self.constant(a.type, value.constant & (-1 << bits))
             for value in (a, b)
@@ -96,7 +96,7 @@ class KnownLanes(KindLanes):
         whole = Value(
             a.type, scalar.ir, wrapped(offsets, BITS[a.type]), line=lines.line_of(scalar), zeros=zeros
         )
-        return self._guarded(whole, (a, b), lambda: self._emit(operation, self._vectors(a, b), lanes=WIDTH))
+        return self._guarded(whole, (a, b), lambda: self._emit(operation, self._vectors(a, b)))
 
     def compare(self, predicate: str, a: Value, b: Value) -> Value:
         if is_float(a.type):
@@ -112,21 +112,19 @@ class KnownLanes(KindLanes):
                 return self._of_table("i1", found.astype("uint64"))
             if (found == found[:, :1]).all():
                 ends = [self._first_lane(value) for value in (a, b)]
-                return Value("i1", self._compare(predicate, *ends, lanes=1).ir, UNIFORM)
-        if a.offsets is None or not a.offsets == b.offsets != UNIFORM:
+                return Value("i1", self._compare(predicate, *ends, lanes=1).ir, self.same)
+        if a.offsets is None or a.offsets != b.offsets or one_value(a.offsets):
             return None
         if predicate not in ("eq", "ne") and not all(_in_order(value, predicate) for value in (a, b)):
             return None
-        scalar = Value("i1", self._compare(predicate, a, b, lanes=1).ir, UNIFORM)
-        return self._guarded(
-            scalar, (a, b), lambda: self._compare(predicate, *self._vectors(a, b), lanes=WIDTH)
-        )
+        scalar = Value("i1", self._compare(predicate, a, b, lanes=1).ir, self.same)
+        return self._guarded(scalar, (a, b), lambda: self._compare(predicate, *self._vectors(a, b)))
 
     def _first_lane(self, a: Value) -> Value:
         """A value's first lane for all lanes."""
         assert a.offsets is not None
         first = literal(a.type, a.offsets[0], BITS[a.type])
-        return Value(a.type, self.builder.value(f"add {a.type} {a.ir}, {first}"), UNIFORM)
+        return Value(a.type, self.builder.value(f"add {a.type} {a.ir}, {first}"), self.same)
 
     def convert(self, operation: str, a: Value, type_: str) -> Value:
         if operation not in ("trunc", "zext", "sext") or a.offsets is None:

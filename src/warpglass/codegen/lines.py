@@ -14,11 +14,10 @@ from collections.abc import Callable
 import numpy as np
 
 from ..isa.types import BITS, is_float
-from .builder import WIDTH
 from .forms import wrapped
 from .values import Line, Offsets, Value
 
-# All lanes of all warps: bit patterns, of shape (warps, WIDTH).
+# All lanes of all warps: bit patterns, of shape (warps, lanes).
 Table = np.ndarray[tuple[int, int], np.dtype[np.uint64]]
 
 
@@ -164,9 +163,9 @@ def divide_bits(operation: str, a: Value, b: Value) -> tuple[int, Offsets] | Non
     bits, room = max(least for least, _ in ends), min(most for _, most in ends)
     if bits > room:
         return None
-    below = (1 << bits) - 1
+    below, lanes = (1 << bits) - 1, len(a.offsets)
     one, two = (
-        (value.constant & below,) * WIDTH if value.constant is not None else value.offsets for value in (a, b)
+        (value.constant & below,) * lanes if value.constant is not None else value.offsets for value in (a, b)
     )
     act = {"and": int.__and__, "or": int.__or__, "xor": int.__xor__}[operation]
     return bits, tuple(act(x, y) for x, y in zip(one, two, strict=True))

@@ -96,21 +96,22 @@ class LazyNanLanes(KnownLanes):
         tested = self._nan_tests.get(rare.ir)
         if tested is None:
             return super().unless(rare, usual, settled)
-        in_lanes = lambda: self._select(rare, self.as_vector(settled()), usual, lanes=32)  # noqa: E731
-        return self._unless(self._someone_nan(tested), self.as_vector(usual), in_lanes, lanes=32)
+        in_lanes = lambda: self._select(rare, self.as_vector(settled()), usual)  # noqa: E731
+        return self._unless(self._someone_nan(tested), self.as_vector(usual), in_lanes)
 
     def _someone_nan(self, a: Value) -> str:
-        """An i1 that holds if some active lane, or the lane 16 from it, is NaN."""
-        b = self.builder
+        """An i1 that holds if some active lane, or the lane half of them away from it, is NaN."""
+        b, half = self.builder, self.width // 2
+        whole, lanes = b.vector(a.type), b.lanes
         halves = [
-            b.value(f"shufflevector {vector(a.type)} {a.ir}, {vector(a.type)} poison, <16 x i32> <{picks}>")
-            for picks in (", ".join(f"i32 {first + k}" for k in range(16)) for first in (0, 16))
+            b.value(f"shufflevector {whole} {a.ir}, {whole} poison, <{half} x i32> <{picks}>")
+            for picks in (", ".join(f"i32 {first + k}" for k in range(half)) for first in (0, half))
         ]
-        bits = b.mask_bits(b.value(f"fcmp uno {vector(a.type, 16)} {halves[0]}, {halves[1]}"), 16)
+        bits = b.mask_bits(b.value(f"fcmp uno {vector(a.type, half)} {halves[0]}, {halves[1]}"), half)
         if self.mask != "-1":
-            either = b.value(f"or i32 {self.mask}, {b.value(f'lshr i32 {self.mask}, 16')}")
-            bits = b.value(f"and i16 {bits}, {b.value(f'trunc i32 {either} to i16')}")
-        return b.value(f"icmp ne i16 {bits}, 0")
+            either = b.value(f"or {lanes} {self.mask}, {b.value(f'lshr {lanes} {self.mask}, {half}')}")
+            bits = b.value(f"and i{half} {bits}, {b.value(f'trunc {lanes} {either} to i{half}')}")
+        return b.value(f"icmp ne i{half} {bits}, 0")
 
     def convert(self, operation: str, a: Value, type_: str) -> Value:
         if operation == "bitcast" and a.type in _SINGLE and type_ in _SINGLE:

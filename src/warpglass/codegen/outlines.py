@@ -6,18 +6,19 @@ from collections.abc import Sequence
 
 from ..isa.lanes import Outline
 from .access import Access
-from .builder import Builder, vector
+from .builder import Builder
 from .local import LocalMemory
 from .shape import Shape
 from .values import Value
 from .vector import VectorLanes
 
 
-def outline_helper(outline: Outline, operands: Sequence[str], declarations: set[str]) -> str:
-    """`@wg_NAME`: vectors of 32 lanes in, of the scalar types `operands`; a structure of vectors out."""
-    builder = Builder(declarations)
+def outline_helper(outline: Outline, operands: Sequence[str], declarations: set[str], width: int) -> str:
+    """`@wg_NAME`: vectors of all lanes in, of the scalar types `operands`; a structure of vectors out."""
+    builder = Builder(declarations, width)
+    vector = builder.vector
     access = Access(builder)
-    lanes = VectorLanes(access, LocalMemory(access, 0), Shape((32, 1, 1)))
+    lanes = VectorLanes(access, LocalMemory(access, 0), Shape((width, 1, 1), 0, width))
     given = [Value(type_, f"%operand{k}") for k, type_ in enumerate(operands)]
     whole = "{ " + ", ".join(vector(type_) for type_ in outline.results) + " }"
     result = "poison"

@@ -18,8 +18,8 @@ from .reach import reach_name
 from .streams import fills_lines, load_run, store_stream
 from .values import Offsets, Value
 
-# The widest access, in elements, that a static pattern is served with.
-_SPAN = 128
+# The widest access, in elements a lane, that a static pattern is served with.
+_SPAN = 4
 
 
 class Patterns(Access):
@@ -40,7 +40,7 @@ class Patterns(Access):
             shift = str(size.bit_length() - 1)
             last = b.call("i64", "llvm.fshr.i64", [("i64", distance), ("i64", distance), ("i64", shift)])
         limit = bounds.limit
-        if span == 32 and self.sites[site].space != "shared":  # one of the site's words
+        if span == b.width and self.sites[site].space != "shared":  # one of the site's words
             limit = b.load("i64", b.offset("%sites", (site * SITE_WORDS + 4) * 8))
         elif span > 1:  # saturating: a misaligned address just below the range must not wrap around into it
             last = b.call("i64", "llvm.uadd.sat.i64", [("i64", last), ("i64", str(span - 1))])
@@ -72,9 +72,10 @@ class Patterns(Access):
             return self.builder.splat("i64", address)
         if address.lanes is not None:
             return address.lanes()
-        whole = self.builder.splat("i64", address.ir)
+        b = self.builder
         assert address.offsets is not None
-        return self.builder.value(f"add <32 x i64> {whole}, {constant_vector('i64', address.offsets)}")
+        offsets = constant_vector("i64", address.offsets)
+        return b.value(f"add {b.vector('i64')} {b.splat('i64', address.ir)}, {offsets}")
 
     # ------------------------------------------------------------------------------------ uniform
     def load_uniform(self, site: int, address: str, type_: str, count: int, mask: str) -> list[str]:
@@ -88,8 +89,7 @@ class Patterns(Access):
 
         def careful() -> tuple[list[str], str]:
             label = self._serve(site, self._splat_address(address), mask)
-            lane = b.call("i32", "llvm.cttz.i32", [("i32", mask), ("i1", "false")])
-            start = b.value(f"mul i64 {b.value(f'zext i32 {lane} to i64')}, {size * count}")
+            start = b.value(f"mul i64 {b.first_lane(mask)}, {size * count}")
             return elements(b.offset("%lane_buffer", start)), label
 
         return self.load_either(bad, type_, lambda: elements(self._host(address, bounds)), careful)
@@ -101,12 +101,12 @@ class Patterns(Access):
         b = self.builder
         size = BITS[type_] // 8
         active, done = b.label("active"), b.label("stored")
-        b.branch(b.value(f"icmp ne i32 {mask}, 0"), active, done)
+        b.branch(b.someone(mask), active, done)
         b.place(active)
-        leading = b.call("i32", "llvm.ctlz.i32", [("i32", mask), ("i1", "false")])
-        lane = b.value(f"sub i32 31, {leading}")
+        leading = b.call(b.lanes, f"llvm.ctlz.{b.lanes}", [(b.lanes, mask), ("i1", "false")])
+        lane = b.value(f"sub {b.lanes} {b.width - 1}, {leading}")
         scalars = [
-            value if same else b.value(f"extractelement {vector(type_)} {value}, i32 {lane}")
+            value if same else b.value(f"extractelement {b.vector(type_)} {value}, {b.lanes} {lane}")
             for value, same in zip(values, uniform, strict=True)
         ]
         bad, bounds = self._check_interval(site, address, 1)
@@ -130,7 +130,7 @@ class Patterns(Access):
         outside, bounds = self._check_interval(site, low, max(places) + 1)
         return self.load_either(
             self._or_guarded(outside, address),
-            vector(type_),
+            self.builder.vector(type_),
             lambda: self._load_pattern(low, places, bounds, address, type_, count, mask),
             lambda: self._load_apart(site, address, type_, count, mask),
         )
@@ -144,7 +144,7 @@ class Patterns(Access):
             return self.load_slowly(site, where, type_, count, mask)
         self.fetches.add(type_)
         label = self._reach(site, type_, where, "zeroinitializer", mask)
-        return [self.builder.load(vector(type_), "%lane_buffer", ", align 64")], label
+        return [self.builder.load(self.builder.vector(type_), "%lane_buffer", ", align 64")], label
 
     def _store_apart(self, site: int, address: Value, type_: str, values: list[str], mask: str) -> None:
         """Store what lanes that have left their pattern have."""
@@ -157,17 +157,17 @@ class Patterns(Access):
 
     def _reach(self, site: int, type_: str, address: str, value: str, mask: str) -> str:
         """Call the function that tries the site's range for each lane before it searches all ranges."""
-        bounds, info = self.bounds(site), self.sites[site]
+        b, bounds, info = self.builder, self.bounds(site), self.sites[site]
         self.reaches.add((type_, info.write))
         args = [
             ("ptr", "%context"),
             ("i64", str(site)),
             ("i1", "false" if info.space == "global" else "true"),
-            ("i32", mask),
+            (b.lanes, mask),
             *(("i64", word) for word in (bounds.low, bounds.limit, bounds.delta)),
             ("i64", str(SHARED_WINDOW if info.space == "shared" else 0)),
-            ("<32 x i64>", address),
-            (vector(type_), value),
+            (b.vector("i64"), address),
+            (b.vector(type_), value),
             ("ptr", "%lane_addresses"),
             ("ptr", "%lane_buffer"),
         ]
@@ -179,14 +179,14 @@ class Patterns(Access):
         # The whole interval is inside the allocation, so lanes that are not active may be read too.
         b = self.builder
         span = (max(places) + 1) * count
-        if count == 1 and places == tuple(range(32)):
-            return [load_run(b, self._host(low, bounds), type_, 32)]
+        if count == 1 and places == tuple(range(b.width)):
+            return [load_run(b, self._host(low, bounds), type_, b.width)]
         elements = [[place * count + k for place in places] for k in range(count)]
         clusters = find_clusters([element for of_one in elements for element in of_one])
-        if clusters is not None and (span > _SPAN or all(one.width == 1 for one in clusters)):
+        if clusters is not None and (span > _SPAN * b.width or all(one.width == 1 for one in clusters)):
             host = self._host(low, bounds)
             return [load_clusters(b, host, type_, clusters, of_one) for of_one in elements]
-        if span > _SPAN:
+        if span > _SPAN * b.width:
             return self.gather(self._splat_address(address), bounds.delta, type_, count, mask)
         wide = max(2, 1 << (span - 1).bit_length())
         host = self._host(low, bounds)
@@ -229,34 +229,35 @@ class Patterns(Access):
     ) -> None:
         b = self.builder
         count = len(values)
-        span = (max(places) + 1) * count
-        if count == 1 and places == tuple(range(32)):
-            self._store_run(site, type_, values[0], self._host(low, bounds), mask)
+        span, most = (max(places) + 1) * count, _SPAN * b.width
+        if count == 1 and places == tuple(range(b.width)):
+            self._store_run(site, type_, values[0], self._host(low, bounds), mask, b.width)
             return
-        clusters = find_clusters(places) if count == 1 and len(set(places)) == 32 and span > _SPAN else None
+        apart = len(set(places)) == b.width
+        clusters = find_clusters(places) if count == 1 and apart and span > most else None
         if clusters is not None:
             store_clusters(b, self._host(low, bounds), type_, clusters, places, values[0], mask)
             return
-        if span > _SPAN or len(set(places)) < 32:
+        if span > most or not apart:
             self.scatter(self._splat_address(address), bounds.delta, type_, values, mask)
             return
-        wide = max(32, 1 << (span - 1).bit_length())
+        wide = max(b.width, 1 << (span - 1).bit_length())
         lane_of = {place: lane for lane, place in enumerate(places)}
         owners = [lane_of.get(k // count) for k in range(wide)]
         spread = self._spread(type_, values, owners)
-        if places == tuple(range(32)):
+        if places == tuple(range(b.width)):
             self._store_run(site, type_, spread, self._host(low, bounds), mask, wide)
             return
-        picks = ", ".join(f"i32 {32 if lane is None else lane}" for lane in owners)
+        picks = ", ".join(f"i32 {b.width if lane is None else lane}" for lane in owners)
         lanes = b.value(
-            f"shufflevector <32 x i1> {b.mask_vector(mask)}, <32 x i1> zeroinitializer, "
+            f"shufflevector {b.vector('i1')} {b.mask_vector(mask)}, {b.vector('i1')} zeroinitializer, "
             f"<{wide} x i32> <{picks}>"
         )
         self._store_masked(type_, spread, self._host(low, bounds), lanes, wide)
 
     def _spread(self, type_: str, values: list[str], owners: list[int | None]) -> str:
         """The elements of several vectors where they lie in memory: each place has the lane that owns it."""
-        count, width = len(values), 32
+        count, width = len(values), self.builder.width
         while len(values) > 1:  # one vector behind the other
             width *= 2
             picks = ", ".join(f"i32 {k}" for k in range(width))
@@ -265,7 +266,7 @@ class Patterns(Access):
                 self.builder.value(f"shufflevector {half} {one}, {half} {two}, <{width} x i32> <{picks}>")
                 for one, two in zip(values[::2], values[1::2], strict=True)
             ]
-        picks = tuple((lane or 0) + 32 * (k % count) for k, lane in enumerate(owners))
+        picks = tuple((lane or 0) + self.builder.width * (k % count) for k, lane in enumerate(owners))
         return self._shuffle(type_, values[0], width, picks)
 
     def _places(self, site: int, address: Value) -> tuple[str, Offsets]:
@@ -283,22 +284,23 @@ class Patterns(Access):
             f"shufflevector {whole} {value}, {whole} poison, <{len(picks)} x i32> <{chosen}>"
         )
 
-    def _store_run(self, site: int, type_: str, value: str, host: str, mask: str, width: int = 32) -> None:
+    def _store_run(self, site: int, type_: str, value: str, host: str, mask: str, width: int) -> None:
         """Elements side by side, as many of each lane: mostly all lanes have come."""
         b = self.builder
         if mask == "-1":
             self._store_whole(site, type_, value, host, width)
             return
         full, part, done = b.label("full"), b.label("part"), b.label("stored")
-        b.branch(b.value(f"icmp ne i32 {mask}, -1"), part, full, unlikely=True)
+        b.branch(b.value(f"icmp ne {b.lanes} {mask}, -1"), part, full, unlikely=True)
         b.place(full)
         self._store_whole(site, type_, value, host, width)
         b.jump(done)
         b.place(part)
         lanes = b.mask_vector(mask)
-        if width > 32:
-            owners = ", ".join(f"i32 {place * 32 // width}" for place in range(width))
-            lanes = b.value(f"shufflevector <32 x i1> {lanes}, <32 x i1> poison, <{width} x i32> <{owners}>")
+        if width > b.width:
+            owners = ", ".join(f"i32 {place * b.width // width}" for place in range(width))
+            every = b.vector("i1")
+            lanes = b.value(f"shufflevector {every} {lanes}, {every} poison, <{width} x i32> <{owners}>")
         self._store_masked(type_, value, host, lanes, width)
         b.jump(done)
         b.place(done)
@@ -326,31 +328,31 @@ class Patterns(Access):
         test, mixed, slow, straight, quick, halves, any_, join = (b.label() for _ in range(8))
         first, step = self._branch_contiguous(address, size, mask, test, mixed)
         b.place(test)
-        outside, bounds = self._check_interval(site, first, 32)
+        outside, bounds = self._check_interval(site, first, b.width)
         b.branch(outside, slow, straight, unlikely=True)
         b.place(straight)
-        one = load_run(b, self._host(first, bounds), type_, 32)
+        one = load_run(b, self._host(first, bounds), type_, b.width)
         b.jump(join)
         b.place(mixed)
         bad, bounds = self._check_vector(site, address, mask)
         b.branch(bad, slow, quick, unlikely=True)
         b.place(quick)
-        host = b.value(f"add <32 x i64> {address}, {b.splat('i64', bounds.delta)}")
+        host = b.value(f"add {b.vector('i64')} {address}, {b.splat('i64', bounds.delta)}")
         same = b.value(f"icmp eq i64 {step}, 0")
         regular = b.value(f"or i1 {same}, {b.value(f'icmp eq i64 {step}, {size}')}")
         b.branch(regular, halves, any_)
         b.place(halves)
         self.gathers.add(type_)
-        two = b.call(vector(type_), f"wg_gather_{type_}", [("<32 x i64>", host), ("i32", mask)])
+        two = b.call(b.vector(type_), f"wg_gather_{type_}", [(b.vector("i64"), host), (b.lanes, mask)])
         b.jump(join)
         b.place(any_)
-        three = self.gather_one(b.value(f"inttoptr <32 x i64> {host} to <32 x ptr>"), type_, mask)
+        three = self.gather_one(self._pointers(host, type_, 0), type_, mask)
         b.jump(join)
         b.place(slow)
         four, label = self.load_slowly(site, address, type_, 1, mask)
         b.jump(join)
         b.place(join)
-        return [b.phi(vector(type_), (one, straight), (two, halves), (three, any_), (four[0], label))]
+        return [b.phi(b.vector(type_), (one, straight), (two, halves), (three, any_), (four[0], label))]
 
     def store_any(self, site: int, address: str, type_: str, values: list[str], mask: str) -> None:
         """A vector to addresses of unknown form."""
@@ -361,10 +363,10 @@ class Patterns(Access):
         test, mixed, slow, straight, quick, join = (b.label() for _ in range(6))
         first, _ = self._branch_contiguous(address, BITS[type_] // 8, mask, test, mixed)
         b.place(test)
-        outside, bounds = self._check_interval(site, first, 32)
+        outside, bounds = self._check_interval(site, first, b.width)
         b.branch(outside, slow, straight, unlikely=True)
         b.place(straight)
-        self._store_run(site, type_, values[0], self._host(first, bounds), mask)
+        self._store_run(site, type_, values[0], self._host(first, bounds), mask, b.width)
         b.jump(join)
         b.place(mixed)
         bad, bounds = self._check_vector(site, address, mask)
@@ -382,19 +384,18 @@ class Patterns(Access):
 
         Returns lane 0's address and the distance to lane 1's, which rules out most others at once.
         """
-        b = self.builder
-        first, second = (b.value(f"extractelement <32 x i64> {address}, i32 {lane}") for lane in (0, 1))
+        b, whole = self.builder, self.builder.vector("i64")
+        first, second = (b.value(f"extractelement {whole} {address}, i32 {lane}") for lane in (0, 1))
         step = b.value(f"sub i64 {second}, {first}")
         look = b.label("look")
         # Either way: lanes that look at their neighbours by t ^ 1 act one by one.
         moved = b.value(f"add i64 {step}, {size}")
         b.branch(b.value(f"icmp eq i64 {b.value(f'and i64 {moved}, {~(2 * size)}')}, 0"), look, no)
         b.place(look)
-        expected = b.value(
-            f"add <32 x i64> {b.splat('i64', first)}, {constant_vector('i64', (size * k for k in range(32)))}"
-        )
-        strays = b.mask_bits(b.value(f"icmp ne <32 x i64> {address}, {expected}"))
+        run = constant_vector("i64", (size * k for k in range(b.width)))
+        expected = b.value(f"add {whole} {b.splat('i64', first)}, {run}")
+        strays = b.mask_bits(b.value(f"icmp ne {whole} {address}, {expected}"))
         if mask != "-1":
-            strays = b.value(f"and i32 {strays}, {mask}")
-        b.branch(b.value(f"icmp eq i32 {strays}, 0"), yes, no)
+            strays = b.value(f"and {b.lanes} {strays}, {mask}")
+        b.branch(b.someone(strays), no, yes)
         return first, step

@@ -1,7 +1,7 @@
 """The register file of a warp in generated code: where each PTX register stands, reading and writing it.
 
 A register's home is a stack slot, which LLVM turns into SSA values: a scalar for registers of uniform or
-affine kind, a vector of 32 lanes for the others, nothing at all for constants. Across barriers the live ones
+affine kind, a vector of all lanes for the others, nothing at all for constants. Across barriers the live ones
 are kept in the warp's frame.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from ..isa.types import BITS, LLVM_TYPE
-from .builder import Builder, vector
+from .builder import Builder
 from .values import EXACT_NAN, Lanes, Line, Offsets, Value, literal
 
 
@@ -87,7 +87,7 @@ class Registers:
         return kind.value(type_, text, ok, Lanes(self.builder, lambda: lanes))
 
     def write(self, name: str, value: Value, keep: str | None = None) -> None:
-        """Set a register's lanes; `keep` names the i32 mask of the lanes to write if others must stay.
+        """Set a register's lanes; `keep` names the mask of the lanes to write if others must stay.
 
         The value has the form of the register's kind.
         """
@@ -98,15 +98,18 @@ class Registers:
             old = (
                 self._fresh[name].ir if name in self._fresh else self._load((name, ""), self.home((name, "")))
             )
-            whole = vector(self.types[name])
-            text = self.builder.value(
-                f"select <32 x i1> {self.builder.mask_vector(keep)}, {whole} {text}, {whole} {old}"
-            )
+            text = self._blend(name, keep, text, old)
         self._fresh[name] = replace(value, ir=text)
         if name not in self._live:
             return
         for part, new in zip(self.parts(name), self._texts(name, value, text), strict=True):
             self._store(part, new, self.home(part))
+
+    def _blend(self, name: str, mask: str, new: str, old: str) -> str:
+        """A register's new lanes where a mask has them, its old ones elsewhere."""
+        b = self.builder
+        whole = b.vector(self.types[name])
+        return b.value(f"select {b.vector('i1')} {b.mask_vector(mask)}, {whole} {new}, {whole} {old}")
 
     def write_if(self, name: str, value: Value, condition: str) -> None:
         """Set a scalar register if an i1 holds."""
@@ -114,7 +117,7 @@ class Registers:
             return
         self._spill(name)
         for part, new in zip(self.parts(name), self._texts(name, value, value.ir), strict=True):
-            whole = vector("i1") if self._vector_predicate(part) else self.storage(part)
+            whole = self.builder.vector("i1") if self._vector_predicate(part) else self.storage(part)
             old = self._load(part, self.home(part))
             chosen = self.builder.value(f"select i1 {condition}, {whole} {new}, {whole} {old}")
             self._store(part, chosen, self.home(part))
@@ -148,14 +151,11 @@ class Registers:
     # ------------------------------------------------------------------------------------ frames
     def save(self, names: Iterable[str], mask: str | None = None) -> None:
         """Keep registers in the warp's frame; only the lanes of `mask` if others wait there already."""
-        b = self.builder
         for part in self._kept(names):
             value = self._load(part, self.home(part))
             place = self._place(part)
             if mask is not None and self.kind(part[0]).offsets is None:
-                whole = vector(self.types[part[0]])
-                old = self._load(part, place)
-                value = b.value(f"select <32 x i1> {b.mask_vector(mask)}, {whole} {value}, {whole} {old}")
+                value = self._blend(part[0], mask, value, self._load(part, place))
             self._store(part, value, place)
 
     def restore(self, names: Iterable[str]) -> None:
@@ -180,20 +180,22 @@ class Registers:
         return self.types[name] == "i1" and (self.kind(name).offsets is None or which == ".lanes")
 
     def storage(self, part: Part) -> str:
-        """The LLVM type of a home: predicates of 32 lanes are the bits of an i32."""
+        """The LLVM type of a home: predicates of all lanes are the bits of an integer."""
         name, which = part
         if self._vector_predicate(part):
-            return "i32"
+            return self.builder.lanes
         if which == ".ok":
             return "i1"
         scalar = self.kind(name).offsets is not None and which == ""
-        return self.types[name] if scalar else vector(self.types[name])
+        return self.types[name] if scalar else self.builder.vector(self.types[name])
 
     def _bytes(self, part: Part) -> int:
         storage = self.storage(part)
+        if self._vector_predicate(part):
+            return self.builder.width // 8
         if storage in BITS:
             return max(1, BITS[storage] // 8)
-        return BITS[self.types[part[0]]] // 8 * 32
+        return BITS[self.types[part[0]]] // 8 * self.builder.width
 
     def _load(self, part: Part, pointer: str) -> str:
         text = self.builder.load(self.storage(part), pointer)

@@ -9,6 +9,7 @@ They return true, with the fault words of the context filled in, if a lane may n
 
 from __future__ import annotations
 
+from .builder import widened
 from .context import GENERIC_ONLY, LOCAL_WINDOW, READ, SITE_WORDS, SLOT, WRITE
 from .streams import REMEMBER
 
@@ -82,15 +83,15 @@ FAULT = f"""  %fault.site = getelementptr i64, ptr %context, i64 {SLOT["fault_si
 
 _SERVE = """
 define internal i1 @wg_{verb}_lanes(
-  ptr %context, i64 %site, i64 %size, i1 %generic, i32 %mask, ptr %addresses, ptr %buffer
+  ptr %context, i64 %site, i64 %size, i1 %generic, {lanes} %mask, ptr %addresses, ptr %buffer
 ) noinline cold #0 {{
 entry:
-  %none = icmp eq i32 %mask, 0
+  %none = icmp eq {lanes} %mask, 0
   br i1 %none, label %done, label %lanes
 lanes:
-  %rest = phi i32 [ %mask, %entry ], [ %rest.next, %copied ]
-  %lane = call i32 @llvm.cttz.i32(i32 %rest, i1 true)
-  %lane.wide = zext i32 %lane to i64
+  %rest = phi {lanes} [ %mask, %entry ], [ %rest.next, %copied ]
+  %lane = call {lanes} @llvm.cttz.{lanes}({lanes} %rest, i1 true)
+  %lane.wide = {lane_wide}
   %address.p = getelementptr i64, ptr %addresses, i64 %lane.wide
   %address = load i64, ptr %address.p
   %range = call ptr @wg_find_range(ptr %context, i64 %address, i64 %size, i64 {need}, i1 %generic)
@@ -140,9 +141,9 @@ copy:
   call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 %size, i1 false)
   br label %copied
 copied:
-  %minus = sub i32 %rest, 1
-  %rest.next = and i32 %rest, %minus
-  %last = icmp eq i32 %rest.next, 0
+  %minus = sub {lanes} %rest, 1
+  %rest.next = and {lanes} %rest, %minus
+  %last = icmp eq {lanes} %rest.next, 0
   br i1 %last, label %leave, label %lanes
 leave:
   br i1 %missing, label %done, label %remember
@@ -158,7 +159,7 @@ remember:
   %limit = lshr i64 %bytes, %log
   %limit.p = getelementptr i64, ptr %site.p, i64 1
   store i64 %limit, ptr %limit.p
-  %limit.run = call i64 @llvm.usub.sat.i64(i64 %limit, i64 31)
+  %limit.run = call i64 @llvm.usub.sat.i64(i64 %limit, i64 {all_but_one})
   %limit.run.p = getelementptr i64, ptr %site.p, i64 4
   store i64 %limit.run, ptr %limit.run.p
   %distance.p = getelementptr i64, ptr %range, i64 2
@@ -198,7 +199,7 @@ fault:
 """
 
 
-def helpers(local: int, *, streams: bool) -> str:
+def helpers(local: int, width: int, *, streams: bool) -> str:
     """The helpers' definitions.
 
     `local` are the bytes of local memory that generic pointers may reach; `streams` says whether stores may
@@ -206,7 +207,8 @@ def helpers(local: int, *, streams: bool) -> str:
     """
     names = ("sites", "warp_local")
     words = {name: SLOT[name] for name in names} | {"local": local, "window": LOCAL_WINDOW, "fault": FAULT}
-    words["site_words"] = SITE_WORDS
+    words |= {"site_words": SITE_WORDS, "lanes": f"i{width}", "all_but_one": width - 1}
+    words["lane_wide"] = widened("%lane", width)
     inward = {"target": "%lane.p", "source": "%host.p", "piece_target": "%piece.p", "piece_source": "%word.p"}
     outward = {
         "target": "%host.p",

@@ -7,15 +7,21 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .builder import WIDTH
+
 Dim3 = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Extents of a block, in threads, and bytes of shared memory that its kernel declares."""
+    """Extents of a block, in threads, and bytes of shared memory that its kernel declares.
+
+    `width` lanes run together: a warp's, or several warps' (width.py).
+    """
 
     block: Dim3
     static_shared: int = 0
+    width: int = WIDTH
 
     @property
     def threads(self) -> int:
@@ -25,8 +31,8 @@ class Shape:
 
     @property
     def warps(self) -> int:
-        """Warps in a block; the last may be partial."""
-        return -(-self.threads // 32)
+        """Groups of lanes that run together; the last may be partial."""
+        return -(-self.threads // self.width)
 
     def extent(self, axis: str) -> int:
         """The block's extent along x, y or z."""
@@ -34,15 +40,15 @@ class Shape:
 
     def table_offset(self, axis: str) -> int:
         """Bytes from a warp's x indices to its indices along an axis."""
-        return "xyz".index(axis) * self.warps * 32 * 4
+        return "xyz".index(axis) * self.warps * self.width * 4
 
     def thread_table(self) -> np.ndarray:
-        """Thread indices: int32 of shape (3, warps * 32).
+        """Thread indices: int32 of shape (3, warps * width).
 
         The lanes beyond the block of a partial last warp never run; they continue the pattern.
         """
         x, y, z = self.block
-        linear = np.arange(self.warps * 32, dtype=np.int32)
+        linear = np.arange(self.warps * self.width, dtype=np.int32)
         if y == z == 1:  # in a row of threads the pattern does not start again
             return np.stack([linear, 0 * linear, 0 * linear])
         return np.stack([linear % x, linear // x % y, linear // (x * y)])

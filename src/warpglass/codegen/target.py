@@ -65,6 +65,16 @@ def host_key() -> str:
 
 
 @lru_cache(maxsize=1)
+def vector_bytes() -> int:
+    """Bytes of the processor's widest vector register."""
+    target = chosen_target()
+    has = _features(target.cpu) if target.cpu in _LEVELS else set[str]()
+    has |= {one[1:] for one in target.features.split(",") if one[:1] == "+"}
+    has -= {one[1:] for one in target.features.split(",") if one[:1] == "-"}
+    return 64 if "avx512f" in has else 32 if "avx2" in has else 16
+
+
+@lru_cache(maxsize=1)
 def converts_half() -> bool:
     """Whether the processor has instructions that convert between float and half: all but old x86 ones."""
     target = chosen_target()

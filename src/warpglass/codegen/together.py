@@ -44,19 +44,20 @@ class Warps:
 
     def run(self, state: str) -> str:
         """Run `%warp`, as i32 and as `%warp64`, from a state; `%result` is where it has stopped."""
-        tail = self.shape.threads % 32
+        width = self.shape.width
+        tail = self.shape.threads % width
         last_mask = (1 << tail) - 1 if tail else -1
         return f"""%is_last = icmp eq i32 %warp, {self.shape.warps - 1}
-  %start_mask = select i1 %is_last, i32 {last_mask}, i32 -1
-  %threads_offset = mul i64 %warp64, 128
+  %start_mask = select i1 %is_last, i{width} {last_mask}, i{width} -1
+  %threads_offset = mul i64 %warp64, {4 * width}
   %threads_of_warp = getelementptr i8, ptr %threads, i64 %threads_offset
   %frame_offset = mul i64 %warp64, {self.stride}
   %frame_start = getelementptr i8, ptr %frames, i64 %frame_offset
   %frame = getelementptr i8, ptr %frame_start, i64 {self.header}
-  %local_offset = mul i64 %warp64, {32 * self.local}
+  %local_offset = mul i64 %warp64, {width * self.local}
   %local = getelementptr i8, ptr %locals, i64 %local_offset
   %result = call i32 @warp(
-    ptr %context, i32 %warp, i32 {state}, i32 %start_mask,
+    ptr %context, i32 %warp, i32 {state}, i{width} %start_mask,
     i32 %cx, i32 %cy, i32 %cz, i32 %gx, i32 %gy, i32 %gz,
     ptr %threads_of_warp, ptr %parameters, ptr %shared, i64 %shared_address, i64 %shared_size,
     ptr %frame, ptr %local, ptr %sites, ptr %stop, ptr %counters, ptr %lane_buffer, ptr %lane_addresses)

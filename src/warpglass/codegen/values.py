@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from .builder import WIDTH, Builder
 
@@ -14,6 +15,17 @@ Line = tuple[int, int]  # step and start
 # What NaNs of type float a value may hold. Of two sorts that a register is given the greater is its own.
 ONE_NAN, LOOSE_NAN, EXACT_NAN = range(3)
 UNIFORM: Offsets = (0,) * WIDTH
+
+
+@lru_cache
+def no_offsets(width: int) -> Offsets:
+    """The offsets of so many lanes that all have one value."""
+    return (0,) * width
+
+
+def one_value(offsets: Offsets | None) -> bool:
+    """Whether lanes at these offsets all have one value."""
+    return offsets is not None and not any(offsets)
 
 
 class Lanes:
@@ -36,7 +48,7 @@ class Lanes:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """32 lanes of one LLVM scalar type.
+    """The lanes of one LLVM scalar type.
 
     `offsets` is None for a general vector (`ir` names an LLVM vector); else `ir` names a scalar and lane l
     holds it plus `offsets[l]`, modulo the width: all zeros is a uniform value, anything else affine.
@@ -68,7 +80,7 @@ class Value:
     @property
     def uniform(self) -> bool:
         """Whether one scalar is every lane's value, for certain."""
-        return self.offsets == UNIFORM and self.ok is None
+        return self.ok is None and one_value(self.offsets)
 
 
 def literal(type_: str, pattern: int, width: int) -> str:

@@ -27,13 +27,14 @@ _DIVISIONS = {"udiv": (False, False), "sdiv": (True, False), "urem": (False, Tru
 
 
 class VectorLanes(Lanes[Value]):
-    """Operations on 32-lane vectors, emitted as LLVM IR.
+    """Operations on vectors of all lanes, emitted as LLVM IR.
 
-    `mask` is the name of the i32 whose bits are the lanes that execute the current step.
+    `mask` is the name of the integer whose bits are the lanes that execute the current step.
     """
 
     def __init__(self, access: Access, local: LocalMemory, shape: Shape, probes: Sequence[Probe] = ()):
         self.builder = access.builder
+        self.width = access.builder.width
         self.access = access
         self.local = local
         self.shape = shape
@@ -68,24 +69,25 @@ class VectorLanes(Lanes[Value]):
     def apply(self, operation: str, *operands: Value) -> Value:
         if operation in _DIVISIONS:
             return self._divide(operation, *operands)
-        return self._emit(operation, operands, lanes=32)
+        return self._emit(operation, operands)
 
     def compare(self, predicate: str, a: Value, b: Value) -> Value:
-        return self._compare(predicate, a, b, lanes=32)
+        return self._compare(predicate, a, b)
 
     def select(self, condition: Value, a: Value, b: Value) -> Value:
-        return self._select(condition, a, b, lanes=32)
+        return self._select(condition, a, b)
 
     def convert(self, operation: str, a: Value, type_: str) -> Value:
-        return self._convert(operation, a, type_, lanes=32)
+        return self._convert(operation, a, type_)
 
     def unless(self, rare: Value, usual: Value, other: Callable[[], Value]) -> Value:
         votes = self.builder.mask_bits(rare.ir)
-        someone = self.builder.value(f"icmp ne i32 {votes}, 0")
-        return self._unless(someone, usual, lambda: self._select(rare, other(), usual, lanes=32), lanes=32)
+        someone = self.builder.someone(votes)
+        return self._unless(someone, usual, lambda: self._select(rare, other(), usual))
 
     def outline(self, outline: Outline, operands: Sequence[Value]) -> tuple[Value, ...]:
         given = [self.as_vector(operand) for operand in operands]
+        vector = self.builder.vector
         self.outlines[outline.name] = outline, tuple(value.type for value in given)
         whole = "{ " + ", ".join(vector(type_) for type_ in outline.results) + " }"
         found = self.builder.call(whole, f"wg_{outline.name}", [(vector(v.type), v.ir) for v in given])
@@ -94,7 +96,7 @@ class VectorLanes(Lanes[Value]):
             for k, type_ in enumerate(outline.results)
         )
 
-    def _unless(self, someone: str, usual: Value, other: Callable[[], Value], lanes: int) -> Value:
+    def _unless(self, someone: str, usual: Value, other: Callable[[], Value], *, lanes: int = 0) -> Value:
         """A branch around what is seldom needed; the lanes' values meet again behind it."""
         b = self.builder
         start, detour, back, join = b.label("usual"), b.label("rare"), b.label("back"), b.label("join")
@@ -107,7 +109,8 @@ class VectorLanes(Lanes[Value]):
         b.place(back)
         b.jump(join)
         b.place(join)
-        return Value(value.type, b.phi(vector(value.type, lanes), (usual.ir, start), (value.ir, back)))
+        whole = vector(value.type, lanes or self.width)
+        return Value(value.type, b.phi(whole, (usual.ir, start), (value.ir, back)))
 
     # ------------------------------------------------------------------------------------ the machine
     def special(self, name: str) -> Value:
@@ -115,7 +118,7 @@ class VectorLanes(Lanes[Value]):
         b = self.builder
         if register == "tid" and axis != "w":
             where = b.offset("%threads_of_warp", self.shape.table_offset(axis))
-            return Value("i32", b.load("<32 x i32>", where, ", align 64"))
+            return Value("i32", b.load(b.vector("i32"), where, ", align 64"))
         if register in LANE_TABLES:
             return self.lane_constants("i32", LANE_TABLES[register])
         return self._splat(SPECIALS[name], scalar_special(b, self.shape, name))
@@ -181,7 +184,7 @@ class VectorLanes(Lanes[Value]):
         b = self.builder
         outer, inner = self.mask, self._ballot_bits(self.as_vector(condition))
         inside, behind = b.label("only"), b.label("behind")
-        b.branch(b.value(f"icmp ne i32 {inner}, 0"), inside, behind)
+        b.branch(b.someone(inner), inside, behind)
         b.place(inside)
         self.mask = inner
         yield
@@ -193,7 +196,7 @@ class VectorLanes(Lanes[Value]):
         site = self.access.new_site("system", False, 0)
         names = [self.as_vector(self.extend(operand, "i64", signed=False)).ir for operand in operands]
         words = Value("i64", self.access.call_system(site, name, names, self.mask))
-        return words if result == "i64" else self._convert("trunc", words, result, lanes=32)
+        return words if result == "i64" else self._convert("trunc", words, result)
 
     def arrive(self, barrier: Value, count: Value | None, predicate: Value | None, wait: bool) -> None:
         number = self.one_of(barrier)
@@ -220,9 +223,8 @@ class VectorLanes(Lanes[Value]):
 
     def one_of(self, a: Value) -> str:
         """A value that is the same in all active lanes, as a scalar."""
-        lane = self.builder.call("i32", "llvm.cttz.i32", [("i32", self.mask), ("i1", "false")])
-        within = self.builder.value(f"and i32 {lane}, 31")
-        return self.builder.value(f"extractelement {vector(a.type)} {a.ir}, i32 {within}")
+        within = self.builder.value(f"and i64 {self.builder.first_lane(self.mask)}, {self.width - 1}")
+        return self.builder.value(f"extractelement {self.builder.vector(a.type)} {a.ir}, i64 {within}")
 
     def everywhere(self, type_: str, scalar: str) -> Value:
         """A scalar as the value of all lanes."""
@@ -246,7 +248,7 @@ class VectorLanes(Lanes[Value]):
 
     def shuffle(self, a: Value, source: Value) -> Value:
         self.note_exchange(source)
-        lane = self._emit("and", (source, self.as_vector(self.constant("i32", 31))), lanes=32)
+        lane = self._emit("and", (source, self.as_vector(self.constant("i32", 31))))
         return Value(a.type, self.access.shuffle(a.type, a.ir, lane.ir))
 
     def note_exchange(self, sources: Value) -> None:
@@ -261,8 +263,9 @@ class VectorLanes(Lanes[Value]):
         return self._splat("i32", self._ballot_bits(predicate))
 
     def _ballot_bits(self, predicate: Value) -> str:
-        votes = self.builder.mask_bits(predicate.ir)
-        return votes if self.mask == "-1" else self.builder.value(f"and i32 {votes}, {self.mask}")
+        b = self.builder
+        votes = b.mask_bits(predicate.ir)
+        return votes if self.mask == "-1" else b.value(f"and {b.lanes} {votes}, {self.mask}")
 
     def mask_predicate(self, mask: Value) -> Value:
         one = self.builder.value(f"extractelement <32 x i32> {mask.ir}, i32 0")
@@ -289,32 +292,31 @@ class VectorLanes(Lanes[Value]):
         return Value(type_, self.builder.splat(type_, scalar))
 
     # ------------------------------------------------------------------------------------ emission
-    def _emit(self, operation: str, operands: tuple[Value, ...], lanes: int) -> Value:
+    def _emit(self, operation: str, operands: tuple[Value, ...], *, lanes: int = 0) -> Value:
         type_ = operands[0].type
-        whole = vector(type_, lanes)
+        whole = vector(type_, lanes or self.width)
         if operation.startswith("llvm."):
             args = [(whole, operand.ir) for operand in operands]
             if operation in ("llvm.ctlz", "llvm.cttz"):
                 args.append(("i1", "false"))
-            name = self.builder.call(whole, f"{operation}.{suffix(type_, lanes)}", args)
+            name = self.builder.call(whole, f"{operation}.{suffix(type_, lanes or self.width)}", args)
         else:
             name = self.builder.value(f"{operation} {whole} {', '.join(operand.ir for operand in operands)}")
         return Value(type_, name)
 
-    def _compare(self, predicate: str, a: Value, b: Value, lanes: int) -> Value:
+    def _compare(self, predicate: str, a: Value, b: Value, *, lanes: int = 0) -> Value:
         instruction = "fcmp" if is_float(a.type) else "icmp"
-        return Value(
-            "i1", self.builder.value(f"{instruction} {predicate} {vector(a.type, lanes)} {a.ir}, {b.ir}")
-        )
+        whole = vector(a.type, lanes or self.width)
+        return Value("i1", self.builder.value(f"{instruction} {predicate} {whole} {a.ir}, {b.ir}"))
 
-    def _select(self, condition: Value, a: Value, b: Value, lanes: int) -> Value:
-        whole = vector(a.type, lanes)
-        test = vector("i1", lanes)
+    def _select(self, condition: Value, a: Value, b: Value, *, lanes: int = 0) -> Value:
+        whole, test = (vector(type_, lanes or self.width) for type_ in (a.type, "i1"))
         return Value(
             a.type, self.builder.value(f"select {test} {condition.ir}, {whole} {a.ir}, {whole} {b.ir}")
         )
 
-    def _convert(self, operation: str, a: Value, type_: str, lanes: int) -> Value:
+    def _convert(self, operation: str, a: Value, type_: str, *, lanes: int = 0) -> Value:
+        lanes = lanes or self.width
         have, want = vector(a.type, lanes), vector(type_, lanes)
         if operation.startswith("llvm."):
             name = f"{operation}.{suffix(type_, lanes)}.{suffix(a.type, lanes)}"
@@ -335,4 +337,4 @@ class VectorLanes(Lanes[Value]):
         return self.select(by_zero, ones, plain)
 
     def _plain_division(self, operation: str, a: Value, b: Value) -> Value:
-        return self._emit(operation, (a, b), lanes=32)
+        return self._emit(operation, (a, b))

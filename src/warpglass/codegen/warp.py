@@ -29,7 +29,7 @@ from .values import Value
 from .warp_barriers import WarpBarriers, Word
 
 PARAMETERS = (
-    "ptr %context, i32 %warp, i32 %state, i32 %start_mask, "
+    "ptr %context, i32 %warp, i32 %state, {lanes} %start_mask, "
     "i32 %ctaid_x, i32 %ctaid_y, i32 %ctaid_z, i32 %nctaid_x, i32 %nctaid_y, i32 %nctaid_z, "
     "ptr %threads_of_warp, ptr %parameters, ptr %shared, i64 %shared_address, i64 %shared_size, "
     "ptr %frame, ptr %local, ptr %sites, ptr %stop, ptr %counters, ptr %lane_buffer, ptr %lane_addresses"
@@ -54,7 +54,7 @@ class WarpFunction:
     ):
         self.program = program
         self.pending = pending
-        self.full = full  # blocks that always run with all 32 lanes
+        self.full = full  # blocks that always run with all lanes
         self.steps = steps
         self.probes = probes
         self.stretches = stretches  # of blocks, by their numbers
@@ -85,14 +85,16 @@ class WarpFunction:
             slots.append(f"  %warp_local = getelementptr i64, ptr %context, i64 {place}")
             slots.append("  store ptr %local, ptr %warp_local")
         slots.append(f"  %turns = alloca i32\n  store i32 {TURNS}, ptr %turns")
-        head = [f"define internal i32 @warp({PARAMETERS}) alwaysinline #0 {{", "entry:"]
+        parameters = PARAMETERS.format(lanes=b.lanes)
+        head = [f"define internal i32 @warp({parameters}) alwaysinline #0 {{", "entry:"]
         return "\n".join([*head, *slots, *self.registers.declare(), *b.lines, "}"])
 
     def _masks(self) -> list[str]:
         """A word for each block, empty. Many stay in memory: to make values of them takes quadratic time."""
         count = len(self.program.blocks)
         if count <= _MASKS:
-            return [f"  %lanes_{i} = alloca i32\n  store i32 0, ptr %lanes_{i}" for i in range(count)]
+            lanes = self.builder.lanes
+            return [f"  %lanes_{i} = alloca {lanes}\n  store {lanes} 0, ptr %lanes_{i}" for i in range(count)]
         words = [f"  %lanes_{i} = getelementptr i32, ptr %masks, i32 {i}" for i in range(count)]
         given_away = '  call void asm sideeffect "", "r"(ptr %masks)'
         return [
@@ -105,7 +107,7 @@ class WarpFunction:
     @property
     def kept_bytes(self) -> int:
         """Bytes in front of a warp's frame in which the masks of waiting lanes are kept."""
-        return 4 * len(self._kept)
+        return self.builder.width // 8 * len(self._kept)
 
     def waiting_words(self) -> dict[int, int]:
         """Where the frame keeps which lanes wait at a step: bytes in front of it, by the step's number."""
@@ -134,13 +136,13 @@ class WarpFunction:
                 b.place(f"resume_{resume}")
                 self._tell_resumed()
                 self.registers.restore(self.program.live[resume])
-                b.store("i32", b.load("i32", self._kept_mask(resume)), f"%lanes_{resume}")
+                b.store(b.lanes, b.load(b.lanes, self._kept_mask(resume)), f"%lanes_{resume}")
                 b.jump(f"block_{resume}")
         for header in self.dispatch.yields:
             b.place(f"turn_{header}")
             self.dispatch.take_turn(header)
         b.place("begin")
-        b.store("i32", "%start_mask", "%lanes_0")
+        b.store(b.lanes, "%start_mask", "%lanes_0")
         b.jump("block_0")
 
     def _resume_together(self) -> None:
@@ -171,7 +173,7 @@ class WarpFunction:
         return self._kept_word((why, block))
 
     def _kept_word(self, word: Word) -> str:
-        return self.builder.offset("%frame", f"{-4 * (1 + self._kept.index(word))}")
+        return self.builder.offset("%frame", f"{-self.builder.width // 8 * (1 + self._kept.index(word))}")
 
     # ------------------------------------------------------------------------------------ blocks
     def _block(self, index: int) -> None:
@@ -180,8 +182,8 @@ class WarpFunction:
         b.place(f"block_{index}")
         live = self._live_behind(block)
         self.registers.enter(live)
-        mask = "-1" if self.full[index] else b.load("i32", f"%lanes_{index}")
-        b.store("i32", "0", f"%lanes_{index}")
+        mask = "-1" if self.full[index] else b.load(b.lanes, f"%lanes_{index}")
+        b.store(b.lanes, "0", f"%lanes_{index}")
         blend = self._blend(index)
         emission = Emission(self.steps.lanes, mask)
         for probe in self.probes:
@@ -284,8 +286,8 @@ class WarpFunction:
             b.place(apart)
         condition = self.steps.lanes.as_vector(condition)
         bits = b.mask_bits(condition.ir)
-        taken = b.value(f"and i32 {bits}, {mask}")
-        other = b.value(f"xor i32 {taken}, {mask}")
+        taken = b.value(f"and {b.lanes} {bits}, {mask}")
+        other = b.value(f"xor {b.lanes} {taken}, {mask}")
         emission = Emission(self.steps.lanes, mask)
         for probe in self.probes:
             probe.branch(emission, end, taken, together=False)
@@ -318,9 +320,9 @@ class WarpFunction:
         for case, target in enumerate(end.targets):
             here = mask
             if case + 1 < len(end.targets):
-                equal = b.value(f"icmp eq <32 x i32> {numbers}, splat (i32 {case})")
-                here = b.value(f"and i32 {b.mask_bits(equal)}, {mask}")
-                mask = b.value(f"xor i32 {here}, {mask}")
+                equal = b.value(f"icmp eq {b.vector('i32')} {numbers}, splat (i32 {case})")
+                here = b.value(f"and {b.lanes} {b.mask_bits(equal)}, {mask}")
+                mask = b.value(f"xor {b.lanes} {here}, {mask}")
             self.dispatch.send(index, target, here, add=target in sent)
             sent.add(target)
         self.dispatch.choose(end.targets, index)
@@ -348,7 +350,7 @@ class WarpFunction:
         live = self.program.live[end.resume]
         if not self.pending.divergent_barrier:
             self.registers.save(live & self.program.dirty[index])
-            b.store("i32", mask, self._kept_mask(end.resume))
+            b.store(b.lanes, mask, self._kept_mask(end.resume))
             b.emit(f"ret i32 {RESUME + self.pending.resumes.index(end.resume)}")
             return
         if self.named:

@@ -87,7 +87,7 @@ def explain_fault(scene: Scene, contexts: Sequence[np.ndarray]) -> KernelFault:
         else:
             explain = {"shared": _explain_shared, "local": _explain_local}.get(site.space, _explain)
             account = explain(scene, site, address)
-    block, thread = _position(scene.launch, context)
+    block, thread = _position(scene.launch, context, scene.executable.shape.width)
     file, line = _source(step)
     place = FaultPlace(
         account.kind, file, line, block, thread, account.array, account.index, account.address, size
@@ -115,7 +115,7 @@ def explain_timeout(scene: Scene, contexts: Sequence[np.ndarray]) -> KernelTimeo
     if not looping:
         return KernelTimeout(f"{name} {text} (cudaErrorLaunchTimeout{_remedy(launch)})")
     context = min(looping, key=lambda c: int(c[SLOT["fault_block"]]))
-    block, thread = _position(launch, context)
+    block, thread = _position(launch, context, scene.executable.shape.width)
     step = _step_of_block(scene.prepared, int(context[SLOT["fault_site"]]))
     file, line = _source(step) if step is not None else (None, None)
     where = f"{file}:{line}: " if file else ""
@@ -195,10 +195,10 @@ def _lane_list(mask: int) -> str:
     return f"lane{'s' if len(lanes) > 1 else ''} {', '.join(runs)}"
 
 
-def _position(launch: Launch, context: np.ndarray) -> tuple[Dim3, Dim3]:
-    lane, warp = int(context[SLOT["fault_lane"]]) % 32, int(context[SLOT["fault_warp"]])
+def _position(launch: Launch, context: np.ndarray, width: int) -> tuple[Dim3, Dim3]:
+    lane, warp = int(context[SLOT["fault_lane"]]) % width, int(context[SLOT["fault_warp"]])
     block = int(context[SLOT["fault_block"]])
-    return unflatten(block, launch.grid), unflatten(warp * 32 + lane, launch.block)
+    return unflatten(block, launch.grid), unflatten(warp * width + lane, launch.block)
 
 
 def _source(step: Step) -> tuple[str, int]:

@@ -41,7 +41,7 @@ class Footprint:
 def footprint(program: Program, code: KernelCode, shape: Shape, shared: int) -> Footprint:
     """The sizes for a kernel with `shared` bytes of static and dynamic shared memory."""
     worker = {
-        "local memory": _WARP * shape.warps * program.local.size,
+        "local memory": shape.width * shape.warps * program.local.size,
         "registers across barriers": code.frame_stride * shape.warps,
         "shared memory": shared,
         "counters of observers": 8 * code.words,

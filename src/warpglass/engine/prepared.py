@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 
 from .. import ptx
 from ..budget import compile_deadline
 from ..codegen import (
+    WIDTH,
     Instrument,
     KernelCode,
     Promises,
@@ -64,16 +66,16 @@ class Executable:
         instrument: Instrument | None,
         tier: str | None = None,
     ):
-        self.shape = shape
         self.probes = tuple(instrument.probes(program)) if instrument is not None else ()
         if instrument is None:
             generated = known(text, program, shape, symbols, promises)
         else:
             generated = fresh(generate(program, shape, symbols, self.probes, promises))
         self.code: KernelCode = generated.code
+        self.shape = self.code.shape
         self.control = Control()
         self.tiers = Tiers(program.name, generated, self.control.retire, tier)
-        self._threads = shape.thread_table_aligned()
+        self._threads = self.shape.thread_table_aligned()
         self._parameters = parameters
         self._local = program.local.size
         self._workers: list[Worker] = []
@@ -188,7 +190,8 @@ class Prepared:
 
     def _special(self, general: Executable, usual: Promises, special: Promises) -> Executable | None:
         """Optimised code for what repeated launches promise; None if that makes it no simpler."""
-        program, shape, symbols, size = self.program, general.shape, self.symbols, self.binder.layout.size
+        program, symbols, size = self.program, self.symbols, self.binder.layout.size
+        shape = replace(general.shape, width=WIDTH)
         with compile_deadline(program.name):
             if general.tiers.length > _LONGEST or not simplifies(program, shape, symbols, usual, special):
                 return None

@@ -97,7 +97,7 @@ class Worker:
         self._waiting = code.waiting
         self._frames = aligned(code.frame_stride * shape.warps)
         self.local_size = local
-        self._local = aligned(32 * local * shape.warps)
+        self._local = aligned(shape.width * local * shape.warps)
         self.system: System | None = None
         self._entry = _ENTRY(self._serve)
         self._waits = np.zeros((shape.warps, BARRIERS, 2), np.int32)
