@@ -76,12 +76,12 @@ def generate(
     plain = probes or clock_readers(program)
     if not plain:
         program = sharpen(program)
-    wide = None if plain else wide_shape(program, shape)
-    inference = infer_kinds(program, wide or shape, promises, symbols)
-    if wide is not None and pays(program, inference):
-        shape = wide
-    elif wide is not None:
-        inference = infer_kinds(program, shape, promises, symbols)
+    inference = infer_kinds(program, shape, promises, symbols)
+    wide = wide_shape(program, shape) if not plain and pays(program, inference) else None
+    if wide is not None:
+        wider = infer_kinds(program, wide, promises, symbols)
+        if not wider.pending.divergent_barrier and pays(program, wider):
+            shape, inference = wide, wider
     access = WarpAtomics(_builder(shape))
     local = LocalMemory(access, program.local.size, program.strays)
     fast = LazyNanLanes(access, local, shape, promises, probes)

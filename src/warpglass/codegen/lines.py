@@ -165,7 +165,8 @@ def divide_bits(operation: str, a: Value, b: Value) -> tuple[int, Offsets] | Non
         return None
     below, lanes = (1 << bits) - 1, len(a.offsets)
     one, two = (
-        (value.constant & below,) * lanes if value.constant is not None else value.offsets for value in (a, b)
+        offsets if value.constant is None else (value.constant & below,) * lanes
+        for value, offsets in ((a, a.offsets), (b, b.offsets))
     )
     act = {"and": int.__and__, "or": int.__or__, "xor": int.__xor__}[operation]
     return bits, tuple(act(x, y) for x, y in zip(one, two, strict=True))
