@@ -46,6 +46,10 @@ class Rounds:
         return self.first_yield is None and not self.named and not self.any_order
 
 
+# Lines of shared memory up to which a block clears it without calling memset.
+_LINES = 64
+
+
 def _words(*names: tuple[str, str, str]) -> str:
     """Loads of context words: (value name, word, LLVM type)."""
     lines: list[str] = []
@@ -86,7 +90,6 @@ def block_loop(shape: Shape, rounds: Rounds, *, together: bool) -> str:
         ("left_block", "left_block", "i64"),
     )
     # Registers and shared memory start the same in every block, whichever worker runs it.
-    clear = "call void @llvm.memset.p0.i64(ptr %shared, i8 0, i64 %shared_size, i1 false)"
     frames = f"call void @llvm.memset.p0.i64(ptr %frames, i8 0, i64 {shape.warps * stride}, i1 false)"
     local_bytes = shape.warps * shape.width * local
     local_clear = f"call void @llvm.memset.p0.i64(ptr %locals, i8 0, i64 {local_bytes}, i1 false)"
@@ -101,7 +104,7 @@ def block_loop(shape: Shape, rounds: Rounds, *, together: bool) -> str:
     if together and not rounds.resumes:
         again = "clean_block"
     else:
-        loop += _rounds(warps, rounds, entered=("apart" if together else "clean_block"))
+        loop += _rounds(warps, rounds, entered=("apart" if together else "cleared"))
         failed = ", ".join(dict.fromkeys((failed, "[ %result, %failing ]")))
     reset = _reset_barriers(shape) if rounds.named else ""
     return f"""{functions}
@@ -119,7 +122,7 @@ entry:
   %going_on = icmp ne i64 %resumed, 0
   br i1 %going_on, label %return_to, label %take
 return_to:
-  br label %next_block
+  br label %locate
 take:
   %outdated = load volatile i32, ptr %retire
   %retires = icmp ne i32 %outdated, 0
@@ -131,11 +134,19 @@ take_more:
 got:
   %wanted = add i64 %from, %chunk
   %to = call i64 @llvm.smin.i64(i64 %wanted, i64 %count)
+  br label %locate
+locate:
+  %place.0 = phi i64 [ %from, %got ], [ %left_block, %return_to ]
+  %last = phi i64 [ %to, %got ], [ 0, %return_to ]
+  %fresh.0 = phi i1 [ true, %got ], [ false, %return_to ]
+  {_divided("%place.0", ".0")}
   br label %next_block
 next_block:
-  %place = phi i64 [ %from, %got ], [ %place.next, %{done} ], [ %left_block, %return_to ]
-  %last = phi i64 [ %to, %got ], [ %last, %{done} ], [ 0, %return_to ]
-  %fresh = phi i1 [ true, %got ], [ true, %{done} ], [ false, %return_to ]
+  %place = phi i64 [ %place.0, %locate ], [ %place.next, %{done} ]
+  %fresh = phi i1 [ %fresh.0, %locate ], [ true, %{done} ]
+  %cx.here = phi i32 [ %cx.0, %locate ], [ %cx.next, %{done} ]
+  %cy.here = phi i32 [ %cy.0, %locate ], [ %cy.next, %{done} ]
+  %cz.here = phi i32 [ %cz.0, %locate ], [ %cz.next, %{done} ]
   %stopping = load volatile i32, ptr %stop
   %asked = icmp ne i32 %stopping, 0
   %first_bad = load volatile i64, ptr %limit
@@ -147,18 +158,11 @@ take_place:
   store i64 %place, ptr %place.p
   {find_block}
 start_block:
-  %cx64 = urem i64 %block, %gx64
-  %yz = udiv i64 %block, %gx64
-  %cy64 = urem i64 %yz, %gy64
-  %cz64 = udiv i64 %yz, %gy64
-  %cx = trunc i64 %cx64 to i32
-  %cy = trunc i64 %cy64 to i32
-  %cz = trunc i64 %cz64 to i32
   br i1 %fresh, label %clean_block, label %{again}
 clean_block:
   %clock.p = getelementptr i64, ptr %context, i64 {SLOT["clock"]}
   store i64 0, ptr %clock.p
-  {clear}
+{_CLEAR_SHARED}
   {frames if header else ""}
   {local_clear if local else ""}
   {reset}
@@ -166,6 +170,15 @@ clean_block:
 {loop}
 block_done:{pass_turn() if rounds.turns else ""}
   %place.next = add i64 %place, 1
+  %cx.more = add i32 %cx.here, 1
+  %x.over = icmp eq i32 %cx.more, %gx
+  %cx.next = select i1 %x.over, i32 0, i32 %cx.more
+  %x.carry = zext i1 %x.over to i32
+  %cy.more = add i32 %cy.here, %x.carry
+  %y.over = icmp eq i32 %cy.more, %gy
+  %cy.next = select i1 %y.over, i32 0, i32 %cy.more
+  %y.carry = zext i1 %y.over to i32
+  %cz.next = add i32 %cz.here, %y.carry
   %more_blocks = icmp slt i64 %place.next, %last
   br i1 %more_blocks, label %next_block, label %take
 broken:
@@ -184,6 +197,24 @@ finished:
   ret i64 {OK}
 }}
 """
+
+
+# Many blocks are so short that calling memset for them would take as long. There is slack behind the memory.
+_CLEAR_SHARED = f"""  %is_large = icmp ugt i64 %shared_size, {64 * _LINES}
+  br i1 %is_large, label %clear_large, label %clear_more
+clear_large:
+  call void @llvm.memset.p0.i64(ptr %shared, i8 0, i64 %shared_size, i1 false)
+  br label %cleared
+clear_more:
+  %cleared.bytes = phi i64 [ 0, %clean_block ], [ %cleared.next, %clear_line ]
+  %left_over = icmp ult i64 %cleared.bytes, %shared_size
+  br i1 %left_over, label %clear_line, label %cleared
+clear_line:
+  %line.p = getelementptr i8, ptr %shared, i64 %cleared.bytes
+  store volatile <64 x i8> zeroinitializer, ptr %line.p, align 64
+  %cleared.next = add i64 %cleared.bytes, 64
+  br label %clear_more
+cleared:"""
 
 
 def _rounds(warps: Warps, rounds: Rounds, entered: str) -> str:
@@ -266,7 +297,23 @@ leave:
 """
 
 
-_BLOCK_BY_NUMBER = "%block = add i64 %place, 0\n  br label %start_block"
+# The indices of the next block are one further: no division.
+_BLOCK_BY_NUMBER = """%block = add i64 %place, 0
+  %cx = add i32 %cx.here, 0
+  %cy = add i32 %cy.here, 0
+  %cz = add i32 %cz.here, 0
+  br label %start_block"""
+
+
+def _divided(number: str, end: str) -> str:
+    """The indices of the block with a number: `%cx`, `%cy`, `%cz` and what their names end with."""
+    return f"""%cx64{end} = urem i64 {number}, %gx64
+  %yz{end} = udiv i64 {number}, %gx64
+  %cy64{end} = urem i64 %yz{end}, %gy64
+  %cz64{end} = udiv i64 %yz{end}, %gy64
+  %cx{end} = trunc i64 %cx64{end} to i32
+  %cy{end} = trunc i64 %cy64{end} to i32
+  %cz{end} = trunc i64 %cz64{end} to i32"""
 
 
 def _block_by_table() -> str:
@@ -281,6 +328,7 @@ look_up:
   br label %known_block
 known_block:
   %block = phi i64 [ %place, %take_place ], [ %listed, %look_up ]
+  {_divided("%block", "")}
   br label %start_block"""
 
 

@@ -78,7 +78,7 @@ def call_loops(warps: Warps, resumes: int) -> str:
     )
     reached = ", ".join(f"[ %reached_{state}, %go_{state} ]" for state in states)
     return f"""together:
-  %standing = phi i32 [ {START}, %clean_block ], [ %reached, %went ]
+  %standing = phi i32 [ {START}, %cleared ], [ %reached, %went ]
   switch i32 %standing, label %go_{START} [ i32 {DONE}, label %block_done {cases} ]
 {calls}
 went:
