@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import threading
 
+import pytest
+
 from warpglass.codegen import jit
+from warpglass.engine import pool
 from warpglass.engine.pool import Pool
 
 # Writes 64 MiB of stack from its highest page down, as a frame of that size comes into use.
@@ -34,3 +37,16 @@ def test_workers_have_stacks_for_long_kernels_and_other_threads_their_usual_ones
     assert codes == [42, 42]
     assert not late
     assert threading.stack_size() == before
+
+
+def test_the_launching_thread_stays_awake_for_brief_kernels_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    watched: list[int] = []
+    monkeypatch.setattr(pool, "spare_cores", lambda: 1)
+    monkeypatch.setattr(pool.Doorbell, "watch", lambda bell: watched.append(1))
+    one = pool.Pool()
+    for _ in range(5):
+        assert one.run(lambda number: 7, 1, lambda: None, 60, brief=False) == ([7], False)
+    assert not watched
+    for _ in range(50):
+        one.run(lambda number: 0, 1, lambda: None, 60)
+    assert watched

@@ -43,6 +43,8 @@ from .worker import Worker
 
 # Blocks below which a second worker is not worth waking.
 _SMALL_GRID = 4
+# Parts of a grid that each worker takes, so that none has much left to do when the others have ended.
+_SHARES = 64
 _POOL = Pool()
 
 
@@ -270,7 +272,7 @@ def _execute(
             worker.set_alone(count == 1)
             worker.fill(launch.grid, block + 1, 1, laid.parameters, shared, ranges, system)
     else:
-        chunk = 1 if turns else max(1, min(64, len(blocks) // (count * 8)))
+        chunk = 1 if turns else max(1, min(64, len(blocks) // (count * _SHARES)))
         workers = executable.workers(count)
         for worker in workers:
             worker.set_alone(count == 1)
@@ -289,7 +291,8 @@ def _execute(
         if short:  # over before another thread would have begun
             codes, late = [job(0)], False
         else:
-            codes, late = _POOL.run(job, count, control.stop, launch.timeout, executable.tiers.notice)
+            tiers = executable.tiers
+            codes, late = _POOL.run(job, count, control.stop, launch.timeout, tiers.notice, brief=tiers.brief)
     finally:
         seconds = time.perf_counter() - started
         heap.forget()

@@ -24,6 +24,8 @@ _GRACE = 1.0
 _SMALL_KERNEL, _FEW = 50e-6, 3
 # Seconds after which a kernel that is under way is hot: about what optimising its code takes.
 LONG_KERNEL = 0.05
+# Seconds that a launch of a small kernel may seem to take, to wake up the launching thread included.
+BRIEF = 2 * _SMALL_KERNEL
 _LONGEST = 1e6  # seconds; what lock timeouts of all platforms can represent
 # Bytes of a worker's stack, which cost nothing until they are used. Quick code keeps most values of a long
 # kernel there: 6 KiB for each of its instructions have been seen, and a thread has 8 MiB of its own accord.
@@ -134,20 +136,24 @@ class Pool:
         stop: Callable[[], None],
         timeout: float,
         notice: Callable[[], None] | None = None,
+        *,
+        brief: bool = True,
     ) -> tuple[list[int], bool]:
         """Run `job(k)` on workers 0 .. workers-1; returns what they returned and whether time ran out.
 
         A negative return value means that the job failed. `stop` must make all jobs return soon; `notice` is
-        called if they run for longer than LONG_KERNEL.
+        called if they run for longer than LONG_KERNEL. `brief` says that they may end within moments, so that
+        it is worth a core to stay awake.
         """
         while len(self._inboxes) < workers:
             self._grow()
         self._launches += 1
         if self._launches == _FEW and spare_cores():
             self._bell = Doorbell(_SMALL_KERNEL)
-        if self._bell is not None:
-            self._bell.clear()
-        flight = self._last = Flight(workers, job, stop, self._bell)
+        bell = self._bell if brief else None
+        if bell is not None:
+            bell.clear()
+        flight = self._last = Flight(workers, job, stop, bell)
         for inbox in self._inboxes[:workers]:
             inbox.put(flight)
         late = flight.wait(timeout, notice)

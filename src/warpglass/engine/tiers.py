@@ -22,7 +22,7 @@ from ..errors import ArgumentError, CompileError, WarpglassError
 from ..source.apart import FailedApart
 from ..source.cache import Cache, digest
 from .generated import Generated
-from .pool import LONG_KERNEL
+from .pool import BRIEF, LONG_KERNEL
 from .worker import Worker
 
 VARIABLE = "WARPGLASS_TIER"
@@ -67,6 +67,7 @@ class Tiers:
         self._spent = 0.0
         self._waiting: bytes | None = None  # optimised code that nobody has run yet
         self._asked = False
+        self.brief = True  # whether the last launch was over within moments
         self.tier = QUICK
         tier = only or chosen_tier()
         found = None if tier == QUICK else _OBJECTS.get(self._key(OPTIMISED))
@@ -108,6 +109,7 @@ class Tiers:
     def spend(self, seconds: float) -> None:
         """Note how long a launch has taken; have hot code optimised."""
         self._spent += seconds
+        self.brief = seconds < BRIEF
         if self.hot and not self._asked and self.tier == QUICK and chosen_tier() is None:
             self._asked = True
             in_background(self._optimise)
