@@ -7,7 +7,7 @@ import pytest
 
 from tests.engines import CPU_ENGINES, run_ptx
 from tests.ptx_text import kernel
-from warpglass.codegen.clusters import find_clusters
+from warpglass.codegen.clusters import find_clusters, find_singles
 from warpglass.errors import KernelFault
 
 # Lane x + width * y moves the element y * 640 + scale * x, but only lanes below a number.
@@ -68,3 +68,39 @@ def test_what_clusters_are() -> None:
     assert find_clusters([*range(16), *range(640, 656)]) is not None
     assert find_clusters(range(0, 32 * 100, 100)) is None  # too many
     assert find_clusters(range(64)) is None  # too wide
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+@pytest.mark.parametrize("width", [32, 16, 8])
+def test_rows_that_share_a_vector(engine: str, width: int) -> None:
+    """All lanes of a row load the same two elements: each is one load for the row."""
+    text = kernel(
+        """
+        ld.param.u64 %rd1, [x];
+        ld.param.u64 %rd2, [y];
+        mov.u32 %r2, %tid.x;
+        mov.u32 %r3, %tid.y;
+        mov.u32 %r6, %ntid.x;
+        mad.lo.u32 %r4, %r3, %r6, %r2;
+        mul.wide.u32 %rd3, %r3, 64;
+        mul.wide.u32 %rd4, %r4, 4;
+        add.u64 %rd1, %rd1, %rd3;
+        add.u64 %rd2, %rd2, %rd4;
+        ld.global.v2.u32 {%r7, %r8}, [%rd1+8];
+        mad.lo.u32 %r9, %r7, 1000, %r8;
+        st.global.u32 [%rd2], %r9;
+        ret;
+        """,
+        "u64 x, u64 y",
+    )
+    rows = 64 // width
+    x, y = np.arange(1, rows * 16 + 1, dtype=np.uint32), np.zeros(64, np.uint32)
+    run_ptx(text, 1, (width, rows), (x, y), engine=engine)
+    pairs = x.reshape(rows, 16)[:, 2:4].astype(np.int64) @ [1000, 1]
+    np.testing.assert_array_equal(y, np.repeat(pairs, width))
+
+
+def test_few_single_elements_are_loaded_apart() -> None:
+    assert [len(own) for own in find_singles([[0, 0, 16], [1, 1, 17]]) or ()] == [2, 2]
+    assert find_singles([[0, 1, 16], [2, 3, 17]]) is None
+    assert find_singles([[16 * k for k in range(5)], [16 * k + 1 for k in range(5)]]) is None

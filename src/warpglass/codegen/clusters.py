@@ -45,6 +45,13 @@ def find_clusters(elements: Sequence[int]) -> list[Cluster] | None:
     return found if len(found) <= _MOST and all(one.width <= _WIDEST for one in found) else None
 
 
+def find_singles(vectors: Sequence[Sequence[int]]) -> list[list[Cluster]] | None:
+    """The clusters of each of several patterns if all are single elements, and few; None otherwise."""
+    found = [find_clusters(elements) or [] for elements in vectors]
+    singles = all(own and all(one.width == 1 for one in own) for own in found)
+    return found if singles and sum(map(len, found)) <= _MOST else None
+
+
 def load_clusters(
     b: Builder, host: str, type_: str, clusters: Sequence[Cluster], elements: Sequence[int]
 ) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from ..isa.types import BITS
 from .access import Access, Bounds
 from .builder import constant_vector, suffix, vector
-from .clusters import find_clusters, load_clusters, store_clusters
+from .clusters import find_clusters, find_singles, load_clusters, store_clusters
 from .context import SHARED_WINDOW, SITE_WORDS
 from .hulls import Hull
 from .reach import reach_name
@@ -182,8 +182,15 @@ class Patterns(Access):
         if count == 1 and places == tuple(range(b.width)):
             return [load_run(b, self._host(low, bounds), type_, b.width)]
         elements = [[place * count + k for place in places] for k in range(count)]
+        singles = find_singles(elements)
+        if singles is not None:
+            host = self._host(low, bounds)
+            return [
+                load_clusters(b, host, type_, own, of_one)
+                for own, of_one in zip(singles, elements, strict=True)
+            ]
         clusters = find_clusters([element for of_one in elements for element in of_one])
-        if clusters is not None and (span > _SPAN * b.width or all(one.width == 1 for one in clusters)):
+        if clusters is not None and span > _SPAN * b.width:
             host = self._host(low, bounds)
             return [load_clusters(b, host, type_, clusters, of_one) for of_one in elements]
         if span > _SPAN * b.width:
