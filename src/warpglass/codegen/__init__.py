@@ -2,11 +2,11 @@
 
 from .apart import compile_apart
 from .builder import WIDTH
-from .infer import cost_of_forms
 from .jit import MachineCode, Target, compile_ir, load_object
 from .kernel import KernelCode, generate
 from .probes import Emission, Instrument, Probe, Words
 from .shape import Promises, Shape, grid_class
+from .sharpen import cost_of_forms
 from .steps import Symbols
 from .target import chosen_target, host_key
 

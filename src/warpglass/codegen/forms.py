@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from ..isa.types import BITS
 from . import ranges
@@ -21,6 +22,22 @@ def lane_form(row: Sequence[int], width: int) -> tuple[Offsets | None, int, int]
 
 def range_of(a: Value) -> ranges.Range:
     return None if a.low is None or a.high is None else (a.low, a.high)
+
+
+def clipped(a: Value, bounds: tuple[int, int] | None) -> Value:
+    """A value with bounds that hold in the lanes that act, one at least.
+
+    Of what others hold nothing is known, unless all are at known distances from those. A value without a form
+    keeps its own bounds; where bounds leave one number, it is that, whatever its form.
+    """
+    if bounds is None or a.offsets is None or a.ok is not None:
+        return a
+    spread = max(a.offsets) - min(a.offsets)
+    wide = ranges.fit(bounds[0] - spread, bounds[1] + spread, BITS[a.type])
+    if wide is None:
+        return a
+    own = range_of(a) or wide
+    return replace(a, low=max(own[0], wide[0]), high=min(own[1], wide[1]))
 
 
 def join(a: ranges.Range, b: ranges.Range) -> ranges.Range:

@@ -8,7 +8,7 @@ since that depends on which branches diverge, and that on the kinds, the two are
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..isa.lanes import Outline, Update
@@ -20,11 +20,10 @@ from ..program import (
     Step,
     WarpBarrier,
     find_pending,
-    split_registers,
-    split_tests,
 )
 from ..ptx import tree
 from .builder import Builder
+from .forms import join
 from .lines import line_of, zeros_of
 from .local import LocalMemory
 from .nans import LazyNanLanes
@@ -48,7 +47,7 @@ class Inference:
     pending: Pending
 
 
-class _Silent(Builder):
+class Silent(Builder):
     """A builder that writes nothing."""
 
     def emit(self, text: str) -> None:
@@ -64,7 +63,7 @@ class _Silent(Builder):
         return "%_"
 
 
-class _SilentLanes(LazyNanLanes):
+class SilentLanes(LazyNanLanes):
     """Forms of values without code; memory gives vectors, or uniform values for uniform addresses."""
 
     def load(self, space: str, address: Value, type_: str, count: int, volatile: bool) -> tuple[Value, ...]:
@@ -100,7 +99,7 @@ def _zero(type_: str, width: int) -> Kind:
     return Kind(no_offsets(width), 0, bound, bound, line=line)
 
 
-_LANES = Lanes(_Silent(set()), lambda: "%_")
+_LANES = Lanes(Silent(set()), lambda: "%_")
 
 
 class _Unknown(Exception):
@@ -110,8 +109,9 @@ class _Unknown(Exception):
 class _Table:
     """Register kinds as they are found; stands in for Registers."""
 
-    def __init__(self, types: dict[str, str]):
+    def __init__(self, types: dict[str, str], hulls: Mapping[str, tuple[int, int]]):
         self.types = types
+        self._hulls = hulls
         self.barred: set[str] = set()  # registers that have to be vectors
         self.kinds: dict[str, Kind] = {}
         self._growth: dict[str, int] = {}
@@ -152,7 +152,10 @@ class _Table:
         low = high = None
         if None not in (old.low, old.high, new.low, new.high):
             low, high = min(old.low, new.low), max(old.high, new.high)  # type: ignore[type-var]
-            if (low, high) != (old.low, old.high):
+            hull = self._hulls.get(name)
+            if hull is not None and hull[0] <= low and high <= hull[1]:
+                low, high = hull
+            elif (low, high) != (old.low, old.high):
                 self._growth[name] = self._growth.get(name, 0) + 1
                 if self._growth[name] > _PATIENCE:
                     low = low if low == old.low else _farther(low) if low < 0 else 0
@@ -166,6 +169,17 @@ class _Table:
         return Kind(old.offsets if same else None, constant, low, high, guarded, nan, line, zeros)
 
 
+def _hulls(program: Program) -> dict[str, tuple[int, int]]:
+    """Bounds that registers may as well grow to at once: those of all that is written to them."""
+    found: dict[str, tuple[int, int] | None] = {}
+    for step in (step for block in program.blocks for step in block.all_steps):
+        named = {alias: name for name, alias in step.also.items()}
+        for name in step.writes:
+            own = step.bounds.get(named.get(name, name))
+            found[name] = join(found.get(name, own), own)
+    return {name: hull for name, hull in found.items() if hull is not None}
+
+
 def _farther(bound: int) -> int:
     """The next of a few bounds that every interval may grow to, so that a counting loop is done with soon."""
     if bound >= 0:
@@ -175,8 +189,8 @@ def _farther(bound: int) -> int:
 
 def infer_kinds(program: Program, shape: Shape, promises: Promises, symbols: Symbols) -> Inference:
     """Kinds of all registers for a block shape and what the launches promise."""
-    access = WarpAtomics(_Silent(set(), shape.width))
-    lanes = _SilentLanes(access, LocalMemory(access, program.local.size, program.strays), shape, promises)
+    access = WarpAtomics(Silent(set(), shape.width))
+    lanes = SilentLanes(access, LocalMemory(access, program.local.size, program.strays), shape, promises)
     search = _Search(program, lanes, symbols)
     search.settle(range(len(search.order)))
     while True:
@@ -191,27 +205,12 @@ def infer_kinds(program: Program, shape: Shape, promises: Promises, symbols: Sym
         search.settle(search.users_of(more))
 
 
-def sharpen(program: Program) -> Program:
-    """The same program, with instructions and registers of whose values more can be said."""
-    return split_registers(split_tests(program))
-
-
-# What a register costs, in that of a scalar one: roughly the instructions that an operation on it takes.
-_VECTOR_COST, _GUARD_COST = 4, 2
-
-
-def cost_of_forms(program: Program, shape: Shape, promises: Promises, symbols: Symbols) -> int:
-    """What a program's registers cost in the forms that they have, to compare what launches might promise."""
-    kinds = infer_kinds(sharpen(program), shape, promises, symbols).kinds
-    return sum(_VECTOR_COST if k.offsets is None else 1 + _GUARD_COST * k.guarded for k in kinds.values())
-
-
 class _Search:
     """The steps that write registers, run until no kind changes."""
 
-    def __init__(self, program: Program, lanes: _SilentLanes, symbols: Symbols):
+    def __init__(self, program: Program, lanes: SilentLanes, symbols: Symbols):
         types = {name: LLVM_TYPE[type_] for name, type_ in program.registers.items()}
-        self.table = _Table(types)
+        self.table = _Table(types, _hulls(program))
         self._steps = Steps(lanes, self.table, symbols)  # type: ignore[arg-type]
         self.order = [step for block in program.blocks for step in block.steps if step.writes]
         self._users: dict[str, list[int]] = {}
@@ -250,7 +249,7 @@ def _transfer(step: Step, steps: Steps, table: _Table) -> list[str]:
     for (target, signed), value in zip(targets_of(step.match), values, strict=True):
         if not isinstance(target, tree.Register):
             continue
-        fitted = lanes.fit(value, table.types[target.name], signed)
+        fitted = steps.fitted(step, target.name, value, signed)
         if guard is not None and not guard.uniform:
             fitted = Value(fitted.type, fitted.ir, None, None, fitted.low, fitted.high, nan=fitted.nan)
         for name in (target.name, step.also.get(target.name)):

@@ -13,7 +13,7 @@ from .block_loop import Rounds, block_loop
 from .builder import Builder
 from .clock import clock_readers
 from .hulls import Stretch, find_stretches
-from .infer import infer_kinds, sharpen
+from .infer import infer_kinds
 from .local import LocalMemory
 from .nans import LazyNanLanes
 from .outlines import outline_helper
@@ -22,6 +22,7 @@ from .reach import fetch_helper, gather_helper, reach_helper, scatter_helper
 from .registers import Kind, Registers
 from .runtime import DECLARATIONS, helpers
 from .shape import Promises, Shape
+from .sharpen import sharpen
 from .steps import Steps, Symbols
 from .streams import stream_helper
 from .turns import turn_helper
@@ -75,7 +76,7 @@ def generate(
     # Probes see the instructions that the program has, and the clock counts them, in that order.
     plain = probes or clock_readers(program)
     if not plain:
-        program = sharpen(program)
+        program = sharpen(program, shape, promises, symbols)
     inference = infer_kinds(program, shape, promises, symbols)
     wide = wide_shape(program, shape) if not plain and pays(program, inference) else None
     if wide is not None:

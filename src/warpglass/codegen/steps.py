@@ -10,6 +10,7 @@ from ..isa import Match
 from ..isa.types import BITS, LLVM_TYPE, convert_float
 from ..program import Step
 from ..ptx import tree
+from .forms import clipped
 from .probes import Emission
 from .registers import Registers
 from .values import EXACT_NAN, Value
@@ -168,15 +169,23 @@ class Steps:
         values = result if isinstance(result, tuple) else (result,)
         for (target, signed), value in zip(targets_of(step.match), values, strict=True):
             if isinstance(target, tree.Register):
+                fitted = self.fitted(step, target.name, value, signed)
                 for name in (target.name, step.also.get(target.name)):
                     if name is not None:
-                        self._write_one(name, value, signed, mask, condition, blend)
+                        self._write_one(name, fitted, mask, condition, blend)
+
+    def fitted(self, step: Step, name: str, value: Value, signed: bool) -> Value:
+        """What a step writes to a register that its instruction names."""
+        bounds = step.bounds.get(name)
+        fitted = self.lanes.fit(value, self.registers.types[name], signed)
+        if bounds is not None and bounds[0] == bounds[1]:
+            return self.lanes.constant(fitted.type, bounds[0])
+        return clipped(fitted, bounds)
 
     def _write_one(
-        self, name: str, value: Value, signed: bool, mask: str, condition: Value | None, blend: frozenset[str]
+        self, name: str, fitted: Value, mask: str, condition: Value | None, blend: frozenset[str]
     ) -> None:
         registers, lanes = self.registers, self.lanes
-        fitted = lanes.fit(value, registers.types[name], signed)
         if registers.kind(name).nan == EXACT_NAN:
             fitted = lanes.exact(fitted)
         if registers.kind(name).offsets is not None:

@@ -16,7 +16,8 @@ class Step:
     """One instruction with its row and the registers it reads and writes.
 
     `number` counts the function's instructions in file order: faults and events name it. `names` gives other
-    registers to read for those that the instruction names, `also` others to write besides (webs.py).
+    registers to read for those that the instruction names, `also` others to write besides (webs.py). `bounds`
+    are those of integers that it writes, read as signed, in the threads that execute it.
     """
 
     number: int
@@ -25,6 +26,7 @@ class Step:
     writes: tuple[str, ...]
     names: Mapping[str, str] = field(default_factory=dict)
     also: Mapping[str, str] = field(default_factory=dict)
+    bounds: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def instruction(self) -> tree.Instruction:
