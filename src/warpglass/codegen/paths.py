@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..isa.types import LLVM_TYPE
-from ..program import Block, Branch, Jump, Program, Step, find_dirty, find_liveness
+from ..program import Block, Branch, Jump, Program, Step, find_dirty, find_liveness, find_streams
 from ..ptx import tree
 from .deciding import COMPUTING, backward_edges, deciding_registers
 from .forms import range_of
@@ -150,8 +150,13 @@ class _Paths:
                 blocks.append(Block(steps, Jump(onward[0]) if one_way else block.end))
             else:
                 blocks.append(Block((), Jump(block.successors[0])) if block.successors else block)
-        live, dirty = find_liveness(tuple(blocks)), find_dirty(tuple(blocks))
-        return replace(self.program, blocks=tuple(blocks), live=live, dirty=dirty)
+        return replace(
+            self.program,
+            blocks=tuple(blocks),
+            live=find_liveness(tuple(blocks)),
+            dirty=find_dirty(tuple(blocks)),
+            streams=find_streams(tuple(blocks)),
+        )
 
     def _bounded(self, index: int, state: State) -> Iterator[Step]:
         self._registers.state = dict(state)

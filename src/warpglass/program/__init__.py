@@ -129,6 +129,7 @@ __all__ = [
     "find_full",
     "find_liveness",
     "find_pending",
+    "find_streams",
     "split_registers",
     "split_tests",
 ]
