@@ -77,9 +77,9 @@ class Steps:
             return mask
         b = self.lanes.builder
         if condition.uniform:
-            return b.value(f"select i1 {condition.ir}, i32 {mask}, i32 0")
+            return b.value(f"select i1 {condition.ir}, {b.lanes} {mask}, {b.lanes} 0")
         bits = b.mask_bits(condition.ir)
-        return bits if mask == "-1" else b.value(f"and i32 {bits}, {mask}")
+        return bits if mask == "-1" else b.value(f"and {b.lanes} {bits}, {mask}")
 
     # ------------------------------------------------------------------------------------ operands
     def sources(self, step: Step) -> list[Value | tuple[Value, ...]]:
