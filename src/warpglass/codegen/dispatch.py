@@ -38,6 +38,9 @@ class Dispatch:
         self._place = place
         self.yields = sorted(pending.fair)
         self._back: set[int] = set()  # targets of backward jumps
+        self.entries: dict[
+            int, str
+        ] = {}  # labels at which backward jumps enter blocks, if not at their start
         self._tested: set[int] = set()  # blocks whose masks the shared code tests
         self._behind: set[int] = set()  # of those, the ones that a jump from there may lead back to
         self._starts: dict[str, set[int]] = {"look": set(), "cycle": set()}
@@ -114,8 +117,12 @@ class Dispatch:
         if source is None or target > source:
             self._builder.jump(f"block_{target}")
             return
+        self._builder.jump(self.back(target))
+
+    def back(self, target: int) -> str:
+        """The label of the jump back to a block."""
         self._back.add(target)
-        self._builder.jump(f"back_{target}")
+        return f"back_{target}"
 
     def _share(self, candidates: list[int], source: int, cyclic: bool) -> None:
         """Leave the choice to the shared tests. Blocks that are no candidates have no lanes."""
@@ -166,7 +173,7 @@ class Dispatch:
         b.place(on)
         if target in self._pending.fair:
             self._spend_turn(target)
-        b.jump(f"block_{target}")
+        b.jump(self.entries.get(target, f"block_{target}"))
 
     # ------------------------------------------------------------------------------------ yielding
     def _spend_turn(self, header: int) -> None:

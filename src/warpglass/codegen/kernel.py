@@ -14,8 +14,10 @@ from .builder import Builder
 from .clock import clock_readers
 from .hulls import Stretch, find_stretches
 from .infer import infer_kinds
+from .lane_loops import LaneLoop, find_lane_loops
 from .local import LocalMemory
 from .nans import LazyNanLanes
+from .one_lane import learn_helper
 from .outlines import outline_helper
 from .probes import Probe, Words
 from .reach import fetch_helper, gather_helper, reach_helper, scatter_helper
@@ -71,7 +73,7 @@ def generate(
         pending = find_pending(program.blocks, divergent, program.fair)
         lanes = VectorLanes(plain, LocalMemory(plain, program.local.size, program.strays), shape, probes)
         return _assemble(
-            program, shape, symbols, probes, lanes, {}, pending, tuple(False for _ in program.blocks), {}
+            program, shape, symbols, probes, lanes, {}, pending, tuple(False for _ in program.blocks), {}, {}
         )
     # Probes see the instructions that the program has, and the clock counts them, in that order.
     plain = probes or clock_readers(program)
@@ -90,8 +92,9 @@ def generate(
     if shape.threads % shape.width:
         full = tuple(False for _ in full)
     stretches = {} if plain else find_stretches(program, inference.kinds)
+    alone = {} if plain else find_lane_loops(program, inference)
     return _assemble(
-        program, shape, symbols, probes, fast, inference.kinds, inference.pending, full, stretches
+        program, shape, symbols, probes, fast, inference.kinds, inference.pending, full, stretches, alone
     )
 
 
@@ -110,6 +113,7 @@ def _assemble(
     pending: Pending,
     full: tuple[bool, ...],
     stretches: Mapping[int, Stretch],
+    lane_loops: Mapping[int, LaneLoop],
 ) -> KernelCode:
     words = Words()
     for probe in probes:
@@ -117,7 +121,9 @@ def _assemble(
     builder = lanes.builder
     lanes.access.streams = program.streams
     registers = Registers(builder, program.registers, kinds)
-    warp = WarpFunction(program, pending, full, Steps(lanes, registers, symbols), probes, stretches)
+    warp = WarpFunction(
+        program, pending, full, Steps(lanes, registers, symbols), probes, stretches, lane_loops
+    )
     body = warp.emit()
     header = -(-warp.kept_bytes // 64) * 64
     stride = header + -(-registers.frame_size // 64) * 64
@@ -136,6 +142,8 @@ def _assemble(
     outlined += "".join(row_helper(*row, builder.declarations) for row in sorted(lanes.access.rows))
     outlined += "".join(atomic_helper(one, builder.declarations) for one in lanes.access.atomics.values())
     outlined += "".join(outline_helper(*one, declared, width) for one in lanes.outlines.values())
+    if lane_loops:
+        outlined += learn_helper()
     if named:
         outlined += barrier_helpers(builder.declarations)
     if turns:

@@ -48,6 +48,8 @@ Part = tuple[str, str]
 class Registers:
     """Homes of all registers; `kinds` gives the kind of each, VECTOR if it is not there."""
 
+    prefix = "%home"  # of the names of homes
+
     def __init__(self, builder: Builder, types: Mapping[str, str], kinds: Mapping[str, Kind]):
         self.builder = builder
         self.types = {name: LLVM_TYPE[type_] for name, type_ in types.items()}
@@ -146,7 +148,7 @@ class Registers:
     def home(self, part: Part) -> str:
         """The stack slot of a part of a register."""
         text = "".join(letter if letter.isalnum() else "_" for letter in part[0])
-        return self.used.setdefault(part, f"%home{len(self.used)}{text}{part[1]}")
+        return self.used.setdefault(part, f"{self.prefix}{len(self.used)}{text}{part[1]}")
 
     # ------------------------------------------------------------------------------------ frames
     def save(self, names: Iterable[str], mask: str | None = None) -> None:

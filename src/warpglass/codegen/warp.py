@@ -21,6 +21,8 @@ from .clock import Clock
 from .context import DEADLOCK, DONE, FAULT, RESUME, SLOT, STOPPED
 from .dispatch import TURNS, Dispatch, record_lane
 from .hulls import Stretch
+from .lane_code import LaneCode
+from .lane_loops import LaneLoop
 from .patterns import Patterns
 from .probes import Emission, Probe
 from .registers import Registers
@@ -51,6 +53,7 @@ class WarpFunction:
         steps: Steps,
         probes: Sequence[Probe],
         stretches: Mapping[int, Stretch],
+        lane_loops: Mapping[int, LaneLoop],
     ):
         self.program = program
         self.pending = pending
@@ -70,6 +73,7 @@ class WarpFunction:
             self._kept += [("id", block) for block in pending.resumes]
         self.dispatch = Dispatch(program, pending, steps.registers, self._kept_word)
         self._kept += self.dispatch.words
+        self.lane_code = LaneCode(program, lane_loops, steps, self.dispatch)
 
     def emit(self) -> str:
         """The function's IR."""
@@ -87,7 +91,8 @@ class WarpFunction:
         slots.append(f"  %turns = alloca i32\n  store i32 {TURNS}, ptr %turns")
         parameters = PARAMETERS.format(lanes=b.lanes)
         head = [f"define internal i32 @warp({parameters}) alwaysinline #0 {{", "entry:"]
-        return "\n".join([*head, *slots, *self.registers.declare(), *b.lines, "}"])
+        slots += [*self.lane_code.declare(), *self.registers.declare()]
+        return "\n".join([*head, *slots, *b.lines, "}"])
 
     def _masks(self) -> list[str]:
         """A word for each block, empty. Many stay in memory: to make values of them takes quadratic time."""
@@ -180,6 +185,7 @@ class WarpFunction:
         b = self.builder
         block = self.program.blocks[index]
         b.place(f"block_{index}")
+        self.lane_code.attempt(index)
         live = self._live_behind(block)
         self.registers.enter(live)
         mask = "-1" if self.full[index] else b.load(b.lanes, f"%lanes_{index}")
