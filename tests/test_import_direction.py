@@ -22,6 +22,7 @@ STAGES = ("source", "ptx", "isa", "program", "sass", "codegen", "engine", "obser
 # Plain records and leaf tables.
 EVERYONE = (
     "errors",
+    "environment",
     "budget",
     "record",
     "profile_record",
@@ -42,6 +43,7 @@ RECORDS = (
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     **{stage: STAGES[:position] for position, stage in enumerate(STAGES)},
     "errors": (),
+    "environment": (),
     "budget": ("errors",),
     "record": (),
     "profile_record": (),

@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
+from .environment import read
 from .errors import ArgumentError, CompileError
 
 MEMORY, COMPILE_TIMEOUT = "WARPGLASS_MEMORY", "WARPGLASS_COMPILE_TIMEOUT"
@@ -30,7 +31,7 @@ _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
 def memory_limit() -> int:
     """Bytes that a launch, or a compiler, may take. Raises ArgumentError for a variable that is no size."""
-    wish = os.environ.get(MEMORY, "").strip()
+    wish = read(MEMORY).strip()
     if not wish:
         return _host_memory() // 2
     found = _SIZE.fullmatch(wish)
@@ -42,7 +43,7 @@ def memory_limit() -> int:
 
 def compile_timeout() -> float:
     """Seconds that compiling one kernel may take. Raises ArgumentError for a variable that is no number."""
-    wish = os.environ.get(COMPILE_TIMEOUT, "").strip()
+    wish = read(COMPILE_TIMEOUT).strip()
     if not wish:
         return _SECONDS
     try:

@@ -7,7 +7,6 @@ made once per process: they keep compiled kernels and, like a CUDA context, the 
 from __future__ import annotations
 
 import ctypes
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from . import source
 from .budget import compile_deadline
 from .engine.backend import Backend, Launch, Outcome
 from .engine.limits import as_dim3
+from .environment import read
 from .errors import ArgumentError, LaunchError
 from .marks import purposes, unmark
 from .source import Compiled, Source
@@ -269,7 +269,7 @@ def reset(device: str = "auto", model: str = "h100") -> None:
 
 def backend(device: str = "auto", model: str = "h100") -> Backend:
     """The back end that a device name stands for; WARPGLASS_DEVICE replaces "auto"."""
-    name = os.environ.get("WARPGLASS_DEVICE", "auto") if device == "auto" else device
+    name = (read("WARPGLASS_DEVICE") or "auto") if device == "auto" else device
     if name == "auto":
         name = "gpu" if _gpu_present() else "cpu"
     if name == "cpu":

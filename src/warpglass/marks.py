@@ -38,10 +38,10 @@ Purposes = tuple[tuple[int, str], ...]
 
 def purposes(args: Sequence[object], leaves: Callable[[Sequence[object]], tuple[object, ...]]) -> Purposes:
     """What marked arrays are for, by their position among the arguments as `leaves` takes them apart."""
+    if Marked not in map(type, args):
+        return ()
     found: list[tuple[int, str]] = []
     position = 0
-    if not any(isinstance(arg, Marked) for arg in args):
-        return ()
     for arg in args:
         if isinstance(arg, Marked):
             found.append((position, arg.purpose))
@@ -51,4 +51,4 @@ def purposes(args: Sequence[object], leaves: Callable[[Sequence[object]], tuple[
 
 def unmark(args: Sequence[object]) -> tuple[object, ...]:
     """The arguments themselves."""
-    return tuple(arg.array if isinstance(arg, Marked) else arg for arg in args)
+    return tuple([arg.array if isinstance(arg, Marked) else arg for arg in args])

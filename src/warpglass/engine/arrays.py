@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -75,7 +76,7 @@ def _view_of_numpy(array: np.ndarray[Any, Any], writable: bool | None = None) ->
     """Describe a NumPy array; `writable` overrides its flag where NumPy knows less than the exporter."""
     if type(array) is not np.ndarray and _is_masked(array):
         raise Misfit("got a masked array, whose mask a kernel cannot see; pass x.filled(value) instead")
-    address: int = array.__array_interface__["data"][0]
+    address = _address(array)
     flags = array.flags
     contiguous = flags.c_contiguous
     low, high = (address, address + array.nbytes) if contiguous else _bounds(array)
@@ -105,6 +106,21 @@ def _view_of_numpy(array: np.ndarray[Any, Any], writable: bool | None = None) ->
     )
 
 
+def signature_of(array: np.ndarray[Any, Any]) -> Hashable:
+    """What `view_of` looks at in a NumPy array: arrays with equal ones are the same to a kernel."""
+    own = (_address(array), array.shape, array.strides, array.dtype, array.flags.writeable)
+    owner = array.base
+    if not isinstance(owner, np.ndarray):
+        return own
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    return own, _address(owner), owner.shape, owner.strides, owner.itemsize
+
+
+def _address(array: np.ndarray[Any, Any]) -> int:
+    return array.__array_interface__["data"][0]
+
+
 def _is_masked(array: np.ndarray[Any, Any]) -> bool:
     masked = sys.modules.get("numpy.ma")  # importing it would take as long as several launches
     return masked is not None and isinstance(array, masked.MaskedArray)
@@ -112,8 +128,7 @@ def _is_masked(array: np.ndarray[Any, Any]) -> bool:
 
 def _bounds(array: np.ndarray[Any, Any]) -> tuple[int, int]:
     """The first byte of an array's elements and the one after the last."""
-    address: int = array.__array_interface__["data"][0]
-    return _reach(address, array.shape, array.strides, array.itemsize)
+    return _reach(_address(array), array.shape, array.strides, array.itemsize)
 
 
 def _reach(address: int, shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> tuple[int, int]:

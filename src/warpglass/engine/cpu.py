@@ -6,7 +6,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from math import prod
@@ -25,26 +25,21 @@ from ..source.compiled import Compiled
 from .arguments import Bound
 from .backend import Launch, Outcome
 from .crew import run_crew
-from .doorbell import spare_cores
 from .faults import Scene, explain_deadlock, explain_fault, explain_grid_deadlock, explain_timeout
-from .footprint import affordable, check_cooperative, footprint
+from .footprint import check_cooperative
 from .grid_watch import GridWatch
 from .heap import Heap
 from .limits import check_launch
-from .memory import Laid, grid_workspace, lay_out
 from .order import Order
+from .plans import Plan, Plans, make_plan
 from .pool import Pool, thread_count
 from .prepared import Executable, Prepared, prepare
 from .raised import check_raised, clear_raised
 from .ready import Ready, is_short, make_ready
 from .sticky import StickyState
-from .system import System
+from .tallies import redirect
 from .worker import Worker
 
-# Blocks below which a second worker is not worth waking.
-_SMALL_GRID = 4
-# Parts of a grid that each worker takes, so that none has much left to do when the others have ended.
-_SHARES = 64
 _POOL = Pool()
 
 
@@ -84,18 +79,27 @@ class CpuBackend:
         self.model: Device = devices.get(model)
         self._state = StickyState()
         self._heap = Heap()
+        self._plans = Plans(self._heap)
 
     @property
     def description(self) -> str:
         """The device line of a report."""
-        threads = thread_count()
-        plural = "" if threads == 1 else "s"
-        return f"warpglass engine on {_cpu_name()}, {threads} thread{plural} (CPU; no GPU is involved)"
+        return _description(thread_count())
 
     # ------------------------------------------------------------------------------------ launching
     def run(self, launch: Launch) -> Outcome:
         """Run a kernel to completion; results are in the argument arrays."""
-        return self._launch(launch, None)[0]
+        self._state.check()
+        with _POOL.lock:
+            key, plan = self._plans.find(launch)
+            if plan is not None:
+                _POOL.settle()
+                try:
+                    return Outcome(_carry_out(plan, launch, self._heap, again=True)[0], "engine")
+                except LaunchError as error:
+                    self._state.note(error)
+                    raise
+        return self._launch(launch, None, key=key)[0]
 
     def static_shared(self, compiled: Compiled) -> int:
         """Bytes of shared memory that a kernel declares itself."""
@@ -127,6 +131,7 @@ class CpuBackend:
         begin: Begin | None = None,
         sample: Sequence[int] | None = None,
         order: Order | None = None,
+        key: Hashable = None,
     ) -> tuple[Outcome, Executable, np.ndarray[Any, Any]]:
         self._state.check()
         prepared = _prepared(launch)
@@ -134,11 +139,9 @@ class CpuBackend:
         check_launch(
             self.model, launch.grid, launch.block, static, launch.shared, directives=prepared.directives
         )
+        bound = _bind(launch, prepared)
         if launch.resident is None:
-            bound = prepared.binder.bind(launch.args)
             self._refuse_device_arrays(bound)
-        else:
-            bound = launch.resident.bind(prepared)
         parts = _parts(prod(launch.grid), sample)
         if prepared.cooperative and len(parts) > 1:
             raise ArgumentError(f"{launch.compiled.name} needs all blocks at once: no sample can be taken")
@@ -149,16 +152,20 @@ class CpuBackend:
             check_cooperative(self.model, launch.compiled.name, x * y * z, threads)
         with _POOL.lock:
             _POOL.settle()
-            executable = prepared.executable(launch.block, launch.grid, bound, instrument)
+            executable = general = prepared.executable(launch.block, launch.grid, bound, instrument)
+            hot, settled = general.tiers.hot, False
             if instrument is None:
-                executable = prepared.repeated(executable, launch.block, launch.grid, bound)
+                executable, settled = prepared.repeated(general, launch.block, launch.grid, bound)
             others = executable if sample is None else prepared.executable(launch.block, launch.grid, bound)
             clear_raised(launch.compiled, lambda name: prepared.module.word(name).fill(0))
             try:
                 for blocks, seen in parts:
                     code = executable if seen else others
-                    took, workers = _execute(launch, prepared, code, bound, self._heap, begin, blocks, order)
+                    plan = make_plan(launch, prepared, code, bound, self._heap, blocks)
+                    took, workers = _carry_out(plan, launch, self._heap, begin, order)
                     seconds += took
+                    if key is not None and settled:
+                        self._plans.keep(key, launch, plan, general, hot)
                     if seen and instrument is not None:
                         totals = totals + np.sum([worker.words for worker in workers], axis=0)
             except LaunchError as error:
@@ -210,14 +217,11 @@ class CpuBackend:
         """Forget a sticky error, as cudaDeviceReset does."""
         self._state.clear()
         self._heap.clear()
+        self._plans.clear()
 
 
 def _prepared(launch: Launch) -> Prepared:
     return prepare(launch.compiled) if launch.resident is None else launch.resident.prepare(launch.compiled)
-
-
-def _laid(launch: Launch, bound: Bound) -> Laid:
-    return lay_out(bound) if launch.resident is None else launch.resident.lay_out()
 
 
 def _parts(blocks: int, sample: Sequence[int] | None) -> list[tuple[range, bool]]:
@@ -234,77 +238,98 @@ def _parts(blocks: int, sample: Sequence[int] | None) -> list[tuple[range, bool]
     return [*parts, (range(done, blocks), False)] if done < blocks else parts
 
 
-def _execute(
+def _carry_out(
+    plan: Plan,
     launch: Launch,
-    prepared: Prepared,
-    executable: Executable,
-    bound: Bound,
     heap: Heap,
-    begin: Begin | None,
-    blocks: range,
-    order: Order | None,
+    begin: Begin | None = None,
+    order: Order | None = None,
+    again: bool = False,
 ) -> tuple[float, list[Worker]]:
-    """Run blocks of a launch on the pool, whose lock is held; returns seconds and workers.
+    """Run a plan's blocks on the pool, whose lock is held; returns seconds and workers.
 
-    Raises what went wrong. A cooperative launch is run as a whole.
+    `again` says that the plan is kept for more launches than this. Raises what went wrong. A cooperative
+    launch is run as a whole.
     """
-    laid = _laid(launch, bound)
-    workspace = grid_workspace() if prepared.cooperative else ()
-    parameters = prepared.parameters.fill(laid.parameters) if prepared.parameters else ()
-    ranges = [*laid.low, *parameters, *workspace, *prepared.module.words, *laid.words, *heap.words()]
-    system = System(launch.grid, launch.block, heap)
-    shared = prepared.program.shared.static + launch.shared
-    # Blocks of a cooperative grid cannot take turns: each needs the others to go on.
-    turns = bool(prepared.program.ordered)
-    watched = any(probe.alone for probe in executable.probes)
-    alone = watched or prepared.allocates or (prepared.cooperative and turns)
-    short = is_short(prepared, launch) and not executable.probes
-    count = thread_count() if len(blocks) >= _SMALL_GRID and not (alone or short) else 1
-    if turns:  # who waits for a turn keeps a core busy
-        count = min(count, spare_cores() + 1)
-    need = footprint(prepared.program, executable.code, executable.shape, shared)
-    count = affordable(need, launch.compiled.name, count, len(blocks) if prepared.cooperative else None)
+    prepared, executable, blocks, count = plan.prepared, plan.executable, plan.blocks, plan.count
     control = executable.control
     control.clear(blocks.start)
-    if prepared.cooperative:
-        workers = executable.residents(len(blocks))
-        for block, worker in enumerate(workers):
-            worker.set_alone(count == 1)
-            worker.fill(launch.grid, block + 1, 1, laid.parameters, shared, ranges, system)
-    else:
-        chunk = 1 if turns else max(1, min(64, len(blocks) // (count * _SHARES)))
-        workers = executable.workers(count)
-        for worker in workers:
-            worker.set_alone(count == 1)
-            worker.fill(launch.grid, blocks.stop, chunk, laid.parameters, shared, ranges, system)
-    system.workers = workers
-    scene = Scene(launch, prepared, executable, bound, laid.placed, system, heap)
+    workers = _fill(plan, launch, again)
+    plan.system.workers = workers
     crew, listed = _put_in_order(order, prepared, workers, blocks)
     if begin is not None:
-        begin(Begun(scene, workers, shared, laid.parameters, listed))
+        begin(Begun(_scene(plan, launch, heap), workers, plan.shared, plan.laid.parameters, listed))
     watch = None
     if prepared.cooperative and count == 1:
         watch = GridWatch(executable.code.yields, prepared.program, workers)
     job = partial(run_crew, executable.tiers, [crew[k::count] for k in range(count)], watch)
     started = time.perf_counter()
     try:
-        if short:  # over before another thread would have begun
+        if plan.short:  # over before another thread would have begun
             codes, late = [job(0)], False
         else:
             tiers = executable.tiers
             codes, late = _POOL.run(job, count, control.stop, launch.timeout, tiers.notice, brief=tiers.brief)
     finally:
+        if plan.tallies:
+            _gather(plan, workers)
         seconds = time.perf_counter() - started
         heap.forget()
         executable.tiers.spend(seconds)
-        executable.trim(need.each)
+        executable.trim(plan.worker_bytes)
         if order is None and prepared.program.services:
-            sys.stdout.write(system.output)
-    if system.error is not None:
-        raise system.error
+            sys.stdout.write(plan.system.output)
+    if plan.system.error is not None:
+        raise plan.system.error
     if any(codes):
-        _raise_failure(scene, workers, watch, late=late)
+        _raise_failure(_scene(plan, launch, heap), workers, watch, late=late)
     return seconds, workers
+
+
+def _fill(plan: Plan, launch: Launch, again: bool) -> list[Worker]:
+    """The workers of a launch, filled in."""
+    executable, resident = plan.executable, plan.prepared.cooperative
+    workers = executable.residents(len(plan.blocks)) if resident else executable.workers(plan.count)
+    for number, worker in enumerate(workers):
+        if again and worker.refill(plan):
+            continue
+        end, chunk = (number + 1, 1) if resident else (plan.blocks.stop, plan.chunk)
+        ranges = plan.ranges
+        worker.tallies = [tally.copy() for tally in plan.tallies] if number else []
+        if worker.tallies:
+            ranges = redirect(ranges, plan.tallies, worker.tallies)
+        worker.set_alone(plan.alone)
+        worker.fill(launch.grid, end, chunk, plan.laid.parameters, plan.shared, ranges, plan.system)
+        if again:
+            worker.keep_filling(plan)
+    for worker in workers if plan.tallies else ():
+        for tally, own in zip(plan.tallies, worker.tallies, strict=False):
+            tally.clear(own)
+    return workers
+
+
+def _gather(plan: Plan, workers: Sequence[Worker]) -> None:
+    """Add what workers have kept for themselves to the arrays."""
+    for worker in workers:
+        for tally, own in zip(plan.tallies, worker.tallies, strict=False):
+            tally.gather(own)
+
+
+def _scene(plan: Plan, launch: Launch, heap: Heap) -> Scene:
+    return Scene(
+        launch,
+        plan.prepared,
+        plan.executable,
+        _bind(launch, plan.prepared),
+        plan.laid.placed,
+        plan.system,
+        heap,
+    )
+
+
+def _bind(launch: Launch, prepared: Prepared) -> Bound:
+    """The launch's arguments, checked."""
+    return prepared.binder.bind(launch.args) if launch.resident is None else launch.resident.bind(prepared)
 
 
 def _raise_failure(scene: Scene, workers: Sequence[Worker], watch: GridWatch | None, *, late: bool) -> None:
@@ -339,6 +364,12 @@ def _put_in_order(
     for worker in workers:
         worker.follow(order, listed)
     return workers, listed
+
+
+@lru_cache
+def _description(threads: int) -> str:
+    plural = "" if threads == 1 else "s"
+    return f"warpglass engine on {_cpu_name()}, {threads} thread{plural} (CPU; no GPU is involved)"
 
 
 @lru_cache(maxsize=1)

@@ -68,6 +68,11 @@ class Heap:
         self.__init__()
 
     @property
+    def unused(self) -> bool:
+        """Whether nothing has been allocated since the device was reset."""
+        return self._next == HEAP_BASE
+
+    @property
     def next(self) -> int:
         """The address that the next allocation will have."""
         return self._next

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable
 
+from ..environment import read
 from .doorbell import Doorbell, spare_cores
 
 Job = Callable[[int], int]
@@ -34,7 +35,7 @@ _STACK = 256 << 20
 
 def thread_count() -> int:
     """Workers to use: WARPGLASS_THREADS, or the cores this process may run on."""
-    wish = os.environ.get("WARPGLASS_THREADS", "")
+    wish = read("WARPGLASS_THREADS")
     if wish.isdecimal() and int(wish) > 0:
         return int(wish)
     if hasattr(os, "sched_getaffinity"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -19,8 +18,10 @@ from ..codegen import (
     generate,
     grid_class,
 )
+from ..environment import read
 from ..errors import ArgumentError, WarpglassError
 from ..program import Barrier, Branch, Program, Step, Switch, Trap, build_program
+from ..program.tallies import Tallies, find_tallies
 from ..source.apart import FailedApart
 from ..source.compiled import Compiled
 from .arguments import Binder, Bound, parameters_of
@@ -46,7 +47,7 @@ _Key = tuple[Dim3, Dim3 | None, tuple[tuple[int, int], ...], Instrument | None]
 
 def engine_mode() -> str:
     """ "reference" (every register a vector) or "kinds", from WARPGLASS_ENGINE."""
-    mode = os.environ.get("WARPGLASS_ENGINE", "") or "kinds"
+    mode = read("WARPGLASS_ENGINE") or "kinds"
     if mode not in ("reference", "kinds"):
         raise ArgumentError(f"WARPGLASS_ENGINE is {mode!r}; it may be 'reference' or 'kinds'")
     return mode
@@ -144,12 +145,21 @@ class Prepared:
         self.allocates = not program.services.isdisjoint(("malloc", "free"))
         self.most_steps = None if self.cooperative else _most_steps(program)
         self.structural = _structural_parameters(compiled, parameters)
+        self._tallies: Tallies | None = None
         self._executables: dict[_Key, Executable] = {}
         self._repeats: Repeats[Executable] = Repeats(parameters)
         ends = [block.end for block in self.program.blocks]
         steps = [step for block in self.program.blocks for step in block.steps]
         steps += [end.step for end in ends if isinstance(end, Barrier | Branch | Switch | Trap)]
         self.steps: dict[int, Step] = {step.number: step for step in steps}
+
+    @property
+    def tallies(self) -> Tallies:
+        """What the kernel adds up without looking."""
+        if self._tallies is None:
+            names = frozenset(variable.name for variable in self.program.variables)
+            self._tallies = find_tallies(self.program.blocks, self.program.registers, names)
+        return self._tallies
 
     def executable(
         self, block: Dim3, grid: Dim3, bound: Bound, instrument: Instrument | None = None
@@ -169,11 +179,14 @@ class Prepared:
         found.tiers.require()
         return found
 
-    def repeated(self, general: Executable, block: Dim3, grid: Dim3, bound: Bound) -> Executable:
-        """The version for launches that repeat their integers, if there is one; else the general one."""
+    def repeated(self, general: Executable, block: Dim3, grid: Dim3, bound: Bound) -> tuple[Executable, bool]:
+        """The version for launches that repeat their integers, if there is one; else the general one.
+
+        And whether such launches will get the same until the general one becomes hot.
+        """
         at_once = chosen_tier() == OPTIMISED
         if engine_mode() != "kinds" or not (at_once or (general.tiers.hot and chosen_tier() is None)):
-            return general
+            return general, True
         key = self._key(block, grid, bound, None)
         assert key[1] is not None
         usual = Promises(key[1], dict(key[2]))
@@ -186,7 +199,8 @@ class Prepared:
                 return None
 
         start = _now if at_once else in_background
-        return self._repeats.find((key, grid), bound.values, make, start) or general
+        settled = self._repeats.settled((key, grid), bound.values)  # before: it is made meanwhile
+        return self._repeats.find((key, grid), bound.values, make, start) or general, settled
 
     def _special(self, general: Executable, usual: Promises, special: Promises) -> Executable | None:
         """Optimised code for what repeated launches promise; None if that makes it no simpler."""

@@ -35,6 +35,7 @@ class Repeats(Generic[Version]):
         ]
         self._latest: dict[Hashable, Hashable] = {}
         self._versions: dict[Hashable, Version | None] = {}
+        self._made: set[Hashable] = set()
 
     def find(
         self,
@@ -59,8 +60,21 @@ class Repeats(Generic[Version]):
             if len(self._versions) >= _MOST:
                 return None
             self._versions[version] = None
-            start(lambda: self._versions.update({version: make(dict(integers))}))
+
+            def job() -> None:
+                self._versions[version] = make(dict(integers))
+                self._made.add(version)
+
+            start(job)
         return self._versions[version]
+
+    def settled(self, key: Hashable, values: Sequence[object]) -> bool:
+        """Whether `find` will never say anything else of such a launch than it does now."""
+        integers = self._integers(values)
+        version = (key, integers)
+        if not integers or version in self._made:
+            return True
+        return version not in self._versions and len(self._versions) >= _MOST
 
     def _integers(self, values: Sequence[object]) -> tuple[tuple[int, int], ...]:
         found = [(offset, values[index], mask) for index, offset, mask in self._places]

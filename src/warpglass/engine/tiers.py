@@ -18,6 +18,7 @@ from functools import lru_cache
 
 from ..codegen import MachineCode, chosen_target, compile_apart, compile_ir, host_key, load_object
 from ..codegen.context import RETIRED
+from ..environment import read
 from ..errors import ArgumentError, CompileError, WarpglassError
 from ..source.apart import FailedApart
 from ..source.cache import Cache, digest
@@ -39,7 +40,7 @@ _only: list[str] = []  # tiers chosen by `only`; the last one holds
 
 def chosen_tier() -> str | None:
     """The only tier to use, from WARPGLASS_TIER or `only`; None: first quick, then optimised."""
-    wish = os.environ.get(VARIABLE, "")
+    wish = read(VARIABLE)
     if wish not in ("", QUICK, OPTIMISED):
         raise ArgumentError(f"{VARIABLE} is {wish!r}; it may be {QUICK!r} or {OPTIMISED!r}")
     return wish or (_only[-1] if _only else None)

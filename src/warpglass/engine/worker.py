@@ -99,6 +99,8 @@ class Worker:
         self.local_size = local
         self._local = aligned(shape.width * local * shape.warps)
         self.system: System | None = None
+        self.tallies: list[np.ndarray] = []  # its own memory in place of arrays (tallies.py)
+        self._filled: tuple[object, bytes] = (None, b"")  # with what, and the context then
         self._entry = _ENTRY(self._serve)
         self._waits = np.zeros((shape.warps, BARRIERS, 2), np.int32)
         self._barriers = np.zeros(BARRIERS * BARRIER_WORDS, np.int32)
@@ -259,6 +261,22 @@ class Worker:
         words[_BLOCKS], words[_CHUNK] = blocks, chunk
         words[_SHARED_SIZE], words[_RANGE_COUNT] = shared_size, count // RANGE_WORDS
         _CONTEXT.pack_into(self._context_bytes, 0, *words)
+        self._filled = None, b""
+
+    def keep_filling(self, launch: object) -> None:
+        """Remember what has just been filled in as that of `launch`, for `refill`."""
+        self._filled = launch, bytes(self._context_bytes)
+
+    def refill(self, launch: object) -> bool:
+        """Fill in again what `launch` had, if no other launch has been filled in since; whether that is so.
+
+        The sites keep what they have met: all ranges are where they were.
+        """
+        filled, context = self._filled
+        if filled is not launch:
+            return False
+        self._context_bytes[:] = context
+        return True
 
 
 @lru_cache(maxsize=1)

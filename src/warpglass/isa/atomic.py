@@ -140,10 +140,21 @@ def depends_on_order(m: Match, used: bool) -> bool:
 
     `used` says whether its result is; without it only what is the same in any order does not.
     """
-    if m.row.meaning not in (atom, red, cas) or space_of(m) == "shared":
+    if not is_atomic(m) or space_of(m) == "shared":
         return False
-    commutes = m.op in ("add", "min", "max", "and", "or", "xor") and (m.op, m.type) not in _CHANGES
-    return used or not commutes
+    return used or not commutes(m)
+
+
+def is_atomic(m: Match) -> bool:
+    """Whether an instruction is an atomic operation on memory."""
+    return m.row.meaning in (atom, red, cas)
+
+
+def commutes(m: Match) -> bool:
+    """Whether an instruction is an atomic operation that leaves the same in memory in any order."""
+    return (
+        is_atomic(m) and m.op in ("add", "min", "max", "and", "or", "xor") and (m.op, m.type) not in _CHANGES
+    )
 
 
 # ---------------------------------------------------------------------------------------- rows

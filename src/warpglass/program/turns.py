@@ -16,6 +16,15 @@ from .grid_barriers import reaches, workspace_registers
 
 def find_ordered(blocks: tuple[Block, ...]) -> frozenset[int]:
     """The numbers of the steps before which a block needs its turn."""
+    read = find_read(blocks)
+    steps = [step for block in blocks for step in block.steps]
+    found = [s for s in steps if depends_on_order(s.match, used=not read.isdisjoint(s.writes))]
+    workspace = workspace_registers(steps) if found else frozenset[str]()
+    return frozenset(step.number for step in found if not reaches(step, workspace))
+
+
+def find_read(blocks: tuple[Block, ...]) -> set[str]:
+    """The registers that anything reads."""
     read: set[str] = set()
     for block in blocks:
         read.update(*(step.reads for step in block.steps))
@@ -23,7 +32,4 @@ def find_ordered(blocks: tuple[Block, ...]) -> frozenset[int]:
             read.add(block.splits)
         if isinstance(block.end, Barrier | WarpBarrier):
             read.update(block.end.step.reads)
-    steps = [step for block in blocks for step in block.steps]
-    found = [s for s in steps if depends_on_order(s.match, used=not read.isdisjoint(s.writes))]
-    workspace = workspace_registers(steps) if found else frozenset[str]()
-    return frozenset(step.number for step in found if not reaches(step, workspace))
+    return read

@@ -1,0 +1,47 @@
+"""What a kernel adds up in memory without ever looking: atomic operations that may be gathered elsewhere.
+
+An integer operation whose result nobody uses leaves the same whatever the order, and if nothing else in the
+kernel accesses the array, no thread can tell when it happens. So each thread of the host may keep the sums of
+its own blocks (engine/tallies.py). Belongs here: which accesses are such, and what all others may reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..isa.atomic import commutes, is_atomic
+from .blocks import Block
+from .pointers import Base, find_bases
+from .turns import find_read
+
+
+@dataclass(frozen=True, slots=True)
+class Tallies:
+    """Each such operation, by PTX's names of it and of its type, with the bases of its address.
+
+    `others` are the bases of all other accesses, `atomics` those of atomic operations among them.
+    """
+
+    operations: tuple[tuple[str, str, frozenset[Base]], ...]
+    others: frozenset[Base]
+    atomics: frozenset[Base]
+
+
+def find_tallies(blocks: tuple[Block, ...], types: Mapping[str, str], variables: frozenset[str]) -> Tallies:
+    """Sort a kernel's accesses; `types` are the registers', `variables` the module's variables' names."""
+    read = find_read(blocks)
+    found: list[tuple[str, str, frozenset[Base]]] = []
+    others: set[Base] = set()
+    atomics: set[Base] = set()
+    steps = {step.number: step for block in blocks for step in block.all_steps}
+    for number, bases in find_bases(blocks, types, variables).items():
+        step = steps[number]
+        operation, type_ = step.match.op, step.match.type
+        if operation and type_ and commutes(step.match) and read.isdisjoint(step.writes):
+            found.append((operation, type_, bases))
+            continue
+        others |= bases
+        if is_atomic(step.match):
+            atomics |= bases
+    return Tallies(tuple(found), frozenset(others), frozenset(atomics))
