@@ -10,13 +10,15 @@ default. `WARPGLASS_COMPILE_TIMEOUT` is a number of seconds, 120 by default.
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import re
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from .environment import read
@@ -80,34 +82,87 @@ def compile_deadline(what: str) -> Iterator[None]:
     """Raise CompileError in the block when it has taken longer than the limit.
 
     It reaches Python code anywhere; a call of native code is let end first, so those that may take long have
-    limits of their own (source/apart.py).
+    limits of their own (source/apart.py). Meanwhile cyclic garbage is not looked for: compiling makes large
+    trees and hardly any, and each look would go through all of them.
     """
     seconds = compile_timeout()
-    thread = ctypes.c_ulong(threading.get_ident())
-    lock = threading.Lock()
-    over = thrown = False
-
-    def throw() -> None:
-        nonlocal thrown
-        with lock:
-            if not over:
-                thrown = True
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(_OutOfTime))
-
-    timer = threading.Timer(seconds, throw)
-    timer.daemon = True
-    timer.start()
+    deadline = _Deadline(time.monotonic() + seconds, threading.get_ident())
+    collects = gc.isenabled()
     try:
         try:
+            gc.disable()
+            _watch_of(os.getpid()).add(deadline)
             yield
         finally:
-            with lock:
-                over = True
-                timer.cancel()
-                if thrown:  # take back what has not arrived yet
-                    ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, None)
+            deadline.end()
     except _OutOfTime:
         raise too_slow(what, seconds) from None
+    finally:
+        if collects:
+            gc.enable()
+
+
+class _Deadline:
+    """A time at which a thread is interrupted, unless what it does has ended."""
+
+    def __init__(self, time_: float, thread: int):
+        self.time = time_
+        self._thread = ctypes.c_ulong(thread)
+        self._lock = threading.Lock()
+        self.over = self._thrown = False
+
+    def throw(self) -> None:
+        """Interrupt the thread."""
+        with self._lock:
+            if not self.over:
+                self.over = self._thrown = True
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(self._thread, ctypes.py_object(_OutOfTime))
+
+    def end(self) -> None:
+        """Let the thread go on."""
+        with self._lock:
+            self.over = True
+            if self._thrown:  # take back what has not arrived yet
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(self._thread, None)
+
+
+class _Watch:
+    """A standing thread that knows all deadlines: to start one for each took a quarter of what some take."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._deadlines: list[_Deadline] = []
+        self._wakes = 0.0  # when it looks next
+        threading.Thread(target=self._serve, name="warpglass-deadlines", daemon=True).start()
+
+    def add(self, deadline: _Deadline) -> None:
+        """Have a deadline watched."""
+        with self._changed:
+            self._deadlines = [one for one in self._deadlines if not one.over]
+            self._deadlines.append(deadline)
+            if deadline.time < self._wakes:
+                self._changed.notify()
+
+    def _serve(self) -> None:
+        while True:
+            with self._changed:
+                now = time.monotonic()
+                due = [one for one in self._deadlines if one.over or one.time <= now]
+                self._deadlines = [one for one in self._deadlines if one not in due]
+                self._wakes = min((one.time for one in self._deadlines), default=now + _IDLE)
+                if not due:
+                    self._changed.wait(self._wakes - now)
+            for one in due:
+                one.throw()
+
+
+_IDLE = 3600.0  # seconds; any deadline that is added is sooner
+
+
+@lru_cache(maxsize=1)
+def _watch_of(_process: int) -> _Watch:
+    """The watch of this process: threads do not survive a fork."""
+    return _Watch()
 
 
 @cache

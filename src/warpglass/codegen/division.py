@@ -6,11 +6,9 @@ that. Otherwise 32-bit integers are divided in double precision, which holds bot
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ..isa.types import BITS
 from .builder import suffix
-from .values import Value, no_offsets
+from .values import Value, no_offsets, replace
 from .vector import VectorLanes
 
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
+
+import numpy as np
 
 from ..isa.types import BITS
 from . import ranges
-from .values import Offsets, Value, no_offsets
+from .values import Offsets, Value, no_offsets, replace
 
 
-def lane_form(row: Sequence[int], width: int) -> tuple[Offsets | None, int, int]:
+def lane_form(row: np.ndarray, width: int) -> tuple[Offsets | None, int, int]:
     """How a row of the thread table looks from `width` lanes: offsets if all such share them, and bounds."""
-    warps = [
-        tuple(int(x) - int(row[start]) for x in row[start : start + width])
-        for start in range(0, len(row), width)
-    ]
+    starts = range(0, len(row), width)
+    warps = [tuple((row[start : start + width] - row[start]).tolist()) for start in starts]
     same = all(offsets == warps[0] for offsets in warps)
     return (warps[0] if same else None), int(min(row)), int(max(row))
 

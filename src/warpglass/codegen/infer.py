@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 from ..isa.lanes import Outline, Update
 from ..isa.types import LLVM_TYPE, is_float
@@ -225,12 +226,22 @@ class _Search:
         return {index for name in names for index in self._users.get(name, ())}
 
     def settle(self, steps: Iterable[int]) -> None:
-        """Run steps and whatever reads what they change; kinds only ever become less particular."""
+        """Run steps and whatever reads what they change; kinds only ever become less particular.
+
+        They run in their order, and in that order again as often as what comes before is changed.
+        """
         work = set(steps)
         while work:
-            batch, work = sorted(work), set[int]()
-            for index in batch:
-                work |= self.users_of(_transfer(self.order[index], self._steps, self.table))
+            batch, waiting, work = sorted(work), work, set[int]()
+            while batch:
+                index = heappop(batch)
+                waiting.remove(index)
+                for user in self.users_of(_transfer(self.order[index], self._steps, self.table)):
+                    if user <= index:
+                        work.add(user)
+                    elif user not in waiting:
+                        waiting.add(user)
+                        heappush(batch, user)
 
 
 def _transfer(step: Step, steps: Steps, table: _Table) -> list[str]:

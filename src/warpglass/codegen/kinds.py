@@ -8,7 +8,6 @@ that is exact modulo the width, and falls back to the reference implementation (
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from ..isa.specials import SPECIALS
 from ..isa.types import BITS, is_float
@@ -31,7 +30,7 @@ from .local import LocalMemory
 from .probes import Probe
 from .shape import Promises, Shape
 from .specials import LANE_TABLES, scalar_special
-from .values import UNIFORM, Lanes, Offsets, Value, literal, no_offsets, one_value
+from .values import UNIFORM, Lanes, Offsets, Value, literal, no_offsets, one_value, replace
 from .warp_atomics import WarpAtomics, combines, is_plain
 
 

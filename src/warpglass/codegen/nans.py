@@ -13,7 +13,6 @@ half of the lanes with the upper one, which says of two results at once whether 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from ..isa.lanes import Outline, Update
 from ..isa.rounding import INFINITY, NAN
@@ -23,7 +22,7 @@ from .known import KnownLanes
 from .local import LocalMemory
 from .probes import Probe
 from .shape import Promises, Shape
-from .values import EXACT_NAN, LOOSE_NAN, ONE_NAN, Value
+from .values import EXACT_NAN, LOOSE_NAN, ONE_NAN, Value, replace
 from .warp_atomics import WarpAtomics
 
 _BLIND = {"fadd", "fsub", "fmul", "fdiv", "llvm.fma", "llvm.sqrt"}
@@ -49,12 +48,18 @@ class LazyNanLanes(KnownLanes):
         probes: Sequence[Probe] = (),
     ):
         super().__init__(access, local, shape, promises, probes)
+        self._constants: dict[tuple[str, int], Value] = {}
         self._nan_tests: dict[str, Value] = {}  # comparison of a double vector with itself -> the vector
 
     def constant(self, type_: str, pattern: int) -> Value:
-        value = super().constant(type_, pattern)
-        is_other_nan = pattern != NAN["float"] and pattern & _MAGNITUDE > INFINITY["float"]
-        return value if type_ not in _SINGLE or is_other_nan else replace(value, nan=ONE_NAN)
+        value = self._constants.get((type_, pattern))
+        if value is None:
+            value = super().constant(type_, pattern)
+            is_other_nan = pattern != NAN["float"] and pattern & _MAGNITUDE > INFINITY["float"]
+            if type_ in _SINGLE and not is_other_nan:
+                value = replace(value, nan=ONE_NAN)
+            self._constants[type_, pattern] = value
+        return value
 
     def as_vector(self, a: Value) -> Value:
         return replace(super().as_vector(a), nan=a.nan)

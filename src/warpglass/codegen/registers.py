@@ -8,11 +8,11 @@ are kept in the warp's frame.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..isa.types import BITS, LLVM_TYPE
 from .builder import Builder
-from .values import EXACT_NAN, Lanes, Line, Offsets, Value, literal
+from .values import EXACT_NAN, Lanes, Line, Offsets, Value, literal, replace
 
 
 @dataclass(frozen=True, slots=True)

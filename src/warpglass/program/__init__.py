@@ -41,7 +41,7 @@ class Program:
     live: tuple[frozenset[str], ...]  # live into each block
     fair: frozenset[int]  # headers of loops that may wait for other threads
     grid_waits: frozenset[int]  # headers of loops that wait for the grid's barrier
-    dirty: tuple[frozenset[str], ...]  # written since the last resume, at the end of each block
+    dirty: tuple[frozenset[str], ...]  # written since the last resume, at the barrier that ends each block
     shared: SharedLayout
     local: LocalLayout
     strays: frozenset[int]  # steps with generic accesses that may reach local memory

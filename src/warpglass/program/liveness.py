@@ -53,10 +53,13 @@ def flow_backward(
 
 
 def find_dirty(blocks: tuple[Block, ...]) -> tuple[frozenset[str], ...]:
-    """The registers that may have been written, by the end of each block, since the warp was last resumed.
+    """The registers that may have been written, by each block's barrier, since the warp was last resumed.
 
-    Only these need saving at a barrier: the others still stand in the warp's frame as they were loaded.
+    Only these need saving there: the others still stand in the warp's frame as they were loaded. Blocks that
+    end otherwise have none.
     """
+    if not any(isinstance(block.end, Barrier) for block in blocks):
+        return tuple(frozenset[str]() for _ in blocks)
     names, bit = _bits(blocks)
     written = [0] * len(blocks)
     for index, block in enumerate(blocks):
@@ -74,7 +77,10 @@ def find_dirty(blocks: tuple[Block, ...]) -> tuple[frozenset[str], ...]:
                 if out & ~into[target]:
                     into[target] |= out
                     changed = True
-    return tuple(frozenset(_names(a | b, names)) for a, b in zip(into, written, strict=True))
+    return tuple(
+        frozenset(_names(into[index] | written[index], names) if isinstance(block.end, Barrier) else ())
+        for index, block in enumerate(blocks)
+    )
 
 
 def _bits(blocks: tuple[Block, ...]) -> tuple[list[str], dict[str, int]]:
@@ -98,7 +104,8 @@ def _mask(registers: Iterable[str], bit: dict[str, int]) -> int:
 
 
 def _names(mask: int, names: list[str]) -> Iterable[str]:
-    while mask:
-        low = mask & -mask
-        yield names[low.bit_length() - 1]
-        mask ^= low
+    text = f"{mask:b}"[::-1]  # bit by bit, a long mask would be copied each time
+    position = text.find("1")
+    while position >= 0:
+        yield names[position]
+        position = text.find("1", position + 1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 from ..isa.types import LLVM_TYPE
@@ -98,15 +99,18 @@ class _Flow:
             last[index][name] = bit
         killed = [sum(self._all[name] for name in own) for own in last]
         made = [sum(own.values()) for own in last]
-        work = set(range(len(self._blocks)))
+        work = list(range(len(self._blocks)))
+        waiting = set(work)
         while work:
-            index = min(work)
-            work.remove(index)
+            index = heappop(work)
+            waiting.remove(index)
             out = self._into[index] & ~killed[index] | made[index]
             for target in self._blocks[index].successors:
                 if out | self._into[target] != self._into[target]:
                     self._into[target] |= out
-                    work.add(target)
+                    if target not in waiting:
+                        waiting.add(target)
+                        heappush(work, target)
 
     def lone_uses(self) -> dict[_Write, _Write]:
         """Block, position and register where a step reads what one write alone can have written, and that."""
