@@ -81,6 +81,7 @@ def test_kernels_that_are_dropped() -> None:
             kernel = lab.compile(text.replace("axpy", name), name, language="ptx")
             lab.run(kernel, 1, 64, (y, x, 64), device="cpu")
         prepared.prepare.cache_clear()
+        lab.reset("cpu")  # which remembers launches
         return resident()
 
     some_kernels()

@@ -46,7 +46,7 @@ X = np.random.default_rng(2).integers(0, 1000, 4096).astype(np.int32)
 @pytest.fixture(params=["1", "2", "5"])
 def threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     monkeypatch.setenv("WARPGLASS_THREADS", request.param)
-    monkeypatch.setattr("warpglass.engine.cpu.spare_cores", lambda: 4)
+    monkeypatch.setattr("warpglass.engine.plans.spare_cores", lambda: 4)
     return int(request.param)
 
 

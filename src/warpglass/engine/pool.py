@@ -149,10 +149,9 @@ class Pool:
         while len(self._inboxes) < workers:
             self._grow()
         self._launches += 1
-        if self._launches == _FEW and spare_cores():
-            self._bell = Doorbell(_SMALL_KERNEL)
-        bell = self._bell if brief else None
-        if bell is not None:
+        bell = None
+        if brief and self._launches >= _FEW and workers <= spare_cores():  # else it would be in a worker's way
+            bell = self._bell = self._bell or Doorbell(_SMALL_KERNEL)
             bell.clear()
         flight = self._last = Flight(workers, job, stop, bell)
         for inbox in self._inboxes[:workers]:
