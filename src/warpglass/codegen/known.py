@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 from ..isa.types import BITS, is_float
@@ -18,7 +17,7 @@ from .local import LocalMemory
 from .probes import Probe
 from .registers import line_text
 from .shape import Promises, Shape
-from .values import Line, Offsets, Value, literal, one_value
+from .values import Line, Offsets, Value, literal, one_value, replace
 from .warp_atomics import WarpAtomics
 
 

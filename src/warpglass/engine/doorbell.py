@@ -2,8 +2,8 @@
 
 To wake a sleeping thread takes longer than a small kernel runs (20 to 70 us on a virtual machine). So the
 thread that has launched watches a word in memory for a moment, in native code without the GIL, before it
-blocks. Workers do not: watching, they got in the launching thread's way and doubled the time of a launch. Nor does
-the launching thread where workers need all cores: one of them began when another had ended.
+blocks. Workers do not: watching, they got in the launching thread's way and doubled the time of a launch. Nor
+does the launching thread where workers need all cores: one of them began when another had ended.
 """
 
 from __future__ import annotations
