@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import warpglass as wg
-from warpglass.engine import plans, tiers
+from warpglass.engine import plans, ready, tiers
+from warpglass.engine.backend import Launch
 from warpglass.engine.cpu import CpuBackend
+from warpglass.engine.prepared import Prepared, prepare
 
 SOURCE = """
 __device__ int calls;
@@ -244,3 +246,19 @@ def test_the_oldest_plan_goes_first(
         run(scale, x, y, by, N)
         np.testing.assert_array_equal(y, np.float32(by) * x)
     assert len(made) == 4
+
+
+def test_only_what_surely_ends_soon_is_run_by_the_launching_thread() -> None:
+    """Nobody could interrupt it there."""
+    source = """
+    extern "C" __global__ void plain(int* x) { x[threadIdx.x] = blockIdx.x; }
+    extern "C" __global__ void loop(int* x) { while (x[0] == 7) x[threadIdx.x]++; }"""
+    plain, loop = (prepare(wg.compile(source, name).compile()) for name in ("plain", "loop"))
+
+    def joins(prepared: Prepared, blocks: int, timeout: float = 60.0) -> bool:
+        compiled = wg.compile(source, prepared.program.name).compile()
+        return ready.is_soon_over(prepared, Launch(compiled, (blocks, 1, 1), (32, 1, 1), (), 0, timeout))
+
+    assert [joins(plain, blocks) for blocks in (1, 10_000, 10_000_000)] == [True, True, False]
+    assert not joins(plain, 10_000, timeout=0.5)
+    assert not joins(loop, 1)

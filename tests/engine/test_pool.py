@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 
@@ -50,3 +51,34 @@ def test_the_launching_thread_stays_awake_for_brief_kernels_only(monkeypatch: py
     for _ in range(50):
         one.run(lambda number: 0, 1, lambda: None, 60)
     assert watched
+
+
+def test_the_launching_thread_may_be_a_worker() -> None:
+    workers, where = Pool(), dict[int, int]()
+
+    def job(number: int) -> int:
+        where[number] = threading.get_ident()
+        return -number
+
+    assert workers.run(job, 3, lambda: None, 60, joins=True) == ([0, -1, -2], False)
+    assert where[0] == threading.get_ident()
+    assert len(set(where.values())) == 3
+    assert workers.run(job, 1, lambda: None, 60) == ([0], False)
+    assert where[0] != threading.get_ident()
+
+
+def test_what_a_launching_worker_raises_comes_when_all_have_ended() -> None:
+    workers, ended = Pool(), threading.Event()
+
+    def job(number: int) -> int:
+        if number == 0:
+            raise KeyboardInterrupt
+        time.sleep(0.05)
+        ended.set()
+        return 0
+
+    with pytest.raises(KeyboardInterrupt):
+        workers.run(job, 2, lambda: None, 60, joins=True)
+    assert ended.is_set()
+    workers.settle()
+    assert workers.run(lambda number: number, 2, lambda: None, 60, joins=True) == ([0, 1], False)

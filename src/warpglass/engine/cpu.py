@@ -265,11 +265,13 @@ def _carry_out(
     job = partial(run_crew, executable.tiers, [crew[k::count] for k in range(count)], watch)
     started = time.perf_counter()
     try:
-        if plan.short:  # over before another thread would have begun
+        if plan.joins and count == 1:
             codes, late = [job(0)], False
         else:
             tiers = executable.tiers
-            codes, late = _POOL.run(job, count, control.stop, launch.timeout, tiers.notice, brief=tiers.brief)
+            codes, late = _POOL.run(
+                job, count, control.stop, launch.timeout, tiers.notice, brief=tiers.brief, joins=plan.joins
+            )
     finally:
         if plan.tallies:
             _gather(plan, workers)

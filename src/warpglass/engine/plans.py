@@ -29,7 +29,7 @@ from .heap import Heap
 from .memory import Laid, grid_workspace, lay_out
 from .pool import thread_count
 from .prepared import Executable, Prepared, engine_mode
-from .ready import is_short
+from .ready import is_short, is_soon_over
 from .system import System
 from .tallies import Tally, choose_tallies
 from .tiers import chosen_tier
@@ -57,7 +57,7 @@ class Plan:
     count: int  # of threads
     chunk: int  # blocks that a worker takes at once
     worker_bytes: int
-    short: bool  # over before another thread would have begun
+    joins: bool  # the launching thread is a worker itself
     tallies: tuple[Tally, ...]  # arrays that each worker but the first has of its own
     alone: bool  # no two threads come to one address by atomic operations
 
@@ -99,7 +99,7 @@ def make_plan(
         count,
         1 if turns else max(1, min(64, len(blocks) // (count * _SHARES))),
         need.each,
-        short,
+        not executable.probes and is_soon_over(prepared, launch),
         tallies,
         count == 1 or apart,
     )

@@ -2,7 +2,7 @@
 
 Kernels run in native code that releases the GIL, one call per worker. The launching thread waits in Python,
 so Ctrl-C and the watchdog act at once: they set the stop flag, which the native code reads at every block and
-every backward jump.
+every backward jump. Only in what is over soon anyway does it take part.
 """
 
 from __future__ import annotations
@@ -139,23 +139,29 @@ class Pool:
         notice: Callable[[], None] | None = None,
         *,
         brief: bool = True,
+        joins: bool = False,
     ) -> tuple[list[int], bool]:
         """Run `job(k)` on workers 0 .. workers-1; returns what they returned and whether time ran out.
 
         A negative return value means that the job failed. `stop` must make all jobs return soon; `notice` is
         called if they run for longer than LONG_KERNEL. `brief` says that they may end within moments, so that
-        it is worth a core to stay awake.
+        it is worth a core to stay awake. With `joins` the launching thread is worker 0 itself: for what is over
+        soon, since nothing reaches Python meanwhile.
         """
+        first = 1 if joins else 0
         while len(self._inboxes) < workers:
             self._grow()
         self._launches += 1
         bell = None
-        if brief and self._launches >= _FEW and workers <= spare_cores():  # else it would be in a worker's way
+        awake = workers - first <= spare_cores()  # else the launching thread would be in a worker's way
+        if brief and awake and self._launches >= _FEW:
             bell = self._bell = self._bell or Doorbell(_SMALL_KERNEL)
             bell.clear()
         flight = self._last = Flight(workers, job, stop, bell)
-        for inbox in self._inboxes[:workers]:
+        for inbox in self._inboxes[first:workers]:
             inbox.put(flight)
+        if joins:
+            flight.work(0)
         late = flight.wait(timeout, notice)
         self._last = None
         return [code for code in flight.codes if code is not None], late
@@ -168,6 +174,7 @@ class Pool:
         flight = self._last
         if flight is not None:
             flight.cancel()
+            flight.errors.clear()  # its own launch has raised them
             for inbox in self._inboxes[: len(flight.codes)]:
                 inbox.put(flight)
             flight.wait(_LONGEST)

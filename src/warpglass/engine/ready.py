@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import prod
+from math import inf, prod
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,9 @@ from .worker import Control, Worker
 # Steps of a warp, over all warps of the grid, up to which a launch is over sooner than a thread wakes up:
 # about 20 us. What takes longer gains by more threads, and is worth waiting for in a way that Ctrl-C ends.
 _SHORT = 10_000
+# And up to which it is over within some milliseconds; where each access misses the caches, in half a second.
+_SOON = 8_000_000
+_PATIENCE = 1.0  # seconds that a launch must be given for that
 _LONGEST = 1000  # steps of a kernel: longer ones may need more stack than any thread has
 _WARP = 8  # steps that take as long as to begin a warp, or a block
 _SMALL = 1 << 18  # bytes of a worker
@@ -55,10 +58,20 @@ def is_short(prepared: Prepared, launch: Launch) -> bool:
 
     Its blocks run in order on one thread, so none waits for its turn.
     """
+    return _steps(prepared, launch) <= _SHORT
+
+
+def is_soon_over(prepared: Prepared, launch: Launch) -> bool:
+    """Whether a launch runs, whatever its parameters, so briefly that nobody needs to interrupt it."""
+    return _steps(prepared, launch) <= _SOON and launch.timeout >= _PATIENCE
+
+
+def _steps(prepared: Prepared, launch: Launch) -> float:
+    """The most steps that the warps of a launch take, and what beginning them is worth; infinity if open."""
     if prepared.most_steps is None or prepared.most_steps > _LONGEST:
-        return False
+        return inf
     warps = prod(launch.grid) * -(-prod(launch.block) // 32)
-    return warps * (_WARP + prepared.most_steps) <= _SHORT
+    return warps * (_WARP + prepared.most_steps)
 
 
 def make_ready(
