@@ -10,6 +10,7 @@ offsets apart. Nothing is emitted here.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 
@@ -82,10 +83,17 @@ def table(a: Value, warps: int) -> Table | None:
     line = line_of(a)
     if line is None or a.offsets is None or BITS[a.type] > 64:
         return None
+    return _table(line, a.offsets, warps, BITS[a.type])
+
+
+@lru_cache(maxsize=1 << 10)  # the same few are asked for again and again
+def _table(line: Line, offsets: Offsets, warps: int, width: int) -> Table:
     step, start = (part % (1 << 64) for part in line)
-    offsets = np.array([offset % (1 << 64) for offset in a.offsets], np.uint64)
+    distances = np.array([offset % (1 << 64) for offset in offsets], np.uint64)
     scalars = np.arange(warps, dtype=np.uint64) * np.uint64(step) + np.uint64(start)
-    return (scalars[:, None] + offsets[None, :]) & _ones(BITS[a.type])
+    found = (scalars[:, None] + distances[None, :]) & _ones(width)
+    found.flags.writeable = False
+    return found
 
 
 def _ones(width: int) -> np.uint64:
