@@ -145,8 +145,8 @@ class Pool:
 
         A negative return value means that the job failed. `stop` must make all jobs return soon; `notice` is
         called if they run for longer than LONG_KERNEL. `brief` says that they may end within moments, so that
-        it is worth a core to stay awake. With `joins` the launching thread is worker 0 itself: for what is over
-        soon, since nothing reaches Python meanwhile.
+        it is worth a core to stay awake. With `joins` the launching thread is worker 0 itself: for what is
+        over soon, since nothing reaches Python meanwhile. Then the others end soon after it.
         """
         first = 1 if joins else 0
         while len(self._inboxes) < workers:
@@ -154,7 +154,7 @@ class Pool:
         self._launches += 1
         bell = None
         awake = workers - first <= spare_cores()  # else the launching thread would be in a worker's way
-        if brief and awake and self._launches >= _FEW:
+        if (brief or joins) and awake and self._launches >= _FEW:
             bell = self._bell = self._bell or Doorbell(_SMALL_KERNEL)
             bell.clear()
         flight = self._last = Flight(workers, job, stop, bell)
