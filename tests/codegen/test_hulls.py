@@ -12,6 +12,8 @@ from warpglass.codegen import Shape
 from warpglass.codegen.hulls import Stretch, find_stretches
 from warpglass.codegen.infer import infer_kinds
 from warpglass.codegen.shape import Promises
+from warpglass.codegen.sharpen import sharpen
+from warpglass.engine import tiers
 from warpglass.engine.prepared import prepare
 from warpglass.errors import KernelFault
 
@@ -33,6 +35,16 @@ extern "C" __global__ void mixed(const int* x, int* y, int n) {
   #pragma unroll
   for (int k = 0; k < 4; k++) sum += (17 + k) * tile[4 * threadIdx.x + 512 + k];
   y[i] = sum;
+}
+extern "C" __global__ void strided(const float* x, float* y, int n) {
+  float sum = 0;
+  int i = threadIdx.x, j = threadIdx.x + n;
+  #pragma unroll 1
+  for (int left = 16; left > 0; left -= 4) {
+    sum += x[i]; sum -= 3 * x[j]; sum += 5 * x[j + n]; sum -= 7 * x[i + 3 * n];
+    i += 4 * n; j += 4 * n;
+  }
+  y[blockIdx.x * 64 + threadIdx.x] = sum;
 }
 extern "C" __global__ void some(const float* x, float* y, int n) {
   if (threadIdx.x < n) {
@@ -74,6 +86,37 @@ def test_neighbours_inside_and_beyond_the_end(engine: str, short: int) -> None:
     first = min((lane // 32, k, lane) for lane in range(64) for k in range(8) if 1024 + lane + 64 * k >= size)
     assert (place.block, place.thread) == ((2, 0, 0), (first[2], 0, 0))
     np.testing.assert_array_equal(y[:1024], 2 * x[:1024])
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+@pytest.mark.parametrize("short", [0, 1, 3 * BLOCK + 5, 9 * BLOCK])
+def test_bases_at_known_distances(engine: str, short: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of a size that launches repeat: addresses in registers of their own are checked together."""
+    monkeypatch.setenv(tiers.VARIABLE, tiers.OPTIMISED)
+    kernel = wg.compile(SOURCE, "strided")
+    prepared, shape = prepare(kernel.compile()), Shape((BLOCK, 1, 1))
+    promises = Promises((1, 1, 1), {16: BLOCK}, exact=True)
+    program = sharpen(prepared.program, shape, promises, prepared.symbols)
+    stretches = find_stretches(program, infer_kinds(program, shape, promises, prepared.symbols).kinds)
+    hulls = [hull for stretch in stretches.values() for hull in stretch.hulls]
+    assert max(hull.high - hull.low for hull in hulls) == 4 * (3 * BLOCK + 32)
+    x = np.random.default_rng(3).integers(-9, 9, 16 * BLOCK).astype(np.float32)
+    rows = x.reshape(4, 4, BLOCK).sum(axis=0)
+    results = np.zeros((3, BLOCK), np.float32)
+    with engine_mode(engine):
+        for y in results:  # the second launch makes the version that knows the size
+            args = (x[: x.size - short].copy(), y, np.int32(BLOCK))
+            if not short:
+                wg.run(kernel, 1, BLOCK, args, device="cpu")
+                np.testing.assert_array_equal(y, np.array([1, -3, 5, -7], np.float32) @ rows)
+                continue
+            with pytest.raises(KernelFault) as caught:
+                wg.run(kernel, 1, BLOCK, args, device="cpu")
+            lab.backend("cpu").reset()
+            assert caught.value.place.thread is not None
+            thread = caught.value.place.thread[0]
+            assert 15 * BLOCK + thread >= x.size - short, "its last row is inside"
+            assert not y[thread // 32 * 32 :][:32].any()
 
 
 @pytest.mark.parametrize("engine", CPU_ENGINES)

@@ -27,16 +27,18 @@ _WORTH, _LENGTH = 3, 10
 # Steps of a kernel that are emitted twice at most, so that long ones do not take longer to compile for it.
 _MOST_TWICE = 1000
 # Places in a block at which a stretch is tried to begin.
-_STARTS = 8
+_STARTS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class _Access:
-    """One access: its position in the block, and where from its base each lane begins."""
+    """One access: its position in the block, and where its lanes begin, from what several bases may share."""
 
     position: int
     base: str
-    offset: int
+    shared: str | int  # the base or, of bases at known distances from each other, a number for all of them
+    distance: int  # from there to the base
+    offset: int  # from there to the access
     space: str
     write: bool
     size: int
@@ -125,8 +127,8 @@ def _computed_first(steps: Sequence[Step]) -> tuple[Step, ...]:
     writes = Counter(name for step in steps for name in step.writes)
     early: list[Step] = []
     late: list[Step] = []
-    early_writes: set[str] = set()
     touched: set[str] = set()  # registers that the steps left behind read or write
+    left: set[str] = set()  # those that they write
     for step in steps:
         row = step.match.row
         computes = row.unit in _COMPUTING and row.meaning is not None and row.control is None
@@ -134,13 +136,13 @@ def _computed_first(steps: Sequence[Step]) -> tuple[Step, ...]:
             computes
             and step.instruction.guard is None
             and all(writes[name] == 1 and name not in touched for name in step.writes)
-            and all(writes[name] == 0 or name in early_writes for name in step.reads)
+            and left.isdisjoint(step.reads)
         ):
             early.append(step)
-            early_writes.update(step.writes)
         else:
             late.append(step)
             touched.update(step.reads, step.writes)
+            left.update(step.writes)
     return (*early, *late)
 
 
@@ -154,17 +156,20 @@ def _access(position: int, step: Step, bases: Mapping[str, Kind]) -> _Access | N
     if space not in ("global", "shared") or not isinstance(address.base, tree.Register):
         return None
     base = step.names.get(address.base.name, address.base.name)
-    offsets = bases.get(base, VECTOR).offsets
-    if offsets is None or not regular(offsets, size):
+    kind = bases.get(base, VECTOR)
+    if kind.offsets is None or not regular(kind.offsets, size):
         return None
-    return _Access(position, base, address.offset, space, write, size)
+    # Another base's guard says nothing of this one's scalar.
+    shared, distance = (base, 0) if step.origin is None or kind.guarded else step.origin
+    return _Access(position, base, shared, distance, distance + address.offset, space, write, size)
 
 
 def _hulls(accesses: Sequence[_Access], steps: Sequence[Step], bases: Mapping[str, Kind]) -> list[Hull]:
-    groups: dict[tuple[str, str, bool], list[_Access]] = {}
+    groups: dict[tuple[object, ...], list[_Access]] = {}
     for access in accesses:
-        groups.setdefault((access.base, access.space, access.write), []).append(access)
-    return [_hull(members, steps, bases[base].offsets or ()) for (base, _, _), members in groups.items()]
+        key = access.shared, bases[access.base].offsets, access.space, access.write
+        groups.setdefault(key, []).append(access)
+    return [_hull(members, steps, bases[members[0].base].offsets or ()) for members in groups.values()]
 
 
 def _hull(members: Sequence[_Access], steps: Sequence[Step], offsets: Sequence[int]) -> Hull:
@@ -176,8 +181,8 @@ def _hull(members: Sequence[_Access], steps: Sequence[Step], offsets: Sequence[i
         leader.base,
         leader.space,
         leader.write,
-        start - -(-(start - lowest) // leader.size) * leader.size,
-        max(one.offset + one.size for one in fitting) + max(offsets),
+        start - -(-(start - lowest) // leader.size) * leader.size - leader.distance,
+        max(one.offset + one.size for one in fitting) + max(offsets) - leader.distance,
         leader.size,
         steps[leader.position].number,
         frozenset(steps[one.position].number for one in fitting),

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ..isa.memory import access_of
 from ..isa.types import LLVM_TYPE
 from ..program import Block, Branch, Jump, Program, Step, find_dirty, find_liveness, find_streams
 from ..ptx import tree
-from .deciding import COMPUTING, backward_edges, deciding_registers
 from .forms import range_of
 from .infer import Silent
 from .local import LocalMemory
@@ -24,6 +24,8 @@ from .narrowing import Impossible, narrow
 from .shape import Promises, Shape
 from .steps import Steps, Symbols, targets_of
 from .tracked import (
+    INTEGERS,
+    ZERO,
     Tracked,
     TrackedLanes,
     bounds_of,
@@ -43,6 +45,9 @@ _LONGEST, _PATIENCE = 2500, 40
 _VISITS = 10
 # Further rounds of the program, with what loops' trips say, and sweeps that narrow what was widened.
 _ROUNDS, _SWEEPS = 2, 2
+
+# Units whose instructions compute; integers that others yield are unknown.
+COMPUTING = ("integer", "conversion", "misc")
 
 State = Mapping[str, Tracked]
 
@@ -71,6 +76,16 @@ def bound_writes(program: Program, shape: Shape, promises: Promises, symbols: Sy
         return paths.bounded()
     except _Tired:
         return program
+
+
+def backward_edges(blocks: Sequence[Block]) -> list[tuple[int, int]]:
+    """The edges that close loops: from which block, and to which head."""
+    return [
+        (index, target)
+        for index, block in enumerate(blocks)
+        for target in block.successors
+        if target <= index
+    ]
 
 
 def _settled(program: Program, lanes: TrackedLanes, symbols: Symbols, caps: Caps) -> _Paths:
@@ -108,7 +123,7 @@ class _Paths:
         types = {name: LLVM_TYPE[type_] for name, type_ in program.registers.items()}
         self._registers = _Registers(types)
         self._steps = Steps(lanes, self._registers, symbols)  # type: ignore[arg-type]
-        self._integers = deciding_registers(program)
+        self._integers = {name for name, type_ in types.items() if type_ in INTEGERS}
         self._caps = caps
         self.states: dict[int, State] = {}
         self.edges: dict[tuple[int, int], State] = {}  # by the blocks that they lead from and to
@@ -161,12 +176,23 @@ class _Paths:
     def _bounded(self, index: int, state: State) -> Iterator[Step]:
         self._registers.state = dict(state)
         for position, step in enumerate(self.program.blocks[index].steps):
+            origin = self._origin(step)
             found = {
                 name: bounds
                 for name, value in self._run(index, position, step).items()
                 if (bounds := range_of(value)) is not None
             }
-            yield replace(step, bounds=found) if found else step
+            yield replace(step, bounds=found, origin=origin) if found or origin else step
+
+    def _origin(self, step: Step) -> tuple[int, int] | None:
+        """The root of an access's address, and the distance from it."""
+        if access_of(step.match) is None:
+            return None
+        address = next(one for one in step.instruction.operands if isinstance(one, tree.Address))
+        if not isinstance(address.base, tree.Register):
+            return None
+        value = self._registers.state.get(address.base.name)
+        return None if value is None or value.root <= ZERO else (value.root, value.distance)
 
     # ------------------------------------------------------------------------------------ joining
     def _enter(self, index: int, widen: bool) -> State:

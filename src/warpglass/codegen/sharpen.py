@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from ..program import Program, split_registers, split_tests
-from .deciding import COMPUTING
 from .infer import infer_kinds
-from .paths import bound_writes
+from .paths import COMPUTING, bound_writes
 from .registers import Kind
 from .shape import Promises, Shape
 from .steps import Symbols

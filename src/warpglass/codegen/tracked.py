@@ -16,11 +16,11 @@ from typing import Any
 
 from ..isa.types import BITS, is_float
 from . import ranges
-from .deciding import INTEGERS
 from .forms import CONVERT_CONSTANT, compare_constants, fold, identity, join, range_of
 from .infer import SilentLanes
 from .values import UNIFORM, Value, literal
 
+INTEGERS = ("i1", "i32", "i64")
 ZERO = 0  # the root of constants
 
 

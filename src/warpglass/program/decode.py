@@ -17,7 +17,8 @@ class Step:
 
     `number` counts the function's instructions in file order: faults and events name it. `names` gives other
     registers to read for those that the instruction names, `also` others to write besides (webs.py). `bounds`
-    are those of integers that it writes, read as signed, in the threads that execute it.
+    are those of integers that it writes, read as signed, in the threads that execute it. `origin` is a number
+    that stands for one value in a block, and how far from it the register of a thread's address is.
     """
 
     number: int
@@ -27,6 +28,7 @@ class Step:
     names: Mapping[str, str] = field(default_factory=dict)
     also: Mapping[str, str] = field(default_factory=dict)
     bounds: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    origin: tuple[int, int] | None = None
 
     @property
     def instruction(self) -> tree.Instruction:
