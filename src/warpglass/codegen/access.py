@@ -44,6 +44,10 @@ class Bounds:
     delta: str
 
 
+# What accesses to shared memory that the kernel declares, known to be such, are not checked against.
+DECLARED = Bounds("0", "0", "%shared_address")
+
+
 @dataclass(frozen=True, slots=True)
 class Atomic:
     """An atomic operation: LLVM's name for it or any other change, on neighbouring elements of a type.
@@ -87,6 +91,7 @@ class Access:
         # Steps whose accesses are known to lie within a range; or, where they may not (hulls.py), sites of
         # steps that are to be served by functions.
         self.proven: Mapping[int, Bounds] = {}
+        self.declared = False  # whether active lanes' addresses are known to be declared shared memory
         self.apart: Mapping[int, int | None] = {}
 
     # ------------------------------------------------------------------------------------ parameters
@@ -127,6 +132,8 @@ class Access:
 
     def _check_vector(self, site: int, address: str, mask: str) -> tuple[str, Bounds]:
         """An i1 that holds if every active lane is within the site's range, and that range."""
+        if self.declared:
+            return "false", DECLARED
         bounds = self.bounds(site)
         size = self.sites[site].size
         return outside_range(self.builder, address, bounds.low, bounds.limit, size, mask), bounds

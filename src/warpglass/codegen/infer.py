@@ -25,7 +25,7 @@ from ..program import (
 from ..ptx import tree
 from .builder import Builder
 from .forms import join
-from .lines import line_of, zeros_of
+from .lines import lane_zeros, line_of, zeros_of
 from .local import LocalMemory
 from .nans import LazyNanLanes
 from .registers import VECTOR, Kind
@@ -129,7 +129,8 @@ class _Table:
         self.barred.update(names)
         for name in names:
             kind = self.kinds[name]
-            self.kinds[name] = Kind(None, None, kind.low, kind.high, False, kind.nan)
+            zeros = lane_zeros(kind.value(self.types[name], ""))
+            self.kinds[name] = Kind(None, None, kind.low, kind.high, False, kind.nan, zeros=zeros)
 
     def join(self, name: str, value: Value) -> bool:
         """Add a value that a register may hold; returns whether its kind changed."""
@@ -137,7 +138,7 @@ class _Table:
         constant = value.constant if offsets is not None else None
         guarded = value.ok is not None and offsets is not None
         line = line_of(value) if offsets is not None and not guarded else None
-        zeros = zeros_of(value) if offsets is not None and line is None else 0
+        zeros = 0 if line else zeros_of(value) if offsets is not None else lane_zeros(value)
         new = Kind(offsets, constant, value.low, value.high, guarded, value.nan, line, zeros)
         old = self.kinds.get(name)
         if old is not None:
@@ -164,8 +165,9 @@ class _Table:
         guarded = same and (old.guarded or new.guarded)
         line = old.line if same and old.line == new.line and not guarded else None
         zeros = 0
-        if same and line is None:
-            zeros = min(zeros_of(kind.value(self.types[name], "")) for kind in (old, new))
+        if line is None:
+            known = zeros_of if same else lane_zeros
+            zeros = min(known(kind.value(self.types[name], "")) for kind in (old, new))
         nan = max(old.nan, new.nan)
         return Kind(old.offsets if same else None, constant, low, high, guarded, nan, line, zeros)
 

@@ -170,7 +170,7 @@ def _assemble(
 
 
 # Characters of IR up to which a kernel's optimised code has a copy for each place where its warps may wait.
-_LONGEST_TOGETHER = 1 << 22
+_LONGEST_TOGETHER = 1 << 25
 
 _METADATA = """
 !0 = !{}

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 
 from ..isa.types import BITS, is_float
 from . import lines
+from .access import DECLARED
 from .builder import constant_vector
 from .forms import range_of, wrapped
 from .kinds import KindLanes
@@ -65,7 +67,12 @@ class KnownLanes(KindLanes):
         found = None
         if len(operands) == 2 and not is_float(operands[0].type):
             found = self._known(operation, *operands) or self._in_parts(operation, *operands)
-        return super()._apply(operation, operands) if found is None else found
+        if found is not None:
+            return found
+        result = super()._apply(operation, operands)
+        if result.offsets is not None:
+            return result
+        return replace(result, zeros=lines.result_zeros(operation, operands, lines.lane_zeros))
 
     def _known(self, operation: str, a: Value, b: Value) -> Value | None:
         """The result if all lanes of all warps are known."""
@@ -126,7 +133,7 @@ class KnownLanes(KindLanes):
         return Value(a.type, self.builder.value(f"add {a.type} {a.ir}, {first}"), self.same)
 
     def convert(self, operation: str, a: Value, type_: str) -> Value:
-        if operation not in ("trunc", "zext", "sext") or a.offsets is None:
+        if operation not in ("trunc", "zext", "sext"):
             return super().convert(operation, a, type_)
         table = lines.table(a, self.shape.warps)
         if table is not None and BITS[type_] <= 64:
@@ -137,9 +144,43 @@ class KnownLanes(KindLanes):
             if found is not None:
                 return found
         result = super().convert(operation, a, type_)
-        if result.offsets is None or result.constant is not None:
+        if result.constant is not None:
             return result
-        return replace(result, zeros=min(lines.zeros_of(a), BITS[type_]))
+        zeros = lines.lane_zeros(a) if result.offsets is None else lines.zeros_of(a)
+        return replace(result, zeros=min(zeros, BITS[type_]))
+
+    # ------------------------------------------------------------------------------------ memory
+    @contextmanager
+    def _inside(self, space: str, address: Value, size: int) -> Iterator[None]:
+        """Without checks if the address is known to lie in the shared memory that the kernel declares."""
+        access = self.access
+        before = access.proven
+        if space == "shared" and access.step not in access.apart and self._is_declared(address, size):
+            access.declared = True
+            # Lanes that do not act may have any address where each has one of its own.
+            if address.offsets is not None:
+                access.proven = {**before, access.step: DECLARED}
+        yield
+        access.proven, access.declared = before, False
+
+    def _is_declared(self, address: Value, size: int) -> bool:
+        if address.ok is not None or lines.lane_zeros(address) < size.bit_length() - 1:
+            return False
+        table = lines.table(address, self.shape.warps)
+        bounds = range_of(address) if table is None else (int(table.min()), int(table.max()))
+        return bounds is not None and bounds[0] >= 0 and bounds[1] + size <= self.shape.static_shared
+
+    def load(self, space: str, address: Value, type_: str, count: int, volatile: bool) -> tuple[Value, ...]:
+        with self._inside(space, address, BITS[type_] // 8 * count):
+            return super().load(space, address, type_, count, volatile)
+
+    def store(self, space: str, address: Value, values: tuple[Value, ...], volatile: bool) -> None:
+        with self._inside(space, address, BITS[values[0].type] // 8 * len(values)):
+            super().store(space, address, values, volatile)
+
+    def atomic(self, space: str, operation: str, address: Value, operands: tuple[Value, ...]) -> Value:
+        with self._inside(space, address, BITS[operands[0].type] // 8):
+            return super().atomic(space, operation, address, operands)
 
     # ------------------------------------------------------------------------------------ the machine
     def special(self, name: str) -> Value:

@@ -30,7 +30,7 @@ def line_of(a: Value) -> Line | None:
 
 
 def zeros_of(a: Value) -> int:
-    """How many low bits of a value's scalar are zero for certain."""
+    """How many low bits are zero for certain: of a value's scalar, or of every lane of a general vector."""
     if is_float(a.type):
         return 0
     width, line = BITS[a.type], line_of(a)
@@ -40,6 +40,29 @@ def zeros_of(a: Value) -> int:
 def _zeros(number: int, width: int) -> int:
     number &= (1 << width) - 1
     return (number & -number).bit_length() - 1 if number else width
+
+
+def lane_zeros(a: Value) -> int:
+    """How many low bits are zero in all lanes for certain."""
+    zeros, width = zeros_of(a), BITS[a.type]
+    return min((zeros, *(_zeros(offset, width) for offset in set(a.offsets or ()))))
+
+
+def result_zeros(operation: str, operands: tuple[Value, ...], zeros: Callable[[Value], int]) -> int:
+    """How many low bits of a result are zero, given how many of the operands' are."""
+    if len(operands) != 2 or is_float(operands[0].type):
+        return 0
+    a, b = operands
+    match operation:
+        case "add" | "sub" | "or" | "xor":
+            return min(zeros(a), zeros(b))
+        case "mul":
+            return min(zeros(a) + zeros(b), BITS[a.type])
+        case "and":
+            return max(zeros(a), zeros(b))
+        case "shl" if b.constant is not None:
+            return min(zeros(a) + b.constant, BITS[a.type])
+    return 0
 
 
 def scalar_facts(operation: str, operands: tuple[Value, ...]) -> tuple[Line | None, int]:
@@ -52,17 +75,7 @@ def scalar_facts(operation: str, operands: tuple[Value, ...]) -> tuple[Line | No
     if line is not None:
         whole = (1 << width) - 1
         return (line[0] & whole, line[1] & whole), 0
-    shift = b.constant
-    match operation:
-        case "add" | "sub" | "or" | "xor":
-            return None, min(zeros_of(a), zeros_of(b))
-        case "mul":
-            return None, min(zeros_of(a) + zeros_of(b), width)
-        case "and":
-            return None, max(zeros_of(a), zeros_of(b))
-        case "shl" if shift is not None:
-            return None, min(zeros_of(a) + shift, width)
-    return None, 0
+    return None, result_zeros(operation, operands, zeros_of)
 
 
 def _product(a: Line, b: Line) -> Line | None:
