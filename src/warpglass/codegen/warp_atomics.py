@@ -15,7 +15,7 @@ from ..isa.types import BITS
 from .access import Atomic
 from .builder import WIDTH, Builder, constant_vector, suffix, vector
 from .context import SLOT
-from .patterns import Patterns
+from .edges import Edges
 from .values import Value, literal
 
 # LLVM's operations whose operands can be combined: the instruction, and what changes nothing, by width.
@@ -31,7 +31,7 @@ _COMBINED: dict[str, tuple[str, Callable[[int], int]]] = {
 }
 
 
-class WarpAtomics(Patterns):
+class WarpAtomics(Edges):
     """Emits accesses of every form, atomic ones included."""
 
     def _own(self, site: int) -> bool:

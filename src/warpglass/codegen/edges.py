@@ -1,0 +1,80 @@
+"""Accesses at the edge of shared memory: lanes side by side, of which only those that act lie inside.
+
+`part[t + 1]` under `t + 1 < n` is one: the last warp's interval ends behind the memory, in every phase of the
+block. Masked vector accesses touch nothing for lanes that do not act, so only the outermost active lanes are
+checked once the whole interval has failed.
+"""
+
+from __future__ import annotations
+
+from ..isa.types import BITS
+from .access import Bounds
+from .builder import WIDTH, suffix, vector
+from .patterns import Patterns
+from .values import Value
+
+
+class Edges(Patterns):
+    """Emits accesses of every form; those at edges without a search for each lane."""
+
+    def _load_apart(
+        self, site: int, address: Value, type_: str, count: int, mask: str
+    ) -> tuple[list[str], str]:
+        if count > 1 or not self._may_be_at_an_edge(site, address, mask):
+            return super()._load_apart(site, address, type_, count, mask)
+        b = self.builder
+        outside, host = self._check_ends(site, address, mask)
+
+        def quick() -> list[str]:
+            lanes = (vector("i1"), b.mask_vector(mask))
+            args = [("ptr", f"align 1 {host}"), lanes, (vector(type_), "zeroinitializer")]
+            return [b.call(vector(type_), f"llvm.masked.load.{suffix(type_)}.p0", args)]
+
+        found = self.load_either(
+            outside,
+            vector(type_),
+            quick,
+            lambda: self.load_slowly(site, self._splat_address(address), type_, 1, mask),
+        )
+        label = b.label("edge")
+        b.jump(label)
+        b.place(label)
+        return found, label
+
+    def _store_apart(self, site: int, address: Value, type_: str, values: list[str], mask: str) -> None:
+        if len(values) > 1 or not self._may_be_at_an_edge(site, address, mask):
+            super()._store_apart(site, address, type_, values, mask)
+            return
+        outside, host = self._check_ends(site, address, mask)
+        self.store_either(
+            outside,
+            lambda: self._store_masked(type_, values[0], host, self.builder.mask_vector(mask), WIDTH),
+            lambda: self.store_slowly(site, self._splat_address(address), type_, values, mask),
+        )
+
+    def _may_be_at_an_edge(self, site: int, address: Value, mask: str) -> bool:
+        info = self.sites[site]
+        if info.space != "shared" or mask == "-1" or address.ok is not None or self.step in self.apart:
+            return False
+        first = (address.offsets or (0,))[0]
+        return address.offsets == tuple(range(first, first + WIDTH * info.size, info.size))
+
+    def _check_ends(self, site: int, address: Value, mask: str) -> tuple[str, str]:
+        """An i1 that holds if an outermost active lane lies outside or none acts; lane 0's host address."""
+        b, size, bounds = self.builder, self.sites[site].size, self.bounds(site)
+        assert address.offsets is not None
+        low = b.value(f"add i64 {address.ir}, {address.offsets[0]}")
+        trailing = b.call(f"i{WIDTH}", f"llvm.cttz.i{WIDTH}", [(f"i{WIDTH}", mask), ("i1", "false")])
+        leading = b.call(f"i{WIDTH}", f"llvm.ctlz.i{WIDTH}", [(f"i{WIDTH}", mask), ("i1", "false")])
+        last = b.value(f"sub i{WIDTH} {WIDTH - 1}, {leading}")
+        outside = [self._is_outside(low, lane, size, bounds) for lane in (trailing, last)]
+        return b.value(f"or i1 {outside[0]}, {outside[1]}"), self._host(low, bounds)
+
+    def _is_outside(self, low: str, lane: str, size: int, bounds: Bounds) -> str:
+        b = self.builder
+        wide = lane if WIDTH == BITS["i64"] else b.value(f"sext i{WIDTH} {lane} to i64")
+        address = b.value(f"add i64 {low}, {b.value(f'mul i64 {wide}, {size}')}")
+        turned = b.call(
+            "i64", "llvm.fshr.i64", [("i64", address), ("i64", address), ("i64", str(size.bit_length() - 1))]
+        )
+        return b.value(f"icmp uge i64 {turned}, {bounds.limit}")
