@@ -23,6 +23,7 @@ from .reach import gather_through, outside_range
 from .values import Value
 
 SPACES = ("generic", "global", "shared")
+_SPELLED = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,7 @@ class Access:
         self.atomics: dict[str, Atomic] = {}
         self.streams: frozenset[int] = frozenset()  # steps whose stores may go past the caches
         self.streams_any = False  # whether some do
+        self._spelled = 0  # accesses that are written out lane by lane
         self.step = 0
         self.fault_label = "fault"
         # Steps whose accesses are known to lie within a range; or, where they may not (hulls.py), sites of
@@ -93,6 +95,11 @@ class Access:
         self.proven: Mapping[int, Bounds] = {}
         self.declared = False  # whether active lanes' addresses are known to be declared shared memory
         self.apart: Mapping[int, int | None] = {}
+
+    def spells_out(self) -> bool:
+        """Whether one more access may be written out lane by lane: each takes as much code as ten others."""
+        self._spelled += 1
+        return self._spelled <= _SPELLED
 
     # ------------------------------------------------------------------------------------ parameters
     def load_parameter(self, address: Value, type_: str, count: int) -> list[str]:

@@ -125,6 +125,23 @@ def store_clusters(
         b.call("void", f"llvm.masked.store.v{width}{suffix(type_, 1)}.p0", args)
 
 
+# ------------------------------------------------------------------------------------ lanes far apart
+def load_each(b: Builder, host: str, type_: str, elements: Sequence[int]) -> str:
+    """What each lane's element holds, one by one: no address is computed, as there is for a gather."""
+    found = "poison"
+    for lane, element in enumerate(elements):
+        one = b.load(type_, b.offset(host, element * BITS[type_] // 8), ", align 1")
+        found = b.value(f"insertelement {vector(type_)} {found}, {type_} {one}, i32 {lane}")
+    return found
+
+
+def store_each(b: Builder, host: str, type_: str, elements: Sequence[int], value: str) -> None:
+    """Put each lane's value to its element, the highest lane last."""
+    for lane, element in enumerate(elements):
+        one = b.value(f"extractelement {vector(type_)} {value}, i32 {lane}")
+        b.store(type_, one, b.offset(host, element * BITS[type_] // 8), ", align 1")
+
+
 def _shuffle(b: Builder, whole: str, one: str, two: str, picks: Iterable[int]) -> str:
     chosen = [f"i32 {pick}" for pick in picks]
     return b.value(f"shufflevector {whole} {one}, {whole} {two}, <{len(chosen)} x i32> <{', '.join(chosen)}>")

@@ -72,7 +72,9 @@ class Edges(Patterns):
 
     def _is_outside(self, low: str, lane: str, size: int, bounds: Bounds) -> str:
         b = self.builder
-        wide = lane if WIDTH == BITS["i64"] else b.value(f"sext i{WIDTH} {lane} to i64")
+        wide = lane
+        if BITS["i64"] != WIDTH:
+            wide = b.value(f"{'sext' if BITS['i64'] > WIDTH else 'trunc'} i{WIDTH} {lane} to i64")
         address = b.value(f"add i64 {low}, {b.value(f'mul i64 {wide}, {size}')}")
         turned = b.call(
             "i64", "llvm.fshr.i64", [("i64", address), ("i64", address), ("i64", str(size.bit_length() - 1))]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from ..isa.types import BITS
 from .access import Access, Bounds
 from .builder import constant_vector, suffix, vector
-from .clusters import find_clusters, find_singles, load_clusters, store_clusters
+from .clusters import find_clusters, find_singles, load_clusters, load_each, store_clusters, store_each
 from .context import SHARED_WINDOW, SITE_WORDS
 from .hulls import Hull
 from .reach import reach_name
@@ -193,6 +193,8 @@ class Patterns(Access):
         if clusters is not None and span > _SPAN * b.width:
             host = self._host(low, bounds)
             return [load_clusters(b, host, type_, clusters, of_one) for of_one in elements]
+        if span > _SPAN * b.width and count == 1 and self.spells_out():
+            return [load_each(b, self._host(low, bounds), type_, places)]
         if span > _SPAN * b.width:
             return self.gather(self._splat_address(address), bounds.delta, type_, count, mask)
         wide = max(2, 1 << (span - 1).bit_length())
@@ -244,6 +246,9 @@ class Patterns(Access):
         clusters = find_clusters(places) if count == 1 and apart and span > most else None
         if clusters is not None:
             store_clusters(b, self._host(low, bounds), type_, clusters, places, values[0], mask)
+            return
+        if span > most and count == 1 and mask == "-1" and self.spells_out():
+            store_each(b, self._host(low, bounds), type_, places, values[0])
             return
         if span > most or not apart:
             self.scatter(self._splat_address(address), bounds.delta, type_, values, mask)

@@ -62,8 +62,8 @@ class Value:
     `nan` says what a NaN in a lane of type float stands for: itself (EXACT_NAN), the hardware's NaN, whatever
     its payload (LOOSE_NAN), or there is no other than the hardware's (ONE_NAN).
 
-    `line` says that the scalar is step * warp + start, modulo the width; `zeros`, if that is not known, how many
-    of its low bits are zero, or of every lane's in a general vector (lines.py).
+    `line` says that the scalar is step * warp + start, modulo the width; `zeros`, if that is not known, how
+    many of its low bits are zero, or of every lane's in a general vector (lines.py).
     """
 
     type: str
