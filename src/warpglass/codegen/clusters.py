@@ -131,14 +131,14 @@ def load_each(b: Builder, host: str, type_: str, elements: Sequence[int]) -> str
     found = "poison"
     for lane, element in enumerate(elements):
         one = b.load(type_, b.offset(host, element * BITS[type_] // 8), ", align 1")
-        found = b.value(f"insertelement {vector(type_)} {found}, {type_} {one}, i32 {lane}")
+        found = b.value(f"insertelement {b.vector(type_)} {found}, {type_} {one}, i32 {lane}")
     return found
 
 
 def store_each(b: Builder, host: str, type_: str, elements: Sequence[int], value: str) -> None:
     """Put each lane's value to its element, the highest lane last."""
     for lane, element in enumerate(elements):
-        one = b.value(f"extractelement {vector(type_)} {value}, i32 {lane}")
+        one = b.value(f"extractelement {b.vector(type_)} {value}, i32 {lane}")
         b.store(type_, one, b.offset(host, element * BITS[type_] // 8), ", align 1")
 
 

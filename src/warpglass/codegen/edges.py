@@ -7,9 +7,8 @@ checked once the whole interval has failed.
 
 from __future__ import annotations
 
-from ..isa.types import BITS
 from .access import Bounds
-from .builder import WIDTH, suffix, vector
+from .builder import widened
 from .patterns import Patterns
 from .values import Value
 
@@ -26,13 +25,13 @@ class Edges(Patterns):
         outside, host = self._check_ends(site, address, mask)
 
         def quick() -> list[str]:
-            lanes = (vector("i1"), b.mask_vector(mask))
-            args = [("ptr", f"align 1 {host}"), lanes, (vector(type_), "zeroinitializer")]
-            return [b.call(vector(type_), f"llvm.masked.load.{suffix(type_)}.p0", args)]
+            lanes = (b.vector("i1"), b.mask_vector(mask))
+            args = [("ptr", f"align 1 {host}"), lanes, (b.vector(type_), "zeroinitializer")]
+            return [b.call(b.vector(type_), f"llvm.masked.load.{b.suffix(type_)}.p0", args)]
 
         found = self.load_either(
             outside,
-            vector(type_),
+            b.vector(type_),
             quick,
             lambda: self.load_slowly(site, self._splat_address(address), type_, 1, mask),
         )
@@ -46,9 +45,10 @@ class Edges(Patterns):
             super()._store_apart(site, address, type_, values, mask)
             return
         outside, host = self._check_ends(site, address, mask)
+        b = self.builder
         self.store_either(
             outside,
-            lambda: self._store_masked(type_, values[0], host, self.builder.mask_vector(mask), WIDTH),
+            lambda: self._store_masked(type_, values[0], host, b.mask_vector(mask), b.width),
             lambda: self.store_slowly(site, self._splat_address(address), type_, values, mask),
         )
 
@@ -57,25 +57,21 @@ class Edges(Patterns):
         if info.space != "shared" or mask == "-1" or address.ok is not None or self.step in self.apart:
             return False
         first = (address.offsets or (0,))[0]
-        return address.offsets == tuple(range(first, first + WIDTH * info.size, info.size))
+        return address.offsets == tuple(range(first, first + self.builder.width * info.size, info.size))
 
     def _check_ends(self, site: int, address: Value, mask: str) -> tuple[str, str]:
         """An i1 that holds if an outermost active lane lies outside or none acts; lane 0's host address."""
         b, size, bounds = self.builder, self.sites[site].size, self.bounds(site)
         assert address.offsets is not None
         low = b.value(f"add i64 {address.ir}, {address.offsets[0]}")
-        trailing = b.call(f"i{WIDTH}", f"llvm.cttz.i{WIDTH}", [(f"i{WIDTH}", mask), ("i1", "false")])
-        leading = b.call(f"i{WIDTH}", f"llvm.ctlz.i{WIDTH}", [(f"i{WIDTH}", mask), ("i1", "false")])
-        last = b.value(f"sub i{WIDTH} {WIDTH - 1}, {leading}")
-        outside = [self._is_outside(low, lane, size, bounds) for lane in (trailing, last)]
+        leading = b.call(b.lanes, f"llvm.ctlz.{b.lanes}", [(b.lanes, mask), ("i1", "false")])
+        last = b.value(f"sub i64 {b.width - 1}, {b.value(widened(leading, b.width))}")
+        outside = [self._is_outside(low, lane, size, bounds) for lane in (b.first_lane(mask), last)]
         return b.value(f"or i1 {outside[0]}, {outside[1]}"), self._host(low, bounds)
 
     def _is_outside(self, low: str, lane: str, size: int, bounds: Bounds) -> str:
         b = self.builder
-        wide = lane
-        if BITS["i64"] != WIDTH:
-            wide = b.value(f"{'sext' if BITS['i64'] > WIDTH else 'trunc'} i{WIDTH} {lane} to i64")
-        address = b.value(f"add i64 {low}, {b.value(f'mul i64 {wide}, {size}')}")
+        address = b.value(f"add i64 {low}, {b.value(f'mul i64 {lane}, {size}')}")
         turned = b.call(
             "i64", "llvm.fshr.i64", [("i64", address), ("i64", address), ("i64", str(size.bit_length() - 1))]
         )

@@ -184,9 +184,9 @@ def divide_bits(operation: str, a: Value, b: Value) -> tuple[int, Offsets] | Non
     bits, room = max(least for least, _ in ends), min(most for _, most in ends)
     if bits > room:
         return None
-    below, lanes = (1 << bits) - 1, len(a.offsets)
+    below = (1 << bits) - 1
     one, two = (
-        offsets if value.constant is None else (value.constant & below,) * lanes
+        offsets if value.constant is None else (value.constant & below,) * len(offsets)
         for value, offsets in ((a, a.offsets), (b, b.offsets))
     )
     act = {"and": int.__and__, "or": int.__or__, "xor": int.__xor__}[operation]
