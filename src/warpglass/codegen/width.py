@@ -11,6 +11,7 @@ and waiting for each other; a program whose threads race on memory may see its r
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ..isa.memory import access_of, ld_param
@@ -33,6 +34,8 @@ _SPECIALS = ("tid", "ntid", "ctaid", "nctaid")
 _MOST_BLOCKS = 64
 # Vector registers that one value of all lanes may take up: enough operations under way, and room for others.
 _REGISTERS = 8
+# Instructions between two barriers up to which these cost as much.
+_PHASE = 16
 # Accesses that a kernel without loops must have for its warps' other costs to count.
 _ACCESSES = 5
 
@@ -87,9 +90,10 @@ def pays(program: Program, inference: Inference) -> bool:
     if any(parting[k] == _OFTEN for k in free):
         return False
     if loops:
-        if not any(
+        together = [
             all(parting[k] <= (_NEVER if loop in waiting else _SELDOM) for k in loop) for loop in loops
-        ):
+        ]
+        if not any(together) and not any(_is_short([blocks[k] for k in loop]) for loop in waiting):
             return False
         return all(
             _side_by_side(step, inference, shared=k in free)
@@ -102,6 +106,12 @@ def pays(program: Program, inference: Inference) -> bool:
         and not any(isinstance(block.end, Barrier) for block in blocks)
         and all(_side_by_side(step, inference, shared=True) for step in steps)
     )
+
+
+def _is_short(loop: Sequence[Block]) -> bool:
+    """Whether so little is done between a loop's barriers that what each costs a warp decides."""
+    barriers = sum(isinstance(block.end, Barrier) for block in loop)
+    return sum(len(block.steps) for block in loop) <= _PHASE * barriers
 
 
 # How often a block's lanes do not all do the same.
