@@ -74,11 +74,40 @@ extern "C" __global__ void counts(const float* x, int* y, int n) {
   #pragma unroll 1
   for (int i = threadIdx.x; i < n; i += 128) atomicAdd(y, x[i] > 0);
 }
+extern "C" __global__ void sorted(int* x) {
+  __shared__ int part[N];
+  int t = threadIdx.x;
+  part[t] = x[t];
+  __syncthreads();
+  #pragma unroll 1
+  for (int phase = 0; phase < N; phase++) {
+    if (t % 2 == phase % 2 && t + 1 < N) {
+      int a = part[t], b = part[t + 1];
+      if (a > b) { part[t] = b; part[t + 1] = a; }
+    }
+    __syncthreads();
+  }
+  x[t] = part[t];
+}
+extern "C" __global__ void busy(float* x, int n) {
+  float sum = x[threadIdx.x];
+  #pragma unroll 1
+  for (int s = n; s > 0; s /= 2) {
+    if (threadIdx.x < s) {
+      #pragma unroll
+      for (int k = 0; k < 20; k++) sum = sum * sum + k;
+    }
+    __syncthreads();
+  }
+  x[threadIdx.x] = sum;
+}
 """
+
+CODE = SOURCE.replace("N", "256")
 
 
 def _width(name: str, block: tuple[int, int, int]) -> int:
-    prepared = prepare(wg.compile(SOURCE, name).compile())
+    prepared = prepare(wg.compile(CODE, name).compile())
     program, shape = prepared.program, Shape(block, prepared.program.shared.static)
     return generate(program, shape, prepared.symbols, (), Promises(grid_class((4, 1, 1)))).shape.width
 
@@ -96,6 +125,8 @@ def _width(name: str, block: tuple[int, int, int]) -> int:
         ("lengths", (128, 1, 1), 32),
         ("strides", (128, 1, 1), 32),
         ("counts", (128, 1, 1), 32),
+        ("sorted", (256, 1, 1), 128),
+        ("busy", (256, 1, 1), 32),
     ],
 )
 def test_lanes_run_together_where_it_pays(
@@ -110,8 +141,18 @@ def test_a_product_of_matrices(engine: str):
     a, b = np.random.default_rng(3).random((2, 48, 48), np.float32)
     c = np.zeros_like(a)
     with engine_mode(engine):
-        lab.run(wg.compile(SOURCE, "product"), (3, 3), (16, 16), (a, b, c, np.int32(48)), device="cpu")
+        lab.run(wg.compile(CODE, "product"), (3, 3), (16, 16), (a, b, c, np.int32(48)), device="cpu")
     np.testing.assert_allclose(c, a.astype(np.float64) @ b, rtol=1e-5)
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+@pytest.mark.parametrize("n", [256, 192, 130])
+def test_lanes_that_act_in_turns(engine: str, n: int):
+    x = np.random.default_rng(n).integers(-99, 99, n).astype(np.int32)
+    expected = np.sort(x)
+    with engine_mode(engine):
+        lab.run(wg.compile(SOURCE.replace("N", str(n)), "sorted"), 1, n, (x,), device="cpu")
+    np.testing.assert_array_equal(x, expected)
 
 
 @pytest.mark.parametrize("short", [0, 1, 31, 65, 127])
@@ -121,7 +162,7 @@ def test_the_fault_is_the_first_lanes_that_leaves(short: int):
     x, y, sums = np.ones(n - short, np.float32), np.ones(n, np.float32), np.zeros(256, np.float32)
     for engine in CPU_ENGINES:
         with engine_mode(engine):
-            kernel = wg.compile(SOURCE, "dot")
+            kernel = wg.compile(CODE, "dot")
             if not short:
                 lab.run(kernel, 1, 256, (x, y, sums, np.int32(n)), device="cpu")
                 assert (sums == 4).all()
@@ -137,7 +178,7 @@ def test_the_fault_is_the_first_lanes_that_leaves(short: int):
 def test_a_loop_without_end_is_stopped_and_named():
     with pytest.raises(KernelTimeout, match=r"thread \(0, 0, 0\) was in this loop"):
         lab.run(
-            wg.compile(SOURCE, "forever"),
+            wg.compile(CODE, "forever"),
             1,
             128,
             (np.ones(1024, np.float32), np.zeros(128, np.float32)),
