@@ -34,8 +34,8 @@ _SPECIALS = ("tid", "ntid", "ctaid", "nctaid")
 _MOST_BLOCKS = 64
 # Vector registers that one value of all lanes may take up: enough operations under way, and room for others.
 _REGISTERS = 8
-# Instructions between two barriers up to which these cost as much.
-_PHASE = 16
+# Instructions on vectors between two barriers up to which these cost as much.
+_PHASE = 12
 # Accesses that a kernel without loops must have for its warps' other costs to count.
 _ACCESSES = 5
 
@@ -93,7 +93,9 @@ def pays(program: Program, inference: Inference) -> bool:
         together = [
             all(parting[k] <= (_NEVER if loop in waiting else _SELDOM) for k in loop) for loop in loops
         ]
-        if not any(together) and not any(_is_short([blocks[k] for k in loop]) for loop in waiting):
+        if not any(together) and not any(
+            _is_short([blocks[k] for k in loop], inference) for loop in waiting
+        ):
             return False
         return all(
             _side_by_side(step, inference, shared=k in free)
@@ -108,10 +110,17 @@ def pays(program: Program, inference: Inference) -> bool:
     )
 
 
-def _is_short(loop: Sequence[Block]) -> bool:
+def _is_short(loop: Sequence[Block], inference: Inference) -> bool:
     """Whether so little is done between a loop's barriers that what each costs a warp decides."""
     barriers = sum(isinstance(block.end, Barrier) for block in loop)
-    return sum(len(block.steps) for block in loop) <= _PHASE * barriers
+    in_lanes = [
+        step
+        for block in loop
+        for step in block.steps
+        if not step.writes
+        or any(inference.kinds.get(name, VECTOR).offsets is None for name in step.writes)
+    ]
+    return len(in_lanes) <= _PHASE * barriers
 
 
 # How often a block's lanes do not all do the same.
