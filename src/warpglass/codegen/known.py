@@ -157,8 +157,8 @@ class KnownLanes(KindLanes):
         before = access.proven
         if space == "shared" and access.step not in access.apart and self._is_declared(address, size):
             access.declared = True
-            # Lanes that do not act may have any address where each has one of its own.
-            if address.offsets is not None:
+            # Bounds hold for lanes that act, and more may be accessed together.
+            if lines.line_of(address) is not None:
                 access.proven = {**before, access.step: DECLARED}
         yield
         access.proven, access.declared = before, False
@@ -205,11 +205,15 @@ def _line(starts: Sequence[int]) -> Line | None:
 
 
 def _in_order(a: Value, predicate: str) -> bool:
-    """Whether the bounds show that scalar plus offset wraps in no lane, as the predicate reads it."""
+    """Whether it is known that scalar plus offset wraps in no active lane, as the predicate reads it."""
     bounds = range_of(a)
-    if bounds is None or a.offsets is None or 0 not in a.offsets:
+    if a.offsets is None:
+        return False
+    if min(a.offsets) >= 0 and max(a.offsets).bit_length() <= min(lines.zeros_of(a), BITS[a.type] - 1):
+        return True  # no sum carries
+    if bounds is None:
         return False
     limit = 1 << (BITS[a.type] - 1)
-    low, high = bounds[0] + min(a.offsets), bounds[1] + max(a.offsets)
+    # They hold for lanes that act: the scalar need not be one of those.
     least = 0 if predicate[0] == "u" else -limit
-    return least <= min(low, bounds[0]) and high < limit
+    return least <= bounds[0] - max(a.offsets) and bounds[1] - min(a.offsets) < limit
