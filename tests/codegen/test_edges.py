@@ -35,6 +35,22 @@ extern "C" __global__ void beyond(T* x, int from, int d) {
   __syncthreads();
   if (t >= from) x[t] = part[t + d];
 }
+// The same in a loop, along whose paths the bounds of `at` are known, for the lanes that act.
+extern "C" __global__ void rounds(const T* x, T* out, int d, int n) {
+  __shared__ T part[N];
+  int t = threadIdx.x, at = t + d;
+  T sum = 0;
+  part[t] = x[t];
+  #pragma unroll 1
+  for (int k = 0; k < n; k++) {
+    __syncthreads();
+    if (at >= 0 && at < N) {
+      sum += part[at];
+      if ((unsigned)(at ^ 32) > (unsigned)at) sum += 5;
+    }
+  }
+  out[t] = sum;
+}
 // Counts by a word's low bits, which leave no doubt that the counter exists, or do.
 extern "C" __global__ void count(const unsigned* x, unsigned* out, unsigned mask) {
   __shared__ unsigned bins[N];
@@ -84,6 +100,18 @@ def test_neighbours(engine: str, type_: str, n: int) -> None:
             wg.run(kernel, 2, n, (x, moved, np.int32(d)), device="cpu")
         np.testing.assert_array_equal(x, expected.ravel())
         np.testing.assert_array_equal(moved, shifted.ravel())
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+def test_bounds_of_lanes_that_act(engine: str) -> None:
+    x, t = np.arange(64, dtype=np.int16), np.arange(64)
+    for d in (0, 5, -5, -40, 50):
+        out, at = np.zeros_like(x), t + d
+        with engine_mode(engine):
+            kernel = _kernel("rounds", "short", 64)
+            wg.run(kernel, 1, 64, (x, out, np.int32(d), np.int32(3)), device="cpu")
+        acts = (at >= 0) & (at < 64)
+        np.testing.assert_array_equal(out, np.where(acts, 3 * (at + 5 * ((at ^ 32) > at)), 0))
 
 
 @pytest.mark.parametrize("engine", CPU_ENGINES)

@@ -93,9 +93,7 @@ def pays(program: Program, inference: Inference) -> bool:
         together = [
             all(parting[k] <= (_NEVER if loop in waiting else _SELDOM) for k in loop) for loop in loops
         ]
-        if not any(together) and not any(
-            _is_short([blocks[k] for k in loop], inference) for loop in waiting
-        ):
+        if not any(together) and not any(_is_short([blocks[k] for k in loop], inference) for loop in waiting):
             return False
         return all(
             _side_by_side(step, inference, shared=k in free)
@@ -117,8 +115,7 @@ def _is_short(loop: Sequence[Block], inference: Inference) -> bool:
         step
         for block in loop
         for step in block.steps
-        if not step.writes
-        or any(inference.kinds.get(name, VECTOR).offsets is None for name in step.writes)
+        if not step.writes or any(inference.kinds.get(name, VECTOR).offsets is None for name in step.writes)
     ]
     return len(in_lanes) <= _PHASE * barriers
 
