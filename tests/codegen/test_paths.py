@@ -156,6 +156,32 @@ def test_blocks_that_no_path_leads_to_are_empty() -> None:
     assert len(bounds(body, "%r1")) == 2
 
 
+def test_what_no_path_leads_to_neither_orders_blocks_nor_stores() -> None:
+    """As numba's report of a step of zero, an atomic operation whose result is used."""
+    body = """
+      .reg .b64 %a;
+      mov.u64 %a, 0;
+      mov.u32 %r1, 0;
+    LOOP:
+      setp.ne.s32 %p1, %r0, 0;
+      @%p1 bra STORE;
+      atom.global.cas.b32 %r2, [%a], 0, 1;
+      st.global.u32 [%a+4], %r2;
+    STORE:
+      st.global.u32 [%a+8], %r1;
+      add.s32 %r1, %r1, 1;
+      add.s64 %a, %a, 64;
+      setp.lt.s32 %p2, %r1, %r0;
+      @%p2 bra LOOP;
+    """
+    program = bounded(body)
+    assert not program.ordered
+    assert len(program.streams) >= 1
+    reached = bounded(body.replace("%r0, 0;", "%r1, 0;", 1))
+    assert reached.ordered
+    assert not reached.streams
+
+
 # Loops whose variables come near the ends of their types, change in branches, depend on each other or on what
 # threads do; each thread writes a fingerprint of all the values that it has seen.
 SOURCE = """

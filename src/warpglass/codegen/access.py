@@ -90,10 +90,11 @@ class Access:
         self._spelled = 0  # accesses that are written out lane by lane
         self.step = 0
         self.fault_label = "fault"
-        # Steps whose accesses are known to lie within a range; or, where they may not (hulls.py), sites of
-        # steps that are to be served by functions.
+        # Steps whose accesses are known to lie within a range, and the sites that have found it; or, where
+        # they may not (hulls.py), sites of steps that are to be served by functions.
         self.proven: Mapping[int, Bounds] = {}
         self.declared = False  # whether active lanes' addresses are known to be declared shared memory
+        self.finders: Mapping[int, int] = {}
         self.apart: Mapping[int, int | None] = {}
 
     def spells_out(self) -> bool:

@@ -15,7 +15,17 @@ from dataclasses import dataclass, replace
 
 from ..isa.memory import access_of
 from ..isa.types import LLVM_TYPE
-from ..program import Block, Branch, Jump, Program, Step, find_dirty, find_liveness, find_streams
+from ..program import (
+    Block,
+    Branch,
+    Jump,
+    Program,
+    Step,
+    find_dirty,
+    find_liveness,
+    find_ordered,
+    find_streams,
+)
 from ..ptx import tree
 from .forms import range_of
 from .infer import Silent
@@ -170,6 +180,7 @@ class _Paths:
             blocks=tuple(blocks),
             live=find_liveness(tuple(blocks)),
             dirty=find_dirty(tuple(blocks)),
+            ordered=find_ordered(tuple(blocks)),
             streams=find_streams(tuple(blocks)),
         )
 

@@ -322,7 +322,8 @@ class Patterns(Access):
         shared = self.sites[site].space == "shared"
         if self.step in self.streams and not shared and fills_lines(type_, width):
             self.streams_any = True
-            store_stream(self.builder, site, type_, value, host, width)
+            finder = self.finders.get(self.step, site)  # it knows how large the array is
+            store_stream(self.builder, finder, type_, value, host, width)
         else:
             self.builder.store(vector(type_, width), value, host, ", align 1")
 

@@ -229,6 +229,7 @@ class WarpFunction:
         self.registers.settle()
         bad = "false"
         proven: dict[int, Bounds] = {}
+        finders: dict[int, int] = {}
         apart: dict[int, int | None] = {}
         for hull in stretch.hulls:
             base = self.steps.operand(tree.Register(hull.base), "b64", self.steps.lanes)
@@ -236,15 +237,17 @@ class WarpFunction:
             outside, site, bounds = access.check_hull(hull, base)
             bad = outside if bad == "false" else b.value(f"or i1 {bad}, {outside}")
             proven |= dict.fromkeys(hull.steps, bounds)
+            finders |= dict.fromkeys(hull.steps, site)
             apart |= dict.fromkeys(hull.steps) | {hull.leader: site}
         inside, outside, join = b.label("inside"), b.label("outside"), b.label("join")
         b.branch(bad, outside, inside, unlikely=True)
+        access.finders = finders
         for label, access.proven, access.apart in ((inside, proven, {}), (outside, {}, apart)):
             b.place(label)
             self.registers.enter(live | stretch.read_behind)
             self._steps(steps, mask, blend)
             b.jump(join)
-        access.proven, access.apart = {}, {}
+        access.proven, access.finders, access.apart = {}, {}, {}
         b.place(join)
 
     def _blend(self, index: int) -> frozenset[str]:

@@ -128,6 +128,7 @@ __all__ = [
     "find_dirty",
     "find_full",
     "find_liveness",
+    "find_ordered",
     "find_pending",
     "find_streams",
     "split_registers",
