@@ -16,9 +16,9 @@ from .hulls import Stretch, find_stretches
 from .infer import infer_kinds
 from .lane_loops import LaneLoop, find_lane_loops
 from .local import LocalMemory
-from .nans import LazyNanLanes
 from .one_lane import learn_helper
 from .outlines import outline_helper
+from .payloads import PayloadLanes
 from .probes import Probe, Words
 from .reach import fetch_helper, gather_helper, reach_helper, scatter_helper
 from .registers import Kind, Registers
@@ -87,7 +87,7 @@ def generate(
             shape, inference = wide, wider
     access = WarpAtomics(_builder(shape))
     local = LocalMemory(access, program.local.size, program.strays)
-    fast = LazyNanLanes(access, local, shape, promises, probes)
+    fast = PayloadLanes(access, local, shape, promises, probes)
     full = find_full(program.blocks, inference.divergent, inference.pending)
     if shape.threads % shape.width:
         full = tuple(False for _ in full)

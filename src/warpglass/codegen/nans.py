@@ -6,8 +6,9 @@ behind each operation would cost more than the operation. Here results stay as t
 bits (stores, integer operations, exchange between lanes, registers that also hold loaded values) gets the
 exact ones. The mark survives a bit cast to i32: compilers keep floats in untyped registers.
 
-In double precision NaNs have payloads that pass, so every result is looked at; here by comparing the lower
-half of the lanes with the upper one, which says of two results at once whether one is NaN.
+In double precision NaNs have payloads that pass, so results are looked at, for many operations at once where
+that suffices (payloads.py); here by comparing the lower half of the lanes with the upper one, which says of
+two results at once whether one is NaN.
 """
 
 from __future__ import annotations

@@ -88,6 +88,19 @@ class Registers:
         ok, lanes = guard
         return kind.value(type_, text, ok, Lanes(self.builder, lambda: lanes))
 
+    @property
+    def written(self) -> Mapping[str, Value]:
+        """What this basic block has written, as far as it is known by its names."""
+        return self._fresh
+
+    def lives(self, name: str) -> bool:
+        """Whether a register is read after this basic block."""
+        return name in self._live
+
+    def write_late(self, name: str, value: Value) -> None:
+        """Set a register to what only this basic block may read; it must be written again before the end."""
+        self._fresh[name] = value
+
     def write(self, name: str, value: Value, keep: str | None = None) -> None:
         """Set a register's lanes; `keep` names the mask of the lanes to write if others must stay.
 

@@ -61,6 +61,22 @@ class Steps:
         if result is not None:
             self._write(step, result, mask, condition, blend)
 
+    def finish(self, mask: str, *, all_written: bool = False) -> None:
+        """Make exact what the lanes of `mask` have written to registers that are read after this block.
+
+        `all_written` is for code in this block that takes registers from their homes.
+        """
+        lanes, registers = self.lanes, self.registers
+        late = {
+            name: value
+            for name, value in registers.written.items()
+            if lanes.late(value) and (all_written or registers.lives(name))
+        }
+        if late:
+            lanes.mask = mask
+            for name, value in zip(late, lanes.exact_all(list(late.values())), strict=True):
+                registers.write(name, value)
+
     def guard(self, guard: tree.Guard) -> Value:
         """The predicate under which an instruction runs: certainly uniform, or a vector."""
         value = self.predicate(guard)
@@ -182,12 +198,27 @@ class Steps:
             return self.lanes.constant(fitted.type, bounds[0])
         return clipped(fitted, bounds)
 
+    def _settle_before(self, name: str, mask: str) -> None:
+        """Make exact what some lanes of a register keep while others are written."""
+        registers, lanes = self.registers, self.lanes
+        before = registers.written.get(name)
+        if before is not None and lanes.late(before):
+            under, lanes.mask = lanes.mask, mask
+            registers.write(name, lanes.exact(before))
+            lanes.mask = under
+
     def _write_one(
         self, name: str, fitted: Value, mask: str, condition: Value | None, blend: frozenset[str]
     ) -> None:
         registers, lanes = self.registers, self.lanes
+        whole = condition is None and (name not in blend or mask == "-1")
+        if whole and lanes.late(fitted) and registers.kind(name).offsets is None:
+            registers.write_late(name, fitted)
+            return
         if registers.kind(name).nan == EXACT_NAN:
             fitted = lanes.exact(fitted)
+        if not whole:
+            self._settle_before(name, mask)
         if registers.kind(name).offsets is not None:
             fitted = lanes.guard_like(fitted, registers.kind(name).guarded)
             if condition is None:

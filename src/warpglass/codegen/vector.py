@@ -66,6 +66,14 @@ class VectorLanes(Lanes[Value]):
         """The same value, with the payload that each NaN stands for."""
         return a
 
+    def exact_all(self, values: Sequence[Value]) -> list[Value]:
+        """The same values, each exact."""
+        return [self.exact(value) for value in values]
+
+    def late(self, a: Value) -> bool:
+        """Whether a value has yet to be made exact, which is cheaper for several values at once."""
+        return False
+
     def apply(self, operation: str, *operands: Value) -> Value:
         if operation in _DIVISIONS:
             return self._divide(operation, *operands)

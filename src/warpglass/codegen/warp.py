@@ -220,12 +220,14 @@ class WarpFunction:
             if step.number in self.program.ordered:
                 self.builder.call("i1", "wg_take_turn", [("ptr", "%context")])
             self.steps.run(step, mask, blend)
+        self.steps.finish(mask)
 
     def _twice(self, stretch: Stretch, live: frozenset[str], mask: str, blend: frozenset[str]) -> None:
         """A stretch without the checks of its hulls, for when they all hold, and with lanes served apart."""
         b, access = self.builder, self.steps.lanes.access
         assert isinstance(access, Patterns)
         steps = stretch.steps[stretch.first : stretch.last]
+        self.steps.finish(mask, all_written=True)
         self.registers.settle()
         bad = "false"
         proven: dict[int, Bounds] = {}
