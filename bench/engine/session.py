@@ -26,6 +26,7 @@ import numpy as np
 _TIMES = 3  # launches that follow each other at once; the shortest counts
 _LIMITS = ("WARPGLASS_THREADS", "POCL_MAX_PTHREAD_COUNT", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 _FILL = 77  # in results before the first launch
+_PAUSE = 0.04  # seconds after which the threads of whoever ran before, OpenBLAS's for one, no longer spin
 
 
 def limits(threads: int) -> dict[str, str]:
@@ -52,6 +53,8 @@ def time_case(theme: str, case: Any, rounds: int, pocl: bool, threads: int) -> d
             if round_ == 0:
                 for position in set(case.results) - set(case.changes):
                     one.args[position].fill(_FILL)
+            if threads > 1:
+                time.sleep(_PAUSE)
             took: list[float] = []
             # Whoever ran before must not decide what the caches hold.
             for _ in range(1 if case.changes else _TIMES):
