@@ -26,12 +26,14 @@ import numpy as np
 _TIMES = 3  # launches that follow each other at once; the shortest counts
 _LIMITS = ("WARPGLASS_THREADS", "POCL_MAX_PTHREAD_COUNT", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 _FILL = 77  # in results before the first launch
-_PAUSE = 0.04  # seconds after which the threads of whoever ran before, OpenBLAS's for one, no longer spin
 
 
 def limits(threads: int) -> dict[str, str]:
-    """The environment variables by which every contestant has so many threads."""
-    return dict.fromkeys(_LIMITS, str(threads))
+    """The environment variables by which every contestant has so many threads, on cores that are free.
+
+    OpenBLAS's threads spin on after a product, for 2 to this power cycles, where the next one wants to run.
+    """
+    return {**dict.fromkeys(_LIMITS, str(threads)), "OPENBLAS_THREAD_TIMEOUT": "16"}
 
 
 def time_case(theme: str, case: Any, rounds: int, pocl: bool, threads: int) -> dict[str, Any]:
@@ -53,8 +55,6 @@ def time_case(theme: str, case: Any, rounds: int, pocl: bool, threads: int) -> d
             if round_ == 0:
                 for position in set(case.results) - set(case.changes):
                     one.args[position].fill(_FILL)
-            if threads > 1:
-                time.sleep(_PAUSE)
             took: list[float] = []
             # Whoever ran before must not decide what the caches hold.
             for _ in range(1 if case.changes else _TIMES):
@@ -117,7 +117,8 @@ def main() -> None:
     """Do what is asked and write the file."""
     options = _options()
     if limits(options.threads).items() - os.environ.items():
-        raise SystemExit(f"set {', '.join(_LIMITS)} to {options.threads} first")
+        wanted = " ".join(f"{name}={value}" for name, value in limits(options.threads).items())
+        raise SystemExit(f"set the environment first: {wanted}")
     np.seterr(all="ignore")
     does: dict[str, Callable[[str, Any], dict[str, Any]]] = {
         "times": lambda theme, case: time_case(
