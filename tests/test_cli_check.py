@@ -319,7 +319,7 @@ def test_ctrl_c_within_a_random_order_stops_at_once(
         os.kill(os.getpid(), signal.SIGINT)
 
     def interrupted(seed: int) -> Order:
-        if seed == 1:
+        if seed == 2:  # what the first compiles is done, so that the signal comes within a launch
             threading.Timer(0.1, send).start()
         return Order(seed)
 

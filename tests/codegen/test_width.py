@@ -70,6 +70,15 @@ extern "C" __global__ void strides(const float* x, float* y, int n) {
   for (int i = threadIdx.x; i < n; i += 128) sum += x[i * n];
   y[threadIdx.x] = sum;
 }
+extern "C" __global__ void smooth(const float* x, float* y, int n) {
+  __shared__ float part[130];
+  for (int i = threadIdx.x; i < n; i += gridDim.x * 128) {
+    part[threadIdx.x + 1] = x[i];
+    BARRIER
+    y[i] = part[threadIdx.x] + part[threadIdx.x + 1] + part[threadIdx.x + 2];
+    __syncthreads();
+  }
+}
 extern "C" __global__ void counts(const float* x, int* y, int n) {
   #pragma unroll 1
   for (int i = threadIdx.x; i < n; i += 128) atomicAdd(y, x[i] > 0);
@@ -103,11 +112,16 @@ extern "C" __global__ void busy(float* x, int n) {
 }
 """
 
-CODE = SOURCE.replace("N", "256")
+
+def _code(n: int = 256, barrier: str = "") -> str:
+    return SOURCE.replace("N", str(n)).replace("BARRIER", barrier)
 
 
-def _width(name: str, block: tuple[int, int, int]) -> int:
-    prepared = prepare(wg.compile(CODE, name).compile())
+CODE = _code()
+
+
+def _width(name: str, block: tuple[int, int, int], code: str = CODE) -> int:
+    prepared = prepare(wg.compile(code, name).compile())
     program, shape = prepared.program, Shape(block, prepared.program.shared.static)
     return generate(program, shape, prepared.symbols, (), Promises(grid_class((4, 1, 1)))).shape.width
 
@@ -136,6 +150,15 @@ def test_lanes_run_together_where_it_pays(
     assert _width(name, block) == lanes
 
 
+@pytest.mark.parametrize(("barrier", "lanes"), [("__syncthreads();", 128), ("", 32)])
+def test_a_forgotten_barrier_stays_to_be_seen(
+    barrier: str, lanes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Warp by warp, the second warp's neighbours are missing from the sums of the first."""
+    monkeypatch.setattr("warpglass.codegen.width.vector_bytes", lambda: 64)
+    assert _width("smooth", (128, 1, 1), _code(barrier=barrier)) == lanes
+
+
 @pytest.mark.parametrize("engine", CPU_ENGINES)
 def test_a_product_of_matrices(engine: str):
     a, b = np.random.default_rng(3).random((2, 48, 48), np.float32)
@@ -151,7 +174,7 @@ def test_lanes_that_act_in_turns(engine: str, n: int):
     x = np.random.default_rng(n).integers(-99, 99, n).astype(np.int32)
     expected = np.sort(x)
     with engine_mode(engine):
-        lab.run(wg.compile(SOURCE.replace("N", str(n)), "sorted"), 1, n, (x,), device="cpu")
+        lab.run(wg.compile(_code(n), "sorted"), 1, n, (x,), device="cpu")
     np.testing.assert_array_equal(x, expected)
 
 

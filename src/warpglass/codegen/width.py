@@ -55,13 +55,36 @@ def _unaware(program: Program) -> bool:
     """Whether no thread can tell which others run with it."""
     if program.fair or program.ordered or program.services or program.local.size or names_barriers(program):
         return False
-    if len(program.blocks) > _MOST_BLOCKS:
+    if len(program.blocks) > _MOST_BLOCKS or _reads_early(program):
         return False
     return all(
         isinstance(block.end, Barrier | Branch | Exit | Jump)
         and all(_ordinary(step) for step in block.all_steps)
         for block in program.blocks
     )
+
+
+def _reads_early(program: Program) -> bool:
+    """Whether shared memory may be read after it was written, with no barrier between.
+
+    What one warp then misses of another's is for the user to see: it shows a forgotten barrier.
+    """
+    written = [False] * len(program.blocks)  # since the last barrier, where a block begins
+    work = list(range(len(program.blocks)))
+    while work:
+        index = work.pop()
+        block, state = program.blocks[index], written[index]
+        for step in block.steps:
+            space, write, _ = access_of(step.match) or ("", False, 0)
+            if space == "shared" and state and not write:
+                return True
+            state = state or (space == "shared" and write)
+        state = state and not isinstance(block.end, Barrier)
+        for target in block.successors:
+            if state and not written[target]:
+                written[target] = True
+                work.append(target)
+    return False
 
 
 def _ordinary(step: Step) -> bool:
