@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 WIDTH = 32  # lanes of a warp
 
@@ -139,6 +139,17 @@ class Builder:
         whole = vector(type_, lanes)
         first = self.value(f"insertelement {whole} poison, {type_} {value}, i32 0")
         return self.value(f"shufflevector {whole} {first}, {whole} poison, <{lanes} x i32> zeroinitializer")
+
+    def joined(self, type_: str, parts: Sequence[str], size: int) -> str:
+        """Vectors of `size` lanes, a power of two of them, one behind the other as one vector."""
+        while len(parts) > 1:
+            half, size = vector(type_, size), 2 * size
+            picks = ", ".join(f"i32 {k}" for k in range(size))
+            parts = [
+                self.value(f"shufflevector {half} {one}, {half} {two}, <{size} x i32> <{picks}>")
+                for one, two in zip(parts[::2], parts[1::2], strict=True)
+            ]
+        return parts[0]
 
     def mask_vector(self, mask: str, lanes: int = 0) -> str:
         """An integer of `lanes` bits as a vector of i1."""

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from ..isa.memory import access_of
 from ..isa.types import LLVM_TYPE
 from ..program import Block, Program, Step
-from ..ptx import tree
 from .forms import regular
 from .registers import VECTOR, Kind
 
@@ -152,16 +151,15 @@ def _access(position: int, step: Step, bases: Mapping[str, Kind]) -> _Access | N
     if found is None or step.instruction.guard is not None:
         return None
     space, write, size = found
-    address = next(one for one in step.instruction.operands if isinstance(one, tree.Address))
-    if space not in ("global", "shared") or not isinstance(address.base, tree.Register):
+    base = step.address_register
+    if space not in ("global", "shared") or base is None:
         return None
-    base = step.names.get(address.base.name, address.base.name)
     kind = bases.get(base, VECTOR)
     if kind.offsets is None or not regular(kind.offsets, size):
         return None
     # Another base's guard says nothing of this one's scalar.
     shared, distance = (base, 0) if step.origin is None or kind.guarded else step.origin
-    return _Access(position, base, shared, distance, distance + address.offset, space, write, size)
+    return _Access(position, base, shared, distance, distance + step.address.offset, space, write, size)
 
 
 def _hulls(accesses: Sequence[_Access], steps: Sequence[Step], bases: Mapping[str, Kind]) -> list[Hull]:

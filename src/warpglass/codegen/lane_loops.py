@@ -149,8 +149,8 @@ def _pays(
     """
     bodies = [program.blocks[index] for index in sorted(blocks)]
     steps = [step for block in bodies for step in block.steps]
-    bases: set[str | None] = {base_of(step) for step in steps if access_of(step.match)}
-    first = next((base_of(step) for step in steps if access_of(step.match)), None)
+    bases: set[str | None] = {step.address_register for step in steps if access_of(step.match)}
+    first = next((step.address_register for step in steps if access_of(step.match)), None)
     forms = {base: kinds.get(base, VECTOR).offsets for base in bases if base is not None}
     if (
         first is None
@@ -182,7 +182,7 @@ def _in_every_round(program: Program, blocks: frozenset[int], block: int) -> boo
 def _slice(steps: Sequence[Step], leader: int) -> tuple[Step, ...]:
     """What a load's address is computed by, on whichever way there."""
     position = next(k for k, step in enumerate(steps) if step.number == leader)
-    wanted, found = {base_of(steps[position])}, list[Step]()
+    wanted, found = {steps[position].address_register}, list[Step]()
     for step in reversed(steps[:position]):
         if not wanted.isdisjoint(step.writes):
             found.append(step)
@@ -199,16 +199,6 @@ def _reached(steps: Sequence[Step], sources: set[str]) -> set[str]:
     return found
 
 
-def _address(step: Step) -> tree.Address:
-    return next(one for one in step.instruction.operands if isinstance(one, tree.Address))
-
-
-def base_of(step: Step) -> str | None:
-    """The register that an access's address is in, None for a symbol or a number."""
-    base = _address(step).base
-    return step.names.get(base.name, base.name) if isinstance(base, tree.Register) else None
-
-
 def _find_groups(program: Program, bodies: Sequence[Block], written: frozenset[str]) -> tuple[Group, ...]:
     """The loads of a loop, those of a block from one value of a base together."""
     words = frozenset(name for name, type_ in program.registers.items() if LLVM_TYPE[type_] == "i64")
@@ -221,7 +211,7 @@ def _find_groups(program: Program, bodies: Sequence[Block], written: frozenset[s
             access = access_of(step.match)
             assert access is not None
             space, _, size = access
-            base = base_of(step)
+            base = step.address_register
             root = None if space == "shared" or base is None else _root(base, writer, words - written)
             # An index that was loaded may count as a base, too: only what a parameter points to stays.
             place = frozenset(one for one in pointers[leader] if isinstance(one, Word)) or leader
@@ -245,7 +235,7 @@ def _members(block: Block) -> dict[int, list[tuple[Step, Step | None, int]]]:
         access = access_of(step.match)
         if access is not None:
             space, _, size = access
-            base, offset = base_of(step), _address(step).offset
+            base, offset = step.address_register, step.address.offset
             writer = writers.get(base or "")
             # Addresses of shared memory may be of 32 bits and wrap.
             key = base, writer and writer.number, space, size, offset % size

@@ -199,7 +199,7 @@ class _Paths:
         """The root of an access's address, and the distance from it."""
         if access_of(step.match) is None:
             return None
-        address = next(one for one in step.instruction.operands if isinstance(one, tree.Address))
+        address = step.address
         if not isinstance(address.base, tree.Register):
             return None
         value = self._registers.state.get(address.base.name)

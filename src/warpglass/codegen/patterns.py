@@ -270,16 +270,9 @@ class Patterns(Access):
     def _spread(self, type_: str, values: list[str], owners: list[int | None]) -> str:
         """The elements of several vectors where they lie in memory: each place has the lane that owns it."""
         count, width = len(values), self.builder.width
-        while len(values) > 1:  # one vector behind the other
-            width *= 2
-            picks = ", ".join(f"i32 {k}" for k in range(width))
-            half = vector(type_, width // 2)
-            values = [
-                self.builder.value(f"shufflevector {half} {one}, {half} {two}, <{width} x i32> <{picks}>")
-                for one, two in zip(values[::2], values[1::2], strict=True)
-            ]
-        picks = tuple((lane or 0) + self.builder.width * (k % count) for k, lane in enumerate(owners))
-        return self._shuffle(type_, values[0], width, picks)
+        whole = self.builder.joined(type_, values, width)
+        picks = tuple((lane or 0) + width * (k % count) for k, lane in enumerate(owners))
+        return self._shuffle(type_, whole, width * count, picks)
 
     def _places(self, site: int, address: Value) -> tuple[str, Offsets]:
         """The lowest lane's address, and every lane's distance from it in units of the access's size."""

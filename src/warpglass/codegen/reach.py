@@ -205,19 +205,11 @@ def _by_halves(type_: str, width: int) -> str:
         mask = b.value(f"trunc {b.lanes} {moved} to i{_HALF}")
         args = [(vector("i64", _HALF), some), (f"i{_HALF}", mask)]
         parts.append(b.call(half, f"wg_gather_half_{type_}", args))
-    size = _HALF
-    while len(parts) > 1:
-        picks = ", ".join(f"i32 {k}" for k in range(2 * size))
-        part = vector(type_, size)
-        parts = [
-            b.value(f"shufflevector {part} {one}, {part} {two}, <{2 * size} x i32> <{picks}>")
-            for one, two in zip(parts[::2], parts[1::2], strict=True)
-        ]
-        size *= 2
+    found = b.joined(type_, parts, _HALF)
     body = "\n".join(b.lines)
     return f"""define internal {whole} @wg_gather_{type_}({words} %at, {b.lanes} %mask) noinline #0 {{
 entry:
 {body}
-  ret {whole} {parts[0]}
+  ret {whole} {found}
 }}
 """

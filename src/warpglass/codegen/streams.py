@@ -32,15 +32,7 @@ def load_run(b: Builder, host: str, type_: str, width: int) -> str:
         return b.load(vector(type_, width), host, ", align 1")
     places = [b.offset(host, first * size) for first in range(0, width, each)]
     lines = [b.load(f"volatile {vector(type_, each)}", place, ", align 1") for place in places]
-    while len(lines) > 1:
-        picks = ", ".join(f"i32 {k}" for k in range(2 * each))
-        half = vector(type_, each)
-        lines = [
-            b.value(f"shufflevector {half} {one}, {half} {two}, <{2 * each} x i32> <{picks}>")
-            for one, two in zip(lines[::2], lines[1::2], strict=True)
-        ]
-        each *= 2
-    return lines[0]
+    return b.joined(type_, lines, each)
 
 
 def store_stream(b: Builder, site: int, type_: str, value: str, host: str, width: int) -> None:

@@ -168,10 +168,9 @@ def _side_by_side(step: Step, inference: Inference, *, shared: bool) -> bool:
     found = access_of(step.match)
     if found is None:
         return True
-    address = next(one for one in step.instruction.operands if isinstance(one, tree.Address))
-    if not isinstance(address.base, tree.Register):
+    base = step.address_register
+    if base is None:
         return True
-    base = step.names.get(address.base.name, address.base.name)
     offsets = inference.kinds.get(base, VECTOR).offsets
     if offsets is None or not regular(offsets, found[2]):
         return False

@@ -36,6 +36,17 @@ class Step:
         return self.match.instruction
 
     @property
+    def address(self) -> tree.Address:
+        """Where an access goes."""
+        return next(one for one in self.instruction.operands if isinstance(one, tree.Address))
+
+    @property
+    def address_register(self) -> str | None:
+        """The register that an access's address is read from, None for a symbol or a number."""
+        base = self.address.base
+        return self.names.get(base.name, base.name) if isinstance(base, tree.Register) else None
+
+    @property
     def control(self) -> str | None:
         """What the row does to control flow, None for an ordinary instruction."""
         return self.match.row.control
