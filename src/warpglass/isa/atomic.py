@@ -157,6 +157,11 @@ def commutes(m: Match) -> bool:
     )
 
 
+def has_instruction(m: Match) -> bool:
+    """Whether an instruction is an atomic operation that hosts have, besides the comparing exchange."""
+    return is_atomic(m) and m.row.meaning is not cas and (m.op, m.type) not in _CHANGES
+
+
 # ---------------------------------------------------------------------------------------- rows
 def _add_rows(operations: str, notation: str, *, exchange: bool = False, **choices: str) -> None:
     """`atom` and, unless it is an exchange, `red`; `notation` is what follows sem, scope and space."""

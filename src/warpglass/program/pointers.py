@@ -2,7 +2,7 @@
 
 A register has the bases of all that it may be computed from, whatever the computation: an address is then one
 of something that a base points to, or was loaded from memory, or is made up of parts that are no pointers.
-Sources narrower than a pointer count as none, for they are indices and sizes.
+Sources narrower than a pointer count as none, for they are indices and sizes, unless some are put together.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from ..isa.calls import system_function
 from ..isa.convert import mov_pack
-from ..isa.types import LLVM_TYPE
+from ..isa.logic import or_
+from ..isa.types import LLVM_TYPE, bits
 from ..ptx import tree
 from .blocks import Block
 from .decode import Step, registers_of
@@ -98,6 +99,8 @@ class _Bases:
     def _loaded(self, step: Step) -> Iterator[tuple[str, frozenset[Base]]]:
         """What a load or an atomic operation returns: a word of a parameter, or anything."""
         (address, *_), target = _addresses(step), step.instruction.operands[0]
+        if _is_narrow(step):
+            return
         parts = target.elements if isinstance(target, tree.Vector) else (target,)
         parameter = address.base if step.instruction.modifiers[:1] == ("param",) else None
         for number, part in enumerate(parts):
@@ -123,9 +126,21 @@ class _Bases:
                     found.add(OWN)  # the grid's workspace
                 case _:
                     pass
-        if step.match.row.meaning is mov_pack and not found:
+        if not found and _puts_together(step):
             found.add(MEMORY)
         return frozenset(found)
+
+
+def _puts_together(step: Step) -> bool:
+    """Whether an instruction may make a pointer of parts that are none."""
+    registers = sum(isinstance(one, tree.Register) for one in step.instruction.operands[1:])
+    meaning = step.match.row.meaning
+    return not _is_narrow(step) and (meaning is mov_pack or (meaning is or_ and registers > 1))
+
+
+def _is_narrow(step: Step) -> bool:
+    """Whether an instruction's type cannot hold a pointer, as wide as the register may be."""
+    return bits(LLVM_TYPE.get(step.match.type or "", "i64")) < 64
 
 
 def _addresses(step: Step) -> list[tree.Address]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..isa.atomic import commutes, is_atomic
+from ..isa.atomic import commutes, has_instruction
 from .blocks import Block
 from .pointers import Base, find_bases
 from .turns import find_read
@@ -20,7 +20,8 @@ from .turns import find_read
 class Tallies:
     """Each such operation, by PTX's names of it and of its type, with the bases of its address.
 
-    `others` are the bases of all other accesses, `atomics` those of atomic operations among them.
+    `others` are the bases of all other accesses, `atomics` those of the atomic operations among them that are
+    plain loads and stores in a launch on one thread.
     """
 
     operations: tuple[tuple[str, str, frozenset[Base]], ...]
@@ -42,6 +43,6 @@ def find_tallies(blocks: tuple[Block, ...], types: Mapping[str, str], variables:
             found.append((operation, type_, bases))
             continue
         others |= bases
-        if is_atomic(step.match):
+        if has_instruction(step.match):
             atomics |= bases
     return Tallies(tuple(found), frozenset(others), frozenset(atomics))
