@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
-from warpglass import lab, source
+from warpglass import lab, ptx, source
 from warpglass.engine.backend import Launch, Outcome
 from warpglass.engine.cpu import CpuBackend
 from warpglass.engine.prepared import Prepared
@@ -116,6 +116,7 @@ def compile_times(launch: Launch, repeat: int = 5) -> tuple[float, ...]:
             os.environ[VARIABLE], os.environ["WARPGLASS_CACHE"] = tier, cache
             taken: list[float] = []
             for _ in range(repeat + 1):
+                ptx.parse.cache_clear()
                 begun = time.process_time()
                 prepared = Prepared(launch.compiled)
                 prepared.executable(launch.block, launch.grid, prepared.binder.bind(launch.args))

@@ -11,7 +11,7 @@ import pytest
 
 from warpglass.engine.arguments import Binder, Bound, Parameter, Reference, pack, parameters_of
 from warpglass.errors import ArgumentError
-from warpglass.ptx.tree import Function, Variable
+from warpglass.ptx.tree import Variable
 from warpglass.source.compiled import Argument, Compiled
 
 
@@ -32,7 +32,7 @@ def parameters(*types: str) -> tuple[Parameter, ...]:
                 pointer_align=1 if pointer else 0,
             )
         )
-    return parameters_of(Function("k", True, tuple(variables)))
+    return parameters_of(variables)
 
 
 def bind_ptx(types: tuple[str, ...], *args: object) -> Bound:
@@ -58,7 +58,7 @@ def test_offsets_follow_alignment():
 def test_pointee_alignment_does_not_move_the_pointer():
     first = Variable("a", "param", "u32")
     pointer = Variable("b", "param", "u64", pointer_space="global", pointer_align=256)
-    assert [p.offset for p in parameters_of(Function("k", True, (first, pointer)))] == [0, 8]
+    assert [p.offset for p in parameters_of((first, pointer))] == [0, 8]
 
 
 def test_pack_puts_every_value_in_its_place():

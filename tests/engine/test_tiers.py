@@ -14,12 +14,14 @@ import pytest
 from tests.codegen.random_kernels import random_kernel
 from tests.engines import CPU_ENGINES, engine_mode
 from tests.ptx_text import kernel
+from warpglass import ptx
 from warpglass.codegen import MachineCode
-from warpglass.engine import generated, tiers
+from warpglass.engine import generated, prepared, tiers
 from warpglass.engine.backend import Launch
 from warpglass.engine.cpu import CpuBackend
 from warpglass.engine.prepared import Executable, Prepared, prepare
-from warpglass.errors import ArgumentError, CompileError
+from warpglass.errors import ArgumentError, CompileError, KernelFault
+from warpglass.program import Program
 from warpglass.source.compiled import Compiled
 
 # Once a flag is up, each thread writes its number.
@@ -76,6 +78,13 @@ class Fixture:
         """The only one."""
         (found,) = self.prepared._executables.values()
         return found
+
+
+class Nothing:
+    """An instrument that watches nothing."""
+
+    def probes(self, program: Program) -> tuple[()]:
+        return ()
 
 
 @pytest.fixture
@@ -160,19 +169,68 @@ def test_a_launch_that_takes_long_has_its_kernel_optimised(own_cache: Path, monk
     assert asked.is_set()
 
 
-def test_a_second_process_generates_and_compiles_nothing(own_cache: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_second_process_parses_generates_and_compiles_nothing(
+    own_cache: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv(tiers.VARIABLE, tiers.QUICK)
     Fixture().run()
 
     def fail(*_: object, **__: object) -> None:
         raise AssertionError("known from the disk")
 
-    monkeypatch.setattr(generated, "generate", fail)
-    monkeypatch.setattr(tiers, "compile_ir", fail)
+    for place, name in (
+        (ptx, "parse"),
+        (prepared, "build_program"),
+        (generated, "generate"),
+        (tiers, "compile_ir"),
+    ):
+        monkeypatch.setattr(place, name, fail)
     assert (Fixture().run() == NUMBERS).all()
 
 
-@pytest.mark.parametrize("kind", ["code", "object"])
+def test_errors_are_the_same_for_a_kernel_from_the_disk(own_cache: Path):
+    fixture = Fixture(
+        kernel("ld.param.u64 %rd1, [x];\nmov.u32 %r1, %tid.x;\nst.global.u32 [%rd1+64], %r1;\nret;", "u64 x")
+    )
+    launch = Launch(fixture.compiled, (1, 1, 1), (32, 1, 1), (np.zeros(16, np.uint32),), 0, 60.0)
+    said: list[str] = []
+    for _ in range(2):
+        prepare.cache_clear()
+        ptx.parse.cache_clear()
+        with pytest.raises(KernelFault, match=r"x\[16\]") as error:
+            CpuBackend().run(launch)
+        said.append(str(error.value))
+    assert said[0] == said[1]
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+def test_observers_see_a_kernel_from_the_disk(engine: str, own_cache: Path):
+    fixture = Fixture()
+    fixture.run()
+    again = Fixture()
+    out, flag = np.zeros(BLOCKS * 64, np.uint32), np.ones(1, np.uint32)
+    launch = Launch(again.compiled, (BLOCKS, 1, 1), (64, 1, 1), (out, flag), 0, 60.0)
+    with engine_mode(engine):
+        seen = again.backend.observe(launch, Nothing())[1]
+    assert (out == NUMBERS).all()
+    assert [step.number for block in seen.program.blocks for step in block.steps]
+
+
+def test_facts_are_those_of_an_entry_and_of_no_broken_text(own_cache: Path):
+    one = kernel("st.shared.u32 [s], 1;\nret;", name="k", shared=".align 4 .b8 s[64]")
+    other = kernel("st.shared.u32 [s], 1;\nret;", name="l", shared=".align 4 .b8 s[128]")
+    both = one + other.partition(".address_size 64\n")[2]
+    for _ in range(2):
+        found = [CpuBackend().static_shared(Compiled(both, name, name, "ptx")) for name in ("k", "l")]
+        assert found == [64, 128]
+        for text, entry in ((both.replace("ret;", "ret"), "k"), (both, "m")):
+            with pytest.raises(CompileError):
+                prepare(Compiled(text, entry, entry, "ptx"))
+        prepare.cache_clear()
+    assert len(list((own_cache / "facts").glob("*/*"))) == 2
+
+
+@pytest.mark.parametrize("kind", ["code", "facts", "object"])
 def test_damaged_entries_are_made_again(kind: str, own_cache: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv(tiers.VARIABLE, tiers.QUICK)
     Fixture().run()

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
-from ..ptx.tree import Function, Variable
+from ..ptx.tree import Variable
 from ..source.compiled import Argument, Compiled
 from .arrays import ArrayView, Misfit, view_of
 from .values import Parameter, Value, converter, describe
@@ -40,11 +40,11 @@ _TYPES = {
 }
 
 
-def parameters_of(function: Function) -> tuple[Parameter, ...]:
-    """The parameters of an entry with their offsets in the parameter block, as the CUDA ABI lays them out."""
+def parameters_of(variables: Sequence[Variable]) -> tuple[Parameter, ...]:
+    """An entry's parameters with their offsets in the parameter block, as the CUDA ABI lays them out."""
     parameters: list[Parameter] = []
     offset = 0
-    for variable in function.parameters:
+    for variable in variables:
         size, align = _size_and_alignment(variable)
         offset = -(-offset // align) * align
         parameters.append(

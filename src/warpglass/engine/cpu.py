@@ -103,7 +103,7 @@ class CpuBackend:
 
     def static_shared(self, compiled: Compiled) -> int:
         """Bytes of shared memory that a kernel declares itself."""
-        return prepare(compiled).program.shared.static
+        return prepare(compiled).facts.shared.static
 
     def observe(
         self,
@@ -135,10 +135,8 @@ class CpuBackend:
     ) -> tuple[Outcome, Executable, np.ndarray[Any, Any]]:
         self._state.check()
         prepared = _prepared(launch)
-        static = prepared.program.shared.static
-        check_launch(
-            self.model, launch.grid, launch.block, static, launch.shared, directives=prepared.directives
-        )
+        static, directives = prepared.facts.shared.static, prepared.facts.directives
+        check_launch(self.model, launch.grid, launch.block, static, launch.shared, directives=directives)
         bound = _bind(launch, prepared)
         if launch.resident is None:
             self._refuse_device_arrays(bound)
@@ -279,7 +277,7 @@ def _carry_out(
         heap.forget()
         executable.tiers.spend(seconds)
         executable.trim(plan.worker_bytes)
-        if order is None and prepared.program.services:
+        if order is None and prepared.facts.services:
             sys.stdout.write(plan.system.output)
     if plan.system.error is not None:
         raise plan.system.error

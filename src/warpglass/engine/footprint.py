@@ -14,7 +14,7 @@ from ..codegen import KernelCode, Shape
 from ..codegen.context import SITE_WORDS
 from ..devices.device import Device
 from ..errors import LaunchError
-from ..program import Program
+from ..program.facts import Facts
 
 _WARP = 32
 # A worker's small tables, alignment and Python objects, measured on a kernel that does nothing.
@@ -38,17 +38,17 @@ class Footprint:
         return self.variables + workers * self.each
 
 
-def footprint(program: Program, code: KernelCode, shape: Shape, shared: int) -> Footprint:
+def footprint(facts: Facts, code: KernelCode, shape: Shape, shared: int) -> Footprint:
     """The sizes for a kernel with `shared` bytes of static and dynamic shared memory."""
     worker = {
-        "local memory": shape.width * shape.warps * program.local.size,
+        "local memory": shape.width * shape.warps * facts.local.size,
         "registers across barriers": code.frame_stride * shape.warps,
         "shared memory": shared,
         "counters of observers": 8 * code.words,
         "tables": 8 * SITE_WORDS * len(code.sites) + _WORKER,
     }
     # their initial bytes, the same laid out, and themselves (program/variables.py counts likewise)
-    return Footprint(worker, 3 * sum(variable.size for variable in program.variables))
+    return Footprint(worker, 3 * sum(variable.size for variable in facts.variables))
 
 
 def affordable(need: Footprint, kernel: str, workers: int, resident: int | None) -> int:

@@ -1,9 +1,10 @@
-"""The generator's part of a version of a kernel: made once, then known from the disk by what it is made from.
+"""What is made of a kernel before machine code: made once, then known from the disk by what it is made of.
 
-What a launch needs of it besides object code is kept under a key of the PTX, the shape, the promises, the
-addresses and the generator itself, so that a kernel of an earlier process runs without being generated again.
-The LLVM IR is not kept; whoever needs it has it generated. Entries are pickled: they are as trusted as the
-object code beside them, in a directory that is the user's own (source/cache.py).
+What a launch needs of a kernel's program is kept under a key of the PTX and of this package's code; what it
+needs of the generator's part of a version, under one of the shape, the promises and the addresses as well.
+So a kernel of an earlier process runs without being parsed or generated again. The program and the LLVM IR
+are not kept; whoever needs them has them made. Entries are pickled: they are as trusted as the object code
+beside them, in a directory that is the user's own (source/cache.py).
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from pathlib import Path
 
 from ..codegen import KernelCode, Promises, Shape, Symbols, generate, host_key
 from ..program import Program
+from ..program.facts import Facts
 from ..source.cache import Cache, digest
 
-_CACHE = Cache("code")
+_CODE, _FACTS = Cache("code"), Cache("facts")
 _MAKERS = ("codegen", "isa", "program", "ptx")  # the folders of this package on which generated code depends
 
 
@@ -43,21 +45,37 @@ def fresh(code: KernelCode) -> Generated:
     return Generated(bare, key, len(code.text(quick=True)), lambda quick: code.text(quick=quick))
 
 
-def known(
-    text: str, program: Program, shape: Shape, symbols: Symbols, promises: Promises | None
+def known_facts(text: str, entry: str, find: Callable[[], Facts]) -> Facts:
+    """The facts of the kernel that the PTX `text` has under the name `entry`; `find` finds them."""
+    place = digest(_generator(), entry, text)
+    kept = _FACTS.get(place)
+    if kept is not None:
+        return pickle.loads(kept)
+    found = find()
+    _FACTS.put(place, pickle.dumps(found))
+    return found
+
+
+def known_code(
+    text: str,
+    entry: str,
+    program: Callable[[], Program],
+    shape: Shape,
+    symbols: Symbols,
+    promises: Promises | None,
 ) -> Generated:
-    """Code for one version of the kernel that the PTX `text` has under the program's name."""
+    """Code for one version of the kernel that the PTX `text` has under the name `entry`."""
 
     def make(quick: bool) -> str:
-        return generate(program, shape, symbols, (), promises).text(quick=quick)
+        return generate(program(), shape, symbols, (), promises).text(quick=quick)
 
-    place = digest(_generator(), program.name, text, repr((shape, symbols, promises)))
-    entry = _CACHE.get(place)
-    if entry is not None:
-        code, key, length = pickle.loads(entry)
+    place = digest(_generator(), entry, text, repr((shape, symbols, promises)))
+    kept = _CODE.get(place)
+    if kept is not None:
+        code, key, length = pickle.loads(kept)
         return Generated(code, key, length, make)
-    found = fresh(generate(program, shape, symbols, (), promises))
-    _CACHE.put(place, pickle.dumps((found.code, found.key, found.length)))
+    found = fresh(generate(program(), shape, symbols, (), promises))
+    _CODE.put(place, pickle.dumps((found.code, found.key, found.length)))
     return found
 
 

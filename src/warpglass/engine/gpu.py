@@ -323,7 +323,7 @@ class GpuBackend:
         attribute = self._api.CUfunction_attribute
         loaded = _Loaded(
             function,
-            Binder(compiled, parameters_of(header)),
+            Binder(compiled, parameters_of(header.parameters)),
             header.directives,
             int(
                 self._driver.call(

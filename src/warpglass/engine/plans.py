@@ -71,23 +71,23 @@ def make_plan(
     parameters = prepared.parameters.fill(laid.parameters) if prepared.parameters else ()
     others = [*laid.low, *parameters, *workspace, *prepared.module.words]
     ranges = [*others, *laid.words, *heap.words()]
-    shared = prepared.program.shared.static + launch.shared
+    facts = prepared.facts
+    shared = facts.shared.static + launch.shared
     # Blocks of a cooperative grid cannot take turns: each needs the others to go on.
-    turns = bool(prepared.program.ordered)
     watched = any(probe.alone for probe in executable.probes)
-    alone = watched or prepared.allocates or (prepared.cooperative and turns)
+    alone = watched or prepared.allocates or (prepared.cooperative and facts.ordered)
     short = is_short(prepared, launch) and not executable.probes
     count = thread_count() if len(blocks) >= _SMALL_GRID and not (alone or short) else 1
-    if turns:  # who waits for a turn keeps a core busy
+    if facts.ordered:  # who waits for a turn keeps a core busy
         count = min(count, spare_cores() + 1)
-    need = footprint(prepared.program, executable.code, executable.shape, shared)
+    need = footprint(facts, executable.code, executable.shape, shared)
     count = affordable(need, launch.compiled.name, count, len(blocks) if prepared.cooperative else None)
     tallies, apart = (), False
-    if count > 1 and not (prepared.cooperative or prepared.program.services or executable.probes):
+    if count > 1 and not (prepared.cooperative or facts.services or executable.probes):
         arrays = range(len(others) // RANGE_WORDS, (len(others) + len(laid.words)) // RANGE_WORDS)
         given = laid.parameters, prepared.symbols.parameters
         threads = len(blocks) * prod(launch.block)
-        tallies, apart = choose_tallies(prepared.tallies, ranges, arrays, given, threads)
+        tallies, apart = choose_tallies(facts.tallies, ranges, arrays, given, threads)
     return Plan(
         prepared,
         executable,
@@ -97,7 +97,7 @@ def make_plan(
         shared,
         blocks,
         count,
-        1 if turns else max(1, min(64, len(blocks) // (count * _SHARES))),
+        1 if facts.ordered else max(1, min(64, len(blocks) // (count * _SHARES))),
         need.each,
         not executable.probes and is_soon_over(prepared, launch),
         tallies,
@@ -135,8 +135,8 @@ class Plans:
 
         It holds as long as `general`, the version for all integers, is or is not as hot as it was.
         """
-        program = plan.prepared.program
-        alike = not (plan.prepared.cooperative or plan.prepared.parameters or program.services)
+        prepared = plan.prepared
+        alike = not (prepared.cooperative or prepared.parameters or prepared.facts.services)
         if not alike or launch.compiled.exceptions is not None or not self._heap.unused:
             return
         self._kept.pop(key, None)

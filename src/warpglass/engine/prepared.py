@@ -1,10 +1,10 @@
-"""A kernel made ready for the CPU engine: parsed once, compiled once per block shape, buffers per worker."""
+"""A kernel made ready for the CPU engine: compiled once per block shape, buffers per worker."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from .. import ptx
 from ..budget import compile_deadline
@@ -12,6 +12,7 @@ from ..codegen import (
     WIDTH,
     Instrument,
     KernelCode,
+    Probe,
     Promises,
     Shape,
     Symbols,
@@ -21,12 +22,12 @@ from ..codegen import (
 from ..environment import read
 from ..errors import ArgumentError, WarpglassError
 from ..program import Barrier, Branch, Program, Step, Switch, Trap, build_program
-from ..program.tallies import Tallies, find_tallies
+from ..program.facts import Facts, find_facts
 from ..source.apart import FailedApart
 from ..source.compiled import Compiled
 from .arguments import Binder, Bound, parameters_of
 from .backend import Dim3
-from .generated import fresh, known
+from .generated import fresh, known_code, known_facts
 from .memory import ModuleMemory, ParameterMemory
 from .repeats import Repeats, simplifies
 from .tiers import OPTIMISED, Tiers, chosen_tier, in_background
@@ -58,27 +59,28 @@ class Executable:
 
     def __init__(
         self,
-        text: str,
-        program: Program,
+        prepared: Prepared,
         shape: Shape,
-        symbols: Symbols,
         promises: Promises | None,
-        parameters: int,
         instrument: Instrument | None,
         tier: str | None = None,
     ):
-        self.probes = tuple(instrument.probes(program)) if instrument is not None else ()
+        symbols = prepared.symbols
         if instrument is None:
-            generated = known(text, program, shape, symbols, promises)
+            self.probes: tuple[Probe, ...] = ()
+            generated = known_code(
+                prepared.text, prepared.entry, lambda: prepared.program, shape, symbols, promises
+            )
         else:
-            generated = fresh(generate(program, shape, symbols, self.probes, promises))
+            self.probes = tuple(instrument.probes(prepared.program))
+            generated = fresh(generate(prepared.program, shape, symbols, self.probes, promises))
         self.code: KernelCode = generated.code
         self.shape = self.code.shape
         self.control = Control()
-        self.tiers = Tiers(program.name, generated, self.control.retire, tier)
+        self.tiers = Tiers(prepared.entry, generated, self.control.retire, tier)
         self._threads = self.shape.thread_table_aligned()
-        self._parameters = parameters
-        self._local = program.local.size
+        self._parameters = prepared.binder.layout.size
+        self._local = prepared.facts.local.size
         self._workers: list[Worker] = []
 
     def residents(self, blocks: int) -> list[Worker]:
@@ -114,52 +116,57 @@ class Executable:
 
 
 class Prepared:
-    """A kernel's program with its executables by block shape."""
+    """What launches need of a kernel, and its executables by block shape."""
 
     def __init__(
         self, compiled: Compiled, memory: ModuleMemory | None = None, tree: ptx.Module | None = None
     ):
         """`memory` has the variables of a module that is loaded on a device, `tree` is its PTX, if it is."""
-        module = tree or ptx.parse(compiled.ptx, compiled.name)
-        self.text = compiled.ptx
-        self.program = build_program(module, compiled.entry)
-        function = next(f for f in module.functions if f.name == compiled.entry)
-        self.directives = function.directives
+        self.text, self.entry, self.name = compiled.ptx, compiled.entry, compiled.name
+        self._tree = tree
+        self.facts = facts = known_facts(self.text, self.entry, self._find_facts)
         # Cooperative groups find the grid's barrier through environment registers.
         self.cooperative = "%envreg" in compiled.ptx
-        parameters = parameters_of(function)
+        parameters = parameters_of(facts.parameters)
         self.binder = Binder(compiled, parameters)
-        self.module = memory or ModuleMemory(self.program.variables, {})
-        self.module.relocate(self.program.functions)
-        program = self.program
+        self.module = memory or ModuleMemory(facts.variables, {})
+        self.module.relocate(facts.functions)
         size = self.binder.layout.size
-        self.parameters = ParameterMemory(parameters, size) if program.addressed else None
+        self.parameters = ParameterMemory(parameters, size) if facts.addressed else None
         addresses = {
-            **program.functions,
-            **program.shared.offsets,
-            **program.local.offsets,
+            **facts.functions,
+            **facts.shared.offsets,
+            **facts.local.offsets,
             **self.module.addresses,
             **(self.parameters.addresses if self.parameters else {}),
         }
         self.symbols = Symbols({p.name: p.offset for p in parameters}, addresses)
-        self.allocates = not program.services.isdisjoint(("malloc", "free"))
-        self.most_steps = None if self.cooperative else _most_steps(program)
+        self.allocates = not facts.services.isdisjoint(("malloc", "free"))
+        self.most_steps = None if self.cooperative else facts.most_steps
         self.structural = _structural_parameters(compiled, parameters)
-        self._tallies: Tallies | None = None
         self._executables: dict[_Key, Executable] = {}
         self._repeats: Repeats[Executable] = Repeats(parameters)
+
+    @cached_property
+    def program(self) -> Program:
+        """The kernel's program, built when first asked for: machine code that is known needs none."""
+        with compile_deadline(self.name):
+            return build_program(self._module(), self.entry)
+
+    @cached_property
+    def steps(self) -> dict[int, Step]:
+        """The program's steps by number."""
         ends = [block.end for block in self.program.blocks]
         steps = [step for block in self.program.blocks for step in block.steps]
         steps += [end.step for end in ends if isinstance(end, Barrier | Branch | Switch | Trap)]
-        self.steps: dict[int, Step] = {step.number: step for step in steps}
+        return {step.number: step for step in steps}
 
-    @property
-    def tallies(self) -> Tallies:
-        """What the kernel adds up without looking."""
-        if self._tallies is None:
-            names = frozenset(variable.name for variable in self.program.variables)
-            self._tallies = find_tallies(self.program.blocks, self.program.registers, names)
-        return self._tallies
+    def _module(self) -> ptx.Module:
+        return self._tree or ptx.parse(self.text, self.name)
+
+    def _find_facts(self) -> Facts:
+        program = self.program
+        return find_facts(next(f for f in self._module().functions if f.name == self.entry), program)
 
     def executable(
         self, block: Dim3, grid: Dim3, bound: Bound, instrument: Instrument | None = None
@@ -169,10 +176,9 @@ class Prepared:
         found = self._executables.get(key)
         if found is None:
             promises = None if key[1] is None else Promises(key[1], dict(key[2]))
-            size = self.binder.layout.size
-            shape = Shape(block, self.program.shared.static)
-            with compile_deadline(self.program.name):
-                found = Executable(self.text, self.program, shape, self.symbols, promises, size, instrument)
+            shape = Shape(block, self.facts.shared.static)
+            with compile_deadline(self.entry):
+                found = Executable(self, shape, promises, instrument)
             self._executables[key] = found
             if len(self._executables) > _SHAPES:
                 del self._executables[next(iter(self._executables))]
@@ -204,12 +210,13 @@ class Prepared:
 
     def _special(self, general: Executable, usual: Promises, special: Promises) -> Executable | None:
         """Optimised code for what repeated launches promise; None if that makes it no simpler."""
-        program, symbols, size = self.program, self.symbols, self.binder.layout.size
         shape = replace(general.shape, width=WIDTH)
-        with compile_deadline(program.name):
-            if general.tiers.length > _LONGEST or not simplifies(program, shape, symbols, usual, special):
+        with compile_deadline(self.entry):
+            if general.tiers.length > _LONGEST:
                 return None
-            return Executable(self.text, program, shape, symbols, special, size, None, OPTIMISED)
+            if not simplifies(self.program, shape, self.symbols, usual, special):
+                return None
+            return Executable(self, shape, special, None, OPTIMISED)
 
     def _key(self, block: Dim3, grid: Dim3, bound: Bound, instrument: Instrument | None) -> _Key:
         if engine_mode() == "reference":
@@ -218,13 +225,6 @@ class Prepared:
             [(offset, usual) for index, offset, usual in self.structural if bound.values[index] == usual]
         )
         return (block, grid_class(grid), baked, instrument)
-
-
-def _most_steps(program: Program) -> int | None:
-    """The most steps that a warp can run; None if it may run them in loops, or wait for the host."""
-    blocks = program.blocks  # numbered in their order
-    loops = any(target <= index for index, block in enumerate(blocks) for target in block.successors)
-    return None if loops or program.services else sum(len(block.all_steps) for block in blocks)
 
 
 def _now(job: Callable[[], None]) -> None:

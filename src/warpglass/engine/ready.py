@@ -83,9 +83,8 @@ def make_ready(
     heap: Heap,
 ) -> Ready | None:
     """A short launch with buffers of its own; None for what needs large ones."""
-    program = prepared.program
-    shared = program.shared.static + launch.shared
-    if footprint(program, executable.code, executable.shape, shared).each > _SMALL:
+    shared = prepared.facts.shared.static + launch.shared
+    if footprint(prepared.facts, executable.code, executable.shape, shared).each > _SMALL:
         return None
     worker, control = executable.apart()
     system = System(launch.grid, launch.block, heap)

@@ -1,0 +1,57 @@
+"""What a launch needs to know of a kernel beside its machine code: little enough to be kept on disk.
+
+Finding it takes parsing the PTX and building the program, longer than all else before a kernel's first
+instruction when its machine code is known already. Code generation, observers and errors go to the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..ptx import tree
+from . import Program
+from .layout import LocalLayout, SharedLayout
+from .tallies import Tallies, find_tallies
+from .variables import ModuleVariable
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """One kernel, as a launch sees it; fields of Program's names are the program's."""
+
+    parameters: tuple[tree.Variable, ...]
+    directives: tuple[tuple[str, tuple[int, ...]], ...]
+    shared: SharedLayout
+    local: LocalLayout
+    variables: tuple[ModuleVariable, ...]
+    addressed: bool
+    functions: Mapping[str, int]
+    ordered: bool  # whether there are steps before which a block needs its turn
+    services: frozenset[str]
+    most_steps: int | None  # that a warp can run; None if it may run them in loops, or wait for the host
+    tallies: Tallies
+
+
+def find_facts(function: tree.Function, program: Program) -> Facts:
+    """The facts of an entry, from its declaration and its program."""
+    names = frozenset(variable.name for variable in program.variables)
+    return Facts(
+        parameters=function.parameters,
+        directives=function.directives,
+        shared=program.shared,
+        local=program.local,
+        variables=program.variables,
+        addressed=program.addressed,
+        functions=program.functions,
+        ordered=bool(program.ordered),
+        services=program.services,
+        most_steps=_most_steps(program),
+        tallies=find_tallies(program.blocks, program.registers, names),
+    )
+
+
+def _most_steps(program: Program) -> int | None:
+    blocks = program.blocks  # numbered in their order
+    loops = any(target <= index for index, block in enumerate(blocks) for target in block.successors)
+    return None if loops or program.services else sum(len(block.all_steps) for block in blocks)
