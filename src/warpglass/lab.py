@@ -30,6 +30,8 @@ from .source import Compiled, Source
 Extent = int | Sequence[int]
 
 _TIMEOUT = 60.0  # seconds that a launch may take unless its author says otherwise
+# What arguments of a launch may be; a union written where it is used is made anew each time.
+_LISTS, _NUMBERS = (tuple, list), (int, float, np.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,17 +230,17 @@ def make_launch(
     """The launch that these arguments of `run` describe; raises ArgumentError and LaunchError."""
     if not isinstance(kernel, Kernel):
         raise ArgumentError(f"{kernel!r} is no kernel; load, compile and from_numba make one")
-    if not isinstance(args, tuple | list):
+    if not isinstance(args, _LISTS):
         raise ArgumentError(f"{kernel.name}: args is a {type(args).__name__}; pass a tuple, as in (x, n)")
     plain = unmark(args)
     return Launch(
-        compiled=kernel.compile(plain),
-        grid=as_dim3(grid, "grid"),
-        block=as_dim3(block, "block"),
-        args=kernel.leaves(plain),
-        shared=_bytes(shared),
-        timeout=_seconds(timeout),
-        purposes=purposes(args, kernel.leaves),
+        kernel.compile(plain),
+        as_dim3(grid, "grid"),
+        as_dim3(block, "block"),
+        kernel.leaves(plain),
+        _bytes(shared),
+        _seconds(timeout),
+        purposes(args, kernel.leaves),
     )
 
 
@@ -257,7 +259,7 @@ def _bytes(shared: object) -> int:
 
 
 def _seconds(timeout: object) -> float:
-    if isinstance(timeout, int | float | np.number) and timeout > 0:
+    if isinstance(timeout, _NUMBERS) and timeout > 0:
         return float(timeout)
     raise ArgumentError(f"timeout is {timeout!r}; it must be a number of seconds above 0, or math.inf")
 

@@ -42,7 +42,8 @@ class Resident(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+# The two records are not frozen: to make frozen ones took a tenth of a small launch's time.
+@dataclass(slots=True)
 class Launch:
     """One kernel launch: what the <<<grid, block, shared>>> line and the argument list say."""
 
@@ -56,7 +57,7 @@ class Launch:
     resident: Resident | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Outcome:
     """What a launch took. `label` says what kind of time it is; the two are never mixed up.
 
