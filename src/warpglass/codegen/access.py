@@ -86,6 +86,7 @@ class Access:
         self.reaches: set[tuple[str, bool]] = set()
         self.atomics: dict[str, Atomic] = {}
         self.streams: frozenset[int] = frozenset()  # steps whose stores may go past the caches
+        self.strides: frozenset[int] = frozenset()  # steps that stride by the grid
         self.streams_any = False  # whether some do
         self._spelled = 0  # accesses that are written out lane by lane
         self.step = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..program import Pending, Program, find_full, find_pending
+from ..program import Pending, Program, find_full, find_grid_strides, find_pending
 from .access import Access, Site
 from .atomics import atomic_helper
 from .barriers import barrier_helpers, names_barriers
@@ -120,6 +120,7 @@ def _assemble(
         probe.prepare(program, words)
     builder = lanes.builder
     lanes.access.streams = program.streams
+    lanes.access.strides = find_grid_strides(program.blocks, program.live)
     registers = Registers(builder, program.registers, kinds)
     warp = WarpFunction(
         program, pending, full, Steps(lanes, registers, symbols), probes, stretches, lane_loops

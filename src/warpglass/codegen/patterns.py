@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from ..isa.types import BITS
 from .access import Access, Bounds
+from .ahead import fetch_ahead
 from .builder import constant_vector, suffix, vector
 from .clusters import find_clusters, find_singles, load_clusters, load_each, store_clusters, store_each
 from .context import SHARED_WINDOW, SITE_WORDS
@@ -131,7 +132,7 @@ class Patterns(Access):
         return self.load_either(
             self._or_guarded(outside, address),
             self.builder.vector(type_),
-            lambda: self._load_pattern(low, places, bounds, address, type_, count, mask),
+            lambda: self._load_pattern(site, low, places, bounds, address, type_, count, mask),
             lambda: self._load_apart(site, address, type_, count, mask),
         )
 
@@ -174,12 +175,22 @@ class Patterns(Access):
         return self._call_or_fault(reach_name(type_, info.write), args)
 
     def _load_pattern(
-        self, low: str, places: Offsets, bounds: Bounds, address: Value, type_: str, count: int, mask: str
+        self,
+        site: int,
+        low: str,
+        places: Offsets,
+        bounds: Bounds,
+        address: Value,
+        type_: str,
+        count: int,
+        mask: str,
     ) -> list[str]:
         # The whole interval is inside the allocation, so lanes that are not active may be read too.
         b = self.builder
-        span = (max(places) + 1) * count
-        if count == 1 and places == tuple(range(b.width)):
+        span, run = (max(places) + 1) * count, places == tuple(range(b.width))
+        if run and self.step in self.strides and self.sites[site].space != "shared":
+            fetch_ahead(b, self._host(low, bounds), span * BITS[type_] // 8)
+        if count == 1 and run:
             return [load_run(b, self._host(low, bounds), type_, b.width)]
         elements = [[place * count + k for place in places] for k in range(count)]
         singles = find_singles(elements)

@@ -16,6 +16,7 @@ from .contraction import contract
 from .decode import Step, decode
 from .fairness import find_fair
 from .grid_barriers import find_grid_waits
+from .grid_strides import find_grid_strides
 from .layout import LocalLayout, SharedLayout, lay_out_local, lay_out_shared
 from .liveness import find_dirty, find_liveness
 from .paired_tests import split_tests
@@ -127,6 +128,7 @@ __all__ = [
     "build_program",
     "find_dirty",
     "find_full",
+    "find_grid_strides",
     "find_liveness",
     "find_ordered",
     "find_pending",
