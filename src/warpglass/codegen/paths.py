@@ -324,7 +324,7 @@ class _Paths:
         predicate = state.get(end.register)
         try:
             if predicate is not None and predicate.test is not None:
-                narrow(state, predicate.test, holds)
+                narrow(state, predicate.test, holds, self.lanes.keys)
         except Impossible:
             return None
         state[end.register] = constant("i1", int(holds))

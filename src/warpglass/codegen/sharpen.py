@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..program import Program, split_registers, split_tests
+from ..program import Program, sink, split_registers, split_tests
 from .infer import infer_kinds
 from .paths import COMPUTING, bound_writes
 from .registers import Kind
@@ -21,7 +21,7 @@ def sharpen(program: Program, shape: Shape, promises: Promises, symbols: Symbols
     """
     program = split_tests(program)
     if promises.exact:
-        program = bound_writes(program, shape, promises, symbols)
+        program = bound_writes(sink(program), shape, promises, symbols)
     return split_registers(program)
 
 

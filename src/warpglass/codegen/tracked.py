@@ -22,6 +22,7 @@ from .values import UNIFORM, Value, literal
 
 INTEGERS = ("i1", "i32", "i64")
 ZERO = 0  # the root of constants
+Key = tuple[Any, ...]  # what a root stands for
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ class TrackedLanes(SilentLanes):
     """Computes with what is known of integers; anything else is left as it is."""
 
     roots: dict[tuple[object, ...], int]
-    keys: list[tuple[Any, ...]]  # what each root stands for
+    keys: list[Key]  # what each root stands for
     thresholds: set[int]
 
     def start(self) -> None:

@@ -22,6 +22,7 @@ from .liveness import find_dirty, find_liveness
 from .paired_tests import split_tests
 from .parameter_accesses import check_parameter_accesses, read_through_addresses, takes_addresses
 from .pending import Pending, find_full, find_pending
+from .sinking import sink
 from .spaces import resolve_local
 from .stack import save_registers
 from .streams import find_streams
@@ -133,6 +134,7 @@ __all__ = [
     "find_ordered",
     "find_pending",
     "find_streams",
+    "sink",
     "split_registers",
     "split_tests",
 ]
