@@ -1,4 +1,4 @@
-"""Loads in loops that stride by the grid ask for what other warps load soon; others do not."""
+"""Loads in loops that stride by the grid, and in front of barriers, ask for what others load soon."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from tests.engines import CPU_ENGINES, run_ptx
 from tests.ptx_text import kernel
 from warpglass import ptx
 from warpglass.codegen import Promises, Shape, Symbols, generate
+from warpglass.codegen.ahead import Ahead, find_ahead
 from warpglass.program import build_program, find_grid_strides
 
 # out[i] = sum of x[i + k * stride] for i + k * stride < n; {amount} puts the stride into %r6.
@@ -83,6 +84,64 @@ def test_which_loads_stride_by_the_grid(amount: str, inner: str, expected: list[
     symbols = Symbols({"out": 0, "x": 8, "n": 16, "stride": 20}, {})
     code = generate(program, Shape((64, 1, 1)), symbols, (), Promises((4, 1, 1)))
     assert ("llvm.prefetch" in code.ir) == bool(expected)
+
+
+# part[t] += part[t + s] in memory, for s = half of the block, a quarter, ...; {end} is a barrier, or not.
+HALVES = """
+    ld.param.u64 %rd1, [x];
+    mov.u32 %r2, %ctaid.x;
+    mov.u32 %r3, %ntid.x;
+    mov.u32 %r4, %tid.x;
+    mad.lo.s32 %r5, %r2, %r3, %r4;
+    mul.wide.s32 %rd2, %r5, 4;
+    add.s64 %rd1, %rd1, %rd2;
+    shr.u32 %r6, %r3, 1;
+again:
+    setp.ge.u32 %p1, %r4, %r6;
+    @%p1 bra on;
+    mul.wide.u32 %rd3, %r6, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    ld.global.f32 %f1, [%rd1];
+    ld.global.f32 %f2, [%rd4];
+    add.rn.f32 %f1, %f1, %f2;
+    st.global.f32 [%rd1], %f1;
+on:
+    {end}
+    shr.u32 %r6, %r6, 1;
+    setp.ne.u32 %p2, %r6, 0;
+    @%p2 bra again;
+    {behind}
+    ret;
+"""
+LOAD = "ld.global.f32 %f3, [%rd1]; st.global.f32 [%rd1+4096], %f3;"
+
+
+@pytest.mark.parametrize(
+    ("end", "behind", "expected"),
+    [
+        ("bar.sync 0;", "", [Ahead(256, once=True)] * 2),
+        ("bar.sync 0;", LOAD, [Ahead(256, once=True)] * 2 + [Ahead(256, once=False)]),
+        ("", "bar.sync 0;" + LOAD, [Ahead(256, once=False)]),  # the loop does not wait
+        ("", LOAD, []),
+    ],
+)
+def test_which_loads_ask_for_the_next_block(end: str, behind: str, expected: list[Ahead]) -> None:
+    program = build_program(ptx.parse(kernel(HALVES.format(end=end, behind=behind), "u64 x")), "k")
+    found = find_ahead(program, Shape((256, 1, 1)))
+    assert [found[number] for number in sorted(found)] == expected
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+@pytest.mark.parametrize("block", [32, 96, 256])
+def test_halves(engine: str, block: int) -> None:
+    x = np.random.default_rng().integers(-9, 9, (5, block)).astype(np.float32)
+    expected = x.copy()
+    stride = block // 2
+    while stride:
+        expected[:, :stride] += expected[:, stride : 2 * stride]
+        stride //= 2
+    run_ptx(kernel(HALVES.format(end="bar.sync 0;", behind=""), "u64 x"), 5, block, [x], engine=engine)
+    np.testing.assert_array_equal(x, expected)
 
 
 @pytest.mark.parametrize("engine", CPU_ENGINES)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from ..isa.lanes import Update
 from ..isa.types import BITS
+from .ahead import Ahead
 from .builder import Arg, Builder, vector
 from .context import SHARED_WINDOW, SITE_WORDS, SLOT, service_code
 from .reach import gather_through, outside_range
@@ -86,7 +87,7 @@ class Access:
         self.reaches: set[tuple[str, bool]] = set()
         self.atomics: dict[str, Atomic] = {}
         self.streams: frozenset[int] = frozenset()  # steps whose stores may go past the caches
-        self.strides: frozenset[int] = frozenset()  # steps that stride by the grid
+        self.ahead: Mapping[int, Ahead] = {}  # what loads of neighbouring elements ask for, by their steps
         self.streams_any = False  # whether some do
         self._spelled = 0  # accesses that are written out lane by lane
         self.step = 0

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..program import Pending, Program, find_full, find_grid_strides, find_pending
+from ..program import Pending, Program, find_full, find_pending
 from .access import Access, Site
+from .ahead import find_ahead
 from .atomics import atomic_helper
 from .barriers import barrier_helpers, names_barriers
 from .block_loop import Rounds, block_loop
@@ -119,8 +120,7 @@ def _assemble(
     for probe in probes:
         probe.prepare(program, words)
     builder = lanes.builder
-    lanes.access.streams = program.streams
-    lanes.access.strides = find_grid_strides(program.blocks, program.live)
+    lanes.access.streams, lanes.access.ahead = program.streams, find_ahead(program, shape)
     registers = Registers(builder, program.registers, kinds)
     warp = WarpFunction(
         program, pending, full, Steps(lanes, registers, symbols), probes, stretches, lane_loops

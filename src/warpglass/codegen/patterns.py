@@ -129,10 +129,13 @@ class Patterns(Access):
         """`count` neighbouring elements from addresses at known distances; inactive lanes get anything."""
         low, places = self._places(site, address)
         outside, bounds = self._check_interval(site, low, max(places) + 1)
+        ahead = self.ahead.get(self.step)
+        if ahead is not None and places == tuple(range(self.builder.width)):
+            fetch_ahead(self.builder, ahead, self._host(low, bounds), self.sites[site].size)
         return self.load_either(
             self._or_guarded(outside, address),
             self.builder.vector(type_),
-            lambda: self._load_pattern(site, low, places, bounds, address, type_, count, mask),
+            lambda: self._load_pattern(low, places, bounds, address, type_, count, mask),
             lambda: self._load_apart(site, address, type_, count, mask),
         )
 
@@ -175,22 +178,12 @@ class Patterns(Access):
         return self._call_or_fault(reach_name(type_, info.write), args)
 
     def _load_pattern(
-        self,
-        site: int,
-        low: str,
-        places: Offsets,
-        bounds: Bounds,
-        address: Value,
-        type_: str,
-        count: int,
-        mask: str,
+        self, low: str, places: Offsets, bounds: Bounds, address: Value, type_: str, count: int, mask: str
     ) -> list[str]:
         # The whole interval is inside the allocation, so lanes that are not active may be read too.
         b = self.builder
-        span, run = (max(places) + 1) * count, places == tuple(range(b.width))
-        if run and self.step in self.strides and self.sites[site].space != "shared":
-            fetch_ahead(b, self._host(low, bounds), span * BITS[type_] // 8)
-        if count == 1 and run:
+        span = (max(places) + 1) * count
+        if count == 1 and places == tuple(range(b.width)):
             return [load_run(b, self._host(low, bounds), type_, b.width)]
         elements = [[place * count + k for place in places] for k in range(count)]
         singles = find_singles(elements)
