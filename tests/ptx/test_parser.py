@@ -213,6 +213,12 @@ def test_a_definition_replaces_its_declarations() -> None:
     assert [(variable.name, variable.linkage) for variable in module.variables] == [("x", "")]
 
 
+@pytest.mark.parametrize("end", ["// end", "// one\n// two", "/* end */", "/* one */ // two\n", " \n\n"])
+def test_comments_may_end_a_file(end: str) -> None:
+    text = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n"
+    assert parse(text + end) == parse(text)
+
+
 def test_large_files_parse_in_time() -> None:
     line = "\tld.global.f32 %f1, [%rd1+8];\n\tfma.rn.f32 %f2, %f1, %f3, 0f3F800000;\n\t.loc 1 5 3\n$L{0}:\n"
     body = "".join(line.replace("{0}", str(number)) for number in range(25_000))

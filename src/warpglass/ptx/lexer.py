@@ -16,7 +16,7 @@ from ..errors import CompileError, Diagnostic
 
 _TOKEN = re.compile(
     r"""
-    (?:\s+ | //[^\n]* | /\*[\s\S]*?\*/)*            # blanks and comments before the token
+    (?:\s+ | //[^\n]* | /\*[\s\S]*?\*/)*+           # blanks and comments before the token
     (
       [A-Za-z_$%][\w$]*(?:\.\w+(?:::\w+)*)*         # word: opcode with modifiers, register, symbol
     | [,;\[\]{}()@|!:]                              # the frequent punctuation
@@ -29,6 +29,7 @@ _TOKEN = re.compile(
     | /\*[\s\S]*                                    # comment without end
     | << | >> | &&
     | \S
+    | \Z                                            # nothing more
     )
     """,
     re.VERBOSE | re.ASCII,
@@ -69,6 +70,8 @@ class Tokens:
         for match in _TOKEN.finditer(self.text):
             texts.append(match[1])
             starts.append(match.start(1))
+        while texts and not texts[-1]:
+            del texts[-1], starts[-1]
         self.count = len(texts)
         self.structure = [index for index, token in enumerate(texts) if token in _STRUCTURE]
         end = len(self.text.rstrip())
