@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ from warpglass.ptx import (
     Module,
     Negated,
     Pair,
+    PtxSyntaxError,
     Register,
     Sink,
     SourceLocation,
@@ -230,3 +232,20 @@ def test_large_files_parse_in_time() -> None:
     start = time.process_time()
     parse(text)
     assert time.process_time() - start < 5  # about 0.6 s on an idle core; 100,000 lines
+
+
+def test_bodies_of_other_entries_are_passed_over() -> None:
+    one = ".visible .entry one(.param .u32 n)\n{\n.reg .b32 %r<2>;\n{ ld.param.u32 %r1, [n]; }\nret;\n}\n"
+    other = one.replace("one", "other").replace("%r1", "%r7")  # not declared
+    helper = ".func (.param .b32 r) helper()\n{\nst.param.b32 [r], 1;\nret;\n}\n"
+    head = ".version 8.5\n.target sm_90\n.address_size 64\n"
+    module = parse(head + other + helper + one, "two", "one")
+    whole = parse(head + helper + one)
+    assert [function.name for function in module.functions] == ["other", "helper", "one"]
+    skipped, *rest = module.functions
+    assert skipped.entry
+    assert skipped.body is None
+    assert len(skipped.parameters) == 1
+    assert without_lines(replace(module, functions=tuple(rest))) == without_lines(whole)
+    with pytest.raises(PtxSyntaxError, match="%r7"):
+        parse(head + other + helper + one, "two")

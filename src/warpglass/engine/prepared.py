@@ -123,6 +123,8 @@ class Prepared:
     ):
         """`memory` has the variables of a module that is loaded on a device, `tree` is its PTX, if it is."""
         self.text, self.entry, self.name = compiled.ptx, compiled.entry, compiled.name
+        # A compiler's text has no mistakes in other kernels; an author's has been parsed as a whole.
+        self._read = self.entry if compiled.language != "ptx" else None
         self._tree = tree
         self.facts = facts = known_facts(self.text, self.entry, self._find_facts)
         # Cooperative groups find the grid's barrier through environment registers.
@@ -162,7 +164,7 @@ class Prepared:
         return {step.number: step for step in steps}
 
     def _module(self) -> ptx.Module:
-        return self._tree or ptx.parse(self.text, self.name)
+        return self._tree or ptx.parse(self.text, self.name, self._read)
 
     def _find_facts(self) -> Facts:
         program = self.program

@@ -31,13 +31,14 @@ _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})")
 
 
 @lru_cache(maxsize=8)
-def parse(text: str, name: str = "<ptx>") -> Module:
+def parse(text: str, name: str = "<ptx>", entry: str | None = None) -> Module:
     """Parse a PTX file; `name` is its name in messages. Raises PtxSyntaxError with every error found.
 
-    The last few modules are kept: a kernel is parsed when it is compiled and again by whoever runs it.
+    With an `entry` the bodies of all other entries are passed over: they become declarations. The last few
+    modules are kept: a kernel is parsed when it is compiled and again by whoever runs it.
     """
     tokens = Tokens(text, name)
-    module = _ModuleParser(tokens).parse()
+    module = _ModuleParser(tokens, entry).parse()
     tokens.raise_if_any()
     return module
 
@@ -45,8 +46,9 @@ def parse(text: str, name: str = "<ptx>") -> Module:
 class _ModuleParser:
     """The state of parsing one module: the position, and what was found so far."""
 
-    def __init__(self, tokens: Tokens):
+    def __init__(self, tokens: Tokens, wanted: str | None):
         self.tokens = tokens
+        self.wanted = wanted
         self.texts = tokens.texts
         self.index = 0
         self.version: tuple[int, int] | None = None
@@ -244,7 +246,9 @@ class _ModuleParser:
             self._find_body()
             self.tokens.lose(at, self.index)
         body = None
-        if self.texts[self.index] == "{":
+        if self.texts[self.index] == "{" and entry and self.wanted not in (None, name):
+            self.index = skip_block(self.tokens, self.index)
+        elif self.texts[self.index] == "{":
             body, self.index = parse_body(self.tokens, self.index, names, self.files)
         elif self.texts[self.index] == ";":
             self.index += 1
