@@ -18,7 +18,6 @@ from ..program import (
     Block,
     Pending,
     Program,
-    Step,
     WarpBarrier,
     find_pending,
 )
@@ -216,6 +215,7 @@ class _Search:
         self.table = _Table(types, _hulls(program))
         self._steps = Steps(lanes, self.table, symbols)  # type: ignore[arg-type]
         self.order = [step for block in program.blocks for step in block.steps if step.writes]
+        self._targets = [targets_of(step.match) for step in self.order]
         self._users: dict[str, list[int]] = {}
         for index, step in enumerate(self.order):
             for name in step.reads:
@@ -238,37 +238,37 @@ class _Search:
             while batch:
                 index = heappop(batch)
                 waiting.remove(index)
-                for user in self.users_of(_transfer(self.order[index], self._steps, self.table)):
+                for user in self.users_of(self._transfer(index)):
                     if user <= index:
                         work.add(user)
                     elif user not in waiting:
                         waiting.add(user)
                         heappush(batch, user)
 
-
-def _transfer(step: Step, steps: Steps, table: _Table) -> list[str]:
-    """Run one step's meaning; returns the registers whose kind changed."""
-    lanes = steps.lanes
-    lanes.access.step = step.number
-    try:
-        guard = steps.guard(step.instruction.guard) if step.instruction.guard else None
-        sources = steps.sources(step)
-    except _Unknown:
-        return []
-    assert step.match.row.meaning is not None
-    result = step.match.row.meaning(lanes, step.match, *sources)
-    values: Sequence[Value] = result if isinstance(result, tuple) else (result,)
-    changed: list[str] = []
-    for (target, signed), value in zip(targets_of(step.match), values, strict=True):
-        if not isinstance(target, tree.Register):
-            continue
-        fitted = steps.fitted(step, target.name, value, signed)
-        if guard is not None and not guard.uniform:
-            fitted = Value(fitted.type, fitted.ir, None, None, fitted.low, fitted.high, nan=fitted.nan)
-        for name in (target.name, step.also.get(target.name)):
-            if name is not None and table.join(name, fitted):
-                changed.append(name)
-    return changed
+    def _transfer(self, index: int) -> list[str]:
+        """Run a step's meaning, by its place in the order; returns the registers whose kind changed."""
+        step, steps, table = self.order[index], self._steps, self.table
+        lanes = steps.lanes
+        lanes.access.step = step.number
+        try:
+            guard = steps.guard(step.instruction.guard) if step.instruction.guard else None
+            sources = steps.sources(step)
+        except _Unknown:
+            return []
+        assert step.match.row.meaning is not None
+        result = step.match.row.meaning(lanes, step.match, *sources)
+        values: Sequence[Value] = result if isinstance(result, tuple) else (result,)
+        changed: list[str] = []
+        for (target, signed), value in zip(self._targets[index], values, strict=True):
+            if not isinstance(target, tree.Register):
+                continue
+            fitted = steps.fitted(step, target.name, value, signed)
+            if guard is not None and not guard.uniform:
+                fitted = Value(fitted.type, fitted.ir, None, None, fitted.low, fitted.high, nan=fitted.nan)
+            for name in (target.name, step.also.get(target.name)):
+                if name is not None and table.join(name, fitted):
+                    changed.append(name)
+        return changed
 
 
 def _diverges(block: Block, table: _Table) -> bool:

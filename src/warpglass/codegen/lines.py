@@ -160,6 +160,12 @@ _HOLDS |= {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greate
 
 def form_of(patterns: Table, width: int) -> tuple[Line, Offsets] | None:
     """Scalar and offsets of known lanes, the lowest lane's offset zero, if they have such a form."""
+    return _form_of(patterns.tobytes(), patterns.shape[1], width)
+
+
+@lru_cache(maxsize=1 << 8)
+def _form_of(content: bytes, lanes: int, width: int) -> tuple[Line, Offsets] | None:
+    patterns = np.frombuffer(content, np.uint64).reshape(-1, lanes)
     ones = _ones(width)
     lowest = int(np.argmin(_signed(patterns, width)[0]))
     scalars = patterns[:, lowest]

@@ -15,7 +15,7 @@ from .builder import Builder
 from .values import EXACT_NAN, Lanes, Line, Offsets, Value, literal, replace
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Kind:
     """What is known of a register wherever it is read: the fields of Value that are not its name."""
 

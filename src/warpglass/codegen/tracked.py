@@ -33,7 +33,7 @@ class Test:
     operands: tuple[Test | Value | str | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Tracked(Value):
     """An integer: besides what Value says, its `count` low bits are those of `residue`."""
 
