@@ -19,7 +19,7 @@ from .lane_loops import LaneLoop, find_lane_loops
 from .local import LocalMemory
 from .one_lane import learn_helper
 from .outlines import outline_helper
-from .payloads import PayloadLanes
+from .words import WordLanes
 from .probes import Probe, Words
 from .reach import fetch_helper, gather_helper, reach_helper, scatter_helper
 from .registers import Kind, Registers
@@ -88,7 +88,7 @@ def generate(
             shape, inference = wide, wider
     access = WarpAtomics(_builder(shape))
     local = LocalMemory(access, program.local.size, program.strays)
-    fast = PayloadLanes(access, local, shape, promises, probes)
+    fast = WordLanes(access, local, shape, promises, probes)
     full = find_full(program.blocks, inference.divergent, inference.pending)
     if shape.threads % shape.width:
         full = tuple(False for _ in full)

@@ -1,0 +1,145 @@
+"""Integers of 64 bits that are known to fit 32: random programs whose bits are the reference's."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.engines import CPU_ENGINES, run_ptx
+from warpglass.codegen import Promises, Shape, generate
+from warpglass.codegen import kernel as generator
+from warpglass.codegen.words import short_factor
+from warpglass.engine.prepared import prepare
+from warpglass.source.compiled import Compiled
+
+THREADS = 96 - 7  # the last warp is in part
+REGISTERS = 8
+_LOADS = ("u8", "s8", "u16", "s16", "u32", "s32", "s64")
+_TWO = ("add.s64", "sub.s64", "mul.lo.s64", "and.b64", "or.b64", "xor.b64")
+_TWO += ("min.s64", "max.s64", "min.u64", "max.u64", "mul.hi.s64", "mul.hi.u64")
+_CONSTANTS = (0, 1, -1, 3, 4, 7, 255, -256, 1 << 31, -(1 << 31), (1 << 31) - 1, 1 << 40, -(1 << 63))
+# Compilers' factors for divisions by 9, 10 and 255, and the shifts behind them.
+_DIVISIONS = ((0x1C71C71C71C71C72, 0), (0x6666666666666667, 2), (0x8080808080808081, 7))
+_COMPARISONS = [f"setp.{test}.{sign}64" for test in ("lt", "le", "gt", "ge", "eq", "ne") for sign in "su"]
+
+HEAD = f"""
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 data, .param .u64 out)
+{{
+  .reg .pred %p<8>;
+  .reg .b32 %r<8>;
+  .reg .b64 %rd<8>;
+  .reg .b64 %x<{REGISTERS + 2}>;
+  ld.param.u64 %rd1, [data];
+  ld.param.u64 %rd2, [out];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd3, %r1, {8 * REGISTERS};
+  add.u64 %rd1, %rd1, %rd3;
+  add.u64 %rd2, %rd2, %rd3;
+  and.b32 %r2, %r1, 3;
+"""
+
+
+def _program(rng: random.Random) -> str:
+    """Loads of all widths, steps, a loop whose lanes leave it at different times, steps, stores."""
+    lines = [f"  ld.global.{rng.choice(_LOADS)} %x{k}, [%rd1+{8 * k}];" for k in range(REGISTERS)]
+    lines += _steps(rng, 16)
+    lines += ["  add.u32 %r3, %r2, 1;", "again:"]
+    lines += _steps(rng, 8)
+    lines += ["  sub.u32 %r3, %r3, 1;", "  setp.ne.u32 %p3, %r3, 0;", "  @%p3 bra again;"]
+    lines += _steps(rng, 8)
+    lines += [f"  st.global.b64 [%rd2+{8 * k}], %x{k};" for k in range(REGISTERS)]
+    return HEAD + "\n".join(lines) + "\n  ret;\n}\n"
+
+
+def _steps(rng: random.Random, count: int) -> list[str]:
+    return [_step(rng) for _ in range(count)]
+
+
+def _step(rng: random.Random) -> str:
+    target, a, b = (f"%x{rng.randrange(REGISTERS)}" for _ in range(3))
+    b = rng.choice((b, b, str(rng.choice(_CONSTANTS)), "%rd3"))
+    match rng.randrange(9):
+        case 0:
+            return f"  {rng.choice(_COMPARISONS)} %p4, {a}, {b};\n  selp.b64 {target}, {a}, {b}, %p4;"
+        case 1:
+            return f"  {rng.choice(('shl.b64', 'shr.u64', 'shr.s64'))} {target}, {a}, {rng.randrange(40)};"
+        case 2:
+            return f"  cvt.{rng.choice(('u64.u8', 's64.s8', 'u64.u16', 's64.s16', 's64.s32'))} {target}, {a};"
+        case 3:
+            factor, shift = rng.choice(_DIVISIONS)
+            steps = (f"and.b64 {a}, {a}, {rng.choice((255, 2295, 65535))}",)
+            steps += (f"mul.hi.{rng.choice('su')}64 {target}, {a}, {factor}",)
+            return "\n".join(f"  {step};" for step in (*steps, f"shr.s64 {target}, {target}, {shift}"))
+        case 4:
+            return f"  and.b64 {target}, {a}, {rng.choice((1, 255, 65535, (1 << 31) - 1, (1 << 32) - 1))};"
+        case _:
+            return f"  {rng.choice(_TWO)} {target}, {a}, {b};"
+
+
+def _data(rng: random.Random) -> np.ndarray:
+    words = [rng.choice((rng.getrandbits(64), rng.getrandbits(8), 0, (1 << 64) - 1, 1 << 31, (1 << 31) - 1))]
+    words += [rng.getrandbits(rng.choice((7, 8, 31, 32, 33, 64))) for _ in range(THREADS * REGISTERS - 1)]
+    return np.array(words, np.uint64)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_bits_are_the_references(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WARPGLASS_TIER", "optimised" if seed % 4 == 0 else "quick")
+    if seed % 3 == 2:  # two warps at a time
+        monkeypatch.setattr(generator, "wide_shape", lambda _, shape: replace(shape, width=64))
+        monkeypatch.setattr(generator, "pays", lambda *_: True)
+    rng = random.Random(seed)
+    text, data = _program(rng), _data(rng)
+    results: list[np.ndarray] = []
+    for engine in CPU_ENGINES:
+        results.append(np.zeros_like(data))
+        run_ptx(text, 1, THREADS, (data, results[-1]), engine=engine)
+    different = np.argwhere(results[0] != results[1])
+    assert not len(different), (different[:5], text)
+
+
+MEAN = (
+    HEAD
+    + """
+  ld.global.u8 %x0, [%rd1];
+  ld.global.u8 %x1, [%rd1+1];
+  add.s64 %x0, %x0, %x1;
+  mul.hi.s64 %x0, %x0, {factor};
+  st.global.u8 [%rd2], %x0;
+  ret;
+}}
+"""
+)
+
+
+@pytest.mark.parametrize(("factor", "narrow"), [(0x1C71C71C71C71C72, True), ((1 << 63) - 1, False)])
+def test_sums_of_bytes_are_divided_as_words(factor: int, *, narrow: bool) -> None:
+    text = MEAN.replace("{{", "{").replace("}}", "}").replace("{factor}", str(factor))
+    made = prepare(Compiled(text, "k", "k", "ptx"))
+    code = generate(made.program, Shape((32, 1, 1), 0), made.symbols, (), Promises((1, 1, 1)))
+    body = code.text(quick=False)
+    assert "add <32 x i32>" in body
+    assert ("mul <32 x i64>" not in body) == narrow
+
+
+@pytest.mark.parametrize("width", [32, 64])
+def test_short_factors(width: int) -> None:
+    rng = random.Random(7)
+    tried = [-(-(1 << width) // divisor) for divisor in (3, 7, 9, 10, 255, 1000)]
+    tried += [rng.getrandbits(rng.randrange(1, width + 1)) | 1 for _ in range(40)]
+    tried += [1, (1 << width) - 1, 1 << (width - 1)]
+    found = 0
+    for factor in tried:
+        for most in (1, 5, 255, 2295, 65535):
+            short, shift = short_factor(factor, width, most)
+            if short is not None:
+                found += 1
+                assert short * most < 1 << 31
+                assert all(x * short >> shift == x * factor >> width for x in range(most + 1))
+    assert found > 30
