@@ -13,10 +13,10 @@ from .values import Offsets, Value, no_offsets, replace
 
 def lane_form(row: np.ndarray, width: int) -> tuple[Offsets | None, int, int]:
     """How a row of the thread table looks from `width` lanes: offsets if all such share them, and bounds."""
-    starts = range(0, len(row), width)
-    warps = [tuple((row[start : start + width] - row[start]).tolist()) for start in starts]
-    same = all(offsets == warps[0] for offsets in warps)
-    return (warps[0] if same else None), int(min(row)), int(max(row))
+    warps = row.reshape(-1, width)
+    offsets = warps - warps[:, :1]
+    same = bool((offsets == offsets[0]).all())
+    return (tuple(offsets[0].tolist()) if same else None), int(row.min()), int(row.max())
 
 
 def range_of(a: Value) -> ranges.Range:

@@ -13,9 +13,9 @@ from functools import lru_cache
 
 import llvmlite.binding as llvm
 
-# Quick code: inline the warp function, turn register homes into SSA values, then LLVM's fast selection of
-# instructions and allocation of registers.
-_QUICK_PASSES = ("always_inliner", "sroa")
+# Quick code: inline the warp function, drop what nobody calls, turn register homes into SSA values, then the
+# fast selection of instructions and allocation of registers.
+_QUICK_PASSES = ("always_inliner", "global_dead_code_eliminate", "sroa")
 # LLVM's levels for optimised code: O2 of its passes on IR, O3 of those on machine code.
 _SPEED_LEVEL, _CODEGEN_LEVEL = 2, 3
 # Functions of the C library are called through the table of addresses for which memory is set aside.

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import pairwise
 
 from ..isa.types import BITS, is_float
@@ -21,6 +21,8 @@ from .registers import line_text
 from .shape import Promises, Shape
 from .values import Line, Offsets, Value, literal, one_value, replace
 from .warp_atomics import WarpAtomics
+
+_ANYWHERE = nullcontext()
 
 
 class KnownLanes(KindLanes):
@@ -150,12 +152,15 @@ class KnownLanes(KindLanes):
         return replace(result, zeros=min(zeros, BITS[type_]))
 
     # ------------------------------------------------------------------------------------ memory
-    @contextmanager
-    def _inside(self, space: str, address: Value, size: int) -> Iterator[None]:
+    def _inside(self, space: str, address: Value, size: int) -> AbstractContextManager[None]:
         """Without checks if the address is known to lie in the shared memory that the kernel declares."""
+        return self._inside_shared(address, size) if space == "shared" else _ANYWHERE
+
+    @contextmanager
+    def _inside_shared(self, address: Value, size: int) -> Iterator[None]:
         access = self.access
         before = access.proven
-        if space == "shared" and access.step not in access.apart and self._is_declared(address, size):
+        if access.step not in access.apart and self._is_declared(address, size):
             access.declared = True
             # Bounds hold for lanes that act, and more may be accessed together.
             if lines.line_of(address) is not None:
