@@ -96,8 +96,52 @@ lanes:
   %address = load i64, ptr %address.p
   %range = call ptr @wg_find_range(ptr %context, i64 %address, i64 %size, i64 {need}, i1 %generic)
   %missing = icmp eq ptr %range, null
-  br i1 %missing, label %elsewhere, label %copy
-elsewhere:
+  br i1 %missing, label %{absent}, label %copy
+{elsewhere}copy:
+  %delta.p = getelementptr i64, ptr %range, i64 2
+  %delta = load i64, ptr %delta.p
+  %host = add i64 %address, %delta
+  %host.p = inttoptr i64 %host to ptr
+  %place = mul i64 %lane.wide, %size
+  %lane.p = getelementptr i8, ptr %buffer, i64 %place
+  call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 %size, i1 false)
+  br label %copied
+copied:
+  %minus = sub {lanes} %rest, 1
+  %rest.next = and {lanes} %rest, %minus
+  %last = icmp eq {lanes} %rest.next, 0
+  br i1 %last, label %leave, label %lanes
+leave:
+  {leave}
+remember:
+  %sites.p = getelementptr i64, ptr %context, i64 {sites}
+  %sites = load ptr, ptr %sites.p
+  %site.p = getelementptr [{site_words} x i64], ptr %sites, i64 %site
+  %low = load i64, ptr %range
+  store i64 %low, ptr %site.p
+  %bytes.p = getelementptr i64, ptr %range, i64 1
+  %bytes = load i64, ptr %bytes.p
+  %log = call i64 @llvm.cttz.i64(i64 %size, i1 true)
+  %limit = lshr i64 %bytes, %log
+  %limit.p = getelementptr i64, ptr %site.p, i64 1
+  store i64 %limit, ptr %limit.p
+  %limit.run = call i64 @llvm.usub.sat.i64(i64 %limit, i64 {all_but_one})
+  %limit.run.p = getelementptr i64, ptr %site.p, i64 4
+  store i64 %limit.run, ptr %limit.run.p
+  %distance.p = getelementptr i64, ptr %range, i64 2
+  %distance = load i64, ptr %distance.p
+  %remembered.p = getelementptr i64, ptr %site.p, i64 2
+  store i64 %distance, ptr %remembered.p
+{further}
+  br label %done
+done:
+  ret i1 false
+fault:
+{fault}}}
+"""
+
+# What no range has may be local memory, where generic pointers reach that.
+_ELSEWHERE = """elsewhere:
   %offset = sub i64 %address, {window}
   %end = add i64 %offset, %size
   %begins = icmp ult i64 %offset, {local}
@@ -131,49 +175,7 @@ words:
   %k.next = add i64 %k, %piece
   %k.more = icmp ult i64 %k.next, %size
   br i1 %k.more, label %words, label %copied
-copy:
-  %delta.p = getelementptr i64, ptr %range, i64 2
-  %delta = load i64, ptr %delta.p
-  %host = add i64 %address, %delta
-  %host.p = inttoptr i64 %host to ptr
-  %place = mul i64 %lane.wide, %size
-  %lane.p = getelementptr i8, ptr %buffer, i64 %place
-  call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 %size, i1 false)
-  br label %copied
-copied:
-  %minus = sub {lanes} %rest, 1
-  %rest.next = and {lanes} %rest, %minus
-  %last = icmp eq {lanes} %rest.next, 0
-  br i1 %last, label %leave, label %lanes
-leave:
-  br i1 %missing, label %done, label %remember
-remember:
-  %sites.p = getelementptr i64, ptr %context, i64 {sites}
-  %sites = load ptr, ptr %sites.p
-  %site.p = getelementptr [{site_words} x i64], ptr %sites, i64 %site
-  %low = load i64, ptr %range
-  store i64 %low, ptr %site.p
-  %bytes.p = getelementptr i64, ptr %range, i64 1
-  %bytes = load i64, ptr %bytes.p
-  %log = call i64 @llvm.cttz.i64(i64 %size, i1 true)
-  %limit = lshr i64 %bytes, %log
-  %limit.p = getelementptr i64, ptr %site.p, i64 1
-  store i64 %limit, ptr %limit.p
-  %limit.run = call i64 @llvm.usub.sat.i64(i64 %limit, i64 {all_but_one})
-  %limit.run.p = getelementptr i64, ptr %site.p, i64 4
-  store i64 %limit.run, ptr %limit.run.p
-  %distance.p = getelementptr i64, ptr %range, i64 2
-  %distance = load i64, ptr %distance.p
-  %remembered.p = getelementptr i64, ptr %site.p, i64 2
-  store i64 %distance, ptr %remembered.p
-{further}
-  br label %done
-done:
-  ret i1 false
-fault:
-{fault}}}
 """
-
 
 _SYSTEM = f"""
 define internal i1 @wg_system(
@@ -205,20 +207,33 @@ def helpers(local: int, width: int, *, streams: bool) -> str:
     `local` are the bytes of local memory that generic pointers may reach; `streams` says whether stores may
     go past the caches.
     """
-    names = ("sites", "warp_local")
-    words = {name: SLOT[name] for name in names} | {"local": local, "window": LOCAL_WINDOW, "fault": FAULT}
-    words |= {"site_words": SITE_WORDS, "lanes": f"i{width}", "all_but_one": width - 1}
-    words["lane_wide"] = widened("%lane", width)
-    inward = {"target": "%lane.p", "source": "%host.p", "piece_target": "%piece.p", "piece_source": "%word.p"}
-    outward = {
-        "target": "%host.p",
-        "source": "%lane.p",
-        "piece_target": "%word.p",
-        "piece_source": "%piece.p",
-    }
-    load = _SERVE.format(verb="load", need=READ, further="", **inward, **words)
-    store = _SERVE.format(verb="store", need=WRITE, further=REMEMBER if streams else "", **outward, **words)
-    return _FIND + load + store + _SYSTEM
+    words = {"site_words": SITE_WORDS, "sites": SLOT["sites"], "fault": FAULT}
+    words |= {"lanes": f"i{width}", "all_but_one": width - 1, "lane_wide": widened("%lane", width)}
+    words["absent"] = "elsewhere" if local else "fault"
+    words["leave"] = "br i1 %missing, label %done, label %remember" if local else "br label %remember"
+    found: list[str] = []
+    for verb, need, further in (("load", READ, ""), ("store", WRITE, REMEMBER if streams else "")):
+        to, of = ("lane", "host") if verb == "load" else ("host", "lane")
+        piece_to, piece_of = ("piece", "word") if verb == "load" else ("word", "piece")
+        elsewhere = _ELSEWHERE.format(
+            local=local,
+            window=LOCAL_WINDOW,
+            warp_local=SLOT["warp_local"],
+            piece_target=f"%{piece_to}.p",
+            piece_source=f"%{piece_of}.p",
+        )
+        found.append(
+            _SERVE.format(
+                verb=verb,
+                need=need,
+                further=further,
+                target=f"%{to}.p",
+                source=f"%{of}.p",
+                elsewhere=elsewhere if local else "",
+                **words,
+            )
+        )
+    return "".join((_FIND, *found, _SYSTEM))
 
 
 DECLARATIONS = frozenset(
