@@ -14,6 +14,7 @@ from warpglass.engine import plans, ready, tiers
 from warpglass.engine.backend import Launch
 from warpglass.engine.cpu import CpuBackend
 from warpglass.engine.prepared import Prepared, prepare
+from warpglass.source.compiled import Compiled
 
 SOURCE = """
 __device__ int calls;
@@ -262,3 +263,17 @@ def test_only_what_surely_ends_soon_is_run_by_the_launching_thread() -> None:
     assert [joins(plain, blocks) for blocks in (1, 10_000, 10_000_000)] == [True, True, False]
     assert not joins(plain, 10_000, timeout=0.5)
     assert not joins(loop, 1)
+
+
+def test_what_takes_no_time_is_no_step() -> None:
+    """As the many parameters that each array of a Python kernel is."""
+    loads = "ld.param.u64 %a, [x]; cvta.to.global.u64 %b, %a; mov.u64 %a, %b;"
+    counts: list[int | None] = []
+    for times in (1, 20):
+        text = f""".version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 x) {{ .reg .b64 %a, %b; .reg .b32 %i; {loads * times}
+  mov.u32 %i, %tid.x; mad.wide.u32 %b, %i, 4, %a; st.global.u32 [%b], %i; ret; }}"""
+        counts.append(prepare(Compiled(text, "k", "k", "ptx")).most_steps)
+    assert counts == [2, 2]

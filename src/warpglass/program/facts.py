@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ..isa.convert import cvta_to, mov
+from ..isa.memory import ld_param
 from ..ptx import tree
 from . import Program
 from .layout import LocalLayout, SharedLayout
@@ -29,7 +31,7 @@ class Facts:
     functions: Mapping[str, int]
     ordered: bool  # whether there are steps before which a block needs its turn
     services: frozenset[str]
-    most_steps: int | None  # that a warp can run; None if it may run them in loops, or wait for the host
+    most_steps: int | None  # of a warp, those that take time; None if it may loop, or wait for the host
     tallies: Tallies
 
 
@@ -54,4 +56,10 @@ def find_facts(function: tree.Function, program: Program) -> Facts:
 def _most_steps(program: Program) -> int | None:
     blocks = program.blocks  # numbered in their order
     loops = any(target <= index for index, block in enumerate(blocks) for target in block.successors)
-    return None if loops or program.services else sum(len(block.all_steps) for block in blocks)
+    if loops or program.services:
+        return None
+    return sum(step.match.row.meaning not in _FREE for block in blocks for step in block.all_steps)
+
+
+# Instructions that take no time: what they read is at hand. Python's kernels have a dozen for each array.
+_FREE = (cvta_to, ld_param, mov)
