@@ -150,6 +150,15 @@ def test_lanes_run_together_where_it_pays(
     assert _width(name, block) == lanes
 
 
+@pytest.mark.parametrize(("rows", "together"), [(20, True), (400, False)])
+def test_long_kernels_run_warp_by_warp(rows: int, together: bool, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("warpglass.codegen.width.vector_bytes", lambda: 64)
+    lines = [f"y[threadIdx.x + {128 * k}] = x[threadIdx.x + {128 * k}] * {k}.f;" for k in range(rows)]
+    text = 'extern "C" __global__ void k(const float* x, float* y) {' + "\n".join(lines) + "}"
+    program = prepare(wg.compile(text, "k").compile()).program
+    assert (wide_shape(program, Shape((128, 1, 1))) is not None) == together
+
+
 @pytest.mark.parametrize(("barrier", "lanes"), [("__syncthreads();", 128), ("", 32)])
 def test_a_forgotten_barrier_stays_to_be_seen(
     barrier: str, lanes: int, monkeypatch: pytest.MonkeyPatch

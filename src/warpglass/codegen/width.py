@@ -30,8 +30,8 @@ from .values import one_value
 _COMPUTING = ("integer", "fp16", "fp32", "fp64", "conversion", "misc")
 # What is the same for all threads of a block, or theirs alone.
 _SPECIALS = ("tid", "ntid", "ctaid", "nctaid")
-# Blocks of a kernel up to which it is tried: long kernels take long to compile as it is.
-_MOST_BLOCKS = 64
+# Blocks and steps of a kernel up to which it is tried: long kernels take long to compile as it is.
+_MOST_BLOCKS, _MOST_STEPS = 64, 1000
 # Vector registers that one value of all lanes may take up: enough operations under way, and room for others.
 _REGISTERS = 8
 # Instructions on vectors between two barriers up to which these cost as much.
@@ -55,7 +55,8 @@ def _unaware(program: Program) -> bool:
     """Whether no thread can tell which others run with it."""
     if program.fair or program.ordered or program.services or program.local.size or names_barriers(program):
         return False
-    if len(program.blocks) > _MOST_BLOCKS or _reads_early(program):
+    steps = sum(len(block.steps) for block in program.blocks)
+    if len(program.blocks) > _MOST_BLOCKS or steps > _MOST_STEPS or _reads_early(program):
         return False
     return all(
         isinstance(block.end, Barrier | Branch | Exit | Jump)
