@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 
@@ -9,6 +10,7 @@ import pytest
 
 from warpglass.codegen import jit
 from warpglass.engine import pool
+from warpglass.engine.cores import own_cores
 from warpglass.engine.pool import Pool
 
 # Writes 64 MiB of stack from its highest page down, as a frame of that size comes into use.
@@ -65,6 +67,74 @@ def test_the_launching_thread_may_be_a_worker() -> None:
     assert len(set(where.values())) == 3
     assert workers.run(job, 1, lambda: None, 60) == ([0], False)
     assert where[0] != threading.get_ident()
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="systems that place threads themselves")
+@pytest.mark.parametrize("joins", [False, True])
+def test_workers_stay_on_a_core_each_where_all_cores_work(joins: bool) -> None:
+    workers, cores = Pool(), own_cores()
+    if len(cores) < 2:
+        pytest.skip("one core")
+    mine = os.sched_getaffinity(0)
+    for count in (len(cores), len(cores) - 1, len(cores) + 1):
+        where = dict[int, set[int]]()
+
+        def job(number: int, where: dict[int, set[int]] = where) -> int:
+            where[number] = os.sched_getaffinity(0)
+            return number
+
+        assert workers.run(job, count, lambda: None, 60, joins=joins) == (list(range(count)), False)
+        others = [where[number] for number in range(1 if joins else 0, count)]
+        if count == len(cores):
+            assert all(len(one) == 1 for one in others)
+            assert len(set().union(*others)) == len(others)
+        else:
+            assert all(one == mine for one in others)
+    assert os.sched_getaffinity(0) == mine
+
+
+def test_no_worker_waits_for_the_core_of_a_launching_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    workers, cores = Pool(), own_cores()
+    if len(cores) < 2:
+        pytest.skip("one core")
+    for core in cores:
+        monkeypatch.setattr(pool, "current_core", lambda core=core: core)
+        where = dict[int, set[int]]()
+
+        def job(number: int, where: dict[int, set[int]] = where) -> int:
+            where[number] = os.sched_getaffinity(0)
+            return 0
+
+        workers.run(job, len(cores), lambda: None, 60, joins=True)
+        assert set().union(*(where[number] for number in range(1, len(cores)))) == set(cores) - {core}
+
+
+@pytest.mark.parametrize("joins", [False, True])
+def test_a_launch_that_nobody_ended_is_settled(joins: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    workers, running = Pool(), threading.Event()
+    stopped = threading.Event()
+
+    def job(number: int) -> int:
+        running.set()
+        stopped.wait(60)
+        return 0
+
+    with monkeypatch.context() as patched:  # as if Ctrl-C came in front of the waiting
+        patched.setattr(pool.Flight, "wait", interrupted)
+        if joins:
+            begins = pool.Flight.work
+            patched.setattr(
+                pool.Flight, "work", lambda one, number: begins(one, number) if number else interrupted()
+            )
+        with pytest.raises(KeyboardInterrupt):
+            workers.run(job, 2, stopped.set, 60, joins=joins)
+    assert joins or running.wait(60)
+    workers.settle()
+    assert workers.run(lambda number: number, 2, lambda: None, 60) == ([0, 1], False)
+
+
+def interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def test_what_a_launching_worker_raises_comes_when_all_have_ended() -> None:

@@ -8,7 +8,6 @@ does the launching thread where workers need all cores: one of them began when a
 
 from __future__ import annotations
 
-import os
 import platform
 import time
 from functools import cache
@@ -64,12 +63,6 @@ class Doorbell:
     def watch(self) -> None:
         """Return when it rings, or when the time is up."""
         self._code.run(self._address)
-
-
-def spare_cores() -> int:
-    """Cores beside the one that runs Python."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return cores - 1
 
 
 @cache

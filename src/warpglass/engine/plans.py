@@ -23,7 +23,7 @@ from ..codegen.context import RANGE_WORDS
 from .arguments import Bound
 from .arrays import signature_of
 from .backend import Launch
-from .doorbell import spare_cores
+from .cores import spare_cores
 from .footprint import affordable, footprint
 from .heap import Heap
 from .memory import Laid, grid_workspace, lay_out

@@ -14,9 +14,12 @@ import time
 from collections.abc import Callable
 
 from ..environment import read
-from .doorbell import Doorbell, spare_cores
+from .cores import core_count, current_core, own_cores, spare_cores, stay_on
+from .doorbell import Doorbell
 
 Job = Callable[[int], int]
+Inbox = queue.SimpleQueue[tuple["Flight", int]]
+Crew = list[tuple[Inbox, int]]
 
 # Once a worker has faulted, how long the others may finish blocks that come before the faulting one.
 _GRACE = 1.0
@@ -38,16 +41,18 @@ def thread_count() -> int:
     wish = read("WARPGLASS_THREADS")
     if wish.isdecimal() and int(wish) > 0:
         return int(wish)
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return core_count()
 
 
 class Flight:
-    """One launch in the air: what each worker returned, None while it runs."""
+    """One launch in the air: what each worker returned, None while it runs.
 
-    def __init__(self, workers: int, job: Job, stop: Callable[[], None], bell: Doorbell | None):
+    `crew` says which threads work on it and as which workers; the launching thread may be another.
+    """
+
+    def __init__(self, workers: int, job: Job, stop: Callable[[], None], bell: Doorbell | None, crew: Crew):
         self.codes: list[int | None] = [None] * workers
+        self.crew = crew
         self.errors: list[BaseException] = []
         self._job = job
         self._stop = stop
@@ -112,7 +117,11 @@ class Flight:
 
 
 class Pool:
-    """Worker threads 0, 1, ...; worker k always runs on the same thread, so its buffers stay warm.
+    """Worker threads that wait for launches.
+
+    A launch for all cores gets threads that stay on a core each. Left to themselves, two that are woken at
+    once may share a core for milliseconds while another idles, since the launching thread was still on it.
+    Other launches get threads that are free to move: other processes may be on the same cores.
 
     `lock` is to be held from filling a launch's buffers to its end, after `settle`: launches from several
     threads take turns, as they do in CUDA's default stream.
@@ -125,7 +134,8 @@ class Pool:
 
     def _begin(self) -> None:
         self.lock = threading.Lock()
-        self._inboxes: list[queue.SimpleQueue[Flight]] = []
+        self._free: list[Inbox] = []
+        self._seated: dict[int, Inbox] = {}  # by their cores
         self._last: Flight | None = None
         self._bell: Doorbell | None = None
         self._launches = 0
@@ -149,17 +159,15 @@ class Pool:
         over soon, since nothing reaches Python meanwhile. Then the others end soon after it.
         """
         first = 1 if joins else 0
-        while len(self._inboxes) < workers:
-            self._grow()
         self._launches += 1
         bell = None
         awake = workers - first <= spare_cores()  # else the launching thread would be in a worker's way
         if (brief or joins) and awake and self._launches >= _FEW:
             bell = self._bell = self._bell or Doorbell(_SMALL_KERNEL)
             bell.clear()
-        flight = self._last = Flight(workers, job, stop, bell)
-        for inbox in self._inboxes[first:workers]:
-            inbox.put(flight)
+        flight = self._last = Flight(workers, job, stop, bell, self._crew(workers, first))
+        for inbox, number in flight.crew:
+            inbox.put((flight, number))
         if joins:
             flight.work(0)
         late = flight.wait(timeout, notice)
@@ -169,28 +177,50 @@ class Pool:
     def settle(self) -> None:
         """End the last launch if an interrupt fell between its start and the waiting for it.
 
-        Workers that it was never handed to get it now; the others see it twice and pass over it.
+        Threads that it was never handed to get it now; the others see it twice and pass over it.
         """
         flight = self._last
         if flight is not None:
             flight.cancel()
             flight.errors.clear()  # its own launch has raised them
-            for inbox in self._inboxes[: len(flight.codes)]:
-                inbox.put(flight)
+            if len(flight.crew) < len(flight.codes):
+                flight.codes[0] = 0  # this thread itself, which is here
+            for inbox, number in flight.crew:
+                inbox.put((flight, number))
             flight.wait(_LONGEST)
             self._last = None
 
-    def _grow(self) -> None:
-        number = len(self._inboxes)
-        inbox: queue.SimpleQueue[Flight] = queue.SimpleQueue()
-        self._inboxes.append(inbox)
+    def _crew(self, workers: int, first: int) -> Crew:
+        """Threads for the workers from `first` on, those on other cores than this thread's in front."""
+        cores = own_cores()
+        if workers == len(cores) > 1:
+            here = current_core()
+            chosen = sorted(cores, key=lambda core: core == here)[: workers - first]
+            return [(self._seat(core), number) for number, core in enumerate(chosen, first)]
+        while len(self._free) < workers:
+            self._free.append(_start(f"warpglass-{len(self._free)}", None))
+        return [(self._free[number], number) for number in range(first, workers)]
 
-        def serve() -> None:
-            while True:
-                inbox.get().work(number)
+    def _seat(self, core: int) -> Inbox:
+        if core not in self._seated:
+            self._seated[core] = _start(f"warpglass-core-{core}", core)
+        return self._seated[core]
 
-        usual = threading.stack_size(_STACK)
-        try:
-            threading.Thread(target=serve, name=f"warpglass-{number}", daemon=True).start()
-        finally:
-            threading.stack_size(usual)
+
+def _start(name: str, core: int | None) -> Inbox:
+    """Start a worker thread, on a core of its own if one is given; returns where to put what it is to do."""
+    inbox: Inbox = queue.SimpleQueue()
+
+    def serve() -> None:
+        if core is not None:
+            stay_on(core)
+        while True:
+            flight, number = inbox.get()
+            flight.work(number)
+
+    usual = threading.stack_size(_STACK)
+    try:
+        threading.Thread(target=serve, name=name, daemon=True).start()
+    finally:
+        threading.stack_size(usual)
+    return inbox

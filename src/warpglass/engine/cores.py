@@ -1,0 +1,43 @@
+"""The processor's cores: which this process may use, and on which a thread is or stays."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+
+
+def own_cores() -> tuple[int, ...]:
+    """The numbers of the cores that this process may run on; empty where systems do not say."""
+    return tuple(sorted(os.sched_getaffinity(0))) if hasattr(os, "sched_getaffinity") else ()
+
+
+def core_count() -> int:
+    """How many cores this process may run on."""
+    return len(own_cores()) or os.cpu_count() or 1
+
+
+def spare_cores() -> int:
+    """Cores beside the one that runs Python."""
+    return core_count() - 1
+
+
+def current_core() -> int:
+    """The core that the calling thread is on just now; -1 where systems do not say."""
+    return _asks()()
+
+
+def stay_on(core: int) -> None:
+    """Keep the calling thread on a core, if the process may still use it."""
+    with suppress(OSError):
+        os.sched_setaffinity(0, {core})
+
+
+@cache
+def _asks() -> Callable[[], int]:
+    try:
+        return ctypes.CDLL(None).sched_getcpu
+    except (AttributeError, OSError, TypeError):  # another libc; TypeError: Windows has no unnamed library
+        return lambda: -1
