@@ -8,7 +8,7 @@ import pytest
 from tests.engines import CPU_ENGINES, run_ptx
 from tests.ptx_text import kernel
 from warpglass import ptx
-from warpglass.codegen import Promises, Shape, Symbols, generate
+from warpglass.codegen import Promises, Shape, Symbols, ahead, generate
 from warpglass.codegen.ahead import Ahead, find_ahead
 from warpglass.program import build_program, find_grid_strides
 
@@ -54,6 +54,13 @@ further:
     setp.lt.s32 %p2, %r8, 2;
     @%p2 bra further;
 """
+
+
+@pytest.fixture(autouse=True)
+def any_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ahead, "misses_pages", lambda: True)
+
+
 PARAMETERS = "u64 out, u64 x, u32 n, u32 stride"
 
 
@@ -154,3 +161,10 @@ def test_sums(engine: str, n: int) -> None:
     whole = np.zeros(-(-n // 192) * 192, np.float32)
     whole[:n] = x
     np.testing.assert_array_equal(out, whole.reshape(-1, 192).sum(axis=0))
+
+
+def test_processors_that_fetch_by_themselves_are_asked_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = build_program(ptx.parse(text(BY_GRID)), "k")
+    assert find_ahead(program, Shape((256, 1, 1)))
+    monkeypatch.setattr(ahead, "misses_pages", lambda: False)
+    assert not find_ahead(program, Shape((256, 1, 1)))

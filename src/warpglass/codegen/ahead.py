@@ -7,6 +7,8 @@ after the next will load there; they wait in the second cache or the third when 
 
 A block with barriers loads its part of an array, and works on it for a while. As it loads it asks for the
 next block's part, which mostly lies beside its own and comes while it works.
+
+Not all processors gain by it (`target.py`).
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from ..program.blocks import find_loops, post_order
 from .builder import Builder
 from .context import START
 from .shape import Shape
+from .target import misses_pages
 
 _WARPS = 2  # how far ahead in loops: nearer lines often come along with those that are loaded
 _LINE = 64
@@ -34,7 +37,9 @@ class Ahead:
 
 
 def find_ahead(program: Program, shape: Shape) -> Mapping[int, Ahead]:
-    """What loads of neighbouring elements ask for, by the number of the step."""
+    """What loads of neighbouring elements ask for, by the number of the step; nothing where it does not pay."""
+    if not misses_pages():
+        return {}
     loads = {
         index: [step.number for step in block.steps if _loads(access_of(step.match))]
         for index, block in enumerate(program.blocks)

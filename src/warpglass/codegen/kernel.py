@@ -19,7 +19,6 @@ from .lane_loops import LaneLoop, find_lane_loops
 from .local import LocalMemory
 from .one_lane import learn_helper
 from .outlines import outline_helper
-from .words import WordLanes
 from .probes import Probe, Words
 from .reach import fetch_helper, gather_helper, reach_helper, scatter_helper
 from .registers import Kind, Registers
@@ -33,6 +32,7 @@ from .vector import VectorLanes
 from .warp import WarpFunction
 from .warp_atomics import WarpAtomics, row_helper
 from .width import pays, wide_shape
+from .words import WordLanes
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,3 +83,13 @@ def converts_half() -> bool:
     if "-f16c" in target.features.split(","):
         return False
     return "f16c" in _features(target.cpu) if target.cpu in _LEVELS else "+f16c" in target.features.split(",")
+
+
+@lru_cache(maxsize=1)
+def misses_pages() -> bool:
+    """Whether the processor seldom fetches by itself what loads in other pages will need.
+
+    So it was on Zen 4; on Sapphire Rapids, whose own fetching got along, asking for it cost up to half as
+    much time again (`codegen/ahead.py`).
+    """
+    return chosen_target().cpu.startswith("znver")
