@@ -37,7 +37,7 @@ class Ahead:
 
 
 def find_ahead(program: Program, shape: Shape) -> Mapping[int, Ahead]:
-    """What loads of neighbouring elements ask for, by the number of the step; nothing where it does not pay."""
+    """What loads of neighbouring elements ask for, by step number; nothing where it does not pay."""
     if not misses_pages():
         return {}
     loads = {
