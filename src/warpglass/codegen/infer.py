@@ -8,6 +8,7 @@ since that depends on which branches diverge, and that on the kinds, the two are
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -33,8 +34,9 @@ from .steps import Steps, Symbols, targets_of
 from .values import Lanes, Value, no_offsets, one_value
 from .warp_atomics import WarpAtomics
 
-# How often a register's bounds may grow before they take longer steps: a switch may set it many times.
-_PATIENCE = 12
+# How often a register's bounds may grow before they take longer steps, by one write and by all: by those of a
+# loop they grow again and again, by those of a switch once each.
+_PATIENCE, _PATIENCE_OF_ALL = 3, 12
 _STEPS = (7, 15, 31, 63, 127)  # bits of bounds without their sign
 
 
@@ -114,7 +116,8 @@ class _Table:
         self._hulls = hulls
         self.barred: set[str] = set()  # registers that have to be vectors
         self.kinds: dict[str, Kind] = {}
-        self._growth: dict[str, int] = {}
+        self.step = 0  # that is run
+        self._growth: dict[str, Counter[int]] = {}  # how often the bounds of a register grew, by step
 
     def read(self, name: str) -> Value:
         kind = self.kinds.get(name)
@@ -157,8 +160,9 @@ class _Table:
             if hull is not None and hull[0] <= low and high <= hull[1]:
                 low, high = hull
             elif (low, high) != (old.low, old.high):
-                self._growth[name] = self._growth.get(name, 0) + 1
-                if self._growth[name] > _PATIENCE:
+                growth = self._growth.setdefault(name, Counter())
+                growth[self.step] += 1
+                if growth[self.step] > _PATIENCE or growth.total() > _PATIENCE_OF_ALL:
                     low = low if low == old.low else _farther(low) if low < 0 else 0
                     high = high if high == old.high else _farther(high) if high >= 0 else -1
         guarded = same and (old.guarded or new.guarded)
@@ -249,7 +253,7 @@ class _Search:
         """Run a step's meaning, by its place in the order; returns the registers whose kind changed."""
         step, steps, table = self.order[index], self._steps, self.table
         lanes = steps.lanes
-        lanes.access.step = step.number
+        lanes.access.step = table.step = step.number
         try:
             guard = steps.guard(step.instruction.guard) if step.instruction.guard else None
             sources = steps.sources(step)

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..isa.types import BITS, is_float
 from .forms import wrapped
-from .values import Line, Offsets, Value
+from .values import Line, Offsets, Value, one_value
 
 # All lanes of all warps: bit patterns, of shape (warps, lanes).
 Table = np.ndarray[tuple[int, int], np.dtype[np.uint64]]
@@ -45,7 +45,9 @@ def _zeros(number: int, width: int) -> int:
 def lane_zeros(a: Value) -> int:
     """How many low bits are zero in all lanes for certain."""
     zeros, width = zeros_of(a), BITS[a.type]
-    return min((zeros, *(_zeros(offset, width) for offset in set(a.offsets or ()))))
+    if a.offsets is None or one_value(a.offsets):
+        return zeros
+    return min(zeros, *(_zeros(offset, width) for offset in set(a.offsets)))
 
 
 def result_zeros(operation: str, operands: tuple[Value, ...], zeros: Callable[[Value], int]) -> int:
