@@ -77,10 +77,11 @@ class WordLanes(PayloadLanes):
 
     # ------------------------------------------------------------------------------------ emission
     def _emit(self, operation: str, operands: tuple[Value, ...], *, lanes: int = 0) -> Value:
-        narrow = not lanes and _keeps_words(operation, operands) and not self._shifts(operation, operands)
-        words = self._in_words(*operands) if narrow else None
-        if words is None:
+        if lanes or operands[0].type != "i64" or not _keeps_words(operation, operands):
             return super()._emit(operation, operands, lanes=lanes)
+        words = None if self._shifts(operation, operands) else self._in_words(*operands)
+        if words is None:
+            return super()._emit(operation, operands)
         return self._extended(super()._emit(operation, tuple(words)))
 
     def _shifts(self, operation: str, operands: tuple[Value, ...]) -> bool:
