@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from warpglass import lab, ptx
+from warpglass.engine import plans
 from warpglass.errors import KernelFault
 from warpglass.program import build_program
 
@@ -98,3 +99,30 @@ def test_only_those_take_turns_whose_order_matters(name: str, ordered: bool):
     compiled = lab.compile(SOURCE, name).compile(())
     program = build_program(ptx.parse(compiled.ptx, name), compiled.entry)
     assert bool(program.ordered) is ordered
+
+
+def test_code_without_such_operations_takes_no_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python's loops note a step of zero by one. Where integers repeat, no path leads there."""
+    cuda = pytest.importorskip("numba_cuda_mlir.cuda")  # installed wherever CUDA C++ compiles, too
+    monkeypatch.setenv("WARPGLASS_TIER", "optimised")
+    monkeypatch.setenv("WARPGLASS_THREADS", "3")
+    monkeypatch.setattr(plans, "spare_cores", lambda: 0)
+    counts: list[int] = []
+    make = plans.make_plan
+
+    def noting(*given):  # type: ignore[no-untyped-def]
+        counts.append(make(*given).count)
+        return make(*given)
+
+    monkeypatch.setattr("warpglass.engine.cpu.make_plan", noting)
+
+    def double(x, n):  # type: ignore[no-untyped-def]
+        for i in range(cuda.grid(1), n, cuda.gridsize(1)):
+            x[i] *= 2
+
+    x, kernel = np.arange(5000, dtype=np.int64), lab.from_numba(double)
+    for _ in range(3):
+        lab.run(kernel, 40, 64, (x, np.int32(x.size)), device="cpu")
+    assert x.tolist() == list(range(0, 40000, 8))
+    assert counts[0] == 1
+    assert counts[-1] == 3

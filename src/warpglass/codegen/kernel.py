@@ -50,6 +50,7 @@ class KernelCode:
     resumes: tuple[int, ...]  # the block behind each barrier; a warp that waits there has state RESUME + k
     waiting: Mapping[int, int]  # step -> byte of a warp's frame with the mask of the lanes that wait at it
     yields: Mapping[int, int]  # state of a warp that lets others run -> header of the loop that it is in
+    turns: bool  # whether blocks wait for those before them
 
     def text(self, *, quick: bool) -> str:
         """The module for quick or for optimised code."""
@@ -166,7 +167,18 @@ def _assemble(
     together = len(body) * (2 + waits) < _LONGEST_TOGETHER
     loop, quick_loop = (block_loop(shape, rounds, together=wanted) for wanted in (together, False))
     return KernelCode(
-        shape, module, loop, quick_loop, stride, sites, traps, words.size, pending.resumes, waiting, yields
+        shape,
+        module,
+        loop,
+        quick_loop,
+        stride,
+        sites,
+        traps,
+        words.size,
+        pending.resumes,
+        waiting,
+        yields,
+        turns,
     )
 
 

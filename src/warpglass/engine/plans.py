@@ -73,12 +73,13 @@ def make_plan(
     ranges = [*others, *laid.words, *heap.words()]
     facts = prepared.facts
     shared = facts.shared.static + launch.shared
+    turns = executable.code.turns
     # Blocks of a cooperative grid cannot take turns: each needs the others to go on.
     watched = any(probe.alone for probe in executable.probes)
-    alone = watched or prepared.allocates or (prepared.cooperative and facts.ordered)
+    alone = watched or prepared.allocates or (prepared.cooperative and turns)
     short = is_short(prepared, launch) and not executable.probes
     count = thread_count() if len(blocks) >= _SMALL_GRID and not (alone or short) else 1
-    if facts.ordered:  # who waits for a turn keeps a core busy
+    if turns:  # who waits for a turn keeps a core busy
         count = min(count, spare_cores() + 1)
     need = footprint(facts, executable.code, executable.shape, shared)
     count = affordable(need, launch.compiled.name, count, len(blocks) if prepared.cooperative else None)
@@ -97,7 +98,7 @@ def make_plan(
         shared,
         blocks,
         count,
-        1 if facts.ordered else max(1, min(64, len(blocks) // (count * _SHARES))),
+        1 if turns else max(1, min(64, len(blocks) // (count * _SHARES))),
         need.each,
         not executable.probes and is_soon_over(prepared, launch),
         tallies,

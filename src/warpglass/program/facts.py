@@ -29,7 +29,6 @@ class Facts:
     variables: tuple[ModuleVariable, ...]
     addressed: bool
     functions: Mapping[str, int]
-    ordered: bool  # whether there are steps before which a block needs its turn
     services: frozenset[str]
     most_steps: int | None  # of a warp, those that take time; None if it may loop, or wait for the host
     tallies: Tallies
@@ -46,7 +45,6 @@ def find_facts(function: tree.Function, program: Program) -> Facts:
         variables=program.variables,
         addressed=program.addressed,
         functions=program.functions,
-        ordered=bool(program.ordered),
         services=program.services,
         most_steps=_most_steps(program),
         tallies=find_tallies(program.blocks, program.registers, names),
