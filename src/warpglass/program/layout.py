@@ -92,6 +92,8 @@ def symbols_in(instruction: tree.Instruction) -> list[str]:
     """The names of variables, functions and labels in an instruction."""
     found: list[str] = []
     for operand in instruction.operands:
+        if type(operand) is tree.Register:  # as most are
+            continue
         inner = operand.base if isinstance(operand, tree.Address) else operand
         inner = inner.base if isinstance(inner, tree.Displaced) else inner
         if isinstance(inner, tree.Symbol):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..isa.atomic import commutes, has_instruction
+from ..isa.atomic import commutes, has_instruction, is_atomic
 from .blocks import Block
 from .pointers import Base, find_bases
 from .turns import find_read
@@ -31,11 +31,13 @@ class Tallies:
 
 def find_tallies(blocks: tuple[Block, ...], types: Mapping[str, str], variables: frozenset[str]) -> Tallies:
     """Sort a kernel's accesses; `types` are the registers', `variables` the module's variables' names."""
+    steps = {step.number: step for block in blocks for step in block.all_steps}
+    if not any(is_atomic(step.match) for step in steps.values()):
+        return Tallies((), frozenset(), frozenset())  # whoever shares an array, nothing is to be gathered
     read = find_read(blocks)
     found: list[tuple[str, str, frozenset[Base]]] = []
     others: set[Base] = set()
     atomics: set[Base] = set()
-    steps = {step.number: step for block in blocks for step in block.all_steps}
     for number, bases in find_bases(blocks, types, variables).items():
         step = steps[number]
         operation, type_ = step.match.op, step.match.type
