@@ -32,7 +32,7 @@ class Dispatch:
         place: Callable[[Word], str],
     ):
         self._program = program
-        self._pending = pending
+        self.pending = pending
         self._registers = registers
         self._builder: Builder = registers.builder
         self._place = place
@@ -55,14 +55,14 @@ class Dispatch:
         """The least state that means the warp lets others run; None if this kernel's warps never do."""
         if not self.yields:
             return None
-        return RESUME + (1 if self._pending.divergent_barrier else len(self._pending.resumes))
+        return RESUME + (1 if self.pending.divergent_barrier else len(self.pending.resumes))
 
     def send(self, source: int, target: int, lanes: str, add: bool = False) -> None:
         """Put lanes in front of a block, beside those that may wait there already."""
         b = self._builder
         if self._program.blocks[target].only_exits:
             return
-        if add or target in self._pending.sets[source]:
+        if add or target in self.pending.sets[source]:
             lanes = b.value(f"or {b.lanes} {b.load(b.lanes, f'%lanes_{target}')}, {lanes}")
         b.store(b.lanes, lanes, f"%lanes_{target}")
 
@@ -75,9 +75,9 @@ class Dispatch:
             self._try(targets, None, None)
             return
         real = {target for target in targets if not self._program.blocks[target].only_exits}
-        candidates = sorted(real | self._pending.sets[source])
+        candidates = sorted(real | self.pending.sets[source])
         # The lanes of a fair loop take turns with all others: the next block in cyclic order runs.
-        cyclic = any(target in self._pending.fair and target <= source for target in real)
+        cyclic = any(target in self.pending.fair and target <= source for target in real)
         if len(candidates) > _OWN_TESTS:
             self._share(candidates, source, cyclic)
             return
@@ -171,7 +171,7 @@ class Dispatch:
         record_lane(b, b.load(b.lanes, f"%lanes_{target}"))
         b.jump("stopped")
         b.place(on)
-        if target in self._pending.fair:
+        if target in self.pending.fair:
             self._spend_turn(target)
         b.jump(self.entries.get(target, f"block_{target}"))
 
@@ -207,7 +207,7 @@ class Dispatch:
 
     def _turn(self, header: int) -> list[int]:
         """The blocks where lanes may stand when a warp yields at a fair loop's header."""
-        return sorted({header} | self._pending.sets[header])
+        return sorted({header} | self.pending.sets[header])
 
     def _live_at_turn(self, header: int) -> frozenset[str]:
         return frozenset().union(*(self._program.live[block] for block in self._turn(header)))

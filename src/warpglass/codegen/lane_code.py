@@ -5,6 +5,9 @@ the loop, and puts back what is read later. Since such a loop only loads, a lane
 to the loop for all lanes as if it had not begun: that is done with it and all lanes behind it when the launch
 is to stop, and when an access is in no range, so faults are those of the loop for all lanes. Accesses in
 another range than the site remembers have it look for theirs, a number of times for each run of the warp.
+
+Where rounds can be counted in front of the loop (rounds.py), lane_front.py says which lanes go and how far,
+and a round needs no other test than whether it was the last. Other loops look at the stop flag in each.
 """
 
 from __future__ import annotations
@@ -12,20 +15,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..program import Branch, Jump, Program
-from .access import Access, Bounds
 from .builder import Builder
-from .context import SITE_WORDS
 from .dispatch import Dispatch
+from .lane_ends import find_ends
+from .lane_front import Front
 from .lane_loops import Group, LaneLoop
+from .lane_ranges import LaneRanges
+from .lane_rounds import LaneRounds
 from .nans import LazyNanLanes
 from .one_lane import Checked, LaneRegisters, OneLane
+from .rounds import Rounds, Walk, find_rounds
 from .steps import Steps
+from .unrolled import find_all_unrolled
 from .values import Value
 
 # Ranges that lanes on their own look for in one run of a warp.
 _PATIENCE = 8
-# More rounds than any loop has.
-_ENDLESS = (1 << 63) - 1
 
 
 class LaneCode:
@@ -38,10 +43,18 @@ class LaneCode:
         self._dispatch = dispatch
         self._builder: Builder = warp.lanes.builder
         self._slots: list[str] = []
+        self.rounds: dict[int, Rounds] = {}  # of loops, by header
         if loops:
-            assert isinstance(warp.lanes, LazyNanLanes)
-            self._lane = OneLane(warp.lanes)
+            lanes = warp.lanes
+            assert isinstance(lanes, LazyNanLanes)
+            for header, loop in loops.items():
+                shape, promises, kinds = lanes.shape, lanes.promises, warp.registers.kinds
+                found = find_rounds(program, loop, kinds, shape, promises, warp.symbols)
+                if found is not None:
+                    self.rounds[header] = found
+            self._lane = OneLane(lanes)
             self._registers = LaneRegisters(warp.registers)
+            self.unrolled = find_all_unrolled(program, loops, self.rounds, dispatch.pending)
             self._steps = Steps(self._lane, self._registers, warp.symbols)
 
     def declare(self) -> list[str]:
@@ -67,8 +80,16 @@ class _Attempt:
         self.b = code._builder
         self.dispatch = code._dispatch
         self.name = f"alone{loop.header}"
-        self.access: Access = code._lane.access
-        self.sites: dict[int, int] = {}  # by a group's leader
+        self.ranges = LaneRanges(code._lane.access)
+        rounds = code.rounds.get(loop.header)
+        self.rounds = None if rounds is None else LaneRounds(self.b, self.name, rounds, code._slots)
+        self.unrolled = code.unrolled.get(loop.header)
+        # Registers whose last values are known in front of the loop.
+        ends = () if rounds is None else find_ends(code._program, loop, rounds)
+        self.known = loop.kept.intersection(ends)
+        walked = {step for walk in rounds.walks for step in walk.steps} if rounds else set[int]()
+        self.groups = [group for group in loop.groups if walked.isdisjoint(group.steps)]
+        self.counted = [group for group in self.groups if self._even(group)]
         self.misses: list[tuple[str, Group, str]] = []  # label, group, address
 
     def emit(self) -> None:
@@ -87,7 +108,8 @@ class _Attempt:
         b.jump(f"{name}_{loop.header}")
         for index in loop.blocks:
             self._block(index)
-        self._again()
+        if self.rounds is None:
+            self._again()
         for target in loop.exits:
             self._leave(target, lane)
         b.place(f"{name}_next")
@@ -97,19 +119,39 @@ class _Attempt:
         self._search()
         b.place(f"{name}_done")
         self._collect()
-        self.dispatch.choose(loop.exits, loop.header)
+        if self.rounds is not None:
+            self.rounds.leave_others(f"%lanes_{loop.header}", abreast)
+        self.dispatch.choose(self._targets(), loop.header)
         # The rest of the lanes do as if they had not begun.
         ways = {"stop": self.dispatch.back(loop.header), "leave": abreast, "retry": f"{name}_begin"}
         for way, to in ways.items():
             b.place(f"{name}_{way}")
             self._collect()
-            b.store(b.lanes, b.load(b.lanes, f"%{name}.rest"), f"%lanes_{loop.header}")
+            self._put_back()
             b.jump(to)
         b.place(f"{name}_beside")
         b.store(b.lanes, b.load(b.lanes, f"%{name}.rest"), f"%lanes_{loop.header}")
         b.jump(abreast)
         b.place(abreast)
         self.dispatch.entries[loop.header] = abreast
+
+    def _put_back(self) -> None:
+        """Let the lanes that have not gone through the loop stand where they were."""
+        b, loop = self.b, self.loop
+        here = f"%lanes_{loop.header}"
+        if self.rounds is None:
+            b.store(b.lanes, b.load(b.lanes, f"%{self.name}.rest"), here)
+            return
+        left, back = self.rounds.not_done()
+        b.store(b.lanes, left, here)
+        if self.unrolled is not None:
+            self.dispatch.send(loop.header, loop.exits[0], back, add=True)
+            some = b.label("left")
+            none = b.label("gone")
+            b.branch(b.someone(left), some, none)
+            b.place(none)
+            self.dispatch.choose(self._targets(), loop.header)
+            b.place(some)
 
     # ------------------------------------------------------------------------------------ lanes and buffers
     def _buffer(self, register: str) -> tuple[str, str]:
@@ -124,8 +166,10 @@ class _Attempt:
         mask = b.load(b.lanes, f"%lanes_{loop.header}")
         code._slots.append(f"  %{self.name}.rest = alloca {b.lanes}")
         b.store(b.lanes, mask, f"%{self.name}.rest")
+        if self.rounds is not None:
+            self.rounds.begin(mask)
         b.store(b.lanes, "0", f"%lanes_{loop.header}")
-        for target in loop.exits:
+        for target in loop.exits if self.rounds is None else ():
             code._slots.append(f"  %{self.name}.to{target} = alloca {b.lanes}")
             b.store(b.lanes, "0", f"%{self.name}.to{target}")
         registers.enter(frozenset())
@@ -192,76 +236,74 @@ class _Attempt:
     # ------------------------------------------------------------------------------------ ranges
     def _open(self) -> None:
         """Find the ranges of the accesses, and go on with a lane unless their roots lie unevenly."""
-        b, loop = self.b, self.loop
-        self.limits: dict[int, tuple[Bounds, str]] = {}
-        places: dict[object, tuple[int, Bounds]] = {}
-        for group in loop.groups:
-            if group.place not in places:
-                self.access.step = group.leader
-                site = self.access.new_site(group.space, False, group.size)
-                places[group.place] = site, self.access.bounds(site)
-            self.sites[group.leader], bounds = places[group.place]
-            more, limit = (group.high - group.low) // group.size - 1, bounds.limit
-            if more:
-                limit = b.call("i64", "llvm.usub.sat.i64", [("i64", limit), ("i64", str(more))])
-            self.limits[group.leader] = bounds, limit
-        self._count_rounds()
+        b, code = self.b, self.code
+        lanes, registers = code._warp.lanes, code._warp.registers
+        assert isinstance(lanes, LazyNanLanes)
+        for group in self.groups:
+            self.ranges.limit(group)
+        if self.rounds is not None:
+            self._prepare_rounds(self.rounds, lanes)
+        elif self.counted:
+            buffer, whole = f"%{self.name}.rounds", b.vector("i64")
+            code._slots += [f"  {buffer}.of = alloca {whole}, align 64", f"  {buffer} = alloca i64"]
+            least = self.ranges.count_rounds(self.counted, lanes, registers)
+            b.store(whole, least, f"{buffer}.of", ", align 64")
         uneven = "0"
-        for group in loop.groups:
+        for group in self.groups:
             if self._aligned(group):
-                from_root = b.value(
-                    f"sub i64 {self.scalars[group.root or '']}, {self.limits[group.leader][0].low}"
-                )
+                low = self.ranges.bounds(group).low
+                from_root = b.value(f"sub i64 {self.scalars[group.root or '']}, {low}")
                 uneven = b.value(f"or i64 {uneven}, {b.value(f'and i64 {from_root}, {group.size - 1}')}")
         b.branch(
             b.value(f"icmp ne i64 {uneven}, 0"), f"{self.name}_leave", f"{self.name}_lane", unlikely=True
         )
 
+    def _prepare_rounds(self, rounds: LaneRounds, lanes: LazyNanLanes) -> None:
+        """Find the lanes that go through the loop, and those that can go through the next one as well."""
+        b, code = self.b, self.code
+        registers, symbols = code._warp.registers, code._warp.symbols
+        front = Front(
+            code._program,
+            self.loop,
+            rounds.rounds,
+            self.unrolled,
+            lanes,
+            registers,
+            symbols,
+            self.ranges.bounds,
+        )
+        mask, end = b.load(b.lanes, f"%{self.name}.rest"), f"%lanes_{self.loop.exits[0]}"
+        waiting = "0" if self.unrolled is None else b.load(b.lanes, end)
+        plan = front.emit(mask, waiting, self.known)
+        for name in sorted(self.known):
+            whole = b.vector(registers.types[name])
+            code._slots.append(f"  {self._end(name)} = alloca {whole}, align 64")
+            b.store(whole, lanes.as_vector(front.ends[name]).ir, self._end(name), ", align 64")
+        rounds.prepare(plan, mask)
+        if self.unrolled is not None:
+            b.store(b.lanes, b.value(f"xor {b.lanes} {waiting}, {plan.late}"), end)
+
+    def _end(self, name: str) -> str:
+        """Where a register's last values are that are known in front of the loop."""
+        return f'%"{self.name}.end.{name[1:]}"'
+
     def _aligned(self, group: Group) -> bool:
         """Whether it is found in front of the loop that a group's root lies whole elements from its range."""
-        return group.stride is None and group.size > 1 and group.root in self.scalars
+        return not self._even(group) and group.size > 1 and group.root in self.scalars
 
-    def _count_rounds(self) -> None:
-        """How many rounds each lane may go before an access that moves evenly leaves its range."""
-        b, whole = self.b, self.b.vector("i64")
-        self.counted = [group for group in self.loop.groups if group.stride is not None]
-        if not self.counted:
-            return
-        registers, lanes = self.code._warp.registers, self.code._warp.lanes
-        least = b.splat("i64", str(_ENDLESS))
-        for group in self.counted:
-            assert group.base is not None
-            bounds, limit = self.limits[group.leader]
-            start = b.splat("i64", b.value(f"sub i64 {bounds.low}, {group.low}"))
-            inside = b.value(f"sub {whole} {lanes.as_vector(registers.read(group.base)).ir}, {start}")
-            if group.size > 1:
-                shift = b.splat("i64", str(group.size.bit_length() - 1))
-                inside = b.call(
-                    whole, f"llvm.fshr.{b.suffix('i64')}", [(whole, inside)] * 2 + [(whole, shift)]
-                )
-            within = b.value(f"icmp ult {whole} {inside}, {b.splat('i64', limit)}")
-            rounds = b.splat("i64", str(_ENDLESS))
-            if group.stride:
-                last = b.splat("i64", b.value(f"sub i64 {limit}, 1"))
-                further = b.value(f"sub {whole} {last}, {inside}")
-                shift = b.splat("i64", str(group.stride.bit_length() - 1))
-                further = b.value(f"lshr {whole} {further}, {shift}")
-                rounds = b.value(f"add {whole} {further}, {b.splat('i64', '1')}")
-            none = f"{whole} zeroinitializer"
-            rounds = b.value(f"select {b.vector('i1')} {within}, {whole} {rounds}, {none}")
-            least = b.call(whole, f"llvm.umin.{b.suffix('i64')}", [(whole, least), (whole, rounds)])
-        buffer = f"%{self.name}.rounds"
-        self.code._slots.append(f"  {buffer}.of = alloca {whole}, align 64")
-        self.code._slots.append(f"  {buffer} = alloca i64")
-        b.store(whole, least, f"{buffer}.of", ", align 64")
+    def _even(self, group: Group) -> bool:
+        """Whether no load of a group is out of its range because rounds are counted for that."""
+        return self.rounds is None and group.stride is not None
 
     def _prepare(self, lane: str) -> None:
         """Let a lane's accesses be checked."""
         b, one = self.b, self.code._lane
-        one.groups = {step: group for group in self.loop.groups for step in group.steps}
+        one.groups = {step: group for group in self.groups for step in group.steps}
         one.missed = self._missed
-        one.ranges = {group.leader: self._range(group) for group in self.loop.groups}
-        if self.counted:
+        one.ranges = {group.leader: self._range(group) for group in self.groups}
+        if self.rounds is not None:
+            self.rounds.enter(lane)
+        elif self.counted:
             buffer = f"%{self.name}.rounds"
             place = b.value(f"getelementptr i64, ptr {buffer}.of, i64 {lane}")
             b.store("i64", b.load("i64", place), buffer)
@@ -269,7 +311,7 @@ class _Attempt:
     def _range(self, group: Group) -> Checked:
         """The range that a group is checked against."""
         b = self.b
-        bounds, limit = self.limits[group.leader]
+        bounds, limit = self.ranges.bounds(group), self.ranges.limit(group)
         root = "0" if group.root is None else self.code._registers.take(group.root)
         host, from_root = (
             b.value(f"add i64 {bounds.low}, {bounds.delta}"),
@@ -278,47 +320,76 @@ class _Attempt:
         aligned = self._aligned(group)
         if aligned:
             limit = b.value(f"shl i64 {limit}, {group.size.bit_length() - 1}")
-        return Checked(bounds.low, host, limit, root, from_root, aligned, group.stride is not None)
+        return Checked(bounds.low, host, limit, root, from_root, aligned, self._even(group))
 
     def _leave(self, target: int, lane: str) -> None:
         """A lane goes to a block behind the loop."""
         b, registers = self.b, self.code._registers
         b.place(f"{self.name}_to_{target}")
-        for register in sorted(self.loop.kept):
+        for register in sorted(self.loop.kept - self.known):
             place, element = self._place(register, lane)
             text = registers.take(register)
             if registers.types[register] == "i1":
                 text = b.value(f"zext i1 {text} to i8")
             b.store(element, text, place)
-        rest, left = b.load(b.lanes, f"%{self.name}.rest"), f"%{self.name}.to{target}"
-        bit = b.value(f"and {b.lanes} {rest}, {b.value(f'sub {b.lanes} 0, {rest}')}")
-        b.store(b.lanes, b.value(f"or {b.lanes} {b.load(b.lanes, left)}, {bit}"), left)
+        if self.rounds is None:
+            rest, left = b.load(b.lanes, f"%{self.name}.rest"), f"%{self.name}.to{target}"
+            bit = b.value(f"and {b.lanes} {rest}, {b.value(f'sub {b.lanes} 0, {rest}')}")
+            b.store(b.lanes, b.value(f"or {b.lanes} {b.load(b.lanes, left)}, {bit}"), left)
         b.jump(f"{self.name}_next")
 
     def _collect(self) -> None:
         """Give the warp what its lanes have come to and send them on."""
         b, loop, registers = self.b, self.loop, self.code._warp.registers
         registers.enter(loop.kept)
-        for register in sorted(loop.kept):
+        for register in sorted(self.known):
+            self._blend_end(register)
+        for register in sorted(loop.kept - self.known):
             place, element = self._buffer(register)
             text = b.load(b.vector(element), place, ", align 64")
             if element == "i8" and registers.types[register] == "i1":
                 text = b.value(f"trunc {b.vector('i8')} {text} to {b.vector('i1')}")
             registers.write(register, Value(registers.types[register], text))
-        for target in loop.exits:
-            self.dispatch.send(loop.header, target, b.load(b.lanes, f"%{self.name}.to{target}"), add=True)
+        if self.rounds is None:
+            lanes = [b.load(b.lanes, f"%{self.name}.to{target}") for target in loop.exits]
+        else:
+            lanes = self.rounds.done()
+        for target, there in zip(self._targets(), lanes, strict=False):
+            self.dispatch.send(loop.header, target, there, add=True)
+
+    def _blend_end(self, register: str) -> None:
+        """Give a register its last values in the lanes that are done."""
+        b, registers, lanes = self.b, self.code._warp.registers, self.code._warp.lanes
+        assert self.rounds is not None
+        type_ = registers.types[register]
+        whole, done = b.vector(type_), b.mask_vector(self.rounds.done()[0])
+        old = lanes.as_vector(registers.read(register)).ir
+        new = b.load(whole, self._end(register), ", align 64")
+        chosen = b.value(f"select {b.vector('i1')} {done}, {whole} {new}, {whole} {old}")
+        registers.write(register, Value(type_, chosen))
+
+    def _targets(self) -> tuple[int, ...]:
+        """Where lanes go from here."""
+        return self.loop.exits if self.unrolled is None else (*self.loop.exits, self.unrolled.exit)
 
     # ------------------------------------------------------------------------------------ one lane's loop
     def _block(self, index: int) -> None:
         b, code = self.b, self.code
         block = code._program.blocks[index]
         b.place(f"{self.name}_{index}")
-        if self.counted:
+        one = code._lane
+        if self.rounds is not None:
+            one.walked = self.rounds.places()
+        elif self.counted:
             self._spend_round()
         live = (code._program.live[after] for after in block.successors)
         code._registers.enter(frozenset().union(*live))
         for step in block.steps:
             code._steps.run(step, "-1", frozenset())
+        if self.rounds is not None:
+            one.walked = {}
+            b.branch(self.rounds.over(), self._to(self.loop.exits[0]), f"{self.name}_{index}")
+            return
         match block.end:
             case Branch(step, _, _, taken, other):
                 guard = step.instruction.guard
@@ -361,26 +432,18 @@ class _Attempt:
         for label, group, address in self.misses:
             b.place(label)
             self._look([(group, address)])
-        if self.counted:
+        if self.rounds is not None:
+            b.place(f"{self.name}_stray")
+            self._look(self.rounds.first_strays())
+        elif self.counted:
             b.place(f"{self.name}_spent")
             bases = [(group, self.code._registers.take(group.base or "")) for group in self.counted]
             self._look([(group, b.value(f"add i64 {base}, {group.low}")) for group, base in bases])
 
-    def _look(self, accesses: Sequence[tuple[Group, str]]) -> None:
+    def _look(self, accesses: Sequence[tuple[Group | Walk, str]]) -> None:
         b, name = self.b, self.name
         left = b.value(f"sub i32 {b.load('i32', '%patience')}, 1")
         b.store("i32", left, "%patience")
         again = b.value(f"icmp ne i32 {left}, 0")
-        for group, address in accesses:
-            if group.space == "shared":
-                again = "false"
-                continue
-            args = [
-                ("ptr", "%context"),
-                ("ptr", b.offset("%sites", self.sites[group.leader] * SITE_WORDS * 8)),
-                ("i64", address),
-                ("i64", str(group.size)),
-                ("i1", "true" if group.space == "generic" else "false"),
-            ]
-            again = b.value(f"and i1 {again}, {b.call('i1', 'wg_learn_range', args)}")
-        b.branch(again, f"{name}_retry", f"{name}_leave")
+        found = self.ranges.learn(accesses)
+        b.branch(b.value(f"and i1 {again}, {found}"), f"{name}_retry", f"{name}_leave")

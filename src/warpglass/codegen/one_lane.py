@@ -70,6 +70,7 @@ class OneLane(LazyNanLanes):
         self.groups: dict[int, Group] = {}  # by step
         self.ranges: dict[int, Checked] = {}  # by a group's leader
         self.missed: Callable[[Group, str], str] = lambda group, address: ""
+        self.walked: dict[int, str] = {}  # where loads lie that need no check, by step
         self._places: dict[int, str] = {}  # where the lowest element of a group lies, by leader
 
     def outline(self, outline: Outline, operands: Sequence[Value]) -> tuple[Value, ...]:
@@ -77,17 +78,21 @@ class OneLane(LazyNanLanes):
 
     def load(self, space: str, address: Value, type_: str, count: int, volatile: bool) -> tuple[Value, ...]:
         step = self.access.step
-        group = self.groups[step]
-        distance = group.steps[step]
-        if step == group.leader:
-            self._places[step] = self._check(group, address.ir, distance)
-        place = self.builder.offset(self._places[group.leader], distance)
+        place = self.walked.get(step) or self._place(step, address.ir)
         size = BITS[type_] // 8
         names = [
             self.builder.load(type_, self.builder.offset(place, k * size), f", align {size}")
             for k in range(count)
         ]
         return tuple(Value(type_, name, self.same) for name in names)
+
+    def _place(self, step: int, address: str) -> str:
+        """Where a load lies in host memory."""
+        group = self.groups[step]
+        distance = group.steps[step]
+        if step == group.leader:
+            self._places[step] = self._check(group, address, distance)
+        return self.builder.offset(self._places[group.leader], distance)
 
     def _check(self, group: Group, address: str, distance: int) -> str:
         """Check all of a group; returns where its lowest element lies in host memory."""
