@@ -99,7 +99,10 @@ def test_bases_at_known_distances(engine: str, short: int, monkeypatch: pytest.M
     program = sharpen(prepared.program, shape, promises, prepared.symbols)
     stretches = find_stretches(program, infer_kinds(program, shape, promises, prepared.symbols).kinds)
     hulls = [hull for stretch in stretches.values() for hull in stretch.hulls]
-    assert max(hull.high - hull.low for hull in hulls) == 4 * (3 * BLOCK + 32)
+    largest = max(hulls, key=lambda hull: hull.high - hull.low)
+    assert largest.high - largest.low == 4 * (3 * BLOCK + 32)
+    places = sorted(largest.places.values())
+    assert [place - places[0] for place in places] == [4 * BLOCK * row for row in range(4)]
     x = np.random.default_rng(3).integers(-9, 9, 16 * BLOCK).astype(np.float32)
     rows = x.reshape(4, 4, BLOCK).sum(axis=0)
     results = np.zeros((3, BLOCK), np.float32)
@@ -123,7 +126,7 @@ def test_bases_at_known_distances(engine: str, short: int, monkeypatch: pytest.M
 def test_accesses_of_several_sizes(engine: str) -> None:
     kernel = wg.compile(SOURCE, "mixed")
     assert any(
-        hull.size == 16 and len(hull.steps) == 6 for s in _stretches(kernel).values() for hull in s.hulls
+        hull.size == 16 and len(hull.places) == 6 for s in _stretches(kernel).values() for hull in s.hulls
     )
     rng = np.random.default_rng(5)
     x, y = rng.integers(-1000, 1000, 3 * 1024).astype(np.int32), np.zeros(3 * BLOCK, np.int32)

@@ -95,6 +95,7 @@ class Access:
         # Steps whose accesses are known to lie within a range, and the sites that have found it; or, where
         # they may not (hulls.py), sites of steps that are to be served by functions.
         self.proven: Mapping[int, Bounds] = {}
+        self.placed: Mapping[int, tuple[str, int]] = {}  # the scalar of another address, and how far from it
         self.declared = False  # whether active lanes' addresses are known to be declared shared memory
         self.finders: Mapping[int, int] = {}
         self.apart: Mapping[int, int | None] = {}

@@ -47,7 +47,7 @@ class _Access:
 class Hull:
     """Accesses from one base: bytes `low` to `high` from the base's scalar, aligned to `size`.
 
-    `leader`, a step, has that size.
+    `leader`, a step, has that size; `places` are the distances from the scalar to the accesses, by step.
     """
 
     base: str
@@ -57,7 +57,7 @@ class Hull:
     high: int
     size: int
     leader: int
-    steps: frozenset[int]
+    places: Mapping[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +109,13 @@ def _find(block: Block, bases: Mapping[str, Kind]) -> Stretch | None:
             and not any(start <= position < access.position for position in written.get(access.base, ()))
         ]
         hulls = _hulls(known, steps, bases)
-        saved = sum(len(hull.steps) for hull in hulls) - len(hulls)
+        saved = sum(len(hull.places) for hull in hulls) - len(hulls)
         if best is None or saved > best[0]:
             best = saved, start, known, hulls
     if best is None or best[0] < _WORTH:
         return None
     saved, _, known, hulls = best
-    served = frozenset().union(*(hull.steps for hull in hulls))
+    served = frozenset().union(*(hull.places for hull in hulls))
     positions = [access.position for access in known if steps[access.position].number in served]
     first, last = min(positions), max(positions) + 1
     return Stretch(steps, first, last, tuple(hulls)) if last - first <= _LENGTH * saved else None
@@ -183,5 +183,5 @@ def _hull(members: Sequence[_Access], steps: Sequence[Step], offsets: Sequence[i
         max(one.offset + one.size for one in fitting) + max(offsets) - leader.distance,
         leader.size,
         steps[leader.position].number,
-        frozenset(steps[one.position].number for one in fitting),
+        {steps[one.position].number: one.offset - leader.distance for one in fitting},
     )

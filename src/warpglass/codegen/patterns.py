@@ -17,7 +17,7 @@ from .context import SHARED_WINDOW, SITE_WORDS
 from .hulls import Hull
 from .reach import reach_name
 from .streams import fills_lines, load_run, store_stream
-from .values import Offsets, Value
+from .values import Offsets, Value, replace
 
 # The widest access, in elements a lane, that a static pattern is served with.
 _SPAN = 4
@@ -55,6 +55,13 @@ class Patterns(Access):
         outside, bounds = self._check_interval(site, low, -(-(hull.high - hull.low) // hull.size))
         return self._or_guarded(outside, base), site, bounds
 
+    def _placed(self, address: str) -> str:
+        """An address's scalar, from that of its hull: then LLVM need not compute it apart."""
+        if self.step not in self.placed:
+            return address
+        start, distance = self.placed[self.step]
+        return self.builder.value(f"add i64 {start}, {distance}") if distance else start
+
     def _or_guarded(self, bad: str, address: Value) -> str:
         """A guarded address without its form goes the slow way too."""
         if self.step in self.apart:
@@ -81,7 +88,7 @@ class Patterns(Access):
     # ------------------------------------------------------------------------------------ uniform
     def load_uniform(self, site: int, address: str, type_: str, count: int, mask: str) -> list[str]:
         """Scalars from one address for all lanes."""
-        b = self.builder
+        b, address = self.builder, self._placed(address)
         size = BITS[type_] // 8
         bad, bounds = self._check_interval(site, address, 1)
 
@@ -99,7 +106,7 @@ class Patterns(Access):
         self, site: int, address: str, type_: str, values: list[str], uniform: list[bool], mask: str
     ) -> None:
         """One value to one address: that of the highest active lane."""
-        b = self.builder
+        b, address = self.builder, self._placed(address)
         size = BITS[type_] // 8
         active, done = b.label("active"), b.label("stored")
         b.branch(b.someone(mask), active, done)
@@ -127,6 +134,7 @@ class Patterns(Access):
     # ------------------------------------------------------------------------------------ affine
     def load_affine(self, site: int, address: Value, type_: str, count: int, mask: str) -> list[str]:
         """`count` neighbouring elements from addresses at known distances; inactive lanes get anything."""
+        address = replace(address, ir=self._placed(address.ir))
         low, places = self._places(site, address)
         outside, bounds = self._check_interval(site, low, max(places) + 1)
         ahead = self.ahead.get(self.step)
@@ -221,6 +229,7 @@ class Patterns(Access):
 
     def store_affine(self, site: int, address: Value, type_: str, values: list[str], mask: str) -> None:
         """Vectors of neighbouring elements to addresses at known distances."""
+        address = replace(address, ir=self._placed(address.ir))
         low, places = self._places(site, address)
         outside, bounds = self._check_interval(site, low, max(places) + 1)
         self.store_either(

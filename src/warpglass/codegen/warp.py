@@ -231,6 +231,7 @@ class WarpFunction:
         self.registers.settle()
         bad = "false"
         proven: dict[int, Bounds] = {}
+        placed: dict[int, tuple[str, int]] = {}
         finders: dict[int, int] = {}
         apart: dict[int, int | None] = {}
         for hull in stretch.hulls:
@@ -238,18 +239,20 @@ class WarpFunction:
             assert isinstance(base, Value)
             outside, site, bounds = access.check_hull(hull, base)
             bad = outside if bad == "false" else b.value(f"or i1 {bad}, {outside}")
-            proven |= dict.fromkeys(hull.steps, bounds)
-            finders |= dict.fromkeys(hull.steps, site)
-            apart |= dict.fromkeys(hull.steps) | {hull.leader: site}
+            proven |= dict.fromkeys(hull.places, bounds)
+            placed |= {step: (base.ir, place) for step, place in hull.places.items()}
+            finders |= dict.fromkeys(hull.places, site)
+            apart |= dict.fromkeys(hull.places) | {hull.leader: site}
         inside, outside, join = b.label("inside"), b.label("outside"), b.label("join")
         b.branch(bad, outside, inside, unlikely=True)
         access.finders = finders
-        for label, access.proven, access.apart in ((inside, proven, {}), (outside, {}, apart)):
+        ways = (inside, proven, placed, {}), (outside, {}, {}, apart)
+        for label, access.proven, access.placed, access.apart in ways:
             b.place(label)
             self.registers.enter(live | stretch.read_behind)
             self._steps(steps, mask, blend)
             b.jump(join)
-        access.proven, access.finders, access.apart = {}, {}, {}
+        access.proven, access.placed, access.finders, access.apart = {}, {}, {}, {}
         b.place(join)
 
     def _blend(self, index: int) -> frozenset[str]:
