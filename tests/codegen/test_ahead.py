@@ -8,8 +8,9 @@ import pytest
 from tests.engines import CPU_ENGINES, run_ptx
 from tests.ptx_text import kernel
 from warpglass import ptx
-from warpglass.codegen import Promises, Shape, Symbols, ahead, generate
-from warpglass.codegen.ahead import Ahead, find_ahead
+from warpglass.codegen import Promises, Shape, Symbols, generate
+from warpglass.codegen.memory import ahead
+from warpglass.codegen.memory.ahead import Ahead, find_ahead
 from warpglass.program import build_program, find_grid_strides
 
 # out[i] = sum of x[i + k * stride] for i + k * stride < n; {amount} puts the stride into %r6.

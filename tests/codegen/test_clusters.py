@@ -7,7 +7,7 @@ import pytest
 
 from tests.engines import CPU_ENGINES, run_ptx
 from tests.ptx_text import kernel
-from warpglass.codegen.clusters import find_clusters, find_singles
+from warpglass.codegen.memory.clusters import find_clusters, find_singles
 from warpglass.errors import KernelFault
 
 # Lane x + width * y moves the element y * 640 + scale * x, but only lanes below a number.

@@ -9,10 +9,10 @@ import warpglass as wg
 from tests.engines import CPU_ENGINES, engine_mode
 from warpglass import lab
 from warpglass.codegen import Shape
-from warpglass.codegen.hulls import Stretch, find_stretches
 from warpglass.codegen.infer import infer_kinds
+from warpglass.codegen.memory.hulls import Stretch, find_stretches
+from warpglass.codegen.paths.sharpen import sharpen
 from warpglass.codegen.shape import Promises
-from warpglass.codegen.sharpen import sharpen
 from warpglass.engine import tiers
 from warpglass.engine.prepared import prepare
 from warpglass.errors import KernelFault

@@ -12,9 +12,9 @@ from tests.engines import CPU_ENGINES, engine_mode, run_ptx
 from warpglass import lab
 from warpglass.codegen import Shape
 from warpglass.codegen.infer import infer_kinds
-from warpglass.codegen.lane_loops import LaneLoop, find_lane_loops
+from warpglass.codegen.lane_loops.find import LaneLoop, find_lane_loops
+from warpglass.codegen.paths.sharpen import sharpen
 from warpglass.codegen.shape import Promises
-from warpglass.codegen.sharpen import sharpen
 from warpglass.engine.prepared import Prepared, prepare
 from warpglass.errors import KernelFault, KernelTimeout
 from warpglass.source.compiled import Compiled

@@ -10,7 +10,7 @@ import pytest
 import warpglass as wg
 from tests.engines import CPU_ENGINES, engine_mode
 from warpglass.codegen import Promises, Shape
-from warpglass.codegen.paths import bound_writes
+from warpglass.codegen.paths.follow import bound_writes
 from warpglass.engine import tiers
 from warpglass.engine.prepared import prepare
 from warpglass.program import Program

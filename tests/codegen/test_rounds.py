@@ -12,11 +12,11 @@ from tests.engines import CPU_ENGINES, engine_mode
 from warpglass import lab
 from warpglass.codegen import Shape
 from warpglass.codegen.infer import infer_kinds
-from warpglass.codegen.lane_loops import find_lane_loops
-from warpglass.codegen.rounds import Rounds, find_rounds
+from warpglass.codegen.lane_loops.find import find_lane_loops
+from warpglass.codegen.lane_loops.rounds import Rounds, find_rounds
+from warpglass.codegen.lane_loops.unrolled import Unrolled, find_all_unrolled
+from warpglass.codegen.paths.sharpen import sharpen
 from warpglass.codegen.shape import Promises
-from warpglass.codegen.sharpen import sharpen
-from warpglass.codegen.unrolled import Unrolled, find_all_unrolled
 from warpglass.engine.prepared import prepare
 from warpglass.errors import KernelFault
 

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from warpglass.codegen import jit
+from warpglass.codegen.machine import jit
 from warpglass.engine import pool
 from warpglass.engine.cores import own_cores
 from warpglass.engine.pool import Pool

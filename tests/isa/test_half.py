@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.engines import CPU_ENGINES, ENGINES
-from warpglass.codegen import vector
+from warpglass.codegen.lanes import vector
 
 from . import floats
 from .float_harness import ALL_FORMATS, NAN, Case, check

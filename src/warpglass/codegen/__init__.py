@@ -1,14 +1,14 @@
 """From a program to machine code. Two implementations of isa/lanes.py share everything else here."""
 
-from .apart import compile_apart
 from .builder import WIDTH
-from .jit import MachineCode, Target, compile_ir, load_object
 from .kernel import KernelCode, generate
+from .machine.apart import compile_apart
+from .machine.jit import MachineCode, Target, compile_ir, load_object
+from .machine.target import chosen_target, host_key
+from .paths.sharpen import cost_of_forms
 from .probes import Emission, Instrument, Probe, Words
 from .shape import Promises, Shape, grid_class
-from .sharpen import cost_of_forms
 from .steps import Symbols
-from .target import chosen_target, host_key
 
 __all__ = [
     "WIDTH",

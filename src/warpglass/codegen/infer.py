@@ -24,15 +24,15 @@ from ..program import (
 )
 from ..ptx import tree
 from .builder import Builder
-from .forms import join
-from .lines import lane_zeros, line_of, zeros_of
-from .local import LocalMemory
-from .nans import LazyNanLanes
+from .lanes.forms import join
+from .lanes.lines import lane_zeros, line_of, zeros_of
+from .lanes.nans import LazyNanLanes
+from .lanes.values import Lanes, Value, no_offsets, one_value
+from .memory.local import LocalMemory
+from .memory.warp_atomics import WarpAtomics
 from .registers import VECTOR, Kind
 from .shape import Promises, Shape
 from .steps import Steps, Symbols, targets_of
-from .values import Lanes, Value, no_offsets, one_value
-from .warp_atomics import WarpAtomics
 
 # How often a register's bounds may grow before they take longer steps, by one write and by all: by those of a
 # loop they grow again and again, by those of a switch once each.

@@ -6,33 +6,33 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..program import Pending, Program, find_full, find_pending
-from .access import Access, Site
-from .ahead import find_ahead
-from .atomics import atomic_helper
-from .barriers import barrier_helpers, names_barriers
-from .block_loop import Rounds, block_loop
 from .builder import Builder
-from .clock import clock_readers
-from .hulls import Stretch, find_stretches
+from .control.barriers import barrier_helpers, names_barriers
+from .control.block_loop import Rounds, block_loop
+from .control.clock import clock_readers
+from .control.turns import turn_helper
+from .control.warp import WarpFunction
 from .infer import infer_kinds
-from .lane_loops import LaneLoop, find_lane_loops
-from .local import LocalMemory
-from .one_lane import learn_helper
+from .lane_loops.find import LaneLoop, find_lane_loops
+from .lane_loops.one_lane import learn_helper
+from .lanes.vector import VectorLanes
+from .lanes.words import WordLanes
+from .memory.access import Access, Site
+from .memory.ahead import find_ahead
+from .memory.atomics import atomic_helper
+from .memory.hulls import Stretch, find_stretches
+from .memory.local import LocalMemory
+from .memory.reach import fetch_helper, gather_helper, reach_helper, scatter_helper
+from .memory.streams import stream_helper
+from .memory.warp_atomics import WarpAtomics, row_helper
 from .outlines import outline_helper
+from .paths.sharpen import sharpen
 from .probes import Probe, Words
-from .reach import fetch_helper, gather_helper, reach_helper, scatter_helper
 from .registers import Kind, Registers
 from .runtime import DECLARATIONS, helpers
 from .shape import Promises, Shape
-from .sharpen import sharpen
 from .steps import Steps, Symbols
-from .streams import stream_helper
-from .turns import turn_helper
-from .vector import VectorLanes
-from .warp import WarpFunction
-from .warp_atomics import WarpAtomics, row_helper
 from .width import pays, wide_shape
-from .words import WordLanes
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..isa.lanes import Outline
-from .access import Access
 from .builder import Builder
-from .local import LocalMemory
+from .lanes.values import Value
+from .lanes.vector import VectorLanes
+from .memory.access import Access
+from .memory.local import LocalMemory
 from .shape import Shape
-from .values import Value
-from .vector import VectorLanes
 
 
 def outline_helper(outline: Outline, operands: Sequence[str], declarations: set[str], width: int) -> str:

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Protocol
 
 from ..program import Barrier, Block, Branch, Program, Step
 from .builder import Builder
-from .values import Value
+from .lanes.values import Value
 
 if TYPE_CHECKING:
-    from .access import Site
-    from .vector import VectorLanes
+    from .lanes.vector import VectorLanes
+    from .memory.access import Site
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ..isa.types import BITS, LLVM_TYPE
 from .builder import Builder
-from .values import EXACT_NAN, Lanes, Line, Offsets, Value, literal, replace
+from .lanes.values import EXACT_NAN, Lanes, Line, Offsets, Value, literal, replace
 
 
 @dataclass(slots=True, unsafe_hash=True)

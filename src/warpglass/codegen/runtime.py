@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from .builder import widened
 from .context import GENERIC_ONLY, LOCAL_WINDOW, READ, SITE_WORDS, SLOT, WRITE
-from .streams import REMEMBER
+from .memory.streams import REMEMBER
 
 _FIND = f"""
 define internal ptr @wg_find_range(

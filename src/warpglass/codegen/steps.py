@@ -10,11 +10,11 @@ from ..isa import Match
 from ..isa.types import BITS, LLVM_TYPE, convert_float
 from ..program import Step
 from ..ptx import tree
-from .forms import clipped
+from .lanes.forms import clipped
+from .lanes.values import EXACT_NAN, Value
+from .lanes.vector import VectorLanes
 from .probes import Emission
 from .registers import Registers
-from .values import EXACT_NAN, Value
-from .vector import VectorLanes
 
 
 @dataclass(frozen=True, slots=True)

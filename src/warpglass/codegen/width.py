@@ -17,17 +17,16 @@ from dataclasses import replace
 from ..isa.memory import access_of, ld_param
 from ..program import Barrier, Block, Branch, Exit, Jump, Program, Step
 from ..ptx import tree
-from .barriers import names_barriers
 from .builder import WIDTH
-from .clusters import find_clusters
-from .forms import regular
+from .control.barriers import names_barriers
 from .infer import Inference
+from .lanes.forms import regular
+from .lanes.values import one_value
+from .machine.target import vector_bytes
+from .memory.clusters import find_clusters
 from .registers import VECTOR, Kind
 from .shape import Shape
-from .target import vector_bytes
-from .values import one_value
 
-_COMPUTING = ("integer", "fp16", "fp32", "fp64", "conversion", "misc")
 # What is the same for all threads of a block, or theirs alone.
 _SPECIALS = ("tid", "ntid", "ctaid", "nctaid")
 # Blocks and steps of a kernel up to which it is tried: long kernels take long to compile as it is.
@@ -95,11 +94,7 @@ def _ordinary(step: Step) -> bool:
     specials = [one.name for one in step.instruction.operands if isinstance(one, tree.Special)]
     if any(name.removeprefix("%").partition(".")[0] not in _SPECIALS for name in specials):
         return False
-    return (
-        row.unit in _COMPUTING
-        or (access_of(step.match) is not None and not row.waits)
-        or row.meaning is ld_param
-    )
+    return row.computes or (access_of(step.match) is not None and not row.waits) or row.meaning is ld_param
 
 
 def pays(program: Program, inference: Inference) -> bool:

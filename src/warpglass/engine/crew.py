@@ -16,7 +16,7 @@ import numpy as np
 
 from ..codegen import MachineCode
 from ..codegen.context import DEADLOCK, LEFT, OK, RETIRED, SLOT
-from ..codegen.jit import compile_ir, load_object
+from ..codegen.machine.jit import compile_ir, load_object
 from .grid_watch import GridWatch
 from .tiers import Tiers
 from .worker import Worker

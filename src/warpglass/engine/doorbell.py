@@ -13,7 +13,7 @@ import time
 from functools import cache
 
 from ..codegen import MachineCode
-from ..codegen.jit import compile_ir, load_object
+from ..codegen.machine.jit import compile_ir, load_object
 from .worker import aligned
 
 _PAUSE = "declare void @llvm.x86.sse2.pause()", "call void @llvm.x86.sse2.pause()"

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..codegen.access import Site
 from ..codegen.context import LOCAL_WINDOW, NOWHERE, RESUME, SHARED_WINDOW, SLOT
+from ..codegen.memory.access import Site
 from ..errors import FaultPlace, KernelFault, KernelTimeout
 from ..program import STACK, STACK_BYTES, Barrier, Branch, ModuleVariable, Step, Switch, WarpBarrier
 from .arguments import Bound

@@ -1,10 +1,10 @@
 """The vocabulary in which the meaning of every instruction is written: operations on a warp's 32 lanes.
 
 A value is one LLVM scalar type for all 32 lanes. Meanings say what happens to each lane and nothing about
-how: an implementation may compute all lanes as a vector (codegen/vector.py, the reference engine) or find
-that a scalar stands for all of them (codegen/kinds.py). Arithmetic is two's complement and wraps, as LLVM
-defines it; division by zero and its remainder give all ones, as ptxas makes them on NVIDIA's hardware; shift
-amounts must be smaller than the width.
+how: an implementation may compute all lanes as a vector (codegen/lanes/vector.py, the reference engine) or
+find that a scalar stands for all of them (codegen/lanes/kinds.py). Arithmetic is two's complement and wraps,
+as LLVM defines it; division by zero and its remainder give all ones, as ptxas makes them on NVIDIA's
+hardware; shift amounts must be smaller than the width.
 
 Eight primitives are left to implementations; everything else here is made of them.
 """

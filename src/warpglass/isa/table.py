@@ -35,6 +35,8 @@ Exclusion = Callable[[Mapping[str, str]], str | None]
 CARRY = "CC.CF"
 IMPLICIT: Mapping[str, str] = {CARRY: "pred"}  # registers of this kind, with their types
 
+_COMPUTING = frozenset(("integer", "fp16", "fp32", "fp64", "conversion", "misc"))  # units, one of moves
+
 Place = tuple[OperandForm, tree.Operand, str]
 
 
@@ -51,6 +53,11 @@ class Row:
     waits: bool = False  # threads wait for each other by looking at its result
     collect: Meaning | None = None  # a barrier's result, computed when its warp goes on
     excludes: Exclusion | None = None  # what notation cannot say: that one choice rules out another
+
+    @property
+    def computes(self) -> bool:
+        """Whether it makes registers of registers and does nothing else."""
+        return self.unit in _COMPUTING and self.meaning is not None and self.control is None
 
 
 class Match:

@@ -1,8 +1,8 @@
 """Steps that store nothing twice, in kernels whose threads do not look at each other's results.
 
 A thread executes such a step once, or in a loop that moves on to another address each time. What it stores to
-a large array is not needed soon, so it may go past the caches (codegen/streams.py). Processors keep no order
-among such stores: kernels with accesses or fences that order others have none.
+a large array is not needed soon, so it may go past the caches (codegen/memory/streams.py). Processors keep no
+order among such stores: kernels with accesses or fences that order others have none.
 """
 
 from __future__ import annotations

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ...codegen import Emission, Probe, Words
-from ...codegen.access import Site
 from ...codegen.builder import constant_vector
 from ...codegen.context import LOCAL_WINDOW, SHARED_WINDOW
-from ...codegen.values import Offsets, Value
+from ...codegen.lanes.values import Offsets, Value
+from ...codegen.memory.access import Site
 from ...program import Block, Program
 from .choice import bypasses, choose_rule
 from .helpers import (

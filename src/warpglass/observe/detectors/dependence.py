@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from ...codegen.access import Site
+from ...codegen.memory.access import Site
 from ...isa.ordering import Ordering
 from ...isa.specials import reads_clock
 from ...program import Branch, Program, Step, Switch

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ...codegen import Emission, Probe, Words
-from ...codegen.access import Site
 from ...codegen.builder import constant_vector
 from ...codegen.context import BARRIER_WORDS, SLOT, START
-from ...codegen.values import Offsets, Value
+from ...codegen.lanes.values import Offsets, Value
+from ...codegen.memory.access import Site
 from ...isa.async_copy import copy
 from ...isa.mbarrier import arrive_after_copies
 from ...isa.ordering import Ordering, ordering_of

@@ -1,0 +1,219 @@
+"""Which block a warp runs next: lanes sent to blocks, the lowest with lanes, backward jumps, turns.
+
+Every block has a mask of the lanes that have come to it (`%lanes_B`). What many blocks need is emitted once,
+at the function's end: a jump back to a block, which looks at the stop flag, and, where lanes may wait in many
+places, the tests of all those masks in order. So a function's length stays in proportion to its program's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from ...program import Pending, Program
+from ..builder import Builder
+from ..context import RESUME, SLOT
+from ..registers import Registers
+from .warp_barriers import Word
+
+# Backward jumps of fair loops that a warp makes before it lets the other warps of its block run.
+TURNS = 64
+# Masks that a block tests itself at its end; more are tested by code that all blocks share.
+_OWN_TESTS = 4
+
+
+class Dispatch:
+    """Emits the choices between the blocks of one program; `place` gives a pointer to a word of the frame."""
+
+    def __init__(
+        self,
+        program: Program,
+        pending: Pending,
+        registers: Registers,
+        place: Callable[[Word], str],
+    ):
+        self._program = program
+        self.pending = pending
+        self._registers = registers
+        self._builder: Builder = registers.builder
+        self._place = place
+        self.yields = sorted(pending.fair)
+        self._back: set[int] = set()  # targets of backward jumps
+        self.entries: dict[
+            int, str
+        ] = {}  # labels at which backward jumps enter blocks, if not at their start
+        self._tested: set[int] = set()  # blocks whose masks the shared code tests
+        self._behind: set[int] = set()  # of those, the ones that a jump from there may lead back to
+        self._starts: dict[str, set[int]] = {"look": set(), "cycle": set()}
+
+    @property
+    def words(self) -> list[Word]:
+        """The words of the frame in which lanes' masks are kept while the warp has yielded."""
+        return [("turn", block) for block in sorted({b for h in self.yields for b in self._turn(h)})]
+
+    @property
+    def first_yield(self) -> int | None:
+        """The least state that means the warp lets others run; None if this kernel's warps never do."""
+        if not self.yields:
+            return None
+        return RESUME + (1 if self.pending.divergent_barrier else len(self.pending.resumes))
+
+    def send(self, source: int, target: int, lanes: str, add: bool = False) -> None:
+        """Put lanes in front of a block, beside those that may wait there already."""
+        b = self._builder
+        if self._program.blocks[target].only_exits:
+            return
+        if add or target in self.pending.sets[source]:
+            lanes = b.value(f"or {b.lanes} {b.load(b.lanes, f'%lanes_{target}')}, {lanes}")
+        b.store(b.lanes, lanes, f"%lanes_{target}")
+
+    def choose(self, targets: Sequence[int], source: int | None) -> None:
+        """Go to the lowest block that has lanes, among the targets and the blocks where lanes may wait.
+
+        `source` is None where a warp resumes: all lanes are then in front of the targets.
+        """
+        if source is None:
+            self._try(targets, None, None)
+            return
+        real = {target for target in targets if not self._program.blocks[target].only_exits}
+        candidates = sorted(real | self.pending.sets[source])
+        # The lanes of a fair loop take turns with all others: the next block in cyclic order runs.
+        cyclic = any(target in self.pending.fair and target <= source for target in real)
+        if len(candidates) > _OWN_TESTS:
+            self._share(candidates, source, cyclic)
+            return
+        if cyclic:
+            candidates = [c for c in candidates if c > source] + [c for c in candidates if c <= source]
+        # If no target is an exit, someone is sure to be at the last of them once the others are empty.
+        everyone_stays = len(real) == len(set(targets))
+        certain = next((c for c in reversed(candidates) if c in real), None) if everyone_stays else None
+        self._try(candidates, source, certain)
+
+    def choose_ahead(self, candidates: Iterable[int]) -> None:
+        """Go to the lowest of the blocks that has lanes; if none has, go on with what is emitted next."""
+        for candidate in sorted(candidates):
+            further = self._test(candidate)
+            self._go(candidate, len(self._program.blocks))
+            self._builder.place(further)
+
+    def _try(self, candidates: Iterable[int], source: int | None, certain: int | None) -> None:
+        for candidate in candidates:
+            if candidate == certain:
+                self._go(candidate, source)
+                return
+            further = self._test(candidate)
+            self._go(candidate, source)
+            self._builder.place(further)
+        self._builder.jump("leave")
+
+    def _test(self, candidate: int) -> str:
+        """Emit the test whether a block has lanes; what is emitted next runs if so, else the label."""
+        b = self._builder
+        there, further = b.label("go"), b.label("next")
+        b.branch(b.someone(b.load(b.lanes, f"%lanes_{candidate}")), there, further)
+        b.place(there)
+        return further
+
+    def _go(self, target: int, source: int | None) -> None:
+        if source is None or target > source:
+            self._builder.jump(f"block_{target}")
+            return
+        self._builder.jump(self.back(target))
+
+    def back(self, target: int) -> str:
+        """The label of the jump back to a block."""
+        self._back.add(target)
+        return f"back_{target}"
+
+    def _share(self, candidates: list[int], source: int, cyclic: bool) -> None:
+        """Leave the choice to the shared tests. Blocks that are no candidates have no lanes."""
+        self._tested.update(candidates)
+        self._behind.update(candidate for candidate in candidates if candidate <= source)
+        first, chain = candidates[0], "look"
+        ahead = [candidate for candidate in candidates if candidate > source]
+        if cyclic and ahead:
+            first, chain = ahead[0], "cycle"
+            self._starts["look"].add(candidates[0])
+        self._starts[chain].add(first)
+        self._builder.jump(f"{chain}_{first}")
+
+    # ------------------------------------------------------------------------------------ what is shared
+    def finish(self) -> None:
+        """Emit what the blocks share."""
+        whole = min(self._starts["look"], default=0)
+        self._chain("cycle", f"look_{whole}")
+        self._chain("look", "leave")
+        for target in sorted(self._back):
+            self._jump_back(target)
+
+    def _chain(self, name: str, end: str) -> None:
+        """Tests of the masks in order, to be entered at any of the starts."""
+        b = self._builder
+        starts = self._starts[name]
+        if not starts:
+            return
+        for candidate in sorted(block for block in self._tested if block >= min(starts)):
+            if candidate in starts:
+                b.jump(f"{name}_{candidate}")
+                b.place(f"{name}_{candidate}")
+            further = self._test(candidate)
+            self._go(candidate, candidate if candidate in self._behind else None)
+            b.place(further)
+        b.jump(end)
+
+    def _jump_back(self, target: int) -> None:
+        b = self._builder
+        b.place(f"back_{target}")
+        stop = b.value("load volatile i32, ptr %stop")
+        on, off = b.label("on"), b.label("off")
+        b.branch(b.value(f"icmp ne i32 {stop}, 0"), off, on, unlikely=True)
+        b.place(off)
+        b.store("i64", str(target), b.offset("%context", 8 * SLOT["fault_site"]))
+        record_lane(b, b.load(b.lanes, f"%lanes_{target}"))
+        b.jump("stopped")
+        b.place(on)
+        if target in self.pending.fair:
+            self._spend_turn(target)
+        b.jump(self.entries.get(target, f"block_{target}"))
+
+    # ------------------------------------------------------------------------------------ yielding
+    def _spend_turn(self, header: int) -> None:
+        """Yield once the warp has used up its turns at this loop."""
+        b = self._builder
+        left = b.value(f"sub i32 {b.load('i32', '%turns')}, 1")
+        b.store("i32", left, "%turns")
+        over, go_on = b.label("over"), b.label("turn")
+        b.branch(b.value(f"icmp eq i32 {left}, 0"), over, go_on, unlikely=True)
+        b.place(over)
+        self._yield(header)
+        b.place(go_on)
+
+    def _yield(self, header: int) -> None:
+        """Keep all lanes where they stand and let the other warps of the block run."""
+        b = self._builder
+        for block in self._turn(header):
+            b.store(b.lanes, b.load(b.lanes, f"%lanes_{block}"), self._place(("turn", block)))
+        self._registers.save(self._live_at_turn(header))
+        first = self.first_yield
+        assert first is not None
+        b.emit(f"ret i32 {first + self.yields.index(header)}")
+
+    def take_turn(self, header: int) -> None:
+        """Go on where the warp has yielded."""
+        b = self._builder
+        for block in self._turn(header):
+            b.store(b.lanes, b.load(b.lanes, self._place(("turn", block))), f"%lanes_{block}")
+        self._registers.restore(self._live_at_turn(header))
+        b.jump(f"block_{header}")
+
+    def _turn(self, header: int) -> list[int]:
+        """The blocks where lanes may stand when a warp yields at a fair loop's header."""
+        return sorted({header} | self.pending.sets[header])
+
+    def _live_at_turn(self, header: int) -> frozenset[str]:
+        return frozenset().union(*(self._program.live[block] for block in self._turn(header)))
+
+
+def record_lane(builder: Builder, mask: str) -> None:
+    """Tell the engine the lowest lane of those that fault or were stopped."""
+    place = builder.offset("%context", 8 * SLOT["fault_lane"])
+    builder.store("i64", builder.first_lane(mask), place)

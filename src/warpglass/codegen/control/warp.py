@@ -1,0 +1,414 @@
+"""The function that runs one warp from where it stands to its next barrier or its end.
+
+Each basic block has a mask of the lanes that have come to it (`%lanes_B`). A block starts by taking its mask
+and clearing it; at its end the lanes are added to their targets' masks and control goes to the lowest
+block that may have lanes (program/pending.py). Only blocks that can have lanes are tested, so straight code
+and uniform branches compile to plain jumps. At a barrier the live registers go to the warp's frame and the
+function returns; the next call resumes behind it. On every backward jump the stop flag is read, so any launch
+can be ended from outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...program import Barrier, Block, Branch, Exit, Jump, Pending, Program, Step, Switch, Trap, WarpBarrier
+from ...ptx import tree
+from ..builder import Builder
+from ..context import DEADLOCK, DONE, FAULT, RESUME, SLOT, STOPPED
+from ..lane_loops.code import LaneCode
+from ..lane_loops.find import LaneLoop
+from ..lanes.values import Value
+from ..memory.access import Bounds
+from ..memory.hulls import Stretch
+from ..memory.patterns import Patterns
+from ..probes import Emission, Probe
+from ..registers import Registers
+from ..steps import Steps
+from .barriers import names_barriers
+from .clock import Clock
+from .dispatch import TURNS, Dispatch, record_lane
+from .warp_barriers import WarpBarriers, Word
+
+PARAMETERS = (
+    "ptr %context, i32 %warp, i32 %state, {lanes} %start_mask, "
+    "i32 %ctaid_x, i32 %ctaid_y, i32 %ctaid_z, i32 %nctaid_x, i32 %nctaid_y, i32 %nctaid_z, "
+    "ptr %threads_of_warp, ptr %parameters, ptr %shared, i64 %shared_address, i64 %shared_size, "
+    "ptr %frame, ptr %local, ptr %sites, ptr %stop, ptr %counters, ptr %lane_buffer, ptr %lane_addresses"
+)
+
+
+# Blocks up to which their masks become values.
+_MASKS = 256
+
+
+class WarpFunction:
+    """Emits `@warp` for one program."""
+
+    def __init__(
+        self,
+        program: Program,
+        pending: Pending,
+        full: tuple[bool, ...],
+        steps: Steps,
+        probes: Sequence[Probe],
+        stretches: Mapping[int, Stretch],
+        lane_loops: Mapping[int, LaneLoop],
+    ):
+        self.program = program
+        self.pending = pending
+        self.full = full  # blocks that always run with all lanes
+        self.steps = steps
+        self.probes = probes
+        self.stretches = stretches  # of blocks, by their numbers
+        self.builder: Builder = steps.lanes.builder
+        self.clock = Clock(self.builder, program)
+        self.registers: Registers = steps.registers
+        self.traps: list[int] = []  # step numbers of traps, in the order of their fault numbers
+        self.named = names_barriers(program)  # whether arriving at a barrier is counted
+        self._gates = WarpBarriers(program, pending, steps, self._kept_word)
+        self._kept: list[Word] = [("barrier", block) for block in pending.resumes]
+        self._kept += self._gates.words
+        if pending.divergent_barrier and self.named:
+            self._kept += [("id", block) for block in pending.resumes]
+        self.dispatch = Dispatch(program, pending, steps.registers, self._kept_word)
+        self._kept += self.dispatch.words
+        self.lane_code = LaneCode(program, lane_loops, steps, self.dispatch)
+
+    def emit(self) -> str:
+        """The function's IR."""
+        b = self.builder
+        self._resume_points()
+        for index in range(len(self.program.blocks)):
+            self._block(index)
+        self._ends()
+        self.dispatch.finish()
+        slots = self._masks()
+        if self.program.strays:
+            place = SLOT["warp_local"]
+            slots.append(f"  %warp_local = getelementptr i64, ptr %context, i64 {place}")
+            slots.append("  store ptr %local, ptr %warp_local")
+        slots.append(f"  %turns = alloca i32\n  store i32 {TURNS}, ptr %turns")
+        parameters = PARAMETERS.format(lanes=b.lanes)
+        head = [f"define internal i32 @warp({parameters}) alwaysinline #0 {{", "entry:"]
+        slots += [*self.lane_code.declare(), *self.registers.declare()]
+        return "\n".join([*head, *slots, *b.lines, "}"])
+
+    def _masks(self) -> list[str]:
+        """A word for each block, empty. Many stay in memory: to make values of them takes quadratic time."""
+        count = len(self.program.blocks)
+        if count <= _MASKS:
+            lanes = self.builder.lanes
+            return [f"  %lanes_{i} = alloca {lanes}\n  store {lanes} 0, ptr %lanes_{i}" for i in range(count)]
+        words = [f"  %lanes_{i} = getelementptr i32, ptr %masks, i32 {i}" for i in range(count)]
+        given_away = '  call void asm sideeffect "", "r"(ptr %masks)'
+        return [
+            f"  %masks = alloca [{count} x i32]",
+            f"  call void @llvm.memset.p0.i64(ptr %masks, i8 0, i64 {4 * count}, i1 false)",
+            given_away,
+            *words,
+        ]
+
+    @property
+    def kept_bytes(self) -> int:
+        """Bytes in front of a warp's frame in which the masks of waiting lanes are kept."""
+        return self.builder.width // 8 * len(self._kept)
+
+    def waiting_words(self) -> dict[int, int]:
+        """Where the frame keeps which lanes wait at a step: bytes in front of it, by the step's number."""
+        steps = {("parked", gate): self.program.blocks[gate].end for gate in self._gates.gates}
+        if self.pending.divergent_barrier:
+            ends = [block.end for block in self.program.blocks]
+            steps |= {("barrier", end.resume): end for end in ends if isinstance(end, Barrier)}
+        return {
+            end.step.number: 4 * (1 + self._kept.index(word))
+            for word, end in steps.items()
+            if isinstance(end, Barrier | WarpBarrier)
+        }
+
+    # ------------------------------------------------------------------------------------ entering
+    def _resume_points(self) -> None:
+        b = self.builder
+        resumes = self.pending.resumes
+        labels = ["resume"] if self.pending.divergent_barrier else [f"resume_{r}" for r in resumes]
+        labels += [f"turn_{header}" for header in self.dispatch.yields]
+        cases = " ".join(f"i32 {RESUME + k}, label %{label}" for k, label in enumerate(labels))
+        b.emit(f"switch i32 %state, label %begin [ {cases} ]" if cases else "br label %begin")
+        if self.pending.divergent_barrier:
+            self._resume_together()
+        else:
+            for resume in resumes:
+                b.place(f"resume_{resume}")
+                self._tell_resumed()
+                self.registers.restore(self.program.live[resume])
+                b.store(b.lanes, b.load(b.lanes, self._kept_mask(resume)), f"%lanes_{resume}")
+                b.jump(f"block_{resume}")
+        for header in self.dispatch.yields:
+            b.place(f"turn_{header}")
+            self.dispatch.take_turn(header)
+        b.place("begin")
+        b.store(b.lanes, "%start_mask", "%lanes_0")
+        b.jump("block_0")
+
+    def _resume_together(self) -> None:
+        """Lanes may wait at several barriers: take them all back and go on with the lowest."""
+        b = self.builder
+        b.place("resume")
+        self._tell_resumed()
+        for resume in self.pending.resumes:
+            kept, stay = b.load("i32", self._kept_mask(resume)), "0"
+            if self.named:  # those whose barrier has not opened go on waiting
+                number = b.load("i32", self._kept_mask(resume, "id"))
+                args = [("ptr", "%context"), ("i32", "%warp"), ("i32", number)]
+                stay = b.value(f"select i1 {b.call('i1', 'wg_waits_at', args)}, i32 {kept}, i32 0")
+            b.store("i32", b.value(f"xor i32 {kept}, {stay}"), f"%lanes_{resume}")
+            b.store("i32", stay, self._kept_mask(resume))
+        self.registers.restore(self._all_live())
+        self.dispatch.choose(self.pending.resumes, source=None)
+
+    def _tell_resumed(self) -> None:
+        for probe in self.probes:
+            probe.resume(Emission(self.steps.lanes, "-1"))
+
+    def _all_live(self) -> frozenset[str]:
+        return frozenset().union(*(self.program.live[r] for r in self.pending.resumes))
+
+    def _kept_mask(self, block: int, why: str = "barrier") -> str:
+        """Where the frame keeps the mask of the lanes that wait in front of a block."""
+        return self._kept_word((why, block))
+
+    def _kept_word(self, word: Word) -> str:
+        return self.builder.offset("%frame", f"{-self.builder.width // 8 * (1 + self._kept.index(word))}")
+
+    # ------------------------------------------------------------------------------------ blocks
+    def _block(self, index: int) -> None:
+        b = self.builder
+        block = self.program.blocks[index]
+        b.place(f"block_{index}")
+        self.lane_code.attempt(index)
+        live = self._live_behind(block)
+        self.registers.enter(live)
+        mask = "-1" if self.full[index] else b.load(b.lanes, f"%lanes_{index}")
+        b.store(b.lanes, "0", f"%lanes_{index}")
+        blend = self._blend(index)
+        emission = Emission(self.steps.lanes, mask)
+        for probe in self.probes:
+            probe.block(emission, index, block)
+        stretch = self.stretches.get(index)
+        if stretch is None:
+            self._steps(block.steps, mask, blend)
+        else:
+            self._steps(stretch.steps[: stretch.first], mask, blend)
+            self._twice(stretch, live | self._read_at_end(block), mask, blend)
+            self.registers.enter(live)
+            self._steps(stretch.steps[stretch.last :], mask, blend)
+        self.clock.count(ends=not isinstance(block.end, Jump | WarpBarrier))
+        self._end(index, block, mask)
+
+    def _live_behind(self, block: Block) -> frozenset[str]:
+        """The registers that are read after a block."""
+        return frozenset().union(*(self.program.live[after] for after in block.successors))
+
+    def _read_at_end(self, block: Block) -> frozenset[str]:
+        """The registers that a block's end reads."""
+        ends = frozenset() if block.splits is None else frozenset((block.splits,))
+        return ends | (block.end.step.reads if isinstance(block.end, Barrier | WarpBarrier) else frozenset())
+
+    def _steps(self, steps: Sequence[Step], mask: str, blend: frozenset[str]) -> None:
+        for step in steps:
+            self.clock.issue(step)
+            if step.number in self.program.ordered:
+                self.builder.call("i1", "wg_take_turn", [("ptr", "%context")])
+            self.steps.run(step, mask, blend)
+        self.steps.finish(mask)
+
+    def _twice(self, stretch: Stretch, live: frozenset[str], mask: str, blend: frozenset[str]) -> None:
+        """A stretch without the checks of its hulls, for when they all hold, and with lanes served apart."""
+        b, access = self.builder, self.steps.lanes.access
+        assert isinstance(access, Patterns)
+        steps = stretch.steps[stretch.first : stretch.last]
+        self.steps.finish(mask, all_written=True)
+        self.registers.settle()
+        bad = "false"
+        proven: dict[int, Bounds] = {}
+        placed: dict[int, tuple[str, int]] = {}
+        finders: dict[int, int] = {}
+        apart: dict[int, int | None] = {}
+        for hull in stretch.hulls:
+            base = self.steps.operand(tree.Register(hull.base), "b64", self.steps.lanes)
+            assert isinstance(base, Value)
+            outside, site, bounds = access.check_hull(hull, base)
+            bad = outside if bad == "false" else b.value(f"or i1 {bad}, {outside}")
+            proven |= dict.fromkeys(hull.places, bounds)
+            placed |= {step: (base.ir, place) for step, place in hull.places.items()}
+            finders |= dict.fromkeys(hull.places, site)
+            apart |= dict.fromkeys(hull.places) | {hull.leader: site}
+        inside, outside, join = b.label("inside"), b.label("outside"), b.label("join")
+        b.branch(bad, outside, inside, unlikely=True)
+        access.finders = finders
+        ways = (inside, proven, placed, {}), (outside, {}, {}, apart)
+        for label, access.proven, access.placed, access.apart in ways:
+            b.place(label)
+            self.registers.enter(live | stretch.read_behind)
+            self._steps(steps, mask, blend)
+            b.jump(join)
+        access.proven, access.placed, access.finders, access.apart = {}, {}, {}, {}
+        b.place(join)
+
+    def _blend(self, index: int) -> frozenset[str]:
+        waiting = self.pending.sets[index]
+        return frozenset().union(*(self.program.live[other] for other in waiting)) if waiting else frozenset()
+
+    def _end(self, index: int, block: Block, mask: str) -> None:
+        b = self.builder
+        match block.end:
+            case Jump(target):
+                self.dispatch.send(index, target, mask)
+                self.dispatch.choose((target,), index)
+            case Branch():
+                self._branch(index, block.end, mask)
+            case Switch():
+                self._switch(index, block.end, mask)
+            case Barrier():
+                self._barrier(index, block.end, mask)
+            case WarpBarrier(resume=resume):
+                if self.pending.sets[index]:
+                    self._gates.arrive(index, mask)
+                self.dispatch.send(index, resume, mask)
+                self.dispatch.choose((resume,), index)
+            case Exit():
+                self.dispatch.choose((), index)
+            case Trap(step):
+                self.traps.append(step.number)
+                b.store("i64", str(-len(self.traps)), b.offset("%context", 8 * SLOT["fault_site"]))
+                record_lane(b, mask)
+                b.jump("fault")
+
+    def _branch(self, index: int, end: Branch, mask: str) -> None:
+        b = self.builder
+        guard = end.step.instruction.guard
+        assert guard is not None, "a branch terminator is guarded"
+        condition = self.steps.predicate(guard)
+        if condition.uniform:
+            self._uniform_branch(index, end, mask, condition)
+            return
+        if condition.ok is not None and not self.probes:  # mostly all lanes go one way
+            together, apart = b.label("together"), b.label("apart")
+            b.branch(b.value(f"xor i1 {condition.ok}, true"), apart, together, unlikely=True)
+            b.place(together)
+            self._uniform_branch(index, end, mask, condition)
+            b.place(apart)
+        condition = self.steps.lanes.as_vector(condition)
+        bits = b.mask_bits(condition.ir)
+        taken = b.value(f"and {b.lanes} {bits}, {mask}")
+        other = b.value(f"xor {b.lanes} {taken}, {mask}")
+        emission = Emission(self.steps.lanes, mask)
+        for probe in self.probes:
+            probe.branch(emission, end, taken, together=False)
+        self.dispatch.send(index, end.taken, taken)
+        self.dispatch.send(index, end.other, other, add=end.taken == end.other)
+        self.dispatch.choose((end.taken, end.other), index)
+
+    def _uniform_branch(self, index: int, end: Branch, mask: str, condition: Value) -> None:
+        b = self.builder
+        for probe in self.probes:
+            taken = b.value(f"select i1 {condition.ir}, i32 {mask}, i32 0")
+            probe.branch(Emission(self.steps.lanes, mask), end, taken, together=True)
+        yes, no = b.label("yes"), b.label("no")
+        b.branch(condition.ir, yes, no)
+        for label, target in ((yes, end.taken), (no, end.other)):
+            b.place(label)
+            self.dispatch.send(index, target, mask)
+            self.dispatch.choose((target,), index)
+
+    def _switch(self, index: int, end: Switch, mask: str) -> None:
+        b = self.builder
+        lanes = self.steps.lanes
+        chosen = self.steps.operand(tree.Register(end.register), "u32", lanes)
+        assert isinstance(chosen, Value)
+        if chosen.uniform:
+            self._uniform_switch(index, end, mask, chosen.ir)
+            return
+        numbers = lanes.as_vector(chosen).ir
+        sent: set[int] = set()
+        for case, target in enumerate(end.targets):
+            here = mask
+            if case + 1 < len(end.targets):
+                equal = b.value(f"icmp eq {b.vector('i32')} {numbers}, splat (i32 {case})")
+                here = b.value(f"and {b.lanes} {b.mask_bits(equal)}, {mask}")
+                mask = b.value(f"xor {b.lanes} {here}, {mask}")
+            self.dispatch.send(index, target, here, add=target in sent)
+            sent.add(target)
+        self.dispatch.choose(end.targets, index)
+
+    def _uniform_switch(self, index: int, end: Switch, mask: str, number: str) -> None:
+        b = self.builder
+        labels = {target: b.label("case") for target in end.targets}
+        cases = " ".join(f"i32 {case}, label %{labels[target]}" for case, target in enumerate(end.targets))
+        b.emit(f"switch i32 {number}, label %{labels[end.targets[-1]]} [ {cases} ]")
+        for target, label in labels.items():
+            b.place(label)
+            self.dispatch.send(index, target, mask)
+            self.dispatch.choose((target,), index)
+
+    # ------------------------------------------------------------------------------------ leaving
+    def _barrier(self, index: int, end: Barrier, mask: str) -> None:
+        b = self.builder
+        for probe in self.probes:
+            others = {block: b.load("i32", f"%lanes_{block}") for block in sorted(self.pending.sets[index])}
+            probe.barrier(Emission(self.steps.lanes, mask), end, others)
+        self.steps.lanes.mask = mask
+        if end.step.match.row.meaning is None and self.named:
+            self.steps.lanes.arrive(self._barrier_number(end), None, None, wait=True)
+        self.steps.run(end.step, mask, frozenset())
+        live = self.program.live[end.resume]
+        if not self.pending.divergent_barrier:
+            self.registers.save(live & self.program.dirty[index])
+            b.store(b.lanes, mask, self._kept_mask(end.resume))
+            b.emit(f"ret i32 {RESUME + self.pending.resumes.index(end.resume)}")
+            return
+        if self.named:
+            number = self._barrier_number(end)
+            b.store("i32", self.steps.lanes.one_of(number), self._kept_mask(end.resume, "id"))
+        kept = self._kept_mask(end.resume)
+        b.store("i32", b.value(f"or i32 {b.load('i32', kept)}, {mask}"), kept)
+        self.registers.save(live, mask)
+        self.dispatch.choose((), index)
+
+    def _barrier_number(self, end: Barrier) -> Value:
+        """Which of the block's barriers an instruction names."""
+        lanes = self.steps.lanes
+        for form, operand, type_ in end.step.match.forms():
+            if form.name == "a":
+                number = self.steps.operand(operand, type_, lanes)
+                assert isinstance(number, Value)
+                return number
+        return lanes.constant("i32", 0)
+
+    def _ends(self) -> None:
+        b = self.builder
+        b.place("leave")
+        if self._gates.gates:
+            b.branch(self._gates.anyone(), "look", "quit")
+            self._look()
+            b.place("quit")
+        if self.pending.divergent_barrier:
+            anyone = "0"
+            for resume in self.pending.resumes:
+                anyone = b.value(f"or i32 {anyone}, {b.load('i32', self._kept_mask(resume))}")
+            waiting = b.value(f"icmp ne i32 {anyone}, 0")
+            b.emit(f"ret i32 {b.value(f'select i1 {waiting}, i32 {RESUME}, i32 {DONE}')}")
+        else:
+            b.emit(f"ret i32 {DONE}")
+        b.place("stopped")
+        b.emit(f"ret i32 {STOPPED}")
+        b.place("fault")
+        b.emit(f"ret i32 {FAULT}")
+
+    def _look(self) -> None:
+        """Let lanes go on that wait for nobody at a warp barrier; if none can run then, none ever will."""
+        b = self.builder
+        b.place("look")
+        self._gates.look()
+        self.dispatch.choose_ahead(self._gates.ahead)
+        b.emit(f"ret i32 {DEADLOCK}")

@@ -1,0 +1,1 @@
+"""Loops that lanes run one after the other, in scalars, in front of the same loop for all lanes."""

@@ -1,0 +1,449 @@
+"""Code for loops that lanes run one after the other (find.py), in front of the same loop for all lanes.
+
+What lanes need is put into buffers, an element a lane; each lane takes its own, goes round until it leaves
+the loop, and puts back what is read later. Since such a loop only loads, a lane can begin again, or be left
+to the loop for all lanes as if it had not begun: that is done with it and all lanes behind it when the launch
+is to stop, and when an access is in no range, so faults are those of the loop for all lanes. Accesses in
+another range than the site remembers have it look for theirs, a number of times for each run of the warp.
+
+Where rounds can be counted in front of the loop (rounds.py), front.py says which lanes go and how far,
+and a round needs no other test than whether it was the last. Other loops look at the stop flag in each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...program import Branch, Jump, Program
+from ..builder import Builder
+from ..control.dispatch import Dispatch
+from ..lanes.nans import LazyNanLanes
+from ..lanes.values import Value
+from ..steps import Steps
+from .ends import find_ends
+from .find import Group, LaneLoop
+from .front import Front
+from .one_lane import Checked, LaneRegisters, OneLane
+from .preparation import LaneRounds
+from .ranges import LaneRanges
+from .rounds import Rounds, Walk, find_rounds
+from .unrolled import find_all_unrolled
+
+# Ranges that lanes on their own look for in one run of a warp.
+_PATIENCE = 8
+
+
+class LaneCode:
+    """Emits the loops of one program; `slots` are the stack slots that they need."""
+
+    def __init__(self, program: Program, loops: Mapping[int, LaneLoop], warp: Steps, dispatch: Dispatch):
+        self.loops = loops
+        self._program = program
+        self._warp = warp
+        self._dispatch = dispatch
+        self._builder: Builder = warp.lanes.builder
+        self._slots: list[str] = []
+        self.rounds: dict[int, Rounds] = {}  # of loops, by header
+        if loops:
+            lanes = warp.lanes
+            assert isinstance(lanes, LazyNanLanes)
+            for header, loop in loops.items():
+                shape, promises, kinds = lanes.shape, lanes.promises, warp.registers.kinds
+                found = find_rounds(program, loop, kinds, shape, promises, warp.symbols)
+                if found is not None:
+                    self.rounds[header] = found
+            self._lane = OneLane(lanes)
+            self._registers = LaneRegisters(warp.registers)
+            self.unrolled = find_all_unrolled(program, loops, self.rounds, dispatch.pending)
+            self._steps = Steps(self._lane, self._registers, warp.symbols)
+
+    def declare(self) -> list[str]:
+        """The stack slots, at the function's start."""
+        if not self.loops:
+            return []
+        patience = ["  %patience = alloca i32", f"  store i32 {_PATIENCE}, ptr %patience"]
+        return [*patience, *self._slots, *self._registers.declare()]
+
+    def attempt(self, index: int) -> None:
+        """At the start of a loop's header: let lanes run it alone; what is emitted next serves the rest."""
+        loop = self.loops.get(index)
+        if loop is not None:
+            _Attempt(self, loop).emit()
+
+
+class _Attempt:
+    """One loop's code."""
+
+    def __init__(self, code: LaneCode, loop: LaneLoop):
+        self.code = code
+        self.loop = loop
+        self.b = code._builder
+        self.dispatch = code._dispatch
+        self.name = f"alone{loop.header}"
+        self.ranges = LaneRanges(code._lane.access)
+        rounds = code.rounds.get(loop.header)
+        self.rounds = None if rounds is None else LaneRounds(self.b, self.name, rounds, code._slots)
+        self.unrolled = code.unrolled.get(loop.header)
+        # Registers whose last values are known in front of the loop.
+        ends = () if rounds is None else find_ends(code._program, loop, rounds)
+        self.known = loop.kept.intersection(ends)
+        walked = {step for walk in rounds.walks for step in walk.steps} if rounds else set[int]()
+        self.groups = [group for group in loop.groups if walked.isdisjoint(group.steps)]
+        self.counted = [group for group in self.groups if self._even(group)]
+        self.misses: list[tuple[str, Group, str]] = []  # label, group, address
+
+    def emit(self) -> None:
+        b, loop, name = self.b, self.loop, self.name
+        abreast = b.label("abreast")
+        b.branch(b.value(f"icmp eq i32 {b.load('i32', '%patience')}, 0"), abreast, f"{name}_begin")
+        b.place(f"{name}_begin")
+        self._lay_out()
+        b.branch(self._side_by_side(), f"{name}_beside", f"{name}_open")
+        b.place(f"{name}_open")
+        self._open()
+        b.place(f"{name}_lane")
+        lane = b.first_lane(b.load(b.lanes, f"%{name}.rest"))
+        self._take(lane)
+        self._prepare(lane)
+        b.jump(f"{name}_{loop.header}")
+        for index in loop.blocks:
+            self._block(index)
+        if self.rounds is None:
+            self._again()
+        for target in loop.exits:
+            self._leave(target, lane)
+        b.place(f"{name}_next")
+        rest = self._others(b.load(b.lanes, f"%{name}.rest"))
+        b.store(b.lanes, rest, f"%{name}.rest")
+        b.branch(b.value(f"icmp eq {b.lanes} {rest}, 0"), f"{name}_done", f"{name}_lane")
+        self._search()
+        b.place(f"{name}_done")
+        self._collect()
+        if self.rounds is not None:
+            self.rounds.leave_others(f"%lanes_{loop.header}", abreast)
+        self.dispatch.choose(self._targets(), loop.header)
+        # The rest of the lanes do as if they had not begun.
+        ways = {"stop": self.dispatch.back(loop.header), "leave": abreast, "retry": f"{name}_begin"}
+        for way, to in ways.items():
+            b.place(f"{name}_{way}")
+            self._collect()
+            self._put_back()
+            b.jump(to)
+        b.place(f"{name}_beside")
+        b.store(b.lanes, b.load(b.lanes, f"%{name}.rest"), f"%lanes_{loop.header}")
+        b.jump(abreast)
+        b.place(abreast)
+        self.dispatch.entries[loop.header] = abreast
+
+    def _put_back(self) -> None:
+        """Let the lanes that have not gone through the loop stand where they were."""
+        b, loop = self.b, self.loop
+        here = f"%lanes_{loop.header}"
+        if self.rounds is None:
+            b.store(b.lanes, b.load(b.lanes, f"%{self.name}.rest"), here)
+            return
+        left, back = self.rounds.not_done()
+        b.store(b.lanes, left, here)
+        if self.unrolled is not None:
+            self.dispatch.send(loop.header, loop.exits[0], back, add=True)
+            some = b.label("left")
+            none = b.label("gone")
+            b.branch(b.someone(left), some, none)
+            b.place(none)
+            self.dispatch.choose(self._targets(), loop.header)
+            b.place(some)
+
+    # ------------------------------------------------------------------------------------ lanes and buffers
+    def _buffer(self, register: str) -> tuple[str, str]:
+        """A register's buffer and the type of its elements."""
+        type_ = self.code._registers.types[register]
+        return f'%"{self.name}.{register[1:]}"', "i8" if type_ == "i1" else type_
+
+    def _lay_out(self) -> None:
+        """Put what lanes need where each finds its own."""
+        b, loop, code = self.b, self.loop, self.code
+        registers, lanes = code._warp.registers, code._warp.lanes
+        mask = b.load(b.lanes, f"%lanes_{loop.header}")
+        code._slots.append(f"  %{self.name}.rest = alloca {b.lanes}")
+        b.store(b.lanes, mask, f"%{self.name}.rest")
+        if self.rounds is not None:
+            self.rounds.begin(mask)
+        b.store(b.lanes, "0", f"%lanes_{loop.header}")
+        for target in loop.exits if self.rounds is None else ():
+            code._slots.append(f"  %{self.name}.to{target} = alloca {b.lanes}")
+            b.store(b.lanes, "0", f"%{self.name}.to{target}")
+        registers.enter(frozenset())
+        self.scalars: dict[str, str] = {}
+        self.buffered: list[str] = []
+        for register in sorted(loop.read | loop.kept):
+            value = registers.read(register)
+            if value.uniform:
+                known = value.constant is not None
+                self.scalars[register] = code._registers.take(register) if known else value.ir
+                if register not in loop.written:
+                    code._registers.put(register, value.ir)
+                continue
+            place, element = self._buffer(register)
+            text = lanes.as_vector(value).ir
+            if value.type == "i1":
+                text = b.value(f"zext {b.vector('i1')} {text} to {b.vector('i8')}")
+            code._slots.append(f"  {place} = alloca {b.vector(element)}, align 64")
+            b.store(b.vector(element), text, place, ", align 64")
+            self.buffered.append(register)
+
+    def _place(self, register: str, lane: str) -> tuple[str, str]:
+        buffer, element = self._buffer(register)
+        return self.b.value(f"getelementptr {element}, ptr {buffer}, i64 {lane}"), element
+
+    def _others(self, lanes: str) -> str:
+        """All but the lowest of some lanes."""
+        b = self.b
+        return b.value(f"and {b.lanes} {lanes}, {b.value(f'sub {b.lanes} {lanes}, 1')}")
+
+    def _take(self, lane: str) -> None:
+        """Let the registers hold what a lane enters the loop with."""
+        b, registers = self.b, self.code._registers
+        for register in self.buffered:
+            if register in self.loop.read:
+                place, element = self._place(register, lane)
+                text = b.load(element, place)
+                if registers.types[register] == "i1":
+                    text = b.value(f"trunc i8 {text} to i1")
+                registers.put(register, text)
+        for register, text in self.scalars.items():
+            if register in self.loop.written:
+                registers.put(register, text)
+
+    def _side_by_side(self) -> str:
+        """An i1 that holds if the first two lanes load side by side, or from one place, first: as all may."""
+        b, first = self.b, self.loop.first
+        assert first.base is not None
+        one = b.load(b.lanes, f"%{self.name}.rest")
+        more = self._others(one)
+        lanes = [b.first_lane(one), b.value(f"and i64 {b.first_lane(more)}, {b.width - 1}")]
+        addresses: list[str] = []
+        for lane in lanes:
+            self._take(lane)
+            self.code._registers.enter(frozenset())
+            for step in self.loop.slice_:
+                self.code._steps.run(step, "-1", frozenset())
+            addresses.append(self.code._registers.read(first.base).ir)
+        apart = b.value(f"sub i64 {addresses[1]}, {addresses[0]}")
+        expected = b.value(f"mul i64 {b.value(f'sub i64 {lanes[1]}, {lanes[0]}')}, {first.size}")
+        near = [b.value(f"icmp eq i64 {apart}, {distance}") for distance in ("0", expected)]
+        return b.value(f"select i1 {b.someone(more)}, i1 {b.value(f'or i1 {near[0]}, {near[1]}')}, i1 false")
+
+    # ------------------------------------------------------------------------------------ ranges
+    def _open(self) -> None:
+        """Find the ranges of the accesses, and go on with a lane unless their roots lie unevenly."""
+        b, code = self.b, self.code
+        lanes, registers = code._warp.lanes, code._warp.registers
+        assert isinstance(lanes, LazyNanLanes)
+        for group in self.groups:
+            self.ranges.limit(group)
+        if self.rounds is not None:
+            self._prepare_rounds(self.rounds, lanes)
+        elif self.counted:
+            buffer, whole = f"%{self.name}.rounds", b.vector("i64")
+            code._slots += [f"  {buffer}.of = alloca {whole}, align 64", f"  {buffer} = alloca i64"]
+            least = self.ranges.count_rounds(self.counted, lanes, registers)
+            b.store(whole, least, f"{buffer}.of", ", align 64")
+        uneven = "0"
+        for group in self.groups:
+            if self._aligned(group):
+                low = self.ranges.bounds(group).low
+                from_root = b.value(f"sub i64 {self.scalars[group.root or '']}, {low}")
+                uneven = b.value(f"or i64 {uneven}, {b.value(f'and i64 {from_root}, {group.size - 1}')}")
+        b.branch(
+            b.value(f"icmp ne i64 {uneven}, 0"), f"{self.name}_leave", f"{self.name}_lane", unlikely=True
+        )
+
+    def _prepare_rounds(self, rounds: LaneRounds, lanes: LazyNanLanes) -> None:
+        """Find the lanes that go through the loop, and those that can go through the next one as well."""
+        b, code = self.b, self.code
+        registers, symbols = code._warp.registers, code._warp.symbols
+        front = Front(
+            code._program,
+            self.loop,
+            rounds.rounds,
+            self.unrolled,
+            lanes,
+            registers,
+            symbols,
+            self.ranges.bounds,
+        )
+        mask, end = b.load(b.lanes, f"%{self.name}.rest"), f"%lanes_{self.loop.exits[0]}"
+        waiting = "0" if self.unrolled is None else b.load(b.lanes, end)
+        plan = front.emit(mask, waiting, self.known)
+        for name in sorted(self.known):
+            whole = b.vector(registers.types[name])
+            code._slots.append(f"  {self._end(name)} = alloca {whole}, align 64")
+            b.store(whole, lanes.as_vector(front.ends[name]).ir, self._end(name), ", align 64")
+        rounds.prepare(plan, mask)
+        if self.unrolled is not None:
+            b.store(b.lanes, b.value(f"xor {b.lanes} {waiting}, {plan.late}"), end)
+
+    def _end(self, name: str) -> str:
+        """Where a register's last values are that are known in front of the loop."""
+        return f'%"{self.name}.end.{name[1:]}"'
+
+    def _aligned(self, group: Group) -> bool:
+        """Whether it is found in front of the loop that a group's root lies whole elements from its range."""
+        return not self._even(group) and group.size > 1 and group.root in self.scalars
+
+    def _even(self, group: Group) -> bool:
+        """Whether no load of a group is out of its range because rounds are counted for that."""
+        return self.rounds is None and group.stride is not None
+
+    def _prepare(self, lane: str) -> None:
+        """Let a lane's accesses be checked."""
+        b, one = self.b, self.code._lane
+        one.groups = {step: group for group in self.groups for step in group.steps}
+        one.missed = self._missed
+        one.ranges = {group.leader: self._range(group) for group in self.groups}
+        if self.rounds is not None:
+            self.rounds.enter(lane)
+        elif self.counted:
+            buffer = f"%{self.name}.rounds"
+            place = b.value(f"getelementptr i64, ptr {buffer}.of, i64 {lane}")
+            b.store("i64", b.load("i64", place), buffer)
+
+    def _range(self, group: Group) -> Checked:
+        """The range that a group is checked against."""
+        b = self.b
+        bounds, limit = self.ranges.bounds(group), self.ranges.limit(group)
+        root = "0" if group.root is None else self.code._registers.take(group.root)
+        host, from_root = (
+            b.value(f"add i64 {bounds.low}, {bounds.delta}"),
+            b.value(f"sub i64 {root}, {bounds.low}"),
+        )
+        aligned = self._aligned(group)
+        if aligned:
+            limit = b.value(f"shl i64 {limit}, {group.size.bit_length() - 1}")
+        return Checked(bounds.low, host, limit, root, from_root, aligned, self._even(group))
+
+    def _leave(self, target: int, lane: str) -> None:
+        """A lane goes to a block behind the loop."""
+        b, registers = self.b, self.code._registers
+        b.place(f"{self.name}_to_{target}")
+        for register in sorted(self.loop.kept - self.known):
+            place, element = self._place(register, lane)
+            text = registers.take(register)
+            if registers.types[register] == "i1":
+                text = b.value(f"zext i1 {text} to i8")
+            b.store(element, text, place)
+        if self.rounds is None:
+            rest, left = b.load(b.lanes, f"%{self.name}.rest"), f"%{self.name}.to{target}"
+            bit = b.value(f"and {b.lanes} {rest}, {b.value(f'sub {b.lanes} 0, {rest}')}")
+            b.store(b.lanes, b.value(f"or {b.lanes} {b.load(b.lanes, left)}, {bit}"), left)
+        b.jump(f"{self.name}_next")
+
+    def _collect(self) -> None:
+        """Give the warp what its lanes have come to and send them on."""
+        b, loop, registers = self.b, self.loop, self.code._warp.registers
+        registers.enter(loop.kept)
+        for register in sorted(self.known):
+            self._blend_end(register)
+        for register in sorted(loop.kept - self.known):
+            place, element = self._buffer(register)
+            text = b.load(b.vector(element), place, ", align 64")
+            if element == "i8" and registers.types[register] == "i1":
+                text = b.value(f"trunc {b.vector('i8')} {text} to {b.vector('i1')}")
+            registers.write(register, Value(registers.types[register], text))
+        if self.rounds is None:
+            lanes = [b.load(b.lanes, f"%{self.name}.to{target}") for target in loop.exits]
+        else:
+            lanes = self.rounds.done()
+        for target, there in zip(self._targets(), lanes, strict=False):
+            self.dispatch.send(loop.header, target, there, add=True)
+
+    def _blend_end(self, register: str) -> None:
+        """Give a register its last values in the lanes that are done."""
+        b, registers, lanes = self.b, self.code._warp.registers, self.code._warp.lanes
+        assert self.rounds is not None
+        type_ = registers.types[register]
+        whole, done = b.vector(type_), b.mask_vector(self.rounds.done()[0])
+        old = lanes.as_vector(registers.read(register)).ir
+        new = b.load(whole, self._end(register), ", align 64")
+        chosen = b.value(f"select {b.vector('i1')} {done}, {whole} {new}, {whole} {old}")
+        registers.write(register, Value(type_, chosen))
+
+    def _targets(self) -> tuple[int, ...]:
+        """Where lanes go from here."""
+        return self.loop.exits if self.unrolled is None else (*self.loop.exits, self.unrolled.exit)
+
+    # ------------------------------------------------------------------------------------ one lane's loop
+    def _block(self, index: int) -> None:
+        b, code = self.b, self.code
+        block = code._program.blocks[index]
+        b.place(f"{self.name}_{index}")
+        one = code._lane
+        if self.rounds is not None:
+            one.walked = self.rounds.places()
+        elif self.counted:
+            self._spend_round()
+        live = (code._program.live[after] for after in block.successors)
+        code._registers.enter(frozenset().union(*live))
+        for step in block.steps:
+            code._steps.run(step, "-1", frozenset())
+        if self.rounds is not None:
+            one.walked = {}
+            b.branch(self.rounds.over(), self._to(self.loop.exits[0]), f"{self.name}_{index}")
+            return
+        match block.end:
+            case Branch(step, _, _, taken, other):
+                guard = step.instruction.guard
+                assert guard is not None, "a branch terminator is guarded"
+                b.branch(code._steps.predicate(guard).ir, self._to(taken), self._to(other))
+            case Jump(target):
+                b.jump(self._to(target))
+            case _:
+                raise AssertionError(f"{block.end} in a loop for one lane")
+
+    def _spend_round(self) -> None:
+        b, place, on = self.b, f"%{self.name}.rounds", self.b.label("on")
+        left = b.load("i64", place)
+        b.branch(b.value(f"icmp eq i64 {left}, 0"), f"{self.name}_spent", on, unlikely=True)
+        b.place(on)
+        b.store("i64", b.value(f"sub i64 {left}, 1"), place)
+
+    def _to(self, target: int) -> str:
+        if target == self.loop.header:
+            return f"{self.name}_again"
+        return f"{self.name}_{target}" if target in self.loop.blocks else f"{self.name}_to_{target}"
+
+    def _again(self) -> None:
+        """The jump back, which looks at the stop flag."""
+        b = self.b
+        b.place(f"{self.name}_again")
+        stop = b.value("load volatile i32, ptr %stop")
+        halted = b.value(f"icmp ne i32 {stop}, 0")
+        b.branch(halted, f"{self.name}_stop", f"{self.name}_{self.loop.header}", unlikely=True)
+
+    # ------------------------------------------------------------------------------------ other ranges
+    def _missed(self, group: Group, address: str) -> str:
+        label = self.b.label("missed")
+        self.misses.append((label, group, address))
+        return label
+
+    def _search(self) -> None:
+        """Where an access is in another range than its site's: look for it and let the lanes begin again."""
+        b = self.b
+        for label, group, address in self.misses:
+            b.place(label)
+            self._look([(group, address)])
+        if self.rounds is not None:
+            b.place(f"{self.name}_stray")
+            self._look(self.rounds.first_strays())
+        elif self.counted:
+            b.place(f"{self.name}_spent")
+            bases = [(group, self.code._registers.take(group.base or "")) for group in self.counted]
+            self._look([(group, b.value(f"add i64 {base}, {group.low}")) for group, base in bases])
+
+    def _look(self, accesses: Sequence[tuple[Group | Walk, str]]) -> None:
+        b, name = self.b, self.name
+        left = b.value(f"sub i32 {b.load('i32', '%patience')}, 1")
+        b.store("i32", left, "%patience")
+        again = b.value(f"icmp ne i32 {left}, 0")
+        found = self.ranges.learn(accesses)
+        b.branch(b.value(f"and i1 {again}, {found}"), f"{name}_retry", f"{name}_leave")

@@ -1,0 +1,268 @@
+"""Loops that lanes run one after the other, in scalars: which they are and what their code needs.
+
+Lanes whose loops are of different lengths, over addresses of their own, as the rows of a sparse matrix, go
+round together until the longest is done, and every load is a gather of as many loads as there are lanes. A
+scalar loop costs each lane its own rounds only, and its loads are plain ones. That holds for innermost loops
+that part lanes and do nothing but compute and load; `code.py` emits them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ...isa.integer import add
+from ...isa.memory import access_of
+from ...isa.types import LLVM_TYPE
+from ...program import Block, Branch, Jump, Program, Step
+from ...program.blocks import find_loops, post_order
+from ...program.pointers import Word, find_bases
+from ...ptx import tree
+from ..infer import Inference
+from ..lanes.values import one_value
+from ..registers import VECTOR, Kind
+
+_SPACES = ("global", "const", "generic", "shared")
+# Steps of a loop that is emitted twice, and of all such loops of a kernel.
+_LONGEST, _MOST = 200, 600
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Loads of a block from one base, checked together by the first: bytes `low` to `high` from the base.
+
+    `size` is what each loads; all lie a whole number of that apart. `steps` gives each load's distance in
+    bytes from the lowest. Groups of one `place` share a range: their addresses are computed from the same
+    pointers. `root` is a register that the base is computed from and that no round writes. `stride` is by how
+    many elements the loads move in each round, None if that is not known.
+    """
+
+    place: object
+    base: str | None
+    root: str | None
+    space: str
+    size: int
+    low: int
+    high: int
+    leader: int
+    steps: Mapping[int, int]
+    stride: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class LaneLoop:
+    """A loop: its blocks, the first being its header, where lanes go from it, and registers.
+
+    `read` are those that a round may read before it writes them, `kept` those that it writes and that are
+    read after the loop. The first load is one of `first`; `slice_` are the steps that compute its base.
+    """
+
+    blocks: tuple[int, ...]
+    exits: tuple[int, ...]
+    groups: tuple[Group, ...]
+    read: frozenset[str]
+    written: frozenset[str]
+    kept: frozenset[str]
+    first: Group
+    slice_: tuple[Step, ...]
+
+    @property
+    def header(self) -> int:
+        """The block that begins a round."""
+        return self.blocks[0]
+
+
+def find_lane_loops(program: Program, found: Inference) -> dict[int, LaneLoop]:
+    """The loops that are worth it, by the number of their header."""
+    successors = [block.successors for block in program.blocks]
+    bodies = find_loops(successors, post_order(successors, 0)[::-1])
+    loops: dict[int, LaneLoop] = {}
+    left = _MOST
+    for header, body in sorted(bodies.items()):
+        blocks = tuple(sorted(body))
+        length = sum(len(program.blocks[index].steps) for index in blocks)
+        if length > min(left, _LONGEST) or any(one in body for one in bodies if one != header):
+            continue
+        loop = _examine(program, found, blocks)
+        if loop is not None:
+            loops[header] = loop
+            left -= length
+    return loops
+
+
+def _examine(program: Program, found: Inference, blocks: tuple[int, ...]) -> LaneLoop | None:
+    """A loop if lanes may run it alone and gain by it."""
+    header = blocks[0]
+    bodies = [program.blocks[index] for index in blocks]
+    steps = [step for block in bodies for step in block.steps]
+    outside = {target for block in bodies for target in block.successors if target not in blocks}
+    exits = tuple(sorted(outside))
+    waiting = found.pending.sets[header]
+    written = frozenset(name for step in steps for name in step.writes)
+    kept = written & frozenset().union(*(program.live[target] for target in exits))
+    if (
+        header in program.fair
+        or not all(isinstance(block.end, Branch | Jump) for block in bodies)
+        or not any(found.divergent[i] and outside.intersection(program.blocks[i].successors) for i in blocks)
+        or not all(_is_simple(step, program) for step in steps)
+        # Lanes may leave while others stay: only then may some be done alone and others not.
+        or not all(target in waiting or program.blocks[target].only_exits for target in exits)
+        or any(found.kinds.get(name, VECTOR).offsets is not None for name in kept)
+        or not _pays(program, frozenset(blocks), program.live[header] & written, found.kinds)
+    ):
+        return None
+    groups = _find_groups(program, bodies, written)
+    read = program.live[header] & _used(bodies, written)
+    first = groups[0]
+    return LaneLoop(blocks, exits, groups, read, written, kept, first, _slice(steps, first.leader))
+
+
+def _used(bodies: Sequence[Block], written: frozenset[str]) -> frozenset[str]:
+    reads = frozenset(name for block in bodies for step in block.steps for name in step.reads)
+    return reads | written | frozenset(block.splits for block in bodies if block.splits is not None)
+
+
+def _is_simple(step: Step, program: Program) -> bool:
+    """Whether a step does no more than compute, or load what nobody waits for."""
+    row = step.match.row
+    if row.meaning is None or row.control is not None or row.waits or step.number in program.ordered:
+        return False
+    if any(isinstance(one, tree.Special) for one in step.instruction.operands):
+        return False
+    access = access_of(step.match)
+    if access is None:
+        return row.computes
+    space, writes, _ = access
+    plain = step.instruction.guard is None and step.number not in program.strays
+    return plain and space in _SPACES and not writes
+
+
+def _pays(
+    program: Program, blocks: frozenset[int], carried: frozenset[str], kinds: Mapping[str, Kind]
+) -> bool:
+    """Whether lanes are better off alone: where they would gather, from addresses that do not wait for loads.
+
+    An address that depends on what the round before has loaded, as in a search or along a list, makes a lane
+    wait for each load; together, the lanes' loads are under way at once.
+    """
+    bodies = [program.blocks[index] for index in sorted(blocks)]
+    steps = [step for block in bodies for step in block.steps]
+    bases: set[str | None] = {step.address_register for step in steps if access_of(step.match)}
+    first = next((step.address_register for step in steps if access_of(step.match)), None)
+    forms = {base: kinds.get(base, VECTOR).offsets for base in bases if base is not None}
+    if (
+        first is None
+        or forms[first] is not None
+        or not all(form is None or one_value(form) for form in forms.values())
+    ):
+        return False
+    loaded = _reached(steps, {name for step in steps if access_of(step.match) for name in step.writes})
+    if any(block.splits in loaded and blocks.issuperset(block.successors) for block in bodies):
+        sometimes = (program.blocks[one] for one in blocks if not _in_every_round(program, blocks, one))
+        loaded |= {name for block in sometimes for step in block.steps for name in step.writes}
+    return bases.isdisjoint(_reached(steps, loaded & carried))
+
+
+def _in_every_round(program: Program, blocks: frozenset[int], block: int) -> bool:
+    """Whether no way through a loop from its header to its header leads around a block."""
+    header = min(blocks)
+    found, work = {block}, [header] if block != header else []
+    while work:
+        for target in program.blocks[work.pop()].successors:
+            if target == header:
+                return False
+            if target in blocks and target not in found:
+                found.add(target)
+                work.append(target)
+    return True
+
+
+def _slice(steps: Sequence[Step], leader: int) -> tuple[Step, ...]:
+    """What a load's address is computed by, on whichever way there."""
+    position = next(k for k, step in enumerate(steps) if step.number == leader)
+    wanted, found = {steps[position].address_register}, list[Step]()
+    for step in reversed(steps[:position]):
+        if not wanted.isdisjoint(step.writes):
+            found.append(step)
+            wanted |= step.reads
+    return tuple(reversed(found))
+
+
+def _reached(steps: Sequence[Step], sources: set[str]) -> set[str]:
+    """The registers whose values some registers may decide."""
+    found, before = set(sources), -1
+    while len(found) > before:
+        before = len(found)
+        found.update(name for step in steps if not found.isdisjoint(step.reads) for name in step.writes)
+    return found
+
+
+def _find_groups(program: Program, bodies: Sequence[Block], written: frozenset[str]) -> tuple[Group, ...]:
+    """The loads of a loop, those of a block from one value of a base together."""
+    words = frozenset(name for name, type_ in program.registers.items() if LLVM_TYPE[type_] == "i64")
+    variables = frozenset(variable.name for variable in program.variables)
+    pointers = find_bases(program.blocks, program.registers, variables)
+    groups: list[Group] = []
+    for block in bodies:
+        for leader, members in _members(block).items():
+            step, writer, _ = members[0]
+            access = access_of(step.match)
+            assert access is not None
+            space, _, size = access
+            base = step.address_register
+            root = None if space == "shared" or base is None else _root(base, writer, words - written)
+            # An index that was loaded may count as a base, too: only what a parameter points to stays.
+            place = frozenset(one for one in pointers[leader] if isinstance(one, Word)) or leader
+            low = min(offset for _, _, offset in members)
+            high = max(offset for _, _, offset in members) + size
+            steps = {step.number: offset - low for step, _, offset in members}
+            stride = None
+            if len(bodies) == 1 and space != "shared" and base is not None and writer is None:
+                stride = _stride(block, base, size)
+            groups.append(
+                Group((place, space, size), base, root, space, size, low, high, leader, steps, stride)
+            )
+    return tuple(groups)
+
+
+def _members(block: Block) -> dict[int, list[tuple[Step, Step | None, int]]]:
+    """By each group's first load: its loads, each with the step that wrote its base, and its offset."""
+    found: dict[tuple[object, ...], list[tuple[Step, Step | None, int]]] = {}
+    writers: dict[str, Step] = {}
+    for step in block.steps:
+        access = access_of(step.match)
+        if access is not None:
+            space, _, size = access
+            base, offset = step.address_register, step.address.offset
+            writer = writers.get(base or "")
+            # Addresses of shared memory may be of 32 bits and wrap.
+            key = base, writer and writer.number, space, size, offset % size
+            alone = base is None or space == "shared"
+            found.setdefault((step.number,) if alone else key, []).append((step, writer, offset))
+        writers |= dict.fromkeys(step.writes, step)
+    return {members[0][0].number: members for members in found.values()}
+
+
+def _root(base: str, writer: Step | None, fixed: frozenset[str]) -> str | None:
+    """The one register of 64 bits that does not change in a loop and that an address is made of."""
+    names = fixed & ({base} if writer is None else writer.reads)
+    return min(names) if len(names) == 1 else None
+
+
+def _stride(block: Block, base: str, size: int) -> int | None:
+    """By how many elements a loop's one block moves a register: none, or a power of two."""
+    writers = [step for step in block.steps if base in step.writes]
+    if not writers:
+        return 0
+    writer, *more = writers
+    numbers = [one.value for one in writer.instruction.operands if isinstance(one, tree.Integer)]
+    if (
+        more
+        or writer.match.row.meaning is not add
+        or writer.instruction.guard
+        or len(numbers) != 1
+        or writer.reads != {base}
+    ):
+        return None
+    elements, rest = divmod(numbers[0], size)
+    return elements if rest == 0 and elements > 0 and elements & (elements - 1) == 0 else None

@@ -1,0 +1,151 @@
+"""The values, registers and loads of one lane that runs a loop alone: all are scalars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from ...isa.lanes import Outline
+from ...isa.types import BITS
+from ..context import READ
+from ..lanes.nans import LazyNanLanes
+from ..lanes.values import Value, literal, no_offsets, one_value
+from ..registers import Kind, Registers
+from .find import Group
+
+_LEARN = f"""
+define internal i1 @wg_learn_range(
+  ptr %context, ptr %site, i64 %address, i64 %size, i1 %generic
+) noinline cold #0 {{
+  %range = call ptr @wg_find_range(ptr %context, i64 %address, i64 %size, i64 {READ}, i1 %generic)
+  %missing = icmp eq ptr %range, null
+  br i1 %missing, label %none, label %remember
+remember:
+  %low = load i64, ptr %range
+  store i64 %low, ptr %site
+  %bytes.p = getelementptr i64, ptr %range, i64 1
+  %bytes = load i64, ptr %bytes.p
+  %elements = udiv i64 %bytes, %size
+  %limit.p = getelementptr i64, ptr %site, i64 1
+  store i64 %elements, ptr %limit.p
+  %delta.p = getelementptr i64, ptr %range, i64 2
+  %delta = load i64, ptr %delta.p
+  %known.p = getelementptr i64, ptr %site, i64 2
+  store i64 %delta, ptr %known.p
+  ret i1 true
+none:
+  ret i1 false
+}}
+"""
+
+
+def learn_helper() -> str:
+    """`@wg_learn_range`: lets a site remember the range of an address; false if no range has it."""
+    return _LEARN
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A group's range while a lane runs.
+
+    It begins at `low`, `from_root` bytes before the group's root, and lies in host memory at `host`. The
+    group may begin at `limit` elements, or bytes if the root lies whole elements from there (`aligned`). No
+    load of a `counted` group is outside: for that rounds are counted.
+    """
+
+    low: str
+    host: str
+    limit: str
+    root: str
+    from_root: str
+    aligned: bool
+    counted: bool
+
+
+class OneLane(LazyNanLanes):
+    """The vocabulary for one lane: every value is a scalar."""
+
+    def __init__(self, like: LazyNanLanes):
+        super().__init__(like.access, like.local, like.shape, like.promises)
+        self.groups: dict[int, Group] = {}  # by step
+        self.ranges: dict[int, Checked] = {}  # by a group's leader
+        self.missed: Callable[[Group, str], str] = lambda group, address: ""
+        self.walked: dict[int, str] = {}  # where loads lie that need no check, by step
+        self._places: dict[int, str] = {}  # where the lowest element of a group lies, by leader
+
+    def outline(self, outline: Outline, operands: Sequence[Value]) -> tuple[Value, ...]:
+        return tuple(outline.make(self, *self._all_exact(tuple(operands))))
+
+    def load(self, space: str, address: Value, type_: str, count: int, volatile: bool) -> tuple[Value, ...]:
+        step = self.access.step
+        place = self.walked.get(step) or self._place(step, address.ir)
+        size = BITS[type_] // 8
+        names = [
+            self.builder.load(type_, self.builder.offset(place, k * size), f", align {size}")
+            for k in range(count)
+        ]
+        return tuple(Value(type_, name, self.same) for name in names)
+
+    def _place(self, step: int, address: str) -> str:
+        """Where a load lies in host memory."""
+        group = self.groups[step]
+        distance = group.steps[step]
+        if step == group.leader:
+            self._places[step] = self._check(group, address, distance)
+        return self.builder.offset(self._places[group.leader], distance)
+
+    def _check(self, group: Group, address: str, distance: int) -> str:
+        """Check all of a group; returns where its lowest element lies in host memory."""
+        b, known = self.builder, self.ranges[group.leader]
+        first = b.value(f"sub i64 {address}, {distance}") if distance else address
+        if known.counted:
+            inside = b.value(f"sub i64 {first}, {known.low}")
+        else:
+            from_root = b.value(f"sub i64 {first}, {known.root}")
+            inside = b.value(f"add i64 {from_root}, {known.from_root}")
+            on = b.label("inside")
+            bad = self._outside(group, known, from_root, inside)
+            b.branch(bad, self.missed(group, first), on, unlikely=True)
+            b.place(on)
+        return b.value(f"inttoptr i64 {b.value(f'add i64 {inside}, {known.host}')} to ptr")
+
+    def _outside(self, group: Group, known: Checked, from_root: str, inside: str) -> str:
+        b = self.builder
+        if known.aligned:  # that the low bits are zero LLVM mostly sees
+            rest = b.value(f"and i64 {from_root}, {group.size - 1}")
+            uneven = b.value(f"icmp ne i64 {rest}, 0")
+            return b.value(f"or i1 {uneven}, {b.value(f'icmp uge i64 {inside}, {known.limit}')}")
+        if group.size > 1:
+            shift = str(group.size.bit_length() - 1)
+            inside = b.call("i64", "llvm.fshr.i64", [("i64", inside), ("i64", inside), ("i64", shift)])
+        return b.value(f"icmp uge i64 {inside}, {known.limit}")
+
+
+class LaneRegisters(Registers):
+    """The registers of one lane, all of them scalars, apart from those of the warp."""
+
+    prefix = "%alone"
+
+    def __init__(self, warp: Registers):
+        kinds = {name: _scalar(warp.kind(name), warp.builder.width) for name in warp.types}
+        super().__init__(warp.builder, {}, kinds)
+        self.types = warp.types
+
+    def put(self, name: str, text: str) -> None:
+        """Let a register hold an LLVM value."""
+        if self.kind(name).stored:
+            self._store((name, ""), text, self.home((name, "")))
+
+    def take(self, name: str) -> str:
+        """What a register holds."""
+        kind, type_ = self.kind(name), self.types[name]
+        if kind.constant is not None:
+            return literal(type_, kind.constant, BITS[type_])
+        return self.read(name).ir if not kind.stored else self._load((name, ""), self.home((name, "")))
+
+
+def _scalar(kind: Kind, width: int) -> Kind:
+    """The kind of one lane's value."""
+    if one_value(kind.offsets):
+        return replace(kind, guarded=False)
+    return Kind(no_offsets(width), None, kind.low, kind.high, nan=kind.nan)

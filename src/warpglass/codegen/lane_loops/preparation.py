@@ -1,0 +1,349 @@
+"""Which lanes can go through a loop without a look at each round, and what they need for it (rounds.py).
+
+In front of the loop, for all lanes at once: how many rounds each has, where its even loads begin, and
+whether all that was taken for granted holds and all those loads are within their ranges. Lanes of which that
+is not so are left to the loop for all lanes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from ..builder import Builder
+from ..lanes.kinds import KindLanes
+from ..lanes.values import Value
+from .rounds import INVERSE, Atom, Comparison, Extent, Linear, Rounds, Walk
+
+# Rounds up to which a lane goes without a look at the stop flag.
+_MOST_ROUNDS = 1 << 16
+# Lanes that go, that are left to the loop for all lanes, that go further, and that came late.
+_MASKS = ("able", "others", "on", "late")
+# Where a warp's lanes load one behind the other, over no more than so many bytes, the next warp's mostly go
+# on there; which lane loads what is not known that well, so some bytes are added. Else it is a later lane's
+# walk that is asked for.
+_NEAR, _MORE, _LATER = 1 << 16, 512, 8
+# What is compared as 64 bits must be below this, so that nothing wraps.
+_FAR = 1 << 62
+
+
+class File(Protocol):
+    """Registers to read."""
+
+    @property
+    def types(self) -> Mapping[str, str]:
+        """Their types in LLVM."""
+        ...
+
+    def read(self, name: str) -> Value:
+        """What one holds."""
+        ...
+
+
+class Preparation:
+    """Emits what comes in front of one loop."""
+
+    def __init__(self, lanes: KindLanes, registers: File):
+        self.b: Builder = lanes.builder
+        self._lanes = lanes
+        self._registers = registers
+        self._whole = self.b.vector("i64")
+        self._sums: dict[Linear, Value] = {}
+        self.able = self.b.mask_vector("-1")  # a vector of i1: lanes for which all holds that was looked at
+
+    def count(self, rounds: Rounds) -> str:
+        """The rounds that lanes have after the first one (i64), of those in which all is as expected."""
+        after = self._after = self._count(rounds.going)
+        args = [(self._whole, after), (self._whole, self.b.splat("i64", "1"))]
+        before = self.b.call(self._whole, f"llvm.usub.sat.{self.b.suffix('i64')}", args)
+        for test in rounds.tests:
+            self._expect(test, after if test.last else before)
+        for extent in rounds.extents:
+            self._reach(extent)
+        for name, (other, away) in rounds.together.items():
+            self._together(name, other, away)
+        return after
+
+    def first(self, walk: Walk) -> str:
+        """The addresses at which a walk begins."""
+        return self._lanes.as_vector(self._sum(walk.first)).ir
+
+    # ------------------------------------------------------------------------------------ vectors of i64
+    def _do(self, operation: str, a: str, number: str) -> str:
+        """A vector and a scalar, or a number."""
+        return self.b.value(f"{operation} {self._whole} {a}, {self.b.splat('i64', number)}")
+
+    def _both(self, operation: str, a: str, b: str) -> str:
+        return self.b.value(f"{operation} {self._whole} {a}, {b}")
+
+    def _need(self, predicate: str, a: str, b: str) -> None:
+        """Lanes can only go if a comparison holds."""
+        self._and(self.b.value(f"icmp {predicate} {self._whole} {a}, {b}"))
+
+    def _and(self, condition: str) -> None:
+        whole = self.b.vector("i1")
+        self.able = self.b.value(f"and {whole} {self.able}, {condition}")
+
+    def _need_below(self, a: str, limit: int | str) -> None:
+        self._need("ult", a, self.b.splat("i64", str(limit)))
+
+    # ------------------------------------------------------------------------------------ sums
+    def _sum(self, wanted: Linear) -> Value:
+        """A sum as the loop begins."""
+        found = self._sums.get(wanted)
+        if found is None:
+            found = self._sums[wanted] = self._make(wanted)
+        return found
+
+    def _make(self, wanted: Linear) -> Value:
+        lanes = self._lanes
+        whole: Value | None = None
+        for atom, count in wanted.parts:
+            part = self._atom(atom)
+            if count != 1:
+                part = lanes.mul(part, lanes.constant(wanted.type, count))
+            whole = part if whole is None else lanes.add(whole, part)
+        number = lanes.constant(wanted.type, wanted.number)
+        if whole is None:
+            return number
+        return lanes.add(whole, number) if wanted.number else whole
+
+    def _atom(self, atom: Atom) -> Value:
+        if atom.inner is not None:
+            return self._lanes.convert(atom.operation, self._sum(atom.inner), "i64")
+        value = self._registers.read(atom.register)
+        return self._lanes.constant(value.type, value.constant) if value.constant is not None else value
+
+    def _wide(self, wanted: Linear, signedness: str) -> str:
+        """A sum as a vector of i64 that is not close to wrapping."""
+        value = self._sum(wanted)
+        if value.type == "i32":
+            extended = self._lanes.convert("zext" if signedness == "u" else "sext", value, "i64")
+            return self._lanes.as_vector(extended).ir
+        text = self._lanes.as_vector(value).ir
+        if wanted.parts:
+            self._need_below(text if signedness == "u" else self._do("add", text, str(_FAR)), 2 * _FAR)
+        return text
+
+    def _stay(self, type_: str, signedness: str, end: str) -> None:
+        """Need the end of a walk through numbers of a type to be such a number."""
+        if type_ == "i32":
+            self._need_below(end if signedness == "u" else self._do("add", end, str(1 << 31)), 1 << 32)
+
+    # ------------------------------------------------------------------------------------ rounds
+    def _count(self, going: Comparison) -> str:
+        """How many rounds there are after the first."""
+        signedness, relation = going.predicate[0], going.predicate[1:]
+        moving, limit = (self._wide(one, signedness) for one in going.operands)
+        pace = going.paces[0]
+        left = self._both("sub", *((limit, moving) if pace > 0 else (moving, limit)))
+        step = abs(pace)
+        if relation == "ne":  # what is negative is far more than any loop has
+            if step > 1:
+                self._need("eq", self._do("and", left, str(step - 1)), "zeroinitializer")
+        else:
+            # The number that ends the loop may lie a step beyond the limit.
+            left = self._do("add", left, str(step - 1 + (relation in ("le", "ge"))))
+            args = [(self._whole, left), (self._whole, "zeroinitializer")]
+            left = self.b.call(self._whole, f"llvm.smax.{self.b.suffix('i64')}", args)
+            self._end_in_time(going, limit, step)
+        after = self._do("lshr", left, str(step.bit_length() - 1)) if step > 1 else left
+        self._need_below(after, _MOST_ROUNDS)
+        return after
+
+    def _end_in_time(self, going: Comparison, limit: str, step: int) -> None:
+        """Need what moves to get past its limit before it wraps."""
+        if going.operands[0].type == "i32":
+            least, greatest = (0, (1 << 32) - 1) if going.predicate[0] == "u" else (-(1 << 31), (1 << 31) - 1)
+            up = going.paces[0] > 0
+            end = self.b.splat("i64", str(greatest - step if up else least + step))
+            self._need("sle" if up else "sge", limit, end)
+
+    def _moved(self, start: str, pace: int, rounds: str) -> str:
+        """Where something is after a number of rounds."""
+        return self._both("add", start, self._do("mul", rounds, str(pace))) if pace else start
+
+    def _expect(self, test: Comparison, rounds: str) -> None:
+        """Need a test to go one way in some rounds: as its sides move evenly, where they are closest."""
+        signedness, relation = test.predicate[0], test.predicate[1:]
+        relation = relation if test.holds else INVERSE[relation]
+        starts = [self._wide(one, signedness) for one in test.operands]
+        ends = [self._moved(start, pace, rounds) for start, pace in zip(starts, test.paces, strict=True)]
+        nearing = test.paces[0] - test.paces[1]
+        pair = ends if (nearing > 0) == (relation in ("lt", "le")) else starts
+        held = self.b.value(f"icmp s{relation} {self._whole} {pair[0]}, {pair[1]}")
+        if not test.last:  # a loop of one round has none before its last
+            only = self.b.value(f"icmp eq {self._whole} {self._after}, zeroinitializer")
+            held = self.b.value(f"or {self.b.vector('i1')} {only}, {held}")
+        self._and(held)
+        for one, end, pace in zip(test.operands, ends, test.paces, strict=True):
+            if pace:
+                self._stay(one.type, signedness, end)
+
+    def _reach(self, extent: Extent) -> None:
+        """Need a sum not to wrap before it is extended."""
+        signedness = "u" if extent.operation == "zext" else "s"
+        start = self._wide(extent.value, signedness)
+        end = self._moved(start, extent.pace, self._after)
+        low, high = (start, end) if extent.pace >= 0 else (end, start)
+        if extent.low or extent.pace < 0:
+            low = self._do("add", low, str(extent.low))
+            self._stay("i32", signedness, low)
+        if extent.high or extent.pace > 0:
+            high = self._do("add", high, str(extent.high))
+            self._stay("i32", signedness, high)
+
+    def _together(self, name: str, other: str, away: int) -> None:
+        one, two = (self._sum(Linear(self._type(x), ((Atom(x), 1),), 0)) for x in (name, other))
+        moved = self._lanes.add(two, self._lanes.constant(two.type, away))
+        apart = self._lanes.as_vector(self._lanes.sub(one, moved)).ir
+        self._and(self.b.value(f"icmp eq {self.b.vector(one.type)} {apart}, zeroinitializer"))
+
+    def _type(self, name: str) -> str:
+        return self._registers.types[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Which lanes go through a loop, how many `rounds` each has, and where its walks start in host memory.
+
+    Of the lanes that are `able` those that are `far` go on to the loop behind, and those that are `late` of
+    them have no rounds in the first; all three are masks. `addresses` are those at which walks start, and
+    `strays` emits the mask of the lanes for which one does in another range than its site remembers.
+    """
+
+    able: str
+    far: str
+    late: str
+    rounds: str
+    starts: tuple[str, ...]
+    addresses: tuple[str, ...]
+    strays: Callable[[], str]
+
+
+class LaneRounds:
+    """The code of one loop's rounds, lane by lane; `name` is what the names of its labels begin with.
+
+    `slots` takes stack slots that it needs. `%{name}.rest` has the lanes that are to go through the loop.
+    """
+
+    def __init__(self, b: Builder, name: str, rounds: Rounds, slots: list[str]):
+        self.b = b
+        self._name = name
+        self.rounds = rounds
+        self._buffers = [f"%{name}.last", *(f"%{name}.start{k}" for k in range(len(rounds.walks)))]
+        self._soon = [f"%{name}.soon{k}" for k in range(len(rounds.walks))]
+        whole = b.vector("i64")
+        slots += [f"  {buffer} = alloca {whole}, align 64" for buffer in (*self._buffers, *self._soon)]
+        slots += [f"  %{name}.round = alloca i64"]
+        slots += [f"  %{name}.{masks} = alloca {b.lanes}" for masks in _MASKS]
+
+    def begin(self, mask: str) -> None:
+        """None of a mask's lanes has gone through the loop yet, nor is left to the loop for all lanes."""
+        for masks in _MASKS:
+            self.b.store(self.b.lanes, mask if masks == "able" else "0", f"%{self._name}.{masks}")
+
+    def prepare(self, plan: Plan, mask: str) -> None:
+        """Let the lanes go that can, and leave those of a mask that cannot to the loop for all lanes."""
+        b, name = self.b, self._name
+        self._plan = plan
+        b.store(b.lanes, plan.far, f"%{name}.on")
+        b.store(b.lanes, plan.late, f"%{name}.late")
+        for buffer, text in zip(self._buffers, (plan.rounds, *plan.starts), strict=True):
+            b.store(b.vector("i64"), text, buffer, ", align 64")
+        for number, start in enumerate(plan.starts):
+            self._look_out(number, start)
+        here = b.value(f"and {b.lanes} {plan.able}, {mask}")
+        others = b.value(f"xor {b.lanes} {mask}, {here}")
+        some, near, go = b.label("some"), b.label("near"), b.label("go")
+        b.branch(b.someone(others), some, go)
+        b.place(some)
+        b.branch(b.someone(b.value(f"and {b.lanes} {plan.strays()}, {mask}")), f"{name}_stray", near)
+        b.place(near)
+        b.store(b.lanes, others, f"%{name}.others")
+        b.jump(go)
+        b.place(go)
+        for masks in ("rest", "able"):
+            b.store(b.lanes, plan.able, f"%{name}.{masks}")
+        some = b.label("some")
+        b.branch(b.someone(plan.able), some, f"{name}_leave")
+        b.place(some)
+
+    def _look_out(self, number: int, start: str) -> None:
+        """Note for each lane of a walk where one that comes later probably begins, to be asked for early."""
+        b, whole = self.b, self.b.vector("i64")
+        ends = [b.value(f"extractelement {whole} {start}, i32 {k}") for k in (0, b.width - 1)]
+        reach = b.value(f"sub i64 {ends[1]}, {ends[0]}")
+        near = b.value(f"icmp ult i64 {reach}, {_NEAR}")
+        following = b.value(f"add {whole} {start}, {b.splat('i64', b.value(f'add i64 {reach}, {_MORE}'))}")
+        picks = ", ".join(f"i32 {(lane + _LATER) % b.width}" for lane in range(b.width))
+        later = b.value(f"shufflevector {whole} {start}, {whole} poison, {b.vector('i32')} <{picks}>")
+        chosen = b.value(f"select i1 {near}, {whole} {following}, {whole} {later}")
+        b.store(whole, chosen, self._soon[number], ", align 64")
+
+    def enter(self, lane: str) -> None:
+        """A lane begins."""
+        b = self.b
+        places = [b.value(f"getelementptr i64, ptr {buffer}, i64 {lane}") for buffer in self._buffers]
+        self._last, *starts = (b.load("i64", place) for place in places)
+        self._starts = [b.value(f"inttoptr i64 {start} to ptr") for start in starts]
+        b.store("i64", "0", f"%{self._name}.round")
+        for buffer in self._soon:
+            place = b.load("ptr", b.value(f"getelementptr i64, ptr {buffer}, i64 {lane}"))
+            b.call("void", "llvm.prefetch.p0", [("ptr", place), ("i32", "0"), ("i32", "3"), ("i32", "1")])
+
+    def places(self) -> dict[int, str]:
+        """Where the walks' loads of this round are in host memory, by step."""
+        b = self.b
+        self._round = b.load("i64", f"%{self._name}.round")
+        found: dict[int, str] = {}
+        for walk, start in zip(self.rounds.walks, self._starts, strict=True):
+            place = b.offset(start, b.value(f"mul i64 {self._round}, {walk.pace}")) if walk.pace else start
+            found |= {step: b.offset(place, distance) for step, distance in walk.steps.items()}
+        return found
+
+    def over(self) -> str:
+        """At the end of a round: an i1 that holds if it was the last."""
+        b = self.b
+        following = b.value(f"add i64 {self._round}, 1")
+        b.store("i64", following, f"%{self._name}.round")
+        return b.value(f"icmp eq i64 {following}, {self._last}")
+
+    def first_strays(self) -> list[tuple[Walk, str]]:
+        """Where the walks of the first lane begin that is in another range than a site remembers."""
+        b, plan = self.b, self._plan
+        lane = b.value(f"and i64 {b.first_lane(plan.strays())}, {b.width - 1}")
+        starts = [
+            b.value(f"extractelement {b.vector('i64')} {address}, i64 {lane}") for address in plan.addresses
+        ]
+        return list(zip(self.rounds.walks, starts, strict=True))
+
+    def done(self) -> tuple[str, str]:
+        """The lanes that have gone through the loop: those that end there, and those that went further."""
+        b = self.b
+        able, rest, on = (b.load(b.lanes, f"%{self._name}.{masks}") for masks in ("able", "rest", "on"))
+        done = b.value(f"xor {b.lanes} {able}, {rest}")
+        further = b.value(f"and {b.lanes} {done}, {on}")
+        return b.value(f"xor {b.lanes} {done}, {further}"), further
+
+    def not_done(self) -> tuple[str, str]:
+        """The lanes that have not gone through the loop: those that had come to it, and those to its end."""
+        b = self.b
+        rest, others, late = (
+            b.load(b.lanes, f"%{self._name}.{masks}") for masks in ("rest", "others", "late")
+        )
+        back = b.value(f"and {b.lanes} {rest}, {late}")
+        here = b.value(f"xor {b.lanes} {rest}, {back}")
+        return b.value(f"or {b.lanes} {here}, {others}"), back
+
+    def leave_others(self, mask: str, abreast: str) -> None:
+        """Go on with the lanes that are left to the loop for all lanes, if there are any."""
+        b = self.b
+        others = b.load(b.lanes, f"%{self._name}.others")
+        some, none = b.label("others"), b.label("all")
+        b.branch(b.someone(others), some, none, unlikely=True)
+        b.place(some)
+        b.store(b.lanes, others, mask)
+        b.jump(abreast)
+        b.place(none)

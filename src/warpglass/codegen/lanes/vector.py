@@ -1,0 +1,348 @@
+"""The reference implementation of isa/lanes.py: every value is a vector of 32 lanes, nothing is clever.
+
+It stays as the oracle that the value-kind implementation (kinds.py) is compared with, bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from ...isa import Lanes
+from ...isa.lanes import Outline, Update
+from ...isa.specials import SPECIALS
+from ...isa.types import bits, is_float
+from ..builder import constant_vector, suffix, vector
+from ..context import LOCAL_WINDOW, SHARED_WINDOW
+from ..machine.target import converts_half
+from ..memory.access import Access, Atomic
+from ..memory.local import LocalMemory
+from ..probes import Emission, Probe
+from ..shape import Shape
+from .specials import LANE_TABLES, scalar_special
+from .values import Value, literal
+
+_WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}
+_DIVISIONS = {"udiv": (False, False), "sdiv": (True, False), "urem": (False, True), "srem": (True, True)}
+
+
+class VectorLanes(Lanes[Value]):
+    """Operations on vectors of all lanes, emitted as LLVM IR.
+
+    `mask` is the name of the integer whose bits are the lanes that execute the current step.
+    """
+
+    def __init__(self, access: Access, local: LocalMemory, shape: Shape, probes: Sequence[Probe] = ()):
+        self.builder = access.builder
+        self.width = access.builder.width
+        self.access = access
+        self.local = local
+        self.shape = shape
+        self.probes = probes
+        self.mask = "-1"
+        self.outlines: dict[str, tuple[Outline, tuple[str, ...]]] = {}  # with the types of their operands
+
+    @property
+    def converts_half(self) -> bool:
+        return converts_half()
+
+    # ------------------------------------------------------------------------------------ values
+    def constant(self, type_: str, pattern: int) -> Value:
+        text = literal(type_, pattern, bits(type_))
+        return Value(type_, f"splat ({type_} {text})", constant=pattern & ((1 << bits(type_)) - 1))
+
+    def type_of(self, a: Value) -> str:
+        return a.type
+
+    def as_vector(self, a: Value) -> Value:
+        """The same value as a general vector."""
+        return a
+
+    def guard_like(self, a: Value, guarded: bool) -> Value:
+        """The same value, with a guard if a register wants one."""
+        return a
+
+    def exact(self, a: Value) -> Value:
+        """The same value, with the payload that each NaN stands for."""
+        return a
+
+    def exact_all(self, values: Sequence[Value]) -> list[Value]:
+        """The same values, each exact."""
+        return [self.exact(value) for value in values]
+
+    def late(self, a: Value) -> bool:
+        """Whether a value has yet to be made exact, which is cheaper for several values at once."""
+        return False
+
+    def apply(self, operation: str, *operands: Value) -> Value:
+        if operation in _DIVISIONS:
+            return self._divide(operation, *operands)
+        return self._emit(operation, operands)
+
+    def compare(self, predicate: str, a: Value, b: Value) -> Value:
+        return self._compare(predicate, a, b)
+
+    def select(self, condition: Value, a: Value, b: Value) -> Value:
+        return self._select(condition, a, b)
+
+    def convert(self, operation: str, a: Value, type_: str) -> Value:
+        return self._convert(operation, a, type_)
+
+    def unless(self, rare: Value, usual: Value, other: Callable[[], Value]) -> Value:
+        votes = self.builder.mask_bits(rare.ir)
+        someone = self.builder.someone(votes)
+        return self._unless(someone, usual, lambda: self._select(rare, other(), usual))
+
+    def outline(self, outline: Outline, operands: Sequence[Value]) -> tuple[Value, ...]:
+        given = [self.as_vector(operand) for operand in operands]
+        vector = self.builder.vector
+        self.outlines[outline.name] = outline, tuple(value.type for value in given)
+        whole = "{ " + ", ".join(vector(type_) for type_ in outline.results) + " }"
+        found = self.builder.call(whole, f"wg_{outline.name}", [(vector(v.type), v.ir) for v in given])
+        return tuple(
+            Value(type_, self.builder.value(f"extractvalue {whole} {found}, {k}"))
+            for k, type_ in enumerate(outline.results)
+        )
+
+    def _unless(self, someone: str, usual: Value, other: Callable[[], Value], *, lanes: int = 0) -> Value:
+        """A branch around what is seldom needed; the lanes' values meet again behind it."""
+        b = self.builder
+        start, detour, back, join = b.label("usual"), b.label("rare"), b.label("back"), b.label("join")
+        b.jump(start)
+        b.place(start)
+        b.branch(someone, detour, join, unlikely=True)
+        b.place(detour)
+        value = other()
+        b.jump(back)
+        b.place(back)
+        b.jump(join)
+        b.place(join)
+        whole = vector(value.type, lanes or self.width)
+        return Value(value.type, b.phi(whole, (usual.ir, start), (value.ir, back)))
+
+    # ------------------------------------------------------------------------------------ the machine
+    def special(self, name: str) -> Value:
+        register, _, axis = name.partition(".")
+        b = self.builder
+        if register == "tid" and axis != "w":
+            where = b.offset("%threads_of_warp", self.shape.table_offset(axis))
+            return Value("i32", b.load(b.vector("i32"), where, ", align 64"))
+        if register in LANE_TABLES:
+            return self.lane_constants("i32", LANE_TABLES[register])
+        return self._splat(SPECIALS[name], scalar_special(b, self.shape, name))
+
+    def window(self, space: str) -> Value:
+        return self.constant("i64", _WINDOWS.get(space, 0))
+
+    def load(self, space: str, address: Value, type_: str, count: int, volatile: bool) -> tuple[Value, ...]:
+        if space == "param":
+            return tuple(
+                self._splat(type_, name) for name in self.access.load_parameter(address, type_, count)
+            )
+        site = self.announce(space, False, address, type_, count)
+        if space == "local":
+            return tuple(
+                Value(type_, name) for name in self.local.load(site, address, type_, count, self.mask)
+            )
+        names = self.access.load_vector(site, address.ir, type_, count, self.mask)
+        return tuple(Value(type_, name) for name in names)
+
+    def store(self, space: str, address: Value, values: tuple[Value, ...], volatile: bool) -> None:
+        site = self.announce(space, True, address, values[0].type, len(values), values)
+        if space == "local":
+            self.local.store(site, address, values[0].type, [v.ir for v in values], self.mask)
+            return
+        self.access.store_vector(site, address.ir, values[0].type, [v.ir for v in values], self.mask)
+
+    def announce(
+        self,
+        space: str,
+        write: bool,
+        address: Value,
+        type_: str,
+        count: int,
+        values: tuple[Value, ...] = (),
+    ) -> int:
+        """Register an access and let the probes see it; returns the site's number."""
+        site = self.access.new_site(space, write, bits(type_) // 8 * count)
+        for probe in self.probes:
+            probe.access(Emission(self, self.mask, values), self.access.sites[site], address)
+        return site
+
+    def atomic(self, space: str, operation: str, address: Value, operands: tuple[Value, ...]) -> Value:
+        return self._replace(space, operation, address, (operands,))[0]
+
+    def update(
+        self, space: str, change: Update, address: Value, given: Sequence[tuple[Value, ...]]
+    ) -> tuple[Value, ...]:
+        return self._replace(space, change, address, given)
+
+    def _replace(
+        self, space: str, change: str | Update, address: Value, given: Sequence[tuple[Value, ...]]
+    ) -> tuple[Value, ...]:
+        type_ = given[0][-1].type
+        site = self.announce(space, True, address, type_, len(given))
+        names = [[self.as_vector(operand).ir for operand in operands] for operands in given]
+        atomic = Atomic(change, type_, len(given), len(given[0]))
+        old = self.access.atomic(site, atomic, self.as_vector(address).ir, names, self.mask)
+        return tuple(Value(type_, name) for name in old)
+
+    @contextmanager
+    def only(self, condition: Value) -> Iterator[None]:
+        b = self.builder
+        outer, inner = self.mask, self._ballot_bits(self.as_vector(condition))
+        inside, behind = b.label("only"), b.label("behind")
+        b.branch(b.someone(inner), inside, behind)
+        b.place(inside)
+        self.mask = inner
+        yield
+        self.mask = outer
+        b.jump(behind)
+        b.place(behind)
+
+    def system(self, name: str, result: str, operands: tuple[Value, ...]) -> Value:
+        site = self.access.new_site("system", False, 0)
+        names = [self.as_vector(self.extend(operand, "i64", signed=False)).ir for operand in operands]
+        words = Value("i64", self.access.call_system(site, name, names, self.mask))
+        return words if result == "i64" else self._convert("trunc", words, result)
+
+    def arrive(self, barrier: Value, count: Value | None, predicate: Value | None, wait: bool) -> None:
+        number = self.one_of(barrier)
+        expected = None if count is None else self.one_of(count)
+        for probe in self.probes:
+            probe.arrive(Emission(self, self.mask), number, expected, wait=wait)
+        args = [
+            ("ptr", "%context"),
+            ("i32", "%warp"),
+            ("i32", number),
+            ("i32", expected or "0"),
+            ("i32", self.mask),
+            ("i32", self.one_of(self.ballot(predicate)) if predicate is not None else "0"),
+            ("i1", "true" if wait else "false"),
+        ]
+        self.builder.call("void", "wg_arrive", args)
+
+    def barrier_votes(self, barrier: Value) -> tuple[Value, Value]:
+        args = [("ptr", "%context"), ("i32", "%warp"), ("i32", self.one_of(barrier))]
+        both = self.builder.call("i64", "wg_barrier_votes", args)
+        everyone = self.builder.value(f"lshr i64 {both}, 32")
+        counts = [self.builder.value(f"trunc i64 {name} to i32") for name in (both, everyone)]
+        return self.everywhere("i32", counts[0]), self.everywhere("i32", counts[1])
+
+    def one_of(self, a: Value) -> str:
+        """A value that is the same in all active lanes, as a scalar."""
+        within = self.builder.value(f"and i64 {self.builder.first_lane(self.mask)}, {self.width - 1}")
+        return self.builder.value(f"extractelement {self.builder.vector(a.type)} {a.ir}, i64 {within}")
+
+    def everywhere(self, type_: str, scalar: str) -> Value:
+        """A scalar as the value of all lanes."""
+        return self._splat(type_, scalar)
+
+    # ------------------------------------------------------------------------------------ across lanes
+    def known(self, a: Value) -> int | None:
+        return None
+
+    def lane_constants(self, type_: str, patterns: tuple[int, ...]) -> Value:
+        width = bits(type_)
+        return Value(type_, constant_vector(type_, (literal(type_, pattern, width) for pattern in patterns)))
+
+    def permute(self, a: Value, sources: tuple[int, ...]) -> Value:
+        self.note_exchange(self.lane_constants("i32", sources))
+        picks = constant_vector("i32", sources)
+        whole = vector(a.type)
+        return Value(
+            a.type, self.builder.value(f"shufflevector {whole} {a.ir}, {whole} poison, <32 x i32> {picks}")
+        )
+
+    def shuffle(self, a: Value, source: Value) -> Value:
+        self.note_exchange(source)
+        lane = self._emit("and", (source, self.as_vector(self.constant("i32", 31))))
+        return Value(a.type, self.access.shuffle(a.type, a.ir, lane.ir))
+
+    def note_exchange(self, sources: Value) -> None:
+        """Let the probes see which lanes are read."""
+        for probe in self.probes:
+            probe.exchange(Emission(self, self.mask), sources)
+
+    def active(self) -> Value:
+        return self._splat("i32", self.mask)
+
+    def ballot(self, predicate: Value) -> Value:
+        return self._splat("i32", self._ballot_bits(predicate))
+
+    def _ballot_bits(self, predicate: Value) -> str:
+        b = self.builder
+        votes = b.mask_bits(predicate.ir)
+        return votes if self.mask == "-1" else b.value(f"and {b.lanes} {votes}, {self.mask}")
+
+    def mask_predicate(self, mask: Value) -> Value:
+        one = self.builder.value(f"extractelement <32 x i32> {mask.ir}, i32 0")
+        return Value("i1", self.builder.mask_vector(one))
+
+    def reduce(self, operation: str, a: Value) -> Value:
+        return self._splat(a.type, self._reduced(operation, a))
+
+    def _reduced(self, operation: str, a: Value) -> str:
+        name = f"llvm.vector.reduce.{operation}.{suffix(a.type)}"
+        return self.builder.call(a.type, name, [(vector(a.type), a.ir)])
+
+    def equal_lanes(self, a: Value) -> Value:
+        whole = vector(a.type)
+        found = "zeroinitializer"
+        for lane in range(32):
+            one = self.builder.value(f"extractelement {whole} {a.ir}, i32 {lane}")
+            same = self.builder.value(f"icmp eq {whole} {a.ir}, {self.builder.splat(a.type, one)}")
+            mask = self.builder.mask_bits(same)
+            found = self.builder.value(f"insertelement <32 x i32> {found}, i32 {mask}, i32 {lane}")
+        return Value("i32", found)
+
+    def _splat(self, type_: str, scalar: str) -> Value:
+        return Value(type_, self.builder.splat(type_, scalar))
+
+    # ------------------------------------------------------------------------------------ emission
+    def _emit(self, operation: str, operands: tuple[Value, ...], *, lanes: int = 0) -> Value:
+        type_ = operands[0].type
+        whole = vector(type_, lanes or self.width)
+        if operation.startswith("llvm."):
+            args = [(whole, operand.ir) for operand in operands]
+            if operation in ("llvm.ctlz", "llvm.cttz"):
+                args.append(("i1", "false"))
+            name = self.builder.call(whole, f"{operation}.{suffix(type_, lanes or self.width)}", args)
+        else:
+            name = self.builder.value(f"{operation} {whole} {', '.join(operand.ir for operand in operands)}")
+        return Value(type_, name)
+
+    def _compare(self, predicate: str, a: Value, b: Value, *, lanes: int = 0) -> Value:
+        instruction = "fcmp" if is_float(a.type) else "icmp"
+        whole = vector(a.type, lanes or self.width)
+        return Value("i1", self.builder.value(f"{instruction} {predicate} {whole} {a.ir}, {b.ir}"))
+
+    def _select(self, condition: Value, a: Value, b: Value, *, lanes: int = 0) -> Value:
+        whole, test = (vector(type_, lanes or self.width) for type_ in (a.type, "i1"))
+        return Value(
+            a.type, self.builder.value(f"select {test} {condition.ir}, {whole} {a.ir}, {whole} {b.ir}")
+        )
+
+    def _convert(self, operation: str, a: Value, type_: str, *, lanes: int = 0) -> Value:
+        lanes = lanes or self.width
+        have, want = vector(a.type, lanes), vector(type_, lanes)
+        if operation.startswith("llvm."):
+            name = f"{operation}.{suffix(type_, lanes)}.{suffix(a.type, lanes)}"
+            return Value(type_, self.builder.call(want, name, [(have, a.ir)]))
+        return Value(type_, self.builder.value(f"{operation} {have} {a.ir} to {want}"))
+
+    def _divide(self, operation: str, a: Value, b: Value) -> Value:
+        """Division defined for every operand: LLVM's is not for 0, nor for the least integer by -1."""
+        signed, remainder = _DIVISIONS[operation]
+        zero, ones = self.constant(a.type, 0), self.constant(a.type, -1)
+        by_zero = self.compare("eq", b, zero)
+        unsafe = self.or_(by_zero, self.compare("eq", b, ones)) if signed else by_zero
+        safe = self.select(unsafe, self.constant(a.type, 1), b)
+        plain = self._plain_division(operation, a, safe)
+        if signed:
+            by_minus_one = self.neg(a) if not remainder else zero
+            plain = self.select(self.compare("eq", b, ones), by_minus_one, plain)
+        return self.select(by_zero, ones, plain)
+
+    def _plain_division(self, operation: str, a: Value, b: Value) -> Value:
+        return self._emit(operation, (a, b))

@@ -1,0 +1,95 @@
+"""The processor that kernels are compiled for: this host, or less of it.
+
+`WARPGLASS_CPU` names one of the levels of x86-64, for code that is the same on all machines of a cluster or
+to see what an older processor would do. Features can be left out of it, or of "host": "x86-64-v3,-fma". It is
+read once.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+
+import llvmlite
+import llvmlite.binding as llvm
+
+from ...errors import ArgumentError
+from .jit import Target, host_target, reaches_near
+
+VARIABLE = "WARPGLASS_CPU"
+_HOST = "host"
+# What each level has beyond the one before it: the x86-64 psABI's table, in LLVM's names.
+_LEVELS = {
+    "x86-64": "",
+    "x86-64-v2": "cx16 popcnt sahf sse3 sse4.1 sse4.2 ssse3",
+    "x86-64-v3": "avx avx2 bmi bmi2 f16c fma lzcnt movbe",
+    "x86-64-v4": "avx512bw avx512cd avx512dq avx512f avx512vl",
+}
+
+
+def _features(level: str) -> set[str]:
+    """All features of a level."""
+    names = list(_LEVELS)
+    return {name for one in names[: names.index(level) + 1] for name in _LEVELS[one].split()}
+
+
+@lru_cache(maxsize=1)
+def chosen_target() -> Target:
+    """What to compile for. Raises ArgumentError if it is unknown or more than this host."""
+    host = host_target()
+    wish = os.environ.get(VARIABLE, "") or _HOST
+    name, *without = wish.split(",")
+    if any(one[:1] != "-" for one in without):
+        raise ArgumentError(
+            f"{VARIABLE} is {wish!r}; behind the name features may be left out, as in host,-fma"
+        )
+    removed = "".join(f",{one}" for one in without)
+    if name == _HOST:
+        return Target(host.triple, host.cpu, host.features + removed)
+    if not host.triple.startswith("x86_64") or name not in _LEVELS:
+        known = [_HOST, *(_LEVELS if host.triple.startswith("x86_64") else ())]
+        raise ArgumentError(f"{VARIABLE} is {wish!r}; it may be {', '.join(known)}")
+    has = llvm.get_host_cpu_features()
+    missing = sorted(one for one in _features(name) if not has.get(one) and f"-{one}" not in without)
+    if missing:
+        raise ArgumentError(f"{VARIABLE} is {wish!r}, but this processor lacks {', '.join(missing)}")
+    return Target(host.triple, name, removed.removeprefix(","))
+
+
+@lru_cache(maxsize=1)
+def host_key() -> str:
+    """What object code depends on besides its IR: the processor, its features and the LLVM version."""
+    target = chosen_target()
+    reach = "near" if reaches_near(target.triple) else "far"
+    return f"{target.triple} {target.cpu} {target.features} {reach} llvmlite {llvmlite.__version__}"
+
+
+@lru_cache(maxsize=1)
+def vector_bytes() -> int:
+    """Bytes of the processor's widest vector register."""
+    target = chosen_target()
+    has = _features(target.cpu) if target.cpu in _LEVELS else set[str]()
+    has |= {one[1:] for one in target.features.split(",") if one[:1] == "+"}
+    has -= {one[1:] for one in target.features.split(",") if one[:1] == "-"}
+    return 64 if "avx512f" in has else 32 if "avx2" in has else 16
+
+
+@lru_cache(maxsize=1)
+def converts_half() -> bool:
+    """Whether the processor has instructions that convert between float and half: all but old x86 ones."""
+    target = chosen_target()
+    if target.triple.split("-")[0] not in ("x86_64", "i686", "i386"):
+        return True
+    if "-f16c" in target.features.split(","):
+        return False
+    return "f16c" in _features(target.cpu) if target.cpu in _LEVELS else "+f16c" in target.features.split(",")
+
+
+@lru_cache(maxsize=1)
+def misses_pages() -> bool:
+    """Whether the processor seldom fetches by itself what loads in other pages will need.
+
+    So it was on Zen 4; on Sapphire Rapids, whose own fetching got along, asking for it cost up to half as
+    much time again (`codegen/memory/ahead.py`).
+    """
+    return chosen_target().cpu.startswith("znver")

@@ -1,0 +1,373 @@
+"""Loads and stores of a warp: the check that every access passes, and the host memory behind it.
+
+Kernels see virtual device addresses. Each access site remembers the range it last hit: first address, number
+of whole elements, and the distance to host memory. An address a belongs to it if
+
+    rotate_right(a - low, log2(size)) < limit
+
+for an access of `size` bytes: one comparison that fails for addresses outside and for misaligned ones, whose
+low bits the rotation moves to the top. What fails goes to a helper (runtime.py) that serves the lanes one by
+one, searching all ranges, remembers where it ended, and records a fault for a lane that may not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...isa.lanes import Update
+from ...isa.types import BITS
+from ..builder import Arg, Builder, vector
+from ..context import SHARED_WINDOW, SITE_WORDS, SLOT, service_code
+from ..lanes.values import Value
+from .ahead import Ahead
+from .reach import gather_through, outside_range
+
+SPACES = ("generic", "global", "shared")
+_SPELLED = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One access in the generated code: the step it belongs to, and what it does."""
+
+    step: int
+    space: str
+    write: bool
+    size: int  # bytes per lane, the whole vector
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """A range as LLVM scalars: first address, elements of the access's size, distance to host memory."""
+
+    low: str
+    limit: str
+    delta: str
+
+
+# What accesses to shared memory that the kernel declares, known to be such, are not checked against.
+DECLARED = Bounds("0", "0", "%shared_address")
+
+
+@dataclass(frozen=True, slots=True)
+class Atomic:
+    """An atomic operation: LLVM's name for it or any other change, on neighbouring elements of a type.
+
+    `operands` says how many each element has.
+    """
+
+    change: str | Update
+    type: str
+    count: int
+    operands: int
+
+    @property
+    def name(self) -> str:
+        """The name of its function."""
+        operation = self.change.name if isinstance(self.change, Update) else self.change
+        return f"wg_atomic_{operation}_{self.count}x{self.type}"
+
+
+class Access:
+    """Emits the accesses of one warp function.
+
+    `sites` lists them in order; `gathers`, `fetches`, `scatters` (types), `reaches` (type, whether it
+    writes), `rows` (atomic operation, type, whether on memory of the block's own, whether all lanes have one
+    operand) and `atomics` (by name) are the outlined functions that are called.
+    """
+
+    def __init__(self, builder: Builder):
+        self.builder = builder
+        self.sites: list[Site] = []
+        self.gathers: set[str] = set()
+        self.fetches: set[str] = set()
+        self.scatters: set[str] = set()
+        self.rows: set[tuple[str, str, bool, bool]] = set()
+        self.reaches: set[tuple[str, bool]] = set()
+        self.atomics: dict[str, Atomic] = {}
+        self.streams: frozenset[int] = frozenset()  # steps whose stores may go past the caches
+        self.ahead: Mapping[int, Ahead] = {}  # what loads of neighbouring elements ask for, by their steps
+        self.streams_any = False  # whether some do
+        self._spelled = 0  # accesses that are written out lane by lane
+        self.step = 0
+        self.fault_label = "fault"
+        # Steps whose accesses are known to lie within a range, and the sites that have found it; or, where
+        # they may not (hulls.py), sites of steps that are to be served by functions.
+        self.proven: Mapping[int, Bounds] = {}
+        self.placed: Mapping[int, tuple[str, int]] = {}  # the scalar of another address, and how far from it
+        self.declared = False  # whether active lanes' addresses are known to be declared shared memory
+        self.finders: Mapping[int, int] = {}
+        self.apart: Mapping[int, int | None] = {}
+
+    def spells_out(self) -> bool:
+        """Whether one more access may be written out lane by lane: each takes as much code as ten others."""
+        self._spelled += 1
+        return self._spelled <= _SPELLED
+
+    # ------------------------------------------------------------------------------------ parameters
+    def load_parameter(self, address: Value, type_: str, count: int) -> list[str]:
+        """Scalars from the kernel's parameter block; the address is a constant byte offset."""
+        assert address.constant is not None, "parameters are addressed by constants"
+        b = self.builder
+        size = BITS[type_] // 8
+        return [
+            b.load(
+                type_,
+                b.offset("%parameters", address.constant + k * size),
+                f", align {size}, !invariant.load !0",
+            )
+            for k in range(count)
+        ]
+
+    # ------------------------------------------------------------------------------------ checks
+    def new_site(self, space: str, write: bool, size: int) -> int:
+        """Register an access of the current step; returns the site's number."""
+        known = self.apart.get(self.step)
+        if known is not None:
+            return known
+        self.sites.append(Site(self.step, space, write, size))
+        return len(self.sites) - 1
+
+    def bounds(self, site: int) -> Bounds:
+        """The range that an access is checked against first."""
+        b = self.builder
+        size = self.sites[site].size
+        if self.sites[site].space == "shared":
+            limit = b.value(f"lshr i64 %shared_size, {size.bit_length() - 1}")
+            return Bounds("0", limit, "%shared_address")
+        where = b.offset("%sites", site * SITE_WORDS * 8)
+        return Bounds(
+            b.load("i64", where), b.load("i64", b.offset(where, 8)), b.load("i64", b.offset(where, 16))
+        )
+
+    def _check_vector(self, site: int, address: str, mask: str) -> tuple[str, Bounds]:
+        """An i1 that holds if every active lane is within the site's range, and that range."""
+        if self.declared:
+            return "false", DECLARED
+        bounds = self.bounds(site)
+        size = self.sites[site].size
+        return outside_range(self.builder, address, bounds.low, bounds.limit, size, mask), bounds
+
+    # ------------------------------------------------------------------------------------ vectors
+    def load_vector(self, site: int, address: str, type_: str, count: int, mask: str) -> list[str]:
+        """`count` neighbouring elements from any addresses (vectors of i64); inactive lanes get zero."""
+        bad, bounds = self._check_vector(site, address, mask)
+        return self.load_either(
+            bad,
+            self.builder.vector(type_),
+            lambda: self.gather(address, bounds.delta, type_, count, mask),
+            lambda: self.load_slowly(site, address, type_, count, mask),
+        )
+
+    def store_vector(self, site: int, address: str, type_: str, values: list[str], mask: str) -> None:
+        """Neighbouring elements to any addresses (vectors of i64); the highest lane wins a shared address."""
+        bad, bounds = self._check_vector(site, address, mask)
+        self.store_either(
+            bad,
+            lambda: self.scatter(address, bounds.delta, type_, values, mask),
+            lambda: self.store_slowly(site, address, type_, values, mask),
+        )
+
+    def load_either(
+        self,
+        bad: str,
+        type_: str,
+        quick: Callable[[], list[str]],
+        careful: Callable[[], tuple[list[str], str]],
+    ) -> list[str]:
+        """What `quick` loads or, if the check has failed, `careful`, which also says where it comes from."""
+        b = self.builder
+        if bad == "false":
+            return quick()
+        if bad == "true":
+            return careful()[0]
+        fast, slow, join = b.label("fast"), b.label("slow"), b.label("join")
+        b.branch(bad, slow, fast, unlikely=True)
+        b.place(fast)
+        usual = quick()
+        b.jump(join)
+        b.place(slow)
+        served, from_slow = careful()
+        b.jump(join)
+        b.place(join)
+        return [b.phi(type_, (x, fast), (y, from_slow)) for x, y in zip(usual, served, strict=True)]
+
+    def store_either(self, bad: str, quick: Callable[[], object], careful: Callable[[], object]) -> None:
+        """Store by `quick` or, if the check has failed, by `careful`."""
+        b = self.builder
+        if bad in ("false", "true"):
+            (quick if bad == "false" else careful)()
+            return
+        fast, slow, join = b.label("fast"), b.label("slow"), b.label("join")
+        b.branch(bad, slow, fast, unlikely=True)
+        b.place(fast)
+        quick()
+        b.jump(join)
+        b.place(slow)
+        careful()
+        b.jump(join)
+        b.place(join)
+
+    def gather(self, address: str, delta: str, type_: str, count: int, mask: str) -> list[str]:
+        """Checked loads from any addresses."""
+        b = self.builder
+        host = b.value(f"add {b.vector('i64')} {address}, {b.splat('i64', delta)}")
+        return [self.gather_one(self._pointers(host, type_, k), type_, mask) for k in range(count)]
+
+    def gather_one(self, pointers: str, type_: str, mask: str) -> str:
+        """A load through a host pointer for each lane; inactive lanes get zero."""
+        self.fetches.add(type_)
+        return gather_through(self.builder, pointers, type_, mask)
+
+    def scatter(self, address: str, delta: str, type_: str, values: list[str], mask: str) -> None:
+        """Checked stores to any addresses."""
+        b = self.builder
+        host = b.value(f"add {b.vector('i64')} {address}, {b.splat('i64', delta)}")
+        for k, value in enumerate(values):
+            self.scatter_one(self._pointers(host, type_, k), type_, value, mask)
+
+    def scatter_one(self, pointers: str, type_: str, value: str, mask: str) -> None:
+        """A store through a host pointer for each lane; the highest lane wins a shared address."""
+        b = self.builder
+        self.scatters.add(type_)
+        args = [(b.vector(type_), value), (b.vector("ptr"), pointers), (b.lanes, mask)]
+        b.call("void", f"wg_scatter_{type_}", args)
+
+    def _pointers(self, host: str, type_: str, element: int) -> str:
+        b = self.builder
+        if element:
+            host = b.value(f"add {b.vector('i64')} {host}, splat (i64 {element * BITS[type_] // 8})")
+        return b.value(f"inttoptr {b.vector('i64')} {host} to {b.vector('ptr')}")
+
+    # ------------------------------------------------------------------------------------ one by one
+    def load_slowly(
+        self, site: int, address: str, type_: str, count: int, mask: str
+    ) -> tuple[list[str], str]:
+        """Serve each lane on its own; returns the elements and the label that they come from."""
+        b = self.builder
+        b.store(vector(type_, b.width * count), "zeroinitializer", "%lane_buffer", ", align 64")
+        label = self._serve(site, address, mask)
+        whole = b.load(vector(type_, b.width * count), "%lane_buffer", ", align 64")
+        return [self._every(whole, type_, count, k) for k in range(count)], label
+
+    def store_slowly(self, site: int, address: str, type_: str, values: list[str], mask: str) -> str:
+        """Serve each lane on its own; returns the label where control goes on."""
+        b = self.builder
+        if len(values) == 1:
+            b.store(b.vector(type_), values[0], "%lane_buffer", ", align 64")
+        else:
+            for k, value in enumerate(values):
+                size = BITS[type_] // 8
+                for lane in range(b.width):
+                    one = b.value(f"extractelement {b.vector(type_)} {value}, i32 {lane}")
+                    b.store(type_, one, b.offset("%lane_buffer", (lane * len(values) + k) * size))
+        return self._serve(site, address, mask)
+
+    def _serve(self, site: int, address: str, mask: str) -> str:
+        b, info = self.builder, self.sites[site]
+        generic = self._keep_addresses(site, address)
+        args = [
+            ("ptr", "%context"),
+            ("i64", str(site)),
+            ("i64", str(info.size)),
+            generic,
+            (b.lanes, mask),
+            ("ptr", "%lane_addresses"),
+            ("ptr", "%lane_buffer"),
+        ]
+        return self._call_or_fault("wg_store_lanes" if info.write else "wg_load_lanes", args)
+
+    def _keep_addresses(self, site: int, address: str) -> Arg:
+        """Put the lanes' generic addresses where helpers read them; whether windows count, for the helper."""
+        b = self.builder
+        space = self.sites[site].space
+        if space == "shared":
+            address = b.value(f"add {b.vector('i64')} {address}, splat (i64 {SHARED_WINDOW})")
+        b.store(b.vector("i64"), address, "%lane_addresses", ", align 64")
+        return "i1", "true" if space in ("generic", "shared") else "false"
+
+    def _call_or_fault(self, helper: str, args: list[Arg]) -> str:
+        """Call a helper that returns true after a fault; the label where control goes on otherwise."""
+        b = self.builder
+        failed = b.call("i1", helper, args)
+        on = b.label("served")
+        b.branch(failed, self.fault_label, on, unlikely=True)
+        b.place(on)
+        return on
+
+    def call_system(self, site: int, name: str, operands: list[str], mask: str) -> str:
+        """Let the engine serve a call of the CUDA runtime; operands and result are vectors of i64."""
+        b = self.builder
+        for k, operand in enumerate(operands):
+            b.store(b.vector("i64"), operand, b.offset("%lane_buffer", 256 * k), ", align 64")
+        wide = {part: b.value(f"zext i32 %{part} to i64") for part in ("ctaid_x", "ctaid_y", "ctaid_z")}
+        rows = b.value(f"mul i64 {wide['ctaid_z']}, {b.value('zext i32 %nctaid_y to i64')}")
+        row = b.value(f"add i64 {rows}, {wide['ctaid_y']}")
+        first = b.value(f"mul i64 {row}, {b.value('zext i32 %nctaid_x to i64')}")
+        args = [
+            ("ptr", "%context"),
+            ("i64", str(site)),
+            ("i64", str(service_code(name))),
+            (b.lanes, mask),
+            ("i32", "%warp"),
+            ("i64", b.value(f"add i64 {first}, {wide['ctaid_x']}")),
+            ("ptr", "%lane_buffer"),
+        ]
+        self._call_or_fault("wg_system", args)
+        return b.load(b.vector("i64"), "%lane_buffer", ", align 64")
+
+    def fail(self, site: int, address: str, lanes: str) -> None:
+        """Stop: the lowest of some lanes (a mask, not zero) may not access its generic address."""
+        b = self.builder
+        b.store(b.vector("i64"), address, "%lane_addresses", ", align 64")
+        wide = b.first_lane(lanes)
+        found = b.load("i64", b.value(f"getelementptr i64, ptr %lane_addresses, i64 {wide}"))
+        words = {"fault_site": str(site), "fault_lane": wide, "fault_address": found}
+        for word, value in words.items():
+            b.store("i64", value, b.offset("%context", 8 * SLOT[word]))
+        b.jump(self.fault_label)
+
+    def _every(self, whole: str, type_: str, count: int, first: int) -> str:
+        b = self.builder
+        if count == 1:
+            return whole
+        picks = ", ".join(f"i32 {lane * count + first}" for lane in range(b.width))
+        wide = vector(type_, b.width * count)
+        return b.value(f"shufflevector {wide} {whole}, {wide} poison, {b.vector('i32')} <{picks}>")
+
+    # ------------------------------------------------------------------------------------ atomics, shuffles
+    def atomic(
+        self, site: int, atomic: Atomic, address: str, given: Sequence[Sequence[str]], mask: str
+    ) -> list[str]:
+        """Replace the elements at any addresses (<32 x i64>) in lane order; returns the old ones.
+
+        `given` has the operands of each element.
+        """
+        b = self.builder
+        generic = self._keep_addresses(site, address)
+        buffers = ["%lane_buffer", b.offset("%lane_buffer", 1024)]
+        size, whole = BITS[atomic.type] * 4, vector(atomic.type)
+        places = [[b.offset(buffer, k * size) for buffer in buffers] for k in range(atomic.count)]
+        for values, kept in zip(given, places, strict=True):
+            for value, place in zip(values, kept, strict=False):
+                b.store(whole, value, place, ", align 64")
+        self.atomics[atomic.name] = atomic
+        args = [
+            ("ptr", "%context"),
+            ("i64", str(site)),
+            generic,
+            (b.lanes, mask),
+            ("ptr", "%lane_addresses"),
+            ("ptr", buffers[0]),
+            ("ptr", buffers[1]),
+        ]
+        self._call_or_fault(atomic.name, args)
+        return [b.load(whole, kept[0], ", align 64") for kept in places]
+
+    def shuffle(self, type_: str, value: str, lane: str) -> str:
+        """The value of the lane that each lane names (<32 x i32>, below 32)."""
+        b = self.builder
+        b.store(b.vector(type_), value, "%lane_buffer", ", align 64")
+        pointers = b.value(f"getelementptr {type_}, ptr %lane_buffer, <32 x i32> {lane}")
+        return self.gather_one(pointers, type_, "-1")

@@ -1,0 +1,135 @@
+"""Local memory: each thread's own bytes, interleaved over the lanes of a warp as a GPU interleaves them.
+
+Word w (4 bytes) of lane l lies at (32 * w + l) * 4 from the start of the warp's local memory, so lanes that
+use the same local address touch neighbouring words. An 8-byte element is two words, 128 bytes apart. Local
+addresses are byte offsets; the same checks as everywhere hold, against the kernel's local size.
+"""
+
+from __future__ import annotations
+
+from ...isa.types import BITS
+from ..builder import constant_vector, suffix, vector
+from ..context import LOCAL_WINDOW
+from ..lanes.values import Value
+from .access import Access
+
+_LANES = constant_vector("i64", range(0, 128, 4))
+
+
+class LocalMemory:
+    """Emits accesses to local memory of `size` bytes a thread.
+
+    `strays` are the steps whose generic accesses may reach it; the helpers of runtime.py serve those.
+    """
+
+    def __init__(self, access: Access, size: int, strays: frozenset[int] = frozenset()):
+        self.access = access
+        self.builder = access.builder
+        self.size = size
+        self.strays = strays
+
+    def may_be_meant(self, space: str) -> bool:
+        """Whether the current step's access in a state space may be one to local memory."""
+        return space == "local" or (space == "generic" and self.access.step in self.strays)
+
+    # ------------------------------------------------------------------------------------ whole accesses
+    def load(self, site: int, address: Value, type_: str, count: int, mask: str) -> list[str]:
+        """`count` neighbouring elements; the address is a vector or the same for all lanes."""
+        self._check(site, address, mask)
+        step = BITS[type_] // 8
+        return [self._load_element(address, k * step, type_, mask) for k in range(count)]
+
+    def store(self, site: int, address: Value, type_: str, values: list[str], mask: str) -> None:
+        """Neighbouring elements; the address is a vector or the same for all lanes."""
+        self._check(site, address, mask)
+        step = BITS[type_] // 8
+        for k, value in enumerate(values):
+            self._store_element(address, k * step, type_, value, mask)
+
+    def _check(self, site: int, address: Value, mask: str) -> None:
+        """Fault if an active lane leaves its local memory or is misaligned."""
+        b = self.builder
+        size = self.access.sites[site].size
+        lanes = 1 if address.uniform else 32
+        whole = vector("i64", lanes)
+        shift = size.bit_length() - 1
+        amount = str(shift) if lanes == 1 else f"splat (i64 {shift})"
+        turned = b.call(
+            whole, f"llvm.fshr.{suffix('i64', lanes)}", [(whole, address.ir)] * 2 + [(whole, amount)]
+        )
+        limit = self.size >> shift
+        outside = b.value(f"icmp uge {whole} {turned}, {limit if lanes == 1 else f'splat (i64 {limit})'}")
+        if lanes == 1:
+            bad = b.value(f"select i1 {outside}, i32 {mask}, i32 0")
+        else:
+            bits = b.mask_bits(outside)
+            bad = bits if mask == "-1" else b.value(f"and i32 {bits}, {mask}")
+        wrong, right = b.label("outside"), b.label("inside")
+        b.branch(b.value(f"icmp ne i32 {bad}, 0"), wrong, right, unlikely=True)
+        b.place(wrong)
+        everywhere = b.splat("i64", address.ir) if lanes == 1 else address.ir
+        generic = b.value(f"add <32 x i64> {everywhere}, splat (i64 {LOCAL_WINDOW})")
+        self.access.fail(site, generic, bad)
+        b.place(right)
+
+    # ------------------------------------------------------------------------------------ elements
+    def _load_element(self, address: Value, offset: int, type_: str, mask: str) -> str:
+        b = self.builder
+        if BITS[type_] == 64:
+            low, high = (self._load_word(address, offset + part, mask) for part in (0, 4))
+            picks = ", ".join(f"i32 {k // 2 + 32 * (k % 2)}" for k in range(64))
+            both = b.value(f"shufflevector <32 x i32> {low}, <32 x i32> {high}, <64 x i32> <{picks}>")
+            return b.value(f"bitcast <64 x i32> {both} to {vector(type_)}")
+        if BITS[type_] == 32:
+            word = self._load_word(address, offset, mask)
+            return word if type_ == "i32" else b.value(f"bitcast <32 x i32> {word} to {vector(type_)}")
+        return self.access.gather_one(self._pointers(address, offset), type_, mask)
+
+    def _load_word(self, address: Value, offset: int, mask: str) -> str:
+        if address.uniform:
+            return self.builder.load("<32 x i32>", self._row(address, offset), ", align 4")
+        return self.access.gather_one(self._pointers(address, offset), "i32", mask)
+
+    def _store_element(self, address: Value, offset: int, type_: str, value: str, mask: str) -> None:
+        b = self.builder
+        if BITS[type_] == 64:
+            words = b.value(f"bitcast {vector(type_)} {value} to <64 x i32>")
+            for part in (0, 1):
+                picks = ", ".join(f"i32 {2 * k + part}" for k in range(32))
+                half = b.value(f"shufflevector <64 x i32> {words}, <64 x i32> poison, <32 x i32> <{picks}>")
+                self._store_word(address, offset + 4 * part, half, mask)
+        elif BITS[type_] == 32:
+            word = value if type_ == "i32" else b.value(f"bitcast {vector(type_)} {value} to <32 x i32>")
+            self._store_word(address, offset, word, mask)
+        else:
+            self.access.scatter_one(self._pointers(address, offset), type_, value, mask)
+
+    def _store_word(self, address: Value, offset: int, word: str, mask: str) -> None:
+        b = self.builder
+        if not address.uniform:
+            self.access.scatter_one(self._pointers(address, offset), "i32", word, mask)
+            return
+        args = [
+            ("<32 x i32>", word),
+            ("ptr", f"align 4 {self._row(address, offset)}"),
+            ("<32 x i1>", b.mask_vector(mask)),
+        ]
+        b.call("void", "llvm.masked.store.v32i32.p0", args)
+
+    def _row(self, address: Value, offset: int) -> str:
+        """Where word `address + offset` of lane 0 lies; the other lanes' follow."""
+        b = self.builder
+        start = b.value(f"shl i64 {address.ir}, 5")  # addresses of words are multiples of 4
+        return b.offset(b.offset("%local", start), 32 * offset)
+
+    def _pointers(self, address: Value, offset: int) -> str:
+        """Each lane's host pointer to the bytes at `address + offset`, which lie within one word."""
+        b = self.builder
+        at = b.splat("i64", address.ir) if address.uniform else address.ir
+        if offset:
+            at = b.value(f"add <32 x i64> {at}, splat (i64 {offset})")
+        word = b.value(f"and <32 x i64> {at}, splat (i64 -4)")
+        within = b.value(f"and <32 x i64> {at}, splat (i64 3)")
+        row = b.value(f"shl <32 x i64> {word}, splat (i64 5)")
+        lane = b.value(f"or <32 x i64> {within}, {_LANES}")
+        return b.value(f"getelementptr i8, ptr %local, <32 x i64> {b.value(f'add <32 x i64> {row}, {lane}')}")

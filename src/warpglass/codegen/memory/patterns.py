@@ -1,0 +1,420 @@
+"""Accesses whose addresses follow a pattern, known at compile time or found at run time.
+
+A uniform address is one scalar access. Affine addresses are checked as one interval; contiguous ones become
+one (masked) vector access, other patterns within a small span one wide access and a shuffle, the rest a
+gather. Where the form is unknown, one comparison finds contiguous lanes and an outlined helper sorts out the
+others, half a warp at a time.
+"""
+
+from __future__ import annotations
+
+from ...isa.types import BITS
+from ..builder import constant_vector, suffix, vector
+from ..context import SHARED_WINDOW, SITE_WORDS
+from ..lanes.values import Offsets, Value, replace
+from .access import Access, Bounds
+from .ahead import fetch_ahead
+from .clusters import find_clusters, find_singles, load_clusters, load_each, store_clusters, store_each
+from .hulls import Hull
+from .reach import reach_name
+from .streams import fills_lines, load_run, store_stream
+
+# The widest access, in elements a lane, that a static pattern is served with.
+_SPAN = 4
+
+
+class Patterns(Access):
+    """Emits accesses of every form."""
+
+    # ------------------------------------------------------------------------------------ checks
+    def _check_interval(self, site: int, low: str, span: int) -> tuple[str, Bounds]:
+        """An i1 that holds if `span` elements from address `low` are not all within the site's range."""
+        b = self.builder
+        proven = self.proven.get(self.step)
+        if proven is not None:
+            return "false", proven
+        bounds = self.bounds(site)
+        size = self.sites[site].size
+        distance = low if bounds.low == "0" else b.value(f"sub i64 {low}, {bounds.low}")
+        last = distance
+        if size > 1:
+            shift = str(size.bit_length() - 1)
+            last = b.call("i64", "llvm.fshr.i64", [("i64", distance), ("i64", distance), ("i64", shift)])
+        limit = bounds.limit
+        if span == b.width and self.sites[site].space != "shared":  # one of the site's words
+            limit = b.load("i64", b.offset("%sites", (site * SITE_WORDS + 4) * 8))
+        elif span > 1:  # saturating: a misaligned address just below the range must not wrap around into it
+            last = b.call("i64", "llvm.uadd.sat.i64", [("i64", last), ("i64", str(span - 1))])
+        return b.value(f"icmp uge i64 {last}, {limit}"), bounds
+
+    def check_hull(self, hull: Hull, base: Value) -> tuple[str, int, Bounds]:
+        """An i1 that holds if a hull is not within its leader's range; the leader's site, and the range."""
+        self.step = hull.leader
+        site = self.new_site(hull.space, hull.write, hull.size)
+        low = self.builder.value(f"add i64 {base.ir}, {hull.low}")
+        outside, bounds = self._check_interval(site, low, -(-(hull.high - hull.low) // hull.size))
+        return self._or_guarded(outside, base), site, bounds
+
+    def _placed(self, address: str) -> str:
+        """An address's scalar, from that of its hull: then LLVM need not compute it apart."""
+        if self.step not in self.placed:
+            return address
+        start, distance = self.placed[self.step]
+        return self.builder.value(f"add i64 {start}, {distance}") if distance else start
+
+    def _or_guarded(self, bad: str, address: Value) -> str:
+        """A guarded address without its form goes the slow way too."""
+        if self.step in self.apart:
+            return "true"
+        if address.ok is None or bad == "false":
+            return bad
+        broken = self.builder.value(f"xor i1 {address.ok}, true")
+        return self.builder.value(f"or i1 {bad}, {broken}")
+
+    def _host(self, address: str, bounds: Bounds) -> str:
+        b = self.builder
+        return b.value(f"inttoptr i64 {b.value(f'add i64 {address}, {bounds.delta}')} to ptr")
+
+    def _splat_address(self, address: Value | str) -> str:
+        if isinstance(address, str):
+            return self.builder.splat("i64", address)
+        if address.lanes is not None:
+            return address.lanes()
+        b = self.builder
+        assert address.offsets is not None
+        offsets = constant_vector("i64", address.offsets)
+        return b.value(f"add {b.vector('i64')} {b.splat('i64', address.ir)}, {offsets}")
+
+    # ------------------------------------------------------------------------------------ uniform
+    def load_uniform(self, site: int, address: str, type_: str, count: int, mask: str) -> list[str]:
+        """Scalars from one address for all lanes."""
+        b, address = self.builder, self._placed(address)
+        size = BITS[type_] // 8
+        bad, bounds = self._check_interval(site, address, 1)
+
+        def elements(first: str) -> list[str]:
+            return [b.load(type_, b.offset(first, k * size), ", align 1") for k in range(count)]
+
+        def careful() -> tuple[list[str], str]:
+            label = self._serve(site, self._splat_address(address), mask)
+            start = b.value(f"mul i64 {b.first_lane(mask)}, {size * count}")
+            return elements(b.offset("%lane_buffer", start)), label
+
+        return self.load_either(bad, type_, lambda: elements(self._host(address, bounds)), careful)
+
+    def store_uniform(
+        self, site: int, address: str, type_: str, values: list[str], uniform: list[bool], mask: str
+    ) -> None:
+        """One value to one address: that of the highest active lane."""
+        b, address = self.builder, self._placed(address)
+        size = BITS[type_] // 8
+        active, done = b.label("active"), b.label("stored")
+        b.branch(b.someone(mask), active, done)
+        b.place(active)
+        leading = b.call(b.lanes, f"llvm.ctlz.{b.lanes}", [(b.lanes, mask), ("i1", "false")])
+        lane = b.value(f"sub {b.lanes} {b.width - 1}, {leading}")
+        scalars = [
+            value if same else b.value(f"extractelement {b.vector(type_)} {value}, {b.lanes} {lane}")
+            for value, same in zip(values, uniform, strict=True)
+        ]
+        bad, bounds = self._check_interval(site, address, 1)
+        fast, slow = b.label("fast"), b.label("slow")
+        b.branch(bad, slow, fast, unlikely=True)
+        b.place(fast)
+        host = self._host(address, bounds)
+        for k, scalar in enumerate(scalars):
+            b.store(type_, scalar, b.offset(host, k * size), ", align 1")
+        b.jump(done)
+        b.place(slow)
+        whole = [b.splat(type_, scalar) for scalar in scalars]
+        self.store_slowly(site, self._splat_address(address), type_, whole, mask)
+        b.jump(done)
+        b.place(done)
+
+    # ------------------------------------------------------------------------------------ affine
+    def load_affine(self, site: int, address: Value, type_: str, count: int, mask: str) -> list[str]:
+        """`count` neighbouring elements from addresses at known distances; inactive lanes get anything."""
+        address = replace(address, ir=self._placed(address.ir))
+        low, places = self._places(site, address)
+        outside, bounds = self._check_interval(site, low, max(places) + 1)
+        ahead = self.ahead.get(self.step)
+        if ahead is not None and places == tuple(range(self.builder.width)):
+            fetch_ahead(self.builder, ahead, self._host(low, bounds), self.sites[site].size)
+        return self.load_either(
+            self._or_guarded(outside, address),
+            self.builder.vector(type_),
+            lambda: self._load_pattern(low, places, bounds, address, type_, count, mask),
+            lambda: self._load_apart(site, address, type_, count, mask),
+        )
+
+    def _load_apart(
+        self, site: int, address: Value, type_: str, count: int, mask: str
+    ) -> tuple[list[str], str]:
+        """What lanes that have left their pattern load, and the label where control goes on."""
+        where = self._splat_address(address)
+        if (address.ok is None and self.step not in self.apart) or count > 1:
+            return self.load_slowly(site, where, type_, count, mask)
+        self.fetches.add(type_)
+        label = self._reach(site, type_, where, "zeroinitializer", mask)
+        return [self.builder.load(self.builder.vector(type_), "%lane_buffer", ", align 64")], label
+
+    def _store_apart(self, site: int, address: Value, type_: str, values: list[str], mask: str) -> None:
+        """Store what lanes that have left their pattern have."""
+        where = self._splat_address(address)
+        if (address.ok is None and self.step not in self.apart) or len(values) > 1:
+            self.store_slowly(site, where, type_, values, mask)
+            return
+        self.scatters.add(type_)
+        self._reach(site, type_, where, values[0], mask)
+
+    def _reach(self, site: int, type_: str, address: str, value: str, mask: str) -> str:
+        """Call the function that tries the site's range for each lane before it searches all ranges."""
+        b, bounds, info = self.builder, self.bounds(site), self.sites[site]
+        self.reaches.add((type_, info.write))
+        args = [
+            ("ptr", "%context"),
+            ("i64", str(site)),
+            ("i1", "false" if info.space == "global" else "true"),
+            (b.lanes, mask),
+            *(("i64", word) for word in (bounds.low, bounds.limit, bounds.delta)),
+            ("i64", str(SHARED_WINDOW if info.space == "shared" else 0)),
+            (b.vector("i64"), address),
+            (b.vector(type_), value),
+            ("ptr", "%lane_addresses"),
+            ("ptr", "%lane_buffer"),
+        ]
+        return self._call_or_fault(reach_name(type_, info.write), args)
+
+    def _load_pattern(
+        self, low: str, places: Offsets, bounds: Bounds, address: Value, type_: str, count: int, mask: str
+    ) -> list[str]:
+        # The whole interval is inside the allocation, so lanes that are not active may be read too.
+        b = self.builder
+        span = (max(places) + 1) * count
+        if count == 1 and places == tuple(range(b.width)):
+            return [load_run(b, self._host(low, bounds), type_, b.width)]
+        elements = [[place * count + k for place in places] for k in range(count)]
+        singles = find_singles(elements)
+        if singles is not None:
+            host = self._host(low, bounds)
+            return [
+                load_clusters(b, host, type_, own, of_one)
+                for own, of_one in zip(singles, elements, strict=True)
+            ]
+        clusters = find_clusters([element for of_one in elements for element in of_one])
+        if clusters is not None and span > _SPAN * b.width:
+            host = self._host(low, bounds)
+            return [load_clusters(b, host, type_, clusters, of_one) for of_one in elements]
+        if span > _SPAN * b.width and count == 1 and self.spells_out():
+            return [load_each(b, self._host(low, bounds), type_, places)]
+        if span > _SPAN * b.width:
+            return self.gather(self._splat_address(address), bounds.delta, type_, count, mask)
+        wide = max(2, 1 << (span - 1).bit_length())
+        host = self._host(low, bounds)
+        present = {place * count + k for place in places for k in range(count)}
+        if len(present) == wide:
+            loaded = load_run(b, host, type_, wide)
+        else:
+            picks = constant_vector("i1", ("true" if k in present else "false" for k in range(wide)))
+            args = [
+                ("ptr", f"align 1 {host}"),
+                (f"<{wide} x i1>", picks),
+                (vector(type_, wide), "zeroinitializer"),
+            ]
+            loaded = b.call(vector(type_, wide), f"llvm.masked.load.{suffix(type_, wide)}.p0", args)
+        return [
+            self._shuffle(type_, loaded, wide, tuple(place * count + k for place in places))
+            for k in range(count)
+        ]
+
+    def store_affine(self, site: int, address: Value, type_: str, values: list[str], mask: str) -> None:
+        """Vectors of neighbouring elements to addresses at known distances."""
+        address = replace(address, ir=self._placed(address.ir))
+        low, places = self._places(site, address)
+        outside, bounds = self._check_interval(site, low, max(places) + 1)
+        self.store_either(
+            self._or_guarded(outside, address),
+            lambda: self._store_pattern(site, low, places, bounds, address, type_, values, mask),
+            lambda: self._store_apart(site, address, type_, values, mask),
+        )
+
+    def _store_pattern(
+        self,
+        site: int,
+        low: str,
+        places: Offsets,
+        bounds: Bounds,
+        address: Value,
+        type_: str,
+        values: list[str],
+        mask: str,
+    ) -> None:
+        b = self.builder
+        count = len(values)
+        span, most = (max(places) + 1) * count, _SPAN * b.width
+        if count == 1 and places == tuple(range(b.width)):
+            self._store_run(site, type_, values[0], self._host(low, bounds), mask, b.width)
+            return
+        apart = len(set(places)) == b.width
+        clusters = find_clusters(places) if count == 1 and apart and span > most else None
+        if clusters is not None:
+            store_clusters(b, self._host(low, bounds), type_, clusters, places, values[0], mask)
+            return
+        if span > most and count == 1 and mask == "-1" and self.spells_out():
+            store_each(b, self._host(low, bounds), type_, places, values[0])
+            return
+        if span > most or not apart:
+            self.scatter(self._splat_address(address), bounds.delta, type_, values, mask)
+            return
+        wide = max(b.width, 1 << (span - 1).bit_length())
+        lane_of = {place: lane for lane, place in enumerate(places)}
+        owners = [lane_of.get(k // count) for k in range(wide)]
+        spread = self._spread(type_, values, owners)
+        if places == tuple(range(b.width)):
+            self._store_run(site, type_, spread, self._host(low, bounds), mask, wide)
+            return
+        picks = ", ".join(f"i32 {b.width if lane is None else lane}" for lane in owners)
+        lanes = b.value(
+            f"shufflevector {b.vector('i1')} {b.mask_vector(mask)}, {b.vector('i1')} zeroinitializer, "
+            f"<{wide} x i32> <{picks}>"
+        )
+        self._store_masked(type_, spread, self._host(low, bounds), lanes, wide)
+
+    def _spread(self, type_: str, values: list[str], owners: list[int | None]) -> str:
+        """The elements of several vectors where they lie in memory: each place has the lane that owns it."""
+        count, width = len(values), self.builder.width
+        whole = self.builder.joined(type_, values, width)
+        picks = tuple((lane or 0) + width * (k % count) for k, lane in enumerate(owners))
+        return self._shuffle(type_, whole, width * count, picks)
+
+    def _places(self, site: int, address: Value) -> tuple[str, Offsets]:
+        """The lowest lane's address, and every lane's distance from it in units of the access's size."""
+        assert address.offsets is not None
+        size = self.sites[site].size
+        lowest = min(address.offsets)
+        low = self.builder.value(f"add i64 {address.ir}, {lowest}") if lowest else address.ir
+        return low, tuple((offset - lowest) // size for offset in address.offsets)
+
+    def _shuffle(self, type_: str, value: str, width: int, picks: Offsets) -> str:
+        chosen = ", ".join(f"i32 {k}" for k in picks)
+        whole = vector(type_, width)
+        return self.builder.value(
+            f"shufflevector {whole} {value}, {whole} poison, <{len(picks)} x i32> <{chosen}>"
+        )
+
+    def _store_run(self, site: int, type_: str, value: str, host: str, mask: str, width: int) -> None:
+        """Elements side by side, as many of each lane: mostly all lanes have come."""
+        b = self.builder
+        if mask == "-1":
+            self._store_whole(site, type_, value, host, width)
+            return
+        full, part, done = b.label("full"), b.label("part"), b.label("stored")
+        b.branch(b.value(f"icmp ne {b.lanes} {mask}, -1"), part, full, unlikely=True)
+        b.place(full)
+        self._store_whole(site, type_, value, host, width)
+        b.jump(done)
+        b.place(part)
+        lanes = b.mask_vector(mask)
+        if width > b.width:
+            owners = ", ".join(f"i32 {place * b.width // width}" for place in range(width))
+            every = b.vector("i1")
+            lanes = b.value(f"shufflevector {every} {lanes}, {every} poison, <{width} x i32> <{owners}>")
+        self._store_masked(type_, value, host, lanes, width)
+        b.jump(done)
+        b.place(done)
+
+    def _store_whole(self, site: int, type_: str, value: str, host: str, width: int) -> None:
+        """Elements side by side of all lanes."""
+        shared = self.sites[site].space == "shared"
+        if self.step in self.streams and not shared and fills_lines(type_, width):
+            self.streams_any = True
+            finder = self.finders.get(self.step, site)  # it knows how large the array is
+            store_stream(self.builder, finder, type_, value, host, width)
+        else:
+            self.builder.store(vector(type_, width), value, host, ", align 1")
+
+    def _store_masked(self, type_: str, value: str, host: str, lanes: str, width: int) -> None:
+        args = [(vector(type_, width), value), ("ptr", f"align 1 {host}"), (f"<{width} x i1>", lanes)]
+        self.builder.call("void", f"llvm.masked.store.{suffix(type_, width)}.p0", args)
+
+    # ------------------------------------------------------------------------------------ any form
+    def load_any(self, site: int, address: str, type_: str, count: int, mask: str) -> list[str]:
+        """A vector from addresses of unknown form: contiguous lanes are found at run time."""
+        if count > 1:
+            return self.load_vector(site, address, type_, count, mask)
+        b = self.builder
+        size = BITS[type_] // 8
+        test, mixed, slow, straight, quick, halves, any_, join = (b.label() for _ in range(8))
+        first, step = self._branch_contiguous(address, size, mask, test, mixed)
+        b.place(test)
+        outside, bounds = self._check_interval(site, first, b.width)
+        b.branch(outside, slow, straight, unlikely=True)
+        b.place(straight)
+        one = load_run(b, self._host(first, bounds), type_, b.width)
+        b.jump(join)
+        b.place(mixed)
+        bad, bounds = self._check_vector(site, address, mask)
+        b.branch(bad, slow, quick, unlikely=True)
+        b.place(quick)
+        host = b.value(f"add {b.vector('i64')} {address}, {b.splat('i64', bounds.delta)}")
+        same = b.value(f"icmp eq i64 {step}, 0")
+        regular = b.value(f"or i1 {same}, {b.value(f'icmp eq i64 {step}, {size}')}")
+        b.branch(regular, halves, any_)
+        b.place(halves)
+        self.gathers.add(type_)
+        two = b.call(b.vector(type_), f"wg_gather_{type_}", [(b.vector("i64"), host), (b.lanes, mask)])
+        b.jump(join)
+        b.place(any_)
+        three = self.gather_one(self._pointers(host, type_, 0), type_, mask)
+        b.jump(join)
+        b.place(slow)
+        four, label = self.load_slowly(site, address, type_, 1, mask)
+        b.jump(join)
+        b.place(join)
+        return [b.phi(b.vector(type_), (one, straight), (two, halves), (three, any_), (four[0], label))]
+
+    def store_any(self, site: int, address: str, type_: str, values: list[str], mask: str) -> None:
+        """A vector to addresses of unknown form."""
+        if len(values) > 1:
+            self.store_vector(site, address, type_, values, mask)
+            return
+        b = self.builder
+        test, mixed, slow, straight, quick, join = (b.label() for _ in range(6))
+        first, _ = self._branch_contiguous(address, BITS[type_] // 8, mask, test, mixed)
+        b.place(test)
+        outside, bounds = self._check_interval(site, first, b.width)
+        b.branch(outside, slow, straight, unlikely=True)
+        b.place(straight)
+        self._store_run(site, type_, values[0], self._host(first, bounds), mask, b.width)
+        b.jump(join)
+        b.place(mixed)
+        bad, bounds = self._check_vector(site, address, mask)
+        b.branch(bad, slow, quick, unlikely=True)
+        b.place(quick)
+        self.scatter(address, bounds.delta, type_, values, mask)
+        b.jump(join)
+        b.place(slow)
+        self.store_slowly(site, address, type_, values, mask)
+        b.jump(join)
+        b.place(join)
+
+    def _branch_contiguous(self, address: str, size: int, mask: str, yes: str, no: str) -> tuple[str, str]:
+        """Go to `yes` if every active lane lies where lane 0 would put it, else to `no`.
+
+        Returns lane 0's address and the distance to lane 1's, which rules out most others at once.
+        """
+        b, whole = self.builder, self.builder.vector("i64")
+        first, second = (b.value(f"extractelement {whole} {address}, i32 {lane}") for lane in (0, 1))
+        step = b.value(f"sub i64 {second}, {first}")
+        look = b.label("look")
+        # Either way: lanes that look at their neighbours by t ^ 1 act one by one.
+        moved = b.value(f"add i64 {step}, {size}")
+        b.branch(b.value(f"icmp eq i64 {b.value(f'and i64 {moved}, {~(2 * size)}')}, 0"), look, no)
+        b.place(look)
+        run = constant_vector("i64", (size * k for k in range(b.width)))
+        expected = b.value(f"add {whole} {b.splat('i64', first)}, {run}")
+        strays = b.mask_bits(b.value(f"icmp ne {whole} {address}, {expected}"))
+        if mask != "-1":
+            strays = b.value(f"and {b.lanes} {strays}, {mask}")
+        b.branch(b.someone(strays), no, yes)
+        return first, step

@@ -1,0 +1,1 @@
+"""What is known of integers along a thread's possible paths, for launches that repeat theirs."""
