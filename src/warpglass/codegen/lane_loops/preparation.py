@@ -14,6 +14,7 @@ from typing import Protocol
 from ..builder import Builder
 from ..lanes.kinds import KindLanes
 from ..lanes.values import Value
+from ..machine.target import misses_pages
 from .rounds import INVERSE, Atom, Comparison, Extent, Linear, Rounds, Walk
 
 # Rounds up to which a lane goes without a look at the stop flag.
@@ -233,7 +234,8 @@ class LaneRounds:
         self._name = name
         self.rounds = rounds
         self._buffers = [f"%{name}.last", *(f"%{name}.start{k}" for k in range(len(rounds.walks)))]
-        self._soon = [f"%{name}.soon{k}" for k in range(len(rounds.walks))]
+        walks = range(len(rounds.walks)) if misses_pages() else ()
+        self._soon = [f"%{name}.soon{k}" for k in walks]  # where later walks begin, to be asked for
         whole = b.vector("i64")
         slots += [f"  {buffer} = alloca {whole}, align 64" for buffer in (*self._buffers, *self._soon)]
         slots += [f"  %{name}.round = alloca i64"]
@@ -252,8 +254,8 @@ class LaneRounds:
         b.store(b.lanes, plan.late, f"%{name}.late")
         for buffer, text in zip(self._buffers, (plan.rounds, *plan.starts), strict=True):
             b.store(b.vector("i64"), text, buffer, ", align 64")
-        for number, start in enumerate(plan.starts):
-            self._look_out(number, start)
+        for buffer, start in zip(self._soon, plan.starts, strict=False):
+            self._look_out(buffer, start)
         here = b.value(f"and {b.lanes} {plan.able}, {mask}")
         others = b.value(f"xor {b.lanes} {mask}, {here}")
         some, near, go = b.label("some"), b.label("near"), b.label("go")
@@ -270,7 +272,7 @@ class LaneRounds:
         b.branch(b.someone(plan.able), some, f"{name}_leave")
         b.place(some)
 
-    def _look_out(self, number: int, start: str) -> None:
+    def _look_out(self, buffer: str, start: str) -> None:
         """Note for each lane of a walk where one that comes later probably begins, to be asked for early."""
         b, whole = self.b, self.b.vector("i64")
         ends = [b.value(f"extractelement {whole} {start}, i32 {k}") for k in (0, b.width - 1)]
@@ -280,7 +282,7 @@ class LaneRounds:
         picks = ", ".join(f"i32 {(lane + _LATER) % b.width}" for lane in range(b.width))
         later = b.value(f"shufflevector {whole} {start}, {whole} poison, {b.vector('i32')} <{picks}>")
         chosen = b.value(f"select i1 {near}, {whole} {following}, {whole} {later}")
-        b.store(whole, chosen, self._soon[number], ", align 64")
+        b.store(whole, chosen, buffer, ", align 64")
 
     def enter(self, lane: str) -> None:
         """A lane begins."""

@@ -89,7 +89,7 @@ def converts_half() -> bool:
 def misses_pages() -> bool:
     """Whether the processor seldom fetches by itself what loads in other pages will need.
 
-    So it was on Zen 4; on Sapphire Rapids, whose own fetching got along, asking for it cost up to half as
-    much time again (`codegen/memory/ahead.py`).
+    So it was on Zen 4. On Sapphire Rapids, whose own fetching got along, asking for it cost up to half as
+    much time again in loops that stride by the grid (`codegen/memory/ahead.py`), and 3 % over sparse rows.
     """
     return chosen_target().cpu.startswith("znver")
