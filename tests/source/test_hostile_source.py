@@ -150,7 +150,7 @@ LONG = """
 import sys, time
 import numpy as np
 import warpglass as wg
-count = 60_000
+count = 200_000
 body = "".join(f"add.u32 %r{{(i + 1) % 50}}, %r{{i % 50}}, %r{{i * 7 % 50}};\\n" for i in range(count))
 text = {head!r} + ".reg .b32 %r<60>;\\n" + body + "ret; }}"
 begun = time.monotonic()
