@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import warpglass as wg
-from tests.engines import CPU_ENGINES, engine_mode
+from tests.engines import CPU_ENGINES, engine_mode, run_ptx
+from tests.ptx_text import kernel
 from warpglass import lab
 from warpglass.codegen import Shape
 from warpglass.codegen.infer import infer_kinds
@@ -214,3 +215,39 @@ def test_no_rows_for_most_lanes_of_a_warp() -> None:
         lengths = np.zeros(N, int)
         lengths[[0, 40, 95, 249]] = length
         _same("rows", _arguments(lengths))
+
+
+# Each thread adds up counts[t] elements from x[starts[t]] on, {step} bytes apart.
+STEPS = """
+    ld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [x];
+    ld.param.u64 %rd3, [starts]; ld.param.u64 %rd4, [counts];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd5, %r1, 4;
+    add.s64 %rd1, %rd1, %rd5; add.s64 %rd3, %rd3, %rd5; add.s64 %rd4, %rd4, %rd5;
+    ld.global.u32 %r2, [%rd3]; ld.global.u32 %r3, [%rd4];
+    mul.wide.u32 %rd6, %r2, 4; add.s64 %rd6, %rd2, %rd6;
+    mov.f32 %f1, 0f00000000; mov.u32 %r4, 0;
+again:
+    ld.global.f32 %f2, [%rd6];
+    add.rn.f32 %f1, %f1, %f2;
+    add.s64 %rd6, %rd6, {step};
+    add.s32 %r4, %r4, 1;
+    setp.lt.s32 %p1, %r4, %r3;
+    @%p1 bra again;
+    st.global.f32 [%rd1], %f1; ret;
+"""
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+@pytest.mark.parametrize(("step", "count"), [(1 << 62, 17), (1 << 61, 33), (1 << 48, 65), (1 << 41, 9)])
+def test_addresses_that_wrap_around_to_their_array_are_faults(engine: str, step: int, count: int) -> None:
+    text = kernel(STEPS.format(step=step), "u64 out, u64 x, u64 starts, u64 counts")
+    x, starts = np.arange(1000, dtype=np.float32), np.random.default_rng().integers(0, 900, 64, np.uint32)
+    out, counts = np.zeros(64, np.float32), np.full(64, count, np.uint32)
+    with pytest.raises(KernelFault, match="4-byte read"):
+        run_ptx(text, 1, 64, [out, x, starts, counts], engine=engine)
+    run_ptx(STEPPED, 1, 64, [out, x, starts, np.full(64, 5, np.uint32)], engine=engine)
+    np.testing.assert_array_equal(out, x[starts[:, None] + 3 * np.arange(5)].sum(axis=1))
+
+
+STEPPED = kernel(STEPS.format(step=12), "u64 out, u64 x, u64 starts, u64 counts")

@@ -30,6 +30,8 @@ from .find import Group, LaneLoop
 
 # The size of the numbers that a test is taken to be about, and of those that it may compare them with.
 _LARGE, _SMALL = 1 << 30, 1 << 20
+# Bytes up to which loads move on in a round: as many rounds as lanes have at most must not wrap around.
+_LONGEST_PACE = 1 << 40
 INVERSE = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
 SWAPPED = {"eq": "eq", "ne": "ne", "lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
 _HOLDS = {"lt": int.__lt__, "le": int.__le__, "gt": int.__gt__, "ge": int.__ge__}
@@ -404,7 +406,7 @@ class _Round:
             for step in group.steps:
                 address, _ = self._addresses.get(step, (None, None))
                 pace = None if address is None or group.space == "shared" else self.pace(address)
-                if address is None or pace is None or pace < 0 or pace % group.size:
+                if address is None or pace is None or not 0 <= pace <= _LONGEST_PACE or pace % group.size:
                     continue
                 key = group.place, address.parts, address.number % group.size
                 found.setdefault(key, []).append((step, address))
