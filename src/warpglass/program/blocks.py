@@ -10,7 +10,7 @@ own structure, as if a call were a plain instruction: so lanes that return meet 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from .. import isa
@@ -320,6 +320,12 @@ def post_order(successors: list[tuple[int, ...]], root: int) -> list[int]:
             order.append(node)
             stack.pop()
     return order
+
+
+def loops_of(blocks: Sequence[Block]) -> dict[int, set[int]]:
+    """The natural loops of a program's blocks, by header."""
+    successors = [block.successors for block in blocks]
+    return find_loops(successors, post_order(successors, 0)[::-1])
 
 
 def find_loops(successors: list[tuple[int, ...]], order: list[int]) -> dict[int, set[int]]:

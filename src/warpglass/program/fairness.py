@@ -8,13 +8,12 @@ after a number of turns the warp lets the other warps run.
 
 from __future__ import annotations
 
-from .blocks import Block, find_loops, post_order
+from .blocks import Block, loops_of
 
 
 def find_fair(blocks: tuple[Block, ...]) -> frozenset[int]:
     """The headers of loops that may wait for other threads."""
-    successors = [block.successors for block in blocks]
-    loops = find_loops(successors, post_order(successors, 0)[::-1])
+    loops = loops_of(blocks)
     return frozenset(header for header, body in loops.items() if _waits([blocks[index] for index in body]))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..ptx import tree
-from .blocks import Block, find_loops, post_order
+from .blocks import Block, loops_of
 from .decode import Step
 
 
@@ -18,8 +18,7 @@ def find_grid_waits(blocks: tuple[Block, ...]) -> frozenset[int]:
     workspace = workspace_registers(step for block in blocks for step in block.steps)
     if not workspace:
         return frozenset()
-    successors = [block.successors for block in blocks]
-    loops = find_loops(successors, post_order(successors, 0)[::-1])
+    loops = loops_of(blocks)
     found: set[int] = set()
     for header, body in loops.items():
         polls = [step for index in body for step in blocks[index].steps if step.match.row.waits]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..isa.memory import access_of
 from ..ptx import tree
-from .blocks import Block, find_loops, post_order
+from .blocks import Block, loops_of
 from .decode import Step
 
 Readers = Mapping[str, Sequence[Step]]
@@ -23,8 +23,7 @@ def find_grid_strides(blocks: tuple[Block, ...], live: Sequence[frozenset[str]])
     if not sizes:
         return frozenset()
     sized = _decided(_readers(every), sizes).union(sizes)
-    successors = [block.successors for block in blocks]
-    loops = find_loops(successors, post_order(successors, 0)[::-1])
+    loops = loops_of(blocks)
     found: set[int] = set()
     inside: set[int] = set()  # the blocks of loops that have been looked at
     for header, body in sorted(loops.items(), key=lambda loop: len(loop[1])):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ..isa.ordering import ordering_of
 from ..ptx import tree
-from .blocks import Barrier, Block, find_loops, post_order
+from .blocks import Barrier, Block, loops_of
 from .decode import Step
 
 
@@ -18,8 +18,7 @@ def find_streams(blocks: tuple[Block, ...]) -> frozenset[int]:
     orderings = (ordering_of(step.match) for block in blocks for step in block.steps)
     if any(ordering.strong or ordering.fence for ordering in orderings):
         return frozenset()
-    successors = [block.successors for block in blocks]
-    loops = find_loops(successors, post_order(successors, 0)[::-1])
+    loops = loops_of(blocks)
     found: list[Step] = []
     for index, block in enumerate(blocks):
         around = [body for body in loops.values() if index in body]

@@ -15,7 +15,7 @@ from ...isa.integer import add
 from ...isa.memory import access_of
 from ...isa.types import LLVM_TYPE
 from ...program import Block, Branch, Jump, Program, Step
-from ...program.blocks import find_loops, post_order
+from ...program.blocks import loops_of
 from ...program.pointers import Word, find_bases
 from ...ptx import tree
 from ..infer import Inference
@@ -74,8 +74,7 @@ class LaneLoop:
 
 def find_lane_loops(program: Program, found: Inference) -> dict[int, LaneLoop]:
     """The loops that are worth it, by the number of their header."""
-    successors = [block.successors for block in program.blocks]
-    bodies = find_loops(successors, post_order(successors, 0)[::-1])
+    bodies = loops_of(program.blocks)
     loops: dict[int, LaneLoop] = {}
     left = _MOST
     for header, body in sorted(bodies.items()):

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from ...isa.memory import access_of
 from ...program import Barrier, Program, find_grid_strides
-from ...program.blocks import find_loops, post_order
+from ...program.blocks import loops_of
 from ..builder import Builder
 from ..context import START
 from ..machine.target import misses_pages
@@ -47,8 +47,7 @@ def find_ahead(program: Program, shape: Shape) -> Mapping[int, Ahead]:
     found: dict[int, Ahead] = {}
     waiting = {index for index, block in enumerate(program.blocks) if isinstance(block.end, Barrier)}
     if waiting:
-        successors = [block.successors for block in program.blocks]
-        loops = find_loops(successors, post_order(successors, 0)[::-1]).values()
+        loops = loops_of(program.blocks).values()
         for index, numbers in loads.items():
             around = [body for body in loops if index in body]
             if all(not waiting.isdisjoint(body) for body in around):
