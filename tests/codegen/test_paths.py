@@ -11,8 +11,8 @@ import warpglass as wg
 from tests.engines import CPU_ENGINES, engine_mode
 from warpglass.codegen import Promises, Shape
 from warpglass.codegen.paths.follow import bound_writes
-from warpglass.engine import tiers
-from warpglass.engine.prepared import prepare
+from warpglass.engine.cpu import tiers
+from warpglass.engine.cpu.prepared import prepare
 from warpglass.program import Program
 from warpglass.source.compiled import Compiled
 
