@@ -187,7 +187,7 @@ import numpy as np
 from tests.gpu import kernels
 from tests.gpu.kernels import compiled
 from warpglass.engine.launch.backend import Launch
-from warpglass.engine.gpu import GpuBackend
+from warpglass.engine.gpu.backend import GpuBackend
 from warpglass.errors import LaunchError, WarpglassError
 
 gpu = GpuBackend()
