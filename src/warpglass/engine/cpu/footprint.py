@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...codegen import KernelCode, Shape
+from ...codegen import BlockShape, KernelCode
 from ...codegen.context import SITE_WORDS
 from ...devices.device import Device
 from ...errors import LaunchError
@@ -38,7 +38,7 @@ class Footprint:
         return self.variables + workers * self.each
 
 
-def footprint(facts: Facts, code: KernelCode, shape: Shape, shared: int) -> Footprint:
+def footprint(facts: Facts, code: KernelCode, shape: BlockShape, shared: int) -> Footprint:
     """The sizes for a kernel with `shared` bytes of static and dynamic shared memory."""
     worker = {
         "local memory": shape.width * shape.warps * facts.local.size,

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from ...codegen import KernelCode, Promises, Shape, Symbols, generate, host_key
+from ...codegen import BlockShape, KernelCode, Promises, Symbols, generate, host_key
 from ...program import Program
 from ...program.facts import Facts
 from ...source.cache import Cache, digest
@@ -60,7 +60,7 @@ def known_code(
     text: str,
     entry: str,
     program: Callable[[], Program],
-    shape: Shape,
+    shape: BlockShape,
     symbols: Symbols,
     promises: Promises | None,
 ) -> Generated:

@@ -88,7 +88,7 @@ def make_plan(
         arrays = range(len(others) // RANGE_WORDS, (len(others) + len(laid.words)) // RANGE_WORDS)
         given = laid.parameters, prepared.symbols.parameters
         threads = len(blocks) * prod(launch.block)
-        tallies, apart = choose_tallies(facts.tallies, ranges, arrays, given, threads)
+        tallies, apart = choose_tallies(facts.privatisable, ranges, arrays, given, threads)
     return Plan(
         prepared,
         executable,

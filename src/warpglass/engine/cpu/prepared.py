@@ -7,7 +7,17 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 
 from ... import ptx
-from ...codegen import WIDTH, Instrument, KernelCode, Probe, Promises, Shape, Symbols, generate, grid_class
+from ...codegen import (
+    WIDTH,
+    BlockShape,
+    Instrument,
+    KernelCode,
+    Probe,
+    Promises,
+    Symbols,
+    generate,
+    grid_class,
+)
 from ...errors import ArgumentError, WarpglassError
 from ...host.budget import compile_deadline
 from ...host.environment import read
@@ -50,7 +60,7 @@ class Executable:
     def __init__(
         self,
         prepared: Prepared,
-        shape: Shape,
+        shape: BlockShape,
         promises: Promises | None,
         instrument: Instrument | None,
         tier: str | None = None,
@@ -168,7 +178,7 @@ class Prepared:
         found = self._executables.get(key)
         if found is None:
             promises = None if key[1] is None else Promises(key[1], dict(key[2]))
-            shape = Shape(block, self.facts.shared.static)
+            shape = BlockShape(block, self.facts.shared.static)
             with compile_deadline(self.entry):
                 found = Executable(self, shape, promises, instrument)
             self._executables[key] = found

@@ -2,9 +2,9 @@
 
 Threads that change the same few elements by atomic instructions take the cache line from each other at each:
 a histogram took eleven times as long on two threads as on one. An array that nothing in a kernel accesses but
-integer operations of one kind whose results nobody uses (program/tallies.py) is therefore given to the first
-worker alone. The others get memory in its place, at the same address for the kernel, which is combined with
-the array when the launch ends. All checks are the same, and so is every bit of the result.
+integer operations of one kind whose results nobody uses (program/privatisation.py) is therefore given to the
+first worker alone. The others get memory in its place, at the same address for the kernel, which is combined
+with the array when the launch ends. All checks are the same, and so is every bit of the result.
 
 Which array a pointer means is decided as for races (observe/detectors/only_read.py): the one that it is
 nearest to, since no distance within one leads to another.
@@ -21,7 +21,7 @@ import numpy as np
 
 from ...codegen.context import RANGE_WORDS, READ, WRITE
 from ...program.pointers import HEAP, MODULE, OWN, Base, Word
-from ...program.tallies import Tallies
+from ...program.privatisation import Privatisable
 from .worker import aligned
 
 # Bytes of an array up to which copies of it are worth their making, and elements for each thread of the
@@ -82,7 +82,7 @@ def redirect(ranges: Sequence[int], tallies: Iterable[Tally], own: Iterable[np.n
 
 
 def choose_tallies(
-    found: Tallies, ranges: Sequence[int], arrays: range, parameters: Parameters, threads: int
+    found: Privatisable, ranges: Sequence[int], arrays: range, parameters: Parameters, threads: int
 ) -> tuple[tuple[Tally, ...], bool]:
     """The arrays that workers may have of their own in one launch of so many threads.
 

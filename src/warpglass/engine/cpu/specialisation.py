@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Generic, TypeVar
 
-from ...codegen import Promises, Shape, Symbols, cost_of_forms
+from ...codegen import BlockShape, Promises, Symbols, cost_of_forms
 from ...program import Program
 from ..launch.values import Parameter
 
@@ -88,7 +88,7 @@ class Repeats(Generic[Version]):
 
 
 def simplifies(
-    program: Program, shape: Shape, symbols: Symbols, general: Promises, special: Promises
+    program: Program, shape: BlockShape, symbols: Symbols, general: Promises, special: Promises
 ) -> bool:
     """Whether what a special version promises makes the forms of a kernel's registers simpler."""
     costs = [cost_of_forms(program, shape, promises, symbols) for promises in (general, special)]

@@ -16,7 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...codegen import KernelCode, Shape
+from ...codegen import BlockShape, KernelCode
 from ...codegen.context import (
     BARRIER_WORDS,
     BARRIERS,
@@ -84,7 +84,7 @@ class Worker:
     def __init__(
         self,
         code: KernelCode,
-        shape: Shape,
+        shape: BlockShape,
         threads: np.ndarray,
         control: Control,
         parameters: int,

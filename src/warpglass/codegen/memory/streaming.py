@@ -1,4 +1,4 @@
-"""Loads and stores of neighbouring lines of memory, as a warp makes them that walks through an array.
+"""Streaming loads and stores: neighbouring lines, as a warp accesses them that walks through an array.
 
 Several lines are loaded in their order, by which processors know what to fetch ahead.
 
@@ -35,7 +35,7 @@ def load_run(b: Builder, host: str, type_: str, width: int) -> str:
     return b.joined(type_, lines, each)
 
 
-def store_stream(b: Builder, site: int, type_: str, value: str, host: str, width: int) -> None:
+def store_streaming(b: Builder, site: int, type_: str, value: str, host: str, width: int) -> None:
     """Store whole lines past the caches if they are aligned and the site's array is large."""
     streams = b.load("i64", b.offset("%sites", (site * SITE_WORDS + 3) * 8))
     within = b.value(f"and i64 {b.value(f'ptrtoint ptr {host} to i64')}, {_LINE - 1}")
@@ -48,7 +48,7 @@ def store_stream(b: Builder, site: int, type_: str, value: str, host: str, width
     b.place(done)
 
 
-def stream_helper(reads: Sequence[bool]) -> str:
+def streaming_helper(reads: Sequence[bool]) -> str:
     """`@wg_streams`: a store site's fourth word for a range; `reads` says which sites load."""
     count = len(reads)
     flags = ", ".join(f"i1 {'true' if one else 'false'}" for one in reads)

@@ -1,9 +1,9 @@
-"""Bounds of what each instruction writes, along the paths of one thread through the program.
+"""The fixpoint: bounds of what each instruction writes, along one thread's paths through the program.
 
 infer.py knows of a register what holds wherever it is read. Here every block has a state of its own, which
 the branches on the way to it narrow: inside `while i < n` the test holds. States are joined where paths meet
 and widened at the heads of loops, at first to numbers that something is compared with. What a loop's other
-variables can be follows from how often it can run (trips.py). The steps' `bounds` keep what was found.
+variables can be follows from how often it can run (trip_counts.py). The steps' `bounds` keep what was found.
 
 They hold for a thread that executes the step, so of lanes that do not nothing is said.
 """
@@ -24,7 +24,7 @@ from ...program import (
     find_dirty,
     find_liveness,
     find_ordered,
-    find_streams,
+    find_streaming,
 )
 from ...ptx import tree
 from ..infer import Silent
@@ -32,25 +32,25 @@ from ..lanes.forms import range_of
 from ..lanes.values import Value
 from ..memory.local import LocalMemory
 from ..memory.warp_atomics import WarpAtomics
-from ..shape import Promises, Shape
+from ..shape import BlockShape, Promises
 from ..steps import Steps, Symbols, targets_of
-from .narrowing import Impossible, narrow
-from .tracked import (
+from .domain import (
     INTEGERS,
     ZERO,
-    Tracked,
-    TrackedLanes,
+    AbstractInt,
+    AbstractLanes,
     bounds_of,
     common_low_bits,
     constant,
     limits,
     low_bits_of,
-    make_tracked,
+    make_abstract,
 )
-from .trips import Caps, caps_of_loops
+from .refinement import Impossible, refine
+from .trip_counts import TripBounds, trip_bounds
 
 # Kernels up to whose length paths are followed, and how many steps for each of theirs may be run.
-_LONGEST, _PATIENCE = 2500, 40
+_LONGEST, _BUDGET = 2500, 40
 # Times that a loop's head is joined before its bounds grow at once as far as they can.
 _VISITS = 10
 # Further rounds of the program, with what loops' trips say, and sweeps that narrow what was widened.
@@ -59,32 +59,32 @@ _ROUNDS, _SWEEPS = 2, 2
 # Units whose instructions compute; integers that others yield are unknown.
 COMPUTING = ("integer", "conversion", "misc")
 
-State = Mapping[str, Tracked]
+State = Mapping[str, AbstractInt]
 
 
-class _Tired(Exception):
+class _OutOfBudget(Exception):
     """More steps were run than this is worth."""
 
 
-def bound_writes(program: Program, shape: Shape, promises: Promises, symbols: Symbols) -> Program:
+def bound_by_paths(program: Program, shape: BlockShape, promises: Promises, symbols: Symbols) -> Program:
     """The program with bounds at the steps; only of kernels with loops, and of no very long ones."""
     blocks = program.blocks
     length = sum(len(block.steps) for block in blocks)
     if length > _LONGEST or not backward_edges(blocks):
         return program
     access = WarpAtomics(Silent(set()))
-    lanes = TrackedLanes(access, LocalMemory(access, program.local.size, program.strays), shape, promises)
-    caps: Caps = {}
+    lanes = AbstractLanes(access, LocalMemory(access, program.local.size, program.strays), shape, promises)
+    caps: TripBounds = {}
     try:
         paths = _settled(program, lanes, symbols, caps)
         for _ in range(_ROUNDS):
-            more = caps_of_loops(paths.edges, paths.states)
+            more = trip_bounds(paths.edges, paths.states)
             if not more:
                 break
             caps = {head: {**caps.get(head, {}), **more.get(head, {})} for head in {**caps, **more}}
             paths = _settled(program, lanes, symbols, caps)
         return paths.bounded()
-    except _Tired:
+    except _OutOfBudget:
         return program
 
 
@@ -98,8 +98,8 @@ def backward_edges(blocks: Sequence[Block]) -> list[tuple[int, int]]:
     ]
 
 
-def _settled(program: Program, lanes: TrackedLanes, symbols: Symbols, caps: Caps) -> _Paths:
-    paths = _Paths(program, lanes, symbols, caps)
+def _settled(program: Program, lanes: AbstractLanes, symbols: Symbols, caps: TripBounds) -> _Analysis:
+    paths = _Analysis(program, lanes, symbols, caps)
     paths.settle()
     return paths
 
@@ -109,7 +109,7 @@ class _Registers:
 
     def __init__(self, types: Mapping[str, str]):
         self.types = types
-        self.state: dict[str, Tracked] = {}
+        self.state: dict[str, AbstractInt] = {}
 
     def read(self, name: str) -> Value:
         return self.state.get(name) or Value(self.types[name], "%_")
@@ -123,10 +123,10 @@ class _Fork:
     state: State
 
 
-class _Paths:
+class _Analysis:
     """The state in front of every block, and what reaches each along its edges."""
 
-    def __init__(self, program: Program, lanes: TrackedLanes, symbols: Symbols, caps: Caps):
+    def __init__(self, program: Program, lanes: AbstractLanes, symbols: Symbols, caps: TripBounds):
         self.program = program
         self.lanes = lanes
         lanes.start()
@@ -139,7 +139,7 @@ class _Paths:
         self.edges: dict[tuple[int, int], State] = {}  # by the blocks that they lead from and to
         self._grown = False  # whether a state was widened
         self._visits = [0] * len(program.blocks)
-        self._left = _PATIENCE * sum(len(block.steps) + 1 for block in program.blocks)
+        self._left = _BUDGET * sum(len(block.steps) + 1 for block in program.blocks)
         self._sources: list[list[int]] = [[] for _ in program.blocks]
         for index, block in enumerate(program.blocks):
             for target in block.successors:
@@ -181,7 +181,7 @@ class _Paths:
             live=find_liveness(tuple(blocks)),
             dirty=find_dirty(tuple(blocks)),
             ordered=find_ordered(tuple(blocks)),
-            streams=find_streams(tuple(blocks)),
+            streaming=find_streaming(tuple(blocks)),
         )
 
     def _bounded(self, index: int, state: State) -> Iterator[Step]:
@@ -228,7 +228,7 @@ class _Paths:
                 ends = bounds_of(value)
                 both = max(low, ends[0]), min(high, ends[1])
                 place = value.root, value.distance
-                joined[name] = make_tracked(value.type, both, low_bits_of(value), *place) or value
+                joined[name] = make_abstract(value.type, both, low_bits_of(value), *place) or value
         return joined
 
     def _start(self) -> State:
@@ -236,10 +236,10 @@ class _Paths:
         types = self._registers.types
         return {name: constant(types[name], 0) for name in self.program.live[0] & self._integers}
 
-    def _join(self, index: int, names: Sequence[str], coming: Sequence[State]) -> dict[str, Tracked]:
+    def _join(self, index: int, names: Sequence[str], coming: Sequence[State]) -> dict[str, AbstractInt]:
         """Registers that differ by the same on all paths still do: they get one root."""
         first: dict[object, tuple[str, int]] = {}
-        joined: dict[str, Tracked] = {}
+        joined: dict[str, AbstractInt] = {}
         for name in names:
             values = [state[name] for state in coming]
             one = values[0]
@@ -247,7 +247,7 @@ class _Paths:
                 joined[name] = one
                 continue
             if one.type == "i1":
-                joined[name] = Tracked("i1", "%_")
+                joined[name] = AbstractInt("i1", "%_")
                 continue
             ends = [bounds_of(value) for value in values]
             bounds = min(low for low, _ in ends), max(high for _, high in ends)
@@ -258,12 +258,12 @@ class _Paths:
                 steps = tuple((value.root, value.distance - one.distance) for value in values)
                 head, base = first.setdefault((one.type, steps), (name, one.distance))
                 root, distance = self.lanes.root("join", index, head), one.distance - base
-            made = make_tracked(one.type, bounds, common_low_bits(*values), root, distance)
+            made = make_abstract(one.type, bounds, common_low_bits(*values), root, distance)
             assert made is not None, "a join holds what it joins"
             joined[name] = made
         return joined
 
-    def _widened(self, index: int, old: Tracked | None, new: Tracked) -> Tracked:
+    def _widened(self, index: int, old: AbstractInt | None, new: AbstractInt) -> AbstractInt:
         """A loop variable whose bounds still grow gets bounds that will do, if possible."""
         if old is None or new.type == "i1" or old == new:
             return new
@@ -276,7 +276,7 @@ class _Paths:
             high = min((mark for mark in marks if mark >= high), default=greatest)
         bounds = max(min(low, before[0]), least), min(max(high, before[1]), greatest)
         self._grown |= bounds != bounds_of(new)
-        made = make_tracked(new.type, bounds, common_low_bits(old, new), new.root, new.distance)
+        made = make_abstract(new.type, bounds, common_low_bits(old, new), new.root, new.distance)
         assert made is not None, "a widened interval holds the narrower one"
         return made
 
@@ -286,7 +286,7 @@ class _Paths:
         block = self.program.blocks[index]
         self._left -= len(block.steps) + 1
         if self._left < 0:
-            raise _Tired
+            raise _OutOfBudget
         self._registers.state = dict(self.states[index])
         fork = _Fork(-1, self.states[index])
         for position, step in enumerate(block.steps):
@@ -324,7 +324,7 @@ class _Paths:
         predicate = state.get(end.register)
         try:
             if predicate is not None and predicate.test is not None:
-                narrow(state, predicate.test, holds, self.lanes.keys)
+                refine(state, predicate.test, holds, self.lanes.keys)
         except Impossible:
             return None
         state[end.register] = constant("i1", int(holds))
@@ -333,7 +333,7 @@ class _Paths:
             self._run(index, position, step)
         return state
 
-    def _run(self, index: int, position: int, step: Step) -> dict[str, Tracked]:
+    def _run(self, index: int, position: int, step: Step) -> dict[str, AbstractInt]:
         """Run one step; returns what it writes."""
         written = [name for name in step.writes if name in self._integers]
         if not written:
@@ -347,7 +347,7 @@ class _Paths:
         lanes.access.step = step.number
         result = step.match.row.meaning(lanes, step.match, *self._steps.sources(step))
         values: Sequence[Value] = result if isinstance(result, tuple) else (result,)
-        found: dict[str, Tracked] = {}
+        found: dict[str, AbstractInt] = {}
         for (target, is_signed), value in zip(targets_of(step.match), values, strict=True):
             if isinstance(target, tree.Register) and target.name in self._integers:
                 fitted = lanes.fit(value, self._registers.types[target.name], is_signed)
@@ -358,7 +358,11 @@ class _Paths:
         return found
 
     def _keep_old(
-        self, index: int, position: int, found: Mapping[str, Tracked], old: Mapping[str, Tracked | None]
+        self,
+        index: int,
+        position: int,
+        found: Mapping[str, AbstractInt],
+        old: Mapping[str, AbstractInt | None],
     ) -> None:
         """A step under a guard may leave what was there."""
         state = self._registers.state
@@ -370,7 +374,7 @@ class _Paths:
                 bounds = min(low for low, _ in ends), max(high for _, high in ends)
                 root = self.lanes.root("guarded", index, position, name)
                 low_bits = common_low_bits(before, value)
-                state[name] = make_tracked(value.type, bounds, low_bits, root, 0) or value
+                state[name] = make_abstract(value.type, bounds, low_bits, root, 0) or value
 
     def _forget(self, index: int, position: int, steps: Iterable[Step]) -> None:
         """Nothing is known of what steps write."""

@@ -1,4 +1,4 @@
-"""Rounds in which all warps of a block go on from one place, as most do, in optimised code.
+"""Barrier regions: rounds in which all warps of a block go on from one place, as most do, in optimised code.
 
 For each place where warps may stand (the kernel's start and behind each of its barriers) there is a loop over
 the warps that knows the place: it has only the code from there to the next barriers, and neither looks up nor
@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..context import DONE, RESUME, SLOT, START
-from ..shape import Shape
+from ..shape import BlockShape
 
 # What a loop returns, less the number of the warp, when that warp has stopped elsewhere than the first one.
 PARTED = -16
@@ -34,10 +34,10 @@ _PARAMETERS = _GIVEN.format(
 
 
 @dataclass(frozen=True, slots=True)
-class Warps:
+class WarpFrames:
     """The warps of a block and their memory: bytes of a frame's masks, of a whole frame, of local memory."""
 
-    shape: Shape
+    shape: BlockShape
     header: int
     stride: int
     local: int
@@ -68,7 +68,7 @@ def _states(resumes: int) -> list[int]:
     return [START, *range(RESUME, RESUME + resumes)]
 
 
-def call_loops(warps: Warps, resumes: int) -> str:
+def call_region_loops(warps: WarpFrames, resumes: int) -> str:
     """In `@run`: run a new block for as long as its warps keep step."""
     states = _states(resumes)
     cases = " ".join(f"i32 {state}, label %go_{state}" for state in states[1:])
@@ -93,7 +93,7 @@ apart:
 """
 
 
-def _apart(warps: Warps) -> str:
+def _apart(warps: WarpFrames) -> str:
     """Go on behind the warp that has stopped elsewhere."""
     return f"""%parted = sub i32 {PARTED}, %reached
   %behind = add i32 %parted, 1
@@ -101,12 +101,12 @@ def _apart(warps: Warps) -> str:
   br i1 %round_goes_on, label %next_warp, label %round"""
 
 
-def together_loops(warps: Warps, resumes: int) -> str:
+def region_loops(warps: WarpFrames, resumes: int) -> str:
     """The functions, one for each place."""
     return "".join(_loop(warps, state, alone=not resumes) for state in _states(resumes))
 
 
-def _loop(warps: Warps, state: int, *, alone: bool) -> str:
+def _loop(warps: WarpFrames, state: int, *, alone: bool) -> str:
     place = SLOT["fault_warp"]
     # Kernels without barriers have nothing else that could run a block.
     kind = "alwaysinline" if alone else "noinline"

@@ -1,4 +1,4 @@
-"""How many lanes run together: the threads of a warp or, where no thread can tell, of several warps.
+"""Warp fusion: how many lanes run together, the threads of a warp or, where no thread can tell, of several.
 
 Two warps that go the same way through a kernel need its scalar instructions, its checks and its loop tests
 only once, and what one of them loads for all its threads serves the other too. Twice the lanes also have
@@ -23,9 +23,9 @@ from .infer import Inference
 from .lanes.forms import regular
 from .lanes.values import one_value
 from .machine.target import vector_bytes
-from .memory.clusters import find_clusters
+from .memory.segments import find_segments
 from .registers import VECTOR, Kind
-from .shape import Shape
+from .shape import BlockShape
 
 # What is the same for all threads of a block, or theirs alone.
 _SPECIALS = ("tid", "ntid", "ctaid", "nctaid")
@@ -39,7 +39,7 @@ _PHASE = 12
 _ACCESSES = 5
 
 
-def wide_shape(program: Program, shape: Shape) -> Shape | None:
+def fused_shape(program: Program, shape: BlockShape) -> BlockShape | None:
     """The shape with as many lanes together as may be of use to a kernel; None if these are a warp's."""
     if not _unaware(program):
         return None
@@ -173,7 +173,7 @@ def _side_by_side(step: Step, inference: Inference, *, shared: bool) -> bool:
     if offsets == tuple(range(0, found[2] * len(offsets), found[2])):
         return True
     lowest = min(offsets)
-    runs = find_clusters([(offset - lowest) // found[2] for offset in offsets])
+    runs = find_segments([(offset - lowest) // found[2] for offset in offsets])
     if runs is None or not all(run.full for run in runs):
         return False
     return len(runs) == 1 or not shared or 2 * len(set(offsets)) <= len(offsets)

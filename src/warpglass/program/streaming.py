@@ -1,8 +1,8 @@
-"""Steps that store nothing twice, in kernels whose threads do not look at each other's results.
+"""Streaming stores: steps that store nothing twice, where threads do not look at each other's results.
 
 A thread executes such a step once, or in a loop that moves on to another address each time. What it stores to
-a large array is not needed soon, so it may go past the caches (codegen/memory/streams.py). Processors keep no
-order among such stores: kernels with accesses or fences that order others have none.
+a large array is not needed soon, so it may go past the caches (codegen/memory/streaming.py). Processors keep
+no order among such stores: kernels with accesses or fences that order others have none.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .blocks import Barrier, Block, loops_of
 from .decode import Step
 
 
-def find_streams(blocks: tuple[Block, ...]) -> frozenset[int]:
+def find_streaming(blocks: tuple[Block, ...]) -> frozenset[int]:
     """The numbers of these steps."""
     orderings = (ordering_of(step.match) for block in blocks for step in block.steps)
     if any(ordering.strong or ordering.fence for ordering in orderings):

@@ -1,10 +1,10 @@
-"""Accesses of a basic block at known distances from each other, checked together.
+"""Merged bounds checks: accesses of a basic block at known distances from each other, checked at once.
 
 Unrolled loops access `[a]`, `[a+4]`, `[a+8]`, ...: one comparison says that all are within a range.
-Where that saves enough, a stretch of the block is emitted twice: once without the checks of these accesses,
-for a warp whose hulls (the smallest intervals that hold all lanes' accesses from one base) lie in their
-ranges, and once with lanes served by functions, which is compact, for the others. What addresses need is
-computed in front of the stretch.
+Where that saves enough, there are two versions of a region of the block: one without the checks of these
+accesses, for a warp whose hulls (the smallest intervals that hold all lanes' accesses from one base) lie in
+their ranges, and one with lanes served by functions, which is compact, for the others. What addresses need
+is computed in front of the region.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from ...program import Block, Program, Step
 from ..lanes.forms import regular
 from ..registers import VECTOR, Kind
 
-# Checks that a stretch must save, and its steps for each of them.
+# Checks that a region must save, and its steps for each of them.
 _WORTH, _LENGTH = 3, 10
 # Steps of a kernel that are emitted twice at most, so that long ones do not take longer to compile for it.
 _MOST_TWICE = 1000
-# Places in a block at which a stretch is tried to begin.
+# Places in a block at which a region is tried to begin.
 _STARTS = 16
 
 
@@ -42,10 +42,11 @@ class _Access:
 
 
 @dataclass(frozen=True, slots=True)
-class Hull:
-    """Accesses from one base: bytes `low` to `high` from the base's scalar, aligned to `size`.
+class MergedCheck:
+    """One check for several accesses from one base.
 
-    `leader`, a step, has that size; `places` are the distances from the scalar to the accesses, by step.
+    It is for bytes `low` to `high` from the base's scalar, aligned to `size`. `leader`, a step, has it;
+    `places` are the distances from the scalar to the accesses, by step.
     """
 
     base: str
@@ -59,35 +60,35 @@ class Hull:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class VersionedRegion:
     """A block's steps in the order in which they are emitted, and which of them twice: `first` to `last`."""
 
     steps: tuple[Step, ...]
     first: int
     last: int
-    hulls: tuple[Hull, ...]
+    checks: tuple[MergedCheck, ...]
 
     @property
     def read_behind(self) -> frozenset[str]:
-        """Registers that the block's steps read after the stretch."""
+        """Registers that the block's steps read after the region."""
         return frozenset().union(*(step.reads for step in self.steps[self.last :]))
 
 
-def find_stretches(program: Program, kinds: Mapping[str, Kind]) -> dict[int, Stretch]:
-    """The stretches that are worth it, by the number of their block."""
+def find_versioned(program: Program, kinds: Mapping[str, Kind]) -> dict[int, VersionedRegion]:
+    """The regions that are worth it, by the number of their block."""
     types = {name: LLVM_TYPE[type_] for name, type_ in program.registers.items()}
     bases = {name: kind for name, kind in kinds.items() if kind.offsets is not None and types[name] == "i64"}
-    found: dict[int, Stretch] = {}
+    found: dict[int, VersionedRegion] = {}
     left = _MOST_TWICE
     for index, block in enumerate(program.blocks):
-        stretch = _find(block, bases) if left > 0 else None
-        if stretch is not None and stretch.last - stretch.first <= left:
-            found[index] = stretch
-            left -= stretch.last - stretch.first
+        region = _find(block, bases) if left > 0 else None
+        if region is not None and region.last - region.first <= left:
+            found[index] = region
+            left -= region.last - region.first
     return found
 
 
-def _find(block: Block, bases: Mapping[str, Kind]) -> Stretch | None:
+def _find(block: Block, bases: Mapping[str, Kind]) -> VersionedRegion | None:
     if sum(access_of(step.match) is not None for step in block.steps) <= _WORTH:
         return None
     steps = _computed_first(block.steps)
@@ -98,7 +99,7 @@ def _find(block: Block, bases: Mapping[str, Kind]) -> Stretch | None:
             written.setdefault(name, []).append(position)
     used = {access.base for access in accesses}
     starts = sorted({0, *(position + 1 for name in used for position in written.get(name, ()))})[:_STARTS]
-    best: tuple[int, int, list[_Access], list[Hull]] | None = None
+    best: tuple[int, int, list[_Access], list[MergedCheck]] | None = None
     for start in starts:
         known = [
             access
@@ -106,17 +107,17 @@ def _find(block: Block, bases: Mapping[str, Kind]) -> Stretch | None:
             if access.position >= start
             and not any(start <= position < access.position for position in written.get(access.base, ()))
         ]
-        hulls = _hulls(known, steps, bases)
-        saved = sum(len(hull.places) for hull in hulls) - len(hulls)
+        checks = _merge(known, steps, bases)
+        saved = sum(len(check.places) for check in checks) - len(checks)
         if best is None or saved > best[0]:
-            best = saved, start, known, hulls
+            best = saved, start, known, checks
     if best is None or best[0] < _WORTH:
         return None
-    saved, _, known, hulls = best
-    served = frozenset().union(*(hull.places for hull in hulls))
+    saved, _, known, checks = best
+    served = frozenset().union(*(check.places for check in checks))
     positions = [access.position for access in known if steps[access.position].number in served]
     first, last = min(positions), max(positions) + 1
-    return Stretch(steps, first, last, tuple(hulls)) if last - first <= _LENGTH * saved else None
+    return VersionedRegion(steps, first, last, tuple(checks)) if last - first <= _LENGTH * saved else None
 
 
 def _computed_first(steps: Sequence[Step]) -> tuple[Step, ...]:
@@ -160,20 +161,22 @@ def _access(position: int, step: Step, bases: Mapping[str, Kind]) -> _Access | N
     return _Access(position, base, shared, distance, distance + step.address.offset, space, write, size)
 
 
-def _hulls(accesses: Sequence[_Access], steps: Sequence[Step], bases: Mapping[str, Kind]) -> list[Hull]:
+def _merge(
+    accesses: Sequence[_Access], steps: Sequence[Step], bases: Mapping[str, Kind]
+) -> list[MergedCheck]:
     groups: dict[tuple[object, ...], list[_Access]] = {}
     for access in accesses:
         key = access.shared, bases[access.base].offsets, access.space, access.write
         groups.setdefault(key, []).append(access)
-    return [_hull(members, steps, bases[members[0].base].offsets or ()) for members in groups.values()]
+    return [_merged(members, steps, bases[members[0].base].offsets or ()) for members in groups.values()]
 
 
-def _hull(members: Sequence[_Access], steps: Sequence[Step], offsets: Sequence[int]) -> Hull:
+def _merged(members: Sequence[_Access], steps: Sequence[Step], offsets: Sequence[int]) -> MergedCheck:
     leader = max(members, key=lambda access: access.size)
     start = leader.offset + min(offsets)  # where a whole element of the leader's size begins
     fitting = [one for one in members if (one.offset + min(offsets) - start) % one.size == 0]
     lowest = min(one.offset for one in fitting) + min(offsets)
-    return Hull(
+    return MergedCheck(
         leader.base,
         leader.space,
         leader.write,

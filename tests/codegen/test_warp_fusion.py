@@ -12,9 +12,9 @@ import pytest
 import warpglass as wg
 from tests.engines import CPU_ENGINES, engine_mode, run_ptx
 from warpglass import lab
-from warpglass.codegen import Promises, Shape, generate, grid_class
+from warpglass.codegen import BlockShape, Promises, generate, grid_class
 from warpglass.codegen import kernel as generator
-from warpglass.codegen.width import wide_shape
+from warpglass.codegen.warp_fusion import fused_shape
 from warpglass.engine.cpu.prepared import prepare
 from warpglass.errors import KernelFault, KernelTimeout
 from warpglass.program import Program
@@ -122,7 +122,7 @@ CODE = _code()
 
 def _width(name: str, block: tuple[int, int, int], code: str = CODE) -> int:
     prepared = prepare(wg.compile(code, name).compile())
-    program, shape = prepared.program, Shape(block, prepared.program.shared.static)
+    program, shape = prepared.program, BlockShape(block, prepared.program.shared.static)
     return generate(program, shape, prepared.symbols, (), Promises(grid_class((4, 1, 1)))).shape.width
 
 
@@ -146,17 +146,17 @@ def _width(name: str, block: tuple[int, int, int], code: str = CODE) -> int:
 def test_lanes_run_together_where_it_pays(
     name: str, block: tuple[int, int, int], lanes: int, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("warpglass.codegen.width.vector_bytes", lambda: 64)
+    monkeypatch.setattr("warpglass.codegen.warp_fusion.vector_bytes", lambda: 64)
     assert _width(name, block) == lanes
 
 
 @pytest.mark.parametrize(("rows", "together"), [(20, True), (400, False)])
 def test_long_kernels_run_warp_by_warp(rows: int, together: bool, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("warpglass.codegen.width.vector_bytes", lambda: 64)
+    monkeypatch.setattr("warpglass.codegen.warp_fusion.vector_bytes", lambda: 64)
     lines = [f"y[threadIdx.x + {128 * k}] = x[threadIdx.x + {128 * k}] * {k}.f;" for k in range(rows)]
     text = 'extern "C" __global__ void k(const float* x, float* y) {' + "\n".join(lines) + "}"
     program = prepare(wg.compile(text, "k").compile()).program
-    assert (wide_shape(program, Shape((128, 1, 1))) is not None) == together
+    assert (fused_shape(program, BlockShape((128, 1, 1))) is not None) == together
 
 
 @pytest.mark.parametrize(("barrier", "lanes"), [("__syncthreads();", 128), ("", 32)])
@@ -164,7 +164,7 @@ def test_a_forgotten_barrier_stays_to_be_seen(
     barrier: str, lanes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Warp by warp, the second warp's neighbours are missing from the sums of the first."""
-    monkeypatch.setattr("warpglass.codegen.width.vector_bytes", lambda: 64)
+    monkeypatch.setattr("warpglass.codegen.warp_fusion.vector_bytes", lambda: 64)
     assert _width("smooth", (128, 1, 1), _code(barrier=barrier)) == lanes
 
 
@@ -225,16 +225,16 @@ def always(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """Run lanes together wherever that may be, whether or not it pays, with nothing from the disk."""
 
     def choose(lanes: int) -> None:
-        def wide(program: Program, shape: Shape) -> Shape | None:
-            possible = wide_shape(program, replace(shape, block=(256, 1, 1)))
+        def wide(program: Program, shape: BlockShape) -> BlockShape | None:
+            possible = fused_shape(program, replace(shape, block=(256, 1, 1)))
             return None if possible is None else replace(shape, width=lanes)
 
-        monkeypatch.setattr(generator, "wide_shape", wide)
+        monkeypatch.setattr(generator, "fused_shape", wide)
         monkeypatch.setattr(generator, "pays", lambda *_: True)
         monkeypatch.setenv("WARPGLASS_CACHE", str(tmp_path))
         prepare.cache_clear()
 
-    monkeypatch.setattr("warpglass.codegen.width.vector_bytes", lambda: 64)
+    monkeypatch.setattr("warpglass.codegen.warp_fusion.vector_bytes", lambda: 64)
     yield choose
     prepare.cache_clear()
 

@@ -9,8 +9,8 @@ import pytest
 
 import warpglass as wg
 from tests.engines import CPU_ENGINES, engine_mode
-from warpglass.codegen import Promises, Shape
-from warpglass.codegen.paths.follow import bound_writes
+from warpglass.codegen import BlockShape, Promises
+from warpglass.codegen.path_bounds.analysis import bound_by_paths
 from warpglass.engine.cpu import tiers
 from warpglass.engine.cpu.prepared import prepare
 from warpglass.program import Program
@@ -26,7 +26,7 @@ def bounded(body: str, block: int = 32) -> Program:
     text = f"{HEAD}.visible .entry k(.param .u32 n) {{ {REGISTERS} ld.param.u32 %r0, [n]; {body} ret; }}"
     prepared = prepare(Compiled(text, "k", "k", "ptx"))
     promises = Promises((4, 1, 1), {0: N}, exact=True)
-    return bound_writes(prepared.program, Shape((block, 1, 1)), promises, prepared.symbols)
+    return bound_by_paths(prepared.program, BlockShape((block, 1, 1)), promises, prepared.symbols)
 
 
 def bounds(body: str, register: str) -> list[tuple[int, int] | None]:
@@ -176,10 +176,10 @@ def test_what_no_path_leads_to_neither_orders_blocks_nor_stores() -> None:
     """
     program = bounded(body)
     assert not program.ordered
-    assert len(program.streams) >= 1
+    assert len(program.streaming) >= 1
     reached = bounded(body.replace("%r0, 0;", "%r1, 0;", 1))
     assert reached.ordered
-    assert not reached.streams
+    assert not reached.streaming
 
 
 # Loops whose variables come near the ends of their types, change in branches, depend on each other or on what

@@ -8,7 +8,7 @@ import pytest
 from tests.engines import run_ptx
 from tests.ptx_text import kernel
 from warpglass import ptx
-from warpglass.codegen import Promises, Shape, Symbols, generate
+from warpglass.codegen import BlockShape, Promises, Symbols, generate
 from warpglass.engine.cpu import worker
 from warpglass.program import build_program
 
@@ -75,7 +75,7 @@ def test_an_array_in_place() -> None:
 def _streams(text: str) -> list[str]:
     """The stores of a kernel that may go past the caches, as they stand in PTX."""
     program = build_program(ptx.parse(text, "k"), "k")
-    steps = [step for block in program.blocks for step in block.steps if step.number in program.streams]
+    steps = [step for block in program.blocks for step in block.steps if step.number in program.streaming]
     return [str(step.instruction.operands[1]) for step in steps if step.instruction.opcode == "st"]
 
 
@@ -98,4 +98,6 @@ def test_only_whole_lines() -> None:
 def _code(body: str) -> str:
     program = build_program(ptx.parse(kernel(body, "u64 out, u64 x, u32 n"), "k"), "k")
     parameters = {"out": 0, "x": 8, "n": 16}
-    return generate(program, Shape((256, 1, 1)), Symbols(parameters, {}), (), Promises((1 << 10, 1, 1))).ir
+    return generate(
+        program, BlockShape((256, 1, 1)), Symbols(parameters, {}), (), Promises((1 << 10, 1, 1))
+    ).ir

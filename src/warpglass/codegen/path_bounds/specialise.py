@@ -5,15 +5,15 @@ from __future__ import annotations
 from ...program import Program, sink, split_registers, split_tests
 from ..infer import infer_kinds
 from ..registers import Kind
-from ..shape import Promises, Shape
+from ..shape import BlockShape, Promises
 from ..steps import Symbols
-from .follow import COMPUTING, bound_writes
+from .analysis import COMPUTING, bound_by_paths
 
 # What a register costs, in that of a scalar one: roughly the instructions that an operation on it takes.
 _VECTOR_COST, _GUARD_COST = 4, 2
 
 
-def sharpen(program: Program, shape: Shape, promises: Promises, symbols: Symbols) -> Program:
+def specialise(program: Program, shape: BlockShape, promises: Promises, symbols: Symbols) -> Program:
     """The same program for launches that keep promises; probes see another.
 
     Paths are followed where all integers are promised, which decides most loops; those launches repeat, so it
@@ -21,13 +21,13 @@ def sharpen(program: Program, shape: Shape, promises: Promises, symbols: Symbols
     """
     program = split_tests(program)
     if promises.exact:
-        program = bound_writes(sink(program), shape, promises, symbols)
+        program = bound_by_paths(sink(program), shape, promises, symbols)
     return split_registers(program)
 
 
-def cost_of_forms(program: Program, shape: Shape, promises: Promises, symbols: Symbols) -> int:
+def cost_of_forms(program: Program, shape: BlockShape, promises: Promises, symbols: Symbols) -> int:
     """What a program's registers cost in the forms that they have, to compare what launches might promise."""
-    plainer = sharpen(program, shape, promises, symbols)
+    plainer = specialise(program, shape, promises, symbols)
     kinds = infer_kinds(plainer, shape, promises, symbols).kinds
     computed = {
         name

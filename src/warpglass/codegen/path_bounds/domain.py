@@ -1,4 +1,4 @@
-"""What one thread's integers are known to be at a place of the program: the domain of follow.py.
+"""The abstract domain: what one thread's integers are known to be at a place of the program.
 
 Belongs here: values with bounds, low bits and their distance from others, and the lanes implementation that
 computes with them by running the meanings of instructions. Forms do not matter: it is one thread's path that
@@ -34,7 +34,7 @@ class Test:
 
 
 @dataclass(slots=True, unsafe_hash=True)
-class Tracked(Value):
+class AbstractInt(Value):
     """An integer: besides what Value says, its `count` low bits are those of `residue`."""
 
     count: int = 0
@@ -61,9 +61,9 @@ def bounds_of(a: Value) -> tuple[int, int]:
     return range_of(a) or limits(a.type)
 
 
-def make_tracked(
+def make_abstract(
     type_: str, bounds: ranges.Range, low_bits: tuple[int, int], root: int, distance: int
-) -> Tracked | None:
+) -> AbstractInt | None:
     """A value, with what its bounds and its low bits say of each other; None if no value is both."""
     count, residue = low_bits
     residue &= (1 << count) - 1
@@ -74,7 +74,7 @@ def make_tracked(
     if low == high:
         return constant(type_, low)
     none = (low, high) == limits(type_)
-    return Tracked(
+    return AbstractInt(
         type_,
         "%_",
         low=None if none else low,
@@ -87,13 +87,13 @@ def make_tracked(
 
 
 @lru_cache(maxsize=4096)
-def constant(type_: str, number: int) -> Tracked:
+def constant(type_: str, number: int) -> AbstractInt:
     """A number that is known."""
     width = BITS[type_]
     pattern = number & ((1 << width) - 1)
     number = pattern if type_ == "i1" else signed(number, type_)
     text = literal(type_, pattern, width)
-    return Tracked(
+    return AbstractInt(
         type_,
         text,
         UNIFORM,
@@ -109,7 +109,7 @@ def constant(type_: str, number: int) -> Tracked:
 
 def low_bits_of(a: Value) -> tuple[int, int]:
     """How many low bits are known, and what they are."""
-    return (a.count, a.residue) if isinstance(a, Tracked) else (0, 0)
+    return (a.count, a.residue) if isinstance(a, AbstractInt) else (0, 0)
 
 
 def common_low_bits(*values: Value) -> tuple[int, int]:
@@ -122,7 +122,7 @@ def common_low_bits(*values: Value) -> tuple[int, int]:
     return count, residue
 
 
-class TrackedLanes(SilentLanes):
+class AbstractLanes(SilentLanes):
     """Computes with what is known of integers; anything else is left as it is."""
 
     roots: dict[tuple[object, ...], int]
@@ -142,13 +142,13 @@ class TrackedLanes(SilentLanes):
             self.keys.append(what)
         return found
 
-    def wrap(self, a: Value, *what: object) -> Tracked:
+    def wrap(self, a: Value, *what: object) -> AbstractInt:
         """A value without a root: it gets the one of a key."""
-        if isinstance(a, Tracked) and (a.root >= 0 or a.type == "i1"):
+        if isinstance(a, AbstractInt) and (a.root >= 0 or a.type == "i1"):
             return a
         if a.constant is not None and a.offsets is not None:
             return constant(a.type, a.constant)
-        made = make_tracked(a.type, range_of(a), low_bits_of(a), self.root(*what), 0)
+        made = make_abstract(a.type, range_of(a), low_bits_of(a), self.root(*what), 0)
         assert made is not None, "bounds are never empty"
         return made
 
@@ -171,13 +171,13 @@ class TrackedLanes(SilentLanes):
             return _combined(operation, *operands)
         low_bits = _LOW_BITS[operation](*operands) if operation in _LOW_BITS else (0, 0)
         root, distance = -1, 0
-        numbers = [one for one in operands if isinstance(one, Tracked) and one.root >= 0]
+        numbers = [one for one in operands if isinstance(one, AbstractInt) and one.root >= 0]
         if len(numbers) == len(operands):
             root, distance = _PLACES.get(operation, _placed)(self, operation, *numbers)
         if root == ZERO:
             return constant(type_, distance)
         bounds = self._bounds(operation, *operands)
-        return make_tracked(type_, bounds, low_bits, root, distance) or Value(type_, "%_")
+        return make_abstract(type_, bounds, low_bits, root, distance) or Value(type_, "%_")
 
     def _bounds(self, operation: str, *operands: Value) -> ranges.Range:
         """The bounds of an operation's result."""
@@ -191,7 +191,7 @@ class TrackedLanes(SilentLanes):
 
     def _remainder(self, a: Value, b: Value) -> ranges.Range:
         """The bounds of a value less itself without its low bits, as compilers write remainders."""
-        if not (isinstance(a, Tracked) and isinstance(b, Tracked)) or b.root < ZERO or b.distance:
+        if not (isinstance(a, AbstractInt) and isinstance(b, AbstractInt)) or b.root < ZERO or b.distance:
             return None
         operation, *operands = self.keys[b.root]
         if operation != "and" or operands[1] != (a.root, a.distance):
@@ -208,13 +208,13 @@ class TrackedLanes(SilentLanes):
         if a == b:
             return a
         bounds = join(range_of(a), range_of(b))
-        return make_tracked(a.type, bounds, common_low_bits(a, b), -1, 0) or Value(a.type, "%_")
+        return make_abstract(a.type, bounds, common_low_bits(a, b), -1, 0) or Value(a.type, "%_")
 
     def convert(self, operation: str, a: Value, type_: str) -> Value:
         if (
             type_ not in INTEGERS
             or type_ == "i1"
-            or not isinstance(a, Tracked)
+            or not isinstance(a, AbstractInt)
             or operation not in _EXTENSIONS
         ):
             return super().convert(operation, a, type_)
@@ -228,7 +228,7 @@ class TrackedLanes(SilentLanes):
         elif a.root >= 0:
             root = self.root(operation, type_, a.root, a.distance)
         low_bits = min(count, BITS[type_]), residue
-        return make_tracked(type_, bounds, low_bits, root, distance) or Value(type_, "%_")
+        return make_abstract(type_, bounds, low_bits, root, distance) or Value(type_, "%_")
 
     def compare(self, predicate: str, a: Value, b: Value) -> Value:
         if is_float(a.type):
@@ -241,7 +241,7 @@ class TrackedLanes(SilentLanes):
             known = _decide(predicate, a, b)
         if known is not None:
             return constant("i1", int(known))
-        return Tracked("i1", "%_", test=Test("compare", (predicate, a, b)))
+        return AbstractInt("i1", "%_", test=Test("compare", (predicate, a, b)))
 
     def _note(self, *values: Value) -> None:
         if len(self.thresholds) < _MOST_THRESHOLDS:
@@ -255,7 +255,7 @@ _EXTENSIONS = ("trunc", "sext", "zext")
 _DIVISIONS = ("udiv", "sdiv", "urem", "srem")
 
 
-def _keeps_distance(operation: str, a: Tracked) -> bool:
+def _keeps_distance(operation: str, a: AbstractInt) -> bool:
     """Whether a converted value is as far from its converted root: neither wraps."""
     least, greatest = (0, limits(a.type)[1]) if operation == "zext" else limits(a.type)
     low, high = bounds_of(a)
@@ -266,7 +266,7 @@ def _keeps_distance(operation: str, a: Tracked) -> bool:
 
 def _decide(predicate: str, a: Value, b: Value) -> bool | None:
     """What roots and low bits say of a comparison."""
-    if not (isinstance(a, Tracked) and isinstance(b, Tracked)):
+    if not (isinstance(a, AbstractInt) and isinstance(b, AbstractInt)):
         return None
     if a.root == b.root >= 0 and a.distance == b.distance:
         return predicate in ("eq", "sle", "sge", "ule", "uge")
@@ -277,35 +277,37 @@ def _decide(predicate: str, a: Value, b: Value) -> bool | None:
 
 def _combined(operation: str, *operands: Value) -> Value:
     """A predicate made of others."""
-    tests = [one.test if isinstance(one, Tracked) else None for one in operands]
+    tests = [one.test if isinstance(one, AbstractInt) else None for one in operands]
     flipped = [other for one, other in zip(operands, tests[::-1], strict=True) if one.constant == 1]
     if operation == "xor" and flipped:
-        return Tracked("i1", "%_", test=Test("not", (flipped[0],)))
+        return AbstractInt("i1", "%_", test=Test("not", (flipped[0],)))
     if operation in ("and", "or"):
-        return Tracked("i1", "%_", test=Test(operation, tuple(tests)))
-    return Tracked("i1", "%_")
+        return AbstractInt("i1", "%_", test=Test(operation, tuple(tests)))
+    return AbstractInt("i1", "%_")
 
 
 # ------------------------------------------------------------------------------------ roots and distances
-def _placed(lanes: TrackedLanes, operation: str, *operands: Tracked) -> tuple[int, int]:
+def _placed(lanes: AbstractLanes, operation: str, *operands: AbstractInt) -> tuple[int, int]:
     return lanes.root(operation, operands[0].type, *((one.root, one.distance) for one in operands)), 0
 
 
-def _place_sum(lanes: TrackedLanes, operation: str, a: Tracked, b: Tracked) -> tuple[int, int]:
+def _place_sum(lanes: AbstractLanes, operation: str, a: AbstractInt, b: AbstractInt) -> tuple[int, int]:
     distance = a.distance + b.distance
     if ZERO in (a.root, b.root):
         return a.root + b.root, distance
     return lanes.root(operation, a.type, *sorted((a.root, b.root))), distance
 
 
-def _place_difference(lanes: TrackedLanes, operation: str, a: Tracked, b: Tracked) -> tuple[int, int]:
+def _place_difference(
+    lanes: AbstractLanes, operation: str, a: AbstractInt, b: AbstractInt
+) -> tuple[int, int]:
     distance = a.distance - b.distance
     if b.root == ZERO or a.root == b.root:
         return (a.root if b.root == ZERO else ZERO), distance
     return lanes.root(operation, a.type, a.root, b.root), distance
 
 
-def _place_product(lanes: TrackedLanes, operation: str, a: Tracked, b: Tracked) -> tuple[int, int]:
+def _place_product(lanes: AbstractLanes, operation: str, a: AbstractInt, b: AbstractInt) -> tuple[int, int]:
     if a.constant is not None:
         a, b = b, a
     if b.constant is None:
@@ -313,7 +315,7 @@ def _place_product(lanes: TrackedLanes, operation: str, a: Tracked, b: Tracked) 
     return lanes.root(operation, a.type, a.root, b.distance), a.distance * b.distance
 
 
-def _place_shifted(lanes: TrackedLanes, operation: str, a: Tracked, b: Tracked) -> tuple[int, int]:
+def _place_shifted(lanes: AbstractLanes, operation: str, a: AbstractInt, b: AbstractInt) -> tuple[int, int]:
     if b.constant is None or b.constant >= BITS[a.type]:
         return _placed(lanes, operation, a, b)
     factor = 1 << b.constant

@@ -8,9 +8,9 @@ import pytest
 from tests.engines import CPU_ENGINES, run_ptx
 from tests.ptx_text import kernel
 from warpglass import ptx
-from warpglass.codegen import Promises, Shape, Symbols, generate
-from warpglass.codegen.memory import ahead
-from warpglass.codegen.memory.ahead import Ahead, find_ahead
+from warpglass.codegen import BlockShape, Promises, Symbols, generate
+from warpglass.codegen.memory import prefetch
+from warpglass.codegen.memory.prefetch import Prefetch, find_prefetches
 from warpglass.program import build_program, find_grid_strides
 
 # out[i] = sum of x[i + k * stride] for i + k * stride < n; {amount} puts the stride into %r6.
@@ -59,7 +59,7 @@ further:
 
 @pytest.fixture(autouse=True)
 def any_processor(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ahead, "misses_pages", lambda: True)
+    monkeypatch.setattr(prefetch, "misses_pages", lambda: True)
 
 
 PARAMETERS = "u64 out, u64 x, u32 n, u32 stride"
@@ -90,7 +90,7 @@ def test_which_loads_stride_by_the_grid(amount: str, inner: str, expected: list[
     found = find_grid_strides(program.blocks, program.live)
     assert [loads.index(number) for number in sorted(found)] == expected
     symbols = Symbols({"out": 0, "x": 8, "n": 16, "stride": 20}, {})
-    code = generate(program, Shape((64, 1, 1)), symbols, (), Promises((4, 1, 1)))
+    code = generate(program, BlockShape((64, 1, 1)), symbols, (), Promises((4, 1, 1)))
     assert ("llvm.prefetch" in code.ir) == bool(expected)
 
 
@@ -127,15 +127,15 @@ LOAD = "ld.global.f32 %f3, [%rd1]; st.global.f32 [%rd1+4096], %f3;"
 @pytest.mark.parametrize(
     ("end", "behind", "expected"),
     [
-        ("bar.sync 0;", "", [Ahead(256, once=True)] * 2),
-        ("bar.sync 0;", LOAD, [Ahead(256, once=True)] * 2 + [Ahead(256, once=False)]),
-        ("", "bar.sync 0;" + LOAD, [Ahead(256, once=False)]),  # the loop does not wait
+        ("bar.sync 0;", "", [Prefetch(256, once=True)] * 2),
+        ("bar.sync 0;", LOAD, [Prefetch(256, once=True)] * 2 + [Prefetch(256, once=False)]),
+        ("", "bar.sync 0;" + LOAD, [Prefetch(256, once=False)]),  # the loop does not wait
         ("", LOAD, []),
     ],
 )
-def test_which_loads_ask_for_the_next_block(end: str, behind: str, expected: list[Ahead]) -> None:
+def test_which_loads_ask_for_the_next_block(end: str, behind: str, expected: list[Prefetch]) -> None:
     program = build_program(ptx.parse(kernel(HALVES.format(end=end, behind=behind), "u64 x")), "k")
-    found = find_ahead(program, Shape((256, 1, 1)))
+    found = find_prefetches(program, BlockShape((256, 1, 1)))
     assert [found[number] for number in sorted(found)] == expected
 
 
@@ -166,6 +166,6 @@ def test_sums(engine: str, n: int) -> None:
 
 def test_processors_that_fetch_by_themselves_are_asked_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     program = build_program(ptx.parse(text(BY_GRID)), "k")
-    assert find_ahead(program, Shape((256, 1, 1)))
-    monkeypatch.setattr(ahead, "misses_pages", lambda: False)
-    assert not find_ahead(program, Shape((256, 1, 1)))
+    assert find_prefetches(program, BlockShape((256, 1, 1)))
+    monkeypatch.setattr(prefetch, "misses_pages", lambda: False)
+    assert not find_prefetches(program, BlockShape((256, 1, 1)))

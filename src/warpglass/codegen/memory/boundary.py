@@ -1,4 +1,4 @@
-"""Accesses at the edge of shared memory: lanes side by side, of which only those that act lie inside.
+"""Accesses at the boundary of shared memory: lanes side by side, of which only those that act lie inside.
 
 `part[t + 1]` under `t + 1 < n` is one: the last warp's interval ends behind the memory, in every phase of the
 block. Masked vector accesses touch nothing for lanes that do not act, so only the outermost active lanes are
@@ -13,13 +13,13 @@ from .access import Bounds
 from .patterns import Patterns
 
 
-class Edges(Patterns):
-    """Emits accesses of every form; those at edges without a search for each lane."""
+class BoundaryAccess(Patterns):
+    """Emits accesses of every form; those at a boundary without a search for each lane."""
 
     def _load_apart(
         self, site: int, address: Value, type_: str, count: int, mask: str
     ) -> tuple[list[str], str]:
-        if count > 1 or not self._may_be_at_an_edge(site, address, mask):
+        if count > 1 or not self._may_cross(site, address, mask):
             return super()._load_apart(site, address, type_, count, mask)
         b = self.builder
         outside, host = self._check_ends(site, address, mask)
@@ -41,7 +41,7 @@ class Edges(Patterns):
         return found, label
 
     def _store_apart(self, site: int, address: Value, type_: str, values: list[str], mask: str) -> None:
-        if len(values) > 1 or not self._may_be_at_an_edge(site, address, mask):
+        if len(values) > 1 or not self._may_cross(site, address, mask):
             super()._store_apart(site, address, type_, values, mask)
             return
         outside, host = self._check_ends(site, address, mask)
@@ -52,7 +52,7 @@ class Edges(Patterns):
             lambda: self.store_slowly(site, self._splat_address(address), type_, values, mask),
         )
 
-    def _may_be_at_an_edge(self, site: int, address: Value, mask: str) -> bool:
+    def _may_cross(self, site: int, address: Value, mask: str) -> bool:
         info = self.sites[site]
         if info.space != "shared" or mask == "-1" or address.ok is not None or self.step in self.apart:
             return False

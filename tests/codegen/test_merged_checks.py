@@ -1,4 +1,4 @@
-"""Accesses at known distances from one base, which optimised code checks together: hulls."""
+"""Accesses at known distances from one base, which optimised code merges the checks of."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import pytest
 import warpglass as wg
 from tests.engines import CPU_ENGINES, engine_mode
 from warpglass import lab
-from warpglass.codegen import Shape
+from warpglass.codegen import BlockShape
 from warpglass.codegen.infer import infer_kinds
-from warpglass.codegen.memory.hulls import Stretch, find_stretches
-from warpglass.codegen.paths.sharpen import sharpen
+from warpglass.codegen.memory.merged_checks import VersionedRegion, find_versioned
+from warpglass.codegen.path_bounds.specialise import specialise
 from warpglass.codegen.shape import Promises
 from warpglass.engine.cpu import tiers
 from warpglass.engine.cpu.prepared import prepare
@@ -58,11 +58,11 @@ extern "C" __global__ void some(const float* x, float* y, int n) {
 BLOCK = 64
 
 
-def _stretches(kernel: wg.Kernel) -> dict[int, Stretch]:
+def _versioned(kernel: wg.Kernel) -> dict[int, VersionedRegion]:
     program = prepare(kernel.compile()).program
     prepared = prepare(kernel.compile())
-    inference = infer_kinds(program, Shape((BLOCK, 1, 1)), Promises((1024, 1, 1)), prepared.symbols)
-    return find_stretches(program, inference.kinds)
+    inference = infer_kinds(program, BlockShape((BLOCK, 1, 1)), Promises((1024, 1, 1)), prepared.symbols)
+    return find_versioned(program, inference.kinds)
 
 
 @pytest.mark.parametrize("engine", CPU_ENGINES)
@@ -70,7 +70,7 @@ def _stretches(kernel: wg.Kernel) -> dict[int, Stretch]:
 def test_neighbours_inside_and_beyond_the_end(engine: str, short: int) -> None:
     """The fault is that of the first access that leaves, in the order of the program; the rest is done."""
     kernel = wg.compile(SOURCE, "apart")
-    assert _stretches(kernel)
+    assert _versioned(kernel)
     size = 3 * 512 - short
     x, y = np.arange(size, dtype=np.float32), np.zeros(4 * 512, np.float32)
     with engine_mode(engine):
@@ -94,12 +94,12 @@ def test_bases_at_known_distances(engine: str, short: int, monkeypatch: pytest.M
     """Rows of a size that launches repeat: addresses in registers of their own are checked together."""
     monkeypatch.setenv(tiers.VARIABLE, tiers.OPTIMISED)
     kernel = wg.compile(SOURCE, "strided")
-    prepared, shape = prepare(kernel.compile()), Shape((BLOCK, 1, 1))
+    prepared, shape = prepare(kernel.compile()), BlockShape((BLOCK, 1, 1))
     promises = Promises((1, 1, 1), {16: BLOCK}, exact=True)
-    program = sharpen(prepared.program, shape, promises, prepared.symbols)
-    stretches = find_stretches(program, infer_kinds(program, shape, promises, prepared.symbols).kinds)
-    hulls = [hull for stretch in stretches.values() for hull in stretch.hulls]
-    largest = max(hulls, key=lambda hull: hull.high - hull.low)
+    program = specialise(prepared.program, shape, promises, prepared.symbols)
+    versioned = find_versioned(program, infer_kinds(program, shape, promises, prepared.symbols).kinds)
+    checks = [check for region in versioned.values() for check in region.checks]
+    largest = max(checks, key=lambda check: check.high - check.low)
     assert largest.high - largest.low == 4 * (3 * BLOCK + 32)
     places = sorted(largest.places.values())
     assert [place - places[0] for place in places] == [4 * BLOCK * row for row in range(4)]
@@ -126,7 +126,9 @@ def test_bases_at_known_distances(engine: str, short: int, monkeypatch: pytest.M
 def test_accesses_of_several_sizes(engine: str) -> None:
     kernel = wg.compile(SOURCE, "mixed")
     assert any(
-        hull.size == 16 and len(hull.places) == 6 for s in _stretches(kernel).values() for hull in s.hulls
+        check.size == 16 and len(check.places) == 6
+        for region in _versioned(kernel).values()
+        for check in region.checks
     )
     rng = np.random.default_rng(5)
     x, y = rng.integers(-1000, 1000, 3 * 1024).astype(np.int32), np.zeros(3 * BLOCK, np.int32)
@@ -141,7 +143,7 @@ def test_accesses_of_several_sizes(engine: str) -> None:
 @pytest.mark.parametrize("lanes", [1, 20, 33, 59])
 def test_lanes_that_do_not_act_may_be_outside(engine: str, lanes: int) -> None:
     kernel = wg.compile(SOURCE, "some")
-    assert _stretches(kernel)
+    assert _versioned(kernel)
     x, y = np.arange(lanes + 5, dtype=np.float32), np.zeros(lanes, np.float32)
     with engine_mode(engine):
         wg.run(kernel, 1, BLOCK, (x, y, np.int32(lanes)), device="cpu")

@@ -1,4 +1,4 @@
-"""Accesses to any addresses, as LLVM IR: the check of all lanes, and functions that a kernel has once.
+"""Gathers and scatters, as LLVM IR: the check of all lanes, and functions that a kernel has once.
 
 Loads of narrow types and stores are functions because hosts lack instructions for them, as any x86 does: LLVM
 makes two basic blocks a lane, and dozens in one function take its register allocator seconds. What sorts out
@@ -107,12 +107,12 @@ define internal void @wg_scatter_{type_}({whole} %value, {pointers} %at, i{width
 """
 
 
-def reach_name(type_: str, write: bool) -> str:
+def irregular_name(type_: str, write: bool) -> str:
     """The name of the function that serves lanes that have left their pattern."""
     return f"wg_{'place' if write else 'reach'}_{type_}"
 
 
-def reach_helper(type_: str, write: bool, declarations: set[str], width: int) -> str:
+def irregular_helper(type_: str, write: bool, declarations: set[str], width: int) -> str:
     """`@wg_reach_T` or `@wg_place_T`: loads to the buffer or stores at any addresses; true after a fault."""
     b, size = Builder(declarations, width), BITS[type_] // 8
     whole, words, all_ = b.vector(type_), b.vector("i64"), b.vector("ptr")
@@ -133,7 +133,7 @@ def reach_helper(type_: str, write: bool, declarations: set[str], width: int) ->
     b.emit(f"ret i1 {b.value(f'call i1 @{helper}({passed})')}")
     body = "\n".join(b.lines)
     return f"""
-define internal i1 @{reach_name(type_, write)}(
+define internal i1 @{irregular_name(type_, write)}(
   ptr %context, i64 %site, i1 %generic, {b.lanes} %mask, i64 %low, i64 %limit, i64 %delta, i64 %window,
   {words} %at, {whole} %value, ptr %addresses, ptr %buffer
 ) noinline #0 {{

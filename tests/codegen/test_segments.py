@@ -7,7 +7,7 @@ import pytest
 
 from tests.engines import CPU_ENGINES, run_ptx
 from tests.ptx_text import kernel
-from warpglass.codegen.memory.clusters import find_clusters, find_singles
+from warpglass.codegen.memory.segments import find_segments, find_singles
 from warpglass.errors import KernelFault
 
 # Lane x + width * y moves the element y * 640 + scale * x, but only lanes below a number.
@@ -65,9 +65,9 @@ def test_a_row_outside_is_found(engine: str) -> None:
 
 
 def test_what_clusters_are() -> None:
-    assert find_clusters([*range(16), *range(640, 656)]) is not None
-    assert find_clusters(range(0, 32 * 100, 100)) is None  # too many
-    assert find_clusters(range(64)) is None  # too wide
+    assert find_segments([*range(16), *range(640, 656)]) is not None
+    assert find_segments(range(0, 32 * 100, 100)) is None  # too many
+    assert find_segments(range(64)) is None  # too wide
 
 
 @pytest.mark.parametrize("engine", CPU_ENGINES)

@@ -1,4 +1,4 @@
-"""How far a loop's variables can get: a variable with bounds that always moves on limits the loop's trips.
+"""Trip counts: a variable with bounds that always moves on limits how often its loop can run.
 
 What changes by known amounts in each trip then has bounds too, even if no test ever looks at it. That a
 compiler counts down to zero beside the index is so of no matter.
@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...isa.types import BITS
-from .tracked import Tracked, bounds_of, limits, signed
+from .domain import AbstractInt, bounds_of, limits, signed
 
 # Bounds of registers in front of blocks, by block and register.
-Caps = dict[int, dict[str, tuple[int, int]]]
-State = Mapping[str, Tracked]
+TripBounds = dict[int, dict[str, tuple[int, int]]]
+State = Mapping[str, AbstractInt]
 
 
-def caps_of_loops(edges: Mapping[tuple[int, int], State], states: Mapping[int, State]) -> Caps:
+def trip_bounds(edges: Mapping[tuple[int, int], State], states: Mapping[int, State]) -> TripBounds:
     """What loops' trips say of variables beyond their bounds, given states that hold and what edges bring."""
-    caps: Caps = {}
+    caps: TripBounds = {}
     for head, state in states.items():
         back = [brought for (source, target), brought in edges.items() if target == head <= source]
         entering = [brought for (source, target), brought in edges.items() if target == head > source]
@@ -44,7 +44,7 @@ def _within(inner: tuple[int, int], outer: tuple[int, int]) -> bool:
     return outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
-def _strides(value: Tracked, name: str, back: Sequence[State]) -> list[int] | None:
+def _strides(value: AbstractInt, name: str, back: Sequence[State]) -> list[int] | None:
     """By how much a variable changes along each of a loop's backward edges, if that is known."""
     found: list[int] = []
     for state in back:
@@ -55,7 +55,7 @@ def _strides(value: Tracked, name: str, back: Sequence[State]) -> list[int] | No
     return found
 
 
-def _most_trips(value: Tracked, strides: Sequence[int]) -> int | None:
+def _most_trips(value: AbstractInt, strides: Sequence[int]) -> int | None:
     """How often a variable can change before it leaves its bounds, without wrapping around."""
     low, high = bounds_of(value)
     least = min(map(abs, strides))
@@ -65,7 +65,7 @@ def _most_trips(value: Tracked, strides: Sequence[int]) -> int | None:
     return (high - low) // least
 
 
-def _reach(starts: Sequence[Tracked], strides: Sequence[int], trips: int) -> tuple[int, int] | None:
+def _reach(starts: Sequence[AbstractInt], strides: Sequence[int], trips: int) -> tuple[int, int] | None:
     """Where a variable can be at the head; None if it might wrap around."""
     least, greatest = limits(starts[0].type)
     low = min(bounds_of(start)[0] for start in starts) + min(0, *strides) * trips

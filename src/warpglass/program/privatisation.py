@@ -1,4 +1,4 @@
-"""What a kernel adds up in memory without ever looking: atomic operations that may be gathered elsewhere.
+"""Privatisation: atomic operations whose sums each thread of the host may keep apart until the end.
 
 An integer operation whose result nobody uses leaves the same whatever the order, and if nothing else in the
 kernel accesses the array, no thread can tell when it happens. So each thread of the host may keep the sums of
@@ -18,8 +18,8 @@ from .turns import find_read
 
 
 @dataclass(frozen=True, slots=True)
-class Tallies:
-    """Each such operation, by PTX's names of it and of its type, with the bases of its address.
+class Privatisable:
+    """Operations that may be privatised: PTX's names of it and of its type, with the bases of its address.
 
     `others` are the bases of all other accesses, `atomics` those of the atomic operations among them that are
     plain loads and stores in a launch on one thread.
@@ -30,11 +30,13 @@ class Tallies:
     atomics: frozenset[Base]
 
 
-def find_tallies(blocks: tuple[Block, ...], types: Mapping[str, str], variables: frozenset[str]) -> Tallies:
+def find_privatisable(
+    blocks: tuple[Block, ...], types: Mapping[str, str], variables: frozenset[str]
+) -> Privatisable:
     """Sort a kernel's accesses; `types` are the registers', `variables` the module's variables' names."""
     steps = {step.number: step for block in blocks for step in block.all_steps}
     if not any(is_atomic(step.match) for step in steps.values()):
-        return Tallies((), frozenset(), frozenset())  # whoever shares an array, nothing is to be gathered
+        return Privatisable((), frozenset(), frozenset())  # whoever shares an array, nothing is kept apart
     read = find_read(blocks)
     found: list[tuple[str, str, frozenset[Base]]] = []
     others: set[Base] = set()
@@ -48,4 +50,4 @@ def find_tallies(blocks: tuple[Block, ...], types: Mapping[str, str], variables:
         others |= bases
         if has_instruction(step.match):
             atomics |= bases
-    return Tallies(tuple(found), frozenset(others), frozenset(atomics))
+    return Privatisable(tuple(found), frozenset(others), frozenset(atomics))
