@@ -9,8 +9,8 @@ import pytest
 
 import warpglass as wg
 from warpglass.codegen.context import GLOBAL_BASE
-from warpglass.engine.cpu.address_space import GUARD
 from warpglass.engine.cpu import launch_plan, replay, tiers
+from warpglass.engine.cpu.address_space import GUARD
 from warpglass.engine.cpu.backend import CpuBackend
 from warpglass.engine.launch.backend import Launch
 from warpglass.source.compiled import Compiled
