@@ -15,7 +15,7 @@ from warpglass.codegen.infer import infer_kinds
 from warpglass.codegen.lane_loops.find import LaneLoop, find_lane_loops
 from warpglass.codegen.path_bounds.specialise import specialise
 from warpglass.codegen.shape import Promises
-from warpglass.engine.prepared import Prepared, prepare
+from warpglass.engine.cpu.prepared import Prepared, prepare
 from warpglass.errors import KernelFault, KernelTimeout
 from warpglass.source.compiled import Compiled
 

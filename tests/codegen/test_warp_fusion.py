@@ -15,7 +15,7 @@ from warpglass import lab
 from warpglass.codegen import BlockShape, Promises, generate, grid_class
 from warpglass.codegen import kernel as generator
 from warpglass.codegen.warp_fusion import fused_shape
-from warpglass.engine.prepared import prepare
+from warpglass.engine.cpu.prepared import prepare
 from warpglass.errors import KernelFault, KernelTimeout
 from warpglass.program import Program
 

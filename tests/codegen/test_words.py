@@ -12,7 +12,7 @@ from tests.engines import CPU_ENGINES, run_ptx
 from warpglass.codegen import BlockShape, Promises, generate
 from warpglass.codegen import kernel as generator
 from warpglass.codegen.lanes.words import short_factor
-from warpglass.engine.prepared import prepare
+from warpglass.engine.cpu.prepared import prepare
 from warpglass.source.compiled import Compiled
 
 THREADS = 96 - 7  # the last warp is in part

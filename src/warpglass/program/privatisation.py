@@ -2,7 +2,8 @@
 
 An integer operation whose result nobody uses leaves the same whatever the order, and if nothing else in the
 kernel accesses the array, no thread can tell when it happens. So each thread of the host may keep the sums of
-its own blocks (engine/tallies.py). Belongs here: which accesses are such, and what all others may reach.
+its own blocks (engine/cpu/privatisation.py). Belongs here: which accesses are such, and what all others may
+reach.
 """
 
 from __future__ import annotations
