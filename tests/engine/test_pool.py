@@ -45,7 +45,7 @@ def test_workers_have_stacks_for_long_kernels_and_other_threads_their_usual_ones
 def test_the_launching_thread_stays_awake_for_brief_kernels_only(monkeypatch: pytest.MonkeyPatch) -> None:
     watched: list[int] = []
     monkeypatch.setattr(thread_pool, "spare_cores", lambda: 1)
-    monkeypatch.setattr(thread_pool.Doorbell, "watch", lambda bell: watched.append(1))
+    monkeypatch.setattr(thread_pool.SpinWait, "wait", lambda spin: watched.append(1))
     one = thread_pool.Pool()
     for _ in range(5):
         assert one.run(lambda number: 7, 1, lambda: None, 60, brief=False) == ([7], False)

@@ -191,16 +191,16 @@ class LoadedKernel:
     def repeatable(self, launch: Launch) -> Repeatable | None:
         """A launch of it for the table of those that machine code makes; None if it is too long for that."""
         device = self.module.device
-        ready = device.ready(launch)
-        if ready is None:
+        replay = device.replay(launch)
+        if replay is None:
             return None
 
         def failed(code: int, parameters: bytes) -> int:
             again = self.launch(launch.grid, launch.block, launch.shared, parameters)
-            device.failed(ready.explain(code, again))
+            device.failed(replay.explain(code, again))
             return Result.SUCCESS
 
-        return Repeatable(ready, self.places, self.layout.size, failed)
+        return Repeatable(replay, self.places, self.layout.size, failed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +225,7 @@ class _Invocation:
 
 
 class PackedArguments:
-    """The arguments of a launch, of which there are packed parameters only; see engine.launch.arguments.Bound."""
+    """The arguments of a launch, of which there are packed parameters only (engine/launch/arguments.py)."""
 
     def __init__(self, invocation: _Invocation, prepared: Prepared):
         self._invocation = invocation

@@ -29,7 +29,7 @@ from ...errors import CompileError, KernelTimeout, LaunchError, WarpglassError
 from ...source.compiled import Compiled
 from ..launch.arguments import Binder, pack, parameters_of
 from ..launch.backend import Launch, Outcome
-from ..launch.kernel_exceptions import check_raised, clear_raised
+from ..launch.kernel_exceptions import clear_exception, raise_exception
 from ..launch.limits import Directives, check_launch
 from ..launch.sticky import StickyState
 from .bandwidth import Bandwidth, measure_bandwidth
@@ -194,7 +194,7 @@ class GpuBackend:
                 placement.place(bound, self.ordinal)
                 there = time.perf_counter()
                 module = self._modules[launch.compiled.ptx]
-                clear_raised(launch.compiled, lambda name: clear_word(self._driver, module, name))
+                clear_exception(launch.compiled, lambda name: clear_word(self._driver, module, name))
                 offsets = [parameter.offset for parameter in bound.parameters]
                 seconds = self._launch(loaded, launch, pack(bound, placement.bases), offsets)
                 done = time.perf_counter()
@@ -206,7 +206,7 @@ class GpuBackend:
                 placement.free()
                 raise
             placement.free()
-            check_raised(launch.compiled, lambda name: read_word(self._driver, module, name))
+            raise_exception(launch.compiled, lambda name: read_word(self._driver, module, name))
             return Outcome(seconds, "gpu", (there - began) + (back - done))
 
     def to_device(self, array: np.ndarray[Any, Any]) -> DeviceArray:
