@@ -293,9 +293,9 @@ def _engine(model: str) -> Backend:
 def _gpu_present() -> bool:
     if not _driver_present():
         return False
-    from ..engine.gpu import backend as gpu
+    from ..engine.gpu.detection import available
 
-    return gpu.available()
+    return available()
 
 
 def _driver_present() -> bool:
@@ -309,6 +309,6 @@ def _driver_present() -> bool:
 
 @cache
 def _gpu(ordinal: int | None) -> Backend:
-    from ..engine.gpu import backend as gpu
+    from ..engine.gpu.backend import GpuBackend
 
-    return gpu.GpuBackend(ordinal)
+    return GpuBackend(ordinal)

@@ -16,8 +16,9 @@ from .. import ptx
 from ..codegen.context import MODULE_BASE
 from ..engine.cpu.address_space import Laid, ModuleMemory
 from ..engine.cpu.prepared import Prepared
-from ..engine.launch.arguments import BoundArray, Layout
+from ..engine.launch.arguments import BoundArray
 from ..engine.launch.backend import Dim3, Launch
+from ..engine.launch.parameters import Layout
 from ..errors import CompileError, UnsupportedError, WarpglassError
 from ..program import all_variables
 from ..ptx import tree

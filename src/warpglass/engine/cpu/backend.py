@@ -7,7 +7,7 @@ stream.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
@@ -28,7 +28,7 @@ from ..launch.kernel_exceptions import clear_exception, raise_exception
 from ..launch.limits import check_launch
 from ..launch.sticky import StickyState
 from . import execution
-from .execution import Begin
+from .execution import Begun
 from .footprint import check_cooperative
 from .heap import Heap
 from .launch_plan import PlanCache, make_plan
@@ -98,7 +98,7 @@ class CpuBackend:
         self,
         launch: Launch,
         instrument: Instrument,
-        begin: Begin | None = None,
+        begin: Callable[[Begun], None] | None = None,
         sample: Sequence[int] | None = None,
         order: Order | None = None,
     ) -> tuple[Outcome, Observed]:
@@ -150,7 +150,7 @@ class CpuBackend:
         return prepare(compiled).facts.shared.static
 
     def _bind(self, launch: Launch) -> tuple[Prepared, Bound]:
-        """The kernel and the checked arguments of a launch; raises ArgumentError, and LaunchError as CUDA would."""
+        """A launch's kernel and checked arguments; raises ArgumentError, and LaunchError as CUDA would."""
         prepared = _prepared(launch)
         static, directives = prepared.facts.shared.static, prepared.facts.directives
         check_launch(self.model, launch.grid, launch.block, static, launch.shared, directives=directives)

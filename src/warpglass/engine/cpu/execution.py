@@ -49,14 +49,11 @@ class Begun:
         return place if self.blocks is None else int(self.blocks[place])
 
 
-Begin = Callable[[Begun], None]
-
-
 def run(
     plan: LaunchPlan,
     launch: Launch,
     heap: Heap,
-    begin: Begin | None = None,
+    begin: Callable[[Begun], None] | None = None,
     order: Order | None = None,
     kept: bool = False,
 ) -> tuple[float, list[Worker]]:

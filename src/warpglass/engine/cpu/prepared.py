@@ -25,8 +25,9 @@ from ...program import Barrier, Branch, Program, Step, Switch, Trap, build_progr
 from ...program.facts import Facts, find_facts
 from ...source.apart import FailedApart
 from ...source.compiled import Compiled
-from ..launch.arguments import Binder, Bound, parameters_of
+from ..launch.arguments import Binder, Bound
 from ..launch.backend import Dim3
+from ..launch.parameters import parameters_of
 from ..launch.values import Parameter
 from .address_space import ModuleMemory, ParameterMemory
 from .generated import fresh, known_code, known_facts
