@@ -199,7 +199,7 @@ class WarpFunction:
             self._steps(block.steps, mask, blend)
         else:
             self._steps(region.steps[: region.first], mask, blend)
-            self._versioned(region, live | self._read_at_end(block), mask, blend)
+            self._versioned(region, live | block.read_at_end, mask, blend)
             self.registers.enter(live)
             self._steps(region.steps[region.last :], mask, blend)
         self.clock.count(ends=not isinstance(block.end, Jump | WarpBarrier))
@@ -208,11 +208,6 @@ class WarpFunction:
     def _live_behind(self, block: Block) -> frozenset[str]:
         """The registers that are read after a block."""
         return frozenset().union(*(self.program.live[after] for after in block.successors))
-
-    def _read_at_end(self, block: Block) -> frozenset[str]:
-        """The registers that a block's end reads."""
-        ends = frozenset() if block.splits is None else frozenset((block.splits,))
-        return ends | (block.end.step.reads if isinstance(block.end, Barrier | WarpBarrier) else frozenset())
 
     def _steps(self, steps: Sequence[Step], mask: str, blend: frozenset[str]) -> None:
         for step in steps:
