@@ -355,7 +355,7 @@ class WarpFunction:
             others = {block: b.load("i32", f"%lanes_{block}") for block in sorted(self.pending.sets[index])}
             probe.barrier(Emission(self.steps.lanes, mask), end, others)
         self.steps.lanes.mask = mask
-        if end.step.match.row.meaning is None and self.named:
+        if end.step.match.row.steers and self.named:
             self.steps.lanes.arrive(self._barrier_number(end), None, None, wait=True)
         self.steps.run(end.step, mask, frozenset())
         live = self.program.live[end.resume]
@@ -375,12 +375,12 @@ class WarpFunction:
     def _barrier_number(self, end: Barrier) -> Value:
         """Which of the block's barriers an instruction names."""
         lanes = self.steps.lanes
-        for form, operand, type_ in end.step.match.forms():
-            if form.name == "a":
-                number = self.steps.operand(operand, type_, lanes)
-                assert isinstance(number, Value)
-                return number
-        return lanes.constant("i32", 0)
+        operand = end.step.match.operand("a")
+        if operand is None:
+            return lanes.constant("i32", 0)
+        number = self.steps.operand(operand, "u32", lanes)
+        assert isinstance(number, Value)
+        return number
 
     def _ends(self) -> None:
         b = self.builder
