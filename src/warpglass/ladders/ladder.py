@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -16,19 +16,15 @@ from ..engine.backend import Backend
 from ..errors import ArgumentError
 from .peer import PeerTrial, peers_that_run
 from .problem import Problem
-from .run import DeviceArrays, HostTrial, KernelTrial, Run, Setting
-from .rung import Kernel, Rung, find_rungs
+from .run import DeviceArrays, HostTrial, KernelTrial, Setting
+from .rung import AS_WRITTEN, Kernel, Rung, find_rungs
 from .trial import Options, Toolchain, Trial
 
 
 class PackagedLadder:
-    """The rungs of a package and of its sub-package `as_written`, over one problem.
+    """The rungs of a package and of its sub-package `as_written`, over one problem."""
 
-    `added` is the host program of a user's kernel, given by its name, where one launch is not all of it.
-    """
-
-    def __init__(self, package: str, problem: Problem, added: Callable[[Run, str], None] | None = None):
-        self._added = added
+    def __init__(self, package: str, problem: Problem):
         self._package = package
         self.problem = problem
         self.name = problem.name
@@ -36,14 +32,14 @@ class PackagedLadder:
 
     @cached_property
     def _default(self) -> tuple[Rung, ...]:
-        return find_rungs(importlib.import_module(self._package), Rung)
+        return find_rungs(importlib.import_module(self._package), self.problem)
 
     @cached_property
     def _as_written(self) -> tuple[Rung, ...]:
-        name = f"{self._package}.as_written"
+        name = f"{self._package}.{AS_WRITTEN}"
         if importlib.util.find_spec(name) is None:
             return ()
-        return find_rungs(importlib.import_module(name), Rung)
+        return find_rungs(importlib.import_module(name), self.problem)
 
     def rungs(self, options: Options) -> Sequence[Rung]:
         """The rungs that the options select; naming an as-written one selects it too."""
@@ -117,19 +113,13 @@ class PackagedLadder:
                 yield PeerTrial(peer, arrays, setting)
 
     def _added_rung(self, table: str, path: Path, kernel: str) -> Rung:
-        problem = self.problem
-
-        def program(run: Run) -> None:
-            run.launch(kernel, problem.shape(run.case, run.block), *problem.signature)
-
-        start = self._added
         return Rung(
             name=kernel,
             explanation=f"A kernel of {path}.",
-            follows=None,
             table=table,
             kernels=(Kernel(name=kernel, file=path, cuda=kernel),),
-            program=program if start is None else lambda run: start(run, kernel),
-            shape=problem.shape,
+            program=self.problem.program,
+            shape=self.problem.shape,
+            arguments=self.problem.signature,
             depth=lambda case, block: case.size,
         )

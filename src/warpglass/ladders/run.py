@@ -4,7 +4,7 @@ Belongs here: `Run`, what a rung's host program sees (the part of a .cu file tha
 <<<grid, block>>>), and the trials that the bench times. A host program launches kernels by name:
 
     def program(run: Run) -> None:
-        run.launch("vector_add", shape(run.case, run.block), "x", "y", "z", "n")
+        run.launch("add_rows", run.shape, "sums", "rgb", "width", "height")
 
 Strings among the arguments name arrays and scalars of the case. The time of a run is the sum of its launches
 and of what it computes on the host; transfers are kept apart.
@@ -88,9 +88,10 @@ class DeviceArrays:
 class Run:
     """One execution of a host program, as the program sees it."""
 
-    def __init__(self, trial: KernelTrial, arrays: DeviceArrays, setting: Setting):
+    def __init__(self, trial: KernelTrial, rung: Rung, arrays: DeviceArrays, setting: Setting):
         self.case = arrays.case
         self.block = setting.block
+        self.rung = rung
         self.final = setting.final
         self.seconds = 0.0
         self.launched: list[Launched] = []
@@ -100,6 +101,17 @@ class Run:
         self._timeout = setting.timeout
         self.label = "host"
         self.depth: int | None = None  # for programs whose launches decide it; else Rung.depth
+
+    @property
+    def shape(self) -> Shape:
+        """The rung's (first) launch for this case and block."""
+        assert self.rung.shape is not None
+        return self.rung.shape(self.case, self.block)
+
+    @property
+    def kernel(self) -> str:
+        """The name of the rung's (first) kernel."""
+        return self.rung.kernels[0].name
 
     def __getitem__(self, name: str) -> Any:
         """A scalar of the case by its name, or one of its arrays, on the device."""
@@ -175,7 +187,7 @@ class KernelTrial:
 
     def run(self) -> Timing:
         """Execute the host program once."""
-        run = Run(self, self._arrays, self._setting)
+        run = Run(self, self._rung, self._arrays, self._setting)
         assert self._rung.program is not None
         self._rung.program(run)
         self._kept, self._depth = run.kept, run.depth

@@ -17,7 +17,6 @@ import numpy as np
 
 from ..problem import Array, Case, Expected, Peer, Problem, Question, Table
 from ..rounding import gamma
-from ..rung import Shape
 from .counts import RADIUS, basic_reads
 
 # Constant memory holds these (constant.cu); small integers are exact in every element type.
@@ -77,11 +76,6 @@ def convolve(x: Array, mask: Array) -> Array:
     return result
 
 
-def one_thread_each(case: Case, block: int) -> Shape:
-    """A thread for every element."""
-    return Shape(max(1, -(-case.size // block)), block)
-
-
 def weights_per_element(case: Case, block: int) -> int:
     """Roundings on the way of a product into an element: its own, and an addition for each other weight."""
     return WIDTH
@@ -109,7 +103,7 @@ PROBLEM = Problem(
     data=("random", "ones", "alternating", "extreme"),
     make=make_case,
     signature=("x", "mask", "y", "n", "width"),
-    shape=one_thread_each,
+    depth=weights_per_element,
     smallest=1,
     largest=2**30,  # positions beyond the last block must not wrap
     peers=(

@@ -117,6 +117,7 @@ PROBLEM = Problem(
     make=make_case,
     signature=("p", "n", "rows", "columns", "mask"),
     shape=one_thread_each,
+    depth=weights_per_element,
     size_means="rows (columns: rows + 3 * (rows // 8))",
     describe=_describe,
     smallest=1,

@@ -17,18 +17,12 @@ save is requests, and idle threads and the barrier cost as much. In Python, whos
 longer, tiles win.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from warpglass.ladders.conv2d.problem import RADIUS, blocks_over, weights_per_element
+from warpglass.ladders.conv2d.problem import RADIUS, blocks_over
 from warpglass.ladders.problem import Case
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, KernelFunction, Rung, Shape
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Claim, Kernel, KernelFunction, Rung, Shape, cuda
 
 
 def specialise(tile: int) -> KernelFunction:
@@ -75,20 +69,10 @@ def shape(case: Case, block: int) -> Shape:
     return blocks_over(case, 16, 16 + 2 * RADIUS)
 
 
-def program(run: Run) -> None:
-    """Launch a block for every tile."""
-    run.launch("tiled", shape(run.case, run.block), "p", "n", "rows", "columns", "mask")
-
-
 RUNG = Rung(
-    name="tiled",
-    table="conv2d",
-    explanation=__doc__ or "",
     follows="basic",
     kernels=(kernel(16),),
-    program=program,
     shape=shape,
-    depth=weights_per_element,
     claims=(
         Claim("global_load_requests", "<", "basic"),
         Claim("gld_transactions", "<", "basic"),

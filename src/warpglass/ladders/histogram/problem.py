@@ -63,11 +63,6 @@ def count_on_host(x: Array, bins: int) -> Array:
     return np.bincount(inside, minlength=bins).astype(np.uint32)
 
 
-def one_thread_each(case: Case, block: int) -> Shape:
-    """A thread for every key, at least one block."""
-    return Shape(max(1, -(-case.size // block)), block)
-
-
 def few_blocks(case: Case, block: int, copies: int = 1) -> Shape:
     """Blocks whose threads take many keys each, with shared memory for so many copies of the counters."""
     blocks = min(MOST_BLOCKS, max(1, case.size // (block * PER_THREAD)))
@@ -101,6 +96,5 @@ PROBLEM = Problem(
     data=("random", "equal", "sorted", "skewed", "outside"),
     make=make_case,
     signature=("x", "counts", "n", "bins"),
-    shape=one_thread_each,
     peers=(Peer("cupy", "bincount", _bincount), Peer("torch", "bincount", _torch_bincount)),
 )

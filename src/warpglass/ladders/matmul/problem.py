@@ -123,6 +123,7 @@ PROBLEM = Problem(
     make=make_case,
     signature=("a", "b", "c", "n"),
     shape=one_thread_each,
+    depth=all_products,
     size_means="rows and columns of square matrices",
     describe=_describe,
     largest=32768,  # elements are counted in unsigned 32-bit integers

@@ -12,8 +12,6 @@ once more. A thread has seven elements, an odd number, so that neighbours meet i
 blocks with such atomics take turns: its time says little here.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -47,13 +45,10 @@ def depth(case: Case, block: int) -> int:
 
 
 RUNG = Rung(
-    name="single_pass",
-    table="scan",
-    explanation=__doc__ or "",
     follows="warp_shuffle",
     kernels=(
-        Kernel(name="single_pass", file=Path(__file__).with_suffix(".cu"), cuda="single_pass<{type}>"),
-        Kernel(name="forget", file=Path(__file__).with_name("forget.cu"), cuda="forget"),
+        Kernel(),
+        Kernel("forget", file=Path(__file__).with_name("forget.cu"), cuda="forget"),
     ),
     program=program,
     shape=shape,

@@ -7,19 +7,13 @@ Look at the launches, and at the sectors of the short strides: a warp's first ke
 its two loads uses half of what it fetches.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from warpglass.ladders.problem import Case
 from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, Rung, Shape
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Claim, Kernel, Rung, Shape, cuda
 
 
 def bitonic_step(x: Any, n: Any, stride: Any, mirror: Any) -> None:
@@ -33,14 +27,6 @@ def bitonic_step(x: Any, n: Any, stride: Any, mirror: Any) -> None:
         if not a <= b and b == b:  # NaN comes after every number
             x[low] = b
             x[high] = a
-
-
-STEP = Kernel(
-    name="bitonic_step",
-    file=Path(__file__).with_suffix(".cu"),
-    cuda="bitonic_step<{type}>",
-    python=bitonic_step,
-)
 
 
 def pairs_shape(case: Case, block: int) -> Shape:
@@ -68,11 +54,9 @@ def program(run: Run) -> None:
 
 
 RUNG = Rung(
-    name="bitonic_global",
     table="sort",
-    explanation=__doc__ or "",
     follows="on_host",
-    kernels=(STEP,),
+    kernels=(Kernel("bitonic_step"),),
     program=program,
     shape=pairs_shape,
     claims=(Claim("smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", "<", 51.0),),

@@ -7,17 +7,10 @@ Look there: a column of the tile lies in one bank, since its words are 32 apart.
 read it are served one after the other: 31 wavefronts too many for each load.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, KernelFunction, Rung
-from warpglass.ladders.transpose.problem import tiles
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Claim, Kernel, KernelFunction, Rung, cuda
 
 
 def specialise(padding: int) -> KernelFunction:
@@ -55,19 +48,9 @@ def kernel(padding: int) -> Kernel:
     )
 
 
-def program(run: Run) -> None:
-    """Launch a block for every 32 x 32 elements."""
-    run.launch("tile", tiles(run.case, run.block), "a", "b", "rows", "columns")
-
-
 RUNG = Rung(
-    name="tile",
-    table="transpose",
-    explanation=__doc__ or "",
     follows="naive",
     kernels=(kernel(0),),
-    program=program,
-    shape=tiles,
     claims=(
         Claim("gst_transactions", "<", "naive"),
         Claim("shared_ld_bank_conflict", ">", 0.0),
