@@ -60,6 +60,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "engine.backend": (),
     "models": (),
     "ladders": (),
+    "ladders.measure": ("report",),
     "ladders.ship": ("source",),  # compiles the rungs' PTX that the package ships
     "observe": (*STAGES[: STAGES.index("observe")], "models"),
     "report": (*RECORDS, "models"),  # records only, none of the stages before it
@@ -69,7 +70,6 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "lab_profile": ("*",),
     "lab_check": ("*",),
     "lab_selftest": ("*",),
-    "measure": ("ladders", "report"),
     "numba_device": ("*",),
     "pytest_plugin": (
         "",
@@ -86,7 +86,6 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "",
         "lab",
         "lab_bench",
-        "measure",
         "argument_text",
         "ladders",
         "models",
@@ -101,7 +100,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "numba_device.hook",
     ),
     "cli_models": ("lab", "argument_text", "models", "report", "source", "engine"),
-    "cli_bench": ("lab_bench", "measure", "ladders", "argument_text", "cli_options", "report"),
+    "cli_bench": ("lab_bench", "ladders", "argument_text", "cli_options", "report"),
     "cli_options": ("devices",),
     "cli_check": (
         "",
@@ -130,7 +129,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "cli_trace": ("lab", "source", "ladders", "cli_options", "report"),
     "cli_script": (),  # runs programs; what becomes of their launches is the commands' business
     "__main__": ("cli",),
-    "": ("lab", "lab_bench", "lab_check", "lab_profile", "measure"),
+    "": ("lab", "lab_bench", "lab_check", "lab_profile", "ladders.measure"),
 }
 
 # Heavy or optional packages may be imported inside functions; our own modules only by the front doors.
@@ -152,7 +151,7 @@ DEFERS_OWN = (
     "lab_bench",
     "lab_check",
     "lab_profile",
-    "measure",
+    "ladders.measure",
     "pytest_plugin",
 )
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .lab_check import check
     from .lab_profile import profile
     from .marks import all_of, out
-    from .measure import Bench
+    from .ladders.measure import Bench
     from .profile_record import Profile
 
 __version__ = "0.1.0"
@@ -61,7 +61,7 @@ __all__ = [
 # the rest of the functions are in lab.py
 _HOMES = {
     "bench": "lab_bench",
-    "Bench": "measure",
+    "Bench": "ladders.measure",
     "check": "lab_check",
     "Check": "check_record",
     "Finding": "check_record",

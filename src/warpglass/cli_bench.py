@@ -15,7 +15,7 @@ from .cli_options import FAILED, DeviceOption, TimeoutOption
 from .errors import ArgumentError
 
 if TYPE_CHECKING:
-    from .measure import Bench
+    from .ladders.measure import Bench
 
 STDOUT = Path("-")
 

@@ -15,8 +15,8 @@ from .engine.tiers import OPTIMISED, only
 from .errors import ArgumentError, LaunchError
 from .lab_profile import count
 from .ladders import find_ladder
+from .ladders.measure import Bench, Forecast, Progress, foresee, run_bench
 from .ladders.trial import Final, Language, Options, Toolchain, Trial
-from .measure import Bench, Forecast, Progress, foresee, run_bench
 from .models.roofline import Peaks, Work, peaks_of, place
 from .profile_record import Profile
 from .record import Row

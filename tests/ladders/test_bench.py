@@ -13,8 +13,8 @@ import warpglass as wg
 from warpglass import record
 from warpglass.engine.backend import Launch, Outcome
 from warpglass.errors import ArgumentError, LaunchError
+from warpglass.ladders.measure import add_speedups, run_bench
 from warpglass.ladders.trial import Options, Toolchain
-from warpglass.measure import add_speedups, run_bench
 
 
 class FakeSource:

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from warpglass import lab_bench
+from warpglass.ladders.measure import Forecast
 from warpglass.ladders.oddeven_sort.model import Costs, Waves
-from warpglass.measure import Forecast
 from warpglass.report.console import text_console, text_of
 from warpglass.report.forecast import format_duration, print_forecast
 from warpglass.report.oddeven_sort import print_cost_model

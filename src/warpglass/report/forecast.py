@@ -1,6 +1,6 @@
 """How long a bench will take, said before it starts.
 
-Belongs here: the words. Which times they follow from is measure.py's.
+Belongs here: the words. Which times they follow from is ladders/measure.py's.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Timing a ladder: every trial is warmed up, repeated and judged, and becomes a row.
 
 Belongs here: the order of restore, flush, run and judge; medians and speedups. It knows neither the ladder
-(ladders/ gives it trials) nor the device (a Backend is handed in), and prints nothing.
+(which gives it trials) nor the device (a Backend is handed in), and prints nothing.
 
 Each repeat starts from the restored input with cold caches and is judged on its own: a kernel with a race may
 be wrong only sometimes. The worst error is kept.
@@ -13,11 +13,11 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from .engine.backend import Backend
-from .errors import ArgumentError, CompileError, LaunchError
-from .ladders import find_ladder
-from .ladders.trial import Card, Explained, Options, Timing, Toolchain, Trial, Verdict
-from .record import Record, Row
+from ..engine.backend import Backend
+from ..errors import ArgumentError, CompileError, LaunchError
+from . import find_ladder
+from .trial import Card, Explained, Options, Timing, Toolchain, Trial, Verdict
+from ..record import Record, Row
 
 Progress = Callable[[int, int, str], None]  # trials done, trials in all, what runs next
 
@@ -41,7 +41,7 @@ class Bench:
 
     def table(self, width: int = 120) -> str:
         """The tables of the report as plain text, `width` columns wide."""
-        from .report.bench import render_text  # rich is needed only here
+        from ..report.bench import render_text  # rich is needed only here
 
         return render_text(self.record, width)
 
