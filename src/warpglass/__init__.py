@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from .lab_bench import bench
     from .lab_check import check
     from .lab_profile import profile
-    from .marks import all_of, out
     from .ladders.measure import Bench
+    from .marks import all_of, out
     from .profile_record import Profile
 
 __version__ = "0.1.0"

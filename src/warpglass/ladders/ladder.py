@@ -8,24 +8,34 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
 from ..engine.backend import Backend
 from ..errors import ArgumentError
+from .passes import Pass
 from .peer import PeerTrial, peers_that_run
-from .problem import Problem
+from .problem import Array, Problem
 from .run import DeviceArrays, HostTrial, KernelTrial, Setting
-from .rung import AS_WRITTEN, Kernel, Rung, find_rungs
+from .rung import AS_WRITTEN, Kernel, Language, Rung, find_rungs
 from .trial import Options, Toolchain, Trial
+from .view import View, no_view
+
+Tracer = Callable[[Array | None, int | None, Language, Backend, Toolchain], Sequence[Pass]]
 
 
 class PackagedLadder:
-    """The rungs of a package and of its sub-package `as_written`, over one problem."""
+    """The rungs of a package and of its sub-package `as_written`, over one problem.
 
-    def __init__(self, package: str, problem: Problem):
+    `view` says what belongs below a bench's tables (view.py). `trace` runs a sort of numbers in blocks of so
+    many threads, of its own choice where they are None, and returns its passes (`warpglass trace LADDER`).
+    """
+
+    def __init__(self, package: str, problem: Problem, *, view: View = no_view, trace: Tracer | None = None):
         self._package = package
+        self.view = view
+        self.trace = trace
         self.problem = problem
         self.name = problem.name
         self.title = problem.title

@@ -15,9 +15,10 @@ from dataclasses import dataclass, replace
 
 from ..engine.backend import Backend
 from ..errors import ArgumentError, CompileError, LaunchError
+from ..record import Record, Row
 from . import find_ladder
 from .trial import Card, Explained, Options, Timing, Toolchain, Trial, Verdict
-from ..record import Record, Row
+from .view import Section, View, no_view
 
 Progress = Callable[[int, int, str], None]  # trials done, trials in all, what runs next
 
@@ -28,6 +29,7 @@ class Bench:
 
     record: Record
     rungs: tuple[Explained, ...]  # what ran, with its explanations
+    view: View = no_view  # the ladder's own
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -39,11 +41,16 @@ class Bench:
         """Whether every rung is right; the as-written ones, which show defects, do not count."""
         return all(row.verified for row in self.rows if not row.as_written)
 
+    @property
+    def sections(self) -> Sequence[Section]:
+        """What the ladder's own view has to say below the tables."""
+        return self.view(self.record)
+
     def table(self, width: int = 120) -> str:
         """The tables of the report as plain text, `width` columns wide."""
         from ..report.bench import render_text  # rich is needed only here
 
-        return render_text(self.record, width)
+        return render_text(self.record, width, self.sections)
 
     def to_json(self) -> str:
         """The record as JSON text."""
@@ -89,7 +96,7 @@ def run_bench(
         peers=tuple(peers),
         transfers=transfers,
     )
-    return Bench(record, rungs)
+    return Bench(record, rungs, found.view)
 
 
 def _with_transfers(row: Row) -> Row:

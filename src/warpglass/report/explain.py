@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.text import Text
 
 from ..record import Record, Row
-from .bench_counters import LANGUAGES, counted_text
-from .figures import format_ratio, format_seconds
+from .bench_counters import counted_text
+from .figures import LANGUAGES, format_ratio, format_seconds
 
 if TYPE_CHECKING:
     from ..ladders.trial import Explained

@@ -11,7 +11,7 @@ from typing import Protocol
 from rich.console import Console
 from rich.text import Text
 
-from .bench_counters import LANGUAGES
+from .figures import LANGUAGES
 
 SHORT = 10.0  # seconds that nobody needs to be warned of
 

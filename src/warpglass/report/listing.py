@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from .bench import LANGUAGES
+from .figures import LANGUAGES
 
 if TYPE_CHECKING:
     from ..devices import Device
