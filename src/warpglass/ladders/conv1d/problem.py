@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..inputs import any_integers, over_binades
 from ..problem import Array, Case, Expected, Peer, Problem, Question, Table
 from ..rounding import gamma
 from .counts import RADIUS, basic_reads
@@ -56,13 +57,12 @@ def _input(question: Question) -> Array:
     if question.data == "ones":
         return np.ones(n, dtype)
     if question.data == "extreme" and dtype.kind != "f":
-        limits = np.iinfo(dtype)
-        return rng.integers(limits.min, limits.max, n, dtype=dtype, endpoint=True)
+        return any_integers(rng, n, dtype)
     x = rng.random(n).astype(dtype) if dtype.kind == "f" else rng.integers(0, 256, n, dtype=dtype)
     if question.data == "alternating":
         x[1::2] *= -1
     if question.data == "extreme":
-        x = np.ldexp(x - dtype.type(0.5), rng.integers(-30, 30, n)).astype(dtype)
+        x = over_binades(rng, x)
     return x
 
 

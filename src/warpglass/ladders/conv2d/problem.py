@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from ..inputs import columns_of
 from ..problem import Array, Case, Expected, Peer, Problem, Question, Table
 from ..rounding import gamma
 from ..rung import Shape
-from .counts import RADIUS, basic_reads, columns_of
+from .counts import RADIUS, basic_reads
 
 WIDTH = 2 * RADIUS + 1
 # Small integers, exact in every element type.

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..inputs import any_integers, over_binades
 from ..problem import Array, Case, Expected, Peer, Problem, Question, Table, launch_once
 from ..rounding import exact_sum, sum_bound
 from ..rung import Shape
@@ -62,14 +63,13 @@ def _inputs(question: Question) -> tuple[Array, Array]:
     if dtype.kind == "f":
         x, y = (rng.random(n).astype(dtype) for _ in range(2))
     elif question.data == "extreme":
-        limits = np.iinfo(dtype)
-        x, y = (rng.integers(limits.min, limits.max, n, dtype=dtype, endpoint=True) for _ in range(2))
+        x, y = (any_integers(rng, n, dtype) for _ in range(2))
     else:
         x, y = (rng.integers(0, 256, n, dtype=dtype) for _ in range(2))
     if question.data == "cancelling":
         y[1::2], x[1::2] = -y[: n - n % 2 : 2], x[: n - n % 2 : 2]
     elif question.data == "extreme" and dtype.kind == "f":
-        x, y = (np.ldexp(a - dtype.type(0.5), rng.integers(-30, 30, n)).astype(dtype) for a in (x, y))
+        x, y = (over_binades(rng, one) for one in (x, y))
     return x, y
 
 

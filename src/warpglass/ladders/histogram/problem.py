@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..inputs import any_integers
 from ..problem import Array, Case, Expected, Peer, Problem, Question, Table
 from ..rung import Shape
 
@@ -42,8 +43,7 @@ def make_input(question: Question, bins: int) -> Array:
     """random: each bin as likely; equal: one bin; sorted; skewed: half in the first; outside: any integer."""
     rng = np.random.default_rng(question.seed)
     n, dtype = question.size, question.dtype
-    limits = np.iinfo(dtype)
-    top = min(bins - 1, int(limits.max))
+    top = min(bins - 1, int(np.iinfo(dtype).max))
     if question.data == "random":
         return rng.integers(0, top, n, dtype=dtype, endpoint=True)
     if question.data == "equal":
@@ -52,7 +52,7 @@ def make_input(question: Question, bins: int) -> Array:
         return np.sort(rng.integers(0, top, n, dtype=dtype, endpoint=True))
     if question.data == "skewed":
         return np.minimum(rng.geometric(0.5, n) - 1, top).astype(dtype)
-    x = rng.integers(limits.min, limits.max, n, dtype=dtype, endpoint=True)
+    x = any_integers(rng, n, dtype)
     x[::2] = rng.integers(0, top, x[::2].size, dtype=dtype, endpoint=True)
     return x
 

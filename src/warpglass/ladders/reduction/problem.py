@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ..inputs import any_integers, over_binades
 from ..problem import Array, Case, Expected, Number, Peer, Problem, Question, Table
 from ..rounding import exact_sum, sum_bound
 from .rung import Plan
@@ -76,12 +77,11 @@ def make_input(n: int, dtype: np.dtype[Any], kind: str = "random", seed: int = 0
         return np.ones(n, dtype)
     if dtype.kind == "f":
         return _make_floats(n, dtype, kind, rng)
-    limits = np.iinfo(dtype)
     if kind == "random":
         return rng.integers(0, 256, n, dtype=dtype)
     if kind == "extreme":
-        return rng.integers(limits.min, limits.max, n, dtype=dtype, endpoint=True)
-    values = rng.integers(0, limits.max, n, dtype=dtype)
+        return any_integers(rng, n, dtype)
+    values = rng.integers(0, np.iinfo(dtype).max, n, dtype=dtype)
     values[1::2] = -values[::2][: n // 2]  # unsigned: the two's complement, whose sum wraps to 0 as well
     return values
 
@@ -92,7 +92,7 @@ def _make_floats(n: int, dtype: np.dtype[Any], kind: str, rng: np.random.Generat
         values[1::2] += 1e6
         values[::2] -= 1e6
     elif kind == "extreme":
-        values = np.ldexp(values - dtype.type(0.5), rng.integers(-30, 30, n)).astype(dtype)
+        values = over_binades(rng, values)
     return values
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from ..inputs import any_integers
 from ..problem import Array, Case, Expected, Peer, Problem, Question, Table
 from ..rounding import gamma, unit_roundoff
 
@@ -58,8 +59,7 @@ def make_input(question: Question) -> Array:
     if question.data == "ones":
         return np.ones(n, dtype)
     if dtype.kind != "f":
-        limits = np.iinfo(dtype)
-        return rng.integers(limits.min, limits.max, n, dtype=dtype, endpoint=True)
+        return any_integers(rng, n, dtype)
     x = rng.random(n).astype(dtype)
     if question.data == "cancelling":
         x[1::2] = -x[: n - n % 2 : 2]

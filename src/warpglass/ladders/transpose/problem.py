@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..inputs import columns_of
 from ..problem import Array, Case, Expected, Peer, Problem, Question, Table
 from ..rung import Shape
 
@@ -35,11 +36,6 @@ def make_case(question: Question) -> Case:
         ideal_bytes=2 * a.nbytes,
         ideal_flops=0,
     )
-
-
-def columns_of(rows: int) -> int:
-    """A number of columns that is not that of the rows."""
-    return rows + 3 * (rows // 8)
 
 
 def _input(question: Question, shape: tuple[int, int]) -> Array:
