@@ -24,7 +24,7 @@ from warpglass.ladders.reduction.problem import (
 )
 from warpglass.ladders.rounding import exact_sum, sum_bound
 from warpglass.ladders.run import DeviceArrays, KernelTrial, Setting
-from warpglass.ladders.rung import Shape, in_order
+from warpglass.ladders.rung import LaunchShape, in_order
 from warpglass.ladders.ship import NoDevice
 from warpglass.ladders.trial import Options, Toolchain
 
@@ -75,7 +75,7 @@ def test_every_rung_is_explained_and_its_claims_name_rungs(rung) -> None:
     assert all(isinstance(claim.than, float) or claim.than in known for claim in rung.claims)
 
 
-def shape_of(name: str, n: int, block: int, dtype: str) -> Shape:
+def shape_of(name: str, n: int, block: int, dtype: str) -> LaunchShape:
     rung = by_name(name)
     assert rung.shape is not None
     return rung.shape(PROBLEM.case(rung.table, n, dtype, "ones", 0), block)
@@ -86,7 +86,7 @@ def test_launch_arithmetic_of_the_notes() -> None:
         shape_of(name, 2**24, 512, "float32").grid for name in ("neighbored", "unroll2", "unroll4", "unroll8")
     ]
     assert grids == [32768, 16384, 8192, 4096]
-    assert shape_of("shared_sequential", 2**22, 128, "int32") == Shape(32768, 128, 512)
+    assert shape_of("shared_sequential", 2**22, 128, "int32") == LaunchShape(32768, 128, 512)
     assert shape_of("unroll8", 0, 64, "float64").grid == 1
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..record import Record, Row
 from ..report.figures import LANGUAGES
-from .view import Grid, Section
+from .view import Section, TextTable
 
 LANES = 32
 Metrics = Mapping[str, float]  # by nvprof's names
@@ -58,9 +58,9 @@ class AccessCounts:
         )
         if not rows:
             return ()
-        grid = Grid(("by formula", "counted", "formula", "rung", "lang"), rows, texts=3)
+        table = TextTable(("by formula", "counted", "formula", "rung", "lang"), rows, texts=3)
         errata = (f"{one.of}: the notes say {one.notes}, right is {one.right}" for one in self.errata)
-        return (Section("Elements read from global memory", (grid, f"counted: {self.counted_as}", *errata)),)
+        return (Section("Elements read from global memory", (table, f"counted: {self.counted_as}", *errata)),)
 
     def _cells(self, row: Row, metrics: Metrics) -> tuple[str, ...]:
         formula = self.formulas[row.rung]

@@ -18,7 +18,7 @@ from .passes import Pass
 from .peer import PeerTrial, peers_that_run
 from .problem import Array, Problem
 from .run import DeviceArrays, HostTrial, KernelTrial, Setting
-from .rung import AS_WRITTEN, Kernel, Language, Rung, find_rungs
+from .rung import AS_WRITTEN, Language, Rung, RungKernel, find_rungs
 from .trial import Options, Toolchain, Trial
 from .view import View, no_view
 
@@ -127,7 +127,7 @@ class PackagedLadder:
             name=kernel,
             explanation=f"A kernel of {path}.",
             table=table,
-            kernels=(Kernel(name=kernel, file=path, cuda=kernel),),
+            kernels=(RungKernel(name=kernel, file=path, cuda=kernel),),
             program=self.problem.program,
             shape=self.problem.shape,
             arguments=self.problem.signature,

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ArgumentError
-from .rung import Shape
+from .rung import LaunchShape
 
 if TYPE_CHECKING:
-    from .run import Run
+    from .run import HostRun
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Number = float | int
@@ -84,9 +84,10 @@ class Case:
 
     `arrays` are host arrays as they are before the first launch, outputs and work arrays included; kernels
     may store only to those in `written`, which are restored before every run. `expected(depth)` returns the
-    true value of every result by name: an array of `written`, or what the host program states with Run.keep.
-    `depth` is how many roundings a rung lets an element pass through (Rung.depth), for problems whose error
-    bound depends on it. `ideal_bytes` and `ideal_flops` are what no algorithm for the problem can avoid.
+    true value of every result by name: an array of `written`, or what the host program states with
+    HostRun.keep. `depth` is how many roundings a rung lets an element pass through (Rung.depth), for problems
+    whose error bound depends on it. `ideal_bytes` and `ideal_flops` are what no algorithm for the problem can
+    avoid.
     """
 
     question: Question
@@ -132,14 +133,14 @@ class Peer:
     kinds: str = "fiu"
 
 
-def launch_once(run: Run) -> None:
+def launch_once(run: HostRun) -> None:
     """The usual host program: one launch of the rung's kernel."""
     run.launch(run.kernel, run.shape, *run.rung.arguments)
 
 
-def thread_each(case: Case, block: int) -> Shape:
+def thread_each(case: Case, block: int) -> LaunchShape:
     """The usual launch: a thread for every element, and one block even if there are none."""
-    return Shape(max(1, -(-case.size // block)), block)
+    return LaunchShape(max(1, -(-case.size // block)), block)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,8 +164,8 @@ class Problem:
     data: tuple[str, ...]  # kinds of input, the usual one first
     make: Callable[[Question], Case]
     signature: tuple[str, ...]
-    shape: Callable[[Case, int], Shape] = thread_each
-    program: Callable[[Run], None] = launch_once
+    shape: Callable[[Case, int], LaunchShape] = thread_each
+    program: Callable[[HostRun], None] = launch_once
     depth: Callable[[Case, int], int] | None = None
     size_means: str = "elements"
     smallest: int = 0

@@ -1,6 +1,6 @@
 """Running one rung: its arrays on a back end, its host program, its verdict.
 
-Belongs here: `Run`, what a rung's host program sees (the part of a .cu file that stands around the
+Belongs here: `HostRun`, what a rung's host program sees (the part of a .cu file that stands around the
 <<<grid, block>>>), and the trials that the bench times. A host program launches kernels by name:
 
     def program(run: Run) -> None:
@@ -22,7 +22,7 @@ import numpy as np
 from ..engine.backend import Backend, Launch
 from ..source.compiled import Compiled
 from .problem import C_NAMES, Array, Case, Expected
-from .rung import Rung, Shape
+from .rung import LaunchShape, Rung
 from .trial import Card, Final, Language, Launched, Timing, Toolchain, Verdict
 
 
@@ -85,7 +85,7 @@ class DeviceArrays:
         return self._expected[depth]
 
 
-class Run:
+class HostRun:
     """One execution of a host program, as the program sees it."""
 
     def __init__(self, trial: KernelTrial, rung: Rung, arrays: DeviceArrays, setting: Setting):
@@ -103,7 +103,7 @@ class Run:
         self.depth: int | None = None  # for programs whose launches decide it; else Rung.depth
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> LaunchShape:
         """The rung's (first) launch for this case and block."""
         assert self.rung.shape is not None
         return self.rung.shape(self.case, self.block)
@@ -126,7 +126,7 @@ class Run:
         """Elements [start, stop) of a one-dimensional device array, sharing its memory."""
         return self._arrays.backend.part(array, start, stop)
 
-    def launch(self, kernel: str, shape: Shape, *args: Any) -> None:
+    def launch(self, kernel: str, shape: LaunchShape, *args: Any) -> None:
         """Launch a kernel of the rung; strings among the arguments name arrays and scalars of the case."""
         values = tuple(self[arg] if isinstance(arg, str) else arg for arg in args)
         compiled = self._trial.compiled(kernel, values)
@@ -187,7 +187,7 @@ class KernelTrial:
 
     def run(self) -> Timing:
         """Execute the host program once."""
-        run = Run(self, self._rung, self._arrays, self._setting)
+        run = HostRun(self, self._rung, self._arrays, self._setting)
         assert self._rung.program is not None
         self._rung.program(run)
         self._kept, self._depth = run.kept, run.depth
@@ -212,7 +212,7 @@ class KernelTrial:
         self._arrays.forget()
         self._scratch.clear()
 
-    # ------------------------------------------------------------------------- what a Run asks for
+    # ------------------------------------------------------------------------- what a HostRun asks for
     def scratch(self, name: str, shape: int | tuple[int, ...], dtype: np.dtype[Any]) -> Any:
         """The scratch array of that name."""
         if name not in self._scratch:
@@ -342,7 +342,7 @@ def make_card(
     rung: str,
     language: str,
     kernel: str,
-    shape: Shape | None = None,
+    shape: LaunchShape | None = None,
     as_written: bool = False,
     peer: bool = False,
 ) -> Card:

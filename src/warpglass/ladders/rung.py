@@ -11,8 +11,8 @@ tree.py holds
 
 `find_rungs` adds the rest: the name `tree` (`tree_as_written` in a package as_written), the explanation, and
 the kernel `tree<{type}>` of tree.cu. A rung with several kernels, or with one from elsewhere, lists them;
-what a `Kernel` leaves out comes from its place in the same way. Nothing else lists the rungs, so adding one
-means adding its two files. Does not belong here: anything about one ladder (its folder's problem.py knows).
+what a `RungKernel` leaves out comes from its place in the same way. Nothing else lists the rungs, so adding
+one means adding its two files. Does not belong here: anything about one ladder (its folder's problem.py).
 
 The Python kernels use the `cuda` of this module, which is None: importing numba-cuda-mlir takes a second,
 which a kernel already in the cache must not cost. The front end supplies the module when it compiles.
@@ -33,7 +33,7 @@ from ..engine.backend import Dim3
 
 if TYPE_CHECKING:
     from .problem import Case, Problem
-    from .run import Run
+    from .run import HostRun
 
 Language = Literal["cuda", "python"]
 Relation = Literal["==", "<", ">"]
@@ -57,7 +57,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class LaunchShape:
     """What stands between <<< and >>>: blocks, threads per block, bytes of dynamic shared memory."""
 
     grid: int | tuple[int, ...]
@@ -81,7 +81,7 @@ def _three(extents: int | tuple[int, ...]) -> Dim3:
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
+class RungKernel:
     """One kernel of a rung: a C++ name expression, and a Python function of the same parameters.
 
     `cuda` may hold {type} and {block}, as in "tile<{type}, {block}>". A Python kernel that is specialised (a
@@ -111,7 +111,7 @@ class Kernel:
         assert self.python is not None, f"{self.name} has no Python kernel"
         return self.python
 
-    def completed(self, module: ModuleType) -> Kernel:
+    def completed(self, module: ModuleType) -> RungKernel:
         """The kernel of a rung of that module, with what its place says."""
         python, specialise = self.python, self.specialise
         own = python or specialise
@@ -144,10 +144,10 @@ class Rung:
 
     follows: str | None = None
     table: str = ""
-    kernels: tuple[Kernel, ...] = ()
-    shape: Callable[[Case, int], Shape] | None = None
+    kernels: tuple[RungKernel, ...] = ()
+    shape: Callable[[Case, int], LaunchShape] | None = None
     arguments: tuple[str, ...] = ()
-    program: Callable[[Run], None] | None = None
+    program: Callable[[HostRun], None] | None = None
     host: Callable[[Case, Mapping[str, Any]], Mapping[str, Any]] | None = None
     depth: Callable[[Case, int], int] | None = None
     claims: tuple[Claim, ...] = ()
@@ -169,7 +169,7 @@ class Rung:
         python = all(kernel.python or kernel.specialise or kernel.in_python_file for kernel in self.kernels)
         return (*(("cuda",) if cuda else ()), *(("python",) if python else ()))
 
-    def kernel_of(self, name: str) -> Kernel:
+    def kernel_of(self, name: str) -> RungKernel:
         """The kernel of that name."""
         return next(kernel for kernel in self.kernels if kernel.name == name)
 
@@ -192,7 +192,7 @@ class Rung:
             return named
         return replace(
             named,
-            kernels=tuple(kernel.completed(module) for kernel in self.kernels or (Kernel(),)),
+            kernels=tuple(kernel.completed(module) for kernel in self.kernels or (RungKernel(),)),
             shape=self.shape or problem.shape,
             arguments=self.arguments or problem.signature,
             program=self.program or problem.program,

@@ -13,7 +13,7 @@ from ..record import Record
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class TextTable:
     """A table of cells; columns are right-justified but for the last `texts`."""
 
     headings: tuple[str, ...]
@@ -26,7 +26,7 @@ class Section:
     """A heading, and what stands below it: lines, "" for an empty one, and tables."""
 
     title: str
-    parts: tuple[str | Grid, ...]
+    parts: tuple[str | TextTable, ...]
 
 
 View = Callable[[Record], Sequence[Section]]

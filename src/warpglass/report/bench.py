@@ -20,7 +20,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from ..ladders.view import Grid, Section
+from ..ladders.view import Section, TextTable
 from ..record import Record, Row
 from .bench_counters import full_name, print_counters
 from .bench_steps import print_steps
@@ -88,18 +88,18 @@ def _print_section(section: Section, console: Console) -> None:
     console.print()
     _line(console, section.title, style="bold")
     for part in section.parts:
-        if isinstance(part, Grid):
-            console.print(_grid_table(part))
+        if isinstance(part, TextTable):
+            console.print(_text_table(part))
         else:
             _line(console, part)
 
 
-def _grid_table(grid: Grid) -> Table:
+def _text_table(text: TextTable) -> Table:
     table = _plain_table()
-    numbers = len(grid.headings) - grid.texts
-    for place, heading in enumerate(grid.headings):
+    numbers = len(text.headings) - text.texts
+    for place, heading in enumerate(text.headings):
         table.add_column(heading, justify="right" if place < numbers else "left", overflow="fold")
-    for row in grid.rows:
+    for row in text.rows:
         table.add_row(*row)
     return table
 

@@ -14,7 +14,7 @@ does, which the notes' GPUs did not.
 from typing import Any
 
 from warpglass.ladders.problem import Case
-from warpglass.ladders.rung import Claim, Kernel, KernelFunction, Rung, cuda
+from warpglass.ladders.rung import Claim, KernelFunction, Rung, RungKernel, cuda
 
 
 def specialise(case: Case, block: int) -> KernelFunction:
@@ -38,7 +38,7 @@ def specialise(case: Case, block: int) -> KernelFunction:
 
 RUNG = Rung(
     follows="basic",
-    kernels=(Kernel(constants=""),),
+    kernels=(RungKernel(constants=""),),
     arguments=("x", "y", "n", "width"),
     claims=(
         Claim("global_load_requests", "<", "basic"),

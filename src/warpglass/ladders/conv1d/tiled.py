@@ -15,7 +15,7 @@ from typing import Any
 
 from warpglass.ladders.conv1d.problem import RADIUS
 from warpglass.ladders.problem import Case
-from warpglass.ladders.rung import Claim, Kernel, KernelFunction, Rung, Shape, cuda
+from warpglass.ladders.rung import Claim, KernelFunction, LaunchShape, Rung, RungKernel, cuda
 
 
 def specialise(case: Case, block: int) -> KernelFunction:
@@ -46,14 +46,14 @@ def specialise(case: Case, block: int) -> KernelFunction:
     return tiled
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """A thread for every element, and shared memory for a tile with its halo."""
-    return Shape(max(1, -(-case.size // block)), block, (block + 2 * RADIUS) * case.dtype.itemsize)
+    return LaunchShape(max(1, -(-case.size // block)), block, (block + 2 * RADIUS) * case.dtype.itemsize)
 
 
 RUNG = Rung(
     follows="constant",
-    kernels=(Kernel(constants=""),),
+    kernels=(RungKernel(constants=""),),
     arguments=("x", "y", "n", "width"),
     shape=shape,
     claims=(

@@ -14,7 +14,7 @@ that they save.
 from typing import Any
 
 from warpglass.ladders.problem import Case
-from warpglass.ladders.rung import Claim, Kernel, KernelFunction, Rung, Shape, cuda
+from warpglass.ladders.rung import Claim, KernelFunction, LaunchShape, Rung, RungKernel, cuda
 
 
 def specialise(case: Case, block: int) -> KernelFunction:
@@ -45,14 +45,14 @@ def specialise(case: Case, block: int) -> KernelFunction:
     return tiled_l2
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """A thread for every element, and shared memory for a tile."""
-    return Shape(max(1, -(-case.size // block)), block, block * case.dtype.itemsize)
+    return LaunchShape(max(1, -(-case.size // block)), block, block * case.dtype.itemsize)
 
 
 RUNG = Rung(
     follows="tiled",
-    kernels=(Kernel(constants=""),),
+    kernels=(RungKernel(constants=""),),
     arguments=("x", "y", "n", "width"),
     shape=shape,
     claims=(

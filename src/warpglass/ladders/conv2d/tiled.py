@@ -22,7 +22,7 @@ from typing import Any
 
 from warpglass.ladders.conv2d.problem import RADIUS, blocks_over
 from warpglass.ladders.problem import Case
-from warpglass.ladders.rung import Claim, Kernel, KernelFunction, Rung, Shape, cuda
+from warpglass.ladders.rung import Claim, KernelFunction, LaunchShape, Rung, RungKernel, cuda
 
 
 def specialise(tile: int) -> KernelFunction:
@@ -53,9 +53,9 @@ def specialise(tile: int) -> KernelFunction:
     return tiled
 
 
-def kernel(tile: int) -> Kernel:
+def kernel(tile: int) -> RungKernel:
     """The kernel for one tile, in both languages."""
-    return Kernel(
+    return RungKernel(
         name="tiled",
         file=Path(__file__).with_suffix(".cu"),
         cuda=f"tiled<{{type}}, {tile}>",
@@ -64,7 +64,7 @@ def kernel(tile: int) -> Kernel:
     )
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """Blocks of 20 x 20 threads for 16 x 16 elements each."""
     return blocks_over(case, 16, 16 + 2 * RADIUS)
 

@@ -10,10 +10,10 @@ there are none.
 from warpglass.ladders.conv2d.problem import RADIUS, blocks_over
 from warpglass.ladders.conv2d.tiled import kernel
 from warpglass.ladders.problem import Case
-from warpglass.ladders.rung import Claim, Rung, Shape
+from warpglass.ladders.rung import Claim, LaunchShape, Rung
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """Blocks of 32 x 32 threads for 28 x 28 elements each."""
     return blocks_over(case, 28, 28 + 2 * RADIUS)
 

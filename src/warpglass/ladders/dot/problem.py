@@ -21,10 +21,10 @@ import numpy as np
 from ..inputs import any_integers, over_binades
 from ..problem import Array, Case, Expected, Peer, Problem, Question, Table, launch_once
 from ..rounding import exact_sum, sum_bound
-from ..rung import Shape
+from ..rung import LaunchShape
 
 if TYPE_CHECKING:
-    from ..run import Run
+    from ..run import HostRun
 
 # The notes' grid for their 33 * 1024 elements; with more elements every thread takes several.
 MOST_BLOCKS = 132
@@ -97,10 +97,10 @@ def _halves(a: Array) -> tuple[Array, Array]:
     return high, a - high
 
 
-def grid_stride(case: Case, block: int) -> Shape:
+def grid_stride(case: Case, block: int) -> LaunchShape:
     """Blocks enough for a thread per element, but no more than MOST_BLOCKS; a cache of a word per thread."""
     blocks = min(MOST_BLOCKS, max(1, -(-case.size // block)))
-    return Shape(blocks, block, block * case.dtype.itemsize)
+    return LaunchShape(blocks, block, block * case.dtype.itemsize)
 
 
 def products_per_thread(case: Case, block: int) -> int:
@@ -108,7 +108,7 @@ def products_per_thread(case: Case, block: int) -> int:
     return -(-case.size // (int(grid_stride(case, block).grid3[0]) * block))
 
 
-def add_partial_sums(run: Run) -> None:
+def add_partial_sums(run: HostRun) -> None:
     """The host program: every block makes one sum, and these are added on the host."""
     launch_once(run)
     run.keep("dot", run.on_host(exact_sum, run.to_host(run["partial"])[: run.shape.grid3[0]]))

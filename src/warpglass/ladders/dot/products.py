@@ -14,7 +14,7 @@ import numpy as np
 
 from warpglass.ladders.problem import Array, Case, Number
 from warpglass.ladders.rounding import exact_sum, unit_roundoff
-from warpglass.ladders.run import Run
+from warpglass.ladders.run import HostRun
 from warpglass.ladders.rung import Claim, Rung, cuda
 
 
@@ -38,7 +38,7 @@ def roundings(case: Case, block: int) -> int:
     return 1 + ceil(case.size * 2.0**-53 / unit_roundoff(case.dtype))
 
 
-def program(run: Run) -> None:
+def program(run: HostRun) -> None:
     """Multiply on the device, add on the host."""
     run.launch(run.kernel, run.shape, "x", "y", "products", "n")
     run.keep("dot", run.on_host(add, run.to_host(run["products"])))

@@ -5,11 +5,11 @@ own.
 """
 
 from warpglass.ladders.histogram.global_atomics import global_atomics
-from warpglass.ladders.rung import Claim, Kernel, Rung
+from warpglass.ladders.rung import Claim, Rung, RungKernel
 
 RUNG = Rung(
     table="bins",
     follows="many_on_host",
-    kernels=(Kernel(python=global_atomics),),
+    kernels=(RungKernel(python=global_atomics),),
     claims=(Claim("atomic_transactions_per_request", ">", 16.0),),
 )

@@ -6,12 +6,12 @@ block has few keys for each of its bins.
 
 from warpglass.ladders.histogram.problem import few_blocks
 from warpglass.ladders.histogram.shared_bins import shared_bins
-from warpglass.ladders.rung import Claim, Kernel, Rung
+from warpglass.ladders.rung import Claim, Rung, RungKernel
 
 RUNG = Rung(
     table="bins",
     follows="many_global_atomics",
-    kernels=(Kernel(python=shared_bins),),
+    kernels=(RungKernel(python=shared_bins),),
     shape=few_blocks,
     claims=(Claim("atomic_transactions", "<", "many_global_atomics"),),
 )

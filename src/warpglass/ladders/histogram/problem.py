@@ -13,7 +13,7 @@ import numpy as np
 
 from ..inputs import any_integers
 from ..problem import Array, Case, Expected, Peer, Problem, Question, Table
-from ..rung import Shape
+from ..rung import LaunchShape
 
 BINS = {"bytes": 256, "bins": 4096}  # of each table
 PER_THREAD = 16  # keys that make a thread worth a copy of the counters
@@ -63,10 +63,10 @@ def count_on_host(x: Array, bins: int) -> Array:
     return np.bincount(inside, minlength=bins).astype(np.uint32)
 
 
-def few_blocks(case: Case, block: int, copies: int = 1) -> Shape:
+def few_blocks(case: Case, block: int, copies: int = 1) -> LaunchShape:
     """Blocks whose threads take many keys each, with shared memory for so many copies of the counters."""
     blocks = min(MOST_BLOCKS, max(1, case.size // (block * PER_THREAD)))
-    return Shape(blocks, block, 4 * copies * BINS[case.question.table])
+    return LaunchShape(blocks, block, 4 * copies * BINS[case.question.table])
 
 
 def _bincount(library: Any, case: Case, arrays: Mapping[str, Any]) -> Mapping[str, Any]:

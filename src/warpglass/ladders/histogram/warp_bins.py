@@ -13,7 +13,7 @@ import numpy as np
 
 from warpglass.ladders.histogram.problem import few_blocks
 from warpglass.ladders.problem import Case
-from warpglass.ladders.rung import Claim, Rung, Shape, cuda
+from warpglass.ladders.rung import Claim, LaunchShape, Rung, cuda
 
 
 def warp_bins(x: Any, counts: Any, n: Any, bins: Any) -> None:
@@ -38,7 +38,7 @@ def warp_bins(x: Any, counts: Any, n: Any, bins: Any) -> None:
             cuda.atomic.add(counts, b, total)
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """Few blocks, with counters for each warp."""
     return few_blocks(case, block, copies=block // 32)
 

@@ -9,7 +9,7 @@ Look at the loads: 363 bytes for each pixel, three at a time, nearly all of whic
 
 from typing import Any
 
-from warpglass.ladders.rung import Kernel, Rung, cuda
+from warpglass.ladders.rung import Rung, RungKernel, cuda
 
 
 def blur(out: Any, rgb: Any, width: Any, height: Any) -> None:
@@ -33,4 +33,4 @@ def blur(out: Any, rgb: Any, width: Any, height: Any) -> None:
         out[row, column, 2] = blue // pixels
 
 
-RUNG = Rung(table="blur", kernels=(Kernel(cuda="blur"),))
+RUNG = Rung(table="blur", kernels=(RungKernel(cuda="blur"),))

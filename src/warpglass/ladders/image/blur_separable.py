@@ -16,8 +16,8 @@ import numpy as np
 
 from warpglass.ladders.image.problem import rows_of
 from warpglass.ladders.problem import Case
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, Rung, Shape, cuda
+from warpglass.ladders.run import HostRun
+from warpglass.ladders.rung import Claim, LaunchShape, Rung, RungKernel, cuda
 
 
 def add_rows(sums: Any, rgb: Any, width: Any, height: Any) -> None:
@@ -47,12 +47,12 @@ def add_columns(out: Any, sums: Any, width: Any, height: Any) -> None:
         out[row, column, at % 3] = total // ((bottom - top) * across)
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """A thread for every byte, rows apart."""
-    return Shape((-(-3 * case.size // block), rows_of(case.size)), block)
+    return LaunchShape((-(-3 * case.size // block), rows_of(case.size)), block)
 
 
-def program(run: Run) -> None:
+def program(run: HostRun) -> None:
     """Rows, then columns."""
     sums = run.scratch("sums", (rows_of(run.case.size), run.case.size, 3), np.uint16)
     run.launch("add_rows", run.shape, sums, "rgb", "width", "height")
@@ -63,8 +63,8 @@ RUNG = Rung(
     table="blur",
     follows="blur",
     kernels=(
-        Kernel("add_rows", cuda="add_rows"),
-        Kernel("add_columns", cuda="add_columns"),
+        RungKernel("add_rows", cuda="add_rows"),
+        RungKernel("add_columns", cuda="add_columns"),
     ),
     program=program,
     shape=shape,

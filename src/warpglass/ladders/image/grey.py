@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from warpglass.ladders.rung import Claim, Kernel, Rung, cuda
+from warpglass.ladders.rung import Claim, Rung, RungKernel, cuda
 
 
 def grey(out: Any, rgb: Any, width: Any, height: Any) -> None:
@@ -27,4 +27,4 @@ def grey(out: Any, rgb: Any, width: Any, height: Any) -> None:
         out[row, column] = np.uint8(red + green + blue)
 
 
-RUNG = Rung(table="grey", kernels=(Kernel(cuda="grey"),), claims=(Claim("gld_efficiency", "<", 40.0),))
+RUNG = Rung(table="grey", kernels=(RungKernel(cuda="grey"),), claims=(Claim("gld_efficiency", "<", 40.0),))

@@ -11,18 +11,18 @@ next two. In C++ only: an array of bytes cannot be read as words in a Python ker
 
 from warpglass.ladders.image.problem import rows_of
 from warpglass.ladders.problem import Case
-from warpglass.ladders.rung import Claim, Kernel, Rung, Shape
+from warpglass.ladders.rung import Claim, LaunchShape, Rung, RungKernel
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """A thread for every four pixels, in one dimension."""
-    return Shape(-(-case.size * rows_of(case.size) // (4 * block)), block)
+    return LaunchShape(-(-case.size * rows_of(case.size) // (4 * block)), block)
 
 
 RUNG = Rung(
     table="grey",
     follows="grey",
-    kernels=(Kernel(cuda="grey_words"),),
+    kernels=(RungKernel(cuda="grey_words"),),
     shape=shape,
     claims=(
         Claim("global_load_requests", "<", "grey"),

@@ -21,7 +21,7 @@ import numpy as np
 from ..inputs import any_integers, over_binades
 from ..problem import Array, Case, Expected, Peer, Problem, Question, Table
 from ..rounding import gamma
-from ..rung import Shape
+from ..rung import LaunchShape
 
 
 def make_case(question: Question) -> Case:
@@ -90,13 +90,13 @@ def wrapped_product(a: Array, b: Array) -> Array:
     return total.astype(unsigned).view(a.dtype)
 
 
-def square_blocks(case: Case, side: int, outputs: int = 0) -> Shape:
+def square_blocks(case: Case, side: int, outputs: int = 0) -> LaunchShape:
     """Blocks of side x side threads, each for `outputs` x `outputs` elements, side x side unless told."""
     blocks = max(1, -(-case.size // (outputs or side)))
-    return Shape((blocks, blocks), (side, side))
+    return LaunchShape((blocks, blocks), (side, side))
 
 
-def one_thread_each(case: Case, block: int) -> Shape:
+def one_thread_each(case: Case, block: int) -> LaunchShape:
     """A thread for every element, in square blocks."""
     return square_blocks(case, isqrt(block))
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from warpglass.ladders.matmul.problem import square_blocks
 from warpglass.ladders.problem import Case
-from warpglass.ladders.rung import Claim, Rung, Shape, cuda
+from warpglass.ladders.rung import Claim, LaunchShape, Rung, cuda
 
 
 def register_tile(a: Any, b: Any, c: Any, n: Any) -> None:
@@ -59,7 +59,7 @@ def register_tile(a: Any, b: Any, c: Any, n: Any) -> None:
                 c[row + 16 * i, column + 16 * j] = totals[i, j]
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """Blocks of 16 x 16 threads, each for 64 x 64 elements."""
     return square_blocks(case, 16, 64)
 

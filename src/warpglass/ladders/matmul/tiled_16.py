@@ -17,7 +17,7 @@ from typing import Any
 
 from warpglass.ladders.matmul.problem import square_blocks
 from warpglass.ladders.problem import Case
-from warpglass.ladders.rung import Claim, Kernel, KernelFunction, Rung, Shape, cuda
+from warpglass.ladders.rung import Claim, KernelFunction, LaunchShape, Rung, RungKernel, cuda
 
 
 def specialise(tile: int) -> KernelFunction:
@@ -45,9 +45,9 @@ def specialise(tile: int) -> KernelFunction:
     return tiled
 
 
-def kernel(tile: int) -> Kernel:
+def kernel(tile: int) -> RungKernel:
     """The kernel for one tile, in both languages."""
-    return Kernel(
+    return RungKernel(
         name="tiled",
         file=Path(__file__).with_suffix(".cu"),
         cuda=f"tiled<{{type}}, {tile}>",
@@ -56,7 +56,7 @@ def kernel(tile: int) -> Kernel:
     )
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """A thread for every element, in blocks as large as a tile."""
     return square_blocks(case, 16)
 

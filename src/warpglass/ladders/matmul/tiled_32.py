@@ -11,10 +11,10 @@ way; the next rung lets a thread compute more than one element.
 from warpglass.ladders.matmul.problem import square_blocks
 from warpglass.ladders.matmul.tiled_16 import kernel
 from warpglass.ladders.problem import Case
-from warpglass.ladders.rung import Claim, Rung, Shape
+from warpglass.ladders.rung import Claim, LaunchShape, Rung
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """A thread for every element, in blocks as large as a tile."""
     return square_blocks(case, 32)
 

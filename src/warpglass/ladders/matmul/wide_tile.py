@@ -14,10 +14,10 @@ Look at the instructions: of those in the inner loop 16 of 17 multiply.
 
 from warpglass.ladders.matmul.problem import square_blocks
 from warpglass.ladders.problem import Case
-from warpglass.ladders.rung import Claim, Rung, Shape
+from warpglass.ladders.rung import Claim, LaunchShape, Rung
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """Blocks of 16 x 16 threads, each for 128 x 128 elements."""
     return square_blocks(case, 16, 128)
 

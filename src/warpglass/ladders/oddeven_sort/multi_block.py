@@ -12,11 +12,11 @@ pays only because its blocks run side by side. The cost model below the table co
 import numpy as np
 
 from warpglass.ladders.oddeven_sort.one_block import one_block
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, Rung, Shape
+from warpglass.ladders.run import HostRun
+from warpglass.ladders.rung import Claim, LaunchShape, Rung, RungKernel
 
 
-def sort_in_passes(run: Run) -> None:
+def sort_in_passes(run: HostRun) -> None:
     """Launch pass a and pass b of a kernel that sorts one span a block, for every span once."""
     whole, block = run.shape, run.block
     spans = whole.grid3[0]
@@ -28,13 +28,13 @@ def sort_in_passes(run: Run) -> None:
     rest = np.uint32(run.case.size - block)
     for _ in range(spans):
         run.launch(run.kernel, whole, "x", "n")
-        run.launch(run.kernel, Shape(spans - 1, block, whole.shared), shifted, rest)
+        run.launch(run.kernel, LaunchShape(spans - 1, block, whole.shared), shifted, rest)
 
 
 RUNG = Rung(
     table="oddeven_sort",
     follows="host_oddeven",
-    kernels=(Kernel(python=one_block),),
+    kernels=(RungKernel(python=one_block),),
     program=sort_in_passes,
     claims=(Claim("smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", "==", 100.0),),
 )

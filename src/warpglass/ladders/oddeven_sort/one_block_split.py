@@ -10,7 +10,7 @@ Look at the bank conflicts, which are gone, and at the instructions, which are n
 from typing import Any
 
 from warpglass.ladders.problem import Case
-from warpglass.ladders.rung import Claim, Rung, Shape, cuda
+from warpglass.ladders.rung import Claim, LaunchShape, Rung, cuda
 from warpglass.ladders.sorting import span_shape
 
 GAP = 16  # elements between the arrays: half of the banks
@@ -52,10 +52,10 @@ def one_block_split(x: Any, n: Any) -> None:
         x[first + j + half] = s[own + (half >> 1)]
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """The blocks of one_block, with shared memory for the gap."""
     spans = span_shape(case, block)
-    return Shape(spans.grid, block, spans.shared + GAP * case.dtype.itemsize)
+    return LaunchShape(spans.grid, block, spans.shared + GAP * case.dtype.itemsize)
 
 
 RUNG = Rung(

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from ... import devices
 from ...record import Record, Row
 from ...report.figures import LANGUAGES, format_ratio, format_seconds
-from ..view import Grid, Section
+from ..view import Section, TextTable
 from .model import Costs, Waves
 
 # What one block of a many-block rung sorts with.
@@ -59,7 +59,7 @@ def _costs(record: Record) -> Iterator[tuple[Row, Costs]]:
         yield row, Costs(block.size, row.size, block.seconds, host.seconds, seconds)
 
 
-def _times(found: list[tuple[Row, Costs]]) -> Grid:
+def _times(found: list[tuple[Row, Costs]]) -> TextTable:
     rows = (
         (
             format_seconds(costs.block_seconds),
@@ -76,17 +76,17 @@ def _times(found: list[tuple[Row, Costs]]) -> Grid:
         for row, costs in found
     )
     headings = ("T1", "alpha", "beta", "R1", "TG", "TM measured", "RG", "MP", "rung", "lang")
-    return Grid(headings, tuple(rows), texts=2)
+    return TextTable(headings, tuple(rows), texts=2)
 
 
-def _waves(blocks: int, record: Record) -> Grid:
+def _waves(blocks: int, record: Record) -> TextTable:
     dealt = ((device.name, Waves(blocks, device.multiprocessors)) for device in _gpus(record))
     rows = (
         (str(waves.multiprocessors), str(waves.count), str(waves.idle), f"{waves.busy:.0%}", name)
         for name, waves in dealt
     )
     headings = ("multiprocessors", "waves", "idle in the last", "busy", "GPU")
-    return Grid(headings, tuple(rows), texts=1)
+    return TextTable(headings, tuple(rows), texts=1)
 
 
 def _gpus(record: Record) -> list[devices.Device]:

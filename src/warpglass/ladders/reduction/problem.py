@@ -19,7 +19,7 @@ import numpy as np
 from ..inputs import any_integers, over_binades
 from ..problem import Array, Case, Expected, Number, Peer, Problem, Question, Table
 from ..rounding import exact_sum, sum_bound
-from .rung import Plan
+from .rung import Reduction
 
 DTYPES = ("float32", "float64", "int32", "int64", "uint32", "uint64")
 INPUTS = ("random", "ones", "cancelling", "extreme")
@@ -124,7 +124,7 @@ PROBLEM = Problem(
     data=INPUTS,
     make=make_case,
     signature=("x", "partial", "n"),
-    program=Plan(shared=True).reduce,
+    program=Reduction(shared=True).run,
     largest=LARGEST,
     peers=PEERS,
     reduces=True,

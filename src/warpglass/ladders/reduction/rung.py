@@ -20,8 +20,8 @@ import numpy as np
 
 from ..problem import Array, Case, Number
 from ..rounding import exact_sum
-from ..run import Run
-from ..rung import Claim, Kernel, Rung, Shape
+from ..run import HostRun
+from ..rung import Claim, LaunchShape, Rung, RungKernel
 
 PAST_THE_END = (
     "when n is no multiple of the block size, the last block reads past the end of the array (out-of-bounds)"
@@ -45,14 +45,14 @@ def reduction_rung(
     defect: str = "",
 ) -> Rung:
     """Return one version of the sum."""
-    plan = Plan(elements_per_thread, most_threads, table == "shared", one_result)
+    sums = Reduction(elements_per_thread, most_threads, table == "shared", one_result)
     return Rung(
         follows=follows,
         table=table,
-        kernels=(Kernel(cuda=cuda),),
-        program=plan.reduce,
-        shape=lambda case, block: plan.shape(case.size, block, case.dtype),
-        depth=lambda case, block: plan.additions(case.size, block),
+        kernels=(RungKernel(cuda=cuda),),
+        program=sums.run,
+        shape=lambda case, block: sums.shape(case.size, block, case.dtype),
+        depth=lambda case, block: sums.additions(case.size, block),
         claims=claims,
         defect=defect,
     )
@@ -73,20 +73,20 @@ def host_rung(compute: Callable[[Array], Number], defect: str = "") -> Rung:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """What decides the launches of a rung."""
+class Reduction:
+    """A sum by kernels that leave one partial sum a block: what decides their launches."""
 
     elements_per_thread: int = 1
     most_threads: int | None = None
     shared: bool = False
     one_result: bool = False
 
-    def shape(self, n: int, block: int, dtype: np.dtype[Any]) -> Shape:
+    def shape(self, n: int, block: int, dtype: np.dtype[Any]) -> LaunchShape:
         """The launch for n elements: blocks enough to cover them or as many as there may be, one at least."""
         grid = -(-n // (block * self.elements_per_thread))
         if self.most_threads is not None:
             grid = min(grid, self.most_threads // block)
-        return Shape(max(1, grid), block, block * dtype.itemsize if self.shared else 0)
+        return LaunchShape(max(1, grid), block, block * dtype.itemsize if self.shared else 0)
 
     def additions(self, n: int, block: int) -> int:
         """How many additions an element can pass through in one launch: within a thread, then the tree."""
@@ -95,7 +95,7 @@ class Plan:
         # The blocks' sums meet in one word, in whatever order.
         return in_thread + block.bit_length() - 1 + (grid if self.one_result else 0)
 
-    def reduce(self, run: Run) -> None:
+    def run(self, run: HostRun) -> None:
         """Launch the kernel, and launch it again on the partial sums if they are not for the host."""
         source, count, dtype = run["x"], run.case.size, run.case.dtype
         launches = depth = 0

@@ -11,7 +11,7 @@ bank. Look at the divergence too: in most steps few threads of a block have work
 
 from typing import Any
 
-from warpglass.ladders.rung import Claim, Kernel, Rung, cuda
+from warpglass.ladders.rung import Claim, Rung, RungKernel, cuda
 from warpglass.ladders.scan.propagate import ADD_OFFSETS, Blocks
 
 
@@ -70,7 +70,7 @@ BLOCKS = Blocks(per_thread=2, shared=lambda block, itemsize: 2 * block * itemsiz
 
 RUNG = Rung(
     follows="hillis_steele",
-    kernels=(Kernel(), ADD_OFFSETS),
+    kernels=(RungKernel(), ADD_OFFSETS),
     program=BLOCKS.scan,
     shape=BLOCKS.shape,
     depth=BLOCKS.depth,

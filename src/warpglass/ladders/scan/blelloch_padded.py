@@ -9,7 +9,7 @@ costs.
 
 from typing import Any
 
-from warpglass.ladders.rung import Claim, Kernel, Rung, cuda
+from warpglass.ladders.rung import Claim, Rung, RungKernel, cuda
 from warpglass.ladders.scan.blelloch import additions
 from warpglass.ladders.scan.propagate import ADD_OFFSETS, Blocks
 
@@ -72,7 +72,7 @@ BLOCKS = Blocks(
 
 RUNG = Rung(
     follows="blelloch",
-    kernels=(Kernel(), ADD_OFFSETS),
+    kernels=(RungKernel(), ADD_OFFSETS),
     program=BLOCKS.scan,
     shape=BLOCKS.shape,
     depth=BLOCKS.depth,

@@ -9,7 +9,7 @@ Look at the instructions, and at the lack of bank conflicts: neighbours use neig
 
 from typing import Any
 
-from warpglass.ladders.rung import Claim, Kernel, Rung, cuda
+from warpglass.ladders.rung import Claim, Rung, RungKernel, cuda
 from warpglass.ladders.scan.propagate import ADD_OFFSETS, Blocks
 
 
@@ -48,7 +48,7 @@ BLOCKS = Blocks(
 
 RUNG = Rung(
     follows="on_host",
-    kernels=(Kernel(), ADD_OFFSETS),
+    kernels=(RungKernel(), ADD_OFFSETS),
     program=BLOCKS.scan,
     shape=BLOCKS.shape,
     depth=BLOCKS.depth,

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from warpglass.ladders.problem import Case
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Kernel, Shape, cuda
+from warpglass.ladders.run import HostRun
+from warpglass.ladders.rung import LaunchShape, RungKernel, cuda
 
 
 def add_offsets(y: Any, totals: Any, n: Any, span: Any) -> None:
@@ -25,7 +25,7 @@ def add_offsets(y: Any, totals: Any, n: Any, span: Any) -> None:
             y[first + i] += offset
 
 
-ADD_OFFSETS = Kernel(python=add_offsets)
+ADD_OFFSETS = RungKernel(python=add_offsets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Blocks:
         """Elements that one block scans."""
         return self.per_thread * block
 
-    def shape(self, case: Case, block: int) -> Shape:
+    def shape(self, case: Case, block: int) -> LaunchShape:
         """The first launch."""
         return self._shape(case.size, block, case.dtype)
 
@@ -57,19 +57,19 @@ class Blocks:
             depth += self.additions(block) + 1
         return depth
 
-    def scan(self, run: Run) -> None:
+    def scan(self, run: HostRun) -> None:
         """Launch the kernel (x, y, totals, n) on the array, then on the totals, and add the offsets."""
         self._scan_level(run, 0, "x", "y", run.case.size)
 
-    def _scan_level(self, run: Run, level: int, x: Any, y: Any, n: int) -> None:
+    def _scan_level(self, run: HostRun, level: int, x: Any, y: Any, n: int) -> None:
         shape = self._shape(n, run.block, run.case.dtype)
         spans = shape.grid3[0]
         totals = run.scratch(f"totals{level}", spans, run.case.dtype)
         run.launch(run.kernel, shape, x, y, totals, np.uint32(n))
         if spans > 1:
             self._scan_level(run, level + 1, totals, totals, spans)
-            others = Shape(spans - 1, run.block)
+            others = LaunchShape(spans - 1, run.block)
             run.launch("add_offsets", others, y, totals, np.uint32(n), np.uint32(self.span(run.block)))
 
-    def _shape(self, n: int, block: int, dtype: np.dtype[Any]) -> Shape:
-        return Shape(max(1, -(-n // self.span(block))), block, self.shared(block, dtype.itemsize))
+    def _shape(self, n: int, block: int, dtype: np.dtype[Any]) -> LaunchShape:
+        return LaunchShape(max(1, -(-n // self.span(block))), block, self.shared(block, dtype.itemsize))

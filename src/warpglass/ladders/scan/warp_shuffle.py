@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from warpglass.ladders.problem import Case
-from warpglass.ladders.rung import Claim, Kernel, KernelFunction, Rung, cuda
+from warpglass.ladders.rung import Claim, KernelFunction, Rung, RungKernel, cuda
 from warpglass.ladders.scan.propagate import ADD_OFFSETS, Blocks
 
 
@@ -75,7 +75,7 @@ BLOCKS = Blocks(per_thread=1, shared=lambda block, itemsize: 0, additions=lambda
 
 RUNG = Rung(
     follows="blelloch_padded",
-    kernels=(Kernel(), ADD_OFFSETS),
+    kernels=(RungKernel(), ADD_OFFSETS),
     program=BLOCKS.scan,
     shape=BLOCKS.shape,
     depth=BLOCKS.depth,

@@ -9,8 +9,8 @@ them.
 
 from typing import Any
 
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, Rung, cuda
+from warpglass.ladders.run import HostRun
+from warpglass.ladders.rung import Claim, Rung, RungKernel, cuda
 from warpglass.ladders.sort.bitonic_block import bitonic_block
 from warpglass.ladders.sort.bitonic_global import bitonic_step, launch_steps
 
@@ -45,7 +45,7 @@ def finish_merge(x: Any, n: Any) -> None:
         x[first + t + half] = s[t + half]
 
 
-def program(run: Run) -> None:
+def program(run: HostRun) -> None:
     """Sort the spans, then merge runs of one, two, four, ... spans."""
     run.launch("bitonic_block", run.shape, "x", "n")
     run_length = span = 2 * run.block
@@ -58,7 +58,7 @@ def program(run: Run) -> None:
 RUNG = Rung(
     table="sort",
     follows="bitonic_global",
-    kernels=(Kernel(python=bitonic_block), Kernel(python=bitonic_step), Kernel("finish_merge")),
+    kernels=(RungKernel(python=bitonic_block), RungKernel(python=bitonic_step), RungKernel("finish_merge")),
     program=program,
     claims=(Claim("smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", ">", "bitonic_global"),),
 )

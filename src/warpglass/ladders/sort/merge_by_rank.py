@@ -10,7 +10,7 @@ Look at the loads: the lanes of a warp search in different places, so most of a 
 from typing import Any
 
 from warpglass.ladders.problem import thread_each
-from warpglass.ladders.run import Run
+from warpglass.ladders.run import HostRun
 from warpglass.ladders.rung import Rung, cuda
 from warpglass.ladders.sort.merging import kernels_with, merge_sort
 
@@ -43,7 +43,7 @@ def merge_by_rank(x: Any, y: Any, n: Any, length: Any) -> None:
         y[i + low - middle] = key
 
 
-def program(run: Run) -> None:
+def program(run: HostRun) -> None:
     """Sort the spans, then merge."""
     merge_sort(run, "merge_by_rank", thread_each(run.case, run.block))
 

@@ -13,7 +13,7 @@ not what the time goes to.
 
 from typing import Any
 
-from warpglass.ladders.run import Run
+from warpglass.ladders.run import HostRun
 from warpglass.ladders.rung import Rung, cuda
 from warpglass.ladders.sort.merging import kernels_with, merge_sort
 
@@ -99,7 +99,7 @@ def merge_path(x: Any, y: Any, n: Any, length: Any) -> None:  # noqa: C901 (a ke
         y[tile + k] = s[k]
 
 
-def program(run: Run) -> None:
+def program(run: HostRun) -> None:
     """Sort the spans, then merge."""
     merge_sort(run, "merge_path", run.shape)
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Kernel, KernelFunction, Shape, cuda
+from warpglass.ladders.run import HostRun
+from warpglass.ladders.rung import KernelFunction, LaunchShape, RungKernel, cuda
 from warpglass.ladders.sort.bitonic_block import bitonic_block
 
 
@@ -20,12 +20,12 @@ def copy_keys(x: Any, y: Any, n: Any) -> None:
         y[i] = x[i]
 
 
-def kernels_with(merge: KernelFunction) -> tuple[Kernel, ...]:
+def kernels_with(merge: KernelFunction) -> tuple[RungKernel, ...]:
     """The kernels of a sort that merges with this one."""
-    return (Kernel(python=bitonic_block), Kernel(python=merge), Kernel(python=copy_keys))
+    return (RungKernel(python=bitonic_block), RungKernel(python=merge), RungKernel(python=copy_keys))
 
 
-def merge_sort(run: Run, kernel: str, shape: Shape) -> None:
+def merge_sort(run: HostRun, kernel: str, shape: LaunchShape) -> None:
     """Sort with `bitonic_block`, then launch `kernel(x, y, n, length)` for every doubling of the runs."""
     n, span = run.case.size, 2 * run.block
     run.launch("bitonic_block", run.shape, "x", "n")
@@ -38,4 +38,4 @@ def merge_sort(run: Run, kernel: str, shape: Shape) -> None:
         length *= 2
         passes += 1
     if passes % 2:
-        run.launch("copy_keys", Shape(-(-n // run.block), run.block), source, target, "n")
+        run.launch("copy_keys", LaunchShape(-(-n // run.block), run.block), source, target, "n")

@@ -10,7 +10,7 @@ read it are served one after the other: 31 wavefronts too many for each load.
 from pathlib import Path
 from typing import Any
 
-from warpglass.ladders.rung import Claim, Kernel, KernelFunction, Rung, cuda
+from warpglass.ladders.rung import Claim, KernelFunction, Rung, RungKernel, cuda
 
 
 def specialise(padding: int) -> KernelFunction:
@@ -37,9 +37,9 @@ def specialise(padding: int) -> KernelFunction:
     return tile
 
 
-def kernel(padding: int) -> Kernel:
+def kernel(padding: int) -> RungKernel:
     """The kernel for a padding, in both languages."""
-    return Kernel(
+    return RungKernel(
         name="tile",
         file=Path(__file__).with_suffix(".cu"),
         cuda=f"tile<{{type}}, {padding}>",

@@ -7,13 +7,13 @@ guard, i < n, sends 28 of its 32 threads home.
 Look at the requests: one for 32 elements, where one thread a block needed 32.
 """
 
-from warpglass.ladders.rung import Claim, Kernel, Rung
+from warpglass.ladders.rung import Claim, Rung, RungKernel
 from warpglass.ladders.vector.element_per_thread import element_per_thread
 
 RUNG = Rung(
     table="few",
     follows="one_thread_a_block",
-    kernels=(Kernel(python=element_per_thread),),
+    kernels=(RungKernel(python=element_per_thread),),
     claims=(
         Claim("launch__grid_size", "==", 4.0),
         Claim("launch__thread_count", "==", 128.0),

@@ -13,7 +13,7 @@ Look at what does not change: the bytes. Where memory is the limit, fewer instru
 from typing import Any
 
 from warpglass.ladders.problem import Case
-from warpglass.ladders.rung import Claim, Rung, Shape, cuda
+from warpglass.ladders.rung import Claim, LaunchShape, Rung, cuda
 from warpglass.ladders.vector.counts import blocks_for
 
 MOST_BLOCKS = 1056
@@ -27,9 +27,9 @@ def grid_stride(x: Any, y: Any, z: Any, n: Any) -> None:
         i += cuda.gridDim.x * cuda.blockDim.x
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """Blocks enough to cover the array, but no more than MOST_BLOCKS."""
-    return Shape(min(MOST_BLOCKS, max(1, blocks_for(case.size, block))), block)
+    return LaunchShape(min(MOST_BLOCKS, max(1, blocks_for(case.size, block))), block)
 
 
 RUNG = Rung(

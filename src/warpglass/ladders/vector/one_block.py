@@ -10,7 +10,7 @@ A block runs on one multiprocessor. Of an H100's 132 all others do nothing.
 from typing import Any
 
 from warpglass.ladders.problem import Case
-from warpglass.ladders.rung import Claim, Rung, Shape, cuda
+from warpglass.ladders.rung import Claim, LaunchShape, Rung, cuda
 
 
 def one_block(x: Any, y: Any, z: Any, n: Any) -> None:
@@ -20,9 +20,9 @@ def one_block(x: Any, y: Any, z: Any, n: Any) -> None:
         z[i] = x[i] + y[i]
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """One block with a thread for every element, and one thread even if there are none."""
-    return Shape(1, max(1, case.size))
+    return LaunchShape(1, max(1, case.size))
 
 
 RUNG = Rung(table="one block", shape=shape, claims=(Claim("launch__grid_size", "==", 1.0),))

@@ -10,7 +10,7 @@ Look at the lanes in use, and at the sectors: 32 bytes are fetched for 4.
 from typing import Any
 
 from warpglass.ladders.problem import Case
-from warpglass.ladders.rung import Claim, Rung, Shape, cuda
+from warpglass.ladders.rung import Claim, LaunchShape, Rung, cuda
 
 
 def one_thread_a_block(x: Any, y: Any, z: Any, n: Any) -> None:
@@ -20,9 +20,9 @@ def one_thread_a_block(x: Any, y: Any, z: Any, n: Any) -> None:
         z[i] = x[i] + y[i]
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """A block of one thread for every element, and one even if there are none."""
-    return Shape(max(1, case.size), 1)
+    return LaunchShape(max(1, case.size), 1)
 
 
 RUNG = Rung(

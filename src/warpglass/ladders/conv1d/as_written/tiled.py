@@ -8,7 +8,7 @@ from typing import Any
 
 from warpglass.ladders.conv1d.tiled import shape
 from warpglass.ladders.problem import Case
-from warpglass.ladders.rung import Kernel, KernelFunction, Rung, cuda
+from warpglass.ladders.rung import KernelFunction, Rung, RungKernel, cuda
 
 
 def specialise(case: Case, block: int) -> KernelFunction:
@@ -40,7 +40,7 @@ def specialise(case: Case, block: int) -> KernelFunction:
 
 RUNG = Rung(
     follows="basic_as_written",
-    kernels=(Kernel(constants=""),),
+    kernels=(RungKernel(constants=""),),
     arguments=("x", "y", "n", "width"),
     shape=shape,
     defect="threads beyond the end of the array load and store as well (out-of-bounds)",

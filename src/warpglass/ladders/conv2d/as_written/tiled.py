@@ -9,7 +9,7 @@ from typing import Any
 
 from warpglass.ladders.conv2d.tiled import shape
 from warpglass.ladders.problem import launch_once
-from warpglass.ladders.run import Run
+from warpglass.ladders.run import HostRun
 from warpglass.ladders.rung import Rung, cuda
 
 
@@ -36,7 +36,7 @@ def tiled(p: Any, n: Any, rows: Any, columns: Any, mask: Any) -> None:
             n[i, j] = total
 
 
-def program(run: Run) -> None:
+def program(run: HostRun) -> None:
     """Launch a block for every tile; what it leaves in the picture is taken for the result."""
     launch_once(run)
     run.keep("p", run.to_host(run["n"]).copy())

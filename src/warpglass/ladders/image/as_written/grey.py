@@ -8,11 +8,11 @@ so far: the arrays have two dimensions and three, and the compiler refuses the i
 from pathlib import Path
 
 from warpglass.ladders import image
-from warpglass.ladders.rung import Kernel, Rung
+from warpglass.ladders.rung import Rung, RungKernel
 
 RUNG = Rung(
     table="grey",
-    kernels=(Kernel(cuda="grey", file=Path(image.__file__).with_name("grey.cu")),),
+    kernels=(RungKernel(cuda="grey", file=Path(image.__file__).with_name("grey.cu")),),
     arguments=("rgb", "out", "width", "height"),
     defect="the arguments are in the wrong order, so the grey array is read as the picture (out-of-bounds)",
 )

@@ -9,17 +9,17 @@ from math import isqrt
 
 from warpglass.ladders.matmul.naive import naive
 from warpglass.ladders.problem import Case
-from warpglass.ladders.rung import Kernel, Rung, Shape
+from warpglass.ladders.rung import LaunchShape, Rung, RungKernel
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """As many whole blocks as fit into the matrix."""
     side = isqrt(block)
-    return Shape((case.size // side, case.size // side), (side, side))
+    return LaunchShape((case.size // side, case.size // side), (side, side))
 
 
 RUNG = Rung(
-    kernels=(Kernel(python=naive),),
+    kernels=(RungKernel(python=naive),),
     shape=shape,
     defect="the number of blocks is rounded down, so the last rows and columns are left wrong",
 )

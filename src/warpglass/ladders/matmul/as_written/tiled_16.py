@@ -8,7 +8,7 @@ then write. Besides, the sums lack their last Width % 16 products, since the quo
 from typing import Any
 
 from warpglass.ladders.matmul.tiled_16 import shape
-from warpglass.ladders.rung import Kernel, Rung, cuda
+from warpglass.ladders.rung import Rung, RungKernel, cuda
 
 
 def tiled(a: Any, b: Any, c: Any, n: Any) -> None:
@@ -32,7 +32,7 @@ def tiled(a: Any, b: Any, c: Any, n: Any) -> None:
 
 RUNG = Rung(
     follows="naive_as_written",
-    kernels=(Kernel("tiled", cuda="tiled<{type}, 16>"),),
+    kernels=(RungKernel("tiled", cuda="tiled<{type}, 16>"),),
     shape=shape,
     defect="no guard at the edges (out-of-bounds, global-race), and the sums lack the last n % 16 products",
 )

@@ -6,18 +6,18 @@ floats.
 """
 
 from warpglass.ladders.problem import Case
-from warpglass.ladders.rung import Kernel, Rung, Shape
+from warpglass.ladders.rung import LaunchShape, Rung, RungKernel
 from warpglass.ladders.vector.element_per_thread import element_per_thread
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """As many whole blocks as there are in the array."""
-    return Shape(case.size // block, block)
+    return LaunchShape(case.size // block, block)
 
 
 RUNG = Rung(
     table="few",
-    kernels=(Kernel(python=element_per_thread),),
+    kernels=(RungKernel(python=element_per_thread),),
     shape=shape,
     defect="the number of blocks is rounded down, so the last elements are left wrong",
 )

@@ -8,7 +8,7 @@ block, the stride is too small instead, and elements are added again and again.
 from typing import Any
 
 from warpglass.ladders.problem import Case
-from warpglass.ladders.rung import Rung, Shape, cuda
+from warpglass.ladders.rung import LaunchShape, Rung, cuda
 
 
 def grid_stride(x: Any, y: Any, z: Any, n: Any) -> None:
@@ -19,9 +19,9 @@ def grid_stride(x: Any, y: Any, z: Any, n: Any) -> None:
         i += cuda.blockDim.x * cuda.blockDim.x
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """Sixteen blocks."""
-    return Shape(16, block)
+    return LaunchShape(16, block)
 
 
 RUNG = Rung(
