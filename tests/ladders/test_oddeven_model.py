@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from warpglass import lab_bench
+from warpglass.lab import bench as lab_bench
 from warpglass.ladders.measure import Forecast
 from warpglass.ladders.oddeven_sort.model import Costs, Waves
 from warpglass.ladders.oddeven_sort.view import cost_model

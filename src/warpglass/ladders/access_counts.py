@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..record import Record, Row
+from ..records.bench import Record, Row
 from ..report.figures import LANGUAGES
 from .view import Section, TextTable
 

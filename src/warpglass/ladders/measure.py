@@ -13,9 +13,9 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from ..engine.backend import Backend
+from ..engine.launch.backend import Backend
 from ..errors import ArgumentError, CompileError, LaunchError
-from ..record import Record, Row
+from ..records.bench import Record, Row
 from . import find_ladder
 from .trial import Card, Explained, Options, Timing, Toolchain, Trial, Verdict
 from .view import Section, View, no_view

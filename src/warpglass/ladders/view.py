@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ..record import Record
+from ..records.bench import Record
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..ladders.view import Section, TextTable
-from ..record import Record, Row
+from ..records.bench import Record, Row
 from .bench_counters import full_name, print_counters
 from .bench_steps import print_steps
 from .console import text_console, text_of

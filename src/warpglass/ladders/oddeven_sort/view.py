@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ... import devices
-from ...record import Record, Row
+from ...records.bench import Record, Row
 from ...report.figures import LANGUAGES, format_ratio, format_seconds
 from ..view import Section, TextTable
 from .model import Costs, Waves
