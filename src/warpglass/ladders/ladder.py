@@ -61,6 +61,11 @@ class PackagedLadder:
             return tuple(rung for rung in known.values() if rung.name in options.rungs)
         return (*self._default, *self._as_written) if options.as_written else self._default
 
+    def rung(self, name: str) -> Rung:
+        """The rung of that name, as written or not."""
+        (found,) = self.rungs(Options(rungs=(name,)))
+        return found
+
     def trials(self, options: Options, backend: Backend, toolchain: Toolchain) -> Sequence[Trial]:
         """One trial per selected rung and language; an array is made when its table has rungs."""
         rungs = self.rungs(options)
