@@ -17,7 +17,6 @@ save is requests, and idle threads and the barrier cost as much. In Python, whos
 longer, tiles win.
 """
 
-from pathlib import Path
 from typing import Any
 
 from warpglass.ladders.conv2d.problem import RADIUS, blocks_over
@@ -57,7 +56,6 @@ def kernel(tile: int) -> RungKernel:
     """The kernel for one tile, in both languages."""
     return RungKernel(
         name="tiled",
-        file=Path(__file__).with_suffix(".cu"),
         cuda=f"tiled<{{type}}, {tile}>",
         specialise=lambda case, block: specialise(tile),
         constants=str(tile),

@@ -12,7 +12,6 @@ Look at shared memory: it takes over the loads, two for every multiplication, wi
 lanes of a row read one word of A's tile (a broadcast) and neighbouring words of B's.
 """
 
-from pathlib import Path
 from typing import Any
 
 from warpglass.ladders.matmul.problem import square_blocks
@@ -49,7 +48,6 @@ def kernel(tile: int) -> RungKernel:
     """The kernel for one tile, in both languages."""
     return RungKernel(
         name="tiled",
-        file=Path(__file__).with_suffix(".cu"),
         cuda=f"tiled<{{type}}, {tile}>",
         specialise=lambda case, block: specialise(tile),
         constants=str(tile),

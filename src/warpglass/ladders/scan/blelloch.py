@@ -67,7 +67,6 @@ def additions(block: int) -> int:
 
 BLOCKS = Blocks(per_thread=2, shared=lambda block, itemsize: 2 * block * itemsize, additions=additions)
 
-
 RUNG = Rung(
     follows="hillis_steele",
     kernels=(RungKernel(), ADD_OFFSETS),

@@ -69,7 +69,6 @@ BLOCKS = Blocks(
     per_thread=2, shared=lambda block, itemsize: (2 * block + block // 16) * itemsize, additions=additions
 )
 
-
 RUNG = Rung(
     follows="blelloch",
     kernels=(RungKernel(), ADD_OFFSETS),

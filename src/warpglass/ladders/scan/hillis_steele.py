@@ -45,7 +45,6 @@ BLOCKS = Blocks(
     additions=lambda block: block.bit_length() - 1,
 )
 
-
 RUNG = Rung(
     follows="on_host",
     kernels=(RungKernel(), ADD_OFFSETS),

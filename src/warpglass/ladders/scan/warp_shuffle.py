@@ -72,7 +72,6 @@ def specialise(case: Case, block: int) -> KernelFunction:  # noqa: C901 (a kerne
 
 BLOCKS = Blocks(per_thread=1, shared=lambda block, itemsize: 0, additions=lambda block: 11)
 
-
 RUNG = Rung(
     follows="blelloch_padded",
     kernels=(RungKernel(), ADD_OFFSETS),

@@ -7,7 +7,6 @@ Look there: a column of the tile lies in one bank, since its words are 32 apart.
 read it are served one after the other: 31 wavefronts too many for each load.
 """
 
-from pathlib import Path
 from typing import Any
 
 from warpglass.ladders.rung import Claim, KernelFunction, Rung, RungKernel, cuda
@@ -41,7 +40,6 @@ def kernel(padding: int) -> RungKernel:
     """The kernel for a padding, in both languages."""
     return RungKernel(
         name="tile",
-        file=Path(__file__).with_suffix(".cu"),
         cuda=f"tile<{{type}}, {padding}>",
         specialise=lambda case, block: specialise(padding),
         constants=str(padding),
