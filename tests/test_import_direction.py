@@ -30,7 +30,7 @@ EVERYONE = (
     "engine.launch.backend",
 )
 # What a ladder tells the report.
-RECORDS = ("ladders.trial", "ladders.passes", "ladders.view")
+RECORDS = ("ladders.rung", "ladders.passes", "ladders.view")
 
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     **{stage: STAGES[:position] for position, stage in enumerate(STAGES)},

@@ -17,7 +17,8 @@ from ..engine.launch.backend import Backend
 from ..errors import ArgumentError, CompileError, LaunchError
 from ..records.bench import Record, Row
 from . import find_ladder
-from .trial import Card, Explained, Options, Timing, Toolchain, Trial, Verdict
+from .rung import Rung
+from .trial import Card, Options, Timing, Toolchain, Trial, Verdict
 from .view import Section, View, no_view
 
 Progress = Callable[[int, int, str], None]  # trials done, trials in all, what runs next
@@ -28,7 +29,7 @@ class Bench:
     """The outcome of a bench: a record and its usual views."""
 
     record: Record
-    rungs: tuple[Explained, ...]  # what ran, with its explanations
+    rungs: tuple[Rung, ...]  # what ran, with its explanations
     view: View = no_view  # the ladder's own
 
     @property

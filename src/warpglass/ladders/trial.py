@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from ..source.compiled import Source
-from .rung import Claim, KernelFunction, Language, LaunchShape
+from .rung import KernelFunction, Language, LaunchShape
 
 Final = Literal["host", "launch"]
 Number = float | int
@@ -136,25 +136,3 @@ class Trial(Protocol):
     def recover(self) -> None:
         """Make the back end usable again after a failed run."""
         ...
-
-
-class Explained(Protocol):
-    """What a reader is told about a rung."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def title(self) -> str: ...
-
-    @property
-    def explanation(self) -> str: ...
-
-    @property
-    def languages(self) -> tuple[Language, ...]: ...
-
-    @property
-    def claims(self) -> tuple[Claim, ...]: ...
-
-    @property
-    def defect(self) -> str: ...

@@ -17,12 +17,12 @@ from .bench_counters import counted_text
 from .figures import LANGUAGES, format_ratio, format_seconds
 
 if TYPE_CHECKING:
-    from ..ladders.trial import Explained
+    from ..ladders.rung import Rung
 
 READING_WIDTH = 96
 
 
-def print_explanations(rungs: Sequence[Explained], record: Record | None, console: Console) -> None:
+def print_explanations(rungs: Sequence[Rung], record: Record | None, console: Console) -> None:
     """Print each rung's name, figures (if there is a record) and text."""
     for rung in rungs:
         console.print()
