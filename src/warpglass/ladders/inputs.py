@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, np.dtype[Any]]
+from .problem import Array
 
 
 def any_integers(rng: np.random.Generator, shape: int | tuple[int, ...], dtype: np.dtype[Any]) -> Array:

@@ -6,7 +6,7 @@ tree.py holds
 * a docstring that explains the rung; its first paragraph is the title in lists;
 * the Python kernel: the function `tree`, or `specialise(case, block)`, which returns it with what it closes
   over as compile-time constants, where the C++ kernel has template parameters;
-* the constant RUNG, which says what this place does not: the rung that it follows, its claims, and where they
+* the constant RUNG, which says what its place does not: the rung that it follows, its claims, and where they
   are not the problem's usual ones (problem.py) its launch, arguments, host program and roundings.
 
 `find_rungs` adds the rest: the name `tree` (`tree_as_written` in a package as_written), the explanation, and
@@ -140,6 +140,9 @@ class Rung:
     one launch of the kernel with `arguments`, names of the case's arrays and scalars. `table` is needed where
     the ladder has several. `depth` says how many roundings an element of the input can pass through on its
     way into a result (problem.py).
+
+    The RUNG of a module lacks what its place and its problem say until `completed` adds it; a ladder's rungs
+    are complete (PackagedLadder.rung).
     """
 
     follows: str | None = None
