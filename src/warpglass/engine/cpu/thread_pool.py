@@ -118,7 +118,7 @@ class Flight:
         return late
 
 
-class Pool:
+class ThreadPool:
     """Worker threads that wait for launches.
 
     A launch for all cores gets threads that stay on a core each. Left to themselves, two that are woken at
@@ -228,4 +228,4 @@ def _start(name: str, core: int | None) -> Inbox:
     return inbox
 
 
-POOL = Pool()  # the process's own
+POOL = ThreadPool()  # the process's own
