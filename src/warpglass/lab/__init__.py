@@ -1,7 +1,7 @@
 """The wiring: sources put together with back ends.
 
-`load`, `compile`, `from_numba`, `run` and `reset` are here. Bench, check, profile and the self-test have files
-beside this one, which add what each looks at.
+`load`, `compile`, `from_numba`, `run` and `reset` are here. Bench, check, profile and the self-test have
+files beside this one, which add what each looks at.
 
 A Kernel is a source that compiles for the arguments of a launch; `run` sends it to a back end. Back ends are
 made once per process: they keep compiled kernels and, like a CUDA context, the memory of a sticky error.
