@@ -77,7 +77,8 @@ def run(
                 array.gather(own)
         seconds = time.perf_counter() - started
         heap.forget()
-        _account(plan, seconds)
+        plan.executable.tiers.spend(seconds)
+        plan.executable.trim(plan.worker_bytes)
         if order is None and plan.prepared.facts.services:
             sys.stdout.write(plan.system.output)
     if plan.system.error is not None:
@@ -94,14 +95,16 @@ def rerun(plan: LaunchPlan, launch: Launch, heap: Heap) -> float:
     results of the last run. What kept plans have none of is left out: calls of the runtime, grid barriers, an
     order, observers.
     """
-    worker = plan.executable.workers(1)[0] if plan.joins and plan.count == 1 else None
+    executable = plan.executable
+    worker = executable.workers(1)[0] if plan.joins and plan.count == 1 else None
     if worker is None or not worker.refill(plan):
         return run(plan, launch, heap, kept=True)[0]
-    plan.executable.control.clear(plan.blocks.start)
+    executable.control.clear(plan.blocks.start)
     started = time.perf_counter()
-    worker.code = plan.executable.tiers.run(worker)
+    worker.code = executable.tiers.run(worker)
     seconds = time.perf_counter() - started
-    _account(plan, seconds)
+    executable.tiers.spend(seconds)
+    executable.trim(plan.worker_bytes)
     if worker.code:
         _explain(_scene(plan, launch, heap), [worker], None, late=False)
     return seconds
@@ -166,12 +169,6 @@ def _run(
         job, count, stop, launch.timeout, tiers.notice, brief=tiers.brief, joins=plan.joins
     )
     return any(codes), late
-
-
-def _account(plan: LaunchPlan, seconds: float) -> None:
-    """Count the time towards optimised code, and give back what is too large to keep."""
-    plan.executable.tiers.spend(seconds)
-    plan.executable.trim(plan.worker_bytes)
 
 
 # ---------------------------------------------------------------------------------------- explaining
