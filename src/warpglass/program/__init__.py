@@ -29,7 +29,6 @@ from .streaming import find_streaming
 from .turns import find_ordered
 from .variables import ModuleVariable, all_variables, find_variables
 from .warp_barriers import place_warp_barriers
-from .webs import split_registers
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +134,5 @@ __all__ = [
     "find_pending",
     "find_streaming",
     "sink",
-    "split_registers",
     "split_tests",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...program import Program, sink, split_registers, split_tests
+from ...program import Program, sink, split_tests
 from ..infer import infer_kinds
 from ..registers import Kind
 from ..shape import BlockShape, Promises
@@ -22,7 +22,7 @@ def specialise(program: Program, shape: BlockShape, promises: Promises, symbols:
     program = split_tests(program)
     if promises.exact:
         program = bound_by_paths(sink(program), shape, promises, symbols)
-    return split_registers(program)
+    return program
 
 
 def cost_of_forms(program: Program, shape: BlockShape, promises: Promises, symbols: Symbols) -> int:
