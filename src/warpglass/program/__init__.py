@@ -50,7 +50,6 @@ class Program:
     addressed: bool  # takes the address of a parameter
     functions: Mapping[str, int]  # addresses of functions
     ordered: frozenset[int]  # steps before which a block needs its turn
-    streaming: frozenset[int]  # steps whose results nobody needs soon
     services: frozenset[str]  # functions of the CUDA runtime that are called
     origins: tuple[str, ...]  # the function that each step is from, by number; empty if nothing is called
 
@@ -92,7 +91,6 @@ def build_program(module: tree.Module, entry: str) -> Program:
         functions=merged.addresses,
         origins=merged.origins,
         ordered=find_ordered(blocks),
-        streaming=find_streaming(blocks),
         services=frozenset(filter(None, called)),
     )
 

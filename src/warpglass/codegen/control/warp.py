@@ -10,21 +10,21 @@ can be ended from outside.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from ...program import Barrier, Block, Branch, Exit, Jump, Pending, Program, Step, Switch, Trap, WarpBarrier
+from ...program import Barrier, Block, Branch, Exit, Jump, Step, Switch, Trap, WarpBarrier
 from ...ptx import tree
 from ..builder import Builder
 from ..context import DEADLOCK, DONE, FAULT, RESUME, SLOT, STOPPED
 from ..lane_loops.code import LaneCode
-from ..lane_loops.find import LaneLoop
 from ..lanes.values import Value
 from ..memory.access import Bounds
 from ..memory.merged_checks import VersionedRegion
 from ..memory.patterns import Patterns
-from ..probes import Emission, Probe
+from ..probes import Emission
 from ..registers import Registers
 from ..steps import Steps
+from ..version import Version
 from .barriers import names_barriers
 from .clock import Clock
 from .dispatch import TURNS, Dispatch, record_lane
@@ -45,22 +45,13 @@ _MASKS = 256
 class WarpFunction:
     """Emits `@warp` for one program."""
 
-    def __init__(
-        self,
-        program: Program,
-        pending: Pending,
-        full: tuple[bool, ...],
-        steps: Steps,
-        probes: Sequence[Probe],
-        versioned: Mapping[int, VersionedRegion],
-        lane_loops: Mapping[int, LaneLoop],
-    ):
-        self.program = program
-        self.pending = pending
-        self.full = full  # blocks that always run with all lanes
+    def __init__(self, version: Version, steps: Steps):
+        self.program = program = version.program
+        self.pending = pending = version.inference.pending
+        self.full = version.full
         self.steps = steps
-        self.probes = probes
-        self.versioned = versioned  # of blocks, by their numbers
+        self.probes = version.probes
+        self.regions = version.regions
         self.builder: Builder = steps.lanes.builder
         self.clock = Clock(self.builder, program)
         self.registers: Registers = steps.registers
@@ -73,7 +64,7 @@ class WarpFunction:
             self._kept += [("id", block) for block in pending.resumes]
         self.dispatch = Dispatch(program, pending, steps.registers, self._kept_word)
         self._kept += self.dispatch.words
-        self.lane_code = LaneCode(program, lane_loops, steps, self.dispatch)
+        self.lane_code = LaneCode(program, version.lane_loops, steps, self.dispatch)
 
     def emit(self) -> str:
         """The function's IR."""
@@ -110,18 +101,19 @@ class WarpFunction:
         ]
 
     @property
-    def kept_bytes(self) -> int:
-        """Bytes in front of a warp's frame in which the masks of waiting lanes are kept."""
-        return self.builder.width // 8 * len(self._kept)
+    def header(self) -> int:
+        """Bytes at the start of a warp's frame, whole lines, in which the masks of waiting lanes are kept."""
+        kept = self.builder.width // 8 * len(self._kept)
+        return -(-kept // 64) * 64
 
     def waiting_words(self) -> dict[int, int]:
-        """Where the frame keeps which lanes wait at a step: bytes in front of it, by the step's number."""
+        """Where the frame keeps which lanes wait at a step: its byte, by the step's number."""
         steps = {("parked", gate): self.program.blocks[gate].end for gate in self._gates.gates}
         if self.pending.divergent_barrier:
             ends = [block.end for block in self.program.blocks]
             steps |= {("barrier", end.resume): end for end in ends if isinstance(end, Barrier)}
         return {
-            end.step.number: 4 * (1 + self._kept.index(word))
+            end.step.number: self.header - 4 * (1 + self._kept.index(word))
             for word, end in steps.items()
             if isinstance(end, Barrier | WarpBarrier)
         }
@@ -194,7 +186,7 @@ class WarpFunction:
         emission = Emission(self.steps.lanes, mask)
         for probe in self.probes:
             probe.block(emission, index, block)
-        region = self.versioned.get(index)
+        region = self.regions.get(index)
         if region is None:
             self._steps(block.steps, mask, blend)
         else:
