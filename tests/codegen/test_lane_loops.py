@@ -14,7 +14,7 @@ from warpglass.codegen import BlockShape
 from warpglass.codegen.lane_loops.find import LaneLoop, find_lane_loops
 from warpglass.codegen.passes import with_kinds
 from warpglass.codegen.shape import Promises
-from warpglass.engine.prepared import Prepared, prepare
+from warpglass.engine.cpu.prepared import Prepared, prepare
 from warpglass.errors import KernelFault, KernelTimeout
 from warpglass.source.compiled import Compiled
 

@@ -13,8 +13,8 @@ from warpglass.codegen.infer import infer_kinds
 from warpglass.codegen.memory.merged_checks import VersionedRegion, find_versioned
 from warpglass.codegen.passes import with_kinds
 from warpglass.codegen.shape import Promises
-from warpglass.engine import tiers
-from warpglass.engine.prepared import prepare
+from warpglass.engine.cpu import tiers
+from warpglass.engine.cpu.prepared import prepare
 from warpglass.errors import KernelFault
 
 # Every thread moves eight elements that lie side by side or 64 apart; the last block reaches beyond the end.

@@ -14,8 +14,8 @@ from tests.engines import engine_mode
 from warpglass.codegen import BlockShape, Promises, kernel
 from warpglass.codegen.passes import PASSES
 from warpglass.codegen.version import Version
-from warpglass.engine import tiers
-from warpglass.engine.prepared import prepare
+from warpglass.engine.cpu import tiers
+from warpglass.engine.cpu.prepared import prepare
 
 BLOCK, N = 64, 7
 SOURCE = """

@@ -17,7 +17,7 @@ from warpglass.codegen.lane_loops.rounds import Rounds, find_rounds
 from warpglass.codegen.lane_loops.unrolled import Unrolled, find_all_unrolled
 from warpglass.codegen.passes import with_kinds
 from warpglass.codegen.shape import Promises
-from warpglass.engine.prepared import prepare
+from warpglass.engine.cpu.prepared import prepare
 from warpglass.errors import KernelFault
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ import warpglass as wg
 from tests.engines import CPU_ENGINES, engine_mode
 from warpglass.codegen import BlockShape, Promises
 from warpglass.codegen.path_bounds.analysis import bound_by_paths
-from warpglass.engine import tiers
-from warpglass.engine.prepared import Prepared, prepare
+from warpglass.engine.cpu import tiers
+from warpglass.engine.cpu.prepared import Prepared, prepare
 from warpglass.program import Program, sink
 from warpglass.source.compiled import Compiled
 

@@ -9,7 +9,7 @@ from tests.engines import run_ptx
 from tests.ptx_text import kernel
 from warpglass import ptx
 from warpglass.codegen import BlockShape, Promises, Symbols, generate
-from warpglass.engine import worker
+from warpglass.engine.cpu import worker
 from warpglass.program import build_program, find_streaming
 
 # out[i] = x[i] + 1 for i below n, from element `first` of both on.

@@ -23,8 +23,8 @@ import pytest
 
 from warpglass.codegen import BlockShape, Promises, Target, compile_ir, generate, grid_class
 from warpglass.codegen.context import SHARED_WINDOW, WORDS
-from warpglass.engine.memory import lay_out
-from warpglass.engine.prepared import prepare
+from warpglass.engine.cpu.address_space import lay_out
+from warpglass.engine.cpu.prepared import prepare
 
 from .targets.cases import BLOCK, CASES, FOLDER, GRID, arguments, kernel, results
 

@@ -14,7 +14,7 @@ from tests.engines import CPU_ENGINES, engine_mode, run_ptx
 from warpglass import lab
 from warpglass.codegen import BlockShape, Promises, generate, grid_class, passes
 from warpglass.codegen.warp_fusion import fused_shape
-from warpglass.engine.prepared import prepare
+from warpglass.engine.cpu.prepared import prepare
 from warpglass.errors import KernelFault, KernelTimeout
 from warpglass.program import Program
 

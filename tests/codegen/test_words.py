@@ -11,7 +11,7 @@ import pytest
 from tests.engines import CPU_ENGINES, run_ptx
 from warpglass.codegen import BlockShape, Promises, generate, passes
 from warpglass.codegen.lanes.words import short_factor
-from warpglass.engine.prepared import prepare
+from warpglass.engine.cpu.prepared import prepare
 from warpglass.source.compiled import Compiled
 
 THREADS = 96 - 7  # the last warp is in part
