@@ -116,7 +116,7 @@ def _lanes(version: Version) -> VectorLanes:
         return VectorLanes(plain, local, shape, version.probes)
     access = WarpAtomics(builder)
     access.streaming, access.prefetches = version.streaming, version.prefetches
-    access.masks_boundaries = version.masks_boundaries
+    access.masks_boundaries, access.by_segments = version.masks_boundaries, version.by_segments
     local = LocalMemory(access, program.local.size, program.strays)
     return WordLanes(access, local, shape, version.promises, version.probes)
 

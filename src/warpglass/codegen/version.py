@@ -34,6 +34,7 @@ class Version:
     prefetches: Mapping[int, Prefetch] = field(default_factory=dict[int, Prefetch])  # by the load's step
     streaming: frozenset[int] = frozenset()  # steps whose stores may go past the caches
     masks_boundaries: bool = False  # whether accesses across the end of shared memory are masked
+    by_segments: bool = False  # whether lanes in a few places far apart have an access for each
     by_region: bool = False  # whether optimised code has a loop over the warps for each barrier region
 
     def __post_init__(self) -> None:

@@ -194,20 +194,21 @@ class Patterns(Access):
         if count == 1 and places == tuple(range(b.width)):
             return [load_run(b, self._host(low, bounds), type_, b.width)]
         elements = [[place * count + k for place in places] for k in range(count)]
-        singles = find_singles(elements)
+        singles = find_singles(elements) if self.by_segments else None
         if singles is not None:
             host = self._host(low, bounds)
             return [
                 load_segments(b, host, type_, own, of_one)
                 for own, of_one in zip(singles, elements, strict=True)
             ]
-        segments = find_segments([element for of_one in elements for element in of_one])
-        if segments is not None and span > _SPAN * b.width:
+        far = span > _SPAN * b.width
+        segments = find_segments([e for of_one in elements for e in of_one]) if far else None
+        if segments is not None and self.by_segments:
             host = self._host(low, bounds)
             return [load_segments(b, host, type_, segments, of_one) for of_one in elements]
-        if span > _SPAN * b.width and count == 1 and self.spells_out():
+        if far and count == 1 and self.spells_out():
             return [load_each(b, self._host(low, bounds), type_, places)]
-        if span > _SPAN * b.width:
+        if far:
             return self.gather(self._splat_address(address), bounds.delta, type_, count, mask)
         wide = max(2, 1 << (span - 1).bit_length())
         host = self._host(low, bounds)
@@ -257,7 +258,7 @@ class Patterns(Access):
             return
         apart = len(set(places)) == b.width
         segments = find_segments(places) if count == 1 and apart and span > most else None
-        if segments is not None:
+        if segments is not None and self.by_segments:
             store_segments(b, self._host(low, bounds), type_, segments, places, values[0], mask)
             return
         if span > most and count == 1 and mask == "-1" and self.spells_out():
