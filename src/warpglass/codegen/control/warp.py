@@ -18,9 +18,8 @@ from ..builder import Builder
 from ..context import DEADLOCK, DONE, FAULT, RESUME, SLOT, STOPPED
 from ..lane_loops.code import LaneCode
 from ..lanes.values import Value
-from ..memory.access import Bounds
+from ..memory.interval_checks import IntervalChecks
 from ..memory.merged_checks import VersionedRegion
-from ..memory.patterns import Patterns
 from ..probes import Emission
 from ..registers import Registers
 from ..steps import Steps
@@ -212,37 +211,14 @@ class WarpFunction:
     def _versioned(
         self, region: VersionedRegion, live: frozenset[str], mask: str, blend: frozenset[str]
     ) -> None:
-        """A region without the checks of its checks, for when they all hold, and with lanes served apart."""
-        b, access = self.builder, self.steps.lanes.access
-        assert isinstance(access, Patterns)
-        steps = region.steps[region.first : region.last]
+        """Both versions of a region: one for when its merged checks hold, and one for when they do not."""
+        access = self.steps.lanes.access
+        assert isinstance(access, IntervalChecks)
         self.steps.finish(mask, all_written=True)
         self.registers.settle()
-        bad = "false"
-        proven: dict[int, Bounds] = {}
-        placed: dict[int, tuple[str, int]] = {}
-        finders: dict[int, int] = {}
-        apart: dict[int, int | None] = {}
-        for check in region.checks:
-            base = self.steps.operand(tree.Register(check.base), "b64", self.steps.lanes)
-            assert isinstance(base, Value)
-            outside, site, bounds = access.check_merged(check, base)
-            bad = outside if bad == "false" else b.value(f"or i1 {bad}, {outside}")
-            proven |= dict.fromkeys(check.places, bounds)
-            placed |= {step: (base.ir, place) for step, place in check.places.items()}
-            finders |= dict.fromkeys(check.places, site)
-            apart |= dict.fromkeys(check.places) | {check.leader: site}
-        inside, outside, join = b.label("inside"), b.label("outside"), b.label("join")
-        b.branch(bad, outside, inside, unlikely=True)
-        access.finders = finders
-        ways = (inside, proven, placed, {}), (outside, {}, {}, apart)
-        for label, access.proven, access.placed, access.apart in ways:
-            b.place(label)
+        for _ in access.versions(region.checks, lambda name: self._value(name, "b64")):
             self.registers.enter(live | region.read_behind)
-            self._steps(steps, mask, blend)
-            b.jump(join)
-        access.proven, access.placed, access.finders, access.apart = {}, {}, {}, {}
-        b.place(join)
+            self._steps(region.steps[region.first : region.last], mask, blend)
 
     def _blend(self, index: int) -> frozenset[str]:
         waiting = self.pending.sets[index]
@@ -310,11 +286,16 @@ class WarpFunction:
             self.dispatch.send(index, target, mask)
             self.dispatch.choose((target,), index)
 
+    def _value(self, register: str, type_: str) -> Value:
+        """What a register holds, as a value of a PTX type."""
+        value = self.steps.operand(tree.Register(register), type_, self.steps.lanes)
+        assert isinstance(value, Value)
+        return value
+
     def _switch(self, index: int, end: Switch, mask: str) -> None:
         b = self.builder
         lanes = self.steps.lanes
-        chosen = self.steps.operand(tree.Register(end.register), "u32", lanes)
-        assert isinstance(chosen, Value)
+        chosen = self._value(end.register, "u32")
         if chosen.uniform:
             self._uniform_switch(index, end, mask, chosen.ir)
             return
