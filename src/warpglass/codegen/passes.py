@@ -11,7 +11,7 @@ which values are emitted (lanes/).
 
 from __future__ import annotations
 
-from ..program import Program, find_full, find_pending, find_streaming, sink, split_tests
+from ..program import Block, Program, find_full, find_pending, find_streaming, sink, split_tests
 from ..program.passes import Pass, run_passes
 from .infer import Inference, infer_kinds
 from .lane_loops.find import find_lane_loops
@@ -21,7 +21,7 @@ from .path_bounds.analysis import bound_by_paths
 from .shape import BlockShape, Promises
 from .steps import Symbols
 from .version import Version
-from .warp_fusion import fused_shape, pays
+from .warp_fusion import fuse_warps
 
 
 # ------------------------------------------------------------------------------------ when
@@ -43,90 +43,45 @@ def _repeated(v: Version) -> bool:
 
 
 # ------------------------------------------------------------------------------------ what
-def _split_tests(v: Version) -> None:
-    v.program = split_tests(v.program)
+def _assume_vectors(program: Program) -> Inference:
+    divergent = tuple(block.splits is not None for block in program.blocks)
+    return Inference({}, divergent, find_pending(program.blocks, divergent, program.fair))
 
 
-def _sink(v: Version) -> None:
-    v.program = sink(v.program)
+def _find_full(blocks: tuple[Block, ...], shape: BlockShape, inference: Inference) -> tuple[bool, ...]:
+    """Blocks that run with all lanes that are emitted: a partial last warp begins with fewer."""
+    if shape.threads % shape.width:
+        return (False,) * len(blocks)
+    return find_full(blocks, inference.divergent, inference.pending)
 
 
-def _bound_by_paths(v: Version) -> None:
-    v.program = bound_by_paths(v.program, v.shape, v.promised, v.symbols)
-
-
-def _assume_vectors(v: Version) -> None:
-    divergent = tuple(block.splits is not None for block in v.program.blocks)
-    v.inference = Inference({}, divergent, find_pending(v.program.blocks, divergent, v.program.fair))
-
-
-def _infer_kinds(v: Version) -> None:
-    v.inference = infer_kinds(v.program, v.shape, v.promised, v.symbols)
-
-
-def _fuse_warps(v: Version) -> None:
-    fused = fused_shape(v.program, v.shape) if pays(v.program, v.inference) else None
-    if fused is None:
-        return
-    inference = infer_kinds(v.program, fused, v.promised, v.symbols)
-    if not inference.pending.divergent_barrier and pays(v.program, inference):
-        v.shape, v.inference = fused, inference
-
-
-def _find_full(v: Version) -> None:
-    if v.shape.threads % v.shape.width == 0:
-        v.full = find_full(v.program.blocks, v.inference.divergent, v.inference.pending)
-
-
-def _merge_checks(v: Version) -> None:
-    v.regions = find_versioned(v.program, v.inference.kinds)
-
-
-def _mask_boundaries(v: Version) -> None:
-    v.masks_boundaries = True
-
-
-def _use_segments(v: Version) -> None:
-    v.by_segments = True
-
-
-def _find_lane_loops(v: Version) -> None:
-    v.lane_loops = find_lane_loops(v.program, v.inference)
-
-
-def _prefetch(v: Version) -> None:
-    v.prefetches = find_prefetches(v.program, v.shape)
-
-
-def _stream(v: Version) -> None:
-    v.streaming = find_streaming(v.program.blocks)
-
-
-def _part_at_barriers(v: Version) -> None:
-    v.by_region = True
+def _yes() -> bool:
+    """What a pass gives that only says how accesses, or loops over warps, are emitted."""
+    return True
 
 
 _ALONE = "not measured alone"
 
+_PROMISED = "program shape promises symbols"
 # Up to the kinds of registers, and what lets more be said of them.
 _TO_KINDS = (
-    Pass("paired tests", _split_tests, "program", "program", _unobserved, _ALONE),
-    Pass("sinking", _sink, "program", "program", _repeated, _ALONE),
-    Pass("path-sensitive bounds", _bound_by_paths, "program shape", "program", _repeated, "1.19, most 4.6"),
+    Pass("paired tests", split_tests, "program", "program", _unobserved, _ALONE),
+    Pass("sinking", sink, "program", "program", _repeated, _ALONE),
+    Pass("path-sensitive bounds", bound_by_paths, _PROMISED, "program", _repeated, "1.19, most 4.6"),
     Pass("all registers vectors", _assume_vectors, "program", "inference", _reference),
-    Pass("kinds of registers", _infer_kinds, "program shape", "inference", _optimised),
+    Pass("kinds of registers", infer_kinds, _PROMISED, "inference", _optimised),
 )
 PASSES = (
     *_TO_KINDS,
-    Pass("warp fusion", _fuse_warps, "program shape inference", "shape inference", _unobserved, "1.51"),
-    Pass("full blocks", _find_full, "program shape inference", "full", _optimised, _ALONE),
-    Pass("merged checks", _merge_checks, "program inference", "regions", _unobserved, "1.23, most 2.2"),
-    Pass("masked boundaries", _mask_boundaries, "", "masks_boundaries", _optimised, "1.29, most 3.1"),
-    Pass("segments", _use_segments, "", "by_segments", _optimised, "1.01, most 1.27 (on Zen 4)"),
-    Pass("loops of lanes", _find_lane_loops, "program inference", "lane_loops", _unobserved, _ALONE),
-    Pass("prefetching", _prefetch, "program shape", "prefetches", _optimised, _ALONE),
-    Pass("streaming stores", _stream, "program", "streaming", _optimised, _ALONE),
-    Pass("barrier regions", _part_at_barriers, "", "by_region", gain=_ALONE),
+    Pass("warp fusion", fuse_warps, f"{_PROMISED} inference", "shape inference", _unobserved, "1.51"),
+    Pass("full blocks", _find_full, "blocks shape inference", "full", _optimised, _ALONE),
+    Pass("merged checks", find_versioned, "program kinds", "regions", _unobserved, "1.23, most 2.2"),
+    Pass("masked boundaries", _yes, "", "masks_boundaries", _optimised, "1.29, most 3.1"),
+    Pass("segments", _yes, "", "by_segments", _optimised, "1.01, most 1.27 (on Zen 4)"),
+    Pass("loops of lanes", find_lane_loops, "program inference", "lane_loops", _unobserved, _ALONE),
+    Pass("prefetching", find_prefetches, "program shape", "prefetches", _optimised, _ALONE),
+    Pass("streaming stores", find_streaming, "blocks", "streaming", _optimised, _ALONE),
+    Pass("barrier regions", _yes, "", "by_region", gain=_ALONE),
 )
 
 

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ..program import Program
+from ..program import Block, Program
 from .control.clock import clock_readers
 from .infer import Inference
 from .lane_loops.find import LaneLoop
 from .memory.merged_checks import VersionedRegion
 from .memory.prefetch import Prefetch
 from .probes import Probe
+from .registers import Kind
 from .shape import BlockShape, Promises
 from .steps import Symbols
 
@@ -41,10 +42,14 @@ class Version:
         self.full = (False,) * len(self.program.blocks)
 
     @property
-    def promised(self) -> Promises:
-        """The promises of a version that is not the reference."""
-        assert self.promises is not None, "the reference has passes of its own"
-        return self.promises
+    def blocks(self) -> tuple[Block, ...]:
+        """The program's basic blocks."""
+        return self.program.blocks
+
+    @property
+    def kinds(self) -> Mapping[str, Kind]:
+        """What the registers are inferred to be."""
+        return self.inference.kinds
 
     @cached_property
     def observed(self) -> bool:
