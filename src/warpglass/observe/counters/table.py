@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ..counting import Row, Tally, choose_rule
+from ..counting import Cost, Rule, Tally, choose_rule
 
 EXACT, PTX_LEVEL, MODELLED, MEASURED = "exact", "ptx-level", "modelled", "measured"
 
@@ -100,14 +100,14 @@ _ORDER = (EXACT, PTX_LEVEL, MODELLED)
 def _sure(tally: Tally, space: str, write: bool, scattered: frozenset[int]) -> tuple[str, ...]:
     """How certain each column of an instruction's accesses is."""
     rule = choose_rule(tally.step.instruction, space, write)
-    if rule == "shared_tries":
+    if rule == Rule.SHARED_CAS_LOOP:
         return (MODELLED,) * 5
     if rule in _ROUNDS and tally.threads > tally.warps:
         return (EXACT, MODELLED, MODELLED, EXACT, EXACT)
     return (PTX_LEVEL if tally.step.instruction.line in scattered else EXACT,) * 5
 
 
-_ROUNDS = ("global_atomic", "global_swap")  # rules that fit regular patterns, and random ones nearly
+_ROUNDS = (Rule.GLOBAL_ATOMIC, Rule.GLOBAL_CAS64)  # rules that fit regular patterns, and random ones nearly
 
 # What an access's instruction does, where its direction does not tell.
 _KINDS = {"atom": "atom", "red": "red", "cp": "ldgsts", "ldmatrix": "ldsm"}
@@ -121,16 +121,16 @@ def _kind(tally: Tally, write: bool, read: frozenset[str]) -> str:
 
 
 def _columns(
-    tally: Tally, space: str, write: bool, read: frozenset[str], row: Row
+    tally: Tally, space: str, write: bool, read: frozenset[str], row: Cost
 ) -> Iterator[tuple[str, tuple[int, ...]]]:
     """The kinds of access that the machine makes of one, with the columns of each."""
     kind = _kind(tally, write, read)
     first, waves, least, size = row
     match choose_rule(tally.step.instruction, space, write):
-        case "shared_tries":  # rounds, lanes, wavefronts of loads; an exchange takes two and has no conflicts
+        case Rule.SHARED_CAS_LOOP:  # an exchange takes two wavefronts and has no conflicts
             yield "ld", (first, least, first, size, least - first)
             yield kind, (2 * first, 2 * first, 2 * first, size, 0)
-        case "shared_swap":  # of its two passes, conflicts count once
+        case Rule.SHARED_CAS:  # of its two passes, conflicts count once
             yield kind, (*row, (waves - least) // 2)
         case _:
             yield kind, (*row, waves - least)
