@@ -2,9 +2,9 @@
 
 A file of this folder declares the counters of one subject:
 
-    @counter("smsp__inst_executed.sum", "warp instructions executed", machine=True)
-    def inst_executed(m):
-        return sum(tally.issued for tally in m.tallies)
+    @counter("smsp__warps_launched.sum", "warps launched", Subject.LAUNCH, "warp")
+    def warps_launched(m):
+        return m.launch.get("smsp__warps_launched.sum", 0.0)
 
 `m` is a Measured: a whole launch, or the part of it that one source line did. A counter with `machine=True`
 takes its number from the machine code that ptxas made of the kernel, where that is known (sass/), and else
@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ...records.profile import Subject
 from ..counting import Cost, Rule, Tally, choose_rule
 
 EXACT, PTX_LEVEL, MODELLED, MEASURED = "exact", "ptx-level", "modelled", "measured"
@@ -145,6 +146,8 @@ class Counter:
 
     name: str
     text: str
+    subject: Subject
+    unit: str  # Nsight Compute's: "byte", "sector", ...; "" for plain numbers
     formula: Formula | None  # None: it can only be simulated
     machine: bool  # the machine code decides, where it is known
     rewritten: bool  # ptxas may merge or remove what is counted
@@ -178,6 +181,8 @@ COUNTERS: dict[str, Counter] = {}
 def add(
     name: str,
     text: str,
+    subject: Subject,
+    unit: str,
     formula: Formula,
     *,
     machine: bool = False,
@@ -185,21 +190,21 @@ def add(
     modelled: bool = False,
 ) -> None:
     """Declare a counter."""
-    COUNTERS[name] = Counter(name, text, formula, machine, rewritten, modelled)
+    COUNTERS[name] = Counter(name, text, subject, unit, formula, machine, rewritten, modelled)
 
 
-def add_simulated(name: str, text: str) -> None:
+def add_simulated(name: str, text: str, unit: str) -> None:
     """Declare a counter that is there only if a simulation gave its number (Measured.machine)."""
-    COUNTERS[name] = Counter(name, text, None, machine=True, rewritten=False)
+    COUNTERS[name] = Counter(name, text, Subject.CACHES, unit, None, machine=True, rewritten=False)
 
 
 def counter(
-    name: str, text: str, *, machine: bool = False, rewritten: bool = False
+    name: str, text: str, subject: Subject, unit: str = "", *, machine: bool = False, rewritten: bool = False
 ) -> Callable[[Formula], Formula]:
     """Declare a counter by decorating its formula."""
 
     def declare(formula: Formula) -> Formula:
-        add(name, text, formula, machine=machine, rewritten=rewritten)
+        add(name, text, subject, unit, formula, machine=machine, rewritten=rewritten)
         return formula
 
     return declare
