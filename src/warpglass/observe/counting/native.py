@@ -28,15 +28,20 @@ _OBJECTS = Cache("object")
 @lru_cache(maxsize=1)
 def register() -> MachineCode:
     """Let code that is linked from now on find the rules by their symbol."""
+    machine = _load()
+    llvm.add_symbol(SYMBOL, machine.address)
+    return machine
+
+
+def _load() -> MachineCode:
+    """The rules' machine code, from the cache if it is there."""
     sources = [Path(file).read_bytes() for file in (rules.__file__, __file__)]
     key = digest(host_key(), sys.version, versions("numba") or "", *sources)
     code = _OBJECTS.get(key)
     if code is None:
         code = compile_optimised(_ir(), chosen_target())
         _OBJECTS.put(key, code)
-    machine = load_object(code)
-    llvm.add_symbol(SYMBOL, machine.address)
-    return machine
+    return load_object(code)
 
 
 def _ir() -> str:
