@@ -41,6 +41,7 @@ def test_a_row_without_a_meaning_says_how_it_steers():
         ("ld.global.u16 %r1, [%rd1];", "load", "global", 2),
         ("ld.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];", "load", "generic", 16),
         ("ld.shared::cta.b128 %rq1, [%rd1];", "load", "shared", 16),
+        ("ldu.global.v2.u32 {%r1, %r2}, [%rd1];", "load", "global", 8),
         ("ld.param.u64 %rd1, [x];", "parameter", "param", 8),
         ("st.local.v2.f64 [%rd1], {%fd1, %fd2};", "store", "local", 16),
         ("atom.shared.cas.b64 %rd2, [%rd1], %rd3, %rd4;", "atomic", "shared", 8),
