@@ -123,10 +123,7 @@ def registers_of(operand: tree.Operand) -> Iterator[str]:
 
 
 def _explain(item: tree.Instruction) -> Diagnostic:
-    known = isa.exclusion(item) or isa.refusal(item)
-    if known is None:
-        forms = isa.known_forms(item)
-        known = "known forms: " + "; ".join(forms) if forms else "no form of it is known"
+    known = isa.exclusion(item) or isa.refusal(item) or isa.known_forms(item)
     return _unsupported(item, _opcode(item), known)
 
 
