@@ -153,7 +153,7 @@ def integers(m: Match, width: int) -> Arithmetic:
 
 def single_bits(m: Match) -> Arithmetic:
     """The arithmetic that a form of single bits asks for."""
-    return Bits(m.values["operation"])
+    return Bits(m.values["op"])
 
 
 def doubles(m: Match) -> Arithmetic:
@@ -189,7 +189,7 @@ for _shape in ("m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16"):
 # Shapes of bits, and the same in words of 32.
 for _shape, _in_words in (("m8n8k128", "m8n8k4"), ("m16n8k128", "m16n8k4"), ("m16n8k256", "m16n8k8")):
     for _notation in (
-        f"{_HEAD}.{_shape}.row.col.s32.b1.b1.s32.operation.popc",
-        f"mma.operation.popc.sync.aligned.{_shape}.row.col.s32.b1.b1.s32",
+        f"{_HEAD}.{_shape}.row.col.s32.b1.b1.s32.op.popc",
+        f"mma.op.popc.sync.aligned.{_shape}.row.col.s32.b1.b1.s32",
     ):
-        _add(_notation, _in_words, single_bits, Bits("and"), operation="and xor")
+        _add(_notation, _in_words, single_bits, Bits("and"), op="and xor")

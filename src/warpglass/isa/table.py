@@ -235,6 +235,8 @@ def add_row(
     """
     facts = {name: value for name, value in declared.items() if name in _FACTS}
     pattern = parse_notation(notation, {name: declared[name] for name in declared.keys() - facts.keys()})
+    if taken := [one.name for one in pattern.modifiers if one.name in _FACTS]:
+        raise ValueError(f"{taken[0]} is a fact of rows, and no name for a modifier of {notation}")
     implicit = tuple(
         (OperandForm(name, IMPLICIT[name], destination=destination), tree.Register(name), IMPLICIT[name])
         for name, destination in ((reads, False), (writes, True))
