@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
 from .lanes import AnyLanes, Lanes, Outline
-from .matrix_layouts import LANES, Layout, Place, fragment, register_bits
+from .matrix_layouts import LANES, Entry, Layout, fragment, register_bits
 from .matrix_sums import Arithmetic, Bits, Doubles, Floats, Integers
 from .rounding import FORMATS
 from .table import Match, Meaning, add_row
@@ -36,15 +36,15 @@ class _Matrix(Generic[V]):
         self.layout = layout
         self.elements = elements
         self.prepare = prepare
-        self._known: dict[tuple[Place, ...], tuple[V, ...]] = {}
+        self._known: dict[tuple[Entry, ...], tuple[V, ...]] = {}
 
-    def at(self, places: tuple[Place, ...]) -> tuple[V, ...]:
+    def at(self, places: tuple[Entry, ...]) -> tuple[V, ...]:
         """The element that each lane names."""
         if places not in self._known:
             self._known[places] = self.prepare(self.lanes, self._gather(places))
         return self._known[places]
 
-    def _gather(self, places: tuple[Place, ...]) -> tuple[V, ...]:
+    def _gather(self, places: tuple[Entry, ...]) -> tuple[V, ...]:
         found = [self.layout.where[place] for place in places]
         sources = tuple(lane for _, lane in found)
         first, *others = dict.fromkeys(element for element, _ in found)
