@@ -115,8 +115,9 @@ def test_loads_in_patterns(type_: str, engine: str):
         if size > 16:
             continue
         vec = f".v{count}" if count > 1 else ""
+        forms = ("ld.global", "ldu.global", *(("ld.global.nc", "ld") if count == 1 else ()))
         for name, (index, _) in _PATTERNS.items():
-            for form in ("ld.global", "ld.global.nc", "ld") if count == 1 else ("ld.global",):
+            for form in forms:
                 registers = _registers(type_, 20, count)
                 lines += [
                     f"{index} mad.wide.u32 %rd4, %r6, {size}, %rd1;",
