@@ -1,0 +1,52 @@
+"""How much of the suite a run takes: WARPGLASS_TESTS says `quick` (the default), `ci` or `full`.
+
+Level `full` takes everything. Of the cases of a test that is marked `sampled` the others take one of so many,
+the next one with the next seed, so that each case has its turn. The seed is WARPGLASS_TESTS_SEED, or else the
+day's number; a run prints it, with how many tests were left out. Tests that are asked for by name run whole.
+
+    @pytest.mark.sampled(quick=20, ci=4)  one of 20 cases, at level `ci` of 4; each test keeps one at least
+    @pytest.mark.least("ci")              not at level `quick`
+    sample(cases, quick=20, ci=4)         the same choice among values, where all would be too many to collect
+    count(quick=9, ci=40, full=1000)      how many random programs are made, where one test makes all of them
+
+Of several marks, of a file, a test and a case, the largest number counts.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import TypeVar
+
+Case = TypeVar("Case")
+
+LEVELS = ("quick", "ci", "full")
+LEVEL = os.environ.get("WARPGLASS_TESTS") or "quick"
+if LEVEL not in LEVELS:
+    raise ValueError(f"WARPGLASS_TESTS is one of {', '.join(LEVELS)}, not {LEVEL!r}")
+FULL = LEVEL == "full"
+# Processes of one run, which may last past midnight, have one seed.
+SEED = int(os.environ.setdefault("WARPGLASS_TESTS_SEED", str(datetime.now(UTC).toordinal())))
+
+
+def count(*, quick: int, ci: int, full: int) -> int:
+    """How many programs of a random generator are made, and the like."""
+    return {"quick": quick, "ci": ci, "full": full}[LEVEL]
+
+
+def sample(cases: Iterable[Case], *, quick: int, ci: int = 1) -> list[Case]:
+    """One of every so many cases, at least one of any, in their order; all at level `full`."""
+    every = list(cases)
+    return [every[k] for k in chosen(len(every), {"quick": quick, "ci": ci}.get(LEVEL, 1), "")]
+
+
+def chosen(count: int, of: int, name: str) -> Sequence[int]:
+    """The places taken of `count` cases: one of each stretch of about `of`, which one by seed and `name`."""
+    stretches = max(1, round(count / of)) if count else 0
+    edges = [count * k // stretches for k in range(stretches + 1)] if stretches else [0]
+    return [
+        low + (SEED + zlib.crc32(f"{name} {low}".encode())) % (high - low) for low, high in pairwise(edges)
+    ]
