@@ -103,6 +103,7 @@ def _data(seed: int) -> np.ndarray:
     return data
 
 
+@pytest.mark.sampled(quick=4)
 @pytest.mark.parametrize("seed", range(16))
 def test_bits_are_the_references(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WARPGLASS_TIER", "optimised" if seed % 4 == 0 else "quick")

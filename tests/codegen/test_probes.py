@@ -53,6 +53,7 @@ def steps_of(block: Block) -> list[Any]:
     return [*block.steps, *([block.end.step] if isinstance(block.end, Branch) else [])]
 
 
+@pytest.mark.sampled(quick=6, ci=2)
 @pytest.mark.parametrize("engine", CPU_ENGINES)
 @pytest.mark.parametrize("seed", range(12))
 def test_counts_are_the_interpreters(seed: int, engine: str):

@@ -22,6 +22,7 @@ _LARGE = _SEEDS[: max(1, _COUNT // 6)]
 _FEATURES = _SEEDS[: max(1, _COUNT // 3)]
 
 
+@pytest.mark.sampled(quick=4)
 @pytest.mark.parametrize("seed", _SEEDS)
 def test_engines_agree_with_the_interpreter(seed: int):
     made = random_kernel(seed, size=8 + seed % 5 * 6)
@@ -41,6 +42,7 @@ def test_engines_agree_on_large_blocks(seed: int):
     assert not found, f"{found}\n{made.text}"
 
 
+@pytest.mark.sampled(quick=3)
 @pytest.mark.parametrize("seed", _FEATURES)
 def test_engines_agree_on_calls_warps_and_atomics(seed: int):
     assert random_programs.attempt(seed) == "agree"

@@ -88,6 +88,7 @@ def _data(rng: random.Random) -> np.ndarray:
     return np.array(words, np.uint64)
 
 
+@pytest.mark.sampled(quick=4)
 @pytest.mark.parametrize("seed", range(12))
 def test_bits_are_the_references(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WARPGLASS_TIER", "optimised" if seed % 4 == 0 else "quick")

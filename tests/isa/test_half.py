@@ -66,6 +66,7 @@ def _options(opcode: str, type_: str) -> list[tuple[str, ...]]:
     return [tuple(itertools.chain(*chosen)) for chosen in itertools.product(((), ("ftz",)), last)]
 
 
+@pytest.mark.sampled(quick=8, ci=2)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("type_", _TYPES)
 @pytest.mark.parametrize("opcode", _OPERATIONS)
@@ -134,6 +135,7 @@ def _holds(f: Format, operator: str, ftz: bool, a: int, b: int) -> bool:
 _COMBINE = {"and": lambda t, c: t and c, "or": lambda t, c: t or c, "xor": lambda t, c: t != c}
 
 
+@pytest.mark.sampled(quick=2)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("type_", ["f16", "bf16"])
 def test_comparison_of_halves(type_: str, engine: str):

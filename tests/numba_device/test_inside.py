@@ -38,7 +38,7 @@ def test_checks_inside_pass(file: str, package: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.skipif(os.environ.get("WARPGLASS_TESTS") != "full", reason="WARPGLASS_TESTS=full")
+@pytest.mark.least("full")
 def test_a_package_that_was_written_for_gpus() -> None:
     pytest.importorskip("stumpy")
     pytest.importorskip("numba_cuda")

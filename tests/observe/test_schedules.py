@@ -13,6 +13,7 @@ import pytest
 
 import warpglass as wg
 from tests.engines import CPU_ENGINES, engine_mode
+from tests.levels import count
 from warpglass import lab_check
 from warpglass.check_record import ALL_SCHEDULES, SAME_ORDER
 from warpglass.engine.order import Order
@@ -195,14 +196,14 @@ def test_a_verdict_says_for_which_orders_it_holds(name: str) -> None:
 
 # A launch with a time limit of its own may not end: that takes the seconds of the limit every time.
 _NAMES = [name for name, case in read_cases().items() if case.launches["buggy"].timeout >= 30]
-_FULL = os.environ.get("WARPGLASS_TESTS") == "full"
 
 
-@pytest.mark.parametrize("name", _NAMES if _FULL else _NAMES[::14])
+@pytest.mark.sampled(quick=40, ci=14)
+@pytest.mark.parametrize("name", _NAMES)
 def test_other_orders_show_nothing_else(name: str) -> None:
     case = read_cases()[name]
     for twin in TWINS:
-        found = case.check(twin, schedules=20 if _FULL else 4)
+        found = case.check(twin, schedules=count(quick=4, ci=4, full=20))
         assert [show(one) for one in found.findings if one.seed is not None] == []
         assert judge(case, twin, found.findings) == "right"
 

@@ -73,6 +73,7 @@ def assembler(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 
 # ---------------------------------------------------------------------------------------- what it takes
+@pytest.mark.sampled(quick=5)
 @pytest.mark.parametrize("target", TARGETS)
 def test_shared_memory_and_barriers(assembler: str, target: str):
     found = resources(compiled("takes"), target)
@@ -116,6 +117,7 @@ def truth_resources(case: dict[str, Any]) -> Resources:
     return resources(truth_compiled(case["kernel"]), "sm_90")
 
 
+@pytest.mark.sampled(quick=2)
 def test_registers_are_an_h100s_but_for_the_compilers_release(assembler: str):
     """NVRTC 13.0 compiled the truth, and compiles it so today; other releases differ a little in some."""
     differences = {
