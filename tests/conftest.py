@@ -1,8 +1,8 @@
 """What all tests share: which of them a run takes, and the tier of the engine's code.
 
 How many run is said by WARPGLASS_TESTS (levels.py). Tests with the `gpu` marker are skipped where there is
-no GPU. Tests launch most kernels once, for which quick code is made (engine/tiers.py). One test in twenty,
-the same in every run, has its kernels optimised; at level `full` all of them have.
+no GPU. Tests launch most kernels once, for which quick code is made (engine/cpu/tiers.py). One test in
+twenty, the same in every run, has its kernels optimised; at level `full` all of them have.
 """
 
 from __future__ import annotations

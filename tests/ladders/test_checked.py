@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import warpglass as wg
-from warpglass.check_record import KINDS
 from warpglass.ladders import find_ladder, ladder_names
 from warpglass.ladders.reduction.ladder import LADDER as REDUCTION
 from warpglass.ladders.reduction.problem import PROBLEM
 from warpglass.ladders.rung import Rung
 from warpglass.ladders.trial import Language, Options
+from warpglass.records.check import KINDS
 
 from .watching import TOOLCHAIN, Checking
 

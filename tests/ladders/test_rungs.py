@@ -13,7 +13,7 @@ from typing import Literal
 
 import pytest
 
-from warpglass.engine.backend import Backend
+from warpglass.engine.launch.backend import Backend
 from warpglass.ladders import find_ladder, ladder_names
 from warpglass.ladders.dot.problem import MOST_BLOCKS
 from warpglass.ladders.ladder import PackagedLadder
