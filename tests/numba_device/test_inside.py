@@ -26,7 +26,7 @@ def _run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     [
         ("driver_checks.py", "cuda.bindings"),
         ("core_checks.py", "cuda.core"),
-        ("mlir_checks.py", "numba_cuda_mlir"),
+        ("numba_checks.py", "numba_cuda_mlir"),
         ("numba_checks.py", "numba_cuda"),
     ],
 )
@@ -34,7 +34,7 @@ def test_checks_inside_pass(file: str, package: str) -> None:
     if importlib.util.find_spec(package) is None:
         pytest.skip(f"{package} is not installed")
     options = ("-q", "-p", "no:cacheprovider", "--no-header")
-    done = _run("-m", "pytest", *options, str(INSIDE / file))
+    done = _run("-m", "pytest", *options, str(INSIDE / file), WARPGLASS_CHECKED=package)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
