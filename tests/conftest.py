@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests.levels import FULL, LEVEL, LEVELS, SEED, chosen
+from tests.levels import FULL, LEVEL, LEVELS, SEED, UNMARKED, chosen
 
 TIER = "WARPGLASS_TIER"
 LEFT_OUT = pytest.StashKey[int]()
@@ -57,7 +57,7 @@ def _taken(items: list[pytest.Item]) -> set[pytest.Item]:
     sampled: defaultdict[tuple[str, int, bool], list[pytest.Item]] = defaultdict(list)
     for item in items:
         least = item.get_closest_marker("least")
-        of = max((mark.kwargs.get(LEVEL, 1) for mark in item.iter_markers("sampled")), default=1)
+        of = max((mark.kwargs.get(LEVEL, 1) for mark in item.iter_markers("sampled")), default=UNMARKED.get(LEVEL, 1))
         if least is not None and LEVELS.index(LEVEL) < LEVELS.index(least.args[0]):
             continue
         if of == 1:

@@ -1,8 +1,9 @@
 """How much of the suite a run takes: WARPGLASS_TESTS says `quick` (the default), `ci` or `full`.
 
-Level `full` takes everything. Of the cases of a test that is marked `sampled` the others take one of so many,
-the next one with the next seed, so that each case has its turn. The seed is WARPGLASS_TESTS_SEED, or else the
-day's number; a run prints it, with how many tests were left out. Tests that are asked for by name run whole.
+Level `full` takes everything, `quick` one of three cases of any test. Of the cases of a test that is marked
+`sampled` both take one of so many. It is the next one with the next seed, so that each case has its turn. The seed
+is WARPGLASS_TESTS_SEED, or else the day's number; a run prints it, with how many tests were left out. Tests that
+are asked for by name run whole.
 
     @pytest.mark.sampled(quick=20, ci=4)  one of 20 cases, at level `ci` of 4; each test keeps one at least
     @pytest.mark.least("ci")              not at level `quick`
@@ -28,6 +29,7 @@ LEVEL = os.environ.get("WARPGLASS_TESTS") or "quick"
 if LEVEL not in LEVELS:
     raise ValueError(f"WARPGLASS_TESTS is one of {', '.join(LEVELS)}, not {LEVEL!r}")
 FULL = LEVEL == "full"
+UNMARKED = {"quick": 3}
 # Processes of one run, which may last past midnight, have one seed.
 SEED = int(os.environ.setdefault("WARPGLASS_TESTS_SEED", str(datetime.now(UTC).toordinal())))
 
