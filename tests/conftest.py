@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests.levels import FULL, LEVEL, LEVELS, SEED, UNMARKED, chosen
+from tests.levels import FULL, FUZZ, LEVEL, LEVELS, SEED, UNMARKED, chosen
 
 TIER = "WARPGLASS_TIER"
 LEFT_OUT = pytest.StashKey[int]()
@@ -47,8 +47,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _asks_by_name(config: pytest.Config) -> bool:
-    """Whether tests are named, by -k or as file.py::test: those run whole."""
-    return bool(config.option.keyword) or any("::" in argument for argument in config.args)
+    """Whether tests are named, by -k, as file.py::test or by a number: those run whole."""
+    return bool(FUZZ or config.option.keyword) or any("::" in argument for argument in config.args)
 
 
 def _taken(items: list[pytest.Item]) -> set[pytest.Item]:
@@ -57,7 +57,8 @@ def _taken(items: list[pytest.Item]) -> set[pytest.Item]:
     sampled: defaultdict[tuple[str, int, bool], list[pytest.Item]] = defaultdict(list)
     for item in items:
         least = item.get_closest_marker("least")
-        of = max((mark.kwargs.get(LEVEL, 1) for mark in item.iter_markers("sampled")), default=UNMARKED.get(LEVEL, 1))
+        marks = [mark.kwargs.get(LEVEL, 1) for mark in item.iter_markers("sampled")]
+        of = max(marks, default=UNMARKED.get(LEVEL, 1))
         if least is not None and LEVELS.index(LEVEL) < LEVELS.index(least.args[0]):
             continue
         if of == 1:

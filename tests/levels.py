@@ -1,14 +1,14 @@
 """How much of the suite a run takes: WARPGLASS_TESTS says `quick` (the default), `ci` or `full`.
 
 Level `full` takes everything, `quick` one of three cases of any test. Of the cases of a test that is marked
-`sampled` both take one of so many. It is the next one with the next seed, so that each case has its turn. The seed
-is WARPGLASS_TESTS_SEED, or else the day's number; a run prints it, with how many tests were left out. Tests that
-are asked for by name run whole.
+`sampled` both others take one of so many: with the next seed the next one, so that each has its turn. The seed
+is WARPGLASS_TESTS_SEED, or else the day's number; a run prints it, with how many tests were left out. What is
+asked for by name runs whole: tests, and random programs by their numbers, WARPGLASS_FUZZ=FIRST:COUNT.
 
     @pytest.mark.sampled(quick=20, ci=4)  one of 20 cases, at level `ci` of 4; each test keeps one at least
     @pytest.mark.least("ci")              not at level `quick`
     sample(cases, quick=20, ci=4)         the same choice among values, where all would be too many to collect
-    count(quick=9, ci=40, full=1000)      how many random programs are made, where one test makes all of them
+    numbers(200, quick=4)                 the same of random programs, where one test makes all of them
 
 Of several marks, of a file, a test and a case, the largest number counts.
 """
@@ -30,13 +30,9 @@ if LEVEL not in LEVELS:
     raise ValueError(f"WARPGLASS_TESTS is one of {', '.join(LEVELS)}, not {LEVEL!r}")
 FULL = LEVEL == "full"
 UNMARKED = {"quick": 3}
+FUZZ = os.environ.get("WARPGLASS_FUZZ")
 # Processes of one run, which may last past midnight, have one seed.
 SEED = int(os.environ.setdefault("WARPGLASS_TESTS_SEED", str(datetime.now(UTC).toordinal())))
-
-
-def count(*, quick: int, ci: int, full: int) -> int:
-    """How many programs of a random generator are made, and the like."""
-    return {"quick": quick, "ci": ci, "full": full}[LEVEL]
 
 
 def sample(cases: Iterable[Case], *, quick: int, ci: int = 1) -> list[Case]:
@@ -52,3 +48,11 @@ def chosen(count: int, of: int, name: str) -> Sequence[int]:
     return [
         low + (SEED + zlib.crc32(f"{name} {low}".encode())) % (high - low) for low, high in pairwise(edges)
     ]
+
+
+def numbers(count: int, *, quick: int = 1) -> list[int]:
+    """The numbers of the random programs that a test makes: those of WARPGLASS_FUZZ, or some of the first."""
+    if FUZZ is None:
+        return sample(range(count), quick=quick)
+    first, asked = map(int, FUZZ.split(":"))
+    return list(range(first, first + asked))

@@ -230,7 +230,6 @@ extern "C" __global__ void swapped(unsigned* out, int n, int step) {
 """
 
 
-@pytest.mark.sampled(quick=3)
 @pytest.mark.parametrize("name", ["near_ends", "together", "apart", "swapped"])
 @pytest.mark.parametrize(("n", "step"), [(37, 1), (40, 5)])
 def test_both_engines_see_the_same_values(

@@ -68,7 +68,6 @@ def _forms() -> list[Copy]:
     return forms
 
 
-@pytest.mark.sampled(quick=2)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("wait", ["cp.async.wait_all;", "cp.async.commit_group; cp.async.wait_group 0;"])
 def test_copies(wait: str, engine: str) -> None:
@@ -271,7 +270,6 @@ extern "C" __global__ void own_pipeline(const int *x, int *out, int n) {
 """
 
 
-@pytest.mark.sampled(quick=3)
 @pytest.mark.parametrize("n", [16, 50, 64])
 def test_double_buffered_matmul(n: int, device: str) -> None:  # noqa: F811
     rng = np.random.default_rng(n)
@@ -290,7 +288,6 @@ def test_vectors_with_a_cut_end(device: str) -> None:  # noqa: F811
     assert (out == padded[:, ::-1]).all()
 
 
-@pytest.mark.sampled(quick=3)
 @pytest.mark.parametrize("n", [64, 257, 1000])
 def test_copies_of_a_group(n: int, device: str) -> None:  # noqa: F811
     x, out = np.arange(n, dtype=np.int32), np.zeros(1, np.int32)

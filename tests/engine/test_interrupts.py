@@ -147,7 +147,6 @@ print("went on")
 """
 
 
-@pytest.mark.sampled(quick=3)
 @pytest.mark.skipif(sys.platform == "win32", reason="os.kill cannot send SIGINT there")
 @pytest.mark.parametrize(("name", "grid"), ENDLESS)
 def test_ctrl_c(name: str, grid: int) -> None:

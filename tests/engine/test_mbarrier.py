@@ -365,7 +365,6 @@ def _chained(rows: np.ndarray) -> np.ndarray:
     return total
 
 
-@pytest.mark.sampled(quick=3)
 @pytest.mark.parametrize("threads", [32, 96, 256])
 def test_phases_of_a_barrier(threads: int, device: str) -> None:  # noqa: F811
     out = np.zeros(threads, np.int32)
@@ -373,7 +372,6 @@ def test_phases_of_a_barrier(threads: int, device: str) -> None:  # noqa: F811
     assert out.tolist() == [(t + 9 * 37) % threads + 9 for t in range(threads)]
 
 
-@pytest.mark.sampled(quick=2)
 @pytest.mark.parametrize("warps", [2, 5])
 def test_producer_and_consumers(warps: int, device: str) -> None:  # noqa: F811
     x = np.random.default_rng(warps).integers(0, 99, (7, 32)).astype(np.int32)
@@ -384,7 +382,7 @@ def test_producer_and_consumers(warps: int, device: str) -> None:  # noqa: F811
         assert (out[warp - 1] == np.roll(want, -warp)).all()
 
 
-@pytest.mark.sampled(quick=6, ci=2)
+@pytest.mark.sampled(quick=6, ci=3)
 @pytest.mark.parametrize("name", ["block_pipeline", "split_pipeline"])
 @pytest.mark.parametrize("n", [1, 2, 9])
 def test_two_stage_pipelines(name: str, n: int, device: str) -> None:  # noqa: F811

@@ -46,8 +46,8 @@ DIFFERENT = {
     "black_scholes": Difference((3,), 1e-7, _TABLES.format("ex2.approx")),
     "nbody": Difference((1,), 1e-6, _TABLES.format("rsqrt.approx")),
 }
-# Cases that are run always, for the fused arithmetic in them.
-ALWAYS = set(DIFFERENT) | {"early_return", "half_axpy", "half2_axpy", "polynomial_float", "polynomial_double"}
+# Cases that are run more often, for the fused arithmetic in them.
+OFTEN = set(DIFFERENT) | {"early_return", "half_axpy", "half2_axpy", "polynomial_float", "polynomial_double"}
 
 
 @cache
@@ -94,9 +94,9 @@ def check(case: Case, name: str, device: str) -> None:
             )
 
 
-_SOME = pytest.mark.sampled(quick=12, ci=5)
+_MORE, _SOME = pytest.mark.sampled(quick=4), pytest.mark.sampled(quick=12, ci=5)
 CASES = [
-    pytest.param(case, name, id=case.id, marks=() if case.id in ALWAYS else _SOME)
+    pytest.param(case, name, id=case.id, marks=_MORE if case.id in OFTEN else _SOME)
     for name in SETS
     for case in launches(name)
 ]

@@ -135,7 +135,6 @@ def _holds(f: Format, operator: str, ftz: bool, a: int, b: int) -> bool:
 _COMBINE = {"and": lambda t, c: t and c, "or": lambda t, c: t or c, "xor": lambda t, c: t != c}
 
 
-@pytest.mark.sampled(quick=2)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("type_", ["f16", "bf16"])
 def test_comparison_of_halves(type_: str, engine: str):

@@ -68,7 +68,7 @@ def _each(kernels: list[AnswerKernel]) -> list[object]:
     return [pytest.param(made, id=made.forms[0].text.replace(" ", "_")) for made in kernels]
 
 
-@pytest.mark.sampled(quick=4)
+@pytest.mark.sampled(quick=8)
 @pytest.mark.parametrize("made", _each(_KERNELS))
 def test_engine_answers_as_hardware(made: AnswerKernel):
     _check(made, "kinds", 1, made.lanes)

@@ -15,7 +15,6 @@ ROOT = Path(__file__).parents[2]
 SIZES = {"matmul": 80, "conv1d": 1003, "conv2d": 61}
 
 
-@pytest.mark.sampled(quick=3)
 @pytest.mark.parametrize("ladder", COUNTS)
 def test_formulas_are_what_is_counted(ladder: str) -> None:
     counts, formulas = COUNTS[ladder], tuple(COUNTS[ladder].formulas)

@@ -110,7 +110,7 @@ def backend(request: pytest.FixtureRequest) -> Backend:
     return open_place(request.param)
 
 
-@pytest.mark.sampled(quick=40, ci=8)
+@pytest.mark.sampled(quick=48, ci=16)
 @pytest.mark.parametrize(("row", "rung", "language", "block", "dtype"), list(_settings()))
 def test_awkward_sizes(
     backend: Backend, row: Row, rung: Rung, language: Language, block: int, dtype: str

@@ -13,7 +13,7 @@ import pytest
 
 import warpglass as wg
 from tests.engines import CPU_ENGINES, engine_mode
-from tests.levels import count
+from tests.levels import FULL
 from warpglass.engine.cpu.order import Order
 from warpglass.lab import check as lab_check
 from warpglass.records.check import ALL_SCHEDULES, SAME_ORDER
@@ -203,7 +203,7 @@ _NAMES = [name for name, case in read_cases().items() if case.launches["buggy"].
 def test_other_orders_show_nothing_else(name: str) -> None:
     case = read_cases()[name]
     for twin in TWINS:
-        found = case.check(twin, schedules=count(quick=4, ci=4, full=20))
+        found = case.check(twin, schedules=20 if FULL else 4)
         assert [show(one) for one in found.findings if one.seed is not None] == []
         assert judge(case, twin, found.findings) == "right"
 

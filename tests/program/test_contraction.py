@@ -11,7 +11,7 @@ import re
 
 import pytest
 
-from tests.levels import count
+from tests.levels import FULL
 from tests.ptx_text import kernel
 from warpglass import ptx
 from warpglass.program import build_program
@@ -21,7 +21,7 @@ from warpglass.source.compiled import Compiled
 _SUM = re.compile(r"(@%p1 )?(add|sub)(\.rn|\.ftz|\.sat)*\.b?f(16|32|64)")
 FUSED = ("FFMA", "DFMA", "HFMA2")
 PLAIN = ("FADD", "DADD", "HADD2")
-RANDOM = count(quick=40, ci=40, full=1000)
+RANDOM = 1000 if FULL else 40
 
 # Registers 1 to 8 are loaded, 9 is a parameter; what a body stores in OUT places counts.
 PRODUCT = "mul.f32 %f10, %f1, %f2;"

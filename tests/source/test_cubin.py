@@ -117,7 +117,6 @@ def truth_resources(case: dict[str, Any]) -> Resources:
     return resources(truth_compiled(case["kernel"]), "sm_90")
 
 
-@pytest.mark.sampled(quick=2)
 def test_registers_are_an_h100s_but_for_the_compilers_release(assembler: str):
     """NVRTC 13.0 compiled the truth, and compiles it so today; other releases differ a little in some."""
     differences = {
