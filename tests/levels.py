@@ -1,9 +1,9 @@
 """How much of the suite a run takes: WARPGLASS_TESTS says `quick` (the default), `ci` or `full`.
 
 Level `full` takes everything, `quick` one of three cases of any test. Of the cases of a test that is marked
-`sampled` both others take one of so many: with the next seed the next one, so that each has its turn. The seed
-is WARPGLASS_TESTS_SEED, or else the day's number; a run prints it, with how many tests were left out. What is
-asked for by name runs whole: tests, and random programs by their numbers, WARPGLASS_FUZZ=FIRST:COUNT.
+`sampled` both others take one of so many: with the next seed the next one, so that each has its turn. The
+seed is WARPGLASS_TESTS_SEED, or else the day's number; a run prints it, with how many tests were left out.
+What is asked for by name runs whole: tests, and random programs by number, WARPGLASS_FUZZ=FIRST:COUNT.
 
     @pytest.mark.sampled(quick=20, ci=4)  one of 20 cases, at level `ci` of 4; each test keeps one at least
     @pytest.mark.least("ci")              not at level `quick`
