@@ -9,8 +9,6 @@ import warpglass as wg
 from warpglass.ladders.rung import Rung
 from warpglass.ladders.vector.counts import blocks_for, idle_threads
 from warpglass.ladders.vector.ladder import LADDER
-from warpglass.ladders.vector.one_block import RUNG as ONE_BLOCK
-from warpglass.ladders.vector.one_thread_a_block import RUNG as ONE_THREAD_A_BLOCK
 
 from .judging import PLACES, judge, open_place
 
@@ -23,8 +21,8 @@ def test_a_hundred_elements_take_four_blocks_and_leave_twenty_eight_threads_idle
 @pytest.mark.parametrize(
     ("rung", "grid", "block", "words"),
     [
-        (ONE_BLOCK, 1, 1025, "1025"),
-        (ONE_THREAD_A_BLOCK, 2**31, 1, "2147483648"),
+        (LADDER.rung("one_block"), 1, 1025, "1025"),
+        (LADDER.rung("one_thread_a_block"), 2**31, 1, "2147483648"),
     ],
     ids=lambda value: getattr(value, "name", None),
 )
