@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.engines import CPU_ENGINES, engine_mode
+from tests.generators.kernels import random_kernel
 from warpglass.codegen import Emission, Probe, Words
 from warpglass.codegen.lanes.values import Value
 from warpglass.codegen.memory.access import Site
@@ -18,7 +19,6 @@ from warpglass.program import Block, Branch, Program
 from warpglass.source.compiled import Compiled
 
 from .interpreter import Interpreter
-from .random_kernels import random_kernel
 
 
 class CountingProbe(Probe):

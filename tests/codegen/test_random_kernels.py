@@ -10,10 +10,10 @@ import pytest
 
 from tests.engines import CPU_ENGINES, run_ptx
 from tests.fuzz import random_programs
+from tests.generators.kernels import RandomKernel, random_kernel
 from tests.levels import numbers
 
 from .interpreter import Interpreter
-from .random_kernels import RandomKernel, random_kernel
 
 _SEEDS = numbers(24)
 _LARGE = _SEEDS[: max(1, len(_SEEDS) // 6)]

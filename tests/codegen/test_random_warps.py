@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from tests.engines import ENGINES, run_ptx
+from tests.generators.warps import VALUES, RandomWarp
 from tests.levels import numbers
-
-from .random_warps import VALUES, RandomWarp
 
 
 @pytest.mark.parametrize("engine", ENGINES)
