@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests.engines import CPU_ENGINES, run_ptx
-from warpglass.codegen import kernel as generator
+from warpglass.codegen import warp_fusion
 
 THREADS = 96 - 7  # the last warp is in part
 
@@ -72,8 +72,8 @@ def vary(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Optimise every fourth program; run two warps of every third at a time."""
     monkeypatch.setenv("WARPGLASS_TIER", "optimised" if seed % 4 == 0 else "quick")
     if seed % 3 == 2:
-        monkeypatch.setattr(generator, "fused_shape", lambda _, shape: replace(shape, width=64))
-        monkeypatch.setattr(generator, "pays", lambda *_: True)
+        monkeypatch.setattr(warp_fusion, "fused_shape", lambda _, shape: replace(shape, width=64))
+        monkeypatch.setattr(warp_fusion, "pays", lambda *_: True)
 
 
 def bits_of_both(text: str, data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
