@@ -63,7 +63,6 @@ def _data(seed: int) -> np.ndarray:
 PROGRAMS = LoopPrograms("f64", REGISTERS, ("f64",), _step)
 
 
-@pytest.mark.sampled(quick=4)
 @pytest.mark.parametrize("seed", range(16))
 def test_bits_are_the_references(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     vary(seed, monkeypatch)

@@ -20,7 +20,6 @@ _LARGE = _SEEDS[: max(1, len(_SEEDS) // 6)]
 _FEATURES = _SEEDS[: max(1, len(_SEEDS) // 3)]
 
 
-@pytest.mark.sampled(quick=4)
 @pytest.mark.parametrize("seed", _SEEDS)
 def test_engines_agree_with_the_interpreter(seed: int):
     made = random_kernel(seed, size=8 + seed % 5 * 6)

@@ -53,7 +53,6 @@ def _data(rng: random.Random) -> np.ndarray:
 PROGRAMS = LoopPrograms("b64", REGISTERS, _LOADS, _step)
 
 
-@pytest.mark.sampled(quick=4)
 @pytest.mark.parametrize("seed", range(12))
 def test_bits_are_the_references(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     vary(seed, monkeypatch)

@@ -47,7 +47,6 @@ def run(name: str, grid: Any, block: Any, *args: object, shared: int = 0) -> Non
 
 
 # ---------------------------------------------------------------------------------------- alignment
-@pytest.mark.sampled(quick=4)
 @pytest.mark.parametrize(
     ("name", "dtype"), [("double", "f8"), ("int", "i4"), ("short", "i2"), ("char", "i1")]
 )

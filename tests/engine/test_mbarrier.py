@@ -151,7 +151,6 @@ _START = (
 _ROOM = ".align 8 .b64 barrier[4]"
 
 
-@pytest.mark.sampled(quick=4)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("seed", range(8))
 def test_random_scripts(seed: int, engine: str) -> None:

@@ -94,9 +94,9 @@ def check(case: Case, name: str, device: str) -> None:
             )
 
 
-_MORE, _SOME = pytest.mark.sampled(quick=4), pytest.mark.sampled(quick=12, ci=5)
+_SOME = pytest.mark.sampled(quick=12, ci=5)
 CASES = [
-    pytest.param(case, name, id=case.id, marks=_MORE if case.id in OFTEN else _SOME)
+    pytest.param(case, name, id=case.id, marks=() if case.id in OFTEN else _SOME)
     for name in SETS
     for case in launches(name)
 ]

@@ -102,7 +102,6 @@ _SINGLE: dict[str, tuple[Callable[[float], float], Bound]] = {
 }
 
 
-@pytest.mark.sampled(quick=4)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("opcode", _SINGLE)
 def test_single_precision_is_within_the_bound(opcode: str, engine: str):

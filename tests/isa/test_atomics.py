@@ -345,14 +345,12 @@ def check(forms: list[Form], space: str, engine: str, nan: bool = False) -> None
 
 
 # ---------------------------------------------------------------------------------------- tests
-@pytest.mark.sampled(quick=4)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("space", _SPACES)
 def test_integers(space: str, engine: str):
     check(_integer_forms(), space, engine)
 
 
-@pytest.mark.sampled(quick=4)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("space", _SPACES)
 def test_floats(space: str, engine: str):
@@ -365,7 +363,6 @@ def test_floats_that_are_nan(space: str, engine: str):
     check(_float_forms(space), space, engine, nan=True)
 
 
-@pytest.mark.sampled(quick=4)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("space", ["global", "generic"])
 def test_vectors(space: str, engine: str):

@@ -84,7 +84,6 @@ def _to_integer(dtype: str, atype: str, rounding: str, ftz: bool) -> Callable[[i
     return compute
 
 
-@pytest.mark.sampled(quick=4)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("atype", _FLOATS)
 def test_floats_become_integers_within_range(atype: str, engine: str):
@@ -167,7 +166,6 @@ def test_narrowing_rounds_once(pair: tuple[str, str], engine: str):
     check(_float_cases(*pair, modes=_MODES), engine)
 
 
-@pytest.mark.sampled(quick=4)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("type_", _FLOATS)
 def test_integral_values_keep_their_sign(type_: str, engine: str):

@@ -98,7 +98,6 @@ _TENSOR = [
 ]
 
 
-@pytest.mark.sampled(quick=4)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("shape", "type_", "sums"), _TENSOR)
 def test_tensor_cores(shape: str, type_: str, sums: str, engine: str):
@@ -109,7 +108,6 @@ def test_tensor_cores(shape: str, type_: str, sums: str, engine: str):
     check(found, tensor_core(type_, sums), size, *widths, *fragments)
 
 
-@pytest.mark.sampled(quick=4)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("sums", ["f16", "f32"])
 @pytest.mark.parametrize("shape", ["m16n8k16", "m16n8k32"])
@@ -123,7 +121,6 @@ def test_bytes(shape: str, sums: str, engine: str):
         check(found, by_bytes(a, b, sums), size, 8, WIDTHS[sums], *fragments)
 
 
-@pytest.mark.sampled(quick=4)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("shape", ["m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16"])
 def test_double_precision(shape: str, engine: str):
@@ -203,7 +200,6 @@ _WHOLE = [
 ]
 
 
-@pytest.mark.sampled(quick=4)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("shape", "width"), _WHOLE)
 def test_integers(shape: str, width: int, engine: str):
@@ -256,7 +252,6 @@ def stored() -> dict[str, dict[str, np.ndarray]]:
     return found
 
 
-@pytest.mark.sampled(quick=4)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("opcode", list(stored()))
 def test_stored_answers(opcode: str, engine: str):
@@ -307,7 +302,6 @@ def test_ldmatrix(count: int, trans: str, address: str, engine: str):
         assert np.array_equal(have, block.ravel()), k
 
 
-@pytest.mark.sampled(quick=4)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("trans", ["", ".trans"])
 @pytest.mark.parametrize("count", [1, 2, 4])

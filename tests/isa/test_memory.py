@@ -107,7 +107,6 @@ def test_copies_through_a_space(type_: str, space: str, engine: str):
     _check(type_, lines, regions, engine)
 
 
-@pytest.mark.sampled(quick=4)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("type_", ["u8", "s16", "b32", "f32", "u64", "f64"])
 def test_loads_in_patterns(type_: str, engine: str):

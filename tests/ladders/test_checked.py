@@ -101,7 +101,6 @@ def test_reductions_are_clean(rung: Rung, language: Language, size: int) -> None
     assert _check_reduction(rung, language, size).findings == ()
 
 
-@pytest.mark.sampled(quick=4)
 @pytest.mark.parametrize(("rung", "language"), _reductions(defective=True))
 def test_defects_of_the_notes_reductions_are_found(rung: Rung, language: Language) -> None:
     """What a rung says is wrong with it is found, and nothing else."""

@@ -12,8 +12,6 @@ from tests.source.refused import refused_by
 from warpglass.errors import KernelFault
 from warpglass.source.numba_package import Package
 
-pytestmark = pytest.mark.sampled(quick=4)  # of what differs by type and package alone
-
 Launch = Callable[..., None]
 
 

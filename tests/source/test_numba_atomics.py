@@ -12,8 +12,6 @@ import pytest
 from warpglass.errors import KernelFault
 from warpglass.source.numba_package import Package
 
-pytestmark = pytest.mark.sampled(quick=4)  # of what differs by type and package alone
-
 Launch = Callable[..., None]
 
 WORDS = [np.int32, np.uint32, np.int64, np.uint64]

@@ -14,8 +14,6 @@ import warpglass as wg
 from tests.source.refused import refused_by
 from warpglass.source.numba_package import Package
 
-pytestmark = pytest.mark.sampled(quick=4)  # of what differs by type and package alone
-
 Launch = Callable[..., None]
 SCALE = 3
 WEIGHTS = (0.25, 0.5, 0.25)

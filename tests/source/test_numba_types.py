@@ -14,8 +14,6 @@ from tests.source.refused import refused_by
 from warpglass.errors import CompileError, KernelFault
 from warpglass.source.numba_package import Package
 
-pytestmark = pytest.mark.sampled(quick=4)  # of what differs by type and package alone
-
 Launch = Callable[..., None]
 
 INTEGERS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64]

@@ -11,8 +11,6 @@ import pytest
 from tests.source.refused import refused_by
 from warpglass.source.numba_package import Package
 
-pytestmark = pytest.mark.sampled(quick=4)  # of what differs by type and package alone
-
 Launch = Callable[..., None]
 FULL = 0xFFFFFFFF
 

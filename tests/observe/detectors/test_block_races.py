@@ -261,7 +261,6 @@ extern "C" __global__ void k(float* x) {
 }
 
 
-@pytest.mark.sampled(quick=4)
 @pytest.mark.parametrize("engine", CPU_ENGINES)
 @pytest.mark.parametrize("name", TWINS)
 def test_race_is_found_and_its_twin_is_clean(name: str, engine: str) -> None:
@@ -280,7 +279,6 @@ def test_a_race_names_both_threads_and_the_element() -> None:
     assert found.block == found.other_block == (0, 0, 0)
 
 
-@pytest.mark.sampled(quick=4)
 @pytest.mark.parametrize("name", TWINS)
 def test_findings_do_not_depend_on_the_number_of_threads(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[tuple[wg.Finding, ...]] = []

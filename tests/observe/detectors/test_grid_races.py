@@ -173,7 +173,6 @@ extern "C" __global__ void k(const int* x, int* sum, volatile int* ready, int* o
 }
 
 
-@pytest.mark.sampled(quick=4)
 @pytest.mark.parametrize("engine", CPU_ENGINES)
 @pytest.mark.parametrize("name", TWINS)
 def test_race_is_found_and_its_twin_is_clean(name: str, engine: str) -> None:

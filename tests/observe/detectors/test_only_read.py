@@ -102,7 +102,6 @@ def observed(name: str, args: tuple[Any, ...]) -> tuple[Checker, set[int]]:
 PLACES = np.array([GLOBAL_BASE, GLOBAL_BASE + 4 * COUNT + GUARD], np.uint64)
 
 
-@pytest.mark.sampled(quick=4)
 @pytest.mark.parametrize("name", EXPECTED)
 def test_only_what_no_store_reaches_is_taken_for_only_read(name: str) -> None:
     a, b, c = np.zeros(COUNT, np.float32), np.zeros(COUNT, np.float32), np.full(COUNT, 2, np.float32)

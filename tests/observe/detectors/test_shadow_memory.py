@@ -125,7 +125,6 @@ class Shadow:
         return [int(lines.stamp_at(at, layout.WRITES, place)) for place in range(self.expected.size)]
 
 
-@pytest.mark.sampled(quick=4)
 @pytest.mark.parametrize("seed", range(8))
 def test_lines_hold_the_stamps_of_their_places(seed: int) -> None:
     random = np.random.default_rng(seed)
