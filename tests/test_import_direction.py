@@ -61,7 +61,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "models": (),
     "ladders": (),
     "ladders.ship": ("source",),  # compiles the rungs' PTX that the package ships
-    "observe": (*STAGES[: STAGES.index("observe")], "models"),
+    "observe": ("check_kinds", *STAGES[: STAGES.index("observe")], "models"),
     "report": (*RECORDS, "models"),  # records only, none of the stages before it
     "argument_text": (),
     "lab": ("*",),

@@ -20,8 +20,7 @@ from .engine.order import MOST, Order
 from .engine.snapshot import Snapshot
 from .errors import ArgumentError, KernelFault, KernelTimeout, raised_by_kernel
 from .observe.detectors import Checker
-from .observe.detectors.explain import one_per_cause
-from .observe.detectors.witnesses import merged
+from .observe.detectors.diagnostics.causes import merged, one_per_cause
 from .suppressions import read_entries
 from .suppressions import suppress as suppress_findings
 

@@ -10,7 +10,7 @@ from warpglass.errors import KernelFault, KernelTimeout
 from warpglass.lab_profile import count
 from warpglass.ladders.trial import Toolchain
 from warpglass.observe.detectors import Checker
-from warpglass.observe.detectors.faults import fault_finding
+from warpglass.observe.detectors.diagnostics.faults import fault_finding
 from warpglass.profile_record import Profile
 
 TOOLCHAIN = Toolchain(open_cuda=source.load, open_python=source.from_numba)

@@ -1,0 +1,32 @@
+"""What the engine stops a kernel for, as findings: bounds, permissions, traps, deadlock and the like."""
+
+from __future__ import annotations
+
+from ....check_kinds import KINDS
+from ....check_record import Finding, Place
+from ....errors import FaultPlace, KernelFault, KernelTimeout
+
+
+def fault_finding(error: BaseException) -> Finding:
+    """The finding for an error that ended a kernel; an exception that a Python kernel raises is a trap."""
+    if not isinstance(error, KernelFault | KernelTimeout):
+        message = f"the kernel raises {type(error).__name__}: {error}"
+        return Finding("trap", KINDS["trap"].severity, message, hint=KINDS["trap"].hint)
+    place = error.place or FaultPlace("timeout")
+    kind = KINDS.get(place.kind)
+    return Finding(
+        kind=place.kind,
+        severity="error" if kind is None else kind.severity,
+        message=_without_advice(str(error)),
+        source=Place(place.file, place.line) if place.file is not None and place.line is not None else None,
+        block=place.block,
+        thread=place.thread,
+        array=place.array,
+        index=place.index,
+        hint="" if kind is None else kind.hint,
+    )
+
+
+def _without_advice(message: str) -> str:
+    """The message without the part about the device's state: a check leaves the device usable."""
+    return message.partition(" (cudaError")[0].partition(" (the device needs")[0]
