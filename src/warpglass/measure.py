@@ -13,11 +13,11 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from .engine.backend import Backend
+from .engine.launch.backend import Backend
 from .errors import ArgumentError, CompileError, LaunchError
 from .ladders import find_ladder
 from .ladders.trial import Card, Explained, Options, Timing, Toolchain, Trial, Verdict
-from .record import Record, Row
+from .records.bench import Record, Row
 
 Progress = Callable[[int, int, str], None]  # trials done, trials in all, what runs next
 

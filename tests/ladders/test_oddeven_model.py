@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from warpglass import lab_bench
+from warpglass.lab import bench as lab_bench
 from warpglass.ladders.oddeven_sort.model import Costs, Waves
 from warpglass.measure import Forecast
 from warpglass.report.console import text_console, text_of

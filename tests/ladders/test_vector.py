@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import warpglass as wg
-from warpglass.engine.backend import Backend
+from warpglass.engine.launch.backend import Backend
 from warpglass.ladders.rung import Rung
 from warpglass.ladders.trial import Language
 from warpglass.ladders.vector.counts import blocks_for, idle_threads

@@ -5,20 +5,20 @@ from .kernel import KernelCode, generate
 from .machine.apart import compile_apart
 from .machine.jit import MachineCode, Target, compile_ir, load_object
 from .machine.target import chosen_target, host_key
-from .paths.sharpen import cost_of_forms
+from .path_bounds.specialise import cost_of_forms
 from .probes import Emission, Instrument, Probe, Words
-from .shape import Promises, Shape, grid_class
+from .shape import BlockShape, Promises, grid_class
 from .steps import Symbols
 
 __all__ = [
     "WIDTH",
+    "BlockShape",
     "Emission",
     "Instrument",
     "KernelCode",
     "MachineCode",
     "Probe",
     "Promises",
-    "Shape",
     "Symbols",
     "Target",
     "Words",

@@ -31,7 +31,7 @@ from .lanes.values import Lanes, Value, no_offsets, one_value
 from .memory.local import LocalMemory
 from .memory.warp_atomics import WarpAtomics
 from .registers import VECTOR, Kind
-from .shape import Promises, Shape
+from .shape import BlockShape, Promises
 from .steps import Steps, Symbols, targets_of
 
 # How often a register's bounds may grow before they take longer steps, by one write and by all: by those of a
@@ -193,7 +193,7 @@ def _farther(bound: int) -> int:
     return -1 - _farther(-1 - bound)
 
 
-def infer_kinds(program: Program, shape: Shape, promises: Promises, symbols: Symbols) -> Inference:
+def infer_kinds(program: Program, shape: BlockShape, promises: Promises, symbols: Symbols) -> Inference:
     """Kinds of all registers for a block shape and what the launches promise."""
     access = WarpAtomics(Silent(set(), shape.width))
     lanes = SilentLanes(access, LocalMemory(access, program.local.size, program.strays), shape, promises)

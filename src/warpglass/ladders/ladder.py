@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from ..engine.backend import Backend
+from ..engine.launch.backend import Backend
 from ..errors import ArgumentError
 from .peer import PeerTrial, peers_that_run
 from .problem import Problem

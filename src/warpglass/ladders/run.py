@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.backend import Backend, Launch
+from ..engine.launch.backend import Backend, Launch
 from ..source.compiled import Compiled
 from .problem import C_NAMES, Array, Case, Expected
 from .rung import Rung, Shape

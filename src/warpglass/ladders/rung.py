@@ -20,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
-from ..engine.backend import Dim3
+from ..engine.launch.backend import Dim3
 
 if TYPE_CHECKING:
     from .problem import Case

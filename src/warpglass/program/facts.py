@@ -14,7 +14,7 @@ from ..isa.memory import ld_param
 from ..ptx import tree
 from . import Program
 from .layout import LocalLayout, SharedLayout
-from .tallies import Tallies, find_tallies
+from .privatisation import Privatisable, find_privatisable
 from .variables import ModuleVariable
 
 
@@ -31,7 +31,7 @@ class Facts:
     functions: Mapping[str, int]
     services: frozenset[str]
     most_steps: int | None  # of a warp, those that take time; None if it may loop, or wait for the host
-    tallies: Tallies
+    privatisable: Privatisable
 
 
 def find_facts(function: tree.Function, program: Program) -> Facts:
@@ -47,7 +47,7 @@ def find_facts(function: tree.Function, program: Program) -> Facts:
         functions=program.functions,
         services=program.services,
         most_steps=_most_steps(program),
-        tallies=find_tallies(program.blocks, program.registers, names),
+        privatisable=find_privatisable(program.blocks, program.registers, names),
     )
 
 

@@ -2,8 +2,8 @@
 
 Compilers compute what does not change in front of a loop, and so in front of tests within it. numba's
 `x[r, c - 1]` becomes `c < 1 ? c - 1 + columns : c - 1` there, and the loop tests `c - 1 >= 0` before it uses
-that. Behind the test one half is all that can happen (codegen/paths/follow.py). LLVM moves back what is the
-same in each trip.
+that. Behind the test one half is all that can happen (codegen/path_bounds/). LLVM moves back what is the same
+in each trip.
 """
 
 from __future__ import annotations

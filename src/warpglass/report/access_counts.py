@@ -15,7 +15,7 @@ from ..ladders.access_counts import AccessCounts, Formula
 from ..ladders.conv1d.counts import COUNTS as CONV1D
 from ..ladders.conv2d.counts import COUNTS as CONV2D
 from ..ladders.matmul.counts import COUNTS as MATMUL
-from ..record import Record, Row
+from ..records.bench import Record, Row
 from .bench_counters import LANGUAGES
 
 COUNTS = {"conv1d": CONV1D, "conv2d": CONV2D, "matmul": MATMUL}

@@ -20,7 +20,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from ..record import Record, Row
+from ..records.bench import Record, Row
 from .access_counts import COUNTS, print_access_counts
 from .bench_counters import LANGUAGES, LIBRARIES, full_name, print_counters
 from .bench_steps import print_steps

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..record import Row
+from ..records.bench import Row
 from .profile_lines import short
 
 LANGUAGES = {

@@ -16,7 +16,7 @@ from textwrap import fill
 from rich.console import Console
 from rich.text import Text
 
-from ..record import Row
+from ..records.bench import Row
 from .bench_counters import LANGUAGES, LIBRARIES
 from .figures import format_ratio
 from .profile_lines import short

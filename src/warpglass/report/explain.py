@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from ..record import Record, Row
+from ..records.bench import Record, Row
 from .bench_counters import LANGUAGES, counted_text
 from .figures import format_ratio, format_seconds
 

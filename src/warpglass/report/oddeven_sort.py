@@ -14,7 +14,7 @@ from rich.text import Text
 
 from .. import devices
 from ..ladders.oddeven_sort.model import Costs, Waves
-from ..record import Record, Row
+from ..records.bench import Record, Row
 from .bench_counters import LANGUAGES
 from .figures import format_ratio, format_seconds
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import warpglass as wg
-from warpglass.engine.backend import Launch
-from warpglass.engine.cpu import CpuBackend
+from warpglass.engine.cpu.backend import CpuBackend
+from warpglass.engine.launch.backend import Launch
 from warpglass.observe.detectors import Checker, layout
 from warpglass.observe.detectors.races import shadow_lines
 

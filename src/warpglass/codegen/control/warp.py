@@ -20,7 +20,7 @@ from ..lane_loops.code import LaneCode
 from ..lane_loops.find import LaneLoop
 from ..lanes.values import Value
 from ..memory.access import Bounds
-from ..memory.hulls import Stretch
+from ..memory.merged_checks import VersionedRegion
 from ..memory.patterns import Patterns
 from ..probes import Emission, Probe
 from ..registers import Registers
@@ -52,7 +52,7 @@ class WarpFunction:
         full: tuple[bool, ...],
         steps: Steps,
         probes: Sequence[Probe],
-        stretches: Mapping[int, Stretch],
+        versioned: Mapping[int, VersionedRegion],
         lane_loops: Mapping[int, LaneLoop],
     ):
         self.program = program
@@ -60,7 +60,7 @@ class WarpFunction:
         self.full = full  # blocks that always run with all lanes
         self.steps = steps
         self.probes = probes
-        self.stretches = stretches  # of blocks, by their numbers
+        self.versioned = versioned  # of blocks, by their numbers
         self.builder: Builder = steps.lanes.builder
         self.clock = Clock(self.builder, program)
         self.registers: Registers = steps.registers
@@ -194,14 +194,14 @@ class WarpFunction:
         emission = Emission(self.steps.lanes, mask)
         for probe in self.probes:
             probe.block(emission, index, block)
-        stretch = self.stretches.get(index)
-        if stretch is None:
+        region = self.versioned.get(index)
+        if region is None:
             self._steps(block.steps, mask, blend)
         else:
-            self._steps(stretch.steps[: stretch.first], mask, blend)
-            self._twice(stretch, live | self._read_at_end(block), mask, blend)
+            self._steps(region.steps[: region.first], mask, blend)
+            self._versioned(region, live | self._read_at_end(block), mask, blend)
             self.registers.enter(live)
-            self._steps(stretch.steps[stretch.last :], mask, blend)
+            self._steps(region.steps[region.last :], mask, blend)
         self.clock.count(ends=not isinstance(block.end, Jump | WarpBarrier))
         self._end(index, block, mask)
 
@@ -222,11 +222,13 @@ class WarpFunction:
             self.steps.run(step, mask, blend)
         self.steps.finish(mask)
 
-    def _twice(self, stretch: Stretch, live: frozenset[str], mask: str, blend: frozenset[str]) -> None:
-        """A stretch without the checks of its hulls, for when they all hold, and with lanes served apart."""
+    def _versioned(
+        self, region: VersionedRegion, live: frozenset[str], mask: str, blend: frozenset[str]
+    ) -> None:
+        """A region without the checks of its checks, for when they all hold, and with lanes served apart."""
         b, access = self.builder, self.steps.lanes.access
         assert isinstance(access, Patterns)
-        steps = stretch.steps[stretch.first : stretch.last]
+        steps = region.steps[region.first : region.last]
         self.steps.finish(mask, all_written=True)
         self.registers.settle()
         bad = "false"
@@ -234,22 +236,22 @@ class WarpFunction:
         placed: dict[int, tuple[str, int]] = {}
         finders: dict[int, int] = {}
         apart: dict[int, int | None] = {}
-        for hull in stretch.hulls:
-            base = self.steps.operand(tree.Register(hull.base), "b64", self.steps.lanes)
+        for check in region.checks:
+            base = self.steps.operand(tree.Register(check.base), "b64", self.steps.lanes)
             assert isinstance(base, Value)
-            outside, site, bounds = access.check_hull(hull, base)
+            outside, site, bounds = access.check_merged(check, base)
             bad = outside if bad == "false" else b.value(f"or i1 {bad}, {outside}")
-            proven |= dict.fromkeys(hull.places, bounds)
-            placed |= {step: (base.ir, place) for step, place in hull.places.items()}
-            finders |= dict.fromkeys(hull.places, site)
-            apart |= dict.fromkeys(hull.places) | {hull.leader: site}
+            proven |= dict.fromkeys(check.places, bounds)
+            placed |= {step: (base.ir, place) for step, place in check.places.items()}
+            finders |= dict.fromkeys(check.places, site)
+            apart |= dict.fromkeys(check.places) | {check.leader: site}
         inside, outside, join = b.label("inside"), b.label("outside"), b.label("join")
         b.branch(bad, outside, inside, unlikely=True)
         access.finders = finders
         ways = (inside, proven, placed, {}), (outside, {}, {}, apart)
         for label, access.proven, access.placed, access.apart in ways:
             b.place(label)
-            self.registers.enter(live | stretch.read_behind)
+            self.registers.enter(live | region.read_behind)
             self._steps(steps, mask, blend)
             b.jump(join)
         access.proven, access.placed, access.finders, access.apart = {}, {}, {}, {}

@@ -13,7 +13,7 @@ from ...isa.types import LLVM_TYPE
 from ...program import Program, Step
 from ..lanes.kinds import KindLanes
 from ..lanes.values import Value
-from ..paths.follow import COMPUTING
+from ..path_bounds.analysis import COMPUTING
 from ..registers import Registers
 from ..steps import Steps, Symbols
 from .find import LaneLoop

@@ -216,7 +216,7 @@ def _find_groups(program: Program, bodies: Sequence[Block], written: frozenset[s
             high = max(offset for _, _, offset in members) + size
             steps = {step.number: offset - low for step, _, offset in members}
             stride = None
-            if len(bodies) == 1 and space != "shared" and base is not None and writer is None:
+            if len(bodies) == 1 and space != "shared" and base in words and writer is None:
                 stride = _stride(block, base, size)
             groups.append(
                 Group((place, space, size), base, root, space, size, low, high, leader, steps, stride)

@@ -15,7 +15,7 @@ from ..builder import WIDTH, constant_vector
 from ..memory.local import LocalMemory
 from ..memory.warp_atomics import WarpAtomics, combines, is_plain
 from ..probes import Probe
-from ..shape import Promises, Shape
+from ..shape import BlockShape, Promises
 from . import ranges
 from .division import DividingLanes
 from .forms import (
@@ -43,7 +43,7 @@ class KindLanes(DividingLanes):
         self,
         access: WarpAtomics,
         local: LocalMemory,
-        shape: Shape,
+        shape: BlockShape,
         promises: Promises,
         probes: Sequence[Probe] = (),
     ):

@@ -16,7 +16,7 @@ from ..memory.local import LocalMemory
 from ..memory.warp_atomics import WarpAtomics
 from ..probes import Probe
 from ..registers import line_text
-from ..shape import Promises, Shape
+from ..shape import BlockShape, Promises
 from . import lines
 from .forms import range_of, wrapped
 from .kinds import KindLanes
@@ -32,7 +32,7 @@ class KnownLanes(KindLanes):
         self,
         access: WarpAtomics,
         local: LocalMemory,
-        shape: Shape,
+        shape: BlockShape,
         promises: Promises,
         probes: Sequence[Probe] = (),
     ):

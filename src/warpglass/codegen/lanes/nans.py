@@ -22,7 +22,7 @@ from ..builder import vector
 from ..memory.local import LocalMemory
 from ..memory.warp_atomics import WarpAtomics
 from ..probes import Probe
-from ..shape import Promises, Shape
+from ..shape import BlockShape, Promises
 from .known import KnownLanes
 from .values import EXACT_NAN, LOOSE_NAN, ONE_NAN, Value, replace
 
@@ -44,7 +44,7 @@ class LazyNanLanes(KnownLanes):
         self,
         access: WarpAtomics,
         local: LocalMemory,
-        shape: Shape,
+        shape: BlockShape,
         promises: Promises,
         probes: Sequence[Probe] = (),
     ):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from ..memory.local import LocalMemory
 from ..memory.warp_atomics import WarpAtomics
 from ..probes import Probe
-from ..shape import Promises, Shape
+from ..shape import BlockShape, Promises
 from .nans import LazyNanLanes
 from .values import Value
 
@@ -46,7 +46,7 @@ class PayloadLanes(LazyNanLanes):
         self,
         access: WarpAtomics,
         local: LocalMemory,
-        shape: Shape,
+        shape: BlockShape,
         promises: Promises,
         probes: Sequence[Probe] = (),
     ):

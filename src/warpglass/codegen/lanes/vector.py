@@ -18,7 +18,7 @@ from ..machine.target import converts_half
 from ..memory.access import Access, Atomic
 from ..memory.local import LocalMemory
 from ..probes import Emission, Probe
-from ..shape import Shape
+from ..shape import BlockShape
 from .specials import LANE_TABLES, scalar_special
 from .values import Value, literal
 
@@ -32,7 +32,7 @@ class VectorLanes(Lanes[Value]):
     `mask` is the name of the integer whose bits are the lanes that execute the current step.
     """
 
-    def __init__(self, access: Access, local: LocalMemory, shape: Shape, probes: Sequence[Probe] = ()):
+    def __init__(self, access: Access, local: LocalMemory, shape: BlockShape, probes: Sequence[Probe] = ()):
         self.builder = access.builder
         self.width = access.builder.width
         self.access = access

@@ -17,7 +17,7 @@ from ...isa.types import BITS
 from ..memory.local import LocalMemory
 from ..memory.warp_atomics import WarpAtomics
 from ..probes import Probe
-from ..shape import Promises, Shape
+from ..shape import BlockShape, Promises
 from . import ranges
 from .payloads import PayloadLanes
 from .values import Value
@@ -38,7 +38,7 @@ class WordLanes(PayloadLanes):
         self,
         access: WarpAtomics,
         local: LocalMemory,
-        shape: Shape,
+        shape: BlockShape,
         promises: Promises,
         probes: Sequence[Probe] = (),
     ):

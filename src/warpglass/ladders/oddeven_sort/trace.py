@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ...engine.backend import Backend, Launch, Outcome
+from ...engine.launch.backend import Backend, Launch, Outcome
 from ...errors import ArgumentError
 from ..problem import Array, Question
 from ..run import DeviceArrays, KernelTrial, Setting

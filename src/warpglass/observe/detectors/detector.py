@@ -1,7 +1,7 @@
 """What a detector is: the probe of one family of findings, with its part before and after a launch.
 
 A family's file has its events and its words for its findings; its native functions lie beside it. A kind of
-finding has a row in check_kinds.py, whose place is the code that native functions record (recorder.py).
+finding has a row in records/kinds.py, whose place is the code that native functions record (recorder.py).
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-from ...check_record import Finding
 from ...codegen import Emission, Probe
 from ...codegen.memory.access import Site
-from ...engine.cpu import Begun
+from ...engine.cpu.backend import Begun
 from ...program import Step
+from ...records.check import Finding
 from .diagnostics.recorded import Recorded, Words
 from .shadow_memory import ShadowMemory
 

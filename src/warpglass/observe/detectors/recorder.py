@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...check_record import KINDS
+from ...records.check import KINDS
 from . import layout
 from .intrinsics import load, store
 from .native import inlined, native

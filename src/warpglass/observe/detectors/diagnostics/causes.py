@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ....check_record import KINDS, Finding, Place
+from ....records.check import KINDS, Finding, Place
 from .recorded import ERROR, WARNING
 
 RACES = ("shared-race", "global-race", "warp-race")

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ....check_kinds import KINDS
-from ....check_record import Finding, Place
-from ....engine.backend import Dim3, unflatten
-from ....engine.faults import plain_name
-from ....engine.memory import explain_address
+from ....engine.cpu.address_space import explain_address
+from ....engine.cpu.faults import plain_name
+from ....engine.launch.backend import Dim3, unflatten
 from ....program import Program, Step
+from ....records.check import Finding, Place
+from ....records.kinds import KINDS
 from .. import layout
 from ..detector import Watched
 from ..instrumentation import Instrumentation

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ....check_kinds import KINDS
-from ....check_record import Finding, Place
 from ....errors import FaultPlace, KernelFault, KernelTimeout
+from ....records.check import Finding, Place
+from ....records.kinds import KINDS
 
 
 def fault_finding(error: BaseException) -> Finding:

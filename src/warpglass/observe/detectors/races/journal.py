@@ -6,7 +6,8 @@ stand in two lists, one of reads and one of writes, and the barrier drops them. 
 of another thread, or is anything but plain, has the journal turned into stamps (accesses.py), which then
 stand for the rest of the interval. Which bytes the block has written stays in a bit each, `WRITTEN`.
 
-Most accesses are entered by generated code (fast_path/journal.py); here is what looks at one lane after the other.
+Most accesses are entered by generated code (fast_path/journal.py); here is what looks at one lane after
+the other.
 """
 
 from __future__ import annotations

@@ -18,9 +18,9 @@ import numpy as np
 from ....codegen import Emission, Probe, Words
 from ....codegen.context import HEAP_BASE, MODULE_BASE
 from ....codegen.memory.access import Site
-from ....marks import INPUT
 from ....program import Program
 from ....program.pointers import HEAP, MEMORY, MODULE, OWN, Base, Word, find_bases
+from ....records.marks import INPUT
 from .. import layout
 from ..emit import where
 

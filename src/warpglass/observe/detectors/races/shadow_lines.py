@@ -1,8 +1,8 @@
 """Lines of shadow memory: one word for 32 places, a palette, or a stamp for each (words: see layout.py).
 
-A line gets a palette when a place of it gets a stamp that the others do not have, and 32
-stamps when the palette is full or when lanes of one instruction are scattered over lines (fast_path/scattered.py). Those
-stay where they are.
+A line gets a palette when a place of it gets a stamp that the others do not have, and 32 stamps when the
+palette is full or when lanes of one instruction are scattered over lines (fast_path/scattered.py). Those stay
+where they are.
 """
 
 from __future__ import annotations

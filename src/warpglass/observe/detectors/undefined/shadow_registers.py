@@ -1,8 +1,8 @@
 """Code that follows undefined bytes through registers: from loads over moves and choices to what uses them.
 
-Every register that is followed (value_uses.py) has two words for each lane of each warp: which bytes of it are
-undefined, with the place of the load and the size of the element, and the address that they come from. A load
-leaves what it has found undefined in the lanes' notes.
+Every register that is followed (value_uses.py) has two words for each lane of each warp: which bytes of it
+are undefined, with the place of the load and the size of the element, and the address that they come from. A
+load leaves what it has found undefined in the lanes' notes.
 """
 
 from __future__ import annotations

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....check_kinds import KINDS
-from ....check_record import Finding
-from ....engine.arguments import BoundArray
-from ....marks import INPUT, OUTPUT
+from ....engine.launch.arguments import BoundArray
+from ....records.check import Finding
+from ....records.kinds import KINDS
+from ....records.marks import INPUT, OUTPUT
 from .. import layout
 from ..detector import Detector, Watched
 

@@ -1,9 +1,9 @@
 """The first test of plain accesses, as LLVM IR: most of them race with nothing that is remembered.
 
 `@wg_seen_run_...` is for lanes that lie side by side (contiguous.py), `@wg_seen_any_...` for any addresses
-(scattered.py). Either finds the lines' words, tests what they say of all lanes at once and puts the new stamps
-in their place. What does not pass, and whatever is unusual, goes to the native `access` (accesses.py), which
-looks at one lane after the other; it may do so again for places that have their new stamps already.
+(scattered.py). Either finds the lines' words, tests what they say of all lanes at once and puts the new
+stamps in their place. What does not pass, and whatever is unusual, goes to the native `access` (accesses.py),
+which looks at one lane after the other; it may do so again for places that have their new stamps already.
 """
 
 from __future__ import annotations
