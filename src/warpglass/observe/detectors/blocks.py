@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from . import layout
 from .native import exported
 from .races.copies import drop_copies
@@ -14,7 +12,7 @@ from .undefined.propagation import forget_written
 
 
 @exported
-def begin(S: Any, block: Any, warp: Any, mask: Any) -> None:
+def begin(S, block, warp, mask):
     """A warp begins; the first of a block begins the block."""
     if word(S, layout.BLOCK) != block:
         report_absent(S)

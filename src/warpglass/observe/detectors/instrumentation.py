@@ -21,6 +21,7 @@ from ...codegen.memory.access import Site
 from ...isa.async_copy import copy
 from ...isa.ordering import ordering_of
 from ...program import Barrier, Block, Program, Step
+from ...ptx.tree import SourceLocation
 from . import layout, native
 from .blocks import begin
 from .detector import Detector
@@ -174,6 +175,16 @@ class Instrumentation(Probe):
         else:
             text = at.builder.value(f"zext <32 x i32> {at.lanes.as_vector(members).ir} to <32 x i64>")
         return self.keep(at, self.members, text)
+
+
+def inlining(step: Step) -> list[SourceLocation]:
+    """Where a step is in the source, and where that is inlined, from the inside out; [] if unknown."""
+    found: list[SourceLocation] = []
+    source = step.instruction.source
+    while source is not None:
+        found.append(source)
+        source = source.inlined_at
+    return found
 
 
 def _counts(block: Block) -> bool:

@@ -1,4 +1,4 @@
-"""Raw memory and function pointers for numba: what compiled detectors need and Python has no words for."""
+"""Raw memory and function pointers for numba: what native functions need and Python has no words for."""
 
 from __future__ import annotations
 
@@ -11,65 +11,31 @@ from numba.extending import intrinsic
 _WORD = ir.IntType(64)
 
 
-def _pointer(builder: Any, address: Any, bits: int = 64) -> Any:
-    return builder.inttoptr(address, ir.IntType(bits).as_pointer())
+def _loader(bits: int, *, signed: bool = False) -> Any:
+    """Loads an integer of so many bits at an address, as a word."""
+
+    def load(typing: Any, address: Any) -> Any:
+        def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            value = builder.load(builder.inttoptr(args[0], ir.IntType(bits).as_pointer()))
+            return value if bits == 64 else (builder.sext if signed else builder.zext)(value, _WORD)
+
+        return types.int64(types.int64), emit
+
+    return intrinsic(load)
 
 
-def _load(typing: Any, address: Any) -> Any:
-    """The 64-bit word at an address."""
+def _storer(bits: int) -> Any:
+    """Puts the lowest bits of a word at an address."""
 
-    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.load(_pointer(builder, args[0]))
+    def store(typing: Any, address: Any, value: Any) -> Any:
+        def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            narrow = args[1] if bits == 64 else builder.trunc(args[1], ir.IntType(bits))
+            builder.store(narrow, builder.inttoptr(args[0], ir.IntType(bits).as_pointer()))
+            return context.get_dummy_value()
 
-    return types.int64(types.int64), emit
+        return types.void(types.int64, types.int64), emit
 
-
-def _store(typing: Any, address: Any, value: Any) -> Any:
-    """Put a 64-bit word at an address."""
-
-    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        builder.store(args[1], _pointer(builder, args[0]))
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64), emit
-
-
-def _load_byte(typing: Any, address: Any) -> Any:
-    """The byte at an address."""
-
-    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.zext(builder.load(_pointer(builder, args[0], 8)), _WORD)
-
-    return types.int64(types.int64), emit
-
-
-def _store_byte(typing: Any, address: Any, value: Any) -> Any:
-    """Put a byte at an address."""
-
-    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        builder.store(builder.trunc(args[1], ir.IntType(8)), _pointer(builder, args[0], 8))
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64), emit
-
-
-def _load_half(typing: Any, address: Any) -> Any:
-    """The signed 32-bit word at an address."""
-
-    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.sext(builder.load(_pointer(builder, args[0], 32)), _WORD)
-
-    return types.int64(types.int64), emit
-
-
-def _store_half(typing: Any, address: Any, value: Any) -> Any:
-    """Put a 32-bit word at an address."""
-
-    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        builder.store(builder.trunc(args[1], ir.IntType(32)), _pointer(builder, args[0], 32))
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64), emit
+    return intrinsic(store)
 
 
 def _ask(typing: Any, function: Any, worker: Any, stamp: Any, other: Any) -> Any:
@@ -83,10 +49,7 @@ def _ask(typing: Any, function: Any, worker: Any, stamp: Any, other: Any) -> Any
 
 
 # numba's own types say nothing about how intrinsics are called.
-load: Any = intrinsic(_load)
-store: Any = intrinsic(_store)
-load_byte: Any = intrinsic(_load_byte)
-store_byte: Any = intrinsic(_store_byte)
-load_half: Any = intrinsic(_load_half)
-store_half: Any = intrinsic(_store_half)
+load, store = _loader(64), _storer(64)
+load_byte, store_byte = _loader(8), _storer(8)
+load_half, store_half = _loader(32, signed=True), _storer(32)
 ask: Any = intrinsic(_ask)

@@ -6,8 +6,6 @@ order of the accesses. The first finding of a cause is kept whole, further ones 
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...records.check import KINDS
 from . import layout
 from .intrinsics import load, store
@@ -22,32 +20,32 @@ def code_of(kind: str, variant: int = 0) -> int:
 
 
 @inlined
-def word(S: Any, index: Any) -> Any:
+def word(S, index):
     """A word of a worker's state."""
     return load(S + 8 * index)
 
 
 @inlined
-def set_word(S: Any, index: Any, value: Any) -> None:
+def set_word(S, index, value):
     """Set a word of a worker's state."""
     store(S + 8 * index, value)
 
 
 @inlined
-def row_of(S: Any, number: Any) -> Any:
+def row_of(S, number):
     """The address of a region's row."""
     return word(S, layout.REGIONS) + number * (8 * layout.REGION_WORDS)
 
 
 @native
-def stamp_of(S: Any, warp: Any, lane: Any, place: Any) -> Any:
+def stamp_of(S, warp, lane, place):
     """The stamp of a thread at a place now."""
     who = warp << layout.WARP_SHIFT | lane << layout.LANE_SHIFT | place << layout.PLACE_SHIFT
     return word(S, layout.TAG) | word(S, layout.TIMES + warp) << layout.TIME_SHIFT | who
 
 
 @native
-def note(S: Any, info: Any, lane: Any, byte: Any) -> None:
+def note(S, info, lane, byte):
     """A byte of what a lane loads is undefined; whether it is used shows later."""
     if (info >> layout.NOTE_FIELD) & 1 != 0:
         at = word(S, layout.NOTES) + 8 * lane
@@ -55,9 +53,7 @@ def note(S: Any, info: Any, lane: Any, byte: Any) -> None:
 
 
 @native
-def record(
-    S: Any, code: Any, stamp: Any, other: Any, region: Any, offset: Any, same: Any, access: Any, extra: Any
-) -> None:
+def record(S, code, stamp, other, region, offset, same, access, extra):
     """Count a finding; the first of its cause is kept whole."""
     here = (stamp >> layout.PLACE_SHIFT) & (layout.PLACES - 1)
     there = (other >> layout.PLACE_SHIFT) & (layout.PLACES - 1)

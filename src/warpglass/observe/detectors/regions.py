@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from . import layout
 from .intrinsics import load, store
 from .native import exported, inlined, native
@@ -13,7 +11,7 @@ _MODULE_WINDOW, _HEAP_WINDOWS = 6, 4
 
 
 @native
-def _array_at(S: Any, address: Any) -> Any:
+def _array_at(S, address):
     """The region of the allocation that an address is in, -1 if there is none."""
     table = word(S, layout.REGIONS)
     low, high = layout.FIRST_ARRAY - 1, word(S, layout.REGION_COUNT) - 1
@@ -30,21 +28,21 @@ def _array_at(S: Any, address: Any) -> Any:
 
 
 @inlined
-def is_shared(space: Any, address: Any) -> Any:
+def is_shared(space, address):
     """Whether an address is one of shared memory."""
     window = address >> layout.WINDOW_SHIFT
     return space == layout.SHARED_SPACE or (space == layout.GENERIC_SPACE and window == layout.SHARED_WINDOW)
 
 
 @inlined
-def is_local(space: Any, address: Any) -> Any:
+def is_local(space, address):
     """Whether an address is one of local memory."""
     window = address >> layout.WINDOW_SHIFT
     return space == layout.LOCAL_SPACE or (space == layout.GENERIC_SPACE and window == layout.LOCAL_WINDOW)
 
 
 @native
-def region_of(S: Any, space: Any, address: Any) -> Any:
+def region_of(S, space, address):
     """The region that an address belongs to, -1 for those without shadow memory."""
     window = address >> layout.WINDOW_SHIFT
     if is_shared(space, address):
@@ -57,7 +55,7 @@ def region_of(S: Any, space: Any, address: Any) -> Any:
 
 
 @exported
-def find_region(S: Any, at: Any, address: Any) -> None:
+def find_region(S, at, address):
     """Put the address of the row of a generic address's region into the word at `at`, or of any other row."""
     number = region_of(S, layout.GENERIC_SPACE, address)
     store(at, row_of(S, max(number, 0)))

@@ -16,7 +16,7 @@ from ....records.check import Finding, Place
 from ....records.kinds import KINDS
 from .. import layout
 from ..detector import Watched
-from ..instrumentation import Instrumentation
+from ..instrumentation import Instrumentation, inlining
 from ..recorder import VARIANT_BITS
 from .causes import RACES, one_per_cause
 from .recorded import ERROR, Party, Recorded, Words
@@ -144,13 +144,10 @@ class _Reader:
         """The line of the author's file that a step comes from, wherever it was inlined from."""
         if step is None:
             return None
-        source = step.instruction.source
-        if source is None:
+        chain = inlining(step)
+        if not chain:
             return Place("PTX", step.instruction.line)
-        inner = source
-        while source is not None and source.file != self._file:
-            source = source.inlined_at
-        source = source or inner
+        source = next((one for one in chain if one.file == self._file), chain[0])
         return Place(source.file, source.line)
 
     def _element(self, region: int, offset: int, size: int) -> tuple[str | None, int | None, str]:
@@ -192,23 +189,12 @@ def kernel_place(program: Program) -> Place | None:
     file = _main_file(program)
     if file is None:
         return None
-    lines: list[int] = []
-    for block in program.blocks:
-        for step in block.all_steps:
-            source = step.instruction.source
-            while source is not None and source.inlined_at is not None:
-                source = source.inlined_at
-            lines += [source.line] if source is not None and source.file == file and source.line else []
-    return Place(file, min(lines))
+    chains = (inlining(step) for block in program.blocks for step in block.all_steps)
+    ends = [chain[-1] for chain in chains if chain]
+    return Place(file, min(one.line for one in ends if one.file == file and one.line))
 
 
 def _main_file(program: Program) -> str | None:
     """The file that the kernel itself is in."""
-    for block in program.blocks:
-        for step in block.all_steps:
-            source = step.instruction.source
-            if source is not None:
-                while source.inlined_at is not None:
-                    source = source.inlined_at
-                return source.file
-    return None
+    chains = (inlining(step) for block in program.blocks for step in block.all_steps)
+    return next((chain[-1].file for chain in chains if chain), None)

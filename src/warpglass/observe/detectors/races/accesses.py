@@ -7,8 +7,6 @@ written bytes into the journal's bits.
 
 from __future__ import annotations
 
-from typing import Any
-
 from .. import layout
 from ..intrinsics import load, store
 from ..native import exported, native
@@ -21,7 +19,7 @@ from .shadow_lines import line_of, put, stamp_at
 
 
 @exported
-def access(S: Any, info: Any, mask: Any, warp: Any, addresses: Any, values: Any) -> None:
+def access(S, info, mask, warp, addresses, values):
     """The lanes of a mask are about to access memory."""
     size, space = info & 255, (info >> layout.SPACE_FIELD) & 3
     if (info >> layout.VALUE_FIELD) & 1 == 0:
@@ -50,7 +48,7 @@ def access(S: Any, info: Any, mask: Any, warp: Any, addresses: Any, values: Any)
 
 
 @native
-def _stamp(S: Any, info: Any, warp: Any) -> Any:
+def _stamp(S, info, warp):
     """The stamp of an access without the lane."""
     place, strength = (
         (info >> layout.PLACE_FIELD) & (layout.PLACES - 1),
@@ -67,7 +65,7 @@ def _stamp(S: Any, info: Any, warp: Any) -> Any:
 
 
 @native
-def _remember(S: Any, row: Any) -> None:
+def _remember(S, row):
     """A store has led to what was thought to be only read: look at all that comes."""
     store(row + 8 * layout.ONLY_READ, 0)
     set_word(S, layout.SURPRISED, 1)
@@ -77,14 +75,14 @@ def _remember(S: Any, row: Any) -> None:
 
 # ---------------------------------------------------------------------------------------- into the journal
 @exported
-def defer(S: Any, info: Any, mask: Any, warp: Any, addresses: Any, values: Any) -> None:
+def defer(S, info, mask, warp, addresses, values):
     """A plain access of shared memory goes into the journal if it meets nothing there."""
     if not _entered(S, info, mask, warp, addresses):
         access(S, info, mask, warp, addresses, values)
 
 
 @native
-def _entered(S: Any, info: Any, mask: Any, warp: Any, addresses: Any) -> Any:
+def _entered(S, info, mask, warp, addresses):
     size, space, write = info & 255, (info >> layout.SPACE_FIELD) & 3, (info >> layout.WRITE_FIELD) & 1
     one = layout.READ_LIST if write == 0 else layout.WRITE_LIST
     if not journal.is_open(S) or word(S, one + layout.LIST_COUNT) == layout.LIST_SLOTS:
@@ -110,7 +108,7 @@ def _entered(S: Any, info: Any, mask: Any, warp: Any, addresses: Any) -> Any:
 
 
 @native
-def _hull(S: Any, size: Any, space: Any, mask: Any, addresses: Any) -> Any:
+def _hull(S, size, space, mask, addresses):
     """The lowest byte of an access of shared memory and the end of its highest; NOWHERE for others."""
     low, high = word(S, layout.JOURNAL_SIZE), 0
     for lane in range(layout.LANES):
@@ -124,7 +122,7 @@ def _hull(S: Any, size: Any, space: Any, mask: Any, addresses: Any) -> Any:
 
 
 @native
-def _find_unwritten(S: Any, info: Any, offset: Any, stamp: Any) -> None:
+def _find_unwritten(S, info, offset, stamp):
     """A lane reads places some of which the block has not written."""
     shift = load(row_of(S, layout.SHARED_REGION) + 8 * layout.SHIFT)
     for at in range(offset, offset + (info & 255), 1 << shift):
@@ -134,7 +132,7 @@ def _find_unwritten(S: Any, info: Any, offset: Any, stamp: Any) -> None:
 
 # ---------------------------------------------------------------------------------------- into stamps
 @native
-def close(S: Any) -> None:
+def close(S):
     """From now to the next barrier stamps say what is in shared memory: those of the journal's entries."""
     set_word(S, layout.JOURNAL_LIMIT, 0)
     region = row_of(S, layout.SHARED_REGION)
@@ -157,7 +155,7 @@ def close(S: Any) -> None:
 
 
 @native
-def _replay(S: Any, entry: Any) -> None:
+def _replay(S, entry):
     info, mask = load(entry + 8 * layout.ENTRY_INFO), load(entry + 8 * layout.ENTRY_MASK)
     for lane in range(layout.LANES):
         if (mask >> lane) & 1 != 0:
@@ -166,7 +164,7 @@ def _replay(S: Any, entry: Any) -> None:
 
 
 @native
-def _stamp_written(S: Any, region: Any) -> None:
+def _stamp_written(S, region):
     """Give what earlier intervals have written, and nothing says so, the time when the block began."""
     shift, tag = load(region + 8 * layout.SHIFT), word(S, layout.TAG)
     places = word(S, layout.JOURNAL_SIZE) >> shift
@@ -182,7 +180,7 @@ def _stamp_written(S: Any, region: Any) -> None:
 
 
 @exported
-def reopen(S: Any, time: Any) -> None:
+def reopen(S, time):
     """A new interval begins behind one that had stamps: its journal knows what was written."""
     region = row_of(S, layout.SHARED_REGION)
     shift, tag = load(region + 8 * layout.SHIFT), word(S, layout.TAG)

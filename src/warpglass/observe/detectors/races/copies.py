@@ -7,8 +7,6 @@ reads before, the thread itself included, races with the copy.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ....codegen import Emission
@@ -27,21 +25,21 @@ EVERY_GROUP = -1  # wait for all copies, committed or not
 
 
 @native
-def under_way(S: Any, stamp: Any) -> Any:
+def under_way(S, stamp):
     """Whether a stamp is that of a copy that nobody has waited for."""
     table = word(S, layout.UNCOPIED)
     return table != 0 and load_byte(table + ((stamp >> layout.PLACE_SHIFT) & (layout.PLACES - 1))) != 0
 
 
 @native
-def drop_copies(S: Any) -> None:
+def drop_copies(S):
     """No copy is under way."""
     for warp in range(word(S, layout.WARP_COUNT)):
         set_word(S, layout.COPIES + warp, 0)
 
 
 @native
-def note_copy(S: Any, cell: Any, stamp: Any) -> None:
+def note_copy(S, cell, stamp):
     """Remember a copy's write until it is waited for."""
     warp, lane = (stamp >> layout.WARP_SHIFT) & 31, (stamp >> layout.LANE_SHIFT) & 31
     count = word(S, layout.COPIES + warp)
@@ -56,7 +54,7 @@ def note_copy(S: Any, cell: Any, stamp: Any) -> None:
 
 
 @exported
-def commit(S: Any, warp: Any, mask: Any) -> None:
+def commit(S, warp, mask):
     """Lanes put their copies so far into a group."""
     for lane in range(layout.LANES):
         if (mask >> lane) & 1 != 0:
@@ -65,7 +63,7 @@ def commit(S: Any, warp: Any, mask: Any) -> None:
 
 
 @exported
-def wait_copies(S: Any, warp: Any, mask: Any, left: Any) -> None:
+def wait_copies(S, warp, mask, left):
     """Lanes wait until no more than `left` of their latest groups are under way."""
     kept = 0
     table = word(S, layout.COPY_TABLE) + warp * layout.COPY_SLOTS * (8 * layout.COPY_WORDS)

@@ -5,8 +5,6 @@ A table by address says of which places that is known, for generated code (fast_
 
 from __future__ import annotations
 
-from typing import Any
-
 from .. import layout
 from ..intrinsics import load, store
 from ..native import native
@@ -15,7 +13,7 @@ from .shadow_lines import stamp_at
 
 
 @native
-def may_forget(S: Any, row: Any, place: Any, stamp: Any, low: Any, floor: Any) -> Any:
+def may_forget(S, row, place, stamp, low, floor):
     """Whether an atomic operation may be forgotten: whatever races with it races with one of two before it.
 
     They are those that the place remembers, as strong as it is. Two blocks are never ordered with the same
@@ -44,12 +42,12 @@ def may_forget(S: Any, row: Any, place: Any, stamp: Any, low: Any, floor: Any) -
 
 
 @native
-def _entry_of(S: Any, address: Any) -> Any:
+def _entry_of(S, address):
     return word(S, layout.STOOD_FOR) + (((address >> layout.STOOD_SHIFT) & (layout.STOOD_SLOTS - 1)) << 4)
 
 
 @native
-def drop_forgotten(S: Any, address: Any) -> None:
+def drop_forgotten(S, address):
     """Operations at a place, which may be a part of what they change, are to be looked at again."""
     for start in (address, address & ~7):  # what is changed has 2, 4 or 8 bytes
         at = _entry_of(S, start)
@@ -58,7 +56,7 @@ def drop_forgotten(S: Any, address: Any) -> None:
 
 
 @native
-def note_forgotten(S: Any, address: Any, until: Any) -> None:
+def note_forgotten(S, address, until):
     """Operations at a place may be forgotten until then."""
     at = _entry_of(S, address)
     store(at, address)

@@ -6,8 +6,6 @@ others release is followed on the host (release_acquire.py).
 
 from __future__ import annotations
 
-from typing import Any
-
 from .. import layout
 from ..intrinsics import ask
 from ..native import native
@@ -18,7 +16,7 @@ ONE_WARP, ONE_BLOCK, GRID = 1, 2, 3  # the threads that are not ordered belong t
 
 
 @native
-def unordered(S: Any, other: Any, stamp: Any) -> Any:
+def unordered(S, other, stamp):
     """0 if barriers order an earlier access before one now; else whose threads they leave unordered."""
     if under_way(S, other):
         return ONE_BLOCK
@@ -43,6 +41,6 @@ def unordered(S: Any, other: Any, stamp: Any) -> Any:
 
 
 @native
-def is_released(S: Any, other: Any, stamp: Any) -> Any:
+def is_released(S, other, stamp):
     """Whether fences and what they publish order an earlier access before one now."""
     return word(S, layout.ASK) != 0 and ask(word(S, layout.ASK), S, stamp, other) != 0

@@ -12,8 +12,6 @@ the other.
 
 from __future__ import annotations
 
-from typing import Any
-
 from .. import layout
 from ..intrinsics import load, load_byte, load_half, store, store_byte, store_half
 from ..native import inlined, native
@@ -27,7 +25,7 @@ _FIRST_TIME = 1
 
 # ---------------------------------------------------------------------------------------- intervals
 @native
-def open_block(S: Any) -> None:
+def open_block(S):
     """A block begins: nothing is written, nothing in the journal, if there is one."""
     if word(S, layout.JOURNAL_SIZE) == 0:
         return
@@ -38,7 +36,7 @@ def open_block(S: Any) -> None:
 
 
 @native
-def open_interval(S: Any, time: Any) -> None:
+def open_interval(S, time):
     """All accesses so far are ordered before all that follow."""
     for one in (layout.READ_LIST, layout.WRITE_LIST):
         set_word(S, one + layout.LIST_COUNT, 0)
@@ -49,20 +47,20 @@ def open_interval(S: Any, time: Any) -> None:
 
 
 @inlined
-def is_open(S: Any) -> Any:
+def is_open(S):
     """Whether the interval has a journal, not stamps."""
     return word(S, layout.JOURNAL_LIMIT) != 0
 
 
 @inlined
-def is_first(S: Any) -> Any:
+def is_first(S):
     """Whether the block has passed no barrier."""
     return word(S, layout.JOURNAL_TIME) == _FIRST_TIME
 
 
 # ---------------------------------------------------------------------------------------- written bytes
 @native
-def is_written(S: Any, offset: Any, size: Any) -> Any:
+def is_written(S, offset, size):
     """Whether the block has written all of some bytes of shared memory."""
     bits = word(S, layout.WRITTEN)
     missing = 0
@@ -72,7 +70,7 @@ def is_written(S: Any, offset: Any, size: Any) -> Any:
 
 
 @native
-def set_written(S: Any, offset: Any, size: Any) -> None:
+def set_written(S, offset, size):
     """Note that the block has written some bytes."""
     bits = word(S, layout.WRITTEN)
     if size & 7 == 0:
@@ -85,13 +83,13 @@ def set_written(S: Any, offset: Any, size: Any) -> None:
 
 # ---------------------------------------------------------------------------------------- entries
 @inlined
-def entry_at(S: Any, one: Any, number: Any) -> Any:
+def entry_at(S, one, number):
     """The address of an entry of a list."""
     return word(S, one + layout.LIST_ENTRIES) + number * (8 * layout.ENTRY_WORDS)
 
 
 @native
-def earlier(S: Any, reads: Any, writes: Any) -> Any:
+def earlier(S, reads, writes):
     """Which list has the next entry, of so many that were taken from each."""
     if reads == word(S, layout.READ_LIST + layout.LIST_COUNT):
         return layout.WRITE_LIST
@@ -103,13 +101,13 @@ def earlier(S: Any, reads: Any, writes: Any) -> Any:
 
 
 @native
-def lane_offset(entry: Any, lane: Any) -> Any:
+def lane_offset(entry, lane):
     """Where a lane's access of an entry begins."""
     return load(entry + 8 * layout.ENTRY_BASE) + load_half(load(entry + 8 * layout.ENTRY_OFFSETS) + 4 * lane)
 
 
 @native
-def enter(S: Any, one: Any, info: Any, stamp: Any, mask: Any, addresses: Any, low: Any, high: Any) -> None:
+def enter(S, one, info, stamp, mask, addresses, low, high):
     """Add an entry to a list that has room."""
     number = word(S, one + layout.LIST_COUNT)
     room = word(S, one + layout.LIST_ROOM) + number * layout.OFFSETS_BYTES
@@ -131,12 +129,12 @@ def enter(S: Any, one: Any, info: Any, stamp: Any, mask: Any, addresses: Any, lo
 
 # ---------------------------------------------------------------------------------------- meetings
 @native
-def _shift(S: Any) -> Any:
+def _shift(S):
     return load(row_of(S, layout.SHARED_REGION) + 8 * layout.SHIFT)
 
 
 @native
-def mark(S: Any, size: Any, mask: Any, addresses: Any) -> Any:
+def mark(S, size, mask, addresses):
     """Mark the places of an access with their lanes; returns whether no two of these share one."""
     call, shift = word(S, layout.MARKED) + 1, _shift(S)
     set_word(S, layout.MARKED, call)
@@ -156,7 +154,7 @@ def mark(S: Any, size: Any, mask: Any, addresses: Any) -> Any:
 
 
 @native
-def meets(S: Any, one: Any, warp: Any, low: Any, high: Any) -> Any:
+def meets(S, one, warp, low, high):
     """Whether the access that was marked last meets one of another thread in a list, unless ordered."""
     count = word(S, one + layout.LIST_COUNT)
     if low >= word(S, one + layout.LIST_HIGH) or high <= word(S, one + layout.LIST_LOW):
@@ -172,7 +170,7 @@ def meets(S: Any, one: Any, warp: Any, low: Any, high: Any) -> Any:
 
 
 @native
-def _entry_meets(S: Any, entry: Any, warp: Any) -> Any:
+def _entry_meets(S, entry, warp):
     stamp, shift = load(entry + 8 * layout.ENTRY_STAMP), _shift(S)
     mask, size = load(entry + 8 * layout.ENTRY_MASK), load(entry + 8 * layout.ENTRY_INFO) & 255
     same = (stamp >> layout.WARP_SHIFT) & 31 == warp

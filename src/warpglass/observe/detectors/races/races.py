@@ -27,7 +27,7 @@ from .fast_path.journal import Entering
 from .fast_path.journal_search import apart
 from .fast_path.scattered import any_test
 from .fast_path.shared_lines import put_stamp
-from .fast_path.stamps import DECLARATIONS, Seen, Test
+from .fast_path.stamps import Seen, Test
 from .only_read import set_only_read
 from .shadow import READ_AFTER_WRITE, WRITE_AFTER_READ, WRITE_AFTER_WRITE
 from .shadow_lines import mix
@@ -262,20 +262,17 @@ class Races(Detector):
 
     def helpers(self, declarations: set[str]) -> str:
         texts: list[str] = []
-        words = self.code.state, self.code.functions, self.code.addresses
         for test in sorted(self._tests, key=lambda one: one.name):
-            seen = Seen(test, *words)
+            seen = Seen(test, self.code, declarations)
             texts.append(run_test(seen) if test.run else any_test(seen))
-            declarations |= DECLARATIONS | seen.b.declarations
         if texts:
-            texts.append(put_stamp(self.code.functions[mix.__name__]))
+            texts.append(put_stamp(self.code.functions[mix.__name__], declarations))
         for entering in sorted(self._entering, key=lambda one: journal.name_of(one, self._patterns)):
-            texts.append(journal.function(entering, self._patterns, *words, declarations))
+            texts.append(journal.function(entering, self._patterns, self.code, declarations))
         if self._forgets:
-            texts.append(atomics.not_stood_for(self.code.state, declarations))
+            texts.append(atomics.not_stood_for(self.code, declarations))
         if self._entering:
             texts.append(apart(declarations))
-            declarations |= journal.DECLARATIONS
         texts += [journal.table(pattern, number) for pattern, number in self._patterns.items()]
         return "".join(texts)
 

@@ -9,8 +9,6 @@ write is ordered before what the write is ordered before.
 
 from __future__ import annotations
 
-from typing import Any
-
 from .. import layout
 from ..intrinsics import load, store
 from ..native import inlined, native
@@ -26,9 +24,7 @@ READ_AFTER_WRITE, WRITE_AFTER_WRITE, WRITE_AFTER_READ = range(3)
 
 
 @native
-def _same_value(
-    S: Any, info: Any, row: Any, offset: Any, other: Any, stamp: Any, mask: Any, addresses: Any, values: Any
-) -> Any:
+def _same_value(S, info, row, offset, other, stamp, mask, addresses, values):
     """Whether two unordered writes write the same: lanes of one instruction, or a lane and what is there."""
     size = info & 255
     if values == 0 or size > 8:
@@ -46,18 +42,7 @@ def _same_value(
 
 
 @native
-def _conflict(
-    S: Any,
-    info: Any,
-    number: Any,
-    offset: Any,
-    other: Any,
-    stamp: Any,
-    access: Any,
-    mask: Any,
-    addresses: Any,
-    values: Any,
-) -> None:
+def _conflict(S, info, number, offset, other, stamp, access, mask, addresses, values):
     """Record a race if an earlier access is unordered with the one now and not both are strong."""
     scope = unordered(S, other, stamp)
     if scope == 0:
@@ -79,20 +64,20 @@ def _conflict(
 
 
 @inlined
-def _fine(S: Any, other: Any, stamp: Any, low: Any, floor: Any) -> Any:
+def _fine(S, other, stamp, low, floor):
     """Whether an earlier access is none, is ordered before everything now, or is the same thread's."""
     before = other >= word(S, layout.TAG) and other < floor
     return other < low or before or ((other ^ stamp) & word(S, layout.IDENTITY)) == 0
 
 
 @inlined
-def _note_more(row: Any, what: Any) -> None:
+def _note_more(row, what):
     """Note in a region's row that READS are not all."""
     store(row + 8 * layout.MORE_READS, load(row + 8 * layout.MORE_READS) | what)
 
 
 @native
-def _note_read(S: Any, row: Any, place: Any, stamp: Any, low: Any, floor: Any) -> None:
+def _note_read(S, row, place, stamp, low, floor):
     """Keep a reader, beside others that are to be remembered."""
     reader = stamp_at(row, layout.READS, place)
     apart = (reader ^ stamp) & word(S, layout.IDENTITY)
@@ -118,19 +103,7 @@ def _note_read(S: Any, row: Any, place: Any, stamp: Any, low: Any, floor: Any) -
 
 
 @native
-def _check_readers(
-    S: Any,
-    info: Any,
-    number: Any,
-    at: Any,
-    place: Any,
-    stamp: Any,
-    low: Any,
-    floor: Any,
-    mask: Any,
-    addresses: Any,
-    values: Any,
-) -> None:
+def _check_readers(S, info, number, at, place, stamp, low, floor, mask, addresses, values):
     """A write against those who have read a place."""
     for which in (layout.READS, layout.LANE_READS, layout.OTHER_READS, layout.FAR_READS):
         reader = stamp_at(row_of(S, number), which, place)
@@ -139,19 +112,7 @@ def _check_readers(
 
 
 @native
-def _check_earlier_writer(
-    S: Any,
-    info: Any,
-    number: Any,
-    at: Any,
-    place: Any,
-    stamp: Any,
-    low: Any,
-    floor: Any,
-    mask: Any,
-    addresses: Any,
-    values: Any,
-) -> None:
+def _check_earlier_writer(S, info, number, at, place, stamp, low, floor, mask, addresses, values):
     """An access against the write before the last, where one of the three is strong.
 
     Strong writes of two threads do not race, so the last is not all that a plain access may race with.
@@ -175,9 +136,7 @@ def _check_earlier_writer(
 
 
 @native
-def touch(
-    S: Any, info: Any, number: Any, offset: Any, stamp: Any, mask: Any, addresses: Any, values: Any
-) -> None:
+def touch(S, info, number, offset, stamp, mask, addresses, values):
     """One lane's access, place by place."""
     size = info & 255
     write, update = (info >> layout.WRITE_FIELD) & 1, (info >> layout.UPDATE_FIELD) & 1

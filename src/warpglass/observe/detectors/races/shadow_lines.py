@@ -7,8 +7,6 @@ where they are.
 
 from __future__ import annotations
 
-from typing import Any
-
 from .. import layout
 from ..intrinsics import ask, load, load_byte, store, store_byte
 from ..native import exported, native
@@ -21,13 +19,13 @@ _NEGATIVE = -1 << 63
 
 
 @native
-def line_of(region: Any, which: Any, place: Any) -> Any:
+def line_of(region, which, place):
     """The address of the word of a place's line."""
     return load(region + 8 * which) + ((place >> layout.LINE_SHIFT) << 3)
 
 
 @native
-def _lane_of_whole(line: Any, number: Any) -> Any:
+def _lane_of_whole(line, number):
     """The lane that a whole line's stamp gives one of its places."""
     code = (line >> layout.LANE_SHIFT) & (layout.LANES - 1)
     log = 0
@@ -37,7 +35,7 @@ def _lane_of_whole(line: Any, number: Any) -> Any:
 
 
 @native
-def _stamp_in(line: Any, number: Any) -> Any:
+def _stamp_in(line, number):
     """What a line's word says of one of its places."""
     if line > 0:
         return (line & ~layout.LANE_MASK) | _lane_of_whole(line, number) << layout.LANE_SHIFT
@@ -53,14 +51,14 @@ def _stamp_in(line: Any, number: Any) -> Any:
 
 
 @native
-def stamp_at(region: Any, which: Any, place: Any) -> Any:
+def stamp_at(region, which, place):
     """A place's stamp."""
     line = load(line_of(region, which, place))
     return 0 if line == 0 else _stamp_in(line, place & (layout.LINE - 1))
 
 
 @native
-def _take(S: Any, size: Any) -> Any:
+def _take(S, size):
     """Memory for stamps: so many bytes."""
     room = word(S, layout.ROOM)
     if room + size > word(S, layout.ROOM_END):
@@ -71,7 +69,7 @@ def _take(S: Any, size: Any) -> Any:
 
 
 @native
-def spread(S: Any, at: Any) -> Any:
+def spread(S, at):
     """Give each place of the line whose word is at an address a stamp of its own; returns where they are."""
     line = load(at)
     if line < 0 and line & layout.PALETTE == 0:
@@ -87,7 +85,7 @@ def spread(S: Any, at: Any) -> Any:
 
 
 @native
-def _fill(room: Any, line: Any) -> None:
+def _fill(room, line):
     """The bytes of a palette's places, eight at a time where they are nobody's or a lane's each."""
     if line == 0 or line & layout.LANE_MASK == layout.EACH_LANE << layout.LANE_SHIFT:
         for step in range(0, layout.LINE, 8):
@@ -98,7 +96,7 @@ def _fill(room: Any, line: Any) -> None:
 
 
 @exported
-def mix(S: Any, at: Any) -> None:
+def mix(S, at):
     """Give the line whose word is at an address a palette with a number left, or 32 stamps."""
     line = load(at)
     if line >= 0:
@@ -120,7 +118,7 @@ def mix(S: Any, at: Any) -> None:
 
 
 @native
-def _drop_unused(room: Any) -> None:
+def _drop_unused(room):
     """Leave those stamps in a palette that places have, in their order."""
     used = 0
     for number in range(layout.LINE):
@@ -145,13 +143,13 @@ def _drop_unused(room: Any) -> None:
 
 
 @native
-def where(S: Any, region: Any, which: Any, place: Any) -> Any:
+def where(S, region, which, place):
     """The address of a place's stamp, which is its own from now on."""
     return spread(S, line_of(region, which, place)) + _STAMP * (place & (layout.LINE - 1))
 
 
 @native
-def _entry_of(line: Any, bare: Any) -> Any:
+def _entry_of(line, bare):
     """The number of a stamp in the palette of a line's word, 0 if it has none or not that one."""
     if line >= 0 or line & layout.PALETTE == 0:
         return 0
@@ -163,7 +161,7 @@ def _entry_of(line: Any, bare: Any) -> Any:
 
 
 @native
-def _put(S: Any, at: Any, number: Any, stamp: Any) -> None:
+def _put(S, at, number, stamp):
     bare = stamp & ~layout.LANE_MASK
     entry = _entry_of(load(at), bare)
     if entry == 0:
@@ -187,20 +185,20 @@ def _put(S: Any, at: Any, number: Any, stamp: Any) -> None:
 
 
 @native
-def put(S: Any, region: Any, which: Any, place: Any, stamp: Any) -> None:
+def put(S, region, which, place, stamp):
     """Set a place's stamp."""
     if stamp_at(region, which, place) != stamp:
         _put(S, line_of(region, which, place), place & (layout.LINE - 1), stamp)
 
 
 @exported
-def spread_line(S: Any, at: Any) -> None:
+def spread_line(S, at):
     """`spread` for generated code."""
     spread(S, at)
 
 
 @exported
-def spread_lanes(S: Any, mask: Any, words: Any) -> None:
+def spread_lanes(S, mask, words):
     """`spread` the lines of the lanes of a mask; `words` has the address of each one's word."""
     for lane in range(layout.LANES):
         if (mask >> lane) & 1 != 0:

@@ -8,8 +8,6 @@ what all left. Warps that meet in a barrier of the whole block agree on one time
 
 from __future__ import annotations
 
-from typing import Any
-
 from .. import layout
 from ..intrinsics import load
 from ..native import exported, native
@@ -26,7 +24,7 @@ _CLEARED = (
 
 
 @native
-def start_block(S: Any) -> None:
+def start_block(S):
     """No warp has begun, nor met another."""
     for one in range(word(S, layout.WARP_COUNT)):
         set_word(S, layout.TIMES + one, 1)
@@ -38,7 +36,7 @@ def start_block(S: Any) -> None:
 
 
 @native
-def _forget_meetings(S: Any) -> None:
+def _forget_meetings(S):
     """No warp has come to a barrier whose arrivals are counted."""
     warps = word(S, layout.WARP_COUNT)
     for one in range(warps):
@@ -49,7 +47,7 @@ def _forget_meetings(S: Any) -> None:
 
 
 @exported
-def report_absent(S: Any) -> None:
+def report_absent(S):
     """Lanes that others waited for and that never came, of a block that has ended."""
     if word(S, layout.BLOCK) < 0:
         return
@@ -66,7 +64,7 @@ def report_absent(S: Any) -> None:
 
 
 @native
-def first_lane(mask: Any) -> Any:
+def first_lane(mask):
     """The lowest lane of a mask."""
     lane = 0
     while lane < 31 and (mask >> lane) & 1 == 0:
@@ -75,7 +73,7 @@ def first_lane(mask: Any) -> Any:
 
 
 @exported
-def park(S: Any, warp: Any, mask: Any, members: Any, others: Any, place: Any) -> None:
+def park(S, warp, mask, members, others, place):
     """Lanes wait at an instruction with a member mask for those of their members that are elsewhere."""
     wanted = 0
     for lane in range(layout.LANES):
@@ -90,7 +88,7 @@ def park(S: Any, warp: Any, mask: Any, members: Any, others: Any, place: Any) ->
 
 
 @exported
-def diverge(S: Any, warp: Any, mask: Any, others: Any, place: Any, elsewhere: Any) -> None:
+def diverge(S, warp, mask, others, place, elsewhere):
     """Lanes come to a barrier while others of their warp stand where they may still come to one."""
     if others & ~mask != 0 and mask != 0:
         stamp = stamp_of(S, warp, first_lane(mask), place)
@@ -99,7 +97,7 @@ def diverge(S: Any, warp: Any, mask: Any, others: Any, place: Any, elsewhere: An
 
 
 @exported
-def gather(S: Any, warp: Any, mask: Any, place: Any) -> None:
+def gather(S, warp, mask, place):
     """A warp comes to a barrier of the block in a kernel that has several, none of them named.
 
     All warps that it lets go on must have come to the same one.
@@ -113,7 +111,7 @@ def gather(S: Any, warp: Any, mask: Any, place: Any) -> None:
 
 
 @exported
-def exchange(S: Any, warp: Any, mask: Any, sources: Any, members: Any, place: Any, chosen: Any) -> None:
+def exchange(S, warp, mask, sources, members, place, chosen):
     """Lanes read registers of others; `chosen` says that the source is any lane that the program names."""
     for lane in range(layout.LANES):
         if (mask >> lane) & 1 == 0:
@@ -126,7 +124,7 @@ def exchange(S: Any, warp: Any, mask: Any, sources: Any, members: Any, place: An
 
 
 @native
-def _advance(S: Any, warp: Any, time: Any) -> None:
+def _advance(S, warp, time):
     """A warp's time grows to at least a number."""
     if time > word(S, layout.LAST_TIME):
         set_word(S, layout.OVERRUN, 1)
@@ -135,7 +133,7 @@ def _advance(S: Any, warp: Any, time: Any) -> None:
 
 
 @native
-def _step(S: Any, warp: Any) -> None:
+def _step(S, warp):
     """A warp's time grows, without coming to that of the next barrier of the block."""
     time = word(S, layout.TIMES + warp)
     if (time + 1) & word(S, layout.STEPS) == 0:
@@ -145,7 +143,7 @@ def _step(S: Any, warp: Any) -> None:
 
 
 @native
-def _raise_floor(S: Any, warp: Any) -> None:
+def _raise_floor(S, warp):
     """Find anew up to which stamp everything is ordered before what a warp does now."""
     least, everyone = word(S, layout.LANES_KNOWN + warp), word(S, layout.ALL_KNOWN + warp)
     if least > everyone:
@@ -156,7 +154,7 @@ def _raise_floor(S: Any, warp: Any) -> None:
 
 
 @exported
-def arrive(S: Any, warp: Any, barrier: Any, count: Any, wait: Any, generation: Any) -> None:
+def arrive(S, warp, barrier, count, wait, generation):
     """A warp comes to a barrier in a kernel that has several; `count` is 0 for all threads."""
     number = 2 * barrier + (generation & 1)
     meeting = layout.MEETINGS + number * layout.MEETING_WORDS
@@ -178,7 +176,7 @@ def arrive(S: Any, warp: Any, barrier: Any, count: Any, wait: Any, generation: A
 
 
 @native
-def _leave_knowledge(S: Any, warp: Any, meeting: Any, time: Any) -> None:
+def _leave_knowledge(S, warp, meeting, time):
     """What a warp knows of the others goes to those it meets at a barrier that is not for all."""
     for one in range(word(S, layout.WARP_COUNT)):
         known = max(word(S, layout.KNOWN + warp * layout.WARPS + one), word(S, layout.ALL_KNOWN + warp))
@@ -190,7 +188,7 @@ def _leave_knowledge(S: Any, warp: Any, meeting: Any, time: Any) -> None:
 
 
 @exported
-def settle(S: Any, warp: Any) -> None:
+def settle(S, warp):
     """A warp goes on behind a barrier."""
     number = word(S, layout.PENDING + warp) - 1
     if number < 0:
@@ -217,7 +215,7 @@ def settle(S: Any, warp: Any) -> None:
 
 
 @exported
-def meet(S: Any, warp: Any, mask: Any, members: Any, place: Any, exchanges: Any) -> None:
+def meet(S, warp, mask, members, place, exchanges):
     """Lanes run an instruction with a member mask, one word for each lane at `members`.
 
     Those of a mask who are not there have ended; where values are exchanged, that is worth a finding.
@@ -249,7 +247,7 @@ def meet(S: Any, warp: Any, mask: Any, members: Any, place: Any, exchanges: Any)
 
 
 @native
-def _note_early(S: Any, warp: Any, mask: Any) -> Any:
+def _note_early(S, warp, mask):
     """The lanes of those that run a warp barrier who have met others of their warp there before."""
     early = word(S, layout.EARLY + warp) & mask
     again = word(S, layout.AWAITED_AGAIN + warp) & early
@@ -262,7 +260,7 @@ def _note_early(S: Any, warp: Any, mask: Any) -> Any:
 
 
 @native
-def _meet_partly(S: Any, warp: Any, mask: Any, members: Any, now: Any, early: Any) -> None:
+def _meet_partly(S, warp, mask, members, now, early):
     clocks = layout.LANE_CLOCKS + warp * layout.LANES * layout.LANES
     if word(S, layout.PARTIAL + warp) == 0:
         set_word(S, layout.PARTIAL + warp, 1)

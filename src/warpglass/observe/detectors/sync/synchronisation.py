@@ -21,6 +21,7 @@ from ....program import Barrier, Block, Exit, Program, Step, Trap
 from .. import layout
 from ..detector import Detector, Watched
 from ..diagnostics.recorded import Recorded, Words
+from ..instrumentation import inlining
 from . import clocks
 from .barrier_code import meet_at_gate
 
@@ -135,12 +136,9 @@ def _lines_of(step: Step) -> tuple[object, ...]:
 
     Code that a compiler has doubled is told by it to be the same.
     """
-    source = step.instruction.source
-    if source is None:
+    chain = inlining(step)
+    if not chain:
         return (step.number,)
-    chain = [source]
-    while (outer := chain[-1].inlined_at) is not None:
-        chain.append(outer)
     return tuple((one.file, one.line) for one in chain if one.file == chain[-1].file)
 
 

@@ -8,8 +8,6 @@ loaded.
 
 from __future__ import annotations
 
-from typing import Any
-
 from .. import layout
 from ..intrinsics import load, load_byte, store, store_byte
 from ..native import exported, inlined, native
@@ -25,7 +23,7 @@ _EVERYONE = (1 << layout.LANES) - 1
 
 
 @native
-def forget_written(S: Any) -> None:
+def forget_written(S):
     """Local and shared memory start unwritten in every block."""
     set_word(S, layout.FOLLOWING, 0)
     if word(S, layout.JOURNAL_SIZE) == 0:
@@ -39,7 +37,7 @@ def forget_written(S: Any) -> None:
 
 
 @native
-def _side_by_side(addresses: Any, size: Any) -> Any:
+def _side_by_side(addresses, size):
     """Whether all lanes' accesses are neighbours, in order."""
     first, apart = load(addresses), 0
     for lane in range(layout.LANES):
@@ -48,7 +46,7 @@ def _side_by_side(addresses: Any, size: Any) -> Any:
 
 
 @native
-def _together(S: Any, addresses: Any, size: Any, space: Any, write: Any) -> Any:
+def _together(S, addresses, size, space, write):
     """Note what all lanes write side by side in shared memory, or see that all they read so is written.
 
     False if neither is so.
@@ -68,7 +66,7 @@ def _together(S: Any, addresses: Any, size: Any, space: Any, write: Any) -> Any:
 
 
 @native
-def _begin_following(S: Any) -> None:
+def _begin_following(S):
     """The block has copied undefined bytes to shared memory for the first time: note what it has written."""
     set_word(S, layout.FOLLOWING, 1)
     region = row_of(S, layout.SHARED_REGION)
@@ -82,7 +80,7 @@ def _begin_following(S: Any) -> None:
 
 
 @native
-def _is_followed(S: Any, undefined: Any) -> Any:
+def _is_followed(S, undefined):
     """Whether some of shared memory is a copy of undefined bytes, as it is from the first such copy on."""
     if word(S, layout.FOLLOWING) == 0 and undefined != 0:
         _begin_following(S)
@@ -90,13 +88,13 @@ def _is_followed(S: Any, undefined: Any) -> Any:
 
 
 @inlined
-def _copied(write: Any, found: Any, lane: Any) -> Any:
+def _copied(write, found, lane):
     """The undefined bytes that a lane copies."""
     return 0 if write == 0 or found == 0 else load(found + 8 * lane)
 
 
 @exported
-def follow(S: Any, info: Any, mask: Any, warp: Any, addresses: Any, found: Any) -> None:
+def follow(S, info, mask, warp, addresses, found):
     """Lanes have accessed shared or local memory; `found` are their words of undefined bytes, 0 for none."""
     size, space, write = info & 255, (info >> layout.SPACE_FIELD) & 3, (info >> layout.WRITE_FIELD) & 1
     shared, shared_size = word(S, layout.SHARED_BYTES), word(S, layout.SHARED_SIZE)
@@ -136,7 +134,7 @@ def follow(S: Any, info: Any, mask: Any, warp: Any, addresses: Any, found: Any) 
 
 
 @native
-def _read(S: Any, info: Any, start: Any, size: Any, warp: Any, lane: Any, offset: Any) -> None:
+def _read(S, info, start, size, warp, lane, offset):
     """Note the bytes of a read that a copy made undefined; what is used of them is found."""
     place = (info >> layout.PLACE_FIELD) & (layout.PLACES - 1)
     told = False
@@ -153,7 +151,7 @@ def _read(S: Any, info: Any, start: Any, size: Any, warp: Any, lane: Any, offset
 
 
 @exported
-def use(S: Any, warp: Any, mask: Any, known: Any, addresses: Any, place: Any) -> None:
+def use(S, warp, mask, known, addresses, place):
     """Lanes use a register that has undefined bytes at a place; `known` says which (layout.py), once."""
     for lane in range(layout.LANES):
         if (mask >> lane) & 1 == 0:

@@ -5,8 +5,6 @@ One byte says it for each byte of local memory, by warp, lane and address.
 
 from __future__ import annotations
 
-from typing import Any
-
 from .. import layout
 from ..intrinsics import load, load_byte, store_byte
 from ..native import exported, inlined, native
@@ -17,19 +15,19 @@ _UNINITIALISED_READ = code_of("uninitialised-read")
 
 
 @native
-def record_undefined(S: Any, stamp: Any, other: Any, region: Any, offset: Any, size: Any) -> None:
+def record_undefined(S, stamp, other, region, offset, size):
     """A read of what nobody has written, or, with a stamp of `other`, the use of what was read."""
     record(S, _UNINITIALISED_READ, stamp, other, region, offset, 0, 0, size)
 
 
 @inlined
-def used_element(info: Any, distance: Any) -> Any:
+def used_element(info, distance):
     """1 if the element at a distance from the start of an access is used, else 0."""
     return (info >> (layout.USED_FIELD + (distance >> ((info >> layout.ELEMENT_FIELD) & 63)))) & 1
 
 
 @native
-def find_undefined(S: Any, info: Any, number: Any, offset: Any, at: Any, shift: Any, stamp: Any) -> None:
+def find_undefined(S, info, number, offset, at, shift, stamp):
     """A place that nobody has written is read by an access that begins at an offset."""
     if used_element(info, at - offset) != 0:
         record_undefined(S, stamp, 0, number, at, info & 255)
@@ -39,7 +37,7 @@ def find_undefined(S: Any, info: Any, number: Any, offset: Any, at: Any, shift: 
 
 
 @exported
-def access_local(S: Any, info: Any, mask: Any, warp: Any, addresses: Any) -> None:
+def access_local(S, info, mask, warp, addresses):
     """The lanes of a mask are about to access local memory, or may be."""
     size, space, write = info & 255, (info >> layout.SPACE_FIELD) & 3, (info >> layout.WRITE_FIELD) & 1
     place = (info >> layout.PLACE_FIELD) & (layout.PLACES - 1)

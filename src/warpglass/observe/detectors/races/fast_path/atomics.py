@@ -7,33 +7,31 @@ time of one warp. Whatever else comes to a place goes to the compiled functions,
 
 from __future__ import annotations
 
-from .....codegen.builder import Builder
+from typing import TYPE_CHECKING
+
 from ... import layout
-from .stamps import DECLARATIONS, WHOLE, gather
+from .writer import WHOLE, Writer
+
+if TYPE_CHECKING:
+    from ...instrumentation import Instrumentation
 
 NAME = "wg_not_stood_for"
 
 
-def not_stood_for(state_word: int, declarations: set[str]) -> str:
+def not_stood_for(code: Instrumentation, declarations: set[str]) -> str:
     """The definition of the function that returns which lanes of a mask are to be looked at."""
-    declarations |= DECLARATIONS
-    b = Builder(declarations)
-    b.place("entry")
-    state = b.value(f"inttoptr i64 {b.load('i64', b.offset('%counters', 8 * state_word))} to ptr")
-    table = b.splat("i64", b.load("i64", b.offset(state, 8 * layout.STOOD_FOR)))
-    b.emit("%warp64 = zext i32 %warp to i64")
-    of_warp = b.value("shl i64 %warp64, 3")
-    floor = b.splat("i64", b.load("i64", b.offset(b.offset(state, 8 * layout.FLOORS), of_warp)))
-    time = b.load("i64", b.offset(b.offset(state, 8 * layout.TIMES), of_warp))
-    who = b.value(f"or i64 {b.load('i64', b.offset(state, 8 * layout.TAG))}, 1")
-    who = b.value(f"or i64 {who}, {b.value(f'shl i64 {time}, {layout.TIME_SHIFT}')}")
-    who = b.splat("i64", b.value(f"or i64 {who}, {b.value(f'shl i64 %warp64, {layout.WARP_SHIFT}')}"))
+    writer = Writer(code, declarations)
+    b = writer.b
+    writer.start()
+    table = writer.splat(writer.word(layout.STOOD_FOR))
+    floor = writer.splat(writer.by_warp(layout.FLOORS))
+    who = writer.splat(b.value(f"or i64 {writer.who()}, 1"))
     number = b.value(f"lshr {WHOLE} %address, splat (i64 {layout.STOOD_SHIFT})")
     slot = b.value(f"and {WHOLE} {number}, splat (i64 {layout.STOOD_SLOTS - 1})")
     at = b.value(f"add {WHOLE} {table}, {b.value(f'shl {WHOLE} {slot}, splat (i64 4)')}")
     lanes = b.value("bitcast i32 %mask to <32 x i1>")
-    address = gather(b, at, lanes, "zeroinitializer")
-    until = gather(b, b.value(f"add {WHOLE} {at}, splat (i64 8)"), lanes, "zeroinitializer")
+    address = writer.gather(at, lanes, "zeroinitializer")
+    until = writer.gather(b.value(f"add {WHOLE} {at}, splat (i64 8)"), lanes, "zeroinitializer")
     same = b.value(f"icmp eq {WHOLE} {address}, %address")
     now = b.value(f"icmp eq {WHOLE} {until}, {floor}")
     always = b.value(f"icmp eq {WHOLE} {until}, splat (i64 {layout.ALWAYS})")
@@ -42,9 +40,4 @@ def not_stood_for(state_word: int, declarations: set[str]) -> str:
     known = b.value(f"and <32 x i1> {same}, {until_now}")
     rest = b.value(f"xor i32 {b.mask_bits(known)}, -1")
     b.emit(f"ret i32 {b.value(f'and i32 {rest}, %mask')}")
-    body = "\n".join(b.lines)
-    return f"""
-define internal i32 @{NAME}(ptr %counters, i32 %mask, i32 %warp, {WHOLE} %address) noinline #0 {{
-{body}
-}}
-"""
+    return writer.define(f"i32 @{NAME}(ptr %counters, i32 %mask, i32 %warp, {WHOLE} %address)")

@@ -13,24 +13,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from .....codegen.builder import Builder, constant_vector
 from .....codegen.lanes.values import Offsets
 from ... import layout
 from ...emit import where
 from ..accesses import defer
-from .stamps import WHOLE, Test
+from .stamps import Test
+from .writer import WHOLE, Writer
+
+if TYPE_CHECKING:
+    from ...instrumentation import Instrumentation
 
 _HALVES = "<32 x i32>"
 _SHARED_WINDOW = 1 << 48
 _FEW = 4  # runs of neighbouring bytes that are tested one after the other
 _TABLE = "wg_lane_offsets_"
 
-DECLARATIONS = frozenset(
-    {
-        f"declare {_HALVES} @llvm.masked.gather.v32i32.v32p0(<32 x ptr>, <32 x i1>, {_HALVES})",
-    }
-)
+_GATHER = f"declare {_HALVES} @llvm.masked.gather.v32i32.v32p0(<32 x ptr>, <32 x i1>, {_HALVES})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,39 +92,12 @@ def name_of(one: Entering, numbers: Mapping[Offsets, int]) -> str:
     return "_".join(("wg_enter", *words, place))
 
 
-@dataclass
-class _Text:
-    """The function while it is written."""
+class _Text(Writer):
+    """Writes the function."""
 
-    one: Entering
-    state: int  # worker words
-    functions: Mapping[str, int]
-    addresses: int
-    b: Builder
-
-    def word(self, index: int) -> str:
-        """A word of the worker's state."""
-        return self.b.load("i64", self.at(index))
-
-    def at(self, index: int) -> str:
-        """Where it is."""
-        return self.b.offset("%S", 8 * index)
-
-    def by_warp(self, index: int) -> str:
-        """The warp's word of those that each has."""
-        row = self.b.value(f"getelementptr i64, ptr %S, i64 {self.b.value(f'add i64 %warp64, {index}')}")
-        return self.b.load("i64", row)
-
-    def pointer(self, address: str) -> str:
-        """An address as a pointer."""
-        return self.b.value(f"inttoptr i64 {address} to ptr")
-
-    def every(self, *flags: str) -> str:
-        """Whether all of some i1 hold."""
-        first, *more = flags
-        for other in more:
-            first = self.b.value(f"and i1 {first}, {other}")
-        return first
+    def __init__(self, one: Entering, code: Instrumentation, declarations: set[str]):
+        super().__init__(code, declarations)
+        self.one = one
 
     def on(self, condition: str, label: str) -> None:
         """Go on where a condition holds, else look more closely."""
@@ -134,19 +108,14 @@ class _Text:
 def function(
     one: Entering,
     numbers: Mapping[Offsets, int],
-    state: int,
-    functions: Mapping[str, int],
-    addresses: int,
+    code: Instrumentation,
     declarations: set[str],
 ) -> str:
-    """The definition; `state`, `functions` and `addresses` are where worker words are."""
-    b = Builder(declarations)
-    text = _Text(one, state, functions, addresses, b)
-    b.place("entry")
-    b.emit("%warp64 = zext i32 %warp to i64")
+    """The definition."""
+    text = _Text(one, code, declarations)
+    b = text.b
+    text.start()
     b.emit("%mask64 = zext i32 %mask to i64")
-    b.emit(f"%state = load i64, ptr {b.offset('%counters', 8 * state)}")
-    b.emit("%S = inttoptr i64 %state to ptr")
     b.emit(f"%limit = add i64 {text.word(layout.JOURNAL_LIMIT)}, 0")
     table_at = "0" if one.pattern is None else f"ptrtoint (ptr @{_TABLE}{numbers[one.pattern]} to i64)"
     if not (one.write and not (one.injective or one.uniform)):
@@ -158,14 +127,11 @@ def function(
         b.jump("slow")
     _end(text)
     kind = WHOLE if one.pattern is None else "i64"
-    body = "\n".join(b.lines)
-    return f"""
-define internal void @{name_of(one, numbers)}(
-  ptr %counters, ptr %site, i64 %info, i64 %low_bits, i32 %mask, i32 %warp, {kind} %address, i64 %values
-) noinline #0 {{
-{body}
-}}
-"""
+    parameters = (
+        "ptr %counters, ptr %site, i64 %info, i64 %low_bits, i32 %mask, i32 %warp, "
+        f"{kind} %address, i64 %values"
+    )
+    return text.define(f"void @{name_of(one, numbers)}({parameters})")
 
 
 # ---------------------------------------------------------------------------------------- where
@@ -188,7 +154,7 @@ def _hull_of_pattern(text: _Text) -> None:
     acting = b.value("icmp ne i32 %mask, 0")
     ends = [b.value(f"icmp ule i64 {end}, %limit") for end in ("%low", "%high")]
     some = b.value("icmp ult i64 %low, %high")
-    text.on(text.every(aligned, acting, some, *ends), "inside")
+    text.on(text.both(aligned, acting, some, *ends), "inside")
     if one.write and one.uniform:
         alone = b.value(f"and i32 %mask, {b.value('sub i32 %mask, 1')}")
         text.on(b.value(f"icmp eq i32 {alone}, 0"), "alone")
@@ -209,7 +175,7 @@ def _hull_of_any(text: _Text) -> None:
     none = b.value(f"icmp eq i32 {b.value(f'and i32 {bad}, %mask')}, 0")
     room = b.value(f"icmp uge i64 %limit, {one.size}")
     acting = b.value("icmp ne i32 %mask, 0")
-    text.on(text.every(none, room, acting), "inside")
+    text.on(text.both(none, room, acting), "inside")
     for name, identity, reduce in (("low", "-1", "umin"), ("top", "0", "umax")):
         acting = b.value(f"select <32 x i1> %lanes, {_HALVES} %offsets, {_HALVES} splat (i32 {identity})")
         found = b.call("i32", f"llvm.vector.reduce.{reduce}.v32i32", [(_HALVES, acting)])
@@ -286,6 +252,7 @@ def _gathered(text: _Text) -> None:
     bytes_ = b.value(f"lshr {_HALVES} %offsets, splat (i32 3)")
     bits = b.load("ptr", text.at(layout.WRITTEN))
     pointers = b.value(f"getelementptr i8, ptr {bits}, {_HALVES} {bytes_}")
+    b.declarations.add(_GATHER)
     held = b.value(
         f"call {_HALVES} @llvm.masked.gather.v32i32.v32p0(<32 x ptr> align 1 {pointers}, <32 x i1> %lanes, "
         f"{_HALVES} splat (i32 -1))"
@@ -314,9 +281,7 @@ def _enter(text: _Text, table_at: str) -> None:
         room = b.value(f"mul i64 {number}, {layout.OFFSETS_BYTES}")
         offsets = b.value(f"add i64 {text.word(one + layout.LIST_ROOM)}, {room}")
         b.store(_HALVES, "%offsets", text.pointer(offsets), ", align 4")
-    time = b.value(f"shl i64 {text.by_warp(layout.TIMES)}, {layout.TIME_SHIFT}")
-    who = b.value(f"or i64 {time}, {b.value(f'shl i64 %warp64, {layout.WARP_SHIFT}')}")
-    stamp = b.value(f"or i64 {b.value(f'or i64 {who}, %low_bits')}, {text.word(layout.TAG)}")
+    stamp = b.value(f"or i64 {text.who()}, %low_bits")
     together = b.value(f"add i64 {number}, {text.word(other + layout.LIST_COUNT)}")
     numbered = b.value(f"or i64 %mask64, {b.value(f'shl i64 {together}, {layout.NUMBER_SHIFT}')}")
     row = b.value(f"mul i64 {number}, {8 * layout.ENTRY_WORDS}")
@@ -366,12 +331,7 @@ def _end(text: _Text) -> None:
     b.call("void", test.name, args)
     b.emit("ret void")
     b.place("defer")
-    room = b.offset("%counters", 8 * text.addresses)
-    b.store(WHOLE, every, room, ", align 8")
-    target = b.load("ptr", b.offset("%counters", 8 * text.functions[defer.__name__]))
-    words = ("%state", "%info", "%mask64", "%warp64")
-    words = (*words, b.value(f"ptrtoint ptr {room} to i64"), "%values")
-    b.emit(f"call void {target}({', '.join(f'i64 {one}' for one in words)})")
+    text.call(defer, "%info", "%mask64", "%warp64", text.keep(every), "%values")
     b.emit("ret void")
 
 

@@ -13,16 +13,17 @@ from .stamps import (
     BYTES,
     EACH_LANES,
     NOBODY,
-    WHOLE,
     Seen,
     clock,
     end,
     function,
-    gather,
     remembered,
     start,
     words,
 )
+from .writer import WHOLE
+
+_SCATTER = "declare void @llvm.masked.scatter.v32i64.v32p0(<32 x i64>, <32 x ptr>, <32 x i1>)"
 
 
 def any_test(seen: Seen) -> str:
@@ -78,7 +79,7 @@ def _choose(seen: Seen) -> None:
     b.place("global")
     own = seen.of_region(layout.WRITES if seen.test.write else layout.READS)
     words_at = b.value(f"add {WHOLE} {seen.splat(own)}, %ats")
-    found = gather(b, words_at, "%lanes", "zeroinitializer")
+    found = seen.gather(words_at, "%lanes", "zeroinitializer")
     held = b.mask_bits(b.value(f"icmp slt {WHOLE} {found}, zeroinitializer"))
     palettes = b.mask_bits(b.value(f"trunc {WHOLE} {found} to <32 x i1>"))
     wide = b.value(f"and i32 {held}, {b.value(f'xor i32 {palettes}, -1')}")
@@ -90,7 +91,7 @@ def _groups(seen: Seen) -> None:
     """Line by line: the lanes there, their places, which of them each place is accessed by."""
     b = seen.b
     b.place("groups")
-    room = b.offset("%counters", 8 * seen.addresses)
+    room = seen.room()
     by_place, by_lane = b.offset(room, 0), b.offset(room, layout.LINE)
     b.store(BYTES, b.value(f"trunc {WHOLE} %inners to {BYTES}"), by_lane, ", align 8")
     b.jump("group")
@@ -131,7 +132,7 @@ def _stamps(seen: Seen, which: int, *, own: bool) -> tuple[str, str]:
     b = seen.b
     split, ready = b.label("split"), b.label("ready")
     words_at = b.value(f"add {WHOLE} {seen.splat(seen.of_region(which))}, %ats")
-    before = gather(b, words_at, "%lanes", "zeroinitializer")
+    before = seen.gather(words_at, "%lanes", "zeroinitializer")
     shared = b.value(f"icmp sge {WHOLE} {before}, zeroinitializer")
     bits = b.value(f"trunc {WHOLE} {before} to <32 x i1>")
     mixed = b.value(f"and <32 x i1> {b.value(f'xor <32 x i1> {shared}, splat (i1 true)')}, {bits}")
@@ -147,10 +148,8 @@ def _stamps(seen: Seen, which: int, *, own: bool) -> tuple[str, str]:
     b.place(here)
     b.branch(b.value(f"icmp eq i32 {todo}, 0"), ready, split)
     b.place(split)
-    room = b.offset("%counters", 8 * seen.addresses)
-    b.store(WHOLE, words_at, room, ", align 8")
-    seen.call(spread_lanes, b.value(f"zext i32 {todo} to i64"), b.value(f"ptrtoint ptr {room} to i64"))
-    after = gather(b, words_at, "%lanes", "zeroinitializer")
+    seen.call(spread_lanes, b.value(f"zext i32 {todo} to i64"), seen.keep(words_at))
+    after = seen.gather(words_at, "%lanes", "zeroinitializer")
     b.jump(ready)
     b.place(ready)
     words = b.phi(WHOLE, (before, here), (after, split))
@@ -158,7 +157,7 @@ def _stamps(seen: Seen, which: int, *, own: bool) -> tuple[str, str]:
     rooms = b.value(f"and {WHOLE} {words}, splat (i64 {layout.ADDRESS_MASK})")
     addresses = b.value(f"add {WHOLE} {rooms}, {inner}")
     if own:
-        return gather(b, addresses, "%lanes", "zeroinitializer"), addresses
+        return seen.gather(addresses, "%lanes", "zeroinitializer"), addresses
     bare = b.value(f"and {WHOLE} {words}, splat (i64 {~layout.LANE_MASK})")
     decoded = b.value(
         f"or {WHOLE} {bare}, {b.value(f'shl {WHOLE} %inners, splat (i64 {layout.LANE_SHIFT})')}"
@@ -166,7 +165,7 @@ def _stamps(seen: Seen, which: int, *, own: bool) -> tuple[str, str]:
     nobody = b.value(f"icmp eq {WHOLE} {words}, zeroinitializer")
     decoded = b.value(f"select <32 x i1> {nobody}, {NOBODY}, {WHOLE} {decoded}")
     spread = b.value(f"and <32 x i1> {b.value(f'icmp slt {WHOLE} {words}, zeroinitializer')}, %lanes")
-    return gather(b, addresses, spread, decoded), addresses
+    return seen.gather(addresses, spread, decoded), addresses
 
 
 def _other_readers(seen: Seen, readers: str) -> None:
@@ -189,10 +188,11 @@ def _store(seen: Seen, addresses: str) -> None:
     """Put the new stamps there. Of lanes at one place the last one's stays; they are looked at one by one."""
     b = seen.b
     pointers = b.value(f"inttoptr {WHOLE} {addresses} to <32 x ptr>")
+    b.declarations.add(_SCATTER)
     b.emit(
         f"call void @llvm.masked.scatter.v32i64.v32p0({WHOLE} %every, <32 x ptr> align 8 {pointers}, "
         "<32 x i1> %lanes)"
     )
-    back = gather(b, addresses, "%lanes", "%every")
+    back = seen.gather(addresses, "%lanes", "%every")
     lost = b.mask_bits(b.value(f"icmp ne {WHOLE} {back}, %every"))
     b.branch(b.value(f"icmp eq i32 {b.value(f'and i32 {lost}, %mask')}, 0"), "done", "slow")

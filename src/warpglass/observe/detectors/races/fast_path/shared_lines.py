@@ -271,11 +271,12 @@ def _put(seen: Seen, at: str, stamp: str, lanes: str, places: str, after: str) -
     b.branch(done, after, "slow")
 
 
-def put_stamp(mix: int) -> str:
+def put_stamp(mix: int, declarations: set[str]) -> str:
     """The function that puts a stamp at places of a line, with a lane for each; false if there is no palette.
 
     `mix` is the worker word of the compiled function that makes room for a stamp.
     """
+    declarations.add("declare i8 @llvm.cttz.i8(i8, i1)")
     return f"""
 define internal i1 @{PUT}(
   ptr %counters, i64 %state, i64 %at, i64 %stamp, {BYTES} %lanes, i32 %places

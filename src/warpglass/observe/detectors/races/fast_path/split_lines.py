@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ... import layout
 from ..shadow_lines import spread_line
-from .stamps import BYTES, EACH_LANES, NOBODY, WHOLE, Seen, is_palette, is_wide, note_more, word_at
+from .stamps import BYTES, EACH_LANES, NOBODY, Seen, is_palette, is_wide, note_more, word_at
+from .writer import WHOLE
 
 
 def _new_stamps(seen: Seen) -> None:

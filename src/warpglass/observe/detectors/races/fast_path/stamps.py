@@ -8,23 +8,18 @@ which looks at one lane after the other; it may do so again for places that have
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from .....codegen.builder import Builder, constant_vector
+from .....codegen.builder import constant_vector
 from ... import layout
 from ...regions import find_region
 from ..accesses import access
+from .writer import WHOLE, Writer
 
-DECLARATIONS = frozenset(
-    {
-        "declare i8 @llvm.cttz.i8(i8, i1)",
-        "declare <32 x i64> @llvm.masked.gather.v32i64.v32p0(<32 x ptr>, <32 x i1>, <32 x i64>)",
-        "declare void @llvm.masked.scatter.v32i64.v32p0(<32 x i64>, <32 x ptr>, <32 x i1>)",
-    }
-)
-WHOLE = "<32 x i64>"
+if TYPE_CHECKING:
+    from ...instrumentation import Instrumentation
+
 NOBODY = f"{WHOLE} zeroinitializer"
 BYTES = f"<{layout.LINE} x i8>"
 EACH_LANES = constant_vector("i64", (lane << layout.LANE_SHIFT for lane in range(32)))
@@ -56,50 +51,17 @@ class Test:
         return self.size.bit_length() - 1
 
 
-@dataclass
-class Seen:
-    """What a test knows while it is written: `b` writes it, strings name values of it.
+class Seen(Writer):
+    """Writes a test; strings name values of it."""
 
-    Functions that it calls and room for the lanes' addresses are worker words by number.
-    """
-
-    test: Test
-    state: int
-    functions: Mapping[str, int]
-    addresses: int
-    b: Builder = field(default_factory=lambda: Builder(set()))
-
-    def word(self, index: int, *, by_warp: bool = False) -> str:
-        """A word of the worker's state."""
-        at = self.b.value(f"add i64 {index}, {'%warp64' if by_warp else 0}")
-        return self.b.load("i64", self.b.value(f"getelementptr i64, ptr %S, i64 {at}"))
+    def __init__(self, test: Test, code: Instrumentation, declarations: set[str]):
+        super().__init__(code, declarations)
+        self.test = test
 
     def of_region(self, which: int) -> str:
         """A word of the region's row."""
         return self.b.load("i64", self.b.offset("%row", 8 * which))
 
-    def call(self, function: Any, *arguments: str) -> None:
-        """Call a native function."""
-        b = self.b
-        target = b.load("ptr", b.offset("%counters", 8 * self.functions[function.__name__]))
-        listed = ", ".join(f"i64 {argument}" for argument in ("%state", *arguments))
-        b.emit(f"call void {target}({listed})")
-
-    def pointer(self, address: str) -> str:
-        """An address as a pointer."""
-        return self.b.value(f"inttoptr i64 {address} to ptr")
-
-    def splat(self, value: str) -> str:
-        """A word in all lanes."""
-        return self.b.splat("i64", value)
-
-    def both(self, one: str, *more: str) -> str:
-        """Whether all of some i1 hold."""
-        for other in more:
-            one = self.b.value(f"and i1 {one}, {other}")
-        return one
-
-    # ------------------------------------------------------------------------------------ tests of stamps
     def none(self, stamps: str, type_: str = "i64") -> str:
         """Which stamps are none."""
         low = "%low" if type_ == "i64" else self.splat("%low")
@@ -154,15 +116,6 @@ class Seen:
         return self.both(good, b.value(f"xor i1 {undefined}, true"))
 
 
-def gather(b: Builder, addresses: str, lanes: str, otherwise: str) -> str:
-    """The words at lanes' addresses."""
-    pointers = b.value(f"inttoptr {WHOLE} {addresses} to <32 x ptr>")
-    return b.value(
-        f"call {WHOLE} @llvm.masked.gather.v32i64.v32p0("
-        f"<32 x ptr> align 8 {pointers}, <32 x i1> {lanes}, {WHOLE} {otherwise})"
-    )
-
-
 def _true(flags: str) -> str:
     return "true" if flags == "i1" else "splat (i1 true)"
 
@@ -170,10 +123,7 @@ def _true(flags: str) -> str:
 def start(seen: Seen) -> None:
     """The worker's state, and the region of the first lane in `%row`; at other addresses it is over."""
     b, test = seen.b, seen.test
-    b.place("entry")
-    b.emit("%warp64 = zext i32 %warp to i64")
-    b.emit(f"%state = load i64, ptr {b.offset('%counters', 8 * seen.state)}")
-    b.emit("%S = inttoptr i64 %state to ptr")
+    seen.start()
     if test.run:
         b.emit("%first = add i64 %address, 0")
     else:
@@ -226,26 +176,21 @@ def clock(seen: Seen) -> None:
     b = seen.b
     b.emit(f"%tag = add i64 {seen.word(layout.TAG)}, 0")
     b.emit(f"%identity = add i64 {seen.word(layout.IDENTITY)}, 0")
-    b.emit(f"%reach = sub i64 {seen.word(layout.FLOORS, by_warp=True)}, %tag")
+    b.emit(f"%reach = sub i64 {seen.by_warp(layout.FLOORS)}, %tag")
     b.emit("%low = select i1 %is_shared, i64 %tag, i64 1")
-    time = b.value(f"shl i64 {seen.word(layout.TIMES, by_warp=True)}, {layout.TIME_SHIFT}")
-    warp = b.value(f"shl i64 %warp64, {layout.WARP_SHIFT}")
-    who = b.value(f"or i64 {b.value(f'or i64 %tag, {time}')}, {warp}")
-    b.emit(f"%prefix = or i64 {who}, %low_bits")
+    b.emit(f"%prefix = or i64 {seen.who()}, %low_bits")
 
 
 def end(seen: Seen) -> None:
     """Where tests that do not pass go."""
     b, test = seen.b, seen.test
     b.place("slow")
-    room = b.offset("%counters", 8 * seen.addresses)
     every = "%address"
     if test.run:
         steps = constant_vector("i64", (lane * test.size for lane in range(32)))
         every = b.value(f"add {WHOLE} {seen.splat('%address')}, {steps}")
-    b.store(WHOLE, every, room, ", align 8")
     mask = b.value("zext i32 %mask to i64")
-    seen.call(access, "%info", mask, "%warp64", b.value(f"ptrtoint ptr {room} to i64"), "%values")
+    seen.call(access, "%info", mask, "%warp64", seen.keep(every), "%values")
     b.emit("ret void")
     b.place("done")
     b.emit("ret void")
@@ -253,15 +198,11 @@ def end(seen: Seen) -> None:
 
 def function(seen: Seen) -> str:
     """The definition, of all that was written."""
-    body = "\n".join(seen.b.lines)
-    return f"""
-define internal void @{seen.test.name}(
-  ptr %counters, ptr %site, i64 %info, i64 %low_bits, i32 %mask, i32 %warp, {seen.test.address} %address,
-  i64 %values
-) noinline #0 {{
-{body}
-}}
-"""
+    parameters = (
+        "ptr %counters, ptr %site, i64 %info, i64 %low_bits, i32 %mask, i32 %warp, "
+        f"{seen.test.address} %address, i64 %values"
+    )
+    return seen.define(f"void @{seen.test.name}({parameters})")
 
 
 # ---------------------------------------------------------------------------------------- lines
