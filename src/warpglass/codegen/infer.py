@@ -259,8 +259,7 @@ class _Search:
             sources = steps.sources(step)
         except _Unknown:
             return []
-        assert step.match.row.meaning is not None
-        result = step.match.row.meaning(lanes, step.match, *sources)
+        result = step.match.compute(lanes, sources)
         values: Sequence[Value] = result if isinstance(result, tuple) else (result,)
         changed: list[str] = []
         for (target, signed), value in zip(self._targets[index], values, strict=True):

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..isa.memory import access_of, ld_param
 from ..program import Barrier, Block, Branch, Exit, Jump, Program, Step
 from ..ptx import tree
 from .builder import WIDTH
@@ -75,10 +74,11 @@ def _reads_early(program: Program) -> bool:
         index = work.pop()
         block, state = program.blocks[index], written[index]
         for step in block.steps:
-            space, write, _ = access_of(step.match) or ("", False, 0)
-            if space == "shared" and state and not write:
-                return True
-            state = state or (space == "shared" and write)
+            access = step.match.load_or_store
+            if access is not None and access.space == "shared":
+                if state and not access.writes:
+                    return True
+                state = state or access.writes
         state = state and not isinstance(block.end, Barrier)
         for target in block.successors:
             if state and not written[target]:
@@ -94,7 +94,7 @@ def _ordinary(step: Step) -> bool:
     specials = [one.name for one in step.instruction.operands if isinstance(one, tree.Special)]
     if any(name.removeprefix("%").partition(".")[0] not in _SPECIALS for name in specials):
         return False
-    return row.computes or (access_of(step.match) is not None and not row.waits) or row.meaning is ld_param
+    return row.computes or (row.access in ("load", "store", "parameter") and not row.waits)
 
 
 def pays(program: Program, inference: Inference) -> bool:
@@ -121,7 +121,7 @@ def pays(program: Program, inference: Inference) -> bool:
         )
     steps = [step for block in blocks for step in block.steps]
     return (
-        sum(access_of(step.match) is not None for step in steps) >= _ACCESSES
+        sum(step.match.load_or_store is not None for step in steps) >= _ACCESSES
         and not any(isinstance(block.end, Barrier) for block in blocks)
         and all(_side_by_side(step, inference, shared=True) for step in steps)
     )
@@ -161,19 +161,19 @@ def _side_by_side(step: Step, inference: Inference, *, shared: bool) -> bool:
 
     These must be `shared` by several lanes where nothing else could make more lanes together worth it.
     """
-    found = access_of(step.match)
-    if found is None:
+    access = step.match.load_or_store
+    if access is None:
         return True
     base = step.address_register
     if base is None:
         return True
     offsets = inference.kinds.get(base, VECTOR).offsets
-    if offsets is None or not regular(offsets, found[2]):
+    if offsets is None or not regular(offsets, access.size):
         return False
-    if offsets == tuple(range(0, found[2] * len(offsets), found[2])):
+    if offsets == tuple(range(0, access.size * len(offsets), access.size)):
         return True
     lowest = min(offsets)
-    runs = find_segments([(offset - lowest) // found[2] for offset in offsets])
+    runs = find_segments([(offset - lowest) // access.size for offset in offsets])
     if runs is None or not all(run.full for run in runs):
         return False
     return len(runs) == 1 or not shared or 2 * len(set(offsets)) <= len(offsets)

@@ -10,7 +10,19 @@ from ..errors import CompileError, UnsupportedError
 from ..isa.calls import system_function
 from ..isa.table import IMPLICIT
 from ..ptx import tree
-from .blocks import Barrier, Block, Branch, Exit, Jump, Switch, Terminator, Trap, WarpBarrier, build_blocks
+from .blocks import (
+    Barrier,
+    Block,
+    Branch,
+    Exit,
+    Jump,
+    Switch,
+    Terminator,
+    Trap,
+    WarpBarrier,
+    build_blocks,
+    find_instructions,
+)
 from .calls import STACK, STACK_BYTES, merge_calls
 from .contraction import contract
 from .decode import Step, decode
@@ -130,6 +142,7 @@ __all__ = [
     "find_dirty",
     "find_full",
     "find_grid_strides",
+    "find_instructions",
     "find_liveness",
     "find_ordered",
     "find_pending",

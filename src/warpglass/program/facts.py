@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..isa.convert import cvta_to, mov
-from ..isa.memory import ld_param
+from ..isa import Row
 from ..ptx import tree
 from . import Program
 from .layout import LocalLayout, SharedLayout
@@ -56,8 +55,9 @@ def _most_steps(program: Program) -> int | None:
     loops = any(target <= index for index, block in enumerate(blocks) for target in block.successors)
     if loops or program.services:
         return None
-    return sum(step.match.row.meaning not in _FREE for block in blocks for step in block.all_steps)
+    return sum(not _is_free(step.match.row) for block in blocks for step in block.all_steps)
 
 
-# Instructions that take no time: what they read is at hand. Python's kernels have a dozen for each array.
-_FREE = (cvta_to, ld_param, mov)
+def _is_free(row: Row) -> bool:
+    """Whether an instruction takes no time: what it reads is at hand. Python has a dozen for each array."""
+    return row.access == "parameter" or row.operation in ("move", "generic to specific")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..isa.atomic import commutes, has_instruction, is_atomic
+from ..isa.atomic import commutes, has_instruction
 from .blocks import Block
 from .pointers import Base, find_bases
 from .turns import find_read
@@ -35,7 +35,7 @@ def find_privatisable(
 ) -> Privatisable:
     """Sort a kernel's accesses; `types` are the registers', `variables` the module's variables' names."""
     steps = {step.number: step for block in blocks for step in block.all_steps}
-    if not any(is_atomic(step.match) for step in steps.values()):
+    if not any(step.match.row.is_atomic for step in steps.values()):
         return Privatisable((), frozenset(), frozenset())  # whoever shares an array, nothing is kept apart
     read = find_read(blocks)
     found: list[tuple[str, str, frozenset[Base]]] = []

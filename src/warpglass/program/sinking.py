@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..isa.integer import div, rem
 from ..ptx import tree
 from .blocks import Block
 from .decode import Step
@@ -93,8 +92,8 @@ def _may_move(step: Step, settled: frozenset[str]) -> bool:
     row = step.match.row
     return (
         row.unit in _UNITS
-        and row.meaning not in (None, div, rem)
-        and row.control is None
+        and row.computes
+        and row.operation != "division"
         and len(step.writes) == 1
         and settled.issuperset((*step.reads, *step.writes))
         and not any(isinstance(operand, tree.Special) for operand in step.instruction.operands)

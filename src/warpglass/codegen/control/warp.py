@@ -199,7 +199,7 @@ class WarpFunction:
             self._steps(block.steps, mask, blend)
         else:
             self._steps(region.steps[: region.first], mask, blend)
-            self._versioned(region, live | self._read_at_end(block), mask, blend)
+            self._versioned(region, live | block.read_at_end, mask, blend)
             self.registers.enter(live)
             self._steps(region.steps[region.last :], mask, blend)
         self.clock.count(ends=not isinstance(block.end, Jump | WarpBarrier))
@@ -208,11 +208,6 @@ class WarpFunction:
     def _live_behind(self, block: Block) -> frozenset[str]:
         """The registers that are read after a block."""
         return frozenset().union(*(self.program.live[after] for after in block.successors))
-
-    def _read_at_end(self, block: Block) -> frozenset[str]:
-        """The registers that a block's end reads."""
-        ends = frozenset() if block.splits is None else frozenset((block.splits,))
-        return ends | (block.end.step.reads if isinstance(block.end, Barrier | WarpBarrier) else frozenset())
 
     def _steps(self, steps: Sequence[Step], mask: str, blend: frozenset[str]) -> None:
         for step in steps:
@@ -360,7 +355,7 @@ class WarpFunction:
             others = {block: b.load("i32", f"%lanes_{block}") for block in sorted(self.pending.sets[index])}
             probe.barrier(Emission(self.steps.lanes, mask), end, others)
         self.steps.lanes.mask = mask
-        if end.step.match.row.meaning is None and self.named:
+        if end.step.match.row.steers and self.named:
             self.steps.lanes.arrive(self._barrier_number(end), None, None, wait=True)
         self.steps.run(end.step, mask, frozenset())
         live = self.program.live[end.resume]
@@ -380,12 +375,12 @@ class WarpFunction:
     def _barrier_number(self, end: Barrier) -> Value:
         """Which of the block's barriers an instruction names."""
         lanes = self.steps.lanes
-        for form, operand, type_ in end.step.match.forms():
-            if form.name == "a":
-                number = self.steps.operand(operand, type_, lanes)
-                assert isinstance(number, Value)
-                return number
-        return lanes.constant("i32", 0)
+        operand = end.step.match.operand("a")
+        if operand is None:
+            return lanes.constant("i32", 0)
+        number = self.steps.operand(operand, "u32", lanes)
+        assert isinstance(number, Value)
+        return number
 
     def _ends(self) -> None:
         b = self.builder

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...isa.memory import access_of
 from ...isa.types import LLVM_TYPE
 from ...program import Branch, Program, Step
 from ...ptx import tree
@@ -246,7 +245,7 @@ class _Round:
     def _run(self, position: int, step: Step) -> None:
         state, lanes = self._registers.state, self.lanes
         leaning = frozenset[Test]().union(*(self._leaning.get(name, frozenset()) for name in step.reads))
-        base = step.address_register if access_of(step.match) else None
+        base = step.address_register if step.match.load_or_store else None
         if base is not None:
             address = self.linear(state.get(base))
             if address is not None and address.type == "i64":
@@ -255,9 +254,8 @@ class _Round:
         lanes.used = set()
         written: dict[str, AbstractInt] = {}
         if step.match.row.unit in COMPUTING and step.instruction.guard is None:
-            assert step.match.row.meaning is not None
             lanes.access.step = step.number
-            result = step.match.row.meaning(lanes, step.match, *self._steps.sources(step))
+            result = step.match.compute(lanes, self._steps.sources(step))
             values: Sequence[Value] = result if isinstance(result, tuple) else (result,)
             for (target, is_signed), value in zip(targets_of(step.match), values, strict=True):
                 if isinstance(target, tree.Register) and self._types[target.name] in INTEGERS:

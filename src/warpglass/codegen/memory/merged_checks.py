@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ...isa.memory import access_of
 from ...isa.types import LLVM_TYPE
 from ...program import Block, Program, Step
 from ..lanes.forms import regular
@@ -89,7 +88,7 @@ def find_versioned(program: Program, kinds: Mapping[str, Kind]) -> dict[int, Ver
 
 
 def _find(block: Block, bases: Mapping[str, Kind]) -> VersionedRegion | None:
-    if sum(access_of(step.match) is not None for step in block.steps) <= _WORTH:
+    if sum(step.match.load_or_store is not None for step in block.steps) <= _WORTH:
         return None
     steps = _computed_first(block.steps)
     accesses = [one for position, step in enumerate(steps) if (one := _access(position, step, bases))]
@@ -146,19 +145,19 @@ def _computed_first(steps: Sequence[Step]) -> tuple[Step, ...]:
 
 def _access(position: int, step: Step, bases: Mapping[str, Kind]) -> _Access | None:
     """The access that a step makes from a base whose lanes are at known distances."""
-    found = access_of(step.match)
+    found = step.match.load_or_store
     if found is None or step.instruction.guard is not None:
         return None
-    space, write, size = found
     base = step.address_register
-    if space not in ("global", "shared") or base is None:
+    if found.space not in ("global", "shared") or base is None:
         return None
     kind = bases.get(base, VECTOR)
-    if kind.offsets is None or not regular(kind.offsets, size):
+    if kind.offsets is None or not regular(kind.offsets, found.size):
         return None
     # Another base's guard says nothing of this one's scalar.
     shared, distance = (base, 0) if step.origin is None or kind.guarded else step.origin
-    return _Access(position, base, shared, distance, distance + step.address.offset, space, write, size)
+    offset = distance + step.address.offset
+    return _Access(position, base, shared, distance, offset, found.space, found.writes, found.size)
 
 
 def _merge(

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ...isa.memory import access_of
+from ...isa import Match
 from ...program import Barrier, Program, find_grid_strides
 from ...program.blocks import loops_of
 from ..builder import Builder
@@ -41,7 +41,7 @@ def find_prefetches(program: Program, shape: BlockShape) -> Mapping[int, Prefetc
     if not misses_pages():
         return {}
     loads = {
-        index: [step.number for step in block.steps if _loads(access_of(step.match))]
+        index: [step.number for step in block.steps if _loads(step.match)]
         for index, block in enumerate(program.blocks)
     }
     found: dict[int, Prefetch] = {}
@@ -56,8 +56,8 @@ def find_prefetches(program: Program, shape: BlockShape) -> Mapping[int, Prefetc
     return found | dict.fromkeys(strides, Prefetch(_WARPS * shape.width, once=False))
 
 
-def _loads(access: tuple[str, bool, int] | None) -> bool:
-    return access is not None and access[0] in ("generic", "global") and not access[1]
+def _loads(found: Match) -> bool:
+    return found.row.access == "load" and found.state_space in ("generic", "global")
 
 
 def emit_prefetch(b: Builder, prefetch: Prefetch, host: str, size: int) -> None:

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...isa.memory import access_of
 from ...isa.types import LLVM_TYPE
 from ...program import (
     Block,
@@ -197,7 +196,7 @@ class _Analysis:
 
     def _origin(self, step: Step) -> tuple[int, int] | None:
         """The root of an access's address, and the distance from it."""
-        if access_of(step.match) is None:
+        if step.match.load_or_store is None:
             return None
         address = step.address
         if not isinstance(address.base, tree.Register):
@@ -343,9 +342,8 @@ class _Analysis:
         if step.match.row.unit not in (*COMPUTING, "memory") or step.control is not None:
             self._forget(index, position, (step,))
             return {}
-        assert step.match.row.meaning is not None
         lanes.access.step = step.number
-        result = step.match.row.meaning(lanes, step.match, *self._steps.sources(step))
+        result = step.match.compute(lanes, self._steps.sources(step))
         values: Sequence[Value] = result if isinstance(result, tuple) else (result,)
         found: dict[str, AbstractInt] = {}
         for (target, is_signed), value in zip(targets_of(step.match), values, strict=True):

@@ -14,7 +14,7 @@ import numpy as np
 from ...codegen.context import LOCAL_WINDOW, NOWHERE, RESUME, SHARED_WINDOW, SLOT
 from ...codegen.memory.access import Site
 from ...errors import FaultPlace, KernelFault, KernelTimeout
-from ...program import STACK, STACK_BYTES, Barrier, Branch, ModuleVariable, Step, Switch, WarpBarrier
+from ...program import STACK, STACK_BYTES, Barrier, ModuleVariable, Step
 from ..launch.arguments import Bound
 from ..launch.backend import Dim3, Launch, unflatten
 from .address_space import GUARD, Meaning, Placed, explain_address
@@ -36,8 +36,6 @@ _TRAPS = {
     "wild-call": "the kernel calls through a pointer that is no device function with this signature",
     "wild-branch": "brx.idx has an index beyond its list of targets",
 }
-# The ends of a block that come with an instruction.
-_STEPPING = Barrier | Branch | Switch | WarpBarrier
 # An address this close to 0 comes from a null pointer: 32-bit indices of 16-byte elements reach as far.
 _NULL_REACH = 1 << 36
 
@@ -216,8 +214,7 @@ def _inlined(step: Step) -> str:
 
 def _step_of_block(prepared: Prepared, index: int) -> Step | None:
     """A step that stands for a basic block, preferably one whose source line is known."""
-    block = prepared.program.blocks[index]
-    steps = [*block.steps, *([block.end.step] if isinstance(block.end, _STEPPING) else [])]
+    steps = prepared.program.blocks[index].all_steps
     return next((step for step in steps if step.instruction.source), steps[0] if steps else None)
 
 

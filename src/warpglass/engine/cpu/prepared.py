@@ -21,7 +21,7 @@ from ...codegen import (
 from ...errors import ArgumentError, WarpglassError
 from ...host.budget import compile_deadline
 from ...host.environment import read
-from ...program import Barrier, Branch, Program, Step, Switch, Trap, build_program
+from ...program import Program, Step, build_program
 from ...program.facts import Facts, find_facts
 from ...source.apart import FailedApart
 from ...source.compiled import Compiled
@@ -158,10 +158,7 @@ class Prepared:
     @cached_property
     def steps(self) -> dict[int, Step]:
         """The program's steps by number."""
-        ends = [block.end for block in self.program.blocks]
-        steps = [step for block in self.program.blocks for step in block.steps]
-        steps += [end.step for end in ends if isinstance(end, Barrier | Branch | Switch | Trap)]
-        return {step.number: step for step in steps}
+        return {step.number: step for block in self.program.blocks for step in block.all_steps}
 
     def _module(self) -> ptx.Module:
         return self._tree or ptx.parse(self.text, self.name, self._read)
