@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -28,7 +27,6 @@ from .races.races import Races
 from .races.release_acquire import ReleaseAcquire
 from .recorder import VARIANT_BITS, code_of
 from .shadow_memory import ShadowMemory
-from .sync.clocks import report_absent
 from .sync.synchronisation import Synchronisation
 from .undefined.undefined import UndefinedValues
 from .undefined.untouched import UntouchedElements
@@ -165,13 +163,12 @@ class Checker:
         """What was found, by severity and source line; `complete` says that the kernel came to its end."""
         if self._watched is None:
             return ()
-        if complete:
-            call = ctypes.CFUNCTYPE(None, ctypes.c_int64)(native.addresses()[report_absent.__name__])
-            for state in self._watched.memory.states:
-                call(state.ctypes.data)
+        detectors = self._code.detectors if complete else ()
+        for detector in detectors:
+            detector.finish(self._watched)
         found = explain(self._watched, self._code, self._races_decide)
-        if complete:
-            found += [one for detector in self._code.detectors for one in detector.findings(self._watched)]
+        for detector in detectors:
+            found += detector.findings(self._watched)
         return tuple(map(self._placed, found))
 
     def _placed(self, finding: Finding) -> Finding:

@@ -56,6 +56,9 @@ class Detector(Probe):
     def begin(self, watched: Watched) -> None:
         """Make what the family needs for a launch and tell its workers where it is."""
 
+    def finish(self, watched: Watched) -> None:
+        """Record what shows only when the launch has come to its end."""
+
     def notes(self, watched: Watched) -> list[str]:
         """What the family could not look at."""
         return []

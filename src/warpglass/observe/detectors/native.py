@@ -6,6 +6,7 @@ code calls is registered where it is written, under its name; the checker gives 
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -38,6 +39,12 @@ def compiled() -> dict[str, Any]:
         words = function.__code__.co_argcount
         found[name] = cfunc(types.void(*[types.int64] * words), cache=True)(function)
     return found
+
+
+def run(function: Any, *words: int) -> None:
+    """Call an exported function from the host."""
+    kind = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * len(words))
+    kind(addresses()[function.__name__])(*words)
 
 
 @cache

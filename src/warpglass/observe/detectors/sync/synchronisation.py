@@ -18,7 +18,7 @@ from ....codegen import Words as WorkerWords
 from ....codegen.lanes.values import Value
 from ....isa.warp import redux, shfl
 from ....program import Barrier, Block, Exit, Program, Step, Trap
-from .. import layout
+from .. import layout, native
 from ..detector import Detector, Watched
 from ..diagnostics.recorded import Recorded, Words
 from ..instrumentation import inlining
@@ -85,6 +85,10 @@ class Synchronisation(Detector):
     def begin(self, watched: Watched) -> None:
         for state in watched.memory.states:
             state[layout.COUNTED] = int(not self.code.uncounted)
+
+    def finish(self, watched: Watched) -> None:
+        for state in watched.memory.states:
+            native.run(clocks.report_absent, state.ctypes.data)
 
     def notes(self, watched: Watched) -> list[str]:
         if any(state[layout.OVERRUN] for state in watched.memory.states):

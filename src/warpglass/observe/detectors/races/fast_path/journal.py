@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 from .....codegen.builder import Builder, constant_vector
 from .....codegen.lanes.values import Offsets
 from ... import layout
-from ...emit import where
 from ..accesses import defer
 from .stamps import Test
 from .writer import WHOLE, Writer
@@ -338,20 +337,21 @@ def _end(text: _Text) -> None:
 # ---------------------------------------------------------------------------------------- intervals
 def open_interval(b: Builder, state: str, now: str, reopen: Callable[[], None]) -> None:
     """The first warp that goes on empties the journal, or has it made anew if stamps stood for it."""
+    first, stamped, empty, on = (b.label(one) for one in ("first", "stamped", "empty", "opened"))
     before = b.load("i64", b.offset(state, 8 * layout.JOURNAL_TIME))
-    with where(b, b.value(f"icmp ne i64 {before}, {now}")):
-        stamped, empty, opened = (b.label(one) for one in ("stamped", "empty", "opened"))
-        limit = b.load("i64", b.offset(state, 8 * layout.JOURNAL_LIMIT))
-        size = b.load("i64", b.offset(state, 8 * layout.JOURNAL_SIZE))
-        b.branch(b.value(f"icmp eq i64 {limit}, {size}"), empty, stamped)
-        b.place(stamped)
-        reopen()
-        b.jump(opened)
-        b.place(empty)
-        b.store("i64", now, b.offset(state, 8 * layout.JOURNAL_TIME))
-        for one in (layout.READ_LIST, layout.WRITE_LIST):
-            b.store("i64", "0", b.offset(state, 8 * (one + layout.LIST_COUNT)))
-            b.store("i64", str(layout.NOWHERE), b.offset(state, 8 * (one + layout.LIST_LOW)))
-            b.store("i64", "0", b.offset(state, 8 * (one + layout.LIST_HIGH)))
-        b.jump(opened)
-        b.place(opened)
+    b.branch(b.value(f"icmp eq i64 {before}, {now}"), on, first)
+    b.place(first)
+    limit = b.load("i64", b.offset(state, 8 * layout.JOURNAL_LIMIT))
+    size = b.load("i64", b.offset(state, 8 * layout.JOURNAL_SIZE))
+    b.branch(b.value(f"icmp eq i64 {limit}, {size}"), empty, stamped)
+    b.place(stamped)
+    reopen()
+    b.jump(on)
+    b.place(empty)
+    b.store("i64", now, b.offset(state, 8 * layout.JOURNAL_TIME))
+    for one in (layout.READ_LIST, layout.WRITE_LIST):
+        b.store("i64", "0", b.offset(state, 8 * (one + layout.LIST_COUNT)))
+        b.store("i64", str(layout.NOWHERE), b.offset(state, 8 * (one + layout.LIST_LOW)))
+        b.store("i64", "0", b.offset(state, 8 * (one + layout.LIST_HIGH)))
+    b.jump(on)
+    b.place(on)
