@@ -30,11 +30,7 @@ EVERYONE = (
     "engine.launch.backend",
 )
 # What a ladder tells the report.
-RECORDS = (
-    *("ladders.rung", "ladders.trial", "ladders.access_counts"),
-    *("ladders.oddeven_sort.steps", "ladders.oddeven_sort.model"),
-    *("ladders.matmul.counts", "ladders.conv1d.counts", "ladders.conv2d.counts"),
-)
+RECORDS = ("ladders.rung", "ladders.passes", "ladders.view")
 
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     **{stage: STAGES[:position] for position, stage in enumerate(STAGES)},
@@ -50,21 +46,21 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "engine.launch": ("source", "ptx"),
     "engine.gpu": ("source", "ptx", "engine.launch"),
     "models": (),
-    "ladders": (),
+    "ladders": ("report.figures",),
+    "ladders.measure": ("ladders", "report"),
     "ladders.ship": ("ladders", "source"),  # compiles the rungs' PTX that the package ships
     "observe": (*STAGES[: STAGES.index("observe")], "models"),
     "report": (*RECORDS, "models"),  # records only, none of the stages before it
     "lab": ("*",),
-    "measure": ("ladders", "report"),
     "numba_device": ("*",),
     "pytest_plugin": ("", "lab", "numba_device.hook", "numba_device.source_lines", "report"),
     "cli": (
-        *("", "source", "engine", "observe", "models", "ladders", "measure", "lab", "report"),
+        *("", "source", "engine", "observe", "models", "ladders", "lab", "report"),
         *("numba_device.hook", "numba_device.source_lines"),
     ),
     "cli.script": (),  # runs programs; what becomes of their launches is the commands' business
     "__main__": ("cli",),
-    "": ("lab", "measure"),
+    "": ("lab", "ladders.measure"),
 }
 
 # Heavy or optional packages may be imported inside functions; our own modules only by the front doors.
@@ -72,7 +68,7 @@ DEFERRABLE = frozenset(
     "PIL cuda cupy jinja2 llvmlite matplotlib numba numba_cuda numba_cuda_mlir numpy rich scipy torch "
     "typer".split()
 )
-DEFERS_OWN = ("", "__main__", "cli", "lab", "measure", "pytest_plugin")
+DEFERS_OWN = ("", "__main__", "cli", "lab", "ladders.measure", "pytest_plugin")
 
 HEAVY = ("PIL", "cuda", "jinja2", "llvmlite", "matplotlib", "numba", "numpy", "rich", "typer")
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .lab.bench import bench
     from .lab.check import check
     from .lab.profile import profile
-    from .measure import Bench
+    from .ladders.measure import Bench
     from .records.check import Check, Finding
     from .records.marks import all_of, out
     from .records.profile import Profile
@@ -61,7 +61,7 @@ __all__ = [
 # the rest of the functions are in lab/
 _HOMES = {
     "bench": "lab.bench",
-    "Bench": "measure",
+    "Bench": "ladders.measure",
     "check": "lab.check",
     "Check": "records.check",
     "Finding": "records.check",

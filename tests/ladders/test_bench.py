@@ -12,8 +12,8 @@ import pytest
 import warpglass as wg
 from warpglass.engine.launch.backend import Launch, Outcome
 from warpglass.errors import ArgumentError, LaunchError
+from warpglass.ladders.measure import add_speedups, run_bench
 from warpglass.ladders.trial import Options, Toolchain
-from warpglass.measure import add_speedups, run_bench
 from warpglass.records import bench as record
 
 

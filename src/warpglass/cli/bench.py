@@ -15,7 +15,7 @@ from ..records.argument_text import parse_size, parse_target
 from .options import FAILED, DeviceOption, TimeoutOption
 
 if TYPE_CHECKING:
-    from ..measure import Bench
+    from ..ladders.measure import Bench
 
 STDOUT = Path("-")
 
@@ -134,7 +134,7 @@ def _print_bench(result: Bench, explain: bool) -> None:
     from ..report.console import stdout_console
 
     console = stdout_console()
-    print_bench(result.record, console)
+    print_bench(result.record, console, result.sections)
     if explain:
         from ..report.explain import print_explanations
 

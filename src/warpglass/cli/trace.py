@@ -20,7 +20,7 @@ def register(app: typer.Typer) -> None:
 
 
 def trace(
-    ladder: Annotated[str, typer.Argument(help="The ladder whose steps to show: oddeven_sort.")],
+    ladder: Annotated[str, typer.Argument(help="The ladder whose steps to show, as oddeven_sort.")],
     numbers: Annotated[
         list[str] | None,
         typer.Argument(help="What to sort, as in 3 1 2 or 3,1,2; the 16 numbers of the notes if none."),
@@ -29,28 +29,24 @@ def trace(
     language: Annotated[str, typer.Option(help="The kernel's: cuda or python.")] = "cuda",
     device: DeviceOption = "auto",
 ) -> None:
-    """Sort a few numbers by odd-even sort in many blocks and print every pass of the kernels."""
+    """Sort a few numbers in many blocks and print every pass of the kernels."""
     import numpy as np
 
     from .. import lab, source
-    from ..ladders.oddeven_sort import trace as tracing
+    from ..ladders import find_ladder, ladder_names
     from ..ladders.trial import Toolchain
     from ..report.console import stdout_console
     from ..report.trace import print_trace
 
-    if ladder != "oddeven_sort":
-        raise ArgumentError(f"{ladder}: only oddeven_sort has steps to trace")
+    run = find_ladder(ladder).trace
+    if run is None:
+        traced = (name for name in ladder_names() if find_ladder(name).trace is not None)
+        raise ArgumentError(f"{ladder}: only {', '.join(traced)} has steps to trace")
     if language not in ("cuda", "python"):
         raise ArgumentError(f"language {language!r}: cuda or python")
-    chosen = parse_numbers(numbers) if numbers else list(map(float, tracing.EXAMPLE))
-    steps = tracing.trace_passes(
-        np.array(chosen),
-        tracing.BLOCK if block is None else block,
-        language,
-        lab.backend(device),
-        Toolchain(open_cuda=source.load, open_python=source.from_numba),
-    )
-    print_trace(steps, stdout_console())
+    chosen = np.array(parse_numbers(numbers)) if numbers else None
+    toolchain = Toolchain(open_cuda=source.load, open_python=source.from_numba)
+    print_trace(run(chosen, block, language, lab.backend(device), toolchain), stdout_console())
 
 
 def parse_numbers(texts: list[str]) -> list[float]:

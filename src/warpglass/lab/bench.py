@@ -14,8 +14,8 @@ from ..engine.gpu.backend import GpuBackend
 from ..engine.launch.backend import Backend, Launch, Outcome
 from ..errors import ArgumentError, LaunchError
 from ..ladders import find_ladder
+from ..ladders.measure import Bench, Forecast, Progress, foresee, run_bench
 from ..ladders.trial import Final, Language, Options, Toolchain, Trial
-from ..measure import Bench, Forecast, Progress, foresee, run_bench
 from ..models.roofline import Peaks, Work, peaks_of, place
 from ..records.bench import Row
 from ..records.profile import Profile

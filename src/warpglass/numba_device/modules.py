@@ -225,7 +225,7 @@ class _Invocation:
 
 
 class PackedArguments:
-    """The arguments of a launch, of which there are packed parameters only; see engine.launch.arguments.Bound."""
+    """The arguments of a launch, of which there are packed parameters only (engine.launch.arguments)."""
 
     def __init__(self, invocation: _Invocation, prepared: Prepared):
         self._invocation = invocation

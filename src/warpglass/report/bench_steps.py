@@ -17,8 +17,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..records.bench import Row
-from .bench_counters import LANGUAGES, LIBRARIES
-from .figures import format_ratio
+from .figures import LANGUAGES, LIBRARIES, format_ratio
 from .profile_lines import short
 
 READING_WIDTH = 110

@@ -1,7 +1,7 @@
 """Timing a ladder: every trial is warmed up, repeated and judged, and becomes a row.
 
 Belongs here: the order of restore, flush, run and judge; medians and speedups. It knows neither the ladder
-(ladders/ gives it trials) nor the device (a Backend is handed in), and prints nothing.
+(which gives it trials) nor the device (a Backend is handed in), and prints nothing.
 
 Each repeat starts from the restored input with cold caches and is judged on its own: a kernel with a race may
 be wrong only sometimes. The worst error is kept.
@@ -13,11 +13,13 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from .engine.launch.backend import Backend
-from .errors import ArgumentError, CompileError, LaunchError
-from .ladders import find_ladder
-from .ladders.trial import Card, Explained, Options, Timing, Toolchain, Trial, Verdict
-from .records.bench import Record, Row
+from ..engine.launch.backend import Backend
+from ..errors import ArgumentError, CompileError, LaunchError
+from ..records.bench import Record, Row
+from . import find_ladder
+from .rung import Rung
+from .trial import Card, Options, Timing, Toolchain, Trial, Verdict
+from .view import Section, View, no_view
 
 Progress = Callable[[int, int, str], None]  # trials done, trials in all, what runs next
 
@@ -27,7 +29,8 @@ class Bench:
     """The outcome of a bench: a record and its usual views."""
 
     record: Record
-    rungs: tuple[Explained, ...]  # what ran, with its explanations
+    rungs: tuple[Rung, ...]  # what ran, with its explanations
+    view: View = no_view  # the ladder's own
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -39,11 +42,16 @@ class Bench:
         """Whether every rung is right; the as-written ones, which show defects, do not count."""
         return all(row.verified for row in self.rows if not row.as_written)
 
+    @property
+    def sections(self) -> Sequence[Section]:
+        """What the ladder's own view has to say below the tables."""
+        return self.view(self.record)
+
     def table(self, width: int = 120) -> str:
         """The tables of the report as plain text, `width` columns wide."""
-        from .report.bench import render_text  # rich is needed only here
+        from ..report.bench import render_text  # rich is needed only here
 
-        return render_text(self.record, width)
+        return render_text(self.record, width, self.sections)
 
     def to_json(self) -> str:
         """The record as JSON text."""
@@ -89,7 +97,7 @@ def run_bench(
         peers=tuple(peers),
         transfers=transfers,
     )
-    return Bench(record, rungs)
+    return Bench(record, rungs, found.view)
 
 
 def _with_transfers(row: Row) -> Row:

@@ -1,22 +1,18 @@
 """The cost model of the odd-even sort beside the times of a bench.
 
 Belongs here: which rows of the record the model needs, its words and its tables. The arithmetic is
-ladders/oddeven_sort/model.py's.
+model.py's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
-from .. import devices
-from ..ladders.oddeven_sort.model import Costs, Waves
-from ..records.bench import Record, Row
-from .bench_counters import LANGUAGES
-from .figures import format_ratio, format_seconds
+from ... import devices
+from ...records.bench import Record, Row
+from ...report.figures import LANGUAGES, format_ratio, format_seconds
+from ..view import Section, TextTable
+from .model import Costs, Waves
 
 # What one block of a many-block rung sorts with.
 ONE_BLOCK = {"multi_block": "one_block", "multi_block_split": "one_block_split"}
@@ -25,43 +21,29 @@ NOTES = ("8800ultra", "gtx280", "c1060")  # the cards that the notes measured
 NOTES_R1 = 1.9
 
 
-def print_cost_model(record: Record, console: Console) -> None:
-    """Print what the model makes of the times, if the rungs that it needs have run."""
+def cost_model(record: Record) -> tuple[Section, ...]:
+    """What the model makes of the times, if the rungs that it needs have run."""
     found = list(_costs(record))
     if not found:
-        return
+        return ()
     costs = found[0][1]
-    _line(console)
-    _line(console, "The notes' cost model beside these times", style="bold")
-    _line(
-        console,
+    parts = (
         f"One block sorts B = {costs.span} elements in T1, the host N = {costs.size} in TH (odd-even, "
         f"{format_seconds(costs.host_seconds)}); G = {costs.blocks} blocks.",
-    )
-    console.print(_times(found))
-    _line(
-        console,
+        _times(found),
         "R1 = beta / alpha, TG = (2G - 1) G T1, RG = TH / TM, transfers included; RG is about R1 MP / 2, so "
         f"MP = 2 RG / R1 (the notes: R1 = {NOTES_R1}, RG about MP).",
-    )
-    _line(
-        console,
         "The notes measured RG = 17.2 on 16 multiprocessors (8800 GTX Ultra), 28.8 and 30.4 on 30 (GTX 280), "
         "27.0 and 31.1 on 30 (C1060).",
-    )
-    _line(
-        console,
         f"Each element moved serves B / 4 = {costs.comparisons_per_element_moved:g} comparisons, so "
         "transfers hardly count. (The notes reckon with 512 elements, 128; their blocks sort 1024, 256.)",
-    )
-    _line(console)
-    _line(console, f"Waves: {costs.blocks} blocks in pass a, one a multiprocessor at a time")
-    console.print(_waves(costs.blocks, record))
-    _line(
-        console,
+        "",
+        f"Waves: {costs.blocks} blocks in pass a, one a multiprocessor at a time",
+        _waves(costs.blocks, record),
         "The notes' own: 128 blocks on a GTX 280's 30 multiprocessors are 5 waves with 22 idle in the last, "
         f"{Waves(128, 30).busy:.0%} busy; 256 blocks are {Waves(256, 30).busy:.0%} busy.",
     )
+    return (Section("The notes' cost model beside these times", parts),)
 
 
 def _costs(record: Record) -> Iterator[tuple[Row, Costs]]:
@@ -77,14 +59,9 @@ def _costs(record: Record) -> Iterator[tuple[Row, Costs]]:
         yield row, Costs(block.size, row.size, block.seconds, host.seconds, seconds)
 
 
-def _times(found: list[tuple[Row, Costs]]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    for heading in ("T1", "alpha", "beta", "R1", "TG", "TM measured", "RG", "MP"):
-        table.add_column(heading, justify="right")
-    table.add_column("rung")
-    table.add_column("lang")
-    for row, costs in found:
-        table.add_row(
+def _times(found: list[tuple[Row, Costs]]) -> TextTable:
+    rows = (
+        (
             format_seconds(costs.block_seconds),
             f"{costs.alpha * 1e9:.3f} ns",
             f"{costs.beta * 1e9:.3f} ns",
@@ -96,20 +73,20 @@ def _times(found: list[tuple[Row, Costs]]) -> Table:
             row.rung,
             LANGUAGES[row.language],
         )
-    return table
+        for row, costs in found
+    )
+    headings = ("T1", "alpha", "beta", "R1", "TG", "TM measured", "RG", "MP", "rung", "lang")
+    return TextTable(headings, tuple(rows), texts=2)
 
 
-def _waves(blocks: int, record: Record) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    for heading in ("multiprocessors", "waves", "idle in the last", "busy"):
-        table.add_column(heading, justify="right")
-    table.add_column("GPU")
-    for device in _gpus(record):
-        waves = Waves(blocks, device.multiprocessors)
-        table.add_row(
-            str(waves.multiprocessors), str(waves.count), str(waves.idle), f"{waves.busy:.0%}", device.name
-        )
-    return table
+def _waves(blocks: int, record: Record) -> TextTable:
+    dealt = ((device.name, Waves(blocks, device.multiprocessors)) for device in _gpus(record))
+    rows = (
+        (str(waves.multiprocessors), str(waves.count), str(waves.idle), f"{waves.busy:.0%}", name)
+        for name, waves in dealt
+    )
+    headings = ("multiprocessors", "waves", "idle in the last", "busy", "GPU")
+    return TextTable(headings, tuple(rows), texts=1)
 
 
 def _gpus(record: Record) -> list[devices.Device]:
@@ -120,7 +97,3 @@ def _gpus(record: Record) -> list[devices.Device]:
     except devices.UnknownDevice:
         first = []
     return [*first, *(devices.get(name) for name in NOTES)]
-
-
-def _line(console: Console, text: str = "", style: str | None = None) -> None:
-    console.print(Text(text, style=style or ""))

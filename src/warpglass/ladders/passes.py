@@ -1,6 +1,6 @@
-"""One pass of the block sort as a reader sees it: the numbers before and after, cut where the blocks meet.
+"""One pass of a sort as a reader sees it: the numbers before and after, cut where the blocks meet.
 
-Belongs here: the record only. trace.py makes it from a real run, report/trace.py prints it.
+Belongs here: the record only. A ladder makes it from a real run, report/trace.py prints it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Pass:
     """Pass `name` ("1a", "1b", ...) of `blocks` blocks; a part is what one block sorts, or leaves alone."""
 
     name: str
