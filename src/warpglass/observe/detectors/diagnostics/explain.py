@@ -19,7 +19,7 @@ from ..detector import Watched
 from ..instrumentation import Instrumentation, inlining
 from ..recorder import VARIANT_BITS
 from .causes import RACES, one_per_cause
-from .recorded import ERROR, Party, Recorded, Words
+from .recorded import ERROR, Party, Recorded, Words, finding_of
 
 _KINDS = list(KINDS)
 
@@ -71,11 +71,10 @@ def _of_warps(finding: Finding) -> bool:
 
 
 def _finding(recorded: Recorded, words: Words) -> Finding:
-    kind, one, other = KINDS[recorded.kind], recorded.one, recorded.other
-    return Finding(
-        kind=kind.name,
-        severity=words.severity or kind.severity,
-        message=words.message,
+    one, other = recorded.one, recorded.other
+    return finding_of(
+        recorded.kind,
+        words,
         **{name: getattr(one, name) for name in one.__dataclass_fields__},
         **{}
         if other is None
@@ -83,7 +82,6 @@ def _finding(recorded: Recorded, words: Words) -> Finding:
         array=recorded.array,
         index=recorded.index,
         count=recorded.count,
-        hint=words.hint or kind.hint,
     )
 
 

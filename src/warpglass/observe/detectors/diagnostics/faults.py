@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from ....errors import FaultPlace, KernelFault, KernelTimeout
 from ....records.check import Finding, Place
-from ....records.kinds import KINDS
+from .recorded import Words, finding_of
 
 
 def fault_finding(error: BaseException) -> Finding:
     """The finding for an error that ended a kernel; an exception that a Python kernel raises is a trap."""
     if not isinstance(error, KernelFault | KernelTimeout):
-        message = f"the kernel raises {type(error).__name__}: {error}"
-        return Finding("trap", KINDS["trap"].severity, message, hint=KINDS["trap"].hint)
+        return finding_of("trap", Words(f"the kernel raises {type(error).__name__}: {error}"))
     place = error.place or FaultPlace("timeout")
-    kind = KINDS.get(place.kind)
-    return Finding(
-        kind=place.kind,
-        severity="error" if kind is None else kind.severity,
-        message=_without_advice(str(error)),
+    return finding_of(
+        place.kind,
+        Words(_without_advice(str(error))),
         source=Place(place.file, place.line) if place.file is not None and place.line is not None else None,
         block=place.block,
         thread=place.thread,
         array=place.array,
         index=place.index,
-        hint="" if kind is None else kind.hint,
     )
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from ....records.check import Dim3, Place
+from ....records.check import Dim3, Finding, Place
+from ....records.kinds import KINDS
 
 ERROR, WARNING = "error", "warning"
 
@@ -69,3 +71,10 @@ class Words:
     message: str
     hint: str = ""
     severity: str = ""
+
+
+def finding_of(kind: str, words: Words, **known: Any) -> Finding:
+    """A finding of a kind, with what is known of it."""
+    row = KINDS[kind]
+    severity, hint = words.severity or row.severity, words.hint or row.hint
+    return Finding(kind, severity, words.message, hint=hint, **known)

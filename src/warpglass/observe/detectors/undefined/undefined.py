@@ -67,15 +67,11 @@ class UndefinedValues(Detector):
         local, shared = -(-self._local // 8) * 8, watched.begun.shared
         for worker, state in zip(watched.begun.workers, memory.states, strict=True):
             state[layout.NOTES] = worker.words[self._registers.notes :].ctypes.data
-            state[layout.LOCAL], state[layout.LOCAL_SIZE] = (
-                memory.take(layout.LANES * warps * local + 8, np.uint8),  # read by words
-                local,
-            )
+            state[layout.LOCAL] = memory.take(layout.LANES * warps * local + 8, np.uint8)  # read by words
+            state[layout.LOCAL_SIZE] = local
             if self._follows:
-                state[layout.SHARED_BYTES], state[layout.SHARED_SIZE] = (
-                    memory.take(shared + 8, np.uint8),
-                    shared,
-                )
+                state[layout.SHARED_BYTES] = memory.take(shared + 8, np.uint8)
+                state[layout.SHARED_SIZE] = shared
 
     def access(self, at: Emission, site: Site, address: Value) -> None:
         if site.space not in layout.SPACES:

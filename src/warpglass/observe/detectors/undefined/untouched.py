@@ -6,10 +6,10 @@ import numpy as np
 
 from ....engine.launch.arguments import BoundArray
 from ....records.check import Finding
-from ....records.kinds import KINDS
 from ....records.marks import INPUT, OUTPUT
 from .. import layout
 from ..detector import Detector, Watched
+from ..diagnostics.recorded import Words, finding_of
 
 
 class UntouchedElements(Detector):
@@ -58,5 +58,4 @@ def _told(array: BoundArray, missed: np.ndarray, kind: str, verb: str) -> list[F
         f"{count} element{'' if count == 1 else 's'} of {array.name} ({array.view.size} in all) "
         f"{'is' if count == 1 else 'are'} never {verb}, the first is {array.name}[{first}]"
     )
-    one = KINDS[kind]
-    return [Finding(kind, one.severity, message, array=array.name, index=first, count=count, hint=one.hint)]
+    return [finding_of(kind, Words(message), array=array.name, index=first, count=count)]
