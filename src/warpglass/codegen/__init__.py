@@ -1,11 +1,11 @@
-"""From a program to machine code. Two implementations of isa/lanes.py share everything else here."""
+"""From a program to machine code: passes (passes.py), IR of what they leave (kernel.py), LLVM (machine/)."""
 
 from .builder import WIDTH
+from .cost import cost_of_forms
 from .kernel import KernelCode, generate
 from .machine.apart import compile_apart
-from .machine.jit import MachineCode, Target, compile_ir, load_object
+from .machine.jit import MachineCode, Target, compile_ir, compile_optimised, load_object
 from .machine.target import chosen_target, host_key
-from .path_bounds.specialise import cost_of_forms
 from .probes import Emission, Instrument, Probe, Words
 from .shape import BlockShape, Promises, grid_class
 from .steps import Symbols
@@ -25,6 +25,7 @@ __all__ = [
     "chosen_target",
     "compile_apart",
     "compile_ir",
+    "compile_optimised",
     "cost_of_forms",
     "generate",
     "grid_class",

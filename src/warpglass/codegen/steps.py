@@ -32,7 +32,6 @@ class Steps:
         self.lanes = lanes
         self.registers = registers
         self.symbols = symbols
-        self._names: Mapping[str, str] = {}  # what the current step reads instead of registers
 
     def run(self, step: Step, mask: str, blend: frozenset[str]) -> None:
         """Emit a step for the lanes of `mask`; `blend` are the registers whose other lanes must survive."""
@@ -99,14 +98,11 @@ class Steps:
     # ------------------------------------------------------------------------------------ operands
     def sources(self, step: Step) -> list[Value | tuple[Value, ...]]:
         """What a step reads."""
-        self._names = step.names
-        found = [
+        return [
             self.operand(operand, type_, self.lanes)
             for form, operand, type_ in step.match.forms()
             if not form.destination
         ]
-        self._names = {}
-        return found
 
     def operand(self, operand: tree.Operand, type_: str, lanes: VectorLanes) -> Value | tuple[Value, ...]:
         """A source operand as a value of a PTX type."""
@@ -142,7 +138,7 @@ class Steps:
         return address
 
     def _read(self, name: str) -> Value:
-        value = self.registers.read(self._names.get(name, name))
+        value = self.registers.read(name)
         return self.lanes.constant(value.type, value.constant) if value.constant is not None else value
 
     @staticmethod
@@ -185,9 +181,7 @@ class Steps:
         for (target, signed), value in zip(targets_of(step.match), values, strict=True):
             if isinstance(target, tree.Register):
                 fitted = self.fitted(step, target.name, value, signed)
-                for name in (target.name, step.also.get(target.name)):
-                    if name is not None:
-                        self._write_one(name, fitted, mask, condition, blend)
+                self._write_one(target.name, fitted, mask, condition, blend)
 
     def fitted(self, step: Step, name: str, value: Value, signed: bool) -> Value:
         """What a step writes to a register that its instruction names."""
