@@ -18,7 +18,6 @@ from ...codegen.builder import constant_vector
 from ...codegen.context import BARRIER_WORDS, SLOT, START
 from ...codegen.lanes.values import Value
 from ...codegen.memory.access import Site
-from ...isa.async_copy import copy
 from ...isa.ordering import ordering_of
 from ...program import Barrier, Block, Program, Step
 from ...ptx.tree import SourceLocation
@@ -54,7 +53,7 @@ class Instrumentation(Probe):
         self.steps = {step.number: step for block in program.blocks for step in block.all_steps}
         self.orderings = {number: ordering_of(step.match) for number, step in self.steps.items()}
         self.only_read = OnlyRead(program, words)
-        self.copying = any(step.match.row.meaning is copy for step in self.steps.values())
+        self.copying = any(step.match.row.access == "copy" for step in self.steps.values())
         # Whether all barriers are the whole block's.
         self.uncounted = not any(_counts(block) for block in program.blocks)
         # Whether shared memory has a journal: barriers are the block's, copies are done at once.
@@ -109,7 +108,7 @@ class Instrumentation(Probe):
     def access_word(self, at: Emission, site: Site) -> int:
         """What is known of an access when its code is generated (layout.py)."""
         step = self.steps[site.step]
-        copies = site.write and step.match.row.meaning is copy
+        copies = site.write and step.match.row.access == "copy"
         place = self.place_of(step, "copy" if copies else "")
         if copies:
             self.copies.add(place)

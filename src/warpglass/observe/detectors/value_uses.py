@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from ...isa.atomic import cas
 from ...isa.convert import mov
 from ...isa.logic import selp
-from ...isa.memory import ld, st
 from ...isa.ordering import ordering_of
 from ...program import Block, Program, Step
 from ...ptx import tree
@@ -45,7 +44,7 @@ class Uses:
 
     def loaded(self, step: Step) -> dict[int, str]:
         """The followed registers that a load writes, by the number of the element."""
-        if step.match.row.meaning is not ld:
+        if step.match.row.access != "load":
             return {}
         return self._followed(step.instruction.operands[0])
 
@@ -70,7 +69,7 @@ def uses_of_loads(program: Program) -> Uses:
     masks: dict[int, int] = {}
     counts: dict[int, int] = {}
     for step in steps:
-        if step.match.row.meaning is ld:
+        if step.match.row.access == "load":
             names = [register_name(element) for element in elements_of(step.instruction.operands[0])]
             counts[step.number] = len(names)
             at_once = [name in used and name not in carried for name in names]
@@ -84,7 +83,7 @@ def _find_carried(program: Program, steps: list[Step], used: set[str]) -> frozen
     found: set[str] = set()
     for block in program.blocks:
         for position, step in enumerate(block.steps):
-            if step.match.row.meaning is not ld:
+            if step.match.row.access != "load":
                 continue
             for name in set(step.writes) & read:
                 # What comes from global memory is seldom undefined: it is followed where it is only copied.
@@ -153,7 +152,7 @@ def deciding_updates(program: Program) -> frozenset[int]:
         guard = step.instruction.guard
         deciding |= ({guard.register} if guard else set()) | _copied(step)
     updates = [step for step in steps if _updates(step)]
-    through = [step for step in steps if step.match.row.meaning is not ld and not _updates(step)]
+    through = [step for step in steps if step.match.row.access != "load" and not _updates(step)]
     grown = True
     while grown:
         grown = False
@@ -179,7 +178,8 @@ def compared_loads(program: Program) -> frozenset[int]:
     found: set[int] = set()
     for address, names in compared.items():
         held = _closed(steps, names - {""}, backward=True)
-        loads = (step for step in steps if step.match.row.meaning is ld and not held.isdisjoint(step.writes))
+        loads = [step for step in steps if step.match.row.access == "load"]
+        loads = [step for step in loads if not held.isdisjoint(step.writes)]
         found |= {
             step.number for step in loads if _of_variable(step.instruction.operands[1], variables) == address
         }
@@ -217,7 +217,7 @@ def register_name(operand: tree.Operand) -> str:
 
 
 def _stores_copy(step: Step) -> bool:
-    return step.match.row.meaning is st and step.match.state_space in _COPIES
+    return step.match.row.access == "store" and step.match.state_space in _COPIES
 
 
 def _copied(step: Step) -> frozenset[str]:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from ....codegen import Emission, Words
 from ....codegen.lanes.values import Value
 from ....isa.logic import selp
-from ....isa.memory import ld
 from ....program import Step
 from .. import layout
 from ..emit import where
@@ -74,7 +73,7 @@ class ShadowRegisters:
         for name in sorted(self._uses.used(step)):
             self._use(at, name, step)
         targets = [name for name in step.writes if name in self._uses.carried]
-        if not targets or (step.match.row.meaning is ld and step.match.state_space in layout.SPACES):
+        if not targets or (step.match.row.access == "load" and step.match.state_space in layout.SPACES):
             return
         held = self._moved(at, step, sources) if is_move(step) else _NOTHING
         for name in targets:
