@@ -188,5 +188,5 @@ def inlining(step: Step) -> list[SourceLocation]:
 
 def _counts(block: Block) -> bool:
     """Whether a block arrives at a barrier whose arrivals are counted."""
-    waits = isinstance(block.end, Barrier) and block.end.step.match.row.meaning is not None
+    waits = isinstance(block.end, Barrier) and not block.end.step.match.row.steers
     return waits or any(step.control == "arrive" for step in block.steps)

@@ -12,9 +12,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from ...isa.atomic import cas
-from ...isa.convert import mov
-from ...isa.logic import selp
 from ...isa.ordering import ordering_of
 from ...program import Block, Program, Step
 from ...ptx import tree
@@ -120,12 +117,12 @@ def _closed(steps: list[Step], names: set[str], *, backward: bool) -> set[str]:
 
 def is_move(step: Step) -> bool:
     """Whether a step puts a register, or one of two, into another as it is."""
-    return step.match.row.meaning in (mov, selp)
+    return step.match.row.operation in ("move", "selection")
 
 
 def moved_from(step: Step) -> tuple[str, ...]:
     """The registers that a move may take its value from."""
-    ends = 3 if step.match.row.meaning is selp else 2
+    ends = 3 if step.match.row.operation == "selection" else 2
     return tuple(filter(None, map(register_name, step.instruction.operands[1:ends])))
 
 
@@ -172,14 +169,14 @@ def compared_loads(program: Program) -> frozenset[int]:
     variables = _variables(steps)
     compared: dict[tree.Operand, set[str]] = {}
     for step in steps:
-        if step.match.row.meaning is cas:
+        if step.match.row.access == "atomic" and step.match.cas:
             _, address, expected, *_ = step.instruction.operands
             compared.setdefault(_of_variable(address, variables), set()).add(register_name(expected))
     found: set[int] = set()
     for address, names in compared.items():
         held = _closed(steps, names - {""}, backward=True)
-        loads = [step for step in steps if step.match.row.access == "load"]
-        loads = [step for step in loads if not held.isdisjoint(step.writes)]
+        plain = (step for step in steps if step.match.row.access == "load")
+        loads = (step for step in plain if not held.isdisjoint(step.writes))
         found |= {
             step.number for step in loads if _of_variable(step.instruction.operands[1], variables) == address
         }
@@ -189,7 +186,7 @@ def compared_loads(program: Program) -> frozenset[int]:
 def _variables(steps: list[Step]) -> dict[str, tree.Symbol]:
     """The registers that hold the address of a variable and nothing else."""
     written = Counter(name for step in steps for name in step.writes)
-    moves = [step for step in steps if step.match.row.meaning is mov]
+    moves = [step for step in steps if step.match.row.operation == "move"]
     found = {step.writes[0]: step.instruction.operands[1] for step in moves}
     return {name: one for name, one in found.items() if isinstance(one, tree.Symbol) and written[name] == 1}
 

@@ -12,7 +12,6 @@ import numpy as np
 from ....codegen import Emission
 from ....codegen.lanes.values import Value
 from ....codegen.memory.access import Site
-from ....isa.mbarrier import arrive_after_copies
 from ....program import Step
 from ....ptx import tree
 from .. import layout
@@ -101,7 +100,7 @@ class AsynchronousCopies(Detector):
             state[layout.UNCOPIED] = uncopied.ctypes.data
 
     def access(self, at: Emission, site: Site, address: Value) -> None:
-        if self.code.steps[site.step].match.row.meaning is arrive_after_copies:
+        if self.code.steps[site.step].control == "copy-arrive":
             self._wait(at, EVERY_GROUP)
 
     def fence(self, at: Emission, step: Step) -> None:

@@ -16,7 +16,6 @@ from typing import ClassVar
 from ....codegen import Emission
 from ....codegen import Words as WorkerWords
 from ....codegen.lanes.values import Value
-from ....isa.warp import redux, shfl
 from ....program import Barrier, Block, Exit, Program, Step, Trap
 from .. import layout, native
 from ..detector import Detector, Watched
@@ -27,7 +26,7 @@ from .barrier_code import meet_at_gate
 
 # Instructions that need a value of every lane in their mask. A vote or a warp barrier does without lanes that
 # have ended.
-_EXCHANGES = (shfl, redux)
+_EXCHANGES = ("shuffle", "lane reduction")
 
 
 def _barrier_divergence(found: Recorded) -> Words:
@@ -121,13 +120,13 @@ class Synchronisation(Detector):
     def meet(self, at: Emission, step: Step, members: Value) -> None:
         code = self.code
         self._met[step.number] = masks = code.keep_masks(at, members)
-        place, exchanges = str(code.place_of(step)), str(int(step.match.row.meaning in _EXCHANGES))
+        place, exchanges = str(code.place_of(step)), str(int(step.match.row.operation in _EXCHANGES))
         code.call(at, clocks.meet, *code.who(at), masks, place, exchanges)
 
     def exchange(self, at: Emission, sources: Value) -> None:
         code = self.code
         step = code.steps[at.lanes.access.step]
-        if step.match.row.meaning is not shfl or step.number not in self._met:
+        if step.match.row.operation != "shuffle" or step.number not in self._met:
             return
         lanes = at.lanes.as_vector(at.lanes.extend(sources, "i64", False)).ir
         kept = code.keep(at, code.values, lanes)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from ....codegen import Emission, Words
 from ....codegen.lanes.values import Value
-from ....isa.logic import selp
 from ....program import Step
 from .. import layout
 from ..emit import where
@@ -84,7 +83,7 @@ class ShadowRegisters:
     ) -> tuple[str, str]:
         """What is known of the value that a move or a choice passes on."""
         b = at.builder
-        operands = step.instruction.operands[1 : 3 if step.match.row.meaning is selp else 2]
+        operands = step.instruction.operands[1 : 3 if step.match.row.operation == "selection" else 2]
         first, *second = (self._held(at, register_name(operand)) for operand in operands)
         if not second:
             return first
