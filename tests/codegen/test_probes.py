@@ -10,8 +10,8 @@ import pytest
 
 from tests.engines import CPU_ENGINES, engine_mode
 from warpglass.codegen import Emission, Probe, Words
-from warpglass.codegen.lanes.values import Value
 from warpglass.codegen.memory.access import Site
+from warpglass.codegen.values.value import Value
 from warpglass.engine.backend import Launch
 from warpglass.engine.cpu import CpuBackend
 from warpglass.program import Block, Branch, Program

@@ -11,7 +11,7 @@ import pytest
 from tests.engines import CPU_ENGINES, run_ptx
 from warpglass.codegen import Promises, Shape, generate
 from warpglass.codegen import kernel as generator
-from warpglass.codegen.lanes.words import short_factor
+from warpglass.codegen.values.narrow import short_factor
 from warpglass.engine.prepared import prepare
 from warpglass.source.compiled import Compiled
 

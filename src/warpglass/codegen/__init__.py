@@ -1,14 +1,14 @@
-"""From a program to machine code. Two implementations of isa/lanes.py share everything else here."""
+"""From a program to machine code. isa/lanes.py is implemented for facts, for reference and for speed."""
 
 from .builder import WIDTH
 from .kernel import KernelCode, generate
 from .machine.apart import compile_apart
 from .machine.jit import MachineCode, Target, compile_ir, load_object
 from .machine.target import chosen_target, host_key
+from .operands import Symbols
 from .paths.sharpen import cost_of_forms
 from .probes import Emission, Instrument, Probe, Words
 from .shape import Promises, Shape, grid_class
-from .steps import Symbols
 
 __all__ = [
     "WIDTH",

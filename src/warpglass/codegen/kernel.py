@@ -15,8 +15,8 @@ from .control.warp import WarpFunction
 from .infer import infer_kinds
 from .lane_loops.find import LaneLoop, find_lane_loops
 from .lane_loops.one_lane import learn_helper
-from .lanes.vector import VectorLanes
-from .lanes.words import WordLanes
+from .lanes.fast import FastLanes
+from .lanes.reference import ReferenceLanes
 from .memory.access import Access, Site
 from .memory.ahead import find_ahead
 from .memory.atomics import atomic_helper
@@ -25,13 +25,14 @@ from .memory.local import LocalMemory
 from .memory.reach import fetch_helper, gather_helper, reach_helper, scatter_helper
 from .memory.streams import stream_helper
 from .memory.warp_atomics import WarpAtomics, row_helper
+from .operands import Symbols
 from .outlines import outline_helper
 from .paths.sharpen import sharpen
 from .probes import Probe, Words
 from .registers import Kind, Registers
 from .runtime import DECLARATIONS, helpers
 from .shape import Promises, Shape
-from .steps import Steps, Symbols
+from .steps import Steps
 from .width import pays, wide_shape
 
 
@@ -73,7 +74,7 @@ def generate(
         plain = Access(_builder(shape))
         divergent = tuple(block.splits is not None for block in program.blocks)
         pending = find_pending(program.blocks, divergent, program.fair)
-        lanes = VectorLanes(plain, LocalMemory(plain, program.local.size, program.strays), shape, probes)
+        lanes = ReferenceLanes(plain, LocalMemory(plain, program.local.size, program.strays), shape, probes)
         return _assemble(
             program, shape, symbols, probes, lanes, {}, pending, tuple(False for _ in program.blocks), {}, {}
         )
@@ -89,7 +90,7 @@ def generate(
             shape, inference = wide, wider
     access = WarpAtomics(_builder(shape))
     local = LocalMemory(access, program.local.size, program.strays)
-    fast = WordLanes(access, local, shape, promises, probes)
+    fast = FastLanes(access, local, shape, promises, probes)
     full = find_full(program.blocks, inference.divergent, inference.pending)
     if shape.threads % shape.width:
         full = tuple(False for _ in full)
@@ -110,7 +111,7 @@ def _assemble(
     shape: Shape,
     symbols: Symbols,
     probes: Sequence[Probe],
-    lanes: VectorLanes,
+    lanes: ReferenceLanes,
     kinds: Mapping[str, Kind],
     pending: Pending,
     full: tuple[bool, ...],

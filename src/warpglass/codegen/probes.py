@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from ..program import Barrier, Block, Branch, Program, Step
 from .builder import Builder
-from .lanes.values import Value
+from .values.value import Value
 
 if TYPE_CHECKING:
-    from .lanes.vector import VectorLanes
+    from .lanes.reference import ReferenceLanes
     from .memory.access import Site
 
 
@@ -28,7 +28,7 @@ class Emission:
     `values` are what a store is about to write, one for each neighbouring element.
     """
 
-    lanes: VectorLanes
+    lanes: ReferenceLanes
     mask: str
     values: tuple[Value, ...] = ()
 

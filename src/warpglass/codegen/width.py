@@ -20,12 +20,12 @@ from ..ptx import tree
 from .builder import WIDTH
 from .control.barriers import names_barriers
 from .infer import Inference
-from .lanes.forms import regular
-from .lanes.values import one_value
 from .machine.target import vector_bytes
 from .memory.clusters import find_clusters
 from .registers import VECTOR, Kind
 from .shape import Shape
+from .values.affine import regular
+from .values.value import one_value
 
 # What is the same for all threads of a block, or theirs alone.
 _SPECIALS = ("tid", "ntid", "ctaid", "nctaid")

@@ -18,13 +18,13 @@ from ..builder import Builder
 from ..context import DEADLOCK, DONE, FAULT, RESUME, SLOT, STOPPED
 from ..lane_loops.code import LaneCode
 from ..lane_loops.find import LaneLoop
-from ..lanes.values import Value
 from ..memory.access import Bounds
 from ..memory.hulls import Stretch
 from ..memory.patterns import Patterns
 from ..probes import Emission, Probe
 from ..registers import Registers
 from ..steps import Steps
+from ..values.value import Value
 from .barriers import names_barriers
 from .clock import Clock
 from .dispatch import TURNS, Dispatch, record_lane
@@ -235,7 +235,7 @@ class WarpFunction:
         finders: dict[int, int] = {}
         apart: dict[int, int | None] = {}
         for hull in stretch.hulls:
-            base = self.steps.operand(tree.Register(hull.base), "b64", self.steps.lanes)
+            base = self.steps.operand(tree.Register(hull.base), "b64")
             assert isinstance(base, Value)
             outside, site, bounds = access.check_hull(hull, base)
             bad = outside if bad == "false" else b.value(f"or i1 {bad}, {outside}")
@@ -324,7 +324,7 @@ class WarpFunction:
     def _switch(self, index: int, end: Switch, mask: str) -> None:
         b = self.builder
         lanes = self.steps.lanes
-        chosen = self.steps.operand(tree.Register(end.register), "u32", lanes)
+        chosen = self.steps.operand(tree.Register(end.register), "u32")
         assert isinstance(chosen, Value)
         if chosen.uniform:
             self._uniform_switch(index, end, mask, chosen.ir)
@@ -380,7 +380,7 @@ class WarpFunction:
         lanes = self.steps.lanes
         for form, operand, type_ in end.step.match.forms():
             if form.name == "a":
-                number = self.steps.operand(operand, type_, lanes)
+                number = self.steps.operand(operand, type_)
                 assert isinstance(number, Value)
                 return number
         return lanes.constant("i32", 0)

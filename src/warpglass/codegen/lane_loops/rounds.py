@@ -17,15 +17,12 @@ from ...isa.memory import access_of
 from ...isa.types import LLVM_TYPE
 from ...program import Branch, Program, Step
 from ...ptx import tree
-from ..infer import Silent
-from ..lanes.values import Value
-from ..memory.local import LocalMemory
-from ..memory.warp_atomics import WarpAtomics
+from ..operands import Operands, Symbols
 from ..paths.follow import COMPUTING
 from ..paths.tracked import INTEGERS, Test, Tracked, TrackedLanes, constant, signed
 from ..registers import Kind
 from ..shape import Promises, Shape
-from ..steps import Steps, Symbols, targets_of
+from ..values.value import Value
 from .find import Group, LaneLoop
 
 # The size of the numbers that a test is taken to be about, and of those that it may compare them with.
@@ -138,9 +135,7 @@ def find_rounds(
     entered = {
         name: kind.constant for name, kind in kinds.items() if name not in loop.written and _known(kind)
     }
-    access = WarpAtomics(Silent(set()))
-    local = LocalMemory(access, program.local.size, program.strays)
-    lanes = _RoundLanes(access, local, shape, promises)
+    lanes = _RoundLanes(shape, promises)
     together: dict[str, tuple[str, int]] = {}
     round_ = _Round(program, loop, lanes, symbols, entered, together)
     while more := {name: own for name, own in round_.companions().items() if name not in together}:
@@ -192,7 +187,7 @@ class _State:
     state: dict[str, Tracked] = field(default_factory=dict[str, Tracked])
 
     def read(self, name: str) -> Value:
-        return self.state.get(name) or Value(self.types[name], "%_")
+        return self.state.get(name) or Value(self.types[name], "")
 
 
 class _Round:
@@ -213,7 +208,7 @@ class _Round:
         lanes.used = set()
         self._types = {name: LLVM_TYPE[type_] for name, type_ in program.registers.items()}
         self._registers = _State(self._types)
-        self._steps = Steps(lanes, self._registers, symbols)  # type: ignore[arg-type]
+        self._operands = Operands(lanes, self._registers, symbols)
         self._leaning: dict[str, frozenset[Test]] = {}  # the tests that registers follow from in this round
         self._tests: dict[Test, frozenset[Test]] = {}  # those that are taken for granted, likewise
         self._addresses: dict[int, tuple[Linear, frozenset[Test]]] = {}
@@ -240,7 +235,7 @@ class _Round:
                 continue
             lead, away = together.get(name, (name, 0))
             root = self.lanes.root("entry", lead)
-            self._first[name] = Tracked(type_, "%_", root=root, distance=away)
+            self._first[name] = Tracked(type_, "", root=root, distance=away)
         self._registers.state = dict(self._first)
 
     def _run(self, position: int, step: Step) -> None:
@@ -255,11 +250,7 @@ class _Round:
         lanes.used = set()
         written: dict[str, Tracked] = {}
         if step.match.row.unit in COMPUTING and step.instruction.guard is None:
-            assert step.match.row.meaning is not None
-            lanes.access.step = step.number
-            result = step.match.row.meaning(lanes, step.match, *self._steps.sources(step))
-            values: Sequence[Value] = result if isinstance(result, tuple) else (result,)
-            for (target, is_signed), value in zip(targets_of(step.match), values, strict=True):
+            for target, is_signed, value in self._operands.results(step):
                 if isinstance(target, tree.Register) and self._types[target.name] in INTEGERS:
                     fitted = lanes.fit(value, self._types[target.name], is_signed)
                     one = lanes.wrap(fitted, "write", position, target.name)

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from ...isa.memory import access_of
 from ...isa.types import LLVM_TYPE
 from ...program import Block, Program, Step
-from ..lanes.forms import regular
 from ..registers import VECTOR, Kind
+from ..values.affine import regular
 
 # Checks that a stretch must save, and its steps for each of them.
 _WORTH, _LENGTH = 3, 10

@@ -11,7 +11,7 @@ from __future__ import annotations
 from ...isa.types import BITS
 from ..builder import constant_vector, suffix, vector
 from ..context import SHARED_WINDOW, SITE_WORDS
-from ..lanes.values import Offsets, Value, replace
+from ..values.value import Offsets, Value, replace
 from .access import Access, Bounds
 from .ahead import fetch_ahead
 from .clusters import find_clusters, find_singles, load_clusters, load_each, store_clusters, store_each

@@ -27,13 +27,10 @@ from ...program import (
     find_streams,
 )
 from ...ptx import tree
-from ..infer import Silent
-from ..lanes.forms import range_of
-from ..lanes.values import Value
-from ..memory.local import LocalMemory
-from ..memory.warp_atomics import WarpAtomics
+from ..operands import Operands, Symbols
 from ..shape import Promises, Shape
-from ..steps import Steps, Symbols, targets_of
+from ..values.bounds import bounds_of as range_of
+from ..values.value import Value
 from .narrowing import Impossible, narrow
 from .tracked import (
     INTEGERS,
@@ -72,8 +69,7 @@ def bound_writes(program: Program, shape: Shape, promises: Promises, symbols: Sy
     length = sum(len(block.steps) for block in blocks)
     if length > _LONGEST or not backward_edges(blocks):
         return program
-    access = WarpAtomics(Silent(set()))
-    lanes = TrackedLanes(access, LocalMemory(access, program.local.size, program.strays), shape, promises)
+    lanes = TrackedLanes(shape, promises)
     caps: Caps = {}
     try:
         paths = _settled(program, lanes, symbols, caps)
@@ -112,7 +108,7 @@ class _Registers:
         self.state: dict[str, Tracked] = {}
 
     def read(self, name: str) -> Value:
-        return self.state.get(name) or Value(self.types[name], "%_")
+        return self.state.get(name) or Value(self.types[name], "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +128,7 @@ class _Paths:
         lanes.start()
         types = {name: LLVM_TYPE[type_] for name, type_ in program.registers.items()}
         self._registers = _Registers(types)
-        self._steps = Steps(lanes, self._registers, symbols)  # type: ignore[arg-type]
+        self._operands = Operands(lanes, self._registers, symbols)
         self._integers = {name for name, type_ in types.items() if type_ in INTEGERS}
         self._caps = caps
         self.states: dict[int, State] = {}
@@ -247,7 +243,7 @@ class _Paths:
                 joined[name] = one
                 continue
             if one.type == "i1":
-                joined[name] = Tracked("i1", "%_")
+                joined[name] = Tracked("i1", "")
                 continue
             ends = [bounds_of(value) for value in values]
             bounds = min(low for low, _ in ends), max(high for _, high in ends)
@@ -343,12 +339,8 @@ class _Paths:
         if step.match.row.unit not in (*COMPUTING, "memory") or step.control is not None:
             self._forget(index, position, (step,))
             return {}
-        assert step.match.row.meaning is not None
-        lanes.access.step = step.number
-        result = step.match.row.meaning(lanes, step.match, *self._steps.sources(step))
-        values: Sequence[Value] = result if isinstance(result, tuple) else (result,)
         found: dict[str, Tracked] = {}
-        for (target, is_signed), value in zip(targets_of(step.match), values, strict=True):
+        for target, is_signed, value in self._operands.results(step):
             if isinstance(target, tree.Register) and target.name in self._integers:
                 fitted = lanes.fit(value, self._registers.types[target.name], is_signed)
                 found[target.name] = lanes.wrap(fitted, "write", index, position, target.name)
@@ -377,5 +369,5 @@ class _Paths:
         types = self._registers.types
         for step in steps:
             for name in self._integers.intersection(step.writes):
-                unknown = Value(types[name], "%_")
+                unknown = Value(types[name], "")
                 self._registers.state[name] = self.lanes.wrap(unknown, "write", index, position, name)

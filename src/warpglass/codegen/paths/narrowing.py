@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..lanes.values import Value
+from ..values.value import Value
 from .tracked import ZERO, Key, Test, Tracked, bounds_of, limits, low_bits_of, make_tracked, signed
 
 _INVERSE = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}

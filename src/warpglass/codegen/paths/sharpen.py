@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ...program import Program, sink, split_registers, split_tests
 from ..infer import infer_kinds
+from ..operands import Symbols
 from ..registers import Kind
 from ..shape import Promises, Shape
-from ..steps import Symbols
 from .follow import COMPUTING, bound_writes
 
 # What a register costs, in that of a scalar one: roughly the instructions that an operation on it takes.

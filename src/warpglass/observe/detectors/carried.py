@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ...codegen import Emission, Words
-from ...codegen.lanes.values import Value
+from ...codegen.values.value import Value
 from ...isa.logic import selp
 from ...isa.memory import ld, space_of
 from ...program import Step

@@ -13,8 +13,8 @@ import numpy as np
 from ...codegen import Emission, Probe, Words
 from ...codegen.builder import constant_vector
 from ...codegen.context import BARRIER_WORDS, SLOT, START
-from ...codegen.lanes.values import Offsets, Value
 from ...codegen.memory.access import Site
+from ...codegen.values.value import Offsets, Value
 from ...isa.async_copy import copy
 from ...isa.mbarrier import arrive_after_copies
 from ...isa.ordering import Ordering, ordering_of

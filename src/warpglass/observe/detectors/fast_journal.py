@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ...codegen.builder import Builder, constant_vector
-from ...codegen.lanes.values import Offsets
+from ...codegen.values.value import Offsets
 from . import layout
 from .fast import WHOLE, Test
 
