@@ -18,8 +18,9 @@ sys.path.insert(0, str(ROOT))
 
 from tests.cases.truth.more_launch import Case  # noqa: E402
 from tests.observe import truth  # noqa: E402
-from warpglass import lab, lab_profile  # noqa: E402
-from warpglass.engine.backend import Launch  # noqa: E402
+from warpglass import lab  # noqa: E402
+from warpglass.engine.launch.backend import Launch  # noqa: E402
+from warpglass.lab import profile as lab_profile  # noqa: E402
 
 COUNTERS = (
     "l1tex__t_sector_hit_rate.pct",

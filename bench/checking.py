@@ -27,8 +27,8 @@ os.environ["WARPGLASS_TIER"] = "optimised"
 import numpy as np
 
 from warpglass import lab, source
-from warpglass.engine.backend import Launch, Outcome
-from warpglass.engine.cpu import CpuBackend
+from warpglass.engine.cpu.backend import CpuBackend
+from warpglass.engine.launch.backend import Launch, Outcome
 from warpglass.ladders import find_ladder
 from warpglass.ladders.trial import Options, Toolchain
 from warpglass.observe.detectors import Checker

@@ -25,8 +25,8 @@ from pathlib import Path
 
 import warpglass as wg
 from warpglass import lab, ladders
-from warpglass.codegen import KernelCode, Promises, Shape, generate, grid_class
-from warpglass.engine.prepared import Prepared
+from warpglass.codegen import BlockShape, KernelCode, Promises, generate, grid_class
+from warpglass.engine.cpu.prepared import Prepared
 from warpglass.observe.counting import Counting
 from warpglass.observe.detectors.checker import Checker
 from warpglass.source.compiled import Compiled
@@ -58,7 +58,7 @@ class Job:
     def code(self, version: str) -> KernelCode:
         """Generate one version."""
         prepared, exact = self.prepared, version == "repeated"
-        shape = Shape(self.block, prepared.facts.shared.static)
+        shape = BlockShape(self.block, prepared.facts.shared.static)
         known = {**self.structural, **self.integers} if exact else self.structural
         promises = Promises(self.grid if exact else grid_class(self.grid), known, exact=exact)
         instruments = {"counted": Counting(), "checked": Checker()}

@@ -25,10 +25,10 @@ from pathlib import Path
 import numpy as np
 
 from warpglass import lab, ptx, source
-from warpglass.engine.backend import Launch, Outcome
-from warpglass.engine.cpu import CpuBackend
-from warpglass.engine.prepared import Prepared
-from warpglass.engine.tiers import OPTIMISED, QUICK, VARIABLE
+from warpglass.engine.cpu.backend import CpuBackend
+from warpglass.engine.cpu.prepared import Prepared
+from warpglass.engine.cpu.tiers import OPTIMISED, QUICK, VARIABLE
+from warpglass.engine.launch.backend import Launch, Outcome
 from warpglass.ladders import find_ladder
 from warpglass.ladders.trial import Options, Toolchain
 

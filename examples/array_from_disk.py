@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import warpglass as wg
-from warpglass.ladders.reduction import shared_sequential
+from warpglass.ladders import find_ladder
 
 BLOCK = 256
 
@@ -25,7 +25,8 @@ def main(source: str = "") -> None:
     if x.dtype != np.float64 or x.ndim != 1:
         sys.exit(f"{path} holds {x.dtype} {x.shape}; this example sums one-dimensional arrays of float64")
     partial = np.zeros(-(-x.size // BLOCK))
-    kernel = wg.load(shared_sequential.RUNG.kernels[0].file, "shared_sequential<double>")
+    rung = find_ladder("reduction").rung("shared_sequential")
+    kernel = wg.load(rung.kernels[0].file, "shared_sequential<double>")
     kernel[partial.size, BLOCK, 0, 8 * BLOCK](x, partial, np.uint32(x.size))
     right = np.isclose(partial.sum(), x.sum(), rtol=1e-12)
     print(f"{x.nbytes / 1e6:.1f} MB in {partial.size} blocks, right: {right}")

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import warpglass as wg
-from warpglass.ladders.conv1d import basic
+from warpglass.ladders import find_ladder
 
 TAPS, CUT = 101, 2000.0
 
@@ -40,7 +40,7 @@ def low_pass(samples: np.ndarray, rate: int) -> np.ndarray:
     mask = (np.sinc(2 * CUT / rate * t) * np.hamming(TAPS)).astype(np.float32)
     mask /= mask.sum()
     n, out = samples.size, np.zeros_like(samples)
-    kernel = wg.load(basic.RUNG.kernels[0].file, "basic<float>")
+    kernel = wg.load(find_ladder("conv1d").rung("basic").kernels[0].file, "basic<float>")
     kernel[-(-n // 256), 256](samples, mask, out, np.int32(n), np.int32(TAPS))
     assert np.allclose(out, np.convolve(samples, mask)[TAPS // 2 : TAPS // 2 + n], atol=1e-5)
     return out

@@ -11,7 +11,7 @@ import matplotlib.cbook
 import numpy as np
 
 import warpglass as wg
-from warpglass.ladders.image import blur_separable, grey
+from warpglass.ladders import find_ladder
 from warpglass.ladders.image.files import read_picture, write_picture
 from warpglass.ladders.image.problem import blurred, grey_of
 
@@ -20,7 +20,7 @@ def make_grey(picture: np.ndarray) -> np.ndarray:
     """A thread for every pixel, in blocks of 16 x 16."""
     rows, columns, _ = picture.shape
     out = np.zeros((rows, columns), np.uint8)
-    kernel = wg.load(grey.RUNG.kernels[0].file, "grey")
+    kernel = wg.load(find_ladder("image").rung("grey").kernels[0].file, "grey")
     kernel[(-(-columns // 16), -(-rows // 16)), (16, 16)](out, picture, np.int32(columns), np.int32(rows))
     return out
 
@@ -30,8 +30,9 @@ def blur(picture: np.ndarray) -> np.ndarray:
     rows, columns, _ = picture.shape
     sums, out = np.zeros(picture.shape, np.uint16), np.zeros_like(picture)
     grid, size = (-(-3 * columns // 256), rows), (np.int32(columns), np.int32(rows))
+    file = find_ladder("image").rung("blur_separable").kernels[0].file
     for source, target, name in ((picture, sums, "add_rows"), (sums, out, "add_columns")):
-        wg.load(blur_separable.RUNG.kernels[0].file, name)[grid, 256](target, source, *size)
+        wg.load(file, name)[grid, 256](target, source, *size)
     return out
 
 

@@ -1,6 +1,6 @@
 """What all tests share: the `gpu` marker, skipped where there is no GPU, and the tier of the engine's code.
 
-Tests launch most kernels once, for which quick code is made (engine/tiers.py). One test in twenty, the
+Tests launch most kernels once, for which quick code is made (engine/cpu/tiers.py). One test in twenty, the
 same in every run, has its kernels optimised; with WARPGLASS_TESTS=full all of them have.
 """
 

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from warpglass.engine.backend import Backend, Launch
-from warpglass.engine.cpu import CpuBackend
+from warpglass.engine.cpu.backend import CpuBackend
+from warpglass.engine.launch.backend import Backend, Launch
 from warpglass.source.compiled import Compiled
 
 CPU_ENGINES = ("reference", "kinds")

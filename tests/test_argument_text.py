@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from warpglass.argument_text import (
+from warpglass.errors import ArgumentError
+from warpglass.records.argument_text import (
     ArraySpec,
     ScalarSpec,
     make_arguments,
@@ -16,7 +17,6 @@ from warpglass.argument_text import (
     parse_size,
     parse_target,
 )
-from warpglass.errors import ArgumentError
 
 
 @pytest.mark.parametrize(

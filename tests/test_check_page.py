@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from warpglass.check_record import KINDS
-from warpglass.suppressions import read_entries
+from warpglass.records.check import KINDS
+from warpglass.records.suppressions import read_entries
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "check.md").read_text("utf-8")

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from warpglass.cli import main
-from warpglass.engine.order import Order
+from warpglass.engine.cpu.order import Order
 
 ROOT = Path(__file__).parent.parent
 RACE = """extern "C" __global__ void race(const float *x, float *y)
@@ -219,7 +219,7 @@ def test_the_programs_own_end_is_told(
     captured = capsys.readouterr()
     assert said in captured.out
     assert ("ValueError: seven" in captured.err) == ("ValueError" in lines[-1])
-    assert "cli_script.py" not in captured.err
+    assert "cli/script.py" not in captured.err
 
 
 def test_a_kernel_that_fails_ends_the_program_unless_it_copes(
@@ -323,7 +323,7 @@ def test_ctrl_c_within_a_random_order_stops_at_once(
             threading.Timer(0.1, send).start()
         return Order(seed)
 
-    monkeypatch.setattr("warpglass.lab_check.Order", interrupted)
+    monkeypatch.setattr("warpglass.lab.check.Order", interrupted)
     launch = ("--grid", "1", "--block", "32", "--arg", "i4[32]", "--schedules", "1000000")
     assert call(monkeypatch, "slow.cu:slow", *launch) == 130
     assert time.monotonic() - sent[0] < 5

@@ -14,7 +14,7 @@ import pytest
 
 import warpglass as wg
 from warpglass.cli import main
-from warpglass.profile_record import load, load_all
+from warpglass.records.profile import load, load_all
 
 ROOT = Path(__file__).parent.parent
 REDUCE = f"{ROOT / 'examples' / 'reduce.cu'}:reduce<256>"

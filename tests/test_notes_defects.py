@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from warpglass.check_record import KINDS
 from warpglass.cli import app
+from warpglass.records.check import KINDS
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "examples" / "notes_defects"

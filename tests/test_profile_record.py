@@ -10,7 +10,7 @@ import pytest
 
 from tests.report.profiles import make
 from warpglass.errors import WarpglassError
-from warpglass.profile_record import Numbers, from_json, load, load_all, nearest, several_json
+from warpglass.records.profile import Numbers, from_json, load, load_all, nearest, several_json
 
 
 def test_one_profile_comes_back(tmp_path: Path):

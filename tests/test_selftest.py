@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from warpglass import lab_check
-from warpglass.check_record import KINDS, Check, Finding, Place
 from warpglass.cli import main
-from warpglass.lab_selftest import selftest
+from warpglass.lab import check as lab_check
+from warpglass.lab.selftest import selftest
+from warpglass.records.check import KINDS, Check, Finding, Place
 from warpglass.selftest import ship
 from warpglass.selftest.plants import FOLDER, PLANTS
 from warpglass.source import nvrtc, shipped
@@ -79,6 +79,6 @@ def test_what_the_checker_gets_wrong_fails(
 ) -> None:
     answers = iter([_check(planted), _check(sound)])
     monkeypatch.setattr(lab_check, "check", lambda *_, **__: next(answers))
-    monkeypatch.setattr("warpglass.lab_selftest.selftest", lambda: selftest([RACE]))
+    monkeypatch.setattr("warpglass.lab.selftest.selftest", lambda: selftest([RACE]))
     assert call(monkeypatch) == (0 if said.startswith("All") else 1)
     assert said in capsys.readouterr().out

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import warpglass as wg
-from warpglass.check_record import Check, Finding, Place
-from warpglass.suppressions import find_entries, read_entries, suppress
+from warpglass.records.check import Check, Finding, Place
+from warpglass.records.suppressions import find_entries, read_entries, suppress
 
 
 def finding(file: str, line: int = 4, kind: str = "shared-race", other: Place | None = None) -> Finding:

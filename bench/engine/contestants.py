@@ -17,8 +17,8 @@ import warpglass as wg
 from warpglass import lab, ptx
 from warpglass.codegen import Probe
 from warpglass.codegen.probes import Emission, Words
-from warpglass.engine.cpu import CpuBackend
-from warpglass.engine.prepared import prepare
+from warpglass.engine.cpu.backend import CpuBackend
+from warpglass.engine.cpu.prepared import prepare
 from warpglass.program import Block, Exit, Jump, Program, WarpBarrier
 
 from .case import FOLDER, Arguments, Case, extents, module

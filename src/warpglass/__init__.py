@@ -13,7 +13,6 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .check_record import Check, Finding
     from .errors import (
         ArgumentError,
         CompileError,
@@ -24,12 +23,13 @@ if TYPE_CHECKING:
         WarpglassError,
     )
     from .lab import Kernel, Run, compile, from_numba, load, reset, run
-    from .lab_bench import bench
-    from .lab_check import check
-    from .lab_profile import profile
-    from .marks import all_of, out
-    from .measure import Bench
-    from .profile_record import Profile
+    from .lab.bench import bench
+    from .lab.check import check
+    from .lab.profile import profile
+    from .ladders.measure import Bench
+    from .records.check import Check, Finding
+    from .records.marks import all_of, out
+    from .records.profile import Profile
 
 __version__ = "0.1.0"
 __all__ = [
@@ -58,17 +58,17 @@ __all__ = [
     "reset",
     "run",
 ]
-# the rest of the functions are in lab.py
+# the rest of the functions are in lab/
 _HOMES = {
-    "bench": "lab_bench",
-    "Bench": "measure",
-    "check": "lab_check",
-    "Check": "check_record",
-    "Finding": "check_record",
-    "all_of": "marks",
-    "out": "marks",
-    "profile": "lab_profile",
-    "Profile": "profile_record",
+    "bench": "lab.bench",
+    "Bench": "ladders.measure",
+    "check": "lab.check",
+    "Check": "records.check",
+    "Finding": "records.check",
+    "all_of": "records.marks",
+    "out": "records.marks",
+    "profile": "lab.profile",
+    "Profile": "records.profile",
 }
 
 

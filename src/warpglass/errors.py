@@ -1,7 +1,7 @@
 """Every exception that warpglass raises for a user's mistake or a kernel's fault.
 
 Belongs here: exception classes and the data they carry. Does not belong here: wording that needs a
-stage's knowledge (the stage composes its message) and printing (report/ and cli.py do that).
+stage's knowledge (the stage composes its message) and printing (report/ and cli/ do that).
 """
 
 from __future__ import annotations

@@ -24,10 +24,10 @@ import pytest
 from .errors import ArgumentError
 
 if TYPE_CHECKING:
-    from .check_record import Check
-    from .engine.backend import Launch
-    from .lab_check import Launches
-    from .profile_record import Numbers, Profile
+    from .engine.launch.backend import Launch
+    from .lab.check import Launches
+    from .records.check import Check
+    from .records.profile import Numbers, Profile
 
 _LAUNCHES: pytest.StashKey[Launches] = pytest.StashKey()
 _CHECKS: pytest.StashKey[list[Check]] = pytest.StashKey()
@@ -98,7 +98,7 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None, Any, Any]:
     """Check the launches of fixtures."""
     if not item.config.option.warpglass_check:
         return (yield)
-    from . import lab_check
+    from .lab import check as lab_check
 
     item.stash[_LAUNCHES] = lab_check.Launches(item.config.option.warpglass or "h100", ())
     return (yield from _watched(item))
@@ -140,7 +140,7 @@ def _watched(item: pytest.Item) -> Generator[None, Any, Any]:
 
 def _allowed(item: pytest.Item) -> dict[str, str]:
     """The kinds of findings that a test's markers allow, with the reasons."""
-    from .check_record import KINDS
+    from .records.check import KINDS
 
     found: dict[str, str] = {}
     for marker in item.iter_markers(_MARKER):
@@ -154,7 +154,7 @@ def _allowed(item: pytest.Item) -> dict[str, str]:
 
 def _reported(checks: Sequence[Check], allowed: dict[str, str]) -> list[Check]:
     """Checks without what markers and the project's configuration allow."""
-    from .suppressions import find_entries, suppress
+    from .records.suppressions import find_entries, suppress
 
     kept, _ = suppress(checks, find_entries())
     return [
@@ -199,7 +199,7 @@ class _Collector:
 
     def pytest_sessionfinish(self) -> None:
         """Write SARIF."""
-        from .check_sarif import sarif
+        from .report.sarif import sarif
 
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -279,7 +279,8 @@ def warpglass_profile(request: pytest.FixtureRequest) -> Iterator[Counted]:
 
     As in `p.metrics["gld_efficiency"] > 90` and `p.assert_at_most(shared_bank_conflicts=0)`.
     """
-    from . import lab, lab_profile
+    from . import lab
+    from .lab import profile as lab_profile
 
     model = request.config.option.warpglass or "h100"
     counted = Counted()

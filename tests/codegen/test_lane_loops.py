@@ -10,12 +10,12 @@ import pytest
 import warpglass as wg
 from tests.engines import CPU_ENGINES, engine_mode, run_ptx
 from warpglass import lab
-from warpglass.codegen import Shape
+from warpglass.codegen import BlockShape
 from warpglass.codegen.infer import infer_kinds
 from warpglass.codegen.lane_loops.find import LaneLoop, find_lane_loops
-from warpglass.codegen.paths.sharpen import sharpen
+from warpglass.codegen.path_bounds.specialise import specialise
 from warpglass.codegen.shape import Promises
-from warpglass.engine.prepared import Prepared, prepare
+from warpglass.engine.cpu.prepared import Prepared, prepare
 from warpglass.errors import KernelFault, KernelTimeout
 from warpglass.source.compiled import Compiled
 
@@ -191,8 +191,8 @@ def _loops(name: str) -> dict[int, LaneLoop]:
 
 
 def _find(prepared: Prepared) -> dict[int, LaneLoop]:
-    shape, promises = Shape((BLOCK, 1, 1)), Promises((1024, 1, 1))
-    program = sharpen(prepared.program, shape, promises, prepared.symbols)
+    shape, promises = BlockShape((BLOCK, 1, 1)), Promises((1024, 1, 1))
+    program = specialise(prepared.program, shape, promises, prepared.symbols)
     return find_lane_loops(program, infer_kinds(program, shape, promises, prepared.symbols))
 
 
@@ -343,3 +343,63 @@ def test_predicated_steps_and_carries() -> None:
             if high < 1 << 28:
                 break
         assert found[0][thread, :3].tolist() == [sum_ >> k & 0xFFFFFFFF for k in (0, 32, 64)]
+
+
+# Each thread adds up a table from its start to the end; its addresses are of 32 bits.
+NARROW = """
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 starts, .param .u64 out)
+{{
+  .reg .pred %p;
+  .reg .b32 %r<8>;
+  .reg .b64 %rd<5>;
+  .shared .align 4 .b8 tile[384];
+  ld.param.u64 %rd1, [starts];
+  ld.param.u64 %rd2, [out];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, tile;
+  shl.b32 %r3, %r1, 2;
+  add.u32 %r3, %r2, %r3;
+  st.shared.u32 [%r3], %r1;
+  bar.sync 0;
+  mul.wide.u32 %rd3, %r1, 4;
+  add.s64 %rd4, %rd1, %rd3;
+  ld.global.u32 %r4, [%rd4];
+  shl.b32 %r5, %r4, 2;
+  add.u32 %r5, %r2, %r5;
+  mov.u32 %r6, 0;
+$again:
+  ld.{space}.u32 %r7, [%r5];
+  add.u32 %r6, %r6, %r7;
+  add.u32 %r5, %r5, 4;
+  add.u32 %r4, %r4, 1;
+  setp.lt.u32 %p, %r4, 96;
+  @%p bra $again;
+  add.s64 %rd4, %rd2, %rd3;
+  st.global.u32 [%rd4], %r6;
+  ret;
+}}
+"""
+
+
+def _run_narrow(space: str, engine: str) -> tuple[Any, Any]:
+    text = NARROW.format(space=space)
+    assert _find(prepare(Compiled(text, "k", "k", "ptx")))
+    starts = np.random.default_rng(3).integers(0, BLOCK, BLOCK).astype(np.int32)
+    out = np.zeros(BLOCK, np.int32)
+    run_ptx(text, 1, BLOCK, (starts, out), engine=engine)
+    return starts, out
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+def test_shared_addresses_of_32_bits(engine: str) -> None:
+    starts, out = _run_narrow("shared", engine)
+    np.testing.assert_array_equal(out, BLOCK * (BLOCK - 1) // 2 - starts * (starts - 1) // 2)
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+def test_other_addresses_of_32_bits_are_nowhere(engine: str) -> None:
+    with pytest.raises(KernelFault, match="4-byte read"):
+        _run_narrow("const", engine)

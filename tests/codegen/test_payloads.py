@@ -109,7 +109,7 @@ def test_bits_are_the_references(seed: int, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(rounding, "_QUIET", 1 << 51 | 1)
     monkeypatch.setitem(rounding.NAN, "double", rounding.NAN["double"] | 2)
     if seed % 3 == 2:  # two warps at a time
-        monkeypatch.setattr(generator, "wide_shape", lambda _, shape: replace(shape, width=64))
+        monkeypatch.setattr(generator, "fused_shape", lambda _, shape: replace(shape, width=64))
         monkeypatch.setattr(generator, "pays", lambda *_: True)
     text, data = "// marked" + _program(random.Random(seed)), _data(seed)
     results: list[np.ndarray] = []

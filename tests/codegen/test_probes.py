@@ -12,8 +12,8 @@ from tests.engines import CPU_ENGINES, engine_mode
 from warpglass.codegen import Emission, Probe, Words
 from warpglass.codegen.memory.access import Site
 from warpglass.codegen.values.value import Value
-from warpglass.engine.backend import Launch
-from warpglass.engine.cpu import CpuBackend
+from warpglass.engine.cpu.backend import CpuBackend
+from warpglass.engine.launch.backend import Launch
 from warpglass.program import Block, Branch, Program
 from warpglass.source.compiled import Compiled
 

@@ -11,14 +11,14 @@ import warpglass as wg
 from tests.engines import CPU_ENGINES, engine_mode, run_ptx
 from tests.ptx_text import kernel
 from warpglass import lab
-from warpglass.codegen import Shape
+from warpglass.codegen import BlockShape
 from warpglass.codegen.infer import infer_kinds
 from warpglass.codegen.lane_loops.find import find_lane_loops
 from warpglass.codegen.lane_loops.rounds import Rounds, find_rounds
 from warpglass.codegen.lane_loops.unrolled import Unrolled, find_all_unrolled
-from warpglass.codegen.paths.sharpen import sharpen
+from warpglass.codegen.path_bounds.specialise import specialise
 from warpglass.codegen.shape import Promises
-from warpglass.engine.prepared import prepare
+from warpglass.engine.cpu.prepared import prepare
 from warpglass.errors import KernelFault
 
 if TYPE_CHECKING:
@@ -103,8 +103,8 @@ def _find(name: str) -> tuple[list[Rounds], dict[int, Unrolled]]:
     launch = lab.make_launch(kernel, 3, BLOCK, args, 0, 20)
     prepared = prepare(launch.compiled)
     uniform = {offset: value for _, offset, value in prepared.structural}
-    shape, promises = Shape((BLOCK, 1, 1)), Promises((1024, 1, 1), uniform)
-    program = sharpen(prepared.program, shape, promises, prepared.symbols)
+    shape, promises = BlockShape((BLOCK, 1, 1)), Promises((1024, 1, 1), uniform)
+    program = specialise(prepared.program, shape, promises, prepared.symbols)
     found = infer_kinds(program, shape, promises, prepared.symbols)
     loops = find_lane_loops(program, found)
     known = {

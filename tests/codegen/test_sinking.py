@@ -11,10 +11,10 @@ import pytest
 
 import warpglass as wg
 from tests.engines import CPU_ENGINES, engine_mode
-from warpglass.codegen import Promises, Shape
-from warpglass.codegen.paths.follow import bound_writes
-from warpglass.engine import tiers
-from warpglass.engine.prepared import Prepared, prepare
+from warpglass.codegen import BlockShape, Promises
+from warpglass.codegen.path_bounds.analysis import bound_by_paths
+from warpglass.engine.cpu import tiers
+from warpglass.engine.cpu.prepared import Prepared, prepare
 from warpglass.program import Program, sink
 from warpglass.source.compiled import Compiled
 
@@ -38,7 +38,7 @@ def bounds(body: str, register: str) -> list[tuple[int, int] | None]:
     """The bounds of all writes of a register, once what can be is computed where it is needed."""
     made = prepared(body)
     promises = Promises((4, 1, 1), {0: 100}, exact=True)
-    program = bound_writes(sink(made.program), Shape((32, 1, 1)), promises, made.symbols)
+    program = bound_by_paths(sink(made.program), BlockShape((32, 1, 1)), promises, made.symbols)
     return [s.bounds.get(register) for block in program.blocks for s in block.steps if register in s.writes]
 
 

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from warpglass.codegen import Promises, Shape, Target, compile_ir, generate, grid_class
+from warpglass.codegen import BlockShape, Promises, Target, compile_ir, generate, grid_class
 from warpglass.codegen.context import SHARED_WINDOW, WORDS
-from warpglass.engine.memory import lay_out
-from warpglass.engine.prepared import prepare
+from warpglass.engine.cpu.address_space import lay_out
+from warpglass.engine.cpu.prepared import prepare
 
 from .targets.cases import BLOCK, CASES, FOLDER, GRID, arguments, kernel, results
 
@@ -97,7 +97,7 @@ class _Image:
         prepared = prepare(kernel(name).compile(args))
         bound = prepared.binder.bind(args)
         program = prepared.program
-        shape = Shape(BLOCK, program.shared.static)
+        shape = BlockShape(BLOCK, program.shared.static)
         code = generate(program, shape, prepared.symbols, (), Promises(grid_class(GRID)))
         self.code = {way: code.text(quick=quick) for way, quick in _WAYS.items()}
         laid = lay_out(bound)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from tests.engines import CPU_ENGINES, run_ptx
-from warpglass.codegen import Promises, Shape, generate
+from warpglass.codegen import BlockShape, Promises, generate
 from warpglass.codegen import kernel as generator
 from warpglass.codegen.values.narrow import short_factor
-from warpglass.engine.prepared import prepare
+from warpglass.engine.cpu.prepared import prepare
 from warpglass.source.compiled import Compiled
 
 THREADS = 96 - 7  # the last warp is in part
@@ -92,7 +92,7 @@ def _data(rng: random.Random) -> np.ndarray:
 def test_bits_are_the_references(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WARPGLASS_TIER", "optimised" if seed % 4 == 0 else "quick")
     if seed % 3 == 2:  # two warps at a time
-        monkeypatch.setattr(generator, "wide_shape", lambda _, shape: replace(shape, width=64))
+        monkeypatch.setattr(generator, "fused_shape", lambda _, shape: replace(shape, width=64))
         monkeypatch.setattr(generator, "pays", lambda *_: True)
     rng = random.Random(seed)
     text, data = _program(rng), _data(rng)
@@ -122,7 +122,7 @@ MEAN = (
 def test_sums_of_bytes_are_divided_as_words(factor: int, *, narrow: bool) -> None:
     text = MEAN.replace("{{", "{").replace("}}", "}").replace("{factor}", str(factor))
     made = prepare(Compiled(text, "k", "k", "ptx"))
-    code = generate(made.program, Shape((32, 1, 1), 0), made.symbols, (), Promises((1, 1, 1)))
+    code = generate(made.program, BlockShape((32, 1, 1), 0), made.symbols, (), Promises((1, 1, 1)))
     body = code.text(quick=False)
     assert "add <32 x i32>" in body
     assert ("mul <32 x i64>" not in body) == narrow

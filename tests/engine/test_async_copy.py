@@ -16,8 +16,8 @@ from warpglass import lab
 from warpglass.codegen import Emission, Probe, Words
 from warpglass.codegen.memory.access import Site
 from warpglass.codegen.values.value import Value
-from warpglass.engine.backend import Launch
-from warpglass.engine.cpu import CpuBackend
+from warpglass.engine.cpu.backend import CpuBackend
+from warpglass.engine.launch.backend import Launch
 from warpglass.errors import KernelFault
 from warpglass.program import Program
 from warpglass.source.compiled import Compiled

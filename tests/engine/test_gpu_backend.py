@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from tests.engine.fake_driver import FakeDriver
-from warpglass.engine import gpu_bandwidth
-from warpglass.engine.backend import Launch
-from warpglass.engine.gpu import GpuBackend, problem
-from warpglass.engine.gpu_driver import header_of, lower_version, newest_isa, target_problem
-from warpglass.engine.timing import time_launches
+from warpglass.engine.gpu import bandwidth as gpu_bandwidth
+from warpglass.engine.gpu.backend import GpuBackend, problem
+from warpglass.engine.gpu.driver import header_of, lower_version, newest_isa, target_problem
+from warpglass.engine.launch.backend import Launch
+from warpglass.engine.launch.timing import time_launches
 from warpglass.errors import (
     ArgumentError,
     CompileError,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from warpglass import lab
-from warpglass.engine import prepared
+from warpglass.engine.cpu import prepared
 from warpglass.errors import KernelFault
 
 SOURCE = r"""

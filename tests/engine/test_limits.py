@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from warpglass import devices
-from warpglass.engine.backend import Dim3
-from warpglass.engine.limits import as_dim3, check_launch
+from warpglass.engine.launch.backend import Dim3
+from warpglass.engine.launch.limits import as_dim3, check_launch
 from warpglass.errors import LaunchError
 
 CONFIGURATION = "cudaErrorInvalidConfiguration"

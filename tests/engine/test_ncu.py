@@ -13,8 +13,8 @@ import pytest
 
 import warpglass as wg
 from warpglass import lab
-from warpglass.engine import ncu, ncu_runner
-from warpglass.engine.backend import Launch
+from warpglass.engine.gpu import ncu, ncu_runner
+from warpglass.engine.launch.backend import Launch
 from warpglass.errors import ArgumentError, WarpglassError
 
 SCALE = wg.compile(

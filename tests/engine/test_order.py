@@ -8,8 +8,8 @@ import pytest
 from tests.engines import CPU_ENGINES, engine_mode
 from warpglass import lab
 from warpglass.codegen import Probe
-from warpglass.engine.cpu import CpuBackend
-from warpglass.engine.order import Order
+from warpglass.engine.cpu.backend import CpuBackend
+from warpglass.engine.cpu.order import Order
 from warpglass.errors import ArgumentError, KernelFault
 from warpglass.program import Program
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import warpglass as wg
-from warpglass.engine import plans, ready, tiers
-from warpglass.engine.backend import Launch
-from warpglass.engine.cpu import CpuBackend
-from warpglass.engine.prepared import Prepared, prepare
+from warpglass.engine.cpu import launch_plan, replay, tiers
+from warpglass.engine.cpu.backend import CpuBackend
+from warpglass.engine.cpu.prepared import Prepared, prepare
+from warpglass.engine.launch.backend import Launch
 from warpglass.source.compiled import Compiled
 
 SOURCE = """
@@ -46,13 +46,13 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the kernels whose launches have been planned."""
     names: list[str] = []
-    make = plans.make_plan
+    make = launch_plan.make_plan
 
     def noting(launch, *others):  # type: ignore[no-untyped-def]
         names.append(launch.compiled.name)
         return make(launch, *others)
 
-    monkeypatch.setattr("warpglass.engine.cpu.make_plan", noting)
+    monkeypatch.setattr("warpglass.engine.cpu.backend.make_plan", noting)
     return names
 
 
@@ -241,7 +241,7 @@ def test_plans_keep_no_array_alive(scale: wg.Kernel) -> None:
 def test_the_oldest_plan_goes_first(
     scale: wg.Kernel, made: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plans, "_PLANS", 2)
+    monkeypatch.setattr(launch_plan, "_PLANS", 2)
     x, y = np.arange(N, dtype=np.float32), np.zeros(N, np.float32)
     for by in (51.0, 52.0, 51.0, 53.0, 52.0, 51.0):
         run(scale, x, y, by, N)
@@ -258,7 +258,7 @@ def test_only_what_surely_ends_soon_is_run_by_the_launching_thread() -> None:
 
     def joins(prepared: Prepared, blocks: int, timeout: float = 60.0) -> bool:
         compiled = wg.compile(source, prepared.program.name).compile()
-        return ready.is_soon_over(prepared, Launch(compiled, (blocks, 1, 1), (32, 1, 1), (), 0, timeout))
+        return replay.is_soon_over(prepared, Launch(compiled, (blocks, 1, 1), (32, 1, 1), (), 0, timeout))
 
     assert [joins(plain, blocks) for blocks in (1, 10_000, 10_000_000)] == [True, True, False]
     assert not joins(plain, 10_000, timeout=0.5)

@@ -9,9 +9,9 @@ import time
 import pytest
 
 from warpglass.codegen.machine import jit
-from warpglass.engine import pool
-from warpglass.engine.cores import own_cores
-from warpglass.engine.pool import Pool
+from warpglass.engine.cpu import thread_pool
+from warpglass.engine.cpu.thread_pool import Pool
+from warpglass.host.cores import own_cores
 
 # Writes 64 MiB of stack from its highest page down, as a frame of that size comes into use.
 DEEP = """
@@ -44,9 +44,9 @@ def test_workers_have_stacks_for_long_kernels_and_other_threads_their_usual_ones
 
 def test_the_launching_thread_stays_awake_for_brief_kernels_only(monkeypatch: pytest.MonkeyPatch) -> None:
     watched: list[int] = []
-    monkeypatch.setattr(pool, "spare_cores", lambda: 1)
-    monkeypatch.setattr(pool.Doorbell, "watch", lambda bell: watched.append(1))
-    one = pool.Pool()
+    monkeypatch.setattr(thread_pool, "spare_cores", lambda: 1)
+    monkeypatch.setattr(thread_pool.Doorbell, "watch", lambda bell: watched.append(1))
+    one = thread_pool.Pool()
     for _ in range(5):
         assert one.run(lambda number: 7, 1, lambda: None, 60, brief=False) == ([7], False)
     assert not watched
@@ -98,7 +98,7 @@ def test_no_worker_waits_for_the_core_of_a_launching_one(monkeypatch: pytest.Mon
     if len(cores) < 2:
         pytest.skip("one core")
     for core in cores:
-        monkeypatch.setattr(pool, "current_core", lambda core=core: core)
+        monkeypatch.setattr(thread_pool, "current_core", lambda core=core: core)
         where = dict[int, set[int]]()
 
         def job(number: int, where: dict[int, set[int]] = where) -> int:
@@ -120,11 +120,13 @@ def test_a_launch_that_nobody_ended_is_settled(joins: bool, monkeypatch: pytest.
         return 0
 
     with monkeypatch.context() as patched:  # as if Ctrl-C came in front of the waiting
-        patched.setattr(pool.Flight, "wait", interrupted)
+        patched.setattr(thread_pool.Flight, "wait", interrupted)
         if joins:
-            begins = pool.Flight.work
+            begins = thread_pool.Flight.work
             patched.setattr(
-                pool.Flight, "work", lambda one, number: begins(one, number) if number else interrupted()
+                thread_pool.Flight,
+                "work",
+                lambda one, number: begins(one, number) if number else interrupted(),
             )
         with pytest.raises(KeyboardInterrupt):
             workers.run(job, 2, stopped.set, 60, joins=joins)

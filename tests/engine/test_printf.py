@@ -8,7 +8,7 @@ import struct
 
 import pytest
 
-from warpglass.engine.printf import format_printf
+from warpglass.engine.cpu.printf import format_printf
 
 INTEGERS = [0, 1, -1, 7, 255, -300, 2**31 - 1, -(2**31), 2**40 + 5, -(2**63)]
 FLOATS = [0.0, -0.0, 1.0, -1.5, 0.1, 1e10, 1e-10, 123456.789, 5e-324, 1.7976931348623157e308]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import warpglass as wg
-from warpglass.engine import repeats, tiers
-from warpglass.engine.prepared import Prepared, prepare
+from warpglass.engine.cpu import specialisation, tiers
+from warpglass.engine.cpu.prepared import Prepared, prepare
 
 # The address of a row depends on `n`: lanes of a warp are in two rows of a block of 16 x 16 threads.
 SOURCE = """
@@ -61,7 +61,7 @@ def test_the_second_launch_with_the_same_integers_has_a_version() -> None:
 
 
 def test_a_kernel_has_a_few_versions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repeats, "_MOST", 2)
+    monkeypatch.setattr(specialisation, "_MOST", 2)
     kernel = wg.compile(SOURCE, "rows")
     for n in (32, 32, 48, 48, 64, 64, 64):
         launch(kernel, n, 1)
@@ -79,7 +79,7 @@ def test_what_becomes_no_simpler_has_none() -> None:
 
 def test_hot_code_gets_versions_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
     jobs: list[Callable[[], None]] = []
-    monkeypatch.setattr("warpglass.engine.prepared.in_background", jobs.append)
+    monkeypatch.setattr("warpglass.engine.cpu.prepared.in_background", jobs.append)
     monkeypatch.setattr(tiers, "LONG_KERNEL", 0.0)
     monkeypatch.delenv(tiers.VARIABLE)
     kernel = wg.compile(SOURCE, "rows")

@@ -9,10 +9,10 @@ import pytest
 
 import warpglass as wg
 from warpglass.codegen.context import GLOBAL_BASE
-from warpglass.engine import plans, ready, tiers
-from warpglass.engine.backend import Launch
-from warpglass.engine.cpu import CpuBackend
-from warpglass.engine.memory import GUARD
+from warpglass.engine.cpu import launch_plan, replay, tiers
+from warpglass.engine.cpu.address_space import GUARD
+from warpglass.engine.cpu.backend import CpuBackend
+from warpglass.engine.launch.backend import Launch
 from warpglass.source.compiled import Compiled
 
 cuda: Any = pytest.importorskip("numba_cuda_mlir.cuda")  # installed wherever CUDA C++ compiles, too
@@ -78,7 +78,7 @@ extern "C" __global__ void other(int* const* to, int* a, int n) {
 
 @pytest.fixture(autouse=True)
 def threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ready, "_SHORT", 0)  # else one thread would do
+    monkeypatch.setattr(replay, "_SHORT", 0)  # else one thread would do
     monkeypatch.setenv("WARPGLASS_THREADS", "3")
     monkeypatch.setenv(tiers.VARIABLE, tiers.QUICK)
 
@@ -87,14 +87,14 @@ def threads(monkeypatch: pytest.MonkeyPatch) -> None:
 def chosen(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], bool]]:
     """The operations on arrays that workers had of their own, and whether atomic operations were plain."""
     found: list[tuple[list[str], bool]] = []
-    choose = plans.choose_tallies
+    choose = launch_plan.choose_tallies
 
     def noting(*args: Any) -> Any:
         tallies, alone = choose(*args)
         found.append(([f"{one.operation} {one.dtype}" for one in tallies], alone))
         return tallies, alone
 
-    monkeypatch.setattr(plans, "choose_tallies", noting)
+    monkeypatch.setattr(launch_plan, "choose_tallies", noting)
     return found
 
 

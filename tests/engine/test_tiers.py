@@ -16,10 +16,10 @@ from tests.engines import CPU_ENGINES, engine_mode
 from tests.ptx_text import kernel
 from warpglass import ptx
 from warpglass.codegen import MachineCode
-from warpglass.engine import generated, prepared, tiers
-from warpglass.engine.backend import Launch
-from warpglass.engine.cpu import CpuBackend
-from warpglass.engine.prepared import Executable, Prepared, prepare
+from warpglass.engine.cpu import generated, prepared, tiers
+from warpglass.engine.cpu.backend import CpuBackend
+from warpglass.engine.cpu.prepared import Executable, Prepared, prepare
+from warpglass.engine.launch.backend import Launch
 from warpglass.errors import ArgumentError, CompileError, KernelFault
 from warpglass.program import Program
 from warpglass.source.compiled import Compiled

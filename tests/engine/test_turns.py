@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from warpglass import lab, ptx
-from warpglass.engine import plans
+from warpglass.engine.cpu import launch_plan
 from warpglass.errors import KernelFault
 from warpglass.program import build_program
 
@@ -47,7 +47,7 @@ X = np.random.default_rng(2).integers(0, 1000, 4096).astype(np.int32)
 @pytest.fixture(params=["1", "2", "5"])
 def threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     monkeypatch.setenv("WARPGLASS_THREADS", request.param)
-    monkeypatch.setattr("warpglass.engine.plans.spare_cores", lambda: 4)
+    monkeypatch.setattr("warpglass.engine.cpu.launch_plan.spare_cores", lambda: 4)
     return int(request.param)
 
 
@@ -106,15 +106,15 @@ def test_code_without_such_operations_takes_no_turns(monkeypatch: pytest.MonkeyP
     cuda = pytest.importorskip("numba_cuda_mlir.cuda")  # installed wherever CUDA C++ compiles, too
     monkeypatch.setenv("WARPGLASS_TIER", "optimised")
     monkeypatch.setenv("WARPGLASS_THREADS", "3")
-    monkeypatch.setattr(plans, "spare_cores", lambda: 0)
+    monkeypatch.setattr(launch_plan, "spare_cores", lambda: 0)
     counts: list[int] = []
-    make = plans.make_plan
+    make = launch_plan.make_plan
 
     def noting(*given):  # type: ignore[no-untyped-def]
         counts.append(make(*given).count)
         return make(*given)
 
-    monkeypatch.setattr("warpglass.engine.cpu.make_plan", noting)
+    monkeypatch.setattr("warpglass.engine.cpu.backend.make_plan", noting)
 
     def double(x, n):  # type: ignore[no-untyped-def]
         for i in range(cuda.grid(1), n, cuda.gridsize(1)):

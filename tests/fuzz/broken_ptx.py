@@ -20,7 +20,7 @@ from tests.engines import CPU_ENGINES, engine_mode
 from tests.isa.answer_forms import Form, all_forms
 from tests.isa.answer_kernels import build
 from warpglass import lab, ptx
-from warpglass.engine.backend import Launch
+from warpglass.engine.launch.backend import Launch
 from warpglass.errors import WarpglassError
 from warpglass.source import shipped
 from warpglass.source.compiled import Compiled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from warpglass.engine.gpu import GpuBackend, problem
+from warpglass.engine.gpu.backend import GpuBackend, problem
 
 
 @pytest.fixture(scope="session")

@@ -16,9 +16,9 @@ import pytest
 
 from tests.gpu import kernels
 from tests.gpu.kernels import compiled
-from warpglass.engine.backend import Dim3, Launch
-from warpglass.engine.gpu import GpuBackend
-from warpglass.engine.timing import time_launches
+from warpglass.engine.gpu.backend import GpuBackend
+from warpglass.engine.launch.backend import Dim3, Launch
+from warpglass.engine.launch.timing import time_launches
 from warpglass.errors import ArgumentError, CompileError, LaunchError
 
 pytestmark = pytest.mark.gpu
@@ -186,8 +186,8 @@ _PROGRAM = """
 import numpy as np
 from tests.gpu import kernels
 from tests.gpu.kernels import compiled
-from warpglass.engine.backend import Launch
-from warpglass.engine.gpu import GpuBackend
+from warpglass.engine.launch.backend import Launch
+from warpglass.engine.gpu.backend import GpuBackend
 from warpglass.errors import LaunchError, WarpglassError
 
 gpu = GpuBackend()

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from warpglass import lab
-from warpglass.engine.backend import Backend
+from warpglass.engine.launch.backend import Backend
 from warpglass.ladders.ladder import PackagedLadder
 from warpglass.ladders.rung import Rung
 from warpglass.ladders.trial import Language, Options, Verdict

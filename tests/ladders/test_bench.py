@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import warpglass as wg
-from warpglass import record
-from warpglass.engine.backend import Launch, Outcome
+from warpglass.engine.launch.backend import Launch, Outcome
 from warpglass.errors import ArgumentError, LaunchError
+from warpglass.ladders.measure import add_speedups, run_bench
 from warpglass.ladders.trial import Options, Toolchain
-from warpglass.measure import add_speedups, run_bench
+from warpglass.records import bench as record
 
 
 class FakeSource:

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from warpglass.engine.backend import Backend
+from warpglass.engine.launch.backend import Backend
 from warpglass.ladders.conv1d import counts
 from warpglass.ladders.conv1d.ladder import LADDER
 from warpglass.ladders.conv1d.problem import PROBLEM, RADIUS

@@ -7,10 +7,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from warpglass.engine.backend import Backend
+from warpglass.engine.launch.backend import Backend
 from warpglass.ladders.conv2d import counts
 from warpglass.ladders.conv2d.ladder import LADDER
-from warpglass.ladders.conv2d.problem import PROBLEM, RADIUS, WEIGHTS, columns_of, convolve
+from warpglass.ladders.conv2d.problem import PROBLEM, RADIUS, WEIGHTS, convolve
+from warpglass.ladders.inputs import columns_of
 from warpglass.ladders.rung import Rung
 from warpglass.ladders.trial import Language
 

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from warpglass.engine.backend import Backend
+from warpglass.engine.launch.backend import Backend
 from warpglass.ladders.dot.ladder import LADDER
 from warpglass.ladders.dot.problem import MOST_BLOCKS, PROBLEM, exact_dot
 from warpglass.ladders.rung import Rung

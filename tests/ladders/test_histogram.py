@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from warpglass.engine.backend import Backend
+from warpglass.engine.launch.backend import Backend
 from warpglass.ladders.histogram.ladder import LADDER
 from warpglass.ladders.histogram.problem import PROBLEM, count_on_host
 from warpglass.ladders.rung import Rung

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from warpglass.engine.backend import Backend
+from warpglass.engine.launch.backend import Backend
 from warpglass.errors import CompileError
 from warpglass.ladders.image.grey import grey
 from warpglass.ladders.image.ladder import LADDER

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from warpglass.engine.backend import Backend
+from warpglass.engine.launch.backend import Backend
 from warpglass.ladders.matmul.counts import naive_reads, share_left, tiled_reads
 from warpglass.ladders.matmul.ladder import LADDER
 from warpglass.ladders.matmul.problem import PROBLEM, wrapped_product

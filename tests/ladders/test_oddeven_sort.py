@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from warpglass.engine.backend import Backend
+from warpglass.engine.launch.backend import Backend
 from warpglass.ladders.oddeven_sort.ladder import LADDER
 from warpglass.ladders.oddeven_sort.problem import PROBLEM
 from warpglass.ladders.rung import Rung

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from warpglass import lab, source
-from warpglass.engine.backend import Backend
+from warpglass.engine.launch.backend import Backend
 from warpglass.errors import KernelFault
 from warpglass.ladders.problem import Case
 from warpglass.ladders.reduction.ladder import LADDER

@@ -8,7 +8,7 @@ from itertools import accumulate, product
 import numpy as np
 import pytest
 
-from warpglass.engine.backend import Backend
+from warpglass.engine.launch.backend import Backend
 from warpglass.ladders.rung import Rung
 from warpglass.ladders.scan.ladder import LADDER
 from warpglass.ladders.scan.problem import PROBLEM, exact_sums

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from warpglass.engine.backend import Backend
+from warpglass.engine.launch.backend import Backend
 from warpglass.ladders.rung import Rung
 from warpglass.ladders.sort.ladder import LADDER
 from warpglass.ladders.sort.problem import PROBLEM

@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 
 import warpglass as wg
-from warpglass.engine.backend import Backend
+from warpglass.engine.launch.backend import Backend
 from warpglass.ladders.rung import Rung
 from warpglass.ladders.trial import Language
 from warpglass.ladders.vector.counts import blocks_for, idle_threads
 from warpglass.ladders.vector.ladder import LADDER
-from warpglass.ladders.vector.one_block import RUNG as ONE_BLOCK
-from warpglass.ladders.vector.one_thread_a_block import RUNG as ONE_THREAD_A_BLOCK
 from warpglass.ladders.vector.problem import PROBLEM
 
 from .judging import FULL, LANGUAGES, PLACES, judge, kernels, open_place
@@ -52,8 +50,8 @@ def test_a_hundred_elements_take_four_blocks_and_leave_twenty_eight_threads_idle
 @pytest.mark.parametrize(
     ("rung", "grid", "block", "words"),
     [
-        (ONE_BLOCK, 1, 1025, "1025"),
-        (ONE_THREAD_A_BLOCK, 2**31, 1, "2147483648"),
+        (LADDER.rung("one_block"), 1, 1025, "1025"),
+        (LADDER.rung("one_thread_a_block"), 2**31, 1, "2147483648"),
     ],
     ids=lambda value: getattr(value, "name", None),
 )

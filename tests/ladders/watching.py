@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from warpglass import source
-from warpglass.check_record import Finding
-from warpglass.engine.backend import Launch, Outcome
-from warpglass.engine.cpu import CpuBackend
+from warpglass.engine.cpu.backend import CpuBackend
+from warpglass.engine.launch.backend import Launch, Outcome
 from warpglass.errors import KernelFault, KernelTimeout
-from warpglass.lab_profile import count
+from warpglass.lab.profile import count
 from warpglass.ladders.trial import Toolchain
 from warpglass.observe.detectors import Checker
 from warpglass.observe.detectors.faults import fault_finding
-from warpglass.profile_record import Profile
+from warpglass.records.check import Finding
+from warpglass.records.profile import Profile
 
 TOOLCHAIN = Toolchain(open_cuda=source.load, open_python=source.from_numba)
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from warpglass.devices.device import limits_of
-from warpglass.engine.gpu import GpuBackend, problem
-from warpglass.engine.gpu_driver import Driver
+from warpglass.engine.gpu.backend import GpuBackend, problem
+from warpglass.engine.gpu.driver import Driver
 from warpglass.models.occupancy import Demand, best_block, occupancy
 
 pytestmark = pytest.mark.gpu

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 import warpglass as wg
-from warpglass.argument_text import make_arguments, parse_argument, parse_dimensions
+from warpglass.records.argument_text import make_arguments, parse_argument, parse_dimensions
 
 CASES = Path(__file__).parent.parent / "cases" / "kernels"
 MORE = CASES / "more"

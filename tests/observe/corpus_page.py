@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from warpglass.check_record import KINDS
+from warpglass.records.check import KINDS
 
 from .corpus import CASES, TWINS, Case, judge, read_cases, show
 

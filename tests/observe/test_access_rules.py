@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tests.engines import CPU_ENGINES, engine_mode
-from warpglass.engine.backend import Launch
-from warpglass.engine.cpu import CpuBackend
+from warpglass.engine.cpu.backend import CpuBackend
+from warpglass.engine.launch.backend import Launch
 from warpglass.observe.counting import Counting
 from warpglass.observe.counting.rules import RULES, Row
 from warpglass.source.compiled import Compiled

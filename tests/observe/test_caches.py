@@ -11,9 +11,9 @@ import pytest
 import warpglass as wg
 from tests.engines import CPU_ENGINES, engine_mode
 from warpglass.codegen.context import GLOBAL_BASE
-from warpglass.engine.backend import Launch
-from warpglass.engine.cpu import CpuBackend
-from warpglass.engine.memory import GUARD
+from warpglass.engine.cpu.address_space import GUARD
+from warpglass.engine.cpu.backend import CpuBackend
+from warpglass.engine.launch.backend import Launch
 from warpglass.models.caches import Geometry
 from warpglass.observe.caches import CacheProbe, Caches
 
@@ -118,7 +118,7 @@ def test_generated_caches_are_the_plain_ones(engine: str):
 
 
 def expected(places: np.ndarray) -> dict[str, int]:
-    """The counts of the plain simulation; arrays lie as engine/memory.py places them."""
+    """The counts of the plain simulation; arrays lie as engine/cpu/address_space.py places them."""
     data, where = GLOBAL_BASE, GLOBAL_BASE + 4 * WORDS + GUARD
     made = Simulation(SMALL)
     for block in range(BLOCKS):

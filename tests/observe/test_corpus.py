@@ -12,7 +12,7 @@ import tomllib
 import pytest
 
 from tests.engines import engine_mode
-from warpglass.check_record import KINDS
+from warpglass.records.check import KINDS
 
 from .corpus import CASES, MORE, TWINS, judge, read_cases, show
 from .corpus_page import PAGE

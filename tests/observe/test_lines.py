@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import warpglass as wg
-from warpglass.profile_record import Profile
+from warpglass.records.profile import Profile
 
 if TYPE_CHECKING:
     cuda: Any = ...  # the front end supplies it when it compiles a kernel

@@ -13,9 +13,9 @@ import pytest
 
 import warpglass as wg
 from tests.engines import CPU_ENGINES, engine_mode
-from warpglass import lab_check
-from warpglass.check_record import ALL_SCHEDULES, SAME_ORDER
-from warpglass.engine.order import Order
+from warpglass.engine.cpu.order import Order
+from warpglass.lab import check as lab_check
+from warpglass.records.check import ALL_SCHEDULES, SAME_ORDER
 
 from .corpus import TWINS, judge, read_cases, show
 

@@ -20,7 +20,7 @@ import numpy as np
 
 import warpglass as wg
 from tests.cases.truth.more_launch import Case, read_cases
-from warpglass.profile_record import Profile
+from warpglass.records.profile import Profile
 
 HERE = Path(__file__).parent
 TRUTH = HERE.parent / "cases" / "truth"

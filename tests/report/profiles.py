@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from warpglass.profile_record import LineProfile, Numbers, Profile
+from warpglass.records.profile import LineProfile, Numbers, Profile
 from warpglass.report.metrics import Definition
 
 GLD = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"

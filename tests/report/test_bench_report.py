@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from warpglass.record import Record, Row
+from warpglass.records.bench import Record, Row
 from warpglass.report.bench import print_bench, render_text
 from warpglass.report.console import stdout_console, text_console, text_of
 from warpglass.report.explain import print_explanations

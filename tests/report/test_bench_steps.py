@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from warpglass.record import Row
+from warpglass.records.bench import Row
 from warpglass.report.bench_steps import step_sentences
 
 from .test_bench_report import ROW

@@ -8,7 +8,7 @@ import pytest
 
 from tests.report.profiles import DEFINITIONS, make
 from warpglass.errors import ArgumentError
-from warpglass.profile_record import Profile
+from warpglass.records.profile import Profile
 from warpglass.report.compare import (
     Comparison,
     compare_profiles,

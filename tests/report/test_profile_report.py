@@ -10,7 +10,7 @@ import pytest
 
 from tests.report.profiles import DEFINITIONS, GLD, make
 from warpglass.errors import ArgumentError
-from warpglass.profile_record import LineProfile, Profile
+from warpglass.records.profile import LineProfile, Profile
 from warpglass.report.console import text_console, text_of
 from warpglass.report.metrics import Definition, counter_unit, find, print_definition
 from warpglass.report.profile import format_number, launch_text, print_profile, print_sites, print_summary

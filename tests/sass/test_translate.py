@@ -7,7 +7,7 @@ import pytest
 
 from tests.ptx_text import kernel
 from warpglass import lab
-from warpglass.engine.backend import Launch
+from warpglass.engine.launch.backend import Launch
 from warpglass.errors import CompileError
 from warpglass.sass.counts import LineCounts
 from warpglass.sass.estimate import counters, execute

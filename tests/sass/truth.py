@@ -9,8 +9,8 @@ from pathlib import Path
 
 from tests.cases.truth.more_launch import Case, read_cases
 from warpglass import lab
-from warpglass.engine.backend import Launch
-from warpglass.engine.cpu import CpuBackend
+from warpglass.engine.cpu.backend import CpuBackend
+from warpglass.engine.launch.backend import Launch
 from warpglass.observe.counting import Counting
 from warpglass.sass.choices import mark_choices
 from warpglass.sass.counts import LineCounts, by_line

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from warpglass.budget import compile_deadline, compile_timeout, memory_limit
 from warpglass.errors import ArgumentError, CompileError, WarpglassError
+from warpglass.host.budget import compile_deadline, compile_timeout, memory_limit
 from warpglass.lab import compile as compile_kernel
 from warpglass.source import compile_text, load
 from warpglass.source.apart import Apart, FailedApart

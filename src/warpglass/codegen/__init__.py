@@ -6,19 +6,19 @@ from .machine.apart import compile_apart
 from .machine.jit import MachineCode, Target, compile_ir, load_object
 from .machine.target import chosen_target, host_key
 from .operands import Symbols
-from .paths.sharpen import cost_of_forms
+from .path_bounds.specialise import cost_of_forms
 from .probes import Emission, Instrument, Probe, Words
-from .shape import Promises, Shape, grid_class
+from .shape import BlockShape, Promises, grid_class
 
 __all__ = [
     "WIDTH",
+    "BlockShape",
     "Emission",
     "Instrument",
     "KernelCode",
     "MachineCode",
     "Probe",
     "Promises",
-    "Shape",
     "Symbols",
     "Target",
     "Words",

@@ -37,7 +37,8 @@ def widened(value: str, width: int) -> str:
 class Builder:
     """Collects the lines of one function, and what the module must declare for them.
 
-    `width` lanes run together: the threads of one warp or, where nobody can tell, of several (width.py).
+    `width` lanes run together: the threads of one warp or, where nobody can tell, of several
+    (warp_fusion.py).
     """
 
     def __init__(self, declarations: set[str], width: int = WIDTH):

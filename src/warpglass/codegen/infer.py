@@ -24,7 +24,7 @@ from ..program import (
 from ..ptx import tree
 from .operands import Operands, Symbols
 from .registers import VECTOR, Kind
-from .shape import Promises, Shape
+from .shape import BlockShape, Promises
 from .values.affine import line_of
 from .values.bounds import join
 from .values.facts import FactLanes
@@ -140,7 +140,7 @@ def _farther(bound: int) -> int:
     return -1 - _farther(-1 - bound)
 
 
-def infer_kinds(program: Program, shape: Shape, promises: Promises, symbols: Symbols) -> Inference:
+def infer_kinds(program: Program, shape: BlockShape, promises: Promises, symbols: Symbols) -> Inference:
     """Kinds of all registers for a block shape and what the launches promise."""
     search = _Search(program, FactLanes(shape, promises, program.strays), symbols)
     search.settle(range(len(search.order)))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..program import Pending, Program, find_full, find_pending
 from .builder import Builder
 from .control.barriers import barrier_helpers, names_barriers
-from .control.block_loop import Rounds, block_loop
+from .control.block_loop import WarpScheduling, block_loop
 from .control.clock import clock_readers
 from .control.turns import turn_helper
 from .control.warp import WarpFunction
@@ -18,29 +18,29 @@ from .lane_loops.one_lane import learn_helper
 from .lanes.fast import FastLanes
 from .lanes.reference import ReferenceLanes
 from .memory.access import Access, Site
-from .memory.ahead import find_ahead
 from .memory.atomics import atomic_helper
-from .memory.hulls import Stretch, find_stretches
+from .memory.gather_scatter import fetch_helper, gather_helper, irregular_helper, scatter_helper
 from .memory.local import LocalMemory
-from .memory.reach import fetch_helper, gather_helper, reach_helper, scatter_helper
-from .memory.streams import stream_helper
+from .memory.merged_checks import VersionedRegion, find_versioned
+from .memory.prefetch import find_prefetches
+from .memory.streaming import streaming_helper
 from .memory.warp_atomics import WarpAtomics, row_helper
 from .operands import Symbols
 from .outlines import outline_helper
-from .paths.sharpen import sharpen
+from .path_bounds.specialise import specialise
 from .probes import Probe, Words
 from .registers import Kind, Registers
 from .runtime import DECLARATIONS, helpers
-from .shape import Promises, Shape
+from .shape import BlockShape, Promises
 from .steps import Steps
-from .width import pays, wide_shape
+from .warp_fusion import fused_shape, pays
 
 
 @dataclass(frozen=True, slots=True)
 class KernelCode:
     """A kernel's LLVM IR and what the engine must know to run it and to explain its faults."""
 
-    shape: Shape  # the block's, with the lanes that run together
+    shape: BlockShape  # the block's, with the lanes that run together
     ir: str  # all but the block loop
     loop: str  # the block loop of optimised code
     quick_loop: str
@@ -60,7 +60,7 @@ class KernelCode:
 
 def generate(
     program: Program,
-    shape: Shape,
+    shape: BlockShape,
     symbols: Symbols,
     probes: Sequence[Probe] = (),
     promises: Promises | None = None,
@@ -81,9 +81,9 @@ def generate(
     # Probes see the instructions that the program has, and the clock counts them, in that order.
     plain = probes or clock_readers(program)
     if not plain:
-        program = sharpen(program, shape, promises, symbols)
+        program = specialise(program, shape, promises, symbols)
     inference = infer_kinds(program, shape, promises, symbols)
-    wide = wide_shape(program, shape) if not plain and pays(program, inference) else None
+    wide = fused_shape(program, shape) if not plain and pays(program, inference) else None
     if wide is not None:
         wider = infer_kinds(program, wide, promises, symbols)
         if not wider.pending.divergent_barrier and pays(program, wider):
@@ -94,38 +94,38 @@ def generate(
     full = find_full(program.blocks, inference.divergent, inference.pending)
     if shape.threads % shape.width:
         full = tuple(False for _ in full)
-    stretches = {} if plain else find_stretches(program, inference.kinds)
+    versioned = {} if plain else find_versioned(program, inference.kinds)
     alone = {} if plain else find_lane_loops(program, inference)
     return _assemble(
-        program, shape, symbols, probes, fast, inference.kinds, inference.pending, full, stretches, alone
+        program, shape, symbols, probes, fast, inference.kinds, inference.pending, full, versioned, alone
     )
 
 
-def _builder(shape: Shape) -> Builder:
+def _builder(shape: BlockShape) -> Builder:
     lanes = f"i{shape.width}"
     return Builder({*DECLARATIONS, f"declare {lanes} @llvm.cttz.{lanes}({lanes}, i1)"}, shape.width)
 
 
 def _assemble(
     program: Program,
-    shape: Shape,
+    shape: BlockShape,
     symbols: Symbols,
     probes: Sequence[Probe],
     lanes: ReferenceLanes,
     kinds: Mapping[str, Kind],
     pending: Pending,
     full: tuple[bool, ...],
-    stretches: Mapping[int, Stretch],
+    versioned: Mapping[int, VersionedRegion],
     lane_loops: Mapping[int, LaneLoop],
 ) -> KernelCode:
     words = Words()
     for probe in probes:
         probe.prepare(program, words)
     builder = lanes.builder
-    lanes.access.streams, lanes.access.ahead = program.streams, find_ahead(program, shape)
+    lanes.access.streaming, lanes.access.prefetches = program.streaming, find_prefetches(program, shape)
     registers = Registers(builder, program.registers, kinds)
     warp = WarpFunction(
-        program, pending, full, Steps(lanes, registers, symbols), probes, stretches, lane_loops
+        program, pending, full, Steps(lanes, registers, symbols), probes, versioned, lane_loops
     )
     body = warp.emit()
     header = -(-warp.kept_bytes // 64) * 64
@@ -134,14 +134,14 @@ def _assemble(
     turns = bool(program.ordered)
     any_order = any(probe.any_order for probe in probes)
     waits = 0 if not pending.resumes else 1 if pending.divergent_barrier else len(pending.resumes)
-    rounds = Rounds(
+    scheduling = WarpScheduling(
         header, stride, warp.dispatch.first_yield, program.local.size, waits, named, turns, any_order
     )
     access, declared, width = lanes.access, builder.declarations, shape.width
     outlined = "".join(gather_helper(type_, declared, width) for type_ in sorted(access.gathers))
     outlined += "".join(fetch_helper(type_, declared, width) for type_ in sorted(access.fetches))
     outlined += "".join(scatter_helper(type_, declared, width) for type_ in sorted(access.scatters))
-    outlined += "".join(reach_helper(*one, declared, width) for one in sorted(access.reaches))
+    outlined += "".join(irregular_helper(*one, declared, width) for one in sorted(access.reaches))
     outlined += "".join(row_helper(*row, builder.declarations) for row in sorted(lanes.access.rows))
     outlined += "".join(atomic_helper(one, builder.declarations) for one in lanes.access.atomics.values())
     outlined += "".join(outline_helper(*one, declared, width) for one in lanes.outlines.values())
@@ -152,11 +152,11 @@ def _assemble(
     if turns:
         outlined += turn_helper()
     outlined += "".join(probe.helpers(builder.declarations) for probe in probes)
-    streams = lanes.access.streams_any
-    if streams:
-        outlined += stream_helper([not site.write for site in lanes.access.sites])
+    streaming = lanes.access.uses_streaming
+    if streaming:
+        outlined += streaming_helper([not site.write for site in lanes.access.sites])
     parts = (
-        helpers(program.local.size if program.strays else 0, width, streams=streams),
+        helpers(program.local.size if program.strays else 0, width, streaming=streaming),
         outlined,
         body,
         _METADATA,
@@ -165,8 +165,8 @@ def _assemble(
     sites, traps = tuple(lanes.access.sites), tuple(warp.traps)
     waiting = {step: header - before for step, before in warp.waiting_words().items()}
     yields = dict(enumerate(warp.dispatch.yields, start=warp.dispatch.first_yield or 0))
-    together = len(body) * (2 + waits) < _LONGEST_TOGETHER
-    loop, quick_loop = (block_loop(shape, rounds, together=wanted) for wanted in (together, False))
+    by_region = len(body) * (2 + waits) < _LONGEST_BY_REGION
+    loop, quick_loop = (block_loop(shape, scheduling, by_region=wanted) for wanted in (by_region, False))
     return KernelCode(
         shape,
         module,
@@ -184,7 +184,7 @@ def _assemble(
 
 
 # Characters of IR up to which a kernel's optimised code has a copy for each place where its warps may wait.
-_LONGEST_TOGETHER = 1 << 25
+_LONGEST_BY_REGION = 1 << 25
 
 _METADATA = """
 !0 = !{}

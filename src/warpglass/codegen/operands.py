@@ -136,8 +136,7 @@ class Operands:
 
     def results(self, step: Step) -> list[tuple[tree.Operand, bool, Value]]:
         """Run a step's meaning: what it makes for each destination, and whether that is signed."""
-        assert step.match.row.meaning is not None
-        result = step.match.row.meaning(self.lanes, step.match, *self.sources(step))
+        result = step.match.compute(self.lanes, self.sources(step))
         values: Sequence[Value] = result if isinstance(result, tuple) else (result,)
         return [(*target, value) for target, value in zip(targets_of(step.match), values, strict=True)]
 

@@ -9,7 +9,7 @@ from .builder import Builder
 from .lanes.reference import ReferenceLanes
 from .memory.access import Access
 from .memory.local import LocalMemory
-from .shape import Shape
+from .shape import BlockShape
 from .values.value import Value
 
 
@@ -18,7 +18,7 @@ def outline_helper(outline: Outline, operands: Sequence[str], declarations: set[
     builder = Builder(declarations, width)
     vector = builder.vector
     access = Access(builder)
-    lanes = ReferenceLanes(access, LocalMemory(access, 0), Shape((width, 1, 1), 0, width))
+    lanes = ReferenceLanes(access, LocalMemory(access, 0), BlockShape((width, 1, 1), 0, width))
     given = [Value(type_, f"%operand{k}") for k, type_ in enumerate(operands)]
     whole = "{ " + ", ".join(vector(type_) for type_ in outline.results) + " }"
     result = "poison"

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from .builder import widened
 from .context import GENERIC_ONLY, LOCAL_WINDOW, READ, SITE_WORDS, SLOT, WRITE
-from .memory.streams import REMEMBER
+from .memory.streaming import REMEMBER
 
 _FIND = f"""
 define internal ptr @wg_find_range(
@@ -201,10 +201,10 @@ fault:
 """
 
 
-def helpers(local: int, width: int, *, streams: bool) -> str:
+def helpers(local: int, width: int, *, streaming: bool) -> str:
     """The helpers' definitions.
 
-    `local` are the bytes of local memory that generic pointers may reach; `streams` says whether stores may
+    `local` are the bytes of local memory that generic pointers may reach; `streaming` says whether stores may
     go past the caches.
     """
     words = {"site_words": SITE_WORDS, "sites": SLOT["sites"], "fault": FAULT}
@@ -212,7 +212,7 @@ def helpers(local: int, width: int, *, streams: bool) -> str:
     words["absent"] = "elsewhere" if local else "fault"
     words["leave"] = "br i1 %missing, label %done, label %remember" if local else "br label %remember"
     found: list[str] = []
-    for verb, need, further in (("load", READ, ""), ("store", WRITE, REMEMBER if streams else "")):
+    for verb, need, further in (("load", READ, ""), ("store", WRITE, REMEMBER if streaming else "")):
         to, of = ("lane", "host") if verb == "load" else ("host", "lane")
         piece_to, piece_of = ("piece", "word") if verb == "load" else ("word", "piece")
         elsewhere = _ELSEWHERE.format(

@@ -13,10 +13,10 @@ Dim3 = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class BlockShape:
     """Extents of a block, in threads, and bytes of shared memory that its kernel declares.
 
-    `width` lanes run together: a warp's, or several warps' (width.py).
+    `width` lanes run together: a warp's, or several warps' (warp_fusion.py).
     """
 
     block: Dim3

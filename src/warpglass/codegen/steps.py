@@ -22,10 +22,9 @@ class Steps(Operands):
         lanes = self.lanes
         guard = step.instruction.guard
         condition = self.guard(guard) if guard else None
-        if step.match.row.meaning is None:
-            if step.control is not None:
-                for probe in lanes.probes:
-                    probe.fence(Emission(lanes, self._under(mask, condition)), step)
+        if step.match.row.steers:
+            for probe in lanes.probes:
+                probe.fence(Emission(lanes, self._under(mask, condition)), step)
             return
         lanes.access.step = step.number
         lanes.mask = self._under(mask, condition)
@@ -40,7 +39,7 @@ class Steps(Operands):
                 probe.meet(Emission(lanes, lanes.mask), step, members)
         for probe in lanes.probes:
             probe.step(Emission(lanes, lanes.mask), step, sources)
-        result = step.match.row.meaning(lanes, step.match, *sources)
+        result = step.match.compute(lanes, sources)
         if result is not None:
             self._write(step, result, mask, condition, blend)
 

@@ -1,7 +1,7 @@
 """What a GPU is: its numbers and the limits of its compute capability, read from the tables beside this file.
 
 Belongs here: the Device and Limits records and the reading of TOML. Does not belong here: what follows
-from the numbers (occupancy and rooflines are models/, refusing a launch is engine/limits.py).
+from the numbers (occupancy and rooflines are models/, refusing a launch is engine/launch/limits.py).
 
 One file in gpus/ describes one GPU, each number with its source; compute_capability.toml holds what all
 GPUs of one capability share; sources.toml says what the source tags mean.

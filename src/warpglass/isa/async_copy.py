@@ -24,7 +24,8 @@ _ELEMENTS = {1: ("i8", 1), 2: ("i16", 1), 4: ("i32", 1), 8: ("i64", 1), 16: ("i6
 
 def copy(lanes: Lanes[V], m: Match, a: V, b: V, size: V, *rest: V) -> None:
     """Copy to a from b; `rest` is what the source is cut to, or a predicate that ignores it, and a policy."""
-    whole = _size(m)
+    assert m.access is not None
+    whole = m.access.size
     if len(rest) == bool(m.values.get("L2::cache_hint")):
         _move(lanes, a, b, whole)
         return
@@ -43,11 +44,6 @@ def copy(lanes: Lanes[V], m: Match, a: V, b: V, size: V, *rest: V) -> None:
         lanes.store("shared", a, (lanes.constant(type_, 0),) * count, volatile=False)
         for piece in sorted((size for size in _ELEMENTS if size < whole), reverse=True):
             _move_piece(lanes, a, b, piece, taken)
-
-
-def _size(m: Match) -> int:
-    """The bytes that a copy writes, which its notation fixes."""
-    return next(form.literal for form in m.row.pattern.operands if form.literal is not None)
 
 
 def _taken(lanes: Lanes[V], given: V, whole: int) -> V:
@@ -90,6 +86,7 @@ for _level, _sizes in (("ca", (4, 8, 16)), ("cg", (16,))):
                     prefetch=PREFETCH_SIZE,
                     unit="memory",
                     meaning=copy,
+                    access="copy",
                 )
 
 add_row("cp.async.commit_group", unit="memory", control="copy-commit")

@@ -14,9 +14,9 @@ from .floating import compute, extreme
 from .half import pack, unpack
 from .hints import hinted
 from .lanes import Lanes, Update
-from .memory import COMMON, SCOPES, in_window, space_of
+from .memory import COMMON, SCOPES, in_window
 from .rounding import FORMATS, flush
-from .table import Match, add_row
+from .table import AccessKind, Match, Meaning, add_row
 from .types import LLVM_TYPE, integer_of, is_signed
 
 V = TypeVar("V")
@@ -114,7 +114,7 @@ def cas(lanes: Lanes[V], m: Match, a: V, b: V, c: V) -> V:
 
 
 def _replace(lanes: Lanes[V], m: Match, a: V, given: list[tuple[V, ...]]) -> tuple[V, ...]:
-    operation, type_, space = m.op or "cas", m.values["type"], space_of(m)
+    operation, type_, space = m.op or "cas", m.values["type"], m.state_space
     change = _CHANGES.get((operation, type_))
     if change is None:
         unsigned = operation in ("min", "max") and not is_signed(type_)
@@ -140,41 +140,40 @@ def depends_on_order(m: Match, used: bool) -> bool:
 
     `used` says whether its result is; without it only what is the same in any order does not.
     """
-    if not is_atomic(m) or space_of(m) == "shared":
+    if not m.row.is_atomic or m.state_space == "shared":
         return False
     return used or not commutes(m)
-
-
-def is_atomic(m: Match) -> bool:
-    """Whether an instruction is an atomic operation on memory."""
-    return m.row.meaning in (atom, red, cas)
 
 
 def commutes(m: Match) -> bool:
     """Whether an instruction is an atomic operation that leaves the same in memory in any order."""
     return (
-        is_atomic(m) and m.op in ("add", "min", "max", "and", "or", "xor") and (m.op, m.type) not in _CHANGES
+        m.row.is_atomic
+        and m.op in ("add", "min", "max", "and", "or", "xor")
+        and (m.op, m.type) not in _CHANGES
     )
 
 
 def has_instruction(m: Match) -> bool:
     """Whether an instruction is an atomic operation that hosts have, besides the comparing exchange."""
-    return is_atomic(m) and m.row.meaning is not cas and (m.op, m.type) not in _CHANGES
+    return m.row.is_atomic and not m.cas and (m.op, m.type) not in _CHANGES
 
 
 # ---------------------------------------------------------------------------------------- rows
 def _add_rows(operations: str, notation: str, *, exchange: bool = False, **choices: str) -> None:
     """`atom` and, unless it is an exchange, `red`; `notation` is what follows sem, scope and space."""
     star = "*" if ".vec" in notation else ""
-    for opcode, operands, meaning in (
-        ("atom", f"d{star}, [a], b{star}", atom),
-        ("red", f"[a], b{star}", red),
-    ):
+    kinds: tuple[tuple[str, str, Meaning, AccessKind], ...] = (
+        ("atom", f"d{star}, [a], b{star}", atom, "atomic"),
+        ("red", f"[a], b{star}", red, "reduction"),
+    )
+    for opcode, operands, meaning, access in kinds:
         if exchange and opcode == "red":
             continue
         given: dict[str, Any] = {"sem": _ORDER[opcode], "scope": SCOPES, "space": COMMON, **choices}
+        given |= {"meaning": meaning, "access": access, "waits": opcode == "atom", "op": operations}
         for line in _orders(opcode, notation, operands):
-            add_row(line, unit="memory", meaning=meaning, waits=opcode == "atom", op=operations, **given)
+            add_row(line, unit="memory", **given)
 
 
 def _orders(opcode: str, notation: str, operands: str) -> Iterator[str]:
@@ -207,5 +206,6 @@ for _order in ("{.sem}{.scope}{.space}.cas", ".cas.sem{.scope}{.space}", ".space
         type="b16 b32 b64 b128",
         unit="memory",
         meaning=cas,
+        access="atomic",
         waits=True,
     )

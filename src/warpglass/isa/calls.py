@@ -45,12 +45,12 @@ def pass_parameter(lanes: Lanes[V], m: Match, a: V) -> V:
     return a
 
 
-@row("_stack.save  [a], b:pred", unit="memory")
+@row("_stack.save  [a], b:pred", unit="memory", access="spill")
 def save_predicate(lanes: Lanes[V], m: Match, a: V, b: V) -> None:
     lanes.store("local", a, (lanes.convert("zext", b, "i8"),), volatile=False)
 
 
-@row("_stack.load  d:pred, [a]", unit="memory")
+@row("_stack.load  d:pred, [a]", unit="memory", access="spill")
 def load_predicate(lanes: Lanes[V], m: Match, a: V) -> V:
     (byte,) = lanes.load("local", a, "i8", 1, volatile=False)
     return lanes.compare("ne", byte, lanes.constant("i8", 0))
@@ -58,7 +58,7 @@ def load_predicate(lanes: Lanes[V], m: Match, a: V) -> V:
 
 def system_function(m: Match) -> str | None:
     """The function of the CUDA runtime that an instruction calls, if any."""
-    return m.instruction.modifiers[0] if m.instruction.opcode == "_call" and m.row.meaning else None
+    return m.instruction.modifiers[0] if m.instruction.opcode == "_call" and not m.row.steers else None
 
 
 def system_functions() -> list[str]:

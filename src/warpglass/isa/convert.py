@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from ..ptx import tree
 from .lanes import Lanes
-from .memory import SHARED, in_window, space_of
+from .memory import SHARED, in_window
 from .table import Match, row
 from .types import BITWISE, INTEGERS, LLVM_TYPE, is_signed
 
@@ -17,12 +17,12 @@ _WHOLE = "u8 u16 u32 u64 s8 s16 s32 s64"
 _FLOATS = "f32 f64"
 
 
-@row("mov.type  d, a", type=f"pred {BITWISE} b128 {INTEGERS} {_FLOATS}", unit="misc")
+@row("mov.type  d, a", type=f"pred {BITWISE} b128 {INTEGERS} {_FLOATS}", unit="misc", operation="move")
 def mov(lanes: Lanes[V], m: Match, a: V) -> V:
     return a
 
 
-@row("mov.type  d, a*:part", type="b16 b32 b64 b128", unit="misc")
+@row("mov.type  d, a*:part", type="b16 b32 b64 b128", unit="misc", operation="join")
 def mov_pack(lanes: Lanes[V], m: Match, a: tuple[V, ...]) -> V:
     return lanes.join(a)
 
@@ -34,23 +34,29 @@ def mov_unpack(lanes: Lanes[V], m: Match, a: V) -> tuple[V, ...]:
     return lanes.split(a, len(destination.elements))
 
 
-@row("cvta.to.space.size  d, a", space=f"global {SHARED} local const param", size="u32 u64", unit="integer")
+@row(
+    "cvta.to.space.size  d, a",
+    space=f"global {SHARED} local const param",
+    size="u32 u64",
+    unit="integer",
+    operation="generic to specific",
+)
 def cvta_to(lanes: Lanes[V], m: Match, a: V) -> V:
-    return lanes.sub(a, lanes.fit(lanes.window(space_of(m)), lanes.type_of(a)))
+    return lanes.sub(a, lanes.fit(lanes.window(m.state_space), lanes.type_of(a)))
 
 
 @row("cvta.space.size  d, a", space=f"global {SHARED} local const param", size="u32 u64", unit="integer")
 def cvta(lanes: Lanes[V], m: Match, a: V) -> V:
-    return lanes.add(a, lanes.fit(lanes.window(space_of(m)), lanes.type_of(a)))
+    return lanes.add(a, lanes.fit(lanes.window(m.state_space), lanes.type_of(a)))
 
 
 @row("isspacep.space  p:pred, a:u64", space=f"global {SHARED} local", unit="integer")
 def isspacep(lanes: Lanes[V], m: Match, a: V) -> V:
     """Whether a generic address lies in a space; what is in no window is global."""
     within = [in_window(lanes, space, a) for space in ("shared", "local")]
-    if space_of(m) == "global":
+    if m.state_space == "global":
         return lanes.not_(lanes.or_(*within))
-    return within[("shared", "local").index(space_of(m))]
+    return within[("shared", "local").index(m.state_space)]
 
 
 @row("cvt.dtype.atype  d:dtype, a:atype", unit="conversion", dtype=_WHOLE, atype=_WHOLE)

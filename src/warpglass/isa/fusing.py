@@ -73,7 +73,7 @@ def part(m: Match) -> Part | None:
     opcode, modifiers, operands = m.instruction.opcode, m.instruction.modifiers, m.instruction.operands
     if not operands or not isinstance(operands[0], tree.Register):
         return None
-    if opcode == "mov" and not isinstance(operands[1], tree.Vector):
+    if m.row.operation == "move":
         return Part("copy")
     role = _PARTS.get(opcode)
     if role is None or modifiers[-1] not in _ONE:
@@ -109,10 +109,9 @@ def is_constant_load(m: Match) -> bool:
 
     Machine instructions name such a place as an operand, without a register.
     """
-    item = m.instruction
-    if item.opcode != "ld" or not {"param", "const"} & set(item.modifiers):
-        return False
-    return any(isinstance(one, tree.Address) and isinstance(one.base, tree.Symbol) for one in item.operands)
+    address = m.operand("a")
+    constant = m.row.access == "parameter" or (m.row.access == "load" and m.state_space == "const")
+    return constant and isinstance(address, tree.Address) and isinstance(address.base, tree.Symbol)
 
 
 def divides_blocks(m: Match) -> bool:

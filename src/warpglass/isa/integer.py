@@ -11,7 +11,7 @@ from .types import INTEGERS, is_signed
 V = TypeVar("V")
 
 
-@row("add.type  d, a, b", type=INTEGERS, unit="integer")
+@row("add.type  d, a, b", type=INTEGERS, unit="integer", operation="sum")
 def add(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
     return lanes.add(a, b)
 
@@ -100,12 +100,12 @@ def sad(lanes: Lanes[V], m: Match, a: V, b: V, c: V) -> V:
 
 
 # ---------------------------------------------------------------------------------------- one or two sources
-@row("div.type  d, a, b", type=INTEGERS, unit="integer")
+@row("div.type  d, a, b", type=INTEGERS, unit="integer", operation="division")
 def div(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
     return lanes.apply("sdiv" if is_signed(m.type) else "udiv", a, b)
 
 
-@row("rem.type  d, a, b", type=INTEGERS, unit="integer")
+@row("rem.type  d, a, b", type=INTEGERS, unit="integer", operation="division")
 def rem(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
     return lanes.apply("srem" if is_signed(m.type) else "urem", a, b)
 

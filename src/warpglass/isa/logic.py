@@ -18,7 +18,7 @@ def and_(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
     return lanes.and_(a, b)
 
 
-@row("or.type  d, a, b", type=f"pred {BITWISE}", unit="integer")
+@row("or.type  d, a, b", type=f"pred {BITWISE}", unit="integer", operation="join")
 def or_(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
     return lanes.or_(a, b)
 
@@ -125,7 +125,12 @@ def setp_combined(lanes: Lanes[V], m: Match, a: V, b: V, c: V) -> V | tuple[V, V
     return first, lanes.apply(combine, lanes.not_(compared), c)
 
 
-@row("selp.type  d, a, b, c:pred", type=f"{BITWISE} {INTEGERS} f32 f64", unit="integer")
+@row(
+    "selp.type  d, a, b, c:pred",
+    type=f"{BITWISE} {INTEGERS} f32 f64",
+    unit="integer",
+    operation="selection",
+)
 def selp(lanes: Lanes[V], m: Match, a: V, b: V, c: V) -> V:
     return lanes.select(c, a, b)
 

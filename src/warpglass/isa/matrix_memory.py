@@ -7,8 +7,7 @@ from typing import TypeVar
 
 from .lanes import Lanes
 from .matrix_layouts import LANES, Layout, Place, turned
-from .memory import space_of
-from .table import Match, Meaning, add_row, row
+from .table import AccessKind, Match, Meaning, add_row, row
 
 V = TypeVar("V")
 
@@ -69,7 +68,7 @@ def add_load(notation: str, layout: Layout, types: str) -> None:
             if places not in loaded:
                 type_, count = _access(layout, size)
                 address = _address(lanes, used, first, by_row, a, stride)
-                loaded[places] = lanes.load(space_of(m), address, type_, count, volatile=False)
+                loaded[places] = lanes.load(m.state_space, address, type_, count, volatile=False)
             parts += loaded[places]
         per = len(parts) // layout.registers
         if per > 1:
@@ -77,7 +76,7 @@ def add_load(notation: str, layout: Layout, types: str) -> None:
         return tuple(parts if used is layout else (_transpose(lanes, word) for word in parts))
 
     operands = f"d*{layout.registers}:{_register(layout)}, [a], {{c:b32}}"
-    _add(f"{notation}  {operands}", meaning, types)
+    _add(f"{notation}  {operands}", meaning, "fragment load", types)
 
 
 def add_store(notation: str, layout: Layout, types: str) -> None:
@@ -92,10 +91,10 @@ def add_store(notation: str, layout: Layout, types: str) -> None:
         for k, first in enumerate(range(0, used.elements, size)):
             address = _address(lanes, used, first, by_row, a, stride)
             values = tuple(words[k * count : (k + 1) * count])
-            lanes.store(space_of(m), address, values, volatile=False)
+            lanes.store(m.state_space, address, values, volatile=False)
 
     operands = f"[a], b*{layout.registers}:{_register(layout)}, {{c:b32}}"
-    _add(f"{notation}  {operands}", meaning, types)
+    _add(f"{notation}  {operands}", meaning, "fragment store", types)
 
 
 def _access(layout: Layout, size: int) -> tuple[str, int]:
@@ -106,8 +105,9 @@ def _access(layout: Layout, size: int) -> tuple[str, int]:
     return f"i{width}", layout.bits * size // width
 
 
-def _add(notation: str, meaning: Meaning, types: str) -> None:
-    add_row(notation, unit="memory", meaning=meaning, layout="row col", space=_SPACES, type=types)
+def _add(notation: str, meaning: Meaning, access: AccessKind, types: str) -> None:
+    choices = {"layout": "row col", "space": _SPACES, "type": types}
+    add_row(notation, unit="memory", meaning=meaning, access=access, **choices)
 
 
 def _register(layout: Layout) -> str:
@@ -120,7 +120,7 @@ def _ldmatrix(count: int) -> Meaning:
     def meaning(lanes: Lanes[V], m: Match, a: V) -> tuple[V, ...]:
         # Lanes whose address is not asked for take part with another's.
         rows = lanes.permute(a, tuple(lane % (8 * count) for lane in _EVERY))
-        words = lanes.load(space_of(m), rows, "i32", 4, volatile=False)
+        words = lanes.load(m.state_space, rows, "i32", 4, volatile=False)
         return tuple(_spread(lanes, words, 8 * k, m.trans is not None) for k in range(count))
 
     return meaning
@@ -177,7 +177,7 @@ def _stmatrix(count: int) -> Meaning:
             moved = [lanes.permute(word, tuple(lane % 8 * 4 + k for lane in _EVERY)) for word in registers]
             words.append(_choose(lanes, moved, tuple(lane // 8 for lane in _EVERY)))
         with lanes.only(lanes.lane_constants("i1", tuple(int(lane < 8 * count) for lane in _EVERY))):
-            lanes.store(space_of(m), a, tuple(words), volatile=False)
+            lanes.store(m.state_space, a, tuple(words), volatile=False)
 
     return meaning
 
@@ -187,11 +187,13 @@ for _count in (1, 2, 4):
         f"ldmatrix.sync.aligned.m8n8.x{_count}{{.trans}}{{.space}}.b16  d*{_count}:b32, [a]",
         unit="memory",
         meaning=_ldmatrix(_count),
+        access="matrix load",
         space="shared shared::cta",
     )
     add_row(
         f"stmatrix.sync.aligned.m8n8.x{_count}{{.trans}}{{.space}}.b16  [a], b*{_count}:b32",
         unit="memory",
         meaning=_stmatrix(_count),
+        access="matrix store",
         space="shared shared::cta",
     )

@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from .lanes import Lanes, Update
-from .memory import SHARED, space_of
+from .memory import SHARED
 from .table import Match, add_row, row
 
 V = TypeVar("V")
@@ -92,7 +92,7 @@ _TRANSFERS = {
 def _change(lanes: Lanes[V], m: Match, change: Update, a: V, amount: V) -> V:
     """Change an object by an i32; returns its state before."""
     wide = lanes.extend(amount, "i64", signed=False)
-    return lanes.update(space_of(m), change, a, [(wide,)])[0]
+    return lanes.update(m.state_space, change, a, [(wide,)])[0]
 
 
 # ---------------------------------------------------------------------------------------- rows
@@ -100,18 +100,18 @@ _ORDERED = {"sem": "release relaxed", "scope": "cta cluster", "space": SHARED}
 _OWN = "shared shared::cta"
 
 
-@row("mbarrier.init{.space}.b64  [a], b:u32", space=_OWN, unit="memory")
+@row("mbarrier.init{.space}.b64  [a], b:u32", space=_OWN, unit="memory", access="barrier object")
 def init(lanes: Lanes[V], m: Match, a: V, b: V) -> None:
     """A fresh object whose phases wait for so many arrivals."""
     count = lanes.and_(lanes.extend(b, "i64", signed=False), lanes.constant("i64", _PENDING))
     expected = lanes.apply("shl", count, lanes.constant("i64", _FIELD))
-    lanes.store(space_of(m), a, (lanes.or_(expected, count),), volatile=True)
+    lanes.store(m.state_space, a, (lanes.or_(expected, count),), volatile=True)
 
 
-@row("mbarrier.inval{.space}.b64  [a]", space=_OWN, unit="memory")
+@row("mbarrier.inval{.space}.b64  [a]", space=_OWN, unit="memory", access="barrier object")
 def invalidate(lanes: Lanes[V], m: Match, a: V) -> None:
     """The object's memory may be used for something else."""
-    lanes.store(space_of(m), a, (lanes.constant("i64", 0),), volatile=True)
+    lanes.store(m.state_space, a, (lanes.constant("i64", 0),), volatile=True)
 
 
 def arrive(lanes: Lanes[V], m: Match, a: V, count: V | None = None) -> V:
@@ -129,6 +129,7 @@ for _operation in ("arrive", "arrive_drop"):
             scope=_ORDERED["scope"],
             space=_ORDERED["space"],
             unit="memory",
+            access="barrier object",
             meaning=arrive,
         )
 
@@ -140,6 +141,7 @@ for _operation in ("arrive", "arrive_drop"):
     scope="cta cluster",
     space=SHARED,
     unit="memory",
+    access="barrier object",
 )
 def transfer(lanes: Lanes[V], m: Match, a: V, b: V) -> None:
     """More bytes are waited for, or have arrived."""
@@ -153,6 +155,7 @@ def transfer(lanes: Lanes[V], m: Match, a: V, b: V) -> None:
     scope="cta cluster",
     space=_OWN,
     unit="memory",
+    access="barrier object",
     waits=True,
 )
 @row(
@@ -162,11 +165,12 @@ def transfer(lanes: Lanes[V], m: Match, a: V, b: V) -> None:
     scope="cta cluster",
     space=_OWN,
     unit="memory",
+    access="barrier object",
     waits=True,
 )
 def wait(lanes: Lanes[V], m: Match, a: V, b: V, hint: V | None = None) -> V:
     """Whether the phase of a state, or the latest of a parity, is over."""
-    (word,) = lanes.load(space_of(m), a, "i64", 1, volatile=True)
+    (word,) = lanes.load(m.state_space, a, "i64", 1, volatile=True)
     if m.parity:
         to_top = lanes.constant("i64", 63)
         b = lanes.apply("shl", lanes.extend(b, "i64", signed=False), to_top)
@@ -183,7 +187,13 @@ def pending_count(lanes: Lanes[V], m: Match, a: V) -> V:
 _UNCHANGED = Update("mbarrier_unchanged", lambda lanes, word, amount: word)
 
 
-@row("cp.async.mbarrier.arrive{.noinc}{.space}.b64  [a]", space=_OWN, unit="memory")
+@row(
+    "cp.async.mbarrier.arrive{.noinc}{.space}.b64  [a]",
+    space=_OWN,
+    unit="memory",
+    access="barrier object",
+    control="copy-arrive",
+)
 def arrive_after_copies(lanes: Lanes[V], m: Match, a: V) -> None:
     """The object's phase waits for the thread's copies up to here."""
     _change(lanes, m, _ARRIVE if m.noinc else _UNCHANGED, a, lanes.constant("i32", 1))

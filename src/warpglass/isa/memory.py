@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from .hints import L1_PRIORITY, L2_PRIORITY, LOAD_CACHE, PREFETCH_SIZE, STORE_CACHE, hinted
 from .lanes import Lanes
 from .table import Match, add_row
-from .types import BITS, LLVM_TYPE, MEMORY
+from .types import LLVM_TYPE, MEMORY
 
 V = TypeVar("V")
 
@@ -45,11 +45,6 @@ def _strong(m: Match) -> bool:
     return m.volatile is not None or m.sem is not None or m.mmio is not None
 
 
-def space_of(m: Match) -> str:
-    """The state space of an access: generic if none is written, without the sub-qualifier."""
-    return (m.space or "generic").partition("::")[0]
-
-
 def in_window(lanes: Lanes[V], space: str, a: V) -> V:
     """Whether a generic address is one of a space that has a window of its own, shared or local."""
     distance = lanes.sub(a, lanes.window(space))
@@ -58,15 +53,7 @@ def in_window(lanes: Lanes[V], space: str, a: V) -> V:
 
 def ld(lanes: Lanes[V], m: Match, a: V, policy: V | None = None) -> V | tuple[V, ...]:
     """The elements at an address."""
-    return _load(lanes, m, space_of(m), a)
-
-
-def ld_param(lanes: Lanes[V], m: Match, a: V) -> V | tuple[V, ...]:
-    """A parameter, or part of one."""
-    return _load(lanes, m, "param", a)
-
-
-def _load(lanes: Lanes[V], m: Match, space: str, a: V) -> V | tuple[V, ...]:
+    space = m.state_space
     if m.type == "b128":
         return lanes.join(lanes.load(space, a, "i64", 2, volatile=_strong(m)))
     loaded = lanes.load(space, a, LLVM_TYPE[m.values["type"]], _COUNT[m.vec], volatile=_strong(m))
@@ -79,15 +66,7 @@ def st(lanes: Lanes[V], m: Match, a: V, b: V | tuple[V, ...], policy: V | None =
         values = b
     else:
         values = lanes.split(b, 2) if m.type == "b128" else (b,)
-    lanes.store(space_of(m), a, values, volatile=_strong(m))
-
-
-def access_of(m: Match) -> tuple[str, bool, int] | None:
-    """What an ordinary load or store accesses: the space, whether it writes, and bytes; None for others."""
-    if m.row.meaning not in (ld, st):
-        return None
-    bytes_ = 16 if m.type == "b128" else BITS[LLVM_TYPE[m.values["type"]]] // 8 * _COUNT[m.vec]
-    return space_of(m), m.row.meaning is st, bytes_
+    lanes.store(m.state_space, a, values, volatile=_strong(m))
 
 
 # ---------------------------------------------------------------------------------------- rows
@@ -136,9 +115,9 @@ def _forms(head: _Head, operands: str) -> Iterator[tuple[str, dict[str, Any]]]:
 for _head in _LOADS:
     for _notation, _choices in _forms(_head, "d*, [a]"):
         _waits = _head[0].startswith(("ld.volatile", "ld.sem", "ld.mmio"))
-        add_row(_notation, unit="memory", meaning=ld, waits=_waits, **_choices)
+        add_row(_notation, unit="memory", meaning=ld, access="load", waits=_waits, **_choices)
 for _head in _STORES:
     for _notation, _choices in _forms(_head, "[a], b*"):
-        add_row(_notation, unit="memory", meaning=st, **_choices)
+        add_row(_notation, unit="memory", meaning=st, access="store", **_choices)
 for _elements, _types in _ELEMENTS:
-    add_row(f"ld.param{_elements}  d*, [a]", unit="memory", meaning=ld_param, **_types)
+    add_row(f"ld.param{_elements}  d*, [a]", unit="memory", meaning=ld, access="parameter", **_types)

@@ -29,7 +29,7 @@ _ABOVE = {"p": "", "b": "busf", "u": "bus", "s": "bus", "f": "b", "x": "b"}
 
 def find_misfits(match: Match, registers: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     """Yield each register of an instruction whose type does not fit: its name, its type, what would fit."""
-    if match.row.meaning is None or match.row.pattern.opcode.startswith("_"):
+    if match.row.steers or match.row.pattern.opcode.startswith("_"):
         return  # labels and counts; or the program's own moves, which take parameters apart
     wider = match.row.pattern.opcode in _WIDER and _EXACT.isdisjoint(match.instruction.modifiers)
     for form, operand, type_ in match.forms():

@@ -12,7 +12,6 @@ from .table import Match
 
 _ACQUIRES = ("acquire", "acq_rel", "sc")
 _RELEASES = ("release", "acq_rel", "sc")
-_UPDATES = ("atom", "red")
 _WAITS = ("test_wait", "try_wait")
 
 
@@ -43,7 +42,6 @@ class Ordering:
 
 def ordering_of(m: Match) -> Ordering:
     """The ordering of an instruction."""
-    opcode = m.instruction.opcode
     if m.row.control == "fence":
         scope = m.scope or m.level
         sem = m.sem or "sc"
@@ -53,17 +51,18 @@ def ordering_of(m: Match) -> Ordering:
             block=scope == "cta",
             fence=scope is not None,
         )
-    block, reads = m.scope == "cta", opcode == "ld"
-    if opcode == "mbarrier" or "mbarrier" in m.instruction.modifiers:
+    block, reads = m.scope == "cta", m.row.access == "load"
+    if m.row.access == "barrier object":
         if m.op in _WAITS:
             return Ordering(strong=True, acquires=True, reads=True, block=True)
         changes = m.op is not None  # else it is initialised or done with
         return Ordering(strong=True, atomic=True, releases=True, reads=changes, writes=True, block=True)
-    if opcode in _UPDATES:
+    if m.row.is_atomic:
         return Ordering(
             strong=True,
             atomic=True,
-            acquires=opcode == "atom",  # who reads a value by an update goes on with what came with it
+            acquires=m.row.access
+            == "atomic",  # who reads a value by an update goes on with what came with it
             releases=m.sem in _RELEASES,
             reads=True,
             writes=True,

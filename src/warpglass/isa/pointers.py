@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..ptx import tree
-from .memory import space_of
 from .table import Match, match
 
 # Whose result points into the same memory as the one pointer among its sources.
@@ -18,9 +17,10 @@ def role(m: Match) -> str:
     "local" makes a generic pointer to local memory of an address, "moving" a pointer of a pointer, "plain"
     no pointer; "other" is anything else.
     """
-    if m.row.unit == "memory" and m.row.meaning is not None:
-        return {"ld": "load", "st": "store"}.get(m.instruction.opcode, _moving(m) or "exchange")
-    if m.instruction.opcode == "cvta" and m.instruction.modifiers[0] == "local":
+    if m.row.unit == "memory" and not m.row.steers:
+        kinds = {"load": "load", "parameter": "load", "store": "store"}
+        return kinds.get(m.row.access or "", _moving(m) or "exchange")
+    if m.instruction.opcode == "cvta" and m.row.operation is None and m.state_space == "local":
         return "local"
     return _moving(m) or "other"
 
@@ -29,11 +29,6 @@ def _moving(m: Match) -> str | None:
     if m.instruction.opcode in _MOVING:
         return "moving"
     return "plain" if m.instruction.opcode in _PLAIN else None
-
-
-def is_generic(m: Match) -> bool:
-    """Whether a load or store names no state space."""
-    return space_of(m) == "generic"
 
 
 def within_local(m: Match, address: tree.Address) -> Match | None:

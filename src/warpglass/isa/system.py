@@ -2,7 +2,7 @@
 "Dynamic Global Memory Allocation and Operations", "Assertion").
 
 program/calls.py makes `_call.NAME` of a call of an external function; a row here is all that it needs to be
-known. What the function does, the engine says (engine/system.py).
+known. What the function does, the engine says (engine/cpu/system.py).
 """
 
 from __future__ import annotations

@@ -13,17 +13,21 @@ for several destinations or a vector, None for none. Instructions that use the c
 destination. Control rows have no meaning of their own: `control` says
 what they do to the flow of a warp, and program/ and codegen/ act on that word. An operand called `mask` names
 the lanes that execute an instruction together: they wait for each other in front of it.
+
+What later stages ask of an instruction beside its meaning is a fact on its row, declared with it: `access`
+what it does to memory, `operation` what it does to its operands. Nobody compares opcodes or meanings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 from ..ptx import tree
 from .notation import OperandForm, Pattern, parse_notation
+from .types import BITS, LLVM_TYPE
 
 Meaning = Callable[..., Any]
 # Why a combination of modifiers is none, given their values; None if it is one.
@@ -37,7 +41,46 @@ IMPLICIT: Mapping[str, str] = {CARRY: "pred"}  # registers of this kind, with th
 
 _COMPUTING = frozenset(("integer", "fp16", "fp32", "fp64", "conversion", "misc"))  # units, one of moves
 
-Place = tuple[OperandForm, tree.Operand, str]
+TypedOperand = tuple[OperandForm, tree.Operand, str]
+
+AccessKind = Literal[
+    "load",  # of each thread's own elements: ld, ldu
+    "store",
+    "atomic",  # a read and a write that nothing comes between, whose result is the old value
+    "reduction",  # the same without a result
+    "copy",  # from global to shared memory
+    "parameter",  # a load of the kernel's parameters, which are no memory to the engine
+    "matrix load",  # of rows of 8x8 matrices that are shared out among the lanes: ldmatrix
+    "matrix store",
+    "fragment load",  # of wmma's matrices, as a warp
+    "fragment store",
+    "barrier object",  # any operation on an mbarrier
+    "spill",  # of a register around a call
+]
+Operation = Literal[
+    "move",  # the result is the operand a
+    "selection",  # the result is a or b
+    "join",  # the result is put together of parts
+    "sum",  # of integers
+    "division",  # of integers, or its remainder: dozens of operations
+    "generic to specific",  # an address within a state space made of a generic one
+    "shuffle",  # the result is another lane's a
+    "lane reduction",  # the result is made of the a of all lanes of the mask
+]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryAccess:
+    """What one thread accesses: a kind, a state space ("generic" if none is written) and how many bytes."""
+
+    kind: AccessKind
+    space: str
+    size: int
+
+    @property
+    def writes(self) -> bool:
+        """Whether memory may be changed."""
+        return self.kind not in ("load", "parameter")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +89,12 @@ class Row:
 
     pattern: Pattern
     unit: str  # the class that Nsight Compute counts it in: integer, fp32, fp64, control, memory, ...
-    meaning: Meaning | None
+    meaning: Meaning | None = None
     control: str | None = None  # "branch", "exit", "barrier", "trap"
+    access: AccessKind | None = None
+    operation: Operation | None = None
     flops: int = 0  # floating-point operations per thread
-    implicit: tuple[Place, ...] = ()  # registers used without being named, behind the operands
+    implicit: tuple[TypedOperand, ...] = ()  # registers used without being named, behind the operands
     waits: bool = False  # threads wait for each other by looking at its result
     collect: Meaning | None = None  # a barrier's result, computed when its warp goes on
     excludes: Exclusion | None = None  # what notation cannot say: that one choice rules out another
@@ -57,19 +102,34 @@ class Row:
     @property
     def computes(self) -> bool:
         """Whether it makes registers of registers and does nothing else."""
-        return self.unit in _COMPUTING and self.meaning is not None and self.control is None
+        return self.unit in _COMPUTING and not self.steers and self.control is None
+
+    @property
+    def steers(self) -> bool:
+        """Whether it has a `control` word and no meaning of its own: it uses no registers."""
+        return self.meaning is None
+
+    @property
+    def is_atomic(self) -> bool:
+        """Whether it is an atomic operation on memory."""
+        return self.access in ("atomic", "reduction")
+
+
+# State spaces as modifiers of accesses write them, without a sub-qualifier.
+_SPACES = frozenset(("global", "shared", "local", "const", "param"))
 
 
 class Match:
     """An instruction with its row; modifiers are attributes (`m.type`), None if absent."""
 
-    __slots__ = ("_forms", "instruction", "row", "values")
+    __slots__ = ("_access", "_forms", "instruction", "row", "values")
 
     def __init__(self, row: Row, instruction: tree.Instruction, values: dict[str, str]):
         self.row = row
         self.instruction = instruction
         self.values = values
-        self._forms: tuple[Place, ...] | None = None
+        self._forms: tuple[TypedOperand, ...] | None = None
+        self._access: MemoryAccess | None = None
 
     def __getattr__(self, name: str) -> str | None:
         return self.values.get(name)
@@ -82,12 +142,38 @@ class Match:
     @property
     def member_mask(self) -> tree.Operand | None:
         """The operand, if there is one, that names the lanes that execute the instruction together."""
-        for form, operand in zip(self.row.pattern.operands, self.instruction.operands, strict=False):
-            if form.name == "mask":
-                return operand
-        return None
+        return self.operand("mask")
 
-    def forms(self) -> tuple[Place, ...]:
+    def operand(self, name: str) -> tree.Operand | None:
+        """The operand that the notation calls by a name, if there is one."""
+        forms = zip(self.row.pattern.operands, self.instruction.operands, strict=False)
+        return next((operand for form, operand in forms if form.name == name), None)
+
+    @property
+    def state_space(self) -> str:
+        """The state space that an access names, without a sub-qualifier; generic if it names none."""
+        words = (word.partition("::")[0] for word in self.instruction.modifiers)
+        return next((word for word in words if word in _SPACES), "generic")
+
+    @property
+    def access(self) -> MemoryAccess | None:
+        """What each thread accesses by itself; None for accesses of whole warps, barrier objects, others."""
+        kind = self.row.access
+        if self._access is None and kind is not None and kind in _SIZES:
+            self._access = MemoryAccess(kind, self.state_space, _SIZES[kind](self))
+        return self._access
+
+    @property
+    def load_or_store(self) -> MemoryAccess | None:
+        """The same of an ordinary load or store alone."""
+        return self.access if self.row.access in ("load", "store") else None
+
+    def compute(self, lanes: Any, sources: Iterable[Any]) -> Any:
+        """The results that the row's meaning gives for source operands."""
+        assert self.row.meaning is not None, "control rows compute nothing"
+        return self.row.meaning(lanes, self, *sources)
+
+    def forms(self) -> tuple[TypedOperand, ...]:
         """Each operand with its place in the notation and its PTX type; implicit registers come last."""
         if self._forms is None:
             pattern = self.row.pattern
@@ -99,70 +185,51 @@ class Match:
         return self._forms
 
 
+def _element_bytes(m: Match) -> int:
+    return BITS[LLVM_TYPE[m.values["type"]]] // 8 * int((m.vec or "v1")[1:])
+
+
+def _copied_bytes(m: Match) -> int:
+    """A copy's notation fixes how many bytes it writes."""
+    return next(form.literal for form in m.row.pattern.operands if form.literal is not None)
+
+
+# The bytes of each thread's access, by its kind.
+_SIZES: Mapping[AccessKind, Callable[[Match], int]] = {
+    **dict.fromkeys(("load", "store", "atomic", "reduction", "parameter"), _element_bytes),
+    "copy": _copied_bytes,
+}
+
 ROWS: dict[str, list[Row]] = {}
+_FACTS = frozenset(field.name for field in fields(Row)) - {"pattern", "implicit"}
 
 
-def row(
-    notation: str,
-    *,
-    unit: str,
-    control: str | None = None,
-    flops: int = 0,
-    reads: str | None = None,
-    writes: str | None = None,
-    waits: bool = False,
-    collect: Meaning | None = None,
-    excludes: Exclusion | None = None,
-    **choices: str,
-) -> Callable[[Meaning], Meaning]:
-    """Add a row to the table; the decorated function is its meaning."""
+def row(notation: str, **declared: Any) -> Callable[[Meaning], Meaning]:
+    """Add a row to the table; the decorated function is its meaning, the rest as for add_row."""
 
     def declare(meaning: Meaning) -> Meaning:
-        add_row(
-            notation,
-            unit=unit,
-            meaning=meaning,
-            control=control,
-            flops=flops,
-            reads=reads,
-            writes=writes,
-            waits=waits,
-            collect=collect,
-            excludes=excludes,
-            **choices,
-        )
+        add_row(notation, meaning=meaning, **declared)
         return meaning
 
     return declare
 
 
 def add_row(
-    notation: str,
-    *,
-    unit: str,
-    meaning: Meaning | None = None,
-    control: str | None = None,
-    flops: int = 0,
-    reads: str | None = None,
-    writes: str | None = None,
-    waits: bool = False,
-    collect: Meaning | None = None,
-    excludes: Exclusion | None = None,
-    **choices: str,
+    notation: str, *, unit: str, reads: str | None = None, writes: str | None = None, **declared: Any
 ) -> None:
     """Add a row without decorating: for control rows and meanings shared by several rows.
 
-    `reads` and `writes` name implicit registers: one more source or result of the meaning.
+    `declared` are the row's facts, fields of Row by name, and the alternatives of each named modifier, a
+    string. `reads` and `writes` name implicit registers: one more source or result of the meaning.
     """
-    pattern = parse_notation(notation, choices)
+    facts = {name: value for name, value in declared.items() if name in _FACTS}
+    pattern = parse_notation(notation, {name: declared[name] for name in declared.keys() - facts.keys()})
     implicit = tuple(
         (OperandForm(name, IMPLICIT[name], destination=destination), tree.Register(name), IMPLICIT[name])
         for name, destination in ((reads, False), (writes, True))
         if name is not None
     )
-    ROWS.setdefault(pattern.opcode, []).append(
-        Row(pattern, unit, meaning, control, flops, implicit, waits, collect, excludes)
-    )
+    ROWS.setdefault(pattern.opcode, []).append(Row(pattern, unit, implicit=implicit, **facts))
 
 
 def match(instruction: tree.Instruction) -> Match | None:

@@ -16,6 +16,8 @@ from .types import is_signed
 V = TypeVar("V")
 
 LANES = range(32)
+_EXCHANGE = "inter_thread_communication"
+_MODES = "up down bfly idx"
 
 
 def _source_lane(mode: str, lane: int, b: int, c: int) -> tuple[int, bool]:
@@ -33,8 +35,8 @@ def _source_lane(mode: str, lane: int, b: int, c: int) -> tuple[int, bool]:
     return (source if inside else lane), inside
 
 
-@row("shfl.sync.mode.b32  d[|p], a, b, c, mask", mode="up down bfly idx", unit="inter_thread_communication")
-@row("shfl.mode.b32  d[|p], a, b, c", mode="up down bfly idx", unit="inter_thread_communication")
+@row("shfl.sync.mode.b32  d[|p], a, b, c, mask", mode=_MODES, unit=_EXCHANGE, operation="shuffle")
+@row("shfl.mode.b32  d[|p], a, b, c", mode=_MODES, unit=_EXCHANGE, operation="shuffle")
 def shfl(lanes: Lanes[V], m: Match, a: V, b: V, c: V, mask: V | None = None) -> V | tuple[V, V]:
     mode = m.values["mode"]
     known_b, known_c = lanes.known(b), lanes.known(c)
@@ -65,15 +67,15 @@ def _find_sources(lanes: Lanes[V], mode: str, b: V, c: V) -> tuple[V, V]:
     return lanes.select(inside, source, lane), inside
 
 
-@row("vote.sync.ballot.b32  d, a:pred, mask:b32", unit="inter_thread_communication")
-@row("vote.ballot.b32  d, a:pred", unit="inter_thread_communication")
+@row("vote.sync.ballot.b32  d, a:pred, mask:b32", unit=_EXCHANGE)
+@row("vote.ballot.b32  d, a:pred", unit=_EXCHANGE)
 def ballot(lanes: Lanes[V], m: Match, a: V, mask: V | None = None) -> V:
     votes = lanes.ballot(a)
     return votes if mask is None else lanes.and_(votes, mask)
 
 
-@row("vote.sync.mode.pred  d, a:pred, mask:b32", mode="all any uni", unit="inter_thread_communication")
-@row("vote.mode.pred  d, a:pred", mode="all any uni", unit="inter_thread_communication")
+@row("vote.sync.mode.pred  d, a:pred, mask:b32", mode="all any uni", unit=_EXCHANGE)
+@row("vote.mode.pred  d, a:pred", mode="all any uni", unit=_EXCHANGE)
 def vote(lanes: Lanes[V], m: Match, a: V, mask: V | None = None) -> V:
     everyone = lanes.active() if mask is None else lanes.and_(lanes.active(), mask)
     for_it = lanes.and_(lanes.ballot(a), everyone)
@@ -84,17 +86,17 @@ def vote(lanes: Lanes[V], m: Match, a: V, mask: V | None = None) -> V:
     return all_ if m.mode == "all" else lanes.or_(all_, lanes.compare("eq", for_it, zero))
 
 
-@row("activemask.b32  d", unit="inter_thread_communication")
+@row("activemask.b32  d", unit=_EXCHANGE)
 def activemask(lanes: Lanes[V], m: Match) -> V:
     return lanes.active()
 
 
-@row("match.any.sync.type  d:b32, a, mask:b32", type="b32 b64", unit="inter_thread_communication")
+@row("match.any.sync.type  d:b32, a, mask:b32", type="b32 b64", unit=_EXCHANGE)
 def match_any(lanes: Lanes[V], m: Match, a: V, mask: V) -> V:
     return lanes.and_(lanes.equal_lanes(a), lanes.and_(lanes.active(), mask))
 
 
-@row("match.all.sync.type  d[|p]:b32, a, mask:b32", type="b32 b64", unit="inter_thread_communication")
+@row("match.all.sync.type  d[|p]:b32, a, mask:b32", type="b32 b64", unit=_EXCHANGE)
 def match_all(lanes: Lanes[V], m: Match, a: V, mask: V) -> V | tuple[V, V]:
     members = lanes.and_(lanes.active(), mask)
     same = lanes.compare("eq", lanes.and_(lanes.equal_lanes(a), members), members)
@@ -118,9 +120,13 @@ _LANE_BY_LANE = {name: f"llvm.{name}" for name in ("umin", "smin", "umax", "smax
 
 
 @row(
-    "redux.sync.op.type  d, a, mask:b32", op="add min max", type="u32 s32", unit="inter_thread_communication"
+    "redux.sync.op.type  d, a, mask:b32",
+    op="add min max",
+    type="u32 s32",
+    unit=_EXCHANGE,
+    operation="lane reduction",
 )
-@row("redux.sync.op.b32  d, a, mask:b32", op="and or xor", unit="inter_thread_communication")
+@row("redux.sync.op.b32  d, a, mask:b32", op="and or xor", unit=_EXCHANGE, operation="lane reduction")
 def redux(lanes: Lanes[V], m: Match, a: V, mask: V) -> V:
     operation, neutral, signed, signed_neutral = _REDUX[m.values["op"]]
     if is_signed(m.type):
@@ -150,7 +156,7 @@ def _of_each_mask(operation: str, neutral: int, lanes: Lanes[V], a: V, members: 
     return (found,)
 
 
-@row("elect.sync  d[|p]:b32, mask:b32", unit="inter_thread_communication")
+@row("elect.sync  d[|p]:b32, mask:b32", unit=_EXCHANGE)
 def elect(lanes: Lanes[V], m: Match, mask: V) -> V | tuple[V, V]:
     members = lanes.and_(lanes.active(), mask)
     leader = lanes.apply("llvm.cttz", members)

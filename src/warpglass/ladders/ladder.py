@@ -12,38 +12,44 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from ..engine.backend import Backend
+from ..engine.launch.backend import Backend
 from ..errors import ArgumentError
+from .passes import Pass
 from .peer import PeerTrial, peers_that_run
-from .problem import Problem
-from .run import DeviceArrays, HostTrial, KernelTrial, Run, Setting
-from .rung import Kernel, Rung, find_rungs
+from .problem import Array, Problem
+from .run import DeviceArrays, HostTrial, KernelTrial, Setting
+from .rung import AS_WRITTEN, Language, Rung, RungKernel, find_rungs
 from .trial import Options, Toolchain, Trial
+from .view import View, no_view
+
+Tracer = Callable[[Array | None, int | None, Language, Backend, Toolchain], Sequence[Pass]]
 
 
 class PackagedLadder:
     """The rungs of a package and of its sub-package `as_written`, over one problem.
 
-    `added` is the host program of a user's kernel, given by its name, where one launch is not all of it.
+    `view` says what belongs below a bench's tables (view.py). `trace` runs a sort of numbers in blocks of so
+    many threads, of its own choice where they are None, and returns its passes (`warpglass trace LADDER`).
     """
 
-    def __init__(self, package: str, problem: Problem, added: Callable[[Run, str], None] | None = None):
-        self._added = added
+    def __init__(self, package: str, problem: Problem, *, view: View = no_view, trace: Tracer | None = None):
         self._package = package
+        self.view = view
+        self.trace = trace
         self.problem = problem
         self.name = problem.name
         self.title = problem.title
 
     @cached_property
     def _default(self) -> tuple[Rung, ...]:
-        return find_rungs(importlib.import_module(self._package), Rung)
+        return find_rungs(importlib.import_module(self._package), self.problem)
 
     @cached_property
     def _as_written(self) -> tuple[Rung, ...]:
-        name = f"{self._package}.as_written"
+        name = f"{self._package}.{AS_WRITTEN}"
         if importlib.util.find_spec(name) is None:
             return ()
-        return find_rungs(importlib.import_module(name), Rung)
+        return find_rungs(importlib.import_module(name), self.problem)
 
     def rungs(self, options: Options) -> Sequence[Rung]:
         """The rungs that the options select; naming an as-written one selects it too."""
@@ -54,6 +60,11 @@ class PackagedLadder:
         if options.rungs:
             return tuple(rung for rung in known.values() if rung.name in options.rungs)
         return (*self._default, *self._as_written) if options.as_written else self._default
+
+    def rung(self, name: str) -> Rung:
+        """The rung of that name, as written or not."""
+        (found,) = self.rungs(Options(rungs=(name,)))
+        return found
 
     def trials(self, options: Options, backend: Backend, toolchain: Toolchain) -> Sequence[Trial]:
         """One trial per selected rung and language; an array is made when its table has rungs."""
@@ -117,19 +128,13 @@ class PackagedLadder:
                 yield PeerTrial(peer, arrays, setting)
 
     def _added_rung(self, table: str, path: Path, kernel: str) -> Rung:
-        problem = self.problem
-
-        def program(run: Run) -> None:
-            run.launch(kernel, problem.shape(run.case, run.block), *problem.signature)
-
-        start = self._added
         return Rung(
             name=kernel,
             explanation=f"A kernel of {path}.",
-            follows=None,
             table=table,
-            kernels=(Kernel(name=kernel, file=path, cuda=kernel),),
-            program=program if start is None else lambda run: start(run, kernel),
-            shape=problem.shape,
+            kernels=(RungKernel(name=kernel, file=path, cuda=kernel),),
+            program=self.problem.program,
+            shape=self.problem.shape,
+            arguments=self.problem.signature,
             depth=lambda case, block: case.size,
         )

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import ArgumentError
-from .rung import Shape
+from .rung import LaunchShape
+
+if TYPE_CHECKING:
+    from .run import HostRun
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Number = float | int
@@ -81,9 +84,10 @@ class Case:
 
     `arrays` are host arrays as they are before the first launch, outputs and work arrays included; kernels
     may store only to those in `written`, which are restored before every run. `expected(depth)` returns the
-    true value of every result by name: an array of `written`, or what the host program states with Run.keep.
-    `depth` is how many roundings a rung lets an element pass through (Rung.depth), for problems whose error
-    bound depends on it. `ideal_bytes` and `ideal_flops` are what no algorithm for the problem can avoid.
+    true value of every result by name: an array of `written`, or what the host program states with
+    HostRun.keep. `depth` is how many roundings a rung lets an element pass through (Rung.depth), for problems
+    whose error bound depends on it. `ideal_bytes` and `ideal_flops` are what no algorithm for the problem can
+    avoid.
     """
 
     question: Question
@@ -129,15 +133,28 @@ class Peer:
     kinds: str = "fiu"
 
 
+def launch_once(run: HostRun) -> None:
+    """The usual host program: one launch of the rung's kernel."""
+    run.launch(run.kernel, run.shape, *run.rung.arguments)
+
+
+def thread_each(case: Case, block: int) -> LaunchShape:
+    """The usual launch: a thread for every element, and one block even if there are none."""
+    return LaunchShape(max(1, -(-case.size // block)), block)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
     """A ladder's problem.
 
-    `signature` names the arrays and scalars that a user's kernel gets (`bench LADDER --add FILE:KERNEL`), in
-    order, and `shape` its launch for a case and a block size. `size_means` completes "size: ..."; `describe`
-    says a case's size in words where it is not a number of elements. `reduces`: rungs leave partial results,
-    which are combined where Options.final says. Problems whose `work` grows faster than their size say how,
-    so that a bench can say first how long a larger one takes.
+    What a rung leaves open is usual for the problem, and so is the launch of a user's kernel (`bench LADDER
+    --add FILE:KERNEL`): `signature` names the arrays and scalars that a kernel gets, in order, `shape` is its
+    launch for a case and a block size, `program` the host program, `depth` as in Rung.
+
+    `size_means` completes "size: ..."; `describe` says a case's size in words where it is not a number of
+    elements. `reduces`: rungs leave partial results, which are combined where Options.final says. Problems
+    whose `work` grows faster than their size say how, so that a bench can say first how long a larger one
+    takes.
     """
 
     name: str
@@ -147,7 +164,9 @@ class Problem:
     data: tuple[str, ...]  # kinds of input, the usual one first
     make: Callable[[Question], Case]
     signature: tuple[str, ...]
-    shape: Callable[[Case, int], Shape]
+    shape: Callable[[Case, int], LaunchShape] = thread_each
+    program: Callable[[HostRun], None] = launch_once
+    depth: Callable[[Case, int], int] | None = None
     size_means: str = "elements"
     smallest: int = 0
     largest: int = 2**31 - 1

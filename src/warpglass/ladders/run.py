@@ -1,10 +1,10 @@
 """Running one rung: its arrays on a back end, its host program, its verdict.
 
-Belongs here: `Run`, what a rung's host program sees (the part of a .cu file that stands around the
+Belongs here: `HostRun`, what a rung's host program sees (the part of a .cu file that stands around the
 <<<grid, block>>>), and the trials that the bench times. A host program launches kernels by name:
 
     def program(run: Run) -> None:
-        run.launch("vector_add", shape(run.case, run.block), "x", "y", "z", "n")
+        run.launch("add_rows", run.shape, "sums", "rgb", "width", "height")
 
 Strings among the arguments name arrays and scalars of the case. The time of a run is the sum of its launches
 and of what it computes on the host; transfers are kept apart.
@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.backend import Backend, Launch
+from ..engine.launch.backend import Backend, Launch
 from ..source.compiled import Compiled
 from .problem import C_NAMES, Array, Case, Expected
-from .rung import Rung, Shape
+from .rung import LaunchShape, Rung
 from .trial import Card, Final, Language, Launched, Timing, Toolchain, Verdict
 
 
@@ -85,12 +85,13 @@ class DeviceArrays:
         return self._expected[depth]
 
 
-class Run:
+class HostRun:
     """One execution of a host program, as the program sees it."""
 
-    def __init__(self, trial: KernelTrial, arrays: DeviceArrays, setting: Setting):
+    def __init__(self, trial: KernelTrial, rung: Rung, arrays: DeviceArrays, setting: Setting):
         self.case = arrays.case
         self.block = setting.block
+        self.rung = rung
         self.final = setting.final
         self.seconds = 0.0
         self.launched: list[Launched] = []
@@ -100,6 +101,17 @@ class Run:
         self._timeout = setting.timeout
         self.label = "host"
         self.depth: int | None = None  # for programs whose launches decide it; else Rung.depth
+
+    @property
+    def shape(self) -> LaunchShape:
+        """The rung's (first) launch for this case and block."""
+        assert self.rung.shape is not None
+        return self.rung.shape(self.case, self.block)
+
+    @property
+    def kernel(self) -> str:
+        """The name of the rung's (first) kernel."""
+        return self.rung.kernels[0].name
 
     def __getitem__(self, name: str) -> Any:
         """A scalar of the case by its name, or one of its arrays, on the device."""
@@ -114,7 +126,7 @@ class Run:
         """Elements [start, stop) of a one-dimensional device array, sharing its memory."""
         return self._arrays.backend.part(array, start, stop)
 
-    def launch(self, kernel: str, shape: Shape, *args: Any) -> None:
+    def launch(self, kernel: str, shape: LaunchShape, *args: Any) -> None:
         """Launch a kernel of the rung; strings among the arguments name arrays and scalars of the case."""
         values = tuple(self[arg] if isinstance(arg, str) else arg for arg in args)
         compiled = self._trial.compiled(kernel, values)
@@ -175,7 +187,7 @@ class KernelTrial:
 
     def run(self) -> Timing:
         """Execute the host program once."""
-        run = Run(self, self._arrays, self._setting)
+        run = HostRun(self, self._rung, self._arrays, self._setting)
         assert self._rung.program is not None
         self._rung.program(run)
         self._kept, self._depth = run.kept, run.depth
@@ -200,7 +212,7 @@ class KernelTrial:
         self._arrays.forget()
         self._scratch.clear()
 
-    # ------------------------------------------------------------------------- what a Run asks for
+    # ------------------------------------------------------------------------- what a HostRun asks for
     def scratch(self, name: str, shape: int | tuple[int, ...], dtype: np.dtype[Any]) -> Any:
         """The scratch array of that name."""
         if name not in self._scratch:
@@ -330,7 +342,7 @@ def make_card(
     rung: str,
     language: str,
     kernel: str,
-    shape: Shape | None = None,
+    shape: LaunchShape | None = None,
     as_written: bool = False,
     peer: bool = False,
 ) -> Card:

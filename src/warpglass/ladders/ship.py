@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .. import ladders
-from ..engine.backend import Launch, Outcome
+from ..engine.launch.backend import Launch, Outcome
 from ..source import from_numba, load, shipped
 from .ladder import PackagedLadder
 from .run import KernelTrial

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .problem import Array, Case, Expected, Peer, Question
-from .rung import Shape
+from .rung import LaunchShape
 
 # Kinds of input besides the ladder's own.
 KINDS = ("few", "sorted", "reversed", "equal", "special")
@@ -57,10 +57,10 @@ def sort_case(question: Question, x: Array) -> Case:
     )
 
 
-def span_shape(case: Case, block: int) -> Shape:
+def span_shape(case: Case, block: int) -> LaunchShape:
     """Blocks of two keys a thread, enough for all and at least one, with the keys in shared memory."""
     span = 2 * block
-    return Shape(max(1, -(-case.size // span)), block, span * case.dtype.itemsize)
+    return LaunchShape(max(1, -(-case.size // span)), block, span * case.dtype.itemsize)
 
 
 def sort_peers(table: str, *libraries: str) -> tuple[Peer, ...]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from ..source.compiled import Source
-from .rung import Claim, KernelFunction, Language, Shape
+from .rung import KernelFunction, Language, LaunchShape
 
 Final = Literal["host", "launch"]
 Number = float | int
@@ -51,7 +51,7 @@ class Launched:
     """One launch that a run has made."""
 
     kernel: str
-    shape: Shape
+    shape: LaunchShape
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class Card:
     kernel: str
     size: int
     dtype: str
-    shape: Shape | None  # of the first launch; None: no launch, the host computes
+    shape: LaunchShape | None  # of the first launch; None: no launch, the host computes
     ideal_bytes: int
     ideal_flops: int
     final: Final | Literal[""]  # "": there are no partial results
@@ -136,25 +136,3 @@ class Trial(Protocol):
     def recover(self) -> None:
         """Make the back end usable again after a failed run."""
         ...
-
-
-class Explained(Protocol):
-    """What a reader is told about a rung."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def title(self) -> str: ...
-
-    @property
-    def explanation(self) -> str: ...
-
-    @property
-    def languages(self) -> tuple[Language, ...]: ...
-
-    @property
-    def claims(self) -> tuple[Claim, ...]: ...
-
-    @property
-    def defect(self) -> str: ...

@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 
 from .. import lab
 from ..devices import Device
-from ..engine.backend import Launch, Outcome
-from ..engine.cpu import CpuBackend
-from ..engine.ready import Ready
+from ..engine.cpu.backend import CpuBackend
+from ..engine.cpu.replay import Ready
+from ..engine.launch.backend import Launch, Outcome
 from ..errors import LaunchError
 from .calls import Refusal, Result
 from .memory import DeviceMemory

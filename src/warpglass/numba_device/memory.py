@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from ..budget import MEMORY, in_units, memory_limit
 from ..codegen.context import GLOBAL_BASE, HEAP_BASE, SHARED_WINDOW
-from ..engine.arguments import Allocation
-from ..engine.memory import Laid, Placed, range_words
+from ..engine.cpu.address_space import Laid, Placed, range_words
+from ..engine.launch.arguments import Allocation
+from ..host.budget import MEMORY, in_units, memory_limit
 from .calls import Refusal, Result
 
 _ALIGN = 512

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from .. import ptx
 from ..codegen.context import MODULE_BASE
-from ..engine.arguments import BoundArray, Layout
-from ..engine.backend import Dim3, Launch
-from ..engine.memory import Laid, ModuleMemory
-from ..engine.prepared import Prepared
+from ..engine.cpu.address_space import Laid, ModuleMemory
+from ..engine.cpu.prepared import Prepared
+from ..engine.launch.arguments import BoundArray, Layout
+from ..engine.launch.backend import Dim3, Launch
 from ..errors import CompileError, UnsupportedError, WarpglassError
 from ..program import all_variables
 from ..ptx import tree
@@ -225,7 +225,7 @@ class _Invocation:
 
 
 class PackedArguments:
-    """The arguments of a launch, of which there are packed parameters only; see engine.arguments.Bound."""
+    """The arguments of a launch, of which there are packed parameters only (engine.launch.arguments)."""
 
     def __init__(self, invocation: _Invocation, prepared: Prepared):
         self._invocation = invocation

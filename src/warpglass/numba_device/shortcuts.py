@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..codegen import MachineCode, compile_ir, host_key, load_object
-from ..engine.backend import Dim3
-from ..engine.ready import Ready
+from ..engine.cpu.replay import Ready
+from ..engine.launch.backend import Dim3
 from ..source.cache import Cache, digest
 from .shortcut_code import addresses, module
 from .shortcut_tables import (

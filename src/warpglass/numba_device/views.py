@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.arguments import BoundArray, Layout
-from ..engine.arrays import ArrayView
-from ..engine.memory import Placed
+from ..engine.cpu.address_space import Placed
+from ..engine.launch.arguments import BoundArray, Layout
+from ..engine.launch.arrays import ArrayView
 from ..source.compiled import Argument
 
 

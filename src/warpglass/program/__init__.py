@@ -10,7 +10,19 @@ from ..errors import CompileError, UnsupportedError
 from ..isa.calls import system_function
 from ..isa.table import IMPLICIT
 from ..ptx import tree
-from .blocks import Barrier, Block, Branch, Exit, Jump, Switch, Terminator, Trap, WarpBarrier, build_blocks
+from .blocks import (
+    Barrier,
+    Block,
+    Branch,
+    Exit,
+    Jump,
+    Switch,
+    Terminator,
+    Trap,
+    WarpBarrier,
+    build_blocks,
+    find_instructions,
+)
 from .calls import STACK, STACK_BYTES, merge_calls
 from .contraction import contract
 from .decode import Step, decode
@@ -25,7 +37,7 @@ from .pending import Pending, find_full, find_pending
 from .sinking import sink
 from .spaces import resolve_local
 from .stack import save_registers
-from .streams import find_streams
+from .streaming import find_streaming
 from .turns import find_ordered
 from .variables import ModuleVariable, all_variables, find_variables
 from .warp_barriers import place_warp_barriers
@@ -51,7 +63,7 @@ class Program:
     addressed: bool  # takes the address of a parameter
     functions: Mapping[str, int]  # addresses of functions
     ordered: frozenset[int]  # steps before which a block needs its turn
-    streams: frozenset[int]  # steps whose results nobody needs soon
+    streaming: frozenset[int]  # steps whose results nobody needs soon
     services: frozenset[str]  # functions of the CUDA runtime that are called
     origins: tuple[str, ...]  # the function that each step is from, by number; empty if nothing is called
 
@@ -93,7 +105,7 @@ def build_program(module: tree.Module, entry: str) -> Program:
         functions=merged.addresses,
         origins=merged.origins,
         ordered=find_ordered(blocks),
-        streams=find_streams(blocks),
+        streaming=find_streaming(blocks),
         services=frozenset(filter(None, called)),
     )
 
@@ -130,10 +142,11 @@ __all__ = [
     "find_dirty",
     "find_full",
     "find_grid_strides",
+    "find_instructions",
     "find_liveness",
     "find_ordered",
     "find_pending",
-    "find_streams",
+    "find_streaming",
     "sink",
     "split_registers",
     "split_tests",

@@ -17,6 +17,7 @@ from .. import isa
 from ..errors import CompileError, Diagnostic
 from ..ptx import tree
 from .decode import Decoded, Step
+from .flow_graph import find_loops, post_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,13 @@ class Block:
         return self.steps if isinstance(end, Jump | Exit) else (*self.steps, end.step)
 
     @property
+    def read_at_end(self) -> frozenset[str]:
+        """The registers that the end reads."""
+        if isinstance(self.end, Barrier | WarpBarrier):
+            return self.end.step.reads
+        return frozenset() if self.splits is None else frozenset((self.splits,))
+
+    @property
     def successors(self) -> tuple[int, ...]:
         """The blocks that may run next, of the same lanes."""
         match self.end:
@@ -127,6 +135,23 @@ class Block:
     def only_exits(self) -> bool:
         """Whether reaching this block is just an exit."""
         return not self.steps and isinstance(self.end, Exit)
+
+
+def find_instructions(blocks: Sequence[Block]) -> tuple[tuple[Step, ...], ...]:
+    """By block, the instructions that warps begin there: every number of a step, in one block only.
+
+    Steps of one number are parts of one instruction: of a guarded one the branch around it, where warps come
+    to it, and what it does behind; of a barrier with a result the wait and the result; of accesses to what
+    analyses found to be local memory, its address. What a WarpBarrier waits for begins behind it.
+    """
+    begun: set[int] = set()
+    found: list[tuple[Step, ...]] = []
+    for block in blocks:
+        steps = block.steps if isinstance(block.end, WarpBarrier) else block.all_steps
+        here = {step.number: step for step in steps if step.number not in begun}
+        begun.update(here)
+        found.append(tuple(here.values()))
+    return tuple(found)
 
 
 Tables = Mapping[str, tuple[str, ...]]
@@ -293,7 +318,7 @@ def _schedule(blocks: list[Block]) -> list[int]:
 def _schedule_body(successors: list[tuple[int, ...]], root: int) -> list[int]:
     """Reverse post-order of one function in which each loop is contiguous and precedes what follows it."""
     around: list[set[int]] = [set() for _ in successors]  # headers of the loops that a block is in
-    for header, body in find_loops(successors, post_order(successors, root)[::-1]).items():
+    for header, body in find_loops(successors, root).items():
         for node in body:
             around[node].add(header)
     # Of a block's successors the one in the fewest common loops is visited first, so it comes last.
@@ -304,93 +329,6 @@ def _schedule_body(successors: list[tuple[int, ...]], root: int) -> list[int]:
     return post_order(ranked, root)[::-1]
 
 
-def post_order(successors: list[tuple[int, ...]], root: int) -> list[int]:
-    """The nodes that can be reached from a root, each behind all that it leads to but for loops."""
-    seen = {root}
-    order: list[int] = []
-    stack = [(root, iter(successors[root]))]
-    while stack:
-        node, rest = stack[-1]
-        for target in rest:
-            if target not in seen:
-                seen.add(target)
-                stack.append((target, iter(successors[target])))
-                break
-        else:
-            order.append(node)
-            stack.pop()
-    return order
-
-
 def loops_of(blocks: Sequence[Block]) -> dict[int, set[int]]:
     """The natural loops of a program's blocks, by header."""
-    successors = [block.successors for block in blocks]
-    return find_loops(successors, post_order(successors, 0)[::-1])
-
-
-def find_loops(successors: list[tuple[int, ...]], order: list[int]) -> dict[int, set[int]]:
-    """Natural loops by header: the nodes that reach a back edge's source without passing the header."""
-    spans = _dominated(successors, order)
-    predecessors: dict[int, list[int]] = {node: [] for node in order}
-    for node in order:
-        for target in successors[node]:
-            predecessors[target].append(node)
-    loops: dict[int, set[int]] = {}
-    for node in order:
-        for header in successors[node]:
-            first, last = spans[header]
-            if not first <= spans[node][1] <= last:
-                continue  # the header does not dominate the block
-            body = loops.setdefault(header, {header})
-            work = [node]
-            while work:
-                inside = work.pop()
-                if inside not in body:
-                    body.add(inside)
-                    work += predecessors[inside]
-    return loops
-
-
-def _immediate_dominators(successors: list[tuple[int, ...]], order: list[int]) -> dict[int, int]:
-    """Each block's parent in the dominator tree, by Cooper, Harvey and Kennedy's algorithm."""
-    position = {node: index for index, node in enumerate(order)}
-    predecessors: dict[int, list[int]] = {node: [] for node in order}
-    for node in order:
-        for target in successors[node]:
-            predecessors[target].append(node)
-    parent: dict[int, int] = {order[0]: order[0]}
-
-    def meet(a: int, b: int) -> int:
-        while a != b:
-            while position[a] > position[b]:
-                a = parent[a]
-            while position[b] > position[a]:
-                b = parent[b]
-        return a
-
-    changed = True
-    while changed:
-        changed = False
-        for node in order[1:]:
-            known = [p for p in predecessors[node] if p in parent]
-            best = known[0]
-            for other in known[1:]:
-                best = meet(best, other)
-            if parent.get(node) != best:
-                parent[node] = best
-                changed = True
-    return parent
-
-
-def _dominated(successors: list[tuple[int, ...]], order: list[int]) -> dict[int, tuple[int, int]]:
-    """The numbers of the blocks that each block dominates: the first, and its own, which is the last."""
-    parent = _immediate_dominators(successors, order)
-    below: dict[int, list[int]] = {node: [] for node in order}
-    for node in order[1:]:
-        below[parent[node]].append(node)
-    down = post_order([tuple(below.get(node, ())) for node in range(len(successors))], order[0])
-    last = {node: number for number, node in enumerate(down)}
-    first: dict[int, int] = {}
-    for node in down:  # a block follows all that it dominates
-        first[node] = min([last[node], *(first[one] for one in below[node])])
-    return {node: (first[node], last[node]) for node in order}
+    return find_loops([block.successors for block in blocks])

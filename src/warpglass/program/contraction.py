@@ -27,8 +27,9 @@ from ..isa import fusing
 from ..isa.fusing import Part
 from ..isa.types import BITS, LLVM_TYPE
 from ..ptx import tree
-from .blocks import Barrier, Block, Jump, find_loops, post_order
+from .blocks import Barrier, Block, Jump
 from .decode import Step, make_step
+from .flow_graph import find_loops
 from .liveness import find_liveness
 
 # Places of a step: its block and its position in it.
@@ -93,14 +94,14 @@ class _Flow:
         self.chains = _find_chains(blocks)
         self._origins = origins
         self._segments = self._number_segments()
-        self._loops = _loops_of(blocks)
+        self._loops = tuple(find_loops([block.local_successors for block in blocks]).values())
 
     def step(self, place: _Place) -> Step:
         """The step at a place."""
         return self._steps[place[0]][place[1]]
 
     def _is_needed(self, step: Step) -> bool:
-        return not step.writes or not _is_pure(step) or not self._needed.isdisjoint(step.writes)
+        return not step.writes or not step.match.row.computes or not self._needed.isdisjoint(step.writes)
 
     def is_single(self, name: str) -> bool:
         """Whether a register is written by one step only, which has no predicate."""
@@ -205,20 +206,13 @@ class _Flow:
         return numbers
 
 
-_PURE = ("integer", "fp16", "fp32", "fp64", "conversion", "misc")
-
-
-def _is_pure(step: Step) -> bool:
-    return step.match.row.unit in _PURE and step.control is None
-
-
 def _find_needed(blocks: tuple[Block, ...]) -> frozenset[str]:
     """The registers that something depends on that is done; ptxas leaves the rest out."""
     needed = {block.splits for block in blocks if block.splits is not None}
     pure: list[Step] = []
     for block in blocks:
         for step in block.all_steps:
-            if step.writes and _is_pure(step):
+            if step.writes and step.match.row.computes:
                 pure.append(step)
             else:
                 needed |= step.reads
@@ -248,12 +242,6 @@ def _find_chains(blocks: tuple[Block, ...]) -> dict[int, int]:
             case _:
                 pass
     return found
-
-
-def _loops_of(blocks: tuple[Block, ...]) -> tuple[frozenset[int], ...]:
-    edges = [block.local_successors for block in blocks]
-    found = find_loops(edges, post_order(edges, 0)[::-1])
-    return tuple(frozenset(body) for body in found.values())
 
 
 # ---------------------------------------------------------------------------------------- products

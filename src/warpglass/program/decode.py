@@ -93,7 +93,7 @@ def make_step(number: int, found: isa.Match) -> Step:
     """A step, with the registers that its instruction names."""
     reads: set[str] = set()
     writes: list[str] = []
-    for form, operand, _ in found.forms() if found.row.meaning else ():
+    for form, operand, _ in () if found.row.steers else found.forms():
         if form.destination:
             writes += registers_of(operand)
         else:

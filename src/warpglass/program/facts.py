@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..isa.convert import cvta_to, mov
-from ..isa.memory import ld_param
+from ..isa import Row
 from ..ptx import tree
 from . import Program
 from .layout import LocalLayout, SharedLayout
-from .tallies import Tallies, find_tallies
+from .privatisation import Privatisable, find_privatisable
 from .variables import ModuleVariable
 
 
@@ -31,7 +30,7 @@ class Facts:
     functions: Mapping[str, int]
     services: frozenset[str]
     most_steps: int | None  # of a warp, those that take time; None if it may loop, or wait for the host
-    tallies: Tallies
+    privatisable: Privatisable
 
 
 def find_facts(function: tree.Function, program: Program) -> Facts:
@@ -47,7 +46,7 @@ def find_facts(function: tree.Function, program: Program) -> Facts:
         functions=program.functions,
         services=program.services,
         most_steps=_most_steps(program),
-        tallies=find_tallies(program.blocks, program.registers, names),
+        privatisable=find_privatisable(program.blocks, program.registers, names),
     )
 
 
@@ -56,8 +55,9 @@ def _most_steps(program: Program) -> int | None:
     loops = any(target <= index for index, block in enumerate(blocks) for target in block.successors)
     if loops or program.services:
         return None
-    return sum(step.match.row.meaning not in _FREE for block in blocks for step in block.all_steps)
+    return sum(not _is_free(step.match.row) for block in blocks for step in block.all_steps)
 
 
-# Instructions that take no time: what they read is at hand. Python's kernels have a dozen for each array.
-_FREE = (cvta_to, ld_param, mov)
+def _is_free(row: Row) -> bool:
+    """Whether an instruction takes no time: what it reads is at hand. Python has a dozen for each array."""
+    return row.access == "parameter" or row.operation in ("move", "generic to specific")

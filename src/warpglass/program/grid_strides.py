@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ..isa.memory import access_of
 from ..ptx import tree
 from .blocks import Block, loops_of
 from .decode import Step
@@ -30,7 +29,7 @@ def find_grid_strides(blocks: tuple[Block, ...], live: Sequence[frozenset[str]])
         steps = [step for index in body for step in blocks[index].steps]
         strides = _strides(steps, live[header], sized)
         for index in body - inside:
-            accesses = (step for step in blocks[index].steps if access_of(step.match) is not None)
+            accesses = (step for step in blocks[index].steps if step.match.load_or_store is not None)
             found |= {step.number for step in accesses if step.address_register in strides}
         inside |= body
     return frozenset(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from .blocks import Barrier, Block, WarpBarrier
+from .blocks import Barrier, Block
 
 
 def find_liveness(blocks: tuple[Block, ...]) -> tuple[frozenset[str], ...]:
@@ -31,11 +31,7 @@ def flow_backward(
                 used |= written & ~killed
             else:
                 killed |= written
-        if block.splits is not None:
-            used |= bit[block.splits] & ~killed
-        if isinstance(block.end, Barrier | WarpBarrier):
-            used |= _mask(block.end.step.reads, bit) & ~killed
-        uses.append(used)
+        uses.append(used | _mask(block.read_at_end, bit) & ~killed)
         kills.append(killed)
     live = [0] * len(blocks)
     changed = True
@@ -88,10 +84,7 @@ def _bits(blocks: tuple[Block, ...]) -> tuple[list[str], dict[str, int]]:
     for block in blocks:
         for step in block.steps:
             names.update(dict.fromkeys((*step.reads, *step.writes)))
-        if block.splits is not None:
-            names[block.splits] = None
-        if isinstance(block.end, Barrier | WarpBarrier):
-            names.update(dict.fromkeys(block.end.step.reads))
+        names.update(dict.fromkeys(block.read_at_end))
     ordered = list(names)
     return ordered, {name: 1 << position for position, name in enumerate(ordered)}
 

@@ -11,10 +11,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ..errors import CompileError, Diagnostic
-from ..isa.types import BITS, LLVM_TYPE
 from ..ptx import tree
 from .decode import Decoded, Step
-from .layout import symbols_in
+from .layout import symbols_in, variable_size
 
 
 def takes_addresses(function: tree.Function) -> bool:
@@ -40,10 +39,10 @@ def read_through_addresses(function: tree.Function) -> tree.Function:
 
 def check_parameter_accesses(function: tree.Function, decoded: Iterable[Decoded]) -> None:
     """Raise CompileError naming every access that leaves its parameter, or that names none."""
-    sizes = {variable.name: _bytes(variable) for variable in function.parameters}
+    sizes = {variable.name: variable_size(variable) for variable in function.parameters}
     wrong: list[Diagnostic] = []
     for step in decoded:
-        if isinstance(step, Step) and step.instruction.modifiers[:1] == ("param",):
+        if isinstance(step, Step) and step.match.row.access == "parameter":
             wrong += _problem(step, sizes)
     if wrong:
         raise CompileError(
@@ -52,31 +51,16 @@ def check_parameter_accesses(function: tree.Function, decoded: Iterable[Decoded]
 
 
 def _problem(step: Step, sizes: dict[str, int]) -> Iterable[Diagnostic]:
-    address = next((one for one in step.instruction.operands if isinstance(one, tree.Address)), None)
-    if address is None:
-        return
+    address, access = step.address, step.match.access
+    assert access is not None
     known = ", ".join(sizes) or "none"
     if not isinstance(address.base, tree.Symbol) or address.base.name not in sizes:
         yield _at(step, f"an address in .param names a parameter of the kernel; it has: {known}")
         return
     size, first = sizes[address.base.name], address.offset
-    last = first + _width(step) - 1
+    last = first + access.size - 1
     if first < 0 or last >= size:
         yield _at(step, f"reads bytes {first} to {last} of parameter {address.base.name}, which has {size}")
-
-
-def _width(step: Step) -> int:
-    """Bytes of an access."""
-    values = step.match.values
-    bits = BITS[LLVM_TYPE[values["type"]]]
-    return bits // 8 * int(values.get("vec", "v1")[1:])
-
-
-def _bytes(variable: tree.Variable) -> int:
-    size = max(1, BITS[LLVM_TYPE[variable.type]] // 8) * variable.vector
-    for extent in variable.shape:
-        size *= extent
-    return size
 
 
 def _at(step: Step, message: str) -> Diagnostic:

@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from ..isa.calls import system_function
-from ..isa.convert import mov_pack
-from ..isa.logic import or_
 from ..isa.types import LLVM_TYPE, bits
 from ..ptx import tree
 from .blocks import Block
@@ -102,7 +100,7 @@ class _Bases:
         if _is_narrow(step):
             return
         parts = target.elements if isinstance(target, tree.Vector) else (target,)
-        parameter = address.base if step.instruction.modifiers[:1] == ("param",) else None
+        parameter = address.base if step.match.row.access == "parameter" else None
         for number, part in enumerate(parts):
             for name in registers_of(part):
                 kind = LLVM_TYPE[self._types[name]]
@@ -133,9 +131,10 @@ class _Bases:
 
 def _puts_together(step: Step) -> bool:
     """Whether an instruction may make a pointer of parts that are none."""
-    registers = sum(isinstance(one, tree.Register) for one in step.instruction.operands[1:])
-    meaning = step.match.row.meaning
-    return not _is_narrow(step) and (meaning is mov_pack or (meaning is or_ and registers > 1))
+    if step.match.row.operation != "join" or _is_narrow(step):
+        return False
+    first, *others = step.instruction.operands[1:]
+    return isinstance(first, tree.Vector) or all(isinstance(one, tree.Register) for one in (first, *others))
 
 
 def _is_narrow(step: Step) -> bool:

@@ -2,8 +2,8 @@
 
 Compilers compute what does not change in front of a loop, and so in front of tests within it. numba's
 `x[r, c - 1]` becomes `c < 1 ? c - 1 + columns : c - 1` there, and the loop tests `c - 1 >= 0` before it uses
-that. Behind the test one half is all that can happen (codegen/paths/follow.py). LLVM moves back what is the
-same in each trip.
+that. Behind the test one half is all that can happen (codegen/path_bounds/). LLVM moves back what is the same
+in each trip.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..isa.integer import div, rem
 from ..ptx import tree
 from .blocks import Block
 from .decode import Step
@@ -93,8 +92,8 @@ def _may_move(step: Step, settled: frozenset[str]) -> bool:
     row = step.match.row
     return (
         row.unit in _UNITS
-        and row.meaning not in (None, div, rem)
-        and row.control is None
+        and row.computes
+        and row.operation != "division"
         and len(step.writes) == 1
         and settled.issuperset((*step.reads, *step.writes))
         and not any(isinstance(operand, tree.Special) for operand in step.instruction.operands)

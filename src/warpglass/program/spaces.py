@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from .. import isa
-from ..isa.pointers import is_generic, role, within_local
+from ..isa.pointers import role, within_local
 from ..ptx import tree
 from .blocks import Block
 from .decode import Step, make_step
@@ -31,12 +31,8 @@ def resolve_local(
     possible = _find_possible(steps, roles)
     certain = _find_certain(steps, roles)
     rewriter = _Rewriter(types, certain)
-    made = tuple(replace(block, steps=rewriter.rewrite(block.steps, roles)) for block in blocks)
-    strays = {
-        step.number
-        for step in steps
-        if roles[step.number] in ("load", "store") and is_generic(step.match) and _base(step) in possible
-    }
+    made = tuple(replace(block, steps=rewriter.rewrite(block.steps)) for block in blocks)
+    strays = {step.number for step in steps if _is_generic(step) and _base(step) in possible}
     return made, rewriter.types, frozenset(strays - rewriter.done)
 
 
@@ -87,6 +83,12 @@ def _guard(step: Step) -> str | None:
     return step.instruction.guard.register if step.instruction.guard else None
 
 
+def _is_generic(step: Step) -> bool:
+    """Whether a step is a load or store that names no state space."""
+    access = step.match.load_or_store
+    return access is not None and access.space == "generic"
+
+
 def _base(step: Step) -> str | None:
     """The register of a memory access's address."""
     for operand in step.instruction.operands:
@@ -101,12 +103,12 @@ class _Rewriter:
         self.certain = certain
         self.done: set[int] = set()
 
-    def rewrite(self, steps: tuple[Step, ...], roles: Mapping[int, str]) -> tuple[Step, ...]:
+    def rewrite(self, steps: tuple[Step, ...]) -> tuple[Step, ...]:
         made: list[Step] = []
         for step in steps:
             base = _base(step)
-            access = roles[step.number] in ("load", "store") and is_generic(step.match)
-            made += self._make_local(step, base) if access and base in self.certain else [step]
+            local = _is_generic(step) and base in self.certain
+            made += self._make_local(step, base) if local else [step]
         return tuple(made)
 
     def _make_local(self, step: Step, base: str | None) -> list[Step]:

@@ -10,7 +10,7 @@ counter by which cooperative grids synchronise is not looked at (grid_barriers.p
 from __future__ import annotations
 
 from ..isa.atomic import depends_on_order
-from .blocks import Barrier, Block, WarpBarrier
+from .blocks import Block
 from .grid_barriers import reaches, workspace_registers
 
 
@@ -27,9 +27,5 @@ def find_read(blocks: tuple[Block, ...]) -> set[str]:
     """The registers that anything reads."""
     read: set[str] = set()
     for block in blocks:
-        read.update(*(step.reads for step in block.steps))
-        if block.splits is not None:
-            read.add(block.splits)
-        if isinstance(block.end, Barrier | WarpBarrier):
-            read.update(block.end.step.reads)
+        read.update(block.read_at_end, *(step.reads for step in block.steps))
     return read

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ..budget import MEMORY, in_units, memory_limit
 from ..errors import Diagnostic, LaunchError, UnsupportedError
+from ..host.budget import MEMORY, in_units, memory_limit
 from ..isa.types import BITS, LLVM_TYPE, convert_float
 from ..ptx import tree
 from .layout import element_size, symbols_of, variable_size

@@ -20,22 +20,16 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from ..record import Record, Row
-from .access_counts import COUNTS, print_access_counts
-from .bench_counters import LANGUAGES, LIBRARIES, full_name, print_counters
+from ..ladders.view import Section, TextTable
+from ..records.bench import Record, Row
+from .bench_counters import full_name, print_counters
 from .bench_steps import print_steps
 from .console import text_console, text_of
-from .figures import format_bytes, format_ratio, format_seconds, format_sum
-from .oddeven_sort import print_cost_model
+from .figures import LANGUAGES, LIBRARIES, format_bytes, format_ratio, format_seconds, format_sum
 
 TIME_HEADINGS = {"engine": "engine time", "gpu": "GPU time"}
 PLACES = {"engine": "engine", "gpu": "GPU"}
 AS_WRITTEN = "_as_written"
-# What a ladder's notes make of the times and of the counters, below its tables.
-MODELS: dict[str, Callable[[Record, Console], None]] = {
-    "oddeven_sort": print_cost_model,
-    **dict.fromkeys(COUNTS, print_access_counts),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +41,20 @@ class _Column:
     justify: Literal["left", "right"] = "left"
 
 
-def print_bench(record: Record, console: Console) -> None:
-    """Print all tables of a record."""
+def print_bench(record: Record, console: Console, sections: Sequence[Section] = ()) -> None:
+    """Print all tables of a record, and below them what its ladder has to say."""
     _line(console, f"Device: {record.device}")
     for (table, as_written), group in groupby(record.rows, key=lambda row: (row.table, row.as_written)):
         peers = () if as_written else (row for row in record.peers if row.table == table)
         _print_table([*group, *peers], as_written, record, console)
-    if record.ladder in MODELS:
-        MODELS[record.ladder](record, console)
+    for section in sections:
+        _print_section(section, console)
 
 
-def render_text(record: Record, width: int) -> str:
-    """Return the tables as plain text of that width."""
+def render_text(record: Record, width: int, sections: Sequence[Section] = ()) -> str:
+    """Return what print_bench prints as plain text of that width."""
     console = text_console(width)
-    print_bench(record, console)
+    print_bench(record, console, sections)
     return text_of(console)
 
 
@@ -90,12 +84,36 @@ def _print_table(rows: Sequence[Row], as_written: bool, record: Record, console:
             )
 
 
+def _print_section(section: Section, console: Console) -> None:
+    console.print()
+    _line(console, section.title, style="bold")
+    for part in section.parts:
+        if isinstance(part, TextTable):
+            console.print(_text_table(part))
+        else:
+            _line(console, part)
+
+
+def _text_table(text: TextTable) -> Table:
+    table = _plain_table()
+    numbers = len(text.headings) - text.texts
+    for place, heading in enumerate(text.headings):
+        table.add_column(heading, justify="right" if place < numbers else "left", overflow="fold")
+    for row in text.rows:
+        table.add_row(*row)
+    return table
+
+
+def _plain_table() -> Table:
+    return Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+
+
 def _full_width(table: Table, console: Console) -> int:
     return Measurement.get(console, console.options.update(width=10_000), table).maximum
 
 
 def _make_table(rows: Sequence[Row], columns: Sequence[_Column]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    table = _plain_table()
     for column in columns:
         table.add_column(column.heading, justify=column.justify, overflow="fold")
     previous: Row | None = None

@@ -13,19 +13,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..record import Row
+from ..records.bench import Row
+from .figures import LANGUAGES
 from .profile_lines import short
-
-LANGUAGES = {
-    "cuda": "C++",
-    "python": "Python",
-    "numpy": "NumPy",
-    "scipy": "SciPy",
-    "cupy": "CuPy",
-    "torch": "PyTorch",
-}
-LIBRARIES = tuple(LANGUAGES)[2:]
-
 
 _WIDE = 100  # columns from which there is room for whole kernel names
 

@@ -16,9 +16,8 @@ from textwrap import fill
 from rich.console import Console
 from rich.text import Text
 
-from ..record import Row
-from .bench_counters import LANGUAGES, LIBRARIES
-from .figures import format_ratio
+from ..records.bench import Row
+from .figures import LANGUAGES, LIBRARIES, format_ratio
 from .profile_lines import short
 
 READING_WIDTH = 110

@@ -8,7 +8,7 @@ from textwrap import fill
 from rich.console import Console
 from rich.text import Text
 
-from ..check_record import ALL_SCHEDULES, Check, Dim3, Finding, Place, ProgramCheck, Suppressed
+from ..records.check import ALL_SCHEDULES, Check, Dim3, Finding, Place, ProgramCheck, Suppressed
 from .check_source import short, source_lines
 
 _STYLES = {"error": "bold red", "warning": "bold yellow"}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from ..check_record import Place
+from ..records.check import Place
 
 _AROUND = 1  # lines shown before and after a guilty one
 _MARK, _STYLE = ">", "bold red"

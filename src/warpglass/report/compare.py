@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..errors import ArgumentError
-from ..profile_record import Profile
+from ..records.profile import Profile
 from .metrics import Definition
 from .profile import format_number, launch_text
 from .profile_csv import number_of

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from ..record import Record, Row
-from .bench_counters import LANGUAGES, counted_text
-from .figures import format_ratio, format_seconds
+from ..records.bench import Record, Row
+from .bench_counters import counted_text
+from .figures import LANGUAGES, format_ratio, format_seconds
 
 if TYPE_CHECKING:
-    from ..ladders.trial import Explained
+    from ..ladders.rung import Rung
 
 READING_WIDTH = 96
 
 
-def print_explanations(rungs: Sequence[Explained], record: Record | None, console: Console) -> None:
+def print_explanations(rungs: Sequence[Rung], record: Record | None, console: Console) -> None:
     """Print each rung's name, figures (if there is a record) and text."""
     for rung in rungs:
         console.print()

@@ -1,9 +1,19 @@
-"""Numbers as people read them: times with a unit, sums, sizes.
+"""Numbers as people read them: times with a unit, sums, sizes; and the names of languages and libraries.
 
 Belongs here: functions from one number to one short string, without colours. No tables.
 """
 
 from __future__ import annotations
+
+LANGUAGES = {
+    "cuda": "C++",
+    "python": "Python",
+    "numpy": "NumPy",
+    "scipy": "SciPy",
+    "cupy": "CuPy",
+    "torch": "PyTorch",
+}
+LIBRARIES = tuple(LANGUAGES)[2:]
 
 
 def format_seconds(seconds: float | None) -> str:

@@ -1,6 +1,6 @@
 """How long a bench will take, said before it starts.
 
-Belongs here: the words. Which times they follow from is measure.py's.
+Belongs here: the words. Which times they follow from is ladders/measure.py's.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Protocol
 from rich.console import Console
 from rich.text import Text
 
-from .bench_counters import LANGUAGES
+from .figures import LANGUAGES
 
 SHORT = 10.0  # seconds that nobody needs to be warned of
 

@@ -9,14 +9,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from .bench import LANGUAGES
+from .figures import LANGUAGES
 
 if TYPE_CHECKING:
     from ..devices import Device
-    from ..ladders.trial import Explained
+    from ..ladders.rung import Rung
 
 
-def print_ladder(name: str, title: str, rungs: Sequence[Explained], console: Console) -> None:
+def print_ladder(name: str, title: str, rungs: Sequence[Rung], console: Console) -> None:
     """Print a ladder's name and one line per rung."""
     console.print(Text(f"{name}: {title}", style="bold"))
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 2), pad_edge=False)

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..errors import ArgumentError
-from ..profile_record import nearest
+from ..records.profile import nearest
 
 _LIST_WIDTH = 110  # columns from which a name and its text share a line
 

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..devices import get
-from ..profile_record import Profile
+from ..records.profile import Profile
 from .bench import TIME_HEADINGS
 from .figures import format_seconds
 from .metrics import SUBJECTS, Definition

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import isnan, nan
 
 from ..devices import get
-from ..profile_record import Profile
+from ..records.profile import Profile
 from .metrics import Definition
 
 _NCU = (

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..profile_record import LineProfile, Profile
+from ..records.profile import LineProfile, Profile
 
 Counters = Mapping[str, float]
 

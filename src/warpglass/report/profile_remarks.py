@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from ..profile_record import Profile
+from ..records.profile import Profile
 
 Counters = Mapping[str, float]
 

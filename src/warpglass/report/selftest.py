@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..check_record import SelfTest, SelfTestRow
+from ..records.check import SelfTest, SelfTestRow
 
 
 def print_selftest(test: SelfTest, console: Console) -> None:

@@ -10,19 +10,19 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from ..ladders.oddeven_sort.steps import Step
+from ..ladders.passes import Pass
 
 
-def print_trace(steps: Sequence[Step], console: Console) -> None:
+def print_trace(passes: Sequence[Pass], console: Console) -> None:
     """Print each pass: the numbers before, with its name and number of blocks, and the numbers after."""
-    texts = [_text(value) for part in steps[0].before for value in part]
+    texts = [_text(value) for part in passes[0].before for value in part]
     gap = "" if all(len(text) == 1 for text in texts) else ","
-    width = max(len(_line(parts, gap)) for step in steps for parts in (step.before, step.after))
-    for number, step in enumerate(steps):
+    width = max(len(_line(parts, gap)) for one in passes for parts in (one.before, one.after))
+    for number, one in enumerate(passes):
         _print(console, "" if number % 2 else "-" * width)
-        blocks = "1 block" if step.blocks == 1 else f"{step.blocks} blocks"
-        _print(console, f"{_line(step.before, gap):{width}} ------ ({step.name}) {blocks}")
-        _print(console, _line(step.after, gap))
+        blocks = "1 block" if one.blocks == 1 else f"{one.blocks} blocks"
+        _print(console, f"{_line(one.before, gap):{width}} ------ ({one.name}) {blocks}")
+        _print(console, _line(one.after, gap))
     _print(console, "-" * width)
 
 

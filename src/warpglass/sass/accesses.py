@@ -11,13 +11,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..isa.types import BITS, LLVM_TYPE
 from ..program import Program
 from ..ptx import tree
 from .decode import Instruction
 
-_SPACES = ("global", "shared", "local")
-_ACCESS = {"ld": "load", "ldu": "load", "st": "store", "atom": "atomic", "red": "reduction"}
+_KINDS = ("load", "store", "atomic", "reduction")  # those of operations.py that PTX lines become
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Origin:
     """Where an instruction accesses memory, as far as its text says."""
 
     block: int
@@ -67,20 +65,19 @@ def find_accesses(program: Program, code: Iterable[Instruction]) -> Mapping[int,
         if item.access:
             machine.setdefault(item.line, []).append(item)
     found: dict[int, Access] = {}
-    places: dict[int, _Place] = {}
+    origins: dict[int, _Origin] = {}
     sums = _sums(program)
     for number, block in enumerate(program.blocks):
         for step in block.steps:
-            made = _describe(step.instruction)
-            if made is None:
+            access = step.match.access
+            if access is None or access.kind not in _KINDS or access.space == "const":
                 continue
-            address = next((o for o in step.instruction.operands if isinstance(o, tree.Address)), None)
-            if address is not None:
-                places[made.line] = _place(number, address.base, address.offset, sums)
-            found[made.line] = _keep(made, machine.get(made.line, ()))
+            line, address = step.instruction.line, step.address
+            origins[line] = _origin(number, address.base, address.offset, sums)
+            found[line] = _keep(Access(line, access.space, access.kind, access.size), machine.get(line, ()))
     for line, access in list(found.items()):
-        if access.width > access.size and access.access in ("load", "store") and line in places:
-            _merge(line, found, places)
+        if access.width > access.size and access.access in ("load", "store") and line in origins:
+            _merge(line, found, origins)
     return found
 
 
@@ -90,40 +87,27 @@ def _sums(program: Program) -> Mapping[str, tuple[tree.Operand, int]]:
     found: dict[str, tuple[tree.Operand, int]] = {}
     for block in program.blocks:
         for step in block.steps:
-            match step.instruction:
-                case tree.Instruction(
-                    opcode="add",
-                    guard=None,
-                    operands=(tree.Register(name=name), tree.Register() as base, tree.Integer(value=value)),
-                ) if writes[name] == 1 and writes[base.name] == 1:
+            item = step.instruction
+            if step.match.row.operation != "sum" or item.guard is not None:
+                continue
+            match item.operands:
+                case (tree.Register(name), tree.Register() as base, tree.Integer(value)) if (
+                    writes[name] == 1 and writes[base.name] == 1
+                ):
                     found[name] = base, value
                 case _:
                     pass
     return found
 
 
-def _place(
+def _origin(
     block: int, base: tree.Operand, offset: int, sums: Mapping[str, tuple[tree.Operand, int]]
-) -> _Place:
-    """A place from the register that others are sums of."""
+) -> _Origin:
+    """The same from the register that others are sums of."""
     while isinstance(base, tree.Register) and base.name in sums:
         base, more = sums[base.name]
         offset += more
-    return _Place(block, base, offset)
-
-
-def _describe(instruction: tree.Instruction) -> Access | None:
-    """The access of a PTX instruction; None if it is none."""
-    access = _ACCESS.get(instruction.opcode)
-    words = [word.partition("::")[0] for word in instruction.modifiers]
-    if access is None or "param" in words or "const" in words:
-        return None
-    space = next((word for word in words if word in _SPACES), "generic")
-    types = [word for word in words if word in LLVM_TYPE]
-    if not types:
-        return None
-    elements = next((int(word[1:]) for word in words if word in ("v2", "v4", "v8")), 1)
-    return Access(instruction.line, space, access, BITS[LLVM_TYPE[types[-1]]] // 8 * elements)
+    return _Origin(block, base, offset)
 
 
 def _keep(access: Access, machine: Sequence[Instruction]) -> Access:
@@ -141,21 +125,21 @@ def _keep(access: Access, machine: Sequence[Instruction]) -> Access:
     )
 
 
-def _merge(leader: int, found: dict[int, Access], places: Mapping[int, _Place]) -> None:
+def _merge(leader: int, found: dict[int, Access], origins: Mapping[int, _Origin]) -> None:
     """Find the lines that one wide access serves: a window of its width without gaps around the leader."""
-    own, place = found[leader], places[leader]
+    own, origin = found[leader], origins[leader]
     near = {
-        places[line].offset: line
+        origins[line].offset: line
         for line, access in found.items()
-        if line in places
+        if line in origins
         and (access.space, access.access, access.size) == (own.space, own.access, own.size)
-        and (places[line].block, places[line].base) == (place.block, place.base)
+        and (origins[line].block, origins[line].base) == (origin.block, origin.base)
         and (access.removed or line == leader)
     }
     count = own.width // own.size
     windows = [
         [start + own.size * index for index in range(count)]
-        for start in range(place.offset - own.width + own.size, place.offset + own.size, own.size)
+        for start in range(origin.offset - own.width + own.size, origin.offset + own.size, own.size)
     ]
     # An aligned window is likelier where several would do.
     windows.sort(key=lambda window: window[0] % own.width != 0)

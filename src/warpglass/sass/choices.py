@@ -49,7 +49,7 @@ def find_choices(program: Program) -> Mapping[int, Choice]:
 
 def _decides(user: Step, register: str, found: Mapping[int, Choice]) -> Choice | None:
     """The selection for which a user wants a register; None if it wants it always."""
-    if user.instruction.opcode != "selp":
+    if user.match.row.operation != "selection":
         return found.get(user.instruction.line)
     _, first, second, predicate = user.instruction.operands
     values = [isinstance(operand, tree.Register) and operand.name == register for operand in (first, second)]

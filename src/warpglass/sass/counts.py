@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ..program import Barrier, Branch, Program, Switch, Trap
+from ..program import Program, find_instructions
 from .choices import MARK
 
 
@@ -62,10 +62,9 @@ def by_line(
     """
     warps, threads, parted = Counter[int](), Counter[int](), Counter[int]()
     chosen = Counter[int]()
-    for block in program.blocks:
+    for instructions in find_instructions(program.blocks):
         found: dict[int, tuple[int, int]] = {}
-        own = [block.end.step] if isinstance(block.end, Barrier | Branch | Switch | Trap) else []
-        for step in (*block.steps, *own):
+        for step in instructions:
             line = step.instruction.line
             issued, active, apart = steps.get(step.number, (0, 0, 0))
             if step.writes and step.writes[0].startswith(MARK):

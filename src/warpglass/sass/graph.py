@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from ..program.blocks import find_loops, post_order
+from ..program.flow_graph import find_loops
 from .conservation import OUTSIDE
 from .decode import SIZE, Instruction
 
@@ -145,4 +145,4 @@ def _loops(blocks: list[MachineBlock]) -> dict[int, set[int]]:
     if not blocks:
         return {}
     successors = [tuple(target for target in block.successors if target != LEAVE) for block in blocks]
-    return find_loops(successors, post_order(successors, 0)[::-1])
+    return find_loops(successors)

@@ -14,8 +14,8 @@ from itertools import pairwise
 
 from .. import ptx
 from ..errors import CompileError
-from ..program import Barrier, Block, Branch, Program, Switch, Trap, build_program
-from ..program.blocks import find_loops, post_order
+from ..program import Branch, Program, build_program, find_instructions
+from ..program.flow_graph import find_loops
 from ..program.layout import symbols_in
 from ..ptx import tree
 from ..source.compiled import Compiled
@@ -190,19 +190,9 @@ def _names(item: tree.Instruction, variables: Collection[str]) -> bool:
     return any(name in variables for name in symbols_in(item))
 
 
-def _lines(block: Block) -> list[int]:
-    """The lines of a block's instructions, the one that ends it included."""
-    found = [step.instruction.line for step in block.steps]
-    match block.end:
-        case Branch(step=step) | Barrier(step=step) | Switch(step=step) | Trap(step=step):
-            return [*found, step.instruction.line]
-        case _:
-            return found
-
-
 def _ptx_graph(program: Program) -> tuple[tuple[PtxBlock, ...], tuple[PtxLoop, ...]]:
     """The blocks of the PTX and its loops; copies of a called function's blocks count as one."""
-    lines = [_lines(block) for block in program.blocks]
+    lines = [[step.instruction.line for step in steps] for steps in find_instructions(program.blocks)]
     node_of: dict[tuple[int, int], int] = {}
     nodes = [
         node_of.setdefault((found[0], 0) if found else (0, number), len(node_of))
@@ -215,8 +205,7 @@ def _ptx_graph(program: Program) -> tuple[tuple[PtxBlock, ...], tuple[PtxLoop, .
     blocks = tuple(
         PtxBlock(line, tuple(targets)) for (line, _), targets in zip(node_of, successors, strict=True)
     )
-    edges = [block.local_successors for block in program.blocks]
-    bodies = find_loops(edges, post_order(edges, 0)[::-1])
+    bodies = find_loops([block.local_successors for block in program.blocks])
     loops = {
         nodes[header]: PtxLoop(
             block=nodes[header],

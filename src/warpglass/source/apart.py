@@ -18,8 +18,8 @@ import sys
 import threading
 from pathlib import Path
 
-from ..budget import MEMORY, compile_timeout, in_units, memory_limit, too_slow
 from ..errors import CompileError
+from ..host.budget import MEMORY, compile_timeout, in_units, memory_limit, too_slow
 from .apart_child import DONE, _function, receive, send
 
 # What an interpreter with a compiler needs in any case, so that a small WARPGLASS_MEMORY does not stop it.

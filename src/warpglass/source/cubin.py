@@ -23,8 +23,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from ..budget import compile_timeout, too_slow
 from ..errors import CompileError
+from ..host.budget import compile_timeout, too_slow
 from .cache import Cache, digest, versions
 from .compiled import Compiled
 from .elf import Elf, attributes, read_elf, symbols

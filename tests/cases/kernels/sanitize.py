@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from tests.observe.corpus import CASES, TWINS, Case, read_cases
-from warpglass.argument_text import ScalarSpec, make_arguments, parse_argument
+from warpglass.records.argument_text import ScalarSpec, make_arguments, parse_argument
 
 TOOLS = {
     "memcheck": ("--check-device-heap", "yes"),

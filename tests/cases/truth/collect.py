@@ -26,7 +26,7 @@ from pathlib import Path
 from more_launch import Case, entry_pattern, read_cases
 from more_ncu import Work, call, profile, runner, say
 
-from warpglass.engine.gpu_driver import lower_version
+from warpglass.engine.gpu.driver import lower_version
 from warpglass.source.elf import read_elf
 
 HERE = Path(__file__).parent

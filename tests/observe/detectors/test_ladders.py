@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import warpglass as wg
-from warpglass.check_record import KINDS
 from warpglass.ladders.reduction.ladder import LADDER as REDUCTION
 from warpglass.ladders.reduction.problem import PROBLEM
 from warpglass.ladders.rung import Rung
 from warpglass.ladders.trial import Options
+from warpglass.records.check import KINDS
 
 BLOCK = 64
 # No multiple of any span: three data blocks of the widest unrolling, and the beginning of another.

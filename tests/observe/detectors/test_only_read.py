@@ -10,9 +10,9 @@ import pytest
 
 import warpglass as wg
 from warpglass.codegen.context import GLOBAL_BASE
-from warpglass.engine.backend import Launch
-from warpglass.engine.cpu import Begun, CpuBackend
-from warpglass.engine.memory import GUARD
+from warpglass.engine.cpu.address_space import GUARD
+from warpglass.engine.cpu.backend import Begun, CpuBackend
+from warpglass.engine.launch.backend import Launch
 from warpglass.observe.detectors import Checker, layout
 from warpglass.observe.detectors.events import DetectorProbe
 from warpglass.observe.detectors.only_read import Reach, only_read

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import warpglass as wg
-from warpglass.engine.backend import Launch
-from warpglass.engine.cpu import CpuBackend
+from warpglass.engine.cpu.backend import CpuBackend
+from warpglass.engine.launch.backend import Launch
 from warpglass.observe.detectors import Checker, layout, lines
 
 WORDS = 1 << 17  # of an array: more than a page of lines' words

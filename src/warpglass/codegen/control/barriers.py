@@ -213,8 +213,7 @@ done:
 def names_barriers(program: Program) -> bool:
     """Whether a program arrives at a barrier other than `bar.sync 0`: then at that one too it is counted."""
     return any(step.control == "arrive" for block in program.blocks for step in block.steps) or any(
-        isinstance(block.end, Barrier) and block.end.step.match.row.meaning is not None
-        for block in program.blocks
+        isinstance(block.end, Barrier) and not block.end.step.match.row.steers for block in program.blocks
     )
 
 

@@ -7,7 +7,8 @@ Kernels with other barriers than `bar.sync 0` ask for each warp whether its own 
 Blocks and warps come in the order of their numbers. Observers may ask for code that takes the order from
 tables of the engine: the block at each place, and for every round the next of some orders of the warps.
 
-Optimised code runs rounds at whose start all warps stand at one place by a loop of their own (together.py).
+Optimised code runs rounds at whose start all warps stand at one place by the loop of a barrier region
+(barrier_regions.py).
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..context import BARRIER_WORDS, BARRIERS, DEADLOCK, DONE, LEFT, OK, RESUME, RETIRED, SLOT, START, STOPPED
-from ..shape import Shape
-from .together import Warps, call_loops, together_loops
+from ..shape import BlockShape
+from .barrier_regions import WarpFrames, call_region_loops, region_loops
 from .turns import pass_turn
 
 
 @dataclass(frozen=True, slots=True)
-class Rounds:
+class WarpScheduling:
     """What the loop must know of a warp function.
 
     `header` and `stride` are the bytes of a warp's frame that hold masks, and of the whole frame;
@@ -59,11 +60,11 @@ def _words(*names: tuple[str, str, str]) -> str:
     return "\n".join(lines)
 
 
-def block_loop(shape: Shape, rounds: Rounds, *, together: bool) -> str:
-    """`@run`, as LLVM IR; `together` asks for loops over warps that keep step, if the kernel allows them."""
-    header, stride, local = rounds.header, rounds.stride, rounds.local
-    warps = Warps(shape, header, stride, local)
-    together = together and rounds.keeps_step
+def block_loop(shape: BlockShape, scheduling: WarpScheduling, *, by_region: bool) -> str:
+    """`@run`, as LLVM IR; `by_region` asks for a loop for each barrier region, if the kernel allows."""
+    header, stride, local = scheduling.header, scheduling.stride, scheduling.local
+    warps = WarpFrames(shape, header, stride, local)
+    by_region = by_region and scheduling.keeps_step
     words = _words(
         ("next", "next_block", "ptr"),
         ("count", "block_count", "i64"),
@@ -93,20 +94,23 @@ def block_loop(shape: Shape, rounds: Rounds, *, together: bool) -> str:
     frames = f"call void @llvm.memset.p0.i64(ptr %frames, i8 0, i64 {shape.warps * stride}, i1 false)"
     local_bytes = shape.warps * shape.width * local
     local_clear = f"call void @llvm.memset.p0.i64(ptr %locals, i8 0, i64 {local_bytes}, i1 false)"
-    find_block = _block_by_table() if rounds.any_order else _BLOCK_BY_NUMBER
-    done = "turn_passed" if rounds.turns else "block_done"
+    find_block = _block_by_table() if scheduling.any_order else _BLOCK_BY_NUMBER
+    done = "turn_passed" if scheduling.turns else "block_done"
     # Kernels without barriers never need the rounds that look at states if their warps keep step.
     loop, functions, failed = "", "", "[ %result, %failing ]"
     begin = again = "round"
-    if together:
-        functions, loop = together_loops(warps, rounds.resumes), call_loops(warps, rounds.resumes)
+    if by_region:
+        functions, loop = (
+            region_loops(warps, scheduling.resumes),
+            call_region_loops(warps, scheduling.resumes),
+        )
         begin, failed = "together", "[ %reached, %not_together ]"
-    if together and not rounds.resumes:
+    if by_region and not scheduling.resumes:
         again = "clean_block"
     else:
-        loop += _rounds(warps, rounds, entered=("apart" if together else "cleared"))
+        loop += _rounds(warps, scheduling, entered=("apart" if by_region else "cleared"))
         failed = ", ".join(dict.fromkeys((failed, "[ %result, %failing ]")))
-    reset = _reset_barriers(shape) if rounds.named else ""
+    reset = _reset_barriers(shape) if scheduling.named else ""
     return f"""{functions}
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
@@ -168,7 +172,7 @@ clean_block:
   {reset}
   br label %{begin}
 {loop}
-block_done:{pass_turn() if rounds.turns else ""}
+block_done:{pass_turn() if scheduling.turns else ""}
   %place.next = add i64 %place, 1
   %cx.more = add i32 %cx.here, 1
   %x.over = icmp eq i32 %cx.more, %gx
@@ -217,18 +221,21 @@ clear_line:
 cleared:"""
 
 
-def _rounds(warps: Warps, rounds: Rounds, entered: str) -> str:
-    """Rounds over warps that stand anywhere; entered where a block begins, or midway in a round."""
+def _rounds(warps: WarpFrames, scheduling: WarpScheduling, entered: str) -> str:
+    """WarpScheduling over warps that stand anywhere; entered where a block begins, or midway in a round."""
     # Warps that yield are run again; barriers open once every other warp waits at them.
-    yields = rounds.first_yield if rounds.first_yield is not None else 1 << 30
+    first_yield = scheduling.first_yield
+    yields = first_yield if first_yield is not None else 1 << 30
     after, shut, settled = "stay", "xor i1 %open, true", f"icmp slt i32 %now, {yields}"
-    if rounds.first_yield is None:  # every barrier opens after every round; LLVM drops what follows from it
+    if (
+        scheduling.first_yield is None
+    ):  # every barrier opens after every round; LLVM drops what follows from it
         shut, settled = "icmp ne i32 0, 0", "icmp eq i32 0, 0"
     next_round, find_warp = "", "%warp = add i32 %position, 0"
-    if rounds.any_order:
+    if scheduling.any_order:
         next_round, find_warp = _next_order(), _warp_by_table(warps.shape)
     stopped, announce, settle = "keep_state", "br label %warp_done", ""
-    if rounds.named:
+    if scheduling.named:
         after, shut, settle = "opening", "call i1 @wg_is_held(ptr %context, i32 %warp)", _OPENING
         stopped, announce = "announced", _announcing(yields)
     new = "false" if entered == "apart" else "%first_round"
@@ -288,7 +295,7 @@ stay:
   %yielding = xor i1 %open.next, true
   %may_leave = icmp ne i64 %resident, 0
   %leaves = and i1 %yielding, %may_leave
-  br i1 %leaves, label %leave, label %{"opening" if rounds.named else "round"}
+  br i1 %leaves, label %leave, label %{"opening" if scheduling.named else "round"}
 leave:
   store i64 1, ptr %resumed.p
   store i64 %place, ptr %left_block.p
@@ -345,7 +352,7 @@ def _next_order() -> str:
   %row = urem i64 %rounds, %order_count"""
 
 
-def _warp_by_table(shape: Shape) -> str:
+def _warp_by_table(shape: BlockShape) -> str:
     return f"""%warp.p = getelementptr [{shape.warps} x i32], ptr %orders, i64 %row, i32 %position
   %warp = load i32, ptr %warp.p"""
 
@@ -361,7 +368,7 @@ announced:
   br label %warp_done"""
 
 
-def _reset_barriers(shape: Shape) -> str:
+def _reset_barriers(shape: BlockShape) -> str:
     """No warp has arrived anywhere, and none waits: the generations that they wait for do not exist."""
     table, waits = 4 * BARRIERS * BARRIER_WORDS, 8 * BARRIERS * shape.warps
     return f"""call void @llvm.memset.p0.i64(ptr %barriers, i8 0, i64 {table}, i1 false)

@@ -19,7 +19,7 @@ from ..context import DEADLOCK, DONE, FAULT, RESUME, SLOT, STOPPED
 from ..lane_loops.code import LaneCode
 from ..lane_loops.find import LaneLoop
 from ..memory.access import Bounds
-from ..memory.hulls import Stretch
+from ..memory.merged_checks import VersionedRegion
 from ..memory.patterns import Patterns
 from ..probes import Emission, Probe
 from ..registers import Registers
@@ -52,7 +52,7 @@ class WarpFunction:
         full: tuple[bool, ...],
         steps: Steps,
         probes: Sequence[Probe],
-        stretches: Mapping[int, Stretch],
+        versioned: Mapping[int, VersionedRegion],
         lane_loops: Mapping[int, LaneLoop],
     ):
         self.program = program
@@ -60,7 +60,7 @@ class WarpFunction:
         self.full = full  # blocks that always run with all lanes
         self.steps = steps
         self.probes = probes
-        self.stretches = stretches  # of blocks, by their numbers
+        self.versioned = versioned  # of blocks, by their numbers
         self.builder: Builder = steps.lanes.builder
         self.clock = Clock(self.builder, program)
         self.registers: Registers = steps.registers
@@ -194,25 +194,20 @@ class WarpFunction:
         emission = Emission(self.steps.lanes, mask)
         for probe in self.probes:
             probe.block(emission, index, block)
-        stretch = self.stretches.get(index)
-        if stretch is None:
+        region = self.versioned.get(index)
+        if region is None:
             self._steps(block.steps, mask, blend)
         else:
-            self._steps(stretch.steps[: stretch.first], mask, blend)
-            self._twice(stretch, live | self._read_at_end(block), mask, blend)
+            self._steps(region.steps[: region.first], mask, blend)
+            self._versioned(region, live | block.read_at_end, mask, blend)
             self.registers.enter(live)
-            self._steps(stretch.steps[stretch.last :], mask, blend)
+            self._steps(region.steps[region.last :], mask, blend)
         self.clock.count(ends=not isinstance(block.end, Jump | WarpBarrier))
         self._end(index, block, mask)
 
     def _live_behind(self, block: Block) -> frozenset[str]:
         """The registers that are read after a block."""
         return frozenset().union(*(self.program.live[after] for after in block.successors))
-
-    def _read_at_end(self, block: Block) -> frozenset[str]:
-        """The registers that a block's end reads."""
-        ends = frozenset() if block.splits is None else frozenset((block.splits,))
-        return ends | (block.end.step.reads if isinstance(block.end, Barrier | WarpBarrier) else frozenset())
 
     def _steps(self, steps: Sequence[Step], mask: str, blend: frozenset[str]) -> None:
         for step in steps:
@@ -222,11 +217,13 @@ class WarpFunction:
             self.steps.run(step, mask, blend)
         self.steps.finish(mask)
 
-    def _twice(self, stretch: Stretch, live: frozenset[str], mask: str, blend: frozenset[str]) -> None:
-        """A stretch without the checks of its hulls, for when they all hold, and with lanes served apart."""
+    def _versioned(
+        self, region: VersionedRegion, live: frozenset[str], mask: str, blend: frozenset[str]
+    ) -> None:
+        """A region without the checks of its checks, for when they all hold, and with lanes served apart."""
         b, access = self.builder, self.steps.lanes.access
         assert isinstance(access, Patterns)
-        steps = stretch.steps[stretch.first : stretch.last]
+        steps = region.steps[region.first : region.last]
         self.steps.finish(mask, all_written=True)
         self.registers.settle()
         bad = "false"
@@ -234,22 +231,22 @@ class WarpFunction:
         placed: dict[int, tuple[str, int]] = {}
         finders: dict[int, int] = {}
         apart: dict[int, int | None] = {}
-        for hull in stretch.hulls:
-            base = self.steps.operand(tree.Register(hull.base), "b64")
+        for check in region.checks:
+            base = self.steps.operand(tree.Register(check.base), "b64")
             assert isinstance(base, Value)
-            outside, site, bounds = access.check_hull(hull, base)
+            outside, site, bounds = access.check_merged(check, base)
             bad = outside if bad == "false" else b.value(f"or i1 {bad}, {outside}")
-            proven |= dict.fromkeys(hull.places, bounds)
-            placed |= {step: (base.ir, place) for step, place in hull.places.items()}
-            finders |= dict.fromkeys(hull.places, site)
-            apart |= dict.fromkeys(hull.places) | {hull.leader: site}
+            proven |= dict.fromkeys(check.places, bounds)
+            placed |= {step: (base.ir, place) for step, place in check.places.items()}
+            finders |= dict.fromkeys(check.places, site)
+            apart |= dict.fromkeys(check.places) | {check.leader: site}
         inside, outside, join = b.label("inside"), b.label("outside"), b.label("join")
         b.branch(bad, outside, inside, unlikely=True)
         access.finders = finders
         ways = (inside, proven, placed, {}), (outside, {}, {}, apart)
         for label, access.proven, access.placed, access.apart in ways:
             b.place(label)
-            self.registers.enter(live | stretch.read_behind)
+            self.registers.enter(live | region.read_behind)
             self._steps(steps, mask, blend)
             b.jump(join)
         access.proven, access.placed, access.finders, access.apart = {}, {}, {}, {}
@@ -358,7 +355,7 @@ class WarpFunction:
             others = {block: b.load("i32", f"%lanes_{block}") for block in sorted(self.pending.sets[index])}
             probe.barrier(Emission(self.steps.lanes, mask), end, others)
         self.steps.lanes.mask = mask
-        if end.step.match.row.meaning is None and self.named:
+        if end.step.match.row.steers and self.named:
             self.steps.lanes.arrive(self._barrier_number(end), None, None, wait=True)
         self.steps.run(end.step, mask, frozenset())
         live = self.program.live[end.resume]
@@ -378,12 +375,12 @@ class WarpFunction:
     def _barrier_number(self, end: Barrier) -> Value:
         """Which of the block's barriers an instruction names."""
         lanes = self.steps.lanes
-        for form, operand, type_ in end.step.match.forms():
-            if form.name == "a":
-                number = self.steps.operand(operand, type_)
-                assert isinstance(number, Value)
-                return number
-        return lanes.constant("i32", 0)
+        operand = end.step.match.operand("a")
+        if operand is None:
+            return lanes.constant("i32", 0)
+        number = self.steps.operand(operand, "u32")
+        assert isinstance(number, Value)
+        return number
 
     def _ends(self) -> None:
         b = self.builder

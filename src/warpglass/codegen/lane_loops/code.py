@@ -216,7 +216,7 @@ class _Attempt:
 
     def _side_by_side(self) -> str:
         """An i1 that holds if the first two lanes load side by side, or from one place, first: as all may."""
-        b, first = self.b, self.loop.first
+        b, first, alone = self.b, self.loop.first, self.code._lane
         assert first.base is not None
         one = b.load(b.lanes, f"%{self.name}.rest")
         more = self._others(one)
@@ -227,7 +227,7 @@ class _Attempt:
             self.code._registers.enter(frozenset())
             for step in self.loop.slice_:
                 self.code._steps.run(step, "-1", frozenset())
-            addresses.append(self.code._registers.read(first.base).ir)
+            addresses.append(alone.fit(self.code._registers.read(first.base), "i64").ir)
         apart = b.value(f"sub i64 {addresses[1]}, {addresses[0]}")
         expected = b.value(f"mul i64 {b.value(f'sub i64 {lanes[1]}, {lanes[0]}')}, {first.size}")
         near = [b.value(f"icmp eq i64 {apart}, {distance}") for distance in ("0", expected)]

@@ -13,7 +13,7 @@ from ...isa.types import LLVM_TYPE
 from ...program import Program, Step
 from ..lanes.fast import FastLanes
 from ..operands import Symbols
-from ..paths.follow import COMPUTING
+from ..path_bounds.analysis import COMPUTING
 from ..registers import Registers
 from ..steps import Steps
 from ..values.value import Value
@@ -24,8 +24,7 @@ from .rounds import Rounds
 def computed(step: Step) -> bool:
     """Whether a step does no more than compute registers that it names."""
     row = step.match.row
-    plain = step.instruction.guard is None and row.control is None and not row.waits
-    return plain and row.meaning is not None and row.unit in COMPUTING
+    return step.instruction.guard is None and row.computes and row.unit in COMPUTING
 
 
 def find_ends(program: Program, loop: LaneLoop, rounds: Rounds) -> dict[str, frozenset[int]]:

@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ...isa.integer import add
-from ...isa.memory import access_of
 from ...isa.types import LLVM_TYPE
 from ...program import Block, Branch, Jump, Program, Step
 from ...program.blocks import loops_of
@@ -124,16 +122,15 @@ def _used(bodies: Sequence[Block], written: frozenset[str]) -> frozenset[str]:
 def _is_simple(step: Step, program: Program) -> bool:
     """Whether a step does no more than compute, or load what nobody waits for."""
     row = step.match.row
-    if row.meaning is None or row.control is not None or row.waits or step.number in program.ordered:
+    if row.waits or step.number in program.ordered:
         return False
     if any(isinstance(one, tree.Special) for one in step.instruction.operands):
         return False
-    access = access_of(step.match)
+    access = step.match.load_or_store
     if access is None:
         return row.computes
-    space, writes, _ = access
     plain = step.instruction.guard is None and step.number not in program.strays
-    return plain and space in _SPACES and not writes
+    return plain and access.space in _SPACES and not access.writes
 
 
 def _pays(
@@ -146,8 +143,8 @@ def _pays(
     """
     bodies = [program.blocks[index] for index in sorted(blocks)]
     steps = [step for block in bodies for step in block.steps]
-    bases: set[str | None] = {step.address_register for step in steps if access_of(step.match)}
-    first = next((step.address_register for step in steps if access_of(step.match)), None)
+    bases: set[str | None] = {step.address_register for step in steps if step.match.load_or_store}
+    first = next((step.address_register for step in steps if step.match.load_or_store), None)
     forms = {base: kinds.get(base, VECTOR).offsets for base in bases if base is not None}
     if (
         first is None
@@ -155,7 +152,7 @@ def _pays(
         or not all(form is None or one_value(form) for form in forms.values())
     ):
         return False
-    loaded = _reached(steps, {name for step in steps if access_of(step.match) for name in step.writes})
+    loaded = _reached(steps, {name for step in steps if step.match.load_or_store for name in step.writes})
     if any(block.splits in loaded and blocks.issuperset(block.successors) for block in bodies):
         sometimes = (program.blocks[one] for one in blocks if not _in_every_round(program, blocks, one))
         loaded |= {name for block in sometimes for step in block.steps for name in step.writes}
@@ -205,9 +202,9 @@ def _find_groups(program: Program, bodies: Sequence[Block], written: frozenset[s
     for block in bodies:
         for leader, members in _members(block).items():
             step, writer, _ = members[0]
-            access = access_of(step.match)
+            access = step.match.load_or_store
             assert access is not None
-            space, _, size = access
+            space, size = access.space, access.size
             base = step.address_register
             root = None if space == "shared" or base is None else _root(base, writer, words - written)
             # An index that was loaded may count as a base, too: only what a parameter points to stays.
@@ -216,7 +213,7 @@ def _find_groups(program: Program, bodies: Sequence[Block], written: frozenset[s
             high = max(offset for _, _, offset in members) + size
             steps = {step.number: offset - low for step, _, offset in members}
             stride = None
-            if len(bodies) == 1 and space != "shared" and base is not None and writer is None:
+            if len(bodies) == 1 and space != "shared" and base in words and writer is None:
                 stride = _stride(block, base, size)
             groups.append(
                 Group((place, space, size), base, root, space, size, low, high, leader, steps, stride)
@@ -229,9 +226,9 @@ def _members(block: Block) -> dict[int, list[tuple[Step, Step | None, int]]]:
     found: dict[tuple[object, ...], list[tuple[Step, Step | None, int]]] = {}
     writers: dict[str, Step] = {}
     for step in block.steps:
-        access = access_of(step.match)
+        access = step.match.load_or_store
         if access is not None:
-            space, _, size = access
+            space, size = access.space, access.size
             base, offset = step.address_register, step.address.offset
             writer = writers.get(base or "")
             # Addresses of shared memory may be of 32 bits and wrap.
@@ -257,7 +254,7 @@ def _stride(block: Block, base: str, size: int) -> int | None:
     numbers = [one.value for one in writer.instruction.operands if isinstance(one, tree.Integer)]
     if (
         more
-        or writer.match.row.meaning is not add
+        or writer.match.row.operation != "sum"
         or writer.instruction.guard
         or len(numbers) != 1
         or writer.reads != {base}

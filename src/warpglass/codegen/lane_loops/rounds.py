@@ -1,7 +1,7 @@
 """What a loop of one block does in round k, as far as it is known before the loop begins.
 
 Most loops count: registers move on by the same in every round, so how many rounds there are and where each
-loads can be computed in front of the loop. One round is run with the values of paths/follow.py, whose roots
+loads can be computed in front of the loop. One round is run with the values of paths/analysis.py, whose roots
 say how each is made of what the round begins with. Two things may have to be taken for granted, and are
 tested for each lane before it begins (preparation.py): that indices do not wrap, and which way tests go that
 choose between numbers. Compilers of Python write such tests: an index below zero counts from the end, and a
@@ -13,15 +13,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...isa.memory import access_of
 from ...isa.types import LLVM_TYPE
 from ...program import Branch, Program, Step
 from ...ptx import tree
 from ..operands import Operands, Symbols
-from ..paths.follow import COMPUTING
-from ..paths.tracked import INTEGERS, Test, Tracked, TrackedLanes, constant, signed
+from ..path_bounds.analysis import COMPUTING
+from ..path_bounds.domain import INTEGERS, AbstractInt, AbstractLanes, Test, constant, signed
 from ..registers import Kind
-from ..shape import Promises, Shape
+from ..shape import BlockShape, Promises
 from ..values.value import Value
 from .find import Group, LaneLoop
 
@@ -124,7 +123,7 @@ def find_rounds(
     program: Program,
     loop: LaneLoop,
     kinds: Mapping[str, Kind],
-    shape: Shape,
+    shape: BlockShape,
     promises: Promises,
     symbols: Symbols,
 ) -> Rounds | None:
@@ -148,13 +147,13 @@ def _known(kind: Kind) -> bool:
     return kind.constant is not None and kind.offsets is not None
 
 
-class _RoundLanes(TrackedLanes):
+class _RoundLanes(AbstractLanes):
     """Takes tests that choose between numbers to go one way; `used` are those of the current step."""
 
     used: set[Test]
 
     def select(self, condition: Value, a: Value, b: Value) -> Value:
-        test = condition.test if isinstance(condition, Tracked) and condition.constant is None else None
+        test = condition.test if isinstance(condition, AbstractInt) and condition.constant is None else None
         holds = None if test is None or a.type not in ("i32", "i64") else expected(test)
         if test is None or holds is None:
             return super().select(condition, a, b)
@@ -167,7 +166,7 @@ def expected(test: Test) -> bool | None:
     if test.operation != "compare":
         return None
     predicate, a, b = test.operands
-    if not (isinstance(predicate, str) and isinstance(a, Tracked) and isinstance(b, Tracked)):
+    if not (isinstance(predicate, str) and isinstance(a, AbstractInt) and isinstance(b, AbstractInt)):
         return None
     numbers = [one.low if one.constant is not None else None for one in (a, b)]
     relation = predicate[-2:]
@@ -184,7 +183,7 @@ class _State:
     """What a round's registers hold; stands in for Registers."""
 
     types: Mapping[str, str]
-    state: dict[str, Tracked] = field(default_factory=dict[str, Tracked])
+    state: dict[str, AbstractInt] = field(default_factory=dict[str, AbstractInt])
 
     def read(self, name: str) -> Value:
         return self.state.get(name) or Value(self.types[name], "")
@@ -224,7 +223,7 @@ class _Round:
         entered: Mapping[str, int | None],
         together: Mapping[str, tuple[str, int]],
     ) -> None:
-        self._first: dict[str, Tracked] = {}
+        self._first: dict[str, AbstractInt] = {}
         for name in names:
             type_ = self._types[name]
             known = entered.get(name)
@@ -235,20 +234,20 @@ class _Round:
                 continue
             lead, away = together.get(name, (name, 0))
             root = self.lanes.root("entry", lead)
-            self._first[name] = Tracked(type_, "", root=root, distance=away)
+            self._first[name] = AbstractInt(type_, "", root=root, distance=away)
         self._registers.state = dict(self._first)
 
     def _run(self, position: int, step: Step) -> None:
         state, lanes = self._registers.state, self.lanes
         leaning = frozenset[Test]().union(*(self._leaning.get(name, frozenset()) for name in step.reads))
-        base = step.address_register if access_of(step.match) else None
+        base = step.address_register if step.match.load_or_store else None
         if base is not None:
             address = self.linear(state.get(base))
             if address is not None and address.type == "i64":
                 offset = Linear("i64", (), step.address.offset)
                 self._addresses[step.number] = address.plus(offset), leaning
         lanes.used = set()
-        written: dict[str, Tracked] = {}
+        written: dict[str, AbstractInt] = {}
         if step.match.row.unit in COMPUTING and step.instruction.guard is None:
             for target, is_signed, value in self._operands.results(step):
                 if isinstance(target, tree.Register) and self._types[target.name] in INTEGERS:
@@ -266,7 +265,7 @@ class _Round:
     # ------------------------------------------------------------------------------------ sums
     def linear(self, value: Value | None) -> Linear | None:
         """How a value is a sum of what the round begins with."""
-        if not isinstance(value, Tracked) or value.root < 0 or value.type not in ("i32", "i64"):
+        if not isinstance(value, AbstractInt) or value.root < 0 or value.type not in ("i32", "i64"):
             return None
         found = self._linear(value.type, value.root)
         return None if found is None else found.plus(Linear(value.type, (), value.distance))

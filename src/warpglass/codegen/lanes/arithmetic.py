@@ -17,7 +17,7 @@ from ..memory.local import LocalMemory
 from ..memory.warp_atomics import WarpAtomics
 from ..probes import Probe
 from ..registers import line_text
-from ..shape import Promises, Shape
+from ..shape import BlockShape, Promises
 from ..values.affine import line_of
 from ..values.division import tested_divisor, total_division
 from ..values.narrow import keeps_narrow
@@ -68,7 +68,7 @@ class FastArithmetic(ReferenceLanes):
         self,
         access: WarpAtomics,
         local: LocalMemory,
-        shape: Shape,
+        shape: BlockShape,
         promises: Promises,
         probes: Sequence[Probe] = (),
     ):

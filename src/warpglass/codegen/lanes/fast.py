@@ -15,7 +15,7 @@ from ..memory.access import DECLARED
 from ..memory.local import LocalMemory
 from ..memory.warp_atomics import WarpAtomics, combines, is_plain
 from ..probes import Probe
-from ..shape import Promises, Shape
+from ..shape import BlockShape, Promises
 from ..values.affine import line_of, regular
 from ..values.bounds import bounds_of
 from ..values.known_bits import lane_zeros
@@ -33,7 +33,7 @@ class FastLanes(FastArithmetic):
         self,
         access: WarpAtomics,
         local: LocalMemory,
-        shape: Shape,
+        shape: BlockShape,
         promises: Promises,
         probes: Sequence[Probe] = (),
     ):

@@ -18,7 +18,7 @@ from ..machine.target import converts_half
 from ..memory.access import Access, Atomic
 from ..memory.local import LocalMemory
 from ..probes import Emission, Probe
-from ..shape import Shape
+from ..shape import BlockShape
 from ..values.division import total_division
 from ..values.operations import DIVISIONS
 from ..values.specials import LANE_TABLES
@@ -32,7 +32,7 @@ class ReferenceLanes(Lanes[Value]):
     `mask` is the name of the integer whose bits are the lanes that execute the current step.
     """
 
-    def __init__(self, access: Access, local: LocalMemory, shape: Shape, probes: Sequence[Probe] = ()):
+    def __init__(self, access: Access, local: LocalMemory, shape: BlockShape, probes: Sequence[Probe] = ()):
         self.builder = access.builder
         self.width = access.builder.width
         self.access = access

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from ..builder import Builder
 from ..control.clock import read_clock
-from ..shape import Shape
+from ..shape import BlockShape
 from ..values.specials import MULTIPROCESSORS, constant_special
 
 _SHARED_UNIT = 128
 
 
-def scalar_special(b: Builder, shape: Shape, name: str) -> str:
+def scalar_special(b: Builder, shape: BlockShape, name: str) -> str:
     """The value of a special register that is the same for all lanes of a warp, of its type."""
     known = constant_special(shape, name)
     if known is not None:
@@ -21,30 +21,30 @@ def scalar_special(b: Builder, shape: Shape, name: str) -> str:
     return _READERS[register](b, shape, axis)
 
 
-def _multiprocessor(b: Builder, shape: Shape, axis: str) -> str:
+def _multiprocessor(b: Builder, shape: BlockShape, axis: str) -> str:
     row = b.value(f"add i32 {b.value('mul i32 %ctaid_z, %nctaid_y')}, %ctaid_y")
     block = b.value(f"add i32 {b.value(f'mul i32 {row}, %nctaid_x')}, %ctaid_x")
     return b.value(f"urem i32 {block}, {MULTIPROCESSORS}")
 
 
-def _dynamic_shared(b: Builder, shape: Shape, axis: str) -> str:
+def _dynamic_shared(b: Builder, shape: BlockShape, axis: str) -> str:
     return b.value(f"sub i32 {b.value('trunc i64 %shared_size to i32')}, {shape.static_shared}")
 
 
-def _all_shared(b: Builder, shape: Shape, axis: str) -> str:
+def _all_shared(b: Builder, shape: BlockShape, axis: str) -> str:
     end = b.value(f"add i64 %shared_size, {_SHARED_UNIT - 1}")
     return b.value(f"trunc i64 {b.value(f'and i64 {end}, {-_SHARED_UNIT}')} to i32")
 
 
-def _clock(b: Builder, shape: Shape, axis: str) -> str:
+def _clock(b: Builder, shape: BlockShape, axis: str) -> str:
     return b.value(f"trunc i64 {read_clock(b)} to i32")
 
 
-def _clock_high(b: Builder, shape: Shape, axis: str) -> str:
+def _clock_high(b: Builder, shape: BlockShape, axis: str) -> str:
     return b.value(f"trunc i64 {b.value(f'lshr i64 {read_clock(b)}, 32')} to i32")
 
 
-_READERS: dict[str, Callable[[Builder, Shape, str], str]] = {
+_READERS: dict[str, Callable[[Builder, BlockShape, str], str]] = {
     "warpid": lambda b, shape, axis: "%warp",
     "ctaid": lambda b, shape, axis: f"%ctaid_{axis}",
     "nctaid": lambda b, shape, axis: f"%nctaid_{axis}",

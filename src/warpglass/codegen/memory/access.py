@@ -20,8 +20,8 @@ from ...isa.types import BITS
 from ..builder import Arg, Builder, vector
 from ..context import SHARED_WINDOW, SITE_WORDS, SLOT, service_code
 from ..values.value import Value
-from .ahead import Ahead
-from .reach import gather_through, outside_range
+from .gather_scatter import gather_through, outside_range
+from .prefetch import Prefetch
 
 SPACES = ("generic", "global", "shared")
 _SPELLED = 32
@@ -86,14 +86,14 @@ class Access:
         self.rows: set[tuple[str, str, bool, bool]] = set()
         self.reaches: set[tuple[str, bool]] = set()
         self.atomics: dict[str, Atomic] = {}
-        self.streams: frozenset[int] = frozenset()  # steps whose stores may go past the caches
-        self.ahead: Mapping[int, Ahead] = {}  # what loads of neighbouring elements ask for, by their steps
-        self.streams_any = False  # whether some do
+        self.streaming: frozenset[int] = frozenset()  # steps whose stores may go past the caches
+        self.prefetches: Mapping[int, Prefetch] = {}  # what loads of neighbours ask for, by their steps
+        self.uses_streaming = False  # whether some do
         self._spelled = 0  # accesses that are written out lane by lane
         self.step = 0
         self.fault_label = "fault"
         # Steps whose accesses are known to lie within a range, and the sites that have found it; or, where
-        # they may not (hulls.py), sites of steps that are to be served by functions.
+        # they may not (merged_checks.py), sites of steps that are to be served by functions.
         self.proven: Mapping[int, Bounds] = {}
         self.placed: Mapping[int, tuple[str, int]] = {}  # the scalar of another address, and how far from it
         self.declared = False  # whether active lanes' addresses are known to be declared shared memory

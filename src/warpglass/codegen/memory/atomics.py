@@ -15,7 +15,7 @@ from ..builder import Builder
 from ..context import READ, SITE_WORDS, SLOT, WRITE
 from ..lanes.fast import FastLanes
 from ..runtime import FAULT
-from ..shape import Promises, Shape
+from ..shape import BlockShape, Promises
 from ..values.value import UNIFORM, Value
 from .access import Atomic
 from .local import LocalMemory
@@ -174,6 +174,6 @@ class _Element:
 
     def _changed(self, change: Update, old: str, given: list[str]) -> str:
         access = WarpAtomics(self.builder)
-        lane = FastLanes(access, LocalMemory(access, 0), Shape((1, 1, 1)), Promises((1, 1, 1)))
+        lane = FastLanes(access, LocalMemory(access, 0), BlockShape((1, 1, 1)), Promises((1, 1, 1)))
         values = [Value(self.type, name, UNIFORM) for name in (old, *given)]
         return lane.exact(change.make(lane, *values)).ir

@@ -13,11 +13,11 @@ from ..builder import constant_vector, suffix, vector
 from ..context import SHARED_WINDOW, SITE_WORDS
 from ..values.value import Offsets, Value, replace
 from .access import Access, Bounds
-from .ahead import fetch_ahead
-from .clusters import find_clusters, find_singles, load_clusters, load_each, store_clusters, store_each
-from .hulls import Hull
-from .reach import reach_name
-from .streams import fills_lines, load_run, store_stream
+from .gather_scatter import irregular_name
+from .merged_checks import MergedCheck
+from .prefetch import emit_prefetch
+from .segments import find_segments, find_singles, load_each, load_segments, store_each, store_segments
+from .streaming import fills_lines, load_run, store_streaming
 
 # The widest access, in elements a lane, that a static pattern is served with.
 _SPAN = 4
@@ -47,16 +47,16 @@ class Patterns(Access):
             last = b.call("i64", "llvm.uadd.sat.i64", [("i64", last), ("i64", str(span - 1))])
         return b.value(f"icmp uge i64 {last}, {limit}"), bounds
 
-    def check_hull(self, hull: Hull, base: Value) -> tuple[str, int, Bounds]:
-        """An i1 that holds if a hull is not within its leader's range; the leader's site, and the range."""
-        self.step = hull.leader
-        site = self.new_site(hull.space, hull.write, hull.size)
-        low = self.builder.value(f"add i64 {base.ir}, {hull.low}")
-        outside, bounds = self._check_interval(site, low, -(-(hull.high - hull.low) // hull.size))
+    def check_merged(self, check: MergedCheck, base: Value) -> tuple[str, int, Bounds]:
+        """An i1 that holds if accesses are not all in the leader's range; the leader's site; the range."""
+        self.step = check.leader
+        site = self.new_site(check.space, check.write, check.size)
+        low = self.builder.value(f"add i64 {base.ir}, {check.low}")
+        outside, bounds = self._check_interval(site, low, -(-(check.high - check.low) // check.size))
         return self._or_guarded(outside, base), site, bounds
 
     def _placed(self, address: str) -> str:
-        """An address's scalar, from that of its hull: then LLVM need not compute it apart."""
+        """An address's scalar, from that of its merged check: then LLVM need not compute it apart."""
         if self.step not in self.placed:
             return address
         start, distance = self.placed[self.step]
@@ -137,9 +137,9 @@ class Patterns(Access):
         address = replace(address, ir=self._placed(address.ir))
         low, places = self._places(site, address)
         outside, bounds = self._check_interval(site, low, max(places) + 1)
-        ahead = self.ahead.get(self.step)
-        if ahead is not None and places == tuple(range(self.builder.width)):
-            fetch_ahead(self.builder, ahead, self._host(low, bounds), self.sites[site].size)
+        prefetch = self.prefetches.get(self.step)
+        if prefetch is not None and places == tuple(range(self.builder.width)):
+            emit_prefetch(self.builder, prefetch, self._host(low, bounds), self.sites[site].size)
         return self.load_either(
             self._or_guarded(outside, address),
             self.builder.vector(type_),
@@ -183,7 +183,7 @@ class Patterns(Access):
             ("ptr", "%lane_addresses"),
             ("ptr", "%lane_buffer"),
         ]
-        return self._call_or_fault(reach_name(type_, info.write), args)
+        return self._call_or_fault(irregular_name(type_, info.write), args)
 
     def _load_pattern(
         self, low: str, places: Offsets, bounds: Bounds, address: Value, type_: str, count: int, mask: str
@@ -198,13 +198,13 @@ class Patterns(Access):
         if singles is not None:
             host = self._host(low, bounds)
             return [
-                load_clusters(b, host, type_, own, of_one)
+                load_segments(b, host, type_, own, of_one)
                 for own, of_one in zip(singles, elements, strict=True)
             ]
-        clusters = find_clusters([element for of_one in elements for element in of_one])
-        if clusters is not None and span > _SPAN * b.width:
+        segments = find_segments([element for of_one in elements for element in of_one])
+        if segments is not None and span > _SPAN * b.width:
             host = self._host(low, bounds)
-            return [load_clusters(b, host, type_, clusters, of_one) for of_one in elements]
+            return [load_segments(b, host, type_, segments, of_one) for of_one in elements]
         if span > _SPAN * b.width and count == 1 and self.spells_out():
             return [load_each(b, self._host(low, bounds), type_, places)]
         if span > _SPAN * b.width:
@@ -256,9 +256,9 @@ class Patterns(Access):
             self._store_run(site, type_, values[0], self._host(low, bounds), mask, b.width)
             return
         apart = len(set(places)) == b.width
-        clusters = find_clusters(places) if count == 1 and apart and span > most else None
-        if clusters is not None:
-            store_clusters(b, self._host(low, bounds), type_, clusters, places, values[0], mask)
+        segments = find_segments(places) if count == 1 and apart and span > most else None
+        if segments is not None:
+            store_segments(b, self._host(low, bounds), type_, segments, places, values[0], mask)
             return
         if span > most and count == 1 and mask == "-1" and self.spells_out():
             store_each(b, self._host(low, bounds), type_, places, values[0])
@@ -326,10 +326,10 @@ class Patterns(Access):
     def _store_whole(self, site: int, type_: str, value: str, host: str, width: int) -> None:
         """Elements side by side of all lanes."""
         shared = self.sites[site].space == "shared"
-        if self.step in self.streams and not shared and fills_lines(type_, width):
-            self.streams_any = True
+        if self.step in self.streaming and not shared and fills_lines(type_, width):
+            self.uses_streaming = True
             finder = self.finders.get(self.step, site)  # it knows how large the array is
-            store_stream(self.builder, finder, type_, value, host, width)
+            store_streaming(self.builder, finder, type_, value, host, width)
         else:
             self.builder.store(vector(type_, width), value, host, ", align 1")
 

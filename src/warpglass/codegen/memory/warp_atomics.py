@@ -16,7 +16,7 @@ from ..builder import WIDTH, Builder, constant_vector, suffix, vector
 from ..context import SLOT
 from ..values.value import Value, literal
 from .access import Atomic
-from .edges import Edges
+from .boundary import BoundaryAccess
 
 # LLVM's operations whose operands can be combined: the instruction, and what changes nothing, by width.
 _COMBINED: dict[str, tuple[str, Callable[[int], int]]] = {
@@ -31,7 +31,7 @@ _COMBINED: dict[str, tuple[str, Callable[[int], int]]] = {
 }
 
 
-class WarpAtomics(Edges):
+class WarpAtomics(BoundaryAccess):
     """Emits accesses of every form, atomic ones included."""
 
     def _own(self, site: int) -> bool:

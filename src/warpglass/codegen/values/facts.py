@@ -12,7 +12,7 @@ from ...isa import Lanes
 from ...isa.lanes import Outline, Update
 from ...isa.types import is_float
 from ..context import WINDOWS
-from ..shape import Promises, Shape
+from ..shape import BlockShape, Promises
 from .division import tested_divisor, total_division
 from .operations import BLIND_CONVERSIONS, KEEPS_NAN, OPERATIONS, SEES_BITS, UNKNOWN
 from .results import DIVISION, arithmetic, comparison, conversion, plain_division, selection
@@ -33,7 +33,7 @@ class FactLanes(Lanes[Value]):
     `strays` are the steps whose generic accesses may reach local memory; `step` is the current one.
     """
 
-    def __init__(self, shape: Shape, promises: Promises, strays: frozenset[int] = frozenset()):
+    def __init__(self, shape: BlockShape, promises: Promises, strays: frozenset[int] = frozenset()):
         self.shape = shape
         self.promises = promises
         self.step = -1

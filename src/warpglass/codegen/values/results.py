@@ -7,7 +7,7 @@ without its names, and the operands to compute it from. A form names what `lanes
 from __future__ import annotations
 
 from ...isa.types import BITS, is_float
-from ..shape import Shape
+from ..shape import BlockShape
 from .affine import line_of, wrapped
 from .bounds import bounds_of, decide, in_order, join, keeps_offsets
 from .known_bits import divide_bits, lane_zeros, result_zeros, zeros_of
@@ -40,7 +40,7 @@ Result = tuple[int, Value, Operands]
 LIMITS = {"llvm.smin": (max, "sle"), "llvm.smax": (min, "sge")}
 
 
-def arithmetic(operation: str, operands: Operands, shape: Shape) -> Result:
+def arithmetic(operation: str, operands: Operands, shape: BlockShape) -> Result:
     """An operation whose result has its operands' type."""
     a = operands[0]
     if len(operands) == 2 and not is_float(a.type):
@@ -51,7 +51,7 @@ def arithmetic(operation: str, operands: Operands, shape: Shape) -> Result:
     return _guarded(SCALAR, Value(a.type, "", no_offsets(shape.width)), operands)
 
 
-def integers(row: Operation, a: Value, b: Value, shape: Shape) -> Result:
+def integers(row: Operation, a: Value, b: Value, shape: BlockShape) -> Result:
     """An operation on two integers."""
     type_, width = a.type, BITS[a.type]
     if a.constant is not None or b.constant is not None:
@@ -89,7 +89,7 @@ def _guarded(form: int, result: Value, operands: Operands) -> Result:
     return form, result, operands
 
 
-def _of_table(row: Operation, a: Value, b: Value, shape: Shape) -> Result | None:
+def _of_table(row: Operation, a: Value, b: Value, shape: BlockShape) -> Result | None:
     """The result if all lanes of all warps are known."""
     if row.table is None:
         return None
@@ -99,7 +99,7 @@ def _of_table(row: Operation, a: Value, b: Value, shape: Shape) -> Result | None
     return _tabled(a.type, row.table(one, two, BITS[a.type]), shape)
 
 
-def _tabled(type_: str, table: Table | None, shape: Shape) -> Result | None:
+def _tabled(type_: str, table: Table | None, shape: BlockShape) -> Result | None:
     """Known lanes as a value, if they have a form."""
     form = None if table is None else form_of(table, BITS[type_])
     if form is None:
@@ -110,7 +110,7 @@ def _tabled(type_: str, table: Table | None, shape: Shape) -> Result | None:
     return LINE, Value(type_, "", offsets, line=line), ()
 
 
-def _in_parts(row: Operation, a: Value, b: Value, shape: Shape) -> Result | None:
+def _in_parts(row: Operation, a: Value, b: Value, shape: BlockShape) -> Result | None:
     """An operation on bits, on scalars and on offsets: none of the offsets' bits is a scalar's."""
     if row.name not in ("and", "or", "xor") or (one_value(a.offsets) and one_value(b.offsets)):
         return None
@@ -133,7 +133,7 @@ def _scalar_above(a: Value, bits: int, width: int) -> Value:
     return replace(a, offsets=no_offsets(width), low=None, high=None, ok=None, lanes=None)
 
 
-def _with_form(row: Operation, a: Value, b: Value, shape: Shape) -> Result | None:
+def _with_form(row: Operation, a: Value, b: Value, shape: BlockShape) -> Result | None:
     """The result of values with a form, if it has one as well."""
     width = BITS[a.type]
     offsets = row.offsets(a, b) if row.offsets is not None else None
@@ -166,7 +166,7 @@ def _scalar(row: Operation, a: Value, b: Value, offsets: Offsets) -> Result:
 
 
 # ------------------------------------------------------------------------------------ divisions
-def plain_division(a: Value, b: Value, shape: Shape) -> Result:
+def plain_division(a: Value, b: Value, shape: BlockShape) -> Result:
     """The quotient or remainder by what is known to be a divisor."""
     if a.uniform and b.uniform:
         return SCALAR, Value(a.type, "", no_offsets(shape.width)), (a, b)
@@ -174,7 +174,7 @@ def plain_division(a: Value, b: Value, shape: Shape) -> Result:
 
 
 # ------------------------------------------------------------------------------------ comparisons
-def comparison(predicate: str, a: Value, b: Value, shape: Shape) -> Result:
+def comparison(predicate: str, a: Value, b: Value, shape: BlockShape) -> Result:
     """An icmp or fcmp predicate."""
     result, integer = Value("i1", ""), not is_float(a.type)
     if integer and a.offsets is not None and b.offsets is not None:
@@ -196,7 +196,7 @@ def comparison(predicate: str, a: Value, b: Value, shape: Shape) -> Result:
     return LANES, result, (a, b)
 
 
-def _compared_tables(predicate: str, a: Value, b: Value, shape: Shape) -> Result | None:
+def _compared_tables(predicate: str, a: Value, b: Value, shape: BlockShape) -> Result | None:
     """A comparison of lanes that are known."""
     one, two = table_of(a, shape.warps), table_of(b, shape.warps)
     if one is None or two is None:
@@ -209,7 +209,7 @@ def _compared_tables(predicate: str, a: Value, b: Value, shape: Shape) -> Result
     return None
 
 
-def _compared_scalars(predicate: str, a: Value, b: Value, shape: Shape) -> Result | None:
+def _compared_scalars(predicate: str, a: Value, b: Value, shape: BlockShape) -> Result | None:
     """A comparison of values that are as far from their scalars, which decide it."""
     if a.offsets != b.offsets or one_value(a.offsets):
         return None
@@ -232,7 +232,7 @@ def selection(condition: Value, a: Value, b: Value) -> Result:
 
 
 # ------------------------------------------------------------------------------------ conversions
-def conversion(operation: str, a: Value, type_: str, shape: Shape) -> Result:
+def conversion(operation: str, a: Value, type_: str, shape: BlockShape) -> Result:
     """A value of another type."""
     integer = operation in ("trunc", "zext", "sext")
     if a.constant is not None and operation in FOLD_CONVERSION:

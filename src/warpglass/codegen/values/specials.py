@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ...isa.specials import SPECIALS
 from ..builder import WIDTH
 from ..context import GRID_WORKSPACE
-from ..shape import Promises, Shape
+from ..shape import BlockShape, Promises
 from .affine import lane_form, line_through, wrapped
 from .value import Value, constant, no_offsets
 
@@ -23,7 +23,7 @@ LANE_TABLES: dict[str, tuple[int, ...]] = {
     "lanemask_ge": tuple(-(1 << lane) & 0xFFFFFFFF for lane in range(32)),
 }
 
-_CONSTANTS: dict[str, Callable[[Shape, str], int]] = {
+_CONSTANTS: dict[str, Callable[[BlockShape, str], int]] = {
     "ntid": lambda shape, axis: shape.extent(axis),
     "nwarpid": lambda shape, axis: shape.warps,
     "cluster_nctaid": lambda shape, axis: 1,
@@ -40,7 +40,7 @@ READ = frozenset(
 )
 
 
-def constant_special(shape: Shape, name: str) -> int | None:
+def constant_special(shape: BlockShape, name: str) -> int | None:
     """A special register whose value the block's shape decides; None for those read at run time."""
     register, _, axis = name.partition(".")
     if axis == "w" or not (register in _CONSTANTS or register in READ):
@@ -51,7 +51,7 @@ def constant_special(shape: Shape, name: str) -> int | None:
 class Specials:
     """The facts of special registers for one block shape and what the launches promise."""
 
-    def __init__(self, shape: Shape, promises: Promises):
+    def __init__(self, shape: BlockShape, promises: Promises):
         self._shape = shape
         self._promises = promises
         table = shape.thread_table().astype(int)

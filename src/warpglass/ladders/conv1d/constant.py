@@ -11,18 +11,10 @@ On an H200 basic and constant take the same time: its L1 serves the weights as w
 does, which the notes' GPUs did not.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from warpglass.ladders.conv1d.problem import one_thread_each, weights_per_element
 from warpglass.ladders.problem import Case
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, KernelFunction, Rung
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Claim, KernelFunction, Rung, RungKernel, cuda
 
 
 def specialise(case: Case, block: int) -> KernelFunction:
@@ -44,28 +36,10 @@ def specialise(case: Case, block: int) -> KernelFunction:
     return constant
 
 
-def program(run: Run) -> None:
-    """Launch a thread for every element."""
-    run.launch("constant", one_thread_each(run.case, run.block), "x", "y", "n", "width")
-
-
 RUNG = Rung(
-    name="constant",
-    table="conv1d",
-    explanation=__doc__ or "",
     follows="basic",
-    kernels=(
-        Kernel(
-            name="constant",
-            file=Path(__file__).with_suffix(".cu"),
-            cuda="constant<{type}>",
-            specialise=specialise,
-            constants="",
-        ),
-    ),
-    program=program,
-    shape=one_thread_each,
-    depth=weights_per_element,
+    kernels=(RungKernel(constants=""),),
+    arguments=("x", "y", "n", "width"),
     claims=(
         Claim("global_load_requests", "<", "basic"),
         Claim("gld_transactions", "<", "basic"),

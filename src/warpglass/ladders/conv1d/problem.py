@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from ..inputs import any_integers, over_binades
 from ..problem import Array, Case, Expected, Peer, Problem, Question, Table
 from ..rounding import gamma
-from ..rung import Shape
 from .counts import RADIUS, basic_reads
 
 # Constant memory holds these (constant.cu); small integers are exact in every element type.
@@ -57,13 +57,12 @@ def _input(question: Question) -> Array:
     if question.data == "ones":
         return np.ones(n, dtype)
     if question.data == "extreme" and dtype.kind != "f":
-        limits = np.iinfo(dtype)
-        return rng.integers(limits.min, limits.max, n, dtype=dtype, endpoint=True)
+        return any_integers(rng, n, dtype)
     x = rng.random(n).astype(dtype) if dtype.kind == "f" else rng.integers(0, 256, n, dtype=dtype)
     if question.data == "alternating":
         x[1::2] *= -1
     if question.data == "extreme":
-        x = np.ldexp(x - dtype.type(0.5), rng.integers(-30, 30, n)).astype(dtype)
+        x = over_binades(rng, x)
     return x
 
 
@@ -75,11 +74,6 @@ def convolve(x: Array, mask: Array) -> Array:
     for j, weight in enumerate(mask):
         result += padded[j : j + x.size] * weight
     return result
-
-
-def one_thread_each(case: Case, block: int) -> Shape:
-    """A thread for every element."""
-    return Shape(max(1, -(-case.size // block)), block)
 
 
 def weights_per_element(case: Case, block: int) -> int:
@@ -109,7 +103,7 @@ PROBLEM = Problem(
     data=("random", "ones", "alternating", "extreme"),
     make=make_case,
     signature=("x", "mask", "y", "n", "width"),
-    shape=one_thread_each,
+    depth=weights_per_element,
     smallest=1,
     largest=2**30,  # positions beyond the last block must not wrap
     peers=(

@@ -11,18 +11,11 @@ Look at global loads, which are now few, and at shared memory, which has taken t
 neighbouring threads read neighbouring words.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from warpglass.ladders.conv1d.problem import RADIUS, weights_per_element
+from warpglass.ladders.conv1d.problem import RADIUS
 from warpglass.ladders.problem import Case
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, KernelFunction, Rung, Shape
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Claim, KernelFunction, LaunchShape, Rung, RungKernel, cuda
 
 
 def specialise(case: Case, block: int) -> KernelFunction:
@@ -53,33 +46,16 @@ def specialise(case: Case, block: int) -> KernelFunction:
     return tiled
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """A thread for every element, and shared memory for a tile with its halo."""
-    return Shape(max(1, -(-case.size // block)), block, (block + 2 * RADIUS) * case.dtype.itemsize)
-
-
-def program(run: Run) -> None:
-    """Launch a thread for every element."""
-    run.launch("tiled", shape(run.case, run.block), "x", "y", "n", "width")
+    return LaunchShape(max(1, -(-case.size // block)), block, (block + 2 * RADIUS) * case.dtype.itemsize)
 
 
 RUNG = Rung(
-    name="tiled",
-    table="conv1d",
-    explanation=__doc__ or "",
     follows="constant",
-    kernels=(
-        Kernel(
-            name="tiled",
-            file=Path(__file__).with_suffix(".cu"),
-            cuda="tiled<{type}>",
-            specialise=specialise,
-            constants="",
-        ),
-    ),
-    program=program,
+    kernels=(RungKernel(constants=""),),
+    arguments=("x", "y", "n", "width"),
     shape=shape,
-    depth=weights_per_element,
     claims=(
         Claim("global_load_requests", "<", "constant"),
         Claim("gld_transactions", "<", "constant"),

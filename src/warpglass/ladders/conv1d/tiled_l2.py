@@ -11,18 +11,10 @@ On an H200 it is the slowest of the four: the comparisons in the loop cost more 
 that they save.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from warpglass.ladders.conv1d.problem import weights_per_element
 from warpglass.ladders.problem import Case
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, KernelFunction, Rung, Shape
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Claim, KernelFunction, LaunchShape, Rung, RungKernel, cuda
 
 
 def specialise(case: Case, block: int) -> KernelFunction:
@@ -53,33 +45,16 @@ def specialise(case: Case, block: int) -> KernelFunction:
     return tiled_l2
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """A thread for every element, and shared memory for a tile."""
-    return Shape(max(1, -(-case.size // block)), block, block * case.dtype.itemsize)
-
-
-def program(run: Run) -> None:
-    """Launch a thread for every element."""
-    run.launch("tiled_l2", shape(run.case, run.block), "x", "y", "n", "width")
+    return LaunchShape(max(1, -(-case.size // block)), block, block * case.dtype.itemsize)
 
 
 RUNG = Rung(
-    name="tiled_l2",
-    table="conv1d",
-    explanation=__doc__ or "",
     follows="tiled",
-    kernels=(
-        Kernel(
-            name="tiled_l2",
-            file=Path(__file__).with_suffix(".cu"),
-            cuda="tiled_l2<{type}>",
-            specialise=specialise,
-            constants="",
-        ),
-    ),
-    program=program,
+    kernels=(RungKernel(constants=""),),
+    arguments=("x", "y", "n", "width"),
     shape=shape,
-    depth=weights_per_element,
     claims=(
         Claim("gld_transactions", "<", "constant"),
         Claim("shared_store_transactions", "<", "tiled"),

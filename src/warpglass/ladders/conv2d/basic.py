@@ -7,17 +7,9 @@ Look at the loads: 25 of the picture and 25 of the mask for each element. The la
 side, but the squares of neighbours overlap in all but a column.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from warpglass.ladders.conv2d.problem import one_thread_each, weights_per_element
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Kernel, Rung
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Rung, cuda
 
 
 def basic(p: Any, n: Any, rows: Any, columns: Any, mask: Any) -> None:
@@ -35,20 +27,4 @@ def basic(p: Any, n: Any, rows: Any, columns: Any, mask: Any) -> None:
         p[i, j] = total
 
 
-def program(run: Run) -> None:
-    """Launch a thread for every element."""
-    run.launch("basic", one_thread_each(run.case, run.block), "p", "n", "rows", "columns", "mask")
-
-
-RUNG = Rung(
-    name="basic",
-    table="conv2d",
-    explanation=__doc__ or "",
-    follows=None,
-    kernels=(
-        Kernel(name="basic", file=Path(__file__).with_suffix(".cu"), cuda="basic<{type}>", python=basic),
-    ),
-    program=program,
-    shape=one_thread_each,
-    depth=weights_per_element,
-)
+RUNG = Rung()

@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..access_counts import LANES, AccessCounts, Formula, Metrics, beside_a_mask, by_bytes
+from ..inputs import columns_of
 
 RADIUS = 2  # of the ladder's mask of 5 x 5 weights
-
-
-def columns_of(rows: int) -> int:
-    """A number of columns that is not that of the rows."""
-    return rows + 3 * (rows // 8)
 
 
 def _neighbours(n: int, radius: int) -> int:

@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from ..inputs import columns_of
 from ..problem import Array, Case, Expected, Peer, Problem, Question, Table
 from ..rounding import gamma
-from ..rung import Shape
-from .counts import RADIUS, basic_reads, columns_of
+from ..rung import LaunchShape
+from .counts import RADIUS, basic_reads
 
 WIDTH = 2 * RADIUS + 1
 # Small integers, exact in every element type.
@@ -76,13 +77,13 @@ def convolve(picture: Array, mask: Array) -> Array:
     return result
 
 
-def blocks_over(case: Case, tile: int, side: int) -> Shape:
+def blocks_over(case: Case, tile: int, side: int) -> LaunchShape:
     """Blocks of side x side threads, one for every tile x tile elements of the result."""
     across, down = (max(1, -(-extent // tile)) for extent in (columns_of(case.size), case.size))
-    return Shape((across, down), (side, side))
+    return LaunchShape((across, down), (side, side))
 
 
-def one_thread_each(case: Case, block: int) -> Shape:
+def one_thread_each(case: Case, block: int) -> LaunchShape:
     """A thread for every element, in square blocks."""
     side = isqrt(block)
     return blocks_over(case, side, side)
@@ -117,6 +118,7 @@ PROBLEM = Problem(
     make=make_case,
     signature=("p", "n", "rows", "columns", "mask"),
     shape=one_thread_each,
+    depth=weights_per_element,
     size_means="rows (columns: rows + 3 * (rows // 8))",
     describe=_describe,
     smallest=1,

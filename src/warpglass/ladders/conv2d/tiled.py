@@ -17,18 +17,11 @@ save is requests, and idle threads and the barrier cost as much. In Python, whos
 longer, tiles win.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from warpglass.ladders.conv2d.problem import RADIUS, blocks_over, weights_per_element
+from warpglass.ladders.conv2d.problem import RADIUS, blocks_over
 from warpglass.ladders.problem import Case
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, KernelFunction, Rung, Shape
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Claim, KernelFunction, LaunchShape, Rung, RungKernel, cuda
 
 
 def specialise(tile: int) -> KernelFunction:
@@ -59,36 +52,25 @@ def specialise(tile: int) -> KernelFunction:
     return tiled
 
 
-def kernel(tile: int) -> Kernel:
+def kernel(tile: int) -> RungKernel:
     """The kernel for one tile, in both languages."""
-    return Kernel(
+    return RungKernel(
         name="tiled",
-        file=Path(__file__).with_suffix(".cu"),
         cuda=f"tiled<{{type}}, {tile}>",
         specialise=lambda case, block: specialise(tile),
         constants=str(tile),
     )
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """Blocks of 20 x 20 threads for 16 x 16 elements each."""
     return blocks_over(case, 16, 16 + 2 * RADIUS)
 
 
-def program(run: Run) -> None:
-    """Launch a block for every tile."""
-    run.launch("tiled", shape(run.case, run.block), "p", "n", "rows", "columns", "mask")
-
-
 RUNG = Rung(
-    name="tiled",
-    table="conv2d",
-    explanation=__doc__ or "",
     follows="basic",
     kernels=(kernel(16),),
-    program=program,
     shape=shape,
-    depth=weights_per_element,
     claims=(
         Claim("global_load_requests", "<", "basic"),
         Claim("gld_transactions", "<", "basic"),

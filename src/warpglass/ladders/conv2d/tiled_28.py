@@ -7,34 +7,21 @@ Look at divergence again, and at bank conflicts: words that a warp reads from th
 there are none.
 """
 
-from __future__ import annotations
-
-from warpglass.ladders.conv2d.problem import RADIUS, blocks_over, weights_per_element
+from warpglass.ladders.conv2d.problem import RADIUS, blocks_over
 from warpglass.ladders.conv2d.tiled import kernel
 from warpglass.ladders.problem import Case
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Rung, Shape
+from warpglass.ladders.rung import Claim, LaunchShape, Rung
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """Blocks of 32 x 32 threads for 28 x 28 elements each."""
     return blocks_over(case, 28, 28 + 2 * RADIUS)
 
 
-def program(run: Run) -> None:
-    """Launch a block for every tile."""
-    run.launch("tiled", shape(run.case, run.block), "p", "n", "rows", "columns", "mask")
-
-
 RUNG = Rung(
-    name="tiled_28",
-    table="conv2d",
-    explanation=__doc__ or "",
     follows="tiled",
     kernels=(kernel(28),),
-    program=program,
     shape=shape,
-    depth=weights_per_element,
     claims=(
         Claim("global_load_requests", "<", "tiled"),
         Claim("shared_bank_conflicts", "==", 0.0),

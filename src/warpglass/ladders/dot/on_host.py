@@ -4,8 +4,6 @@ NumPy adds pairwise: 128 elements at a time in eight sums, then these as a tree.
 its product's rounding, at most 25 additions within its 128, and one for each level of the tree.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,11 +18,4 @@ def on_host(case: Case, arrays: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"dot": np.add.reduce(arrays["x"] * arrays["y"], dtype=case.dtype)}
 
 
-RUNG = Rung(
-    name="on_host",
-    table="dot",
-    explanation=__doc__ or "",
-    follows=None,
-    host=on_host,
-    depth=lambda case, block: 27 + case.size.bit_length(),
-)
+RUNG = Rung(host=on_host, depth=lambda case, block: 27 + case.size.bit_length())

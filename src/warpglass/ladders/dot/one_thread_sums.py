@@ -7,17 +7,10 @@ What is bad about it is who adds: one thread of 256 works, and the rest of the b
 instructions show it: the loop of thread 0 is issued for a warp with one lane in it.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from warpglass.ladders.dot.problem import grid_stride, host_sum, products_per_thread
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, Rung
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.dot.problem import products_per_thread
+from warpglass.ladders.rung import Claim, Rung, cuda
 
 
 def one_thread_sums(x: Any, y: Any, partial: Any, n: Any) -> None:
@@ -37,28 +30,8 @@ def one_thread_sums(x: Any, y: Any, partial: Any, n: Any) -> None:
         partial[cuda.blockIdx.x] = total
 
 
-def program(run: Run) -> None:
-    """Let every block make one sum, and add these on the host."""
-    shape = grid_stride(run.case, run.block)
-    run.launch("one_thread_sums", shape, "x", "y", "partial", "n")
-    run.keep("dot", run.on_host(host_sum, run.to_host(run["partial"])[: shape.grid3[0]]))
-
-
 RUNG = Rung(
-    name="one_thread_sums",
-    table="dot",
-    explanation=__doc__ or "",
     follows="products",
-    kernels=(
-        Kernel(
-            name="one_thread_sums",
-            file=Path(__file__).with_suffix(".cu"),
-            cuda="one_thread_sums<{type}>",
-            python=one_thread_sums,
-        ),
-    ),
-    program=program,
-    shape=grid_stride,
     depth=lambda case, block: products_per_thread(case, block) + block,
     claims=(Claim("global_store_requests", "<", "products"),),
 )

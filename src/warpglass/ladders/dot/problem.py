@@ -1,12 +1,8 @@
 """The problem of the dot ladder: the sum of x[i] * y[i].
 
-The error bound. A product is rounded once, and an addition returns (a + b)(1 + d), |d| <= u. If the product
-of elements i goes through at most k roundings, its own included, on its way into the result, the computed
-value is sum(x_i y_i (1 + t_i)) with |t_i| <= gamma_k, in whatever order (Higham, section 3.1). A rung states
-its k (`depth`): the product, the additions of one thread, the additions of the block. The host adds the
-blocks' sums with math.fsum: one more rounding, to float64, and one for the reference:
-
-    bound = (gamma_k + 2^-53 (2 + gamma_k)) sum|x_i y_i|
+The error bound is rounding.sum_bound of the k roundings that a product goes through at most on its way into
+the result, its own included, in whatever order. A rung states its k (`depth`): the product, the additions of
+one thread, the additions of the block. The host adds the blocks' sums exactly, up to one rounding.
 
 The reference is exact but for that rounding: a product of two float64 is the sum of two float64, its rounded
 value and its error, which Dekker's method computes. No product here over- or underflows. Integers wrap modulo
@@ -18,13 +14,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..problem import Array, Case, Expected, Number, Peer, Problem, Question, Table
-from ..rounding import gamma
-from ..rung import Shape
+from ..inputs import any_integers, over_binades
+from ..problem import Array, Case, Expected, Peer, Problem, Question, Table, launch_once
+from ..rounding import exact_sum, sum_bound
+from ..rung import LaunchShape
+
+if TYPE_CHECKING:
+    from ..run import HostRun
 
 # The notes' grid for their 33 * 1024 elements; with more elements every thread takes several.
 MOST_BLOCKS = 132
@@ -38,11 +38,9 @@ def make_case(question: Question) -> Case:
     def expected(depth: int) -> Mapping[str, Expected]:
         if x.dtype.kind != "f":
             with np.errstate(over="ignore"):
-                return {"dot": Expected(np.asarray(host_sum(x * y), x.dtype))}
+                return {"dot": Expected(np.asarray(exact_sum(x * y), x.dtype))}
         magnitude = float(np.abs(x.astype(np.float64) * y).sum()) * (1 + 2.0**-40)  # its own rounding
-        t = gamma(depth, x.dtype)
-        bound = (t + 2.0**-53 * (2 + t)) * magnitude
-        return {"dot": Expected(np.asarray(exact_dot(x, y)), bound)}
+        return {"dot": Expected(np.asarray(exact_dot(x, y)), sum_bound(depth, x.dtype, magnitude))}
 
     return Case(
         question=question,
@@ -65,14 +63,13 @@ def _inputs(question: Question) -> tuple[Array, Array]:
     if dtype.kind == "f":
         x, y = (rng.random(n).astype(dtype) for _ in range(2))
     elif question.data == "extreme":
-        limits = np.iinfo(dtype)
-        x, y = (rng.integers(limits.min, limits.max, n, dtype=dtype, endpoint=True) for _ in range(2))
+        x, y = (any_integers(rng, n, dtype) for _ in range(2))
     else:
         x, y = (rng.integers(0, 256, n, dtype=dtype) for _ in range(2))
     if question.data == "cancelling":
         y[1::2], x[1::2] = -y[: n - n % 2 : 2], x[: n - n % 2 : 2]
     elif question.data == "extreme" and dtype.kind == "f":
-        x, y = (np.ldexp(a - dtype.type(0.5), rng.integers(-30, 30, n)).astype(dtype) for a in (x, y))
+        x, y = (over_binades(rng, one) for one in (x, y))
     return x, y
 
 
@@ -100,23 +97,21 @@ def _halves(a: Array) -> tuple[Array, Array]:
     return high, a - high
 
 
-def host_sum(values: Array) -> Number:
-    """What the host makes of products or of blocks' sums: exact up to one rounding, integers wrapped."""
-    if values.dtype.kind == "f":
-        pieces = (values[start : start + _CHUNK].tolist() for start in range(0, values.size, _CHUNK))
-        return math.fsum(chain.from_iterable(pieces))
-    return int(np.add.reduce(values, dtype=values.dtype))
-
-
-def grid_stride(case: Case, block: int) -> Shape:
+def grid_stride(case: Case, block: int) -> LaunchShape:
     """Blocks enough for a thread per element, but no more than MOST_BLOCKS; a cache of a word per thread."""
     blocks = min(MOST_BLOCKS, max(1, -(-case.size // block)))
-    return Shape(blocks, block, block * case.dtype.itemsize)
+    return LaunchShape(blocks, block, block * case.dtype.itemsize)
 
 
 def products_per_thread(case: Case, block: int) -> int:
     """How many products a thread adds up at most."""
     return -(-case.size // (int(grid_stride(case, block).grid3[0]) * block))
+
+
+def add_partial_sums(run: HostRun) -> None:
+    """The host program: every block makes one sum, and these are added on the host."""
+    launch_once(run)
+    run.keep("dot", run.on_host(exact_sum, run.to_host(run["partial"])[: run.shape.grid3[0]]))
 
 
 def _dot(library: Any, case: Case, arrays: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -133,5 +128,6 @@ PROBLEM = Problem(
     make=make_case,
     signature=("x", "y", "partial", "n"),
     shape=grid_stride,
+    program=add_partial_sums,
     peers=(Peer("cupy", "x @ y (cuBLAS)", _dot), Peer("torch", "x @ y (cuBLAS)", _dot, kinds="f")),
 )

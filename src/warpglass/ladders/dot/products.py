@@ -7,22 +7,15 @@ products that the host must fetch and read again: 4 n elements move, 2 n would d
 Look at the stores: their number is what the next rungs save.
 """
 
-from __future__ import annotations
-
 from math import ceil
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from warpglass.ladders.dot.problem import grid_stride, host_sum
 from warpglass.ladders.problem import Array, Case, Number
-from warpglass.ladders.rounding import unit_roundoff
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, Rung
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rounding import exact_sum, unit_roundoff
+from warpglass.ladders.run import HostRun
+from warpglass.ladders.rung import Claim, Rung, cuda
 
 
 def products(x: Any, y: Any, z: Any, n: Any) -> None:
@@ -35,7 +28,7 @@ def products(x: Any, y: Any, z: Any, n: Any) -> None:
 
 def add(values: Array) -> Number:
     """Add up as a host does: in double precision, in NumPy's order."""
-    return float(values.sum(dtype=np.float64)) if values.dtype.kind == "f" else host_sum(values)
+    return float(values.sum(dtype=np.float64)) if values.dtype.kind == "f" else exact_sum(values)
 
 
 def roundings(case: Case, block: int) -> int:
@@ -45,27 +38,14 @@ def roundings(case: Case, block: int) -> int:
     return 1 + ceil(case.size * 2.0**-53 / unit_roundoff(case.dtype))
 
 
-def program(run: Run) -> None:
+def program(run: HostRun) -> None:
     """Multiply on the device, add on the host."""
-    run.launch("products", grid_stride(run.case, run.block), "x", "y", "products", "n")
+    run.launch(run.kernel, run.shape, "x", "y", "products", "n")
     run.keep("dot", run.on_host(add, run.to_host(run["products"])))
 
 
 RUNG = Rung(
-    name="products",
-    table="dot",
-    explanation=__doc__ or "",
-    follows=None,
-    kernels=(
-        Kernel(
-            name="products",
-            file=Path(__file__).with_suffix(".cu"),
-            cuda="products<{type}>",
-            python=products,
-        ),
-    ),
     program=program,
-    shape=grid_stride,
     depth=roundings,
     claims=(
         Claim("gld_efficiency", "==", 100.0),

@@ -11,17 +11,10 @@ On an H200 it takes as long as one_thread_sums: each thread first adds many prod
 the time. The block's sum matters where blocks are many and short.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from warpglass.ladders.dot.problem import grid_stride, host_sum, products_per_thread
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, Rung
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.dot.problem import products_per_thread
+from warpglass.ladders.rung import Claim, Rung, cuda
 
 
 def tree(x: Any, y: Any, partial: Any, n: Any) -> None:
@@ -45,28 +38,8 @@ def tree(x: Any, y: Any, partial: Any, n: Any) -> None:
         partial[cuda.blockIdx.x] = cache[0]
 
 
-def program(run: Run) -> None:
-    """Let every block make one sum, and add these on the host."""
-    shape = grid_stride(run.case, run.block)
-    run.launch("tree", shape, "x", "y", "partial", "n")
-    run.keep("dot", run.on_host(host_sum, run.to_host(run["partial"])[: shape.grid3[0]]))
-
-
 RUNG = Rung(
-    name="tree",
-    table="dot",
-    explanation=__doc__ or "",
     follows="one_thread_sums",
-    kernels=(
-        Kernel(
-            name="tree",
-            file=Path(__file__).with_suffix(".cu"),
-            cuda="tree<{type}>",
-            python=tree,
-        ),
-    ),
-    program=program,
-    shape=grid_stride,
     depth=lambda case, block: products_per_thread(case, block) + block.bit_length(),
     claims=(
         Claim("shared_bank_conflicts", "==", 0.0),

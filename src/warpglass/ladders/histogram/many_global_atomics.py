@@ -4,19 +4,12 @@ The kernel is global_atomics. Look at the atomics' transactions: nearly every la
 own.
 """
 
-from __future__ import annotations
-
-from warpglass.ladders.histogram.global_atomics import KERNEL, program
-from warpglass.ladders.histogram.problem import one_thread_each
-from warpglass.ladders.rung import Claim, Rung
+from warpglass.ladders.histogram.global_atomics import global_atomics
+from warpglass.ladders.rung import Claim, Rung, RungKernel
 
 RUNG = Rung(
-    name="many_global_atomics",
     table="bins",
-    explanation=__doc__ or "",
     follows="many_on_host",
-    kernels=(KERNEL,),
-    program=program,
-    shape=one_thread_each,
+    kernels=(RungKernel(python=global_atomics),),
     claims=(Claim("atomic_transactions_per_request", ">", 16.0),),
 )

@@ -4,19 +4,14 @@ The kernel is shared_bins. Look at the occupancy that the counters leave, and at
 block has few keys for each of its bins.
 """
 
-from __future__ import annotations
-
 from warpglass.ladders.histogram.problem import few_blocks
-from warpglass.ladders.histogram.shared_bins import KERNEL, program
-from warpglass.ladders.rung import Claim, Rung
+from warpglass.ladders.histogram.shared_bins import shared_bins
+from warpglass.ladders.rung import Claim, Rung, RungKernel
 
 RUNG = Rung(
-    name="many_shared_bins",
     table="bins",
-    explanation=__doc__ or "",
     follows="many_global_atomics",
-    kernels=(KERNEL,),
-    program=program,
+    kernels=(RungKernel(python=shared_bins),),
     shape=few_blocks,
     claims=(Claim("atomic_transactions", "<", "many_global_atomics"),),
 )

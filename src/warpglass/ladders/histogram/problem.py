@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from ..inputs import any_integers
 from ..problem import Array, Case, Expected, Peer, Problem, Question, Table
-from ..rung import Shape
+from ..rung import LaunchShape
 
 BINS = {"bytes": 256, "bins": 4096}  # of each table
 PER_THREAD = 16  # keys that make a thread worth a copy of the counters
@@ -42,8 +43,7 @@ def make_input(question: Question, bins: int) -> Array:
     """random: each bin as likely; equal: one bin; sorted; skewed: half in the first; outside: any integer."""
     rng = np.random.default_rng(question.seed)
     n, dtype = question.size, question.dtype
-    limits = np.iinfo(dtype)
-    top = min(bins - 1, int(limits.max))
+    top = min(bins - 1, int(np.iinfo(dtype).max))
     if question.data == "random":
         return rng.integers(0, top, n, dtype=dtype, endpoint=True)
     if question.data == "equal":
@@ -52,7 +52,7 @@ def make_input(question: Question, bins: int) -> Array:
         return np.sort(rng.integers(0, top, n, dtype=dtype, endpoint=True))
     if question.data == "skewed":
         return np.minimum(rng.geometric(0.5, n) - 1, top).astype(dtype)
-    x = rng.integers(limits.min, limits.max, n, dtype=dtype, endpoint=True)
+    x = any_integers(rng, n, dtype)
     x[::2] = rng.integers(0, top, x[::2].size, dtype=dtype, endpoint=True)
     return x
 
@@ -63,15 +63,10 @@ def count_on_host(x: Array, bins: int) -> Array:
     return np.bincount(inside, minlength=bins).astype(np.uint32)
 
 
-def one_thread_each(case: Case, block: int) -> Shape:
-    """A thread for every key, at least one block."""
-    return Shape(max(1, -(-case.size // block)), block)
-
-
-def few_blocks(case: Case, block: int, copies: int = 1) -> Shape:
+def few_blocks(case: Case, block: int, copies: int = 1) -> LaunchShape:
     """Blocks whose threads take many keys each, with shared memory for so many copies of the counters."""
     blocks = min(MOST_BLOCKS, max(1, case.size // (block * PER_THREAD)))
-    return Shape(blocks, block, 4 * copies * BINS[case.question.table])
+    return LaunchShape(blocks, block, 4 * copies * BINS[case.question.table])
 
 
 def _bincount(library: Any, case: Case, arrays: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -101,6 +96,5 @@ PROBLEM = Problem(
     data=("random", "equal", "sorted", "skewed", "outside"),
     make=make_case,
     signature=("x", "counts", "n", "bins"),
-    shape=one_thread_each,
     peers=(Peer("cupy", "bincount", _bincount), Peer("torch", "bincount", _torch_bincount)),
 )

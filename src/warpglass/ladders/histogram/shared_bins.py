@@ -7,19 +7,12 @@ Look at the transactions of global atomics, which hardly depend on the number of
 bank conflicts of the shared atomics that took their place.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from warpglass.ladders.histogram.problem import few_blocks
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, Rung
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Claim, Rung, cuda
 
 
 def shared_bins(x: Any, counts: Any, n: Any, bins: Any) -> None:
@@ -39,26 +32,9 @@ def shared_bins(x: Any, counts: Any, n: Any, bins: Any) -> None:
             cuda.atomic.add(counts, b, own[b])
 
 
-KERNEL = Kernel(
-    name="shared_bins",
-    file=Path(__file__).with_suffix(".cu"),
-    cuda="shared_bins<{type}>",
-    python=shared_bins,
-)
-
-
-def program(run: Run) -> None:
-    """Launch few blocks."""
-    run.launch("shared_bins", few_blocks(run.case, run.block), "x", "counts", "n", "bins")
-
-
 RUNG = Rung(
-    name="shared_bins",
     table="bytes",
-    explanation=__doc__ or "",
     follows="warp_match",
-    kernels=(KERNEL,),
-    program=program,
     shape=few_blocks,
     claims=(Claim("atomic_transactions", "<", "global_atomics"),),
 )

@@ -7,20 +7,13 @@ Look at the price, instructions and shared memory, and at what no counter shows:
 each other. Only a GPU's time tells, with --data equal above all.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from warpglass.ladders.histogram.problem import few_blocks
 from warpglass.ladders.problem import Case
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, Rung, Shape
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Claim, LaunchShape, Rung, cuda
 
 
 def warp_bins(x: Any, counts: Any, n: Any, bins: Any) -> None:
@@ -45,30 +38,14 @@ def warp_bins(x: Any, counts: Any, n: Any, bins: Any) -> None:
             cuda.atomic.add(counts, b, total)
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """Few blocks, with counters for each warp."""
     return few_blocks(case, block, copies=block // 32)
 
 
-def program(run: Run) -> None:
-    """Launch few blocks."""
-    run.launch("warp_bins", shape(run.case, run.block), "x", "counts", "n", "bins")
-
-
 RUNG = Rung(
-    name="warp_bins",
     table="bytes",
-    explanation=__doc__ or "",
     follows="shared_bins",
-    kernels=(
-        Kernel(
-            name="warp_bins",
-            file=Path(__file__).with_suffix(".cu"),
-            cuda="warp_bins<{type}>",
-            python=warp_bins,
-        ),
-    ),
-    program=program,
     shape=shape,
     claims=(Claim("launch__shared_mem_per_block_dynamic", ">", "shared_bins"),),
 )

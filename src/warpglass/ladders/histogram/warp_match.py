@@ -8,19 +8,11 @@ Bench with --data equal, and look at the instructions. In shared memory this is 
 adding 1 there is an instruction (ATOMS.POPC.INC) that counts the equal lanes itself.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from warpglass.ladders.histogram.problem import one_thread_each
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, Rung
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Claim, Rung, cuda
 
 
 def warp_match(x: Any, counts: Any, n: Any, bins: Any) -> None:
@@ -37,25 +29,6 @@ def warp_match(x: Any, counts: Any, n: Any, bins: Any) -> None:
         cuda.atomic.add(counts, bin, cuda.popc(equal))
 
 
-def program(run: Run) -> None:
-    """Launch a thread for every key."""
-    run.launch("warp_match", one_thread_each(run.case, run.block), "x", "counts", "n", "bins")
-
-
 RUNG = Rung(
-    name="warp_match",
-    table="bytes",
-    explanation=__doc__ or "",
-    follows="global_atomics",
-    kernels=(
-        Kernel(
-            name="warp_match",
-            file=Path(__file__).with_suffix(".cu"),
-            cuda="warp_match<{type}>",
-            python=warp_match,
-        ),
-    ),
-    program=program,
-    shape=one_thread_each,
-    claims=(Claim("smsp__inst_executed.sum", ">", "global_atomics"),),
+    table="bytes", follows="global_atomics", claims=(Claim("smsp__inst_executed.sum", ">", "global_atomics"),)
 )

@@ -7,17 +7,9 @@ quotient.
 Look at the loads: 363 bytes for each pixel, three at a time, nearly all of which the neighbours read as well.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from warpglass.ladders.image.problem import one_thread_each
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Kernel, Rung
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Rung, RungKernel, cuda
 
 
 def blur(out: Any, rgb: Any, width: Any, height: Any) -> None:
@@ -41,17 +33,4 @@ def blur(out: Any, rgb: Any, width: Any, height: Any) -> None:
         out[row, column, 2] = blue // pixels
 
 
-def program(run: Run) -> None:
-    """Launch a thread for every pixel."""
-    run.launch("blur", one_thread_each(run.case, run.block), "out", "rgb", "width", "height")
-
-
-RUNG = Rung(
-    name="blur",
-    table="blur",
-    explanation=__doc__ or "",
-    follows=None,
-    kernels=(Kernel(name="blur", file=Path(__file__).with_suffix(".cu"), cuda="blur", python=blur),),
-    program=program,
-    shape=one_thread_each,
-)
+RUNG = Rung(table="blur", kernels=(RungKernel(cuda="blur"),))

@@ -10,20 +10,14 @@ loads as in stores. What it costs is the sums in between, two bytes each, writte
 Look at the loads: a tenth of the sectors is left, and three quarters of what they bring is used.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from warpglass.ladders.image.problem import rows_of
 from warpglass.ladders.problem import Case
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, Rung, Shape
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.run import HostRun
+from warpglass.ladders.rung import Claim, LaunchShape, Rung, RungKernel, cuda
 
 
 def add_rows(sums: Any, rgb: Any, width: Any, height: Any) -> None:
@@ -53,36 +47,24 @@ def add_columns(out: Any, sums: Any, width: Any, height: Any) -> None:
         out[row, column, at % 3] = total // ((bottom - top) * across)
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """A thread for every byte, rows apart."""
-    return Shape((-(-3 * case.size // block), rows_of(case.size)), block)
+    return LaunchShape((-(-3 * case.size // block), rows_of(case.size)), block)
 
 
-def program(run: Run) -> None:
+def program(run: HostRun) -> None:
     """Rows, then columns."""
     sums = run.scratch("sums", (rows_of(run.case.size), run.case.size, 3), np.uint16)
-    run.launch("add_rows", shape(run.case, run.block), sums, "rgb", "width", "height")
-    run.launch("add_columns", shape(run.case, run.block), "out", sums, "width", "height")
+    run.launch("add_rows", run.shape, sums, "rgb", "width", "height")
+    run.launch("add_columns", run.shape, "out", sums, "width", "height")
 
 
 RUNG = Rung(
-    name="blur_separable",
     table="blur",
-    explanation=__doc__ or "",
     follows="blur",
     kernels=(
-        Kernel(
-            name="add_rows",
-            file=Path(__file__).with_suffix(".cu"),
-            cuda="add_rows",
-            python=add_rows,
-        ),
-        Kernel(
-            name="add_columns",
-            file=Path(__file__).with_suffix(".cu"),
-            cuda="add_columns",
-            python=add_columns,
-        ),
+        RungKernel("add_rows", cuda="add_rows"),
+        RungKernel("add_columns", cuda="add_columns"),
     ),
     program=program,
     shape=shape,

@@ -9,19 +9,11 @@ Look at the loads: a thread's three bytes come by three instructions, and lanes 
 So a warp touches the same 96 bytes three times, and uses a third of what each load brings.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from warpglass.ladders.image.problem import one_thread_each
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, Rung
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Claim, Rung, RungKernel, cuda
 
 
 def grey(out: Any, rgb: Any, width: Any, height: Any) -> None:
@@ -35,18 +27,4 @@ def grey(out: Any, rgb: Any, width: Any, height: Any) -> None:
         out[row, column] = np.uint8(red + green + blue)
 
 
-def program(run: Run) -> None:
-    """Launch a thread for every pixel."""
-    run.launch("grey", one_thread_each(run.case, run.block), "out", "rgb", "width", "height")
-
-
-RUNG = Rung(
-    name="grey",
-    table="grey",
-    explanation=__doc__ or "",
-    follows=None,
-    kernels=(Kernel(name="grey", file=Path(__file__).with_suffix(".cu"), cuda="grey", python=grey),),
-    program=program,
-    shape=one_thread_each,
-    claims=(Claim("gld_efficiency", "<", 40.0),),
-)
+RUNG = Rung(table="grey", kernels=(RungKernel(cuda="grey"),), claims=(Claim("gld_efficiency", "<", 40.0),))

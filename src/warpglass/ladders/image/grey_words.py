@@ -9,33 +9,20 @@ words lie three apart, so a load still brings a third of what it touches, but th
 next two. In C++ only: an array of bytes cannot be read as words in a Python kernel.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-
 from warpglass.ladders.image.problem import rows_of
 from warpglass.ladders.problem import Case
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, Rung, Shape
+from warpglass.ladders.rung import Claim, LaunchShape, Rung, RungKernel
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """A thread for every four pixels, in one dimension."""
-    return Shape(-(-case.size * rows_of(case.size) // (4 * block)), block)
-
-
-def program(run: Run) -> None:
-    """Launch a thread for every four pixels."""
-    run.launch("grey_words", shape(run.case, run.block), "out", "rgb", "width", "height")
+    return LaunchShape(-(-case.size * rows_of(case.size) // (4 * block)), block)
 
 
 RUNG = Rung(
-    name="grey_words",
     table="grey",
-    explanation=__doc__ or "",
     follows="grey",
-    kernels=(Kernel(name="grey_words", file=Path(__file__).with_suffix(".cu"), cuda="grey_words"),),
-    program=program,
+    kernels=(RungKernel(cuda="grey_words"),),
     shape=shape,
     claims=(
         Claim("global_load_requests", "<", "grey"),

@@ -21,7 +21,7 @@ import numpy as np
 
 from ..problem import Array, Case, Expected, Peer, Problem, Question, Table
 from ..rounding import gamma
-from ..rung import Shape
+from ..rung import LaunchShape
 
 REACH = 5  # of the blur: BLUR_SIZE of the notes
 
@@ -91,10 +91,10 @@ def _add_neighbours(array: Array, axis: int) -> Array:
     return total
 
 
-def one_thread_each(case: Case, block: int) -> Shape:
+def one_thread_each(case: Case, block: int) -> LaunchShape:
     """A thread for every pixel, in square blocks: 5 x 4 of 16 x 16 for 76 x 62 pixels."""
     side = isqrt(block)
-    return Shape((-(-case.size // side), -(-rows_of(case.size) // side)), (side, side))
+    return LaunchShape((-(-case.size // side), -(-rows_of(case.size) // side)), (side, side))
 
 
 def _grey(np: Any, case: Case, arrays: Mapping[str, Any]) -> Mapping[str, Any]:

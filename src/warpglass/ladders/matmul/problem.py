@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from ..inputs import any_integers, over_binades
 from ..problem import Array, Case, Expected, Peer, Problem, Question, Table
 from ..rounding import gamma
-from ..rung import Shape
+from ..rung import LaunchShape
 
 
 def make_case(question: Question) -> Case:
@@ -55,15 +56,14 @@ def _inputs(question: Question) -> tuple[Array, Array]:
     if question.data == "ones":
         return np.ones(shape, dtype), np.ones(shape, dtype)
     if question.data == "extreme" and dtype.kind != "f":
-        limits = np.iinfo(dtype)
-        a, b = (rng.integers(limits.min, limits.max, shape, dtype=dtype, endpoint=True) for _ in range(2))
+        a, b = (any_integers(rng, shape, dtype) for _ in range(2))
         return a, b
     if dtype.kind != "f":
         a, b = (rng.integers(-9, 9, shape, dtype=dtype, endpoint=True) for _ in range(2))
     else:
         a, b = (rng.random(shape).astype(dtype) for _ in range(2))
     if question.data == "extreme":
-        a, b = (np.ldexp(one - dtype.type(0.5), rng.integers(-30, 30, shape)).astype(dtype) for one in (a, b))
+        a, b = (over_binades(rng, one) for one in (a, b))
     if question.data == "cancelling":
         a[:, 1::2], b[1::2] = -a[:, : shape[0] - shape[0] % 2 : 2], b[: shape[0] - shape[0] % 2 : 2]
     return a, b
@@ -90,13 +90,13 @@ def wrapped_product(a: Array, b: Array) -> Array:
     return total.astype(unsigned).view(a.dtype)
 
 
-def square_blocks(case: Case, side: int, outputs: int = 0) -> Shape:
+def square_blocks(case: Case, side: int, outputs: int = 0) -> LaunchShape:
     """Blocks of side x side threads, each for `outputs` x `outputs` elements, side x side unless told."""
     blocks = max(1, -(-case.size // (outputs or side)))
-    return Shape((blocks, blocks), (side, side))
+    return LaunchShape((blocks, blocks), (side, side))
 
 
-def one_thread_each(case: Case, block: int) -> Shape:
+def one_thread_each(case: Case, block: int) -> LaunchShape:
     """A thread for every element, in square blocks."""
     return square_blocks(case, isqrt(block))
 
@@ -123,6 +123,7 @@ PROBLEM = Problem(
     make=make_case,
     signature=("a", "b", "c", "n"),
     shape=one_thread_each,
+    depth=all_products,
     size_means="rows and columns of square matrices",
     describe=_describe,
     largest=32768,  # elements are counted in unsigned 32-bit integers

@@ -12,18 +12,11 @@ Look at the loads of shared memory: there are a quarter of them. What it costs i
 factors, and with them resident warps; the work that each has ready at any time more than makes up for it.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from warpglass.ladders.matmul.problem import all_products, square_blocks
+from warpglass.ladders.matmul.problem import square_blocks
 from warpglass.ladders.problem import Case
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, Rung, Shape
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Claim, LaunchShape, Rung, cuda
 
 
 def register_tile(a: Any, b: Any, c: Any, n: Any) -> None:
@@ -66,32 +59,14 @@ def register_tile(a: Any, b: Any, c: Any, n: Any) -> None:
                 c[row + 16 * i, column + 16 * j] = totals[i, j]
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """Blocks of 16 x 16 threads, each for 64 x 64 elements."""
     return square_blocks(case, 16, 64)
 
 
-def program(run: Run) -> None:
-    """Launch a thread for every 16 elements."""
-    run.launch("register_tile", shape(run.case, run.block), "a", "b", "c", "n")
-
-
 RUNG = Rung(
-    name="register_tile",
-    table="matmul",
-    explanation=__doc__ or "",
     follows="tiled_32",
-    kernels=(
-        Kernel(
-            name="register_tile",
-            file=Path(__file__).with_suffix(".cu"),
-            cuda="register_tile<{type}>",
-            python=register_tile,
-        ),
-    ),
-    program=program,
     shape=shape,
-    depth=all_products,
     claims=(
         Claim("smsp__inst_executed_op_shared_ld.sum", "<", "tiled_32"),
         Claim("shared_bank_conflicts", "==", 0.0),

@@ -12,18 +12,11 @@ Look at shared memory: it takes over the loads, two for every multiplication, wi
 lanes of a row read one word of A's tile (a broadcast) and neighbouring words of B's.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from warpglass.ladders.matmul.problem import all_products, square_blocks
+from warpglass.ladders.matmul.problem import square_blocks
 from warpglass.ladders.problem import Case
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, KernelFunction, Rung, Shape
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Claim, KernelFunction, LaunchShape, Rung, RungKernel, cuda
 
 
 def specialise(tile: int) -> KernelFunction:
@@ -51,36 +44,25 @@ def specialise(tile: int) -> KernelFunction:
     return tiled
 
 
-def kernel(tile: int) -> Kernel:
+def kernel(tile: int) -> RungKernel:
     """The kernel for one tile, in both languages."""
-    return Kernel(
+    return RungKernel(
         name="tiled",
-        file=Path(__file__).with_suffix(".cu"),
         cuda=f"tiled<{{type}}, {tile}>",
         specialise=lambda case, block: specialise(tile),
         constants=str(tile),
     )
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """A thread for every element, in blocks as large as a tile."""
     return square_blocks(case, 16)
 
 
-def program(run: Run) -> None:
-    """Launch a thread for every element."""
-    run.launch("tiled", shape(run.case, run.block), "a", "b", "c", "n")
-
-
 RUNG = Rung(
-    name="tiled_16",
-    table="matmul",
-    explanation=__doc__ or "",
     follows="naive",
     kernels=(kernel(16),),
-    program=program,
     shape=shape,
-    depth=all_products,
     claims=(
         Claim("global_load_requests", "<", "naive"),
         Claim("shared_bank_conflicts", "==", 0.0),

@@ -8,34 +8,21 @@ threads is also the largest there is, and all of it waits at each barrier. Large
 way; the next rung lets a thread compute more than one element.
 """
 
-from __future__ import annotations
-
-from warpglass.ladders.matmul.problem import all_products, square_blocks
+from warpglass.ladders.matmul.problem import square_blocks
 from warpglass.ladders.matmul.tiled_16 import kernel
 from warpglass.ladders.problem import Case
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Rung, Shape
+from warpglass.ladders.rung import Claim, LaunchShape, Rung
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """A thread for every element, in blocks as large as a tile."""
     return square_blocks(case, 32)
 
 
-def program(run: Run) -> None:
-    """Launch a thread for every element."""
-    run.launch("tiled", shape(run.case, run.block), "a", "b", "c", "n")
-
-
 RUNG = Rung(
-    name="tiled_32",
-    table="matmul",
-    explanation=__doc__ or "",
     follows="tiled_16",
     kernels=(kernel(32),),
-    program=program,
     shape=shape,
-    depth=all_products,
     claims=(
         Claim("global_load_requests", "<", "tiled_16"),
         Claim("shared_bank_conflicts", "==", 0.0),

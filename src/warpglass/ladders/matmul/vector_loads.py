@@ -9,36 +9,12 @@ Look at the number of instructions: the multiplications are what is left. In C++
 vector loads.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-
-from warpglass.ladders.matmul.problem import all_products
 from warpglass.ladders.matmul.register_tile import shape
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, Rung
-
-
-def program(run: Run) -> None:
-    """Launch a thread for every 16 elements."""
-    run.launch("vector_loads", shape(run.case, run.block), "a", "b", "c", "n")
-
+from warpglass.ladders.rung import Claim, Rung
 
 RUNG = Rung(
-    name="vector_loads",
-    table="matmul",
-    explanation=__doc__ or "",
     follows="register_tile",
-    kernels=(
-        Kernel(
-            name="vector_loads",
-            file=Path(__file__).with_suffix(".cu"),
-            cuda="vector_loads<{type}>",
-        ),
-    ),
-    program=program,
     shape=shape,
-    depth=all_products,
     claims=(
         Claim("smsp__inst_executed_op_shared_ld.sum", "<", "register_tile"),
         Claim("shared_bank_conflicts", "==", 0.0),

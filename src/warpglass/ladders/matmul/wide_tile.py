@@ -12,35 +12,19 @@ elements, so that small matrices leave multiprocessors idle. In C++ only: Python
 Look at the instructions: of those in the inner loop 16 of 17 multiply.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-
-from warpglass.ladders.matmul.problem import all_products, square_blocks
+from warpglass.ladders.matmul.problem import square_blocks
 from warpglass.ladders.problem import Case
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, Rung, Shape
+from warpglass.ladders.rung import Claim, LaunchShape, Rung
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """Blocks of 16 x 16 threads, each for 128 x 128 elements."""
     return square_blocks(case, 16, 128)
 
 
-def program(run: Run) -> None:
-    """Launch a thread for every 64 elements."""
-    run.launch("wide_tile", shape(run.case, run.block), "a", "b", "c", "n")
-
-
 RUNG = Rung(
-    name="wide_tile",
-    table="matmul",
-    explanation=__doc__ or "",
     follows="vector_loads",
-    kernels=(Kernel(name="wide_tile", file=Path(__file__).with_suffix(".cu"), cuda="wide_tile<{type}>"),),
-    program=program,
     shape=shape,
-    depth=all_products,
     claims=(
         Claim("smsp__inst_executed_op_shared_ld.sum", "<", "vector_loads"),
         Claim("shared_bank_conflicts", "==", 0.0),

@@ -4,8 +4,6 @@ A walk carries the largest element to the end, and the next walk is one element 
 The loops are compiled by numba, on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,6 +18,4 @@ def host_bubble(case: Case, arrays: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"x": arrays["x"]}
 
 
-RUNG = Rung(
-    name="host_bubble", table="oddeven_sort", explanation=__doc__ or "", follows=None, host=host_bubble
-)
+RUNG = Rung(table="oddeven_sort", host=host_bubble)

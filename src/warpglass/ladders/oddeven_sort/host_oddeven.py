@@ -5,8 +5,6 @@ do several at once, and threads may share them. This is the host of the notes' r
 compiled by numba, on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,10 +19,4 @@ def host_oddeven(case: Case, arrays: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"x": arrays["x"]}
 
 
-RUNG = Rung(
-    name="host_oddeven",
-    table="oddeven_sort",
-    explanation=__doc__ or "",
-    follows="host_bubble",
-    host=host_oddeven,
-)
+RUNG = Rung(table="oddeven_sort", follows="host_bubble", host=host_oddeven)

@@ -11,17 +11,9 @@ conflicts too: thread j compares words 2j + 1 and 2j + 2 in the second phase, an
 j + 16 of a warp meet in one bank. (The first phase reads both words at once, which costs no more than one.)
 """
 
-from __future__ import annotations
+from typing import Any
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, Rung
-from warpglass.ladders.sorting import span_shape
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Claim, Rung, cuda
 
 
 def one_block(x: Any, n: Any) -> None:
@@ -58,23 +50,7 @@ def one_block(x: Any, n: Any) -> None:
         x[first + j + half] = s[j + half]
 
 
-KERNEL = Kernel(
-    name="one_block", file=Path(__file__).with_suffix(".cu"), cuda="one_block<{type}>", python=one_block
-)
-
-
-def program(run: Run) -> None:
-    """Launch one block."""
-    run.launch("one_block", span_shape(run.case, run.block), "x", "n")
-
-
 RUNG = Rung(
-    name="one_block",
     table="one_block",
-    explanation=__doc__ or "",
-    follows=None,
-    kernels=(KERNEL,),
-    program=program,
-    shape=span_shape,
     claims=(Claim("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", ">", 0.0),),
 )

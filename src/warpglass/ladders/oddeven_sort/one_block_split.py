@@ -7,18 +7,11 @@ conflict.
 Look at the bank conflicts, which are gone, and at the instructions, which are no fewer.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warpglass.ladders.problem import Case
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, Rung, Shape
+from warpglass.ladders.rung import Claim, LaunchShape, Rung, cuda
 from warpglass.ladders.sorting import span_shape
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
 
 GAP = 16  # elements between the arrays: half of the banks
 
@@ -59,32 +52,15 @@ def one_block_split(x: Any, n: Any) -> None:
         x[first + j + half] = s[own + (half >> 1)]
 
 
-KERNEL = Kernel(
-    name="one_block_split",
-    file=Path(__file__).with_suffix(".cu"),
-    cuda="one_block_split<{type}>",
-    python=one_block_split,
-)
-
-
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """The blocks of one_block, with shared memory for the gap."""
     spans = span_shape(case, block)
-    return Shape(spans.grid, block, spans.shared + GAP * case.dtype.itemsize)
-
-
-def program(run: Run) -> None:
-    """Launch one block."""
-    run.launch("one_block_split", shape(run.case, run.block), "x", "n")
+    return LaunchShape(spans.grid, block, spans.shared + GAP * case.dtype.itemsize)
 
 
 RUNG = Rung(
-    name="one_block_split",
     table="one_block",
-    explanation=__doc__ or "",
     follows="one_block",
-    kernels=(KERNEL,),
-    program=program,
     shape=shape,
     claims=(Claim("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", "==", 0.0),),
 )

@@ -11,14 +11,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from ...engine.backend import Backend, Launch, Outcome
+from ...engine.launch.backend import Backend, Launch, Outcome
 from ...errors import ArgumentError
+from ..passes import Pass
 from ..problem import Array, Question
 from ..run import DeviceArrays, KernelTrial, Setting
 from ..trial import Language, Toolchain
 from . import multi_block
-from .problem import make_case
-from .steps import Step
+from .problem import PROBLEM, make_case
 
 # The notes' example: 16 numbers, 4 blocks of 2 threads.
 EXAMPLE = (9, 5, 8, 4, 7, 6, 3, 2, 6, 8, 7, 4, 3, 2, 1, 0)
@@ -26,12 +26,14 @@ BLOCK = 2
 
 
 def trace_passes(
-    numbers: Array, block: int, language: Language, backend: Backend, toolchain: Toolchain
-) -> tuple[Step, ...]:
+    numbers: Array | None, block: int | None, language: Language, backend: Backend, toolchain: Toolchain
+) -> tuple[Pass, ...]:
     """Sort `numbers` (float64) in blocks of `block` threads, two numbers each, and return all passes.
 
-    Raises ArgumentError for an empty array or a block that no GPU has.
+    None stands for the notes' example. Raises ArgumentError for an empty array or a block that no GPU has.
     """
+    numbers = np.array(EXAMPLE, np.float64) if numbers is None else numbers
+    block = BLOCK if block is None else block
     if numbers.size == 0:
         raise ArgumentError("no numbers to sort")
     if not 1 <= block <= 1024:
@@ -42,8 +44,9 @@ def trace_passes(
     arrays = DeviceArrays(case, cast("Backend", watching))
     watching.whole = arrays["x"]
     setting = Setting("oddeven_sort", "", block, "host", timeout=60.0)
-    KernelTrial(multi_block.RUNG, language, arrays, setting, toolchain).run()
-    return tuple(watching.steps)
+    rung = multi_block.RUNG.completed(multi_block, PROBLEM)
+    KernelTrial(rung, language, arrays, setting, toolchain).run()
+    return tuple(watching.passes)
 
 
 class _Watching:
@@ -53,7 +56,7 @@ class _Watching:
         self._backend = backend
         self._size = size
         self.whole: Any = None
-        self.steps: list[Step] = []
+        self.passes: list[Pass] = []
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._backend, name)
@@ -66,8 +69,8 @@ class _Watching:
         blocks, threads = launch.grid[0], launch.block[0]
         shifted = int(np.asarray(launch.args[1])) < self._size
         cuts = [threads * shifted + 2 * threads * number for number in range(blocks + 1)]
-        name = f"{len(self.steps) // 2 + 1}{'ab'[shifted]}"
-        self.steps.append(Step(name, blocks, _parts(before, cuts), _parts(after, cuts)))
+        name = f"{len(self.passes) // 2 + 1}{'ab'[shifted]}"
+        self.passes.append(Pass(name, blocks, _parts(before, cuts), _parts(after, cuts)))
         return outcome
 
 

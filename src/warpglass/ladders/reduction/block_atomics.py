@@ -8,16 +8,10 @@ GPU may differ.
 Look at how few atomic operations there are: one a block. One per element would queue up at one address.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warpglass.ladders.reduction.rung import reduction_rung
-from warpglass.ladders.rung import Claim
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Claim, cuda
 
 
 def block_atomics(x: Any, partial: Any, n: Any) -> None:
@@ -42,14 +36,9 @@ def block_atomics(x: Any, partial: Any, n: Any) -> None:
 
 
 RUNG = reduction_rung(
-    name="block_atomics",
-    file=Path(__file__),
-    explanation=__doc__ or "",
     follows="vector_loads",
     table="beyond",
     most_threads=2**18,
     one_result=True,
-    cuda="block_atomics<{type}>",
-    kernel=block_atomics,
     claims=(Claim("smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", "==", 100.0),),
 )

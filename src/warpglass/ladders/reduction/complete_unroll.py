@@ -7,20 +7,14 @@ the instance for the block size it launches (64, 128, 256, 512 or 1024).
 Look at the executed instructions: this is the same algorithm with the bookkeeping removed.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
+from warpglass.ladders.problem import Case
 from warpglass.ladders.reduction.rung import reduction_rung
-from warpglass.ladders.rung import Claim
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Claim, KernelFunction, cuda
 
 
-def specialise(block_size: int) -> Callable[..., None]:  # noqa: C901 (written out on purpose)
+def specialise(case: Case, block_size: int) -> KernelFunction:  # noqa: C901 (written out on purpose)
     """Return the kernel for one block size, which it holds as a compile-time constant."""
 
     def complete_unroll(x: Any, partial: Any, n: Any) -> None:  # noqa: C901 (written out on purpose)
@@ -103,12 +97,8 @@ def specialise(block_size: int) -> Callable[..., None]:  # noqa: C901 (written o
 
 
 RUNG = reduction_rung(
-    name="complete_unroll",
-    file=Path(__file__),
-    explanation=__doc__ or "",
     follows="complete_unroll_warps8",
     elements_per_thread=8,
     cuda="complete_unroll<{type}, {block}>",
-    specialise=specialise,
     claims=(Claim("smsp__inst_executed.sum", "<", "complete_unroll_warps8"),),
 )

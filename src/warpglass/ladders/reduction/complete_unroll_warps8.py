@@ -6,15 +6,10 @@ and its branch disappear; the comparison of the block size with each step's cons
 Look at instruction overhead: there is little left to gain, because the loop had only a few rounds.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warpglass.ladders.reduction.rung import reduction_rung
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import cuda
 
 
 def complete_unroll_warps8(x: Any, partial: Any, n: Any) -> None:  # noqa: C901 (written out on purpose)
@@ -91,12 +86,4 @@ def complete_unroll_warps8(x: Any, partial: Any, n: Any) -> None:  # noqa: C901 
             partial[cuda.blockIdx.x] = 0
 
 
-RUNG = reduction_rung(
-    name="complete_unroll_warps8",
-    file=Path(__file__),
-    explanation=__doc__ or "",
-    follows="unroll_warps8",
-    elements_per_thread=8,
-    cuda="complete_unroll_warps8<{type}>",
-    kernel=complete_unroll_warps8,
-)
+RUNG = reduction_rung(follows="unroll_warps8", elements_per_thread=8)

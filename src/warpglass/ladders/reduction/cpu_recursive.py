@@ -8,12 +8,8 @@ Look at the memory traffic: the array is read and written in log2(n) passes, eac
 before, and only the last passes fit into a cache.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-
 from warpglass.ladders.reduction.problem import Array, Number
-from warpglass.ladders.reduction.rung import reduction_rung
+from warpglass.ladders.reduction.rung import host_rung
 
 
 def cpu_recursive(x: Array) -> Number:
@@ -28,10 +24,4 @@ def cpu_recursive(x: Array) -> Number:
     return x[0].item()
 
 
-RUNG = reduction_rung(
-    name="cpu_recursive",
-    file=Path(__file__),
-    explanation=__doc__ or "",
-    follows=None,
-    host=cpu_recursive,
-)
+RUNG = host_rung(cpu_recursive)

@@ -6,15 +6,10 @@ elements. The order of the additions is fixed, so two runs agree to the last bit
 The price is a limit: the grid must fit on the GPU all at once, and every block waits for the slowest.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warpglass.ladders.reduction.rung import reduction_rung
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import cuda
 
 
 def grid_sync(x: Any, partial: Any, n: Any) -> None:
@@ -54,13 +49,8 @@ def grid_sync(x: Any, partial: Any, n: Any) -> None:
 
 
 RUNG = reduction_rung(
-    name="grid_sync",
-    file=Path(__file__),
-    explanation=__doc__ or "",
     follows="block_atomics",
     table="beyond",
     most_threads=2**16,
     one_result=True,
-    cuda="grid_sync<{type}>",
-    kernel=grid_sync,
 )

@@ -7,16 +7,10 @@ Look at coalescing: a warp's 32 doubles are 256 consecutive bytes, 8 sectors ins
 and store efficiency rise at once. The arithmetic of the index (a multiplication) is gone as well.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warpglass.ladders.reduction.rung import reduction_rung
-from warpglass.ladders.rung import Claim
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Claim, cuda
 
 
 def interleaved(x: Any, partial: Any, n: Any) -> None:
@@ -38,11 +32,6 @@ def interleaved(x: Any, partial: Any, n: Any) -> None:
 
 
 RUNG = reduction_rung(
-    name="interleaved",
-    file=Path(__file__),
-    explanation=__doc__ or "",
     follows="neighbored_less",
-    cuda="interleaved<{type}>",
-    kernel=interleaved,
     claims=(Claim("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "<", "neighbored_less"),),
 )

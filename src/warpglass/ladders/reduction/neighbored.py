@@ -9,16 +9,10 @@ Look at coalescing too: the active lanes touch words 2 * stride apart, so from s
 in a 32-byte sector of its own. And the remainder is the slowest integer instruction there is.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warpglass.ladders.reduction.rung import reduction_rung
-from warpglass.ladders.rung import Claim
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Claim, cuda
 
 
 def neighbored(x: Any, partial: Any, n: Any) -> None:
@@ -40,11 +34,5 @@ def neighbored(x: Any, partial: Any, n: Any) -> None:
 
 
 RUNG = reduction_rung(
-    name="neighbored",
-    file=Path(__file__),
-    explanation=__doc__ or "",
-    follows="cpu_recursive",
-    cuda="neighbored<{type}>",
-    kernel=neighbored,
-    claims=(Claim("smsp__sass_branch_targets_threads_divergent.sum", ">", 0.0),),
+    follows="cpu_recursive", claims=(Claim("smsp__sass_branch_targets_threads_divergent.sum", ">", 0.0),)
 )

@@ -8,16 +8,10 @@ Look at divergence, which nearly disappears, and at the number of load requests,
 working lanes fill their warps. Coalescing is no better: the addresses are the very same.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warpglass.ladders.reduction.rung import reduction_rung
-from warpglass.ladders.rung import Claim
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Claim, cuda
 
 
 def neighbored_less(x: Any, partial: Any, n: Any) -> None:
@@ -40,12 +34,7 @@ def neighbored_less(x: Any, partial: Any, n: Any) -> None:
 
 
 RUNG = reduction_rung(
-    name="neighbored_less",
-    file=Path(__file__),
-    explanation=__doc__ or "",
     follows="neighbored",
-    cuda="neighbored_less<{type}>",
-    kernel=neighbored_less,
     claims=(
         Claim("smsp__sass_branch_targets_threads_divergent.sum", "<", "neighbored"),
         Claim("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "<", "neighbored"),

@@ -2,40 +2,29 @@
 
 Belongs here: everything that is the same for all rungs. No rung, no launch, no timing.
 
-The error bound. Rounding to nearest, an addition returns (a + b)(1 + d) with |d| <= u, the unit roundoff
-(2^-24 for float32, 2^-53 for float64). If element x_i passes through at most k additions on its way into
-the result, the computed sum is sum(x_i (1 + t_i)) with |t_i| <= gamma_k = k u / (1 - k u) (Higham, Accuracy
-and Stability of Numerical Algorithms, lemma 3.1), whatever the order. Hence |computed - true| <= gamma_k
-sum|x_i|. A rung states its k (`additions`): the additions of one thread plus the levels of the tree; with a
-second launch the launches add up. The final sum of the partials on the host uses math.fsum, which returns
-the exact sum of the partials rounded once to float64: one more factor (1 + d), |d| <= 2^-53, applied to a
-number of size at most (1 + gamma_k) sum|x_i|. The reference is math.fsum of the input: again one rounding
-of the exact sum, at most 2^-53 sum|x_i|. Additions never underflow inexactly, and no input here overflows,
-so
-
-    bound = (gamma_k + 2^-53 (2 + gamma_k)) sum|x_i|
-
-Integers wrap modulo 2^32 or 2^64 and modular addition is associative: their bound is 0.
+The error bound is rounding.sum_bound of the k additions that an element passes through at most on its way
+into the result, whatever their order. A rung states its k (`additions`): the additions of one thread plus the
+levels of the tree; with a second launch the launches add up. Additions never underflow inexactly, and no
+input here overflows. Integers wrap, and modular addition is associative: their bound is 0.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from ..inputs import any_integers, over_binades
 from ..problem import Array, Case, Expected, Number, Peer, Problem, Question, Table
-from ..rung import Shape
+from ..rounding import exact_sum, sum_bound
+from .rung import Reduction
 
 DTYPES = ("float32", "float64", "int32", "int64", "uint32", "uint64")
 INPUTS = ("random", "ones", "cancelling", "extreme")
 # Kernels count elements in unsigned 32-bit integers; the last block of 8 * 1024 threads must not wrap.
 LARGEST = 2**32 - 8 * 1024
-_CHUNK = 1 << 16  # elements turned into Python numbers at a time
 
 
 # Of the two course notes: 2^24 doubles in blocks of 512, reduced in global memory; 2^22 ints in blocks of
@@ -64,7 +53,7 @@ def make_case(question: Question) -> Case:
         if not known:
             known.append(reference_sum(x))
         value = np.asarray(known[0].value, np.float64 if x.dtype.kind == "f" else x.dtype)
-        return {"sum": Expected(value, error_bound(known[0], depth, x.dtype))}
+        return {"sum": Expected(value, sum_bound(depth, x.dtype, known[0].magnitude))}
 
     return Case(
         question=question,
@@ -72,8 +61,8 @@ def make_case(question: Question) -> Case:
         written=("x",) if question.table == "global" else (),
         scalars={"n": np.uint32(x.size)},
         expected=expected,
-        ideal_bytes=ideal_bytes(x.size, x.dtype),
-        ideal_flops=ideal_flops(x.size),
+        ideal_bytes=x.nbytes,
+        ideal_flops=max(0, x.size - 1),
     )
 
 
@@ -88,12 +77,11 @@ def make_input(n: int, dtype: np.dtype[Any], kind: str = "random", seed: int = 0
         return np.ones(n, dtype)
     if dtype.kind == "f":
         return _make_floats(n, dtype, kind, rng)
-    limits = np.iinfo(dtype)
     if kind == "random":
         return rng.integers(0, 256, n, dtype=dtype)
     if kind == "extreme":
-        return rng.integers(limits.min, limits.max, n, dtype=dtype, endpoint=True)
-    values = rng.integers(0, limits.max, n, dtype=dtype)
+        return any_integers(rng, n, dtype)
+    values = rng.integers(0, np.iinfo(dtype).max, n, dtype=dtype)
     values[1::2] = -values[::2][: n // 2]  # unsigned: the two's complement, whose sum wraps to 0 as well
     return values
 
@@ -104,7 +92,7 @@ def _make_floats(n: int, dtype: np.dtype[Any], kind: str, rng: np.random.Generat
         values[1::2] += 1e6
         values[::2] -= 1e6
     elif kind == "extreme":
-        values = np.ldexp(values - dtype.type(0.5), rng.integers(-30, 30, n)).astype(dtype)
+        values = over_binades(rng, values)
     return values
 
 
@@ -113,42 +101,8 @@ def reference_sum(x: Array) -> Reference:
     if x.dtype.kind == "f":
         magnitude = float(np.abs(x).sum(dtype=np.float64))
         # The magnitude's own rounding (pairwise, far below 2^-40 relative) must not shrink a bound.
-        return Reference(math.fsum(_python_numbers(x)), magnitude * (1 + 2.0**-40))
-    return Reference(wrapped_sum(x), 0.0)
-
-
-def final_sum(partials: Array) -> Number:
-    """Add the partial sums on the host, exactly up to one rounding (floats) or wrapped (integers)."""
-    return math.fsum(_python_numbers(partials)) if partials.dtype.kind == "f" else wrapped_sum(partials)
-
-
-def wrapped_sum(x: Array) -> int:
-    """Return the sum modulo 2^32 or 2^64, as the array's type represents it."""
-    return int(np.add.reduce(x, dtype=x.dtype))
-
-
-def error_bound(reference: Reference, additions: int, dtype: np.dtype[Any]) -> float:
-    """Return the largest |computed - reference| that rounding explains (derivation: module docstring)."""
-    if dtype.kind != "f":
-        return 0.0
-    u = float(np.finfo(dtype).eps) / 2
-    gamma = additions * u / (1 - additions * u)
-    return (gamma + 2.0**-53 * (2 + gamma)) * reference.magnitude
-
-
-def ideal_bytes(n: int, dtype: np.dtype[Any]) -> int:
-    """Bytes that no reduction can avoid: each element is read once."""
-    return n * dtype.itemsize
-
-
-def ideal_flops(n: int) -> int:
-    """Additions that no reduction can avoid."""
-    return max(0, n - 1)
-
-
-def _python_numbers(x: Array) -> Iterator[float]:
-    pieces = (x[start : start + _CHUNK].tolist() for start in range(0, x.size, _CHUNK))
-    return chain.from_iterable(pieces)
+        return Reference(exact_sum(x), magnitude * (1 + 2.0**-40))
+    return Reference(exact_sum(x), 0.0)
 
 
 def _pairwise(case: Case) -> int:
@@ -170,7 +124,7 @@ PROBLEM = Problem(
     data=INPUTS,
     make=make_case,
     signature=("x", "partial", "n"),
-    shape=lambda case, block: Shape(max(1, -(-case.size // block)), block),
+    program=Reduction(shared=True).run,
     largest=LARGEST,
     peers=PEERS,
     reduces=True,

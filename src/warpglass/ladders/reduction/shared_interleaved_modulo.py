@@ -9,16 +9,10 @@ but instructions: every warp executes every step. There are no bank conflicts: t
 one access all fall into different banks.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warpglass.ladders.reduction.rung import reduction_rung
-from warpglass.ladders.rung import Claim
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Claim, cuda
 
 
 def shared_interleaved_modulo(x: Any, partial: Any, n: Any) -> None:
@@ -42,13 +36,7 @@ def shared_interleaved_modulo(x: Any, partial: Any, n: Any) -> None:
 
 
 RUNG = reduction_rung(
-    name="shared_interleaved_modulo",
-    file=Path(__file__),
-    explanation=__doc__ or "",
-    follows=None,
     table="shared",
-    cuda="shared_interleaved_modulo<{type}>",
-    kernel=shared_interleaved_modulo,
     claims=(
         Claim("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", "==", 0.0),
         Claim("smsp__inst_executed.sum", ">", "shared_interleaved_strided"),

@@ -6,16 +6,10 @@ warp now meet in the same bank: two in the first step, four in the second, and s
 Look at the bank conflicts: each is one more pass through shared memory for the whole warp.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warpglass.ladders.reduction.rung import reduction_rung
-from warpglass.ladders.rung import Claim
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Claim, cuda
 
 
 def shared_interleaved_strided(x: Any, partial: Any, n: Any) -> None:
@@ -40,13 +34,8 @@ def shared_interleaved_strided(x: Any, partial: Any, n: Any) -> None:
 
 
 RUNG = reduction_rung(
-    name="shared_interleaved_strided",
-    file=Path(__file__),
-    explanation=__doc__ or "",
     follows="shared_interleaved_modulo",
     table="shared",
-    cuda="shared_interleaved_strided<{type}>",
-    kernel=shared_interleaved_strided,
     claims=(
         Claim("smsp__inst_executed.sum", "<", "shared_interleaved_modulo"),
         Claim("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", ">", 0.0),

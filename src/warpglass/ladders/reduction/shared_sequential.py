@@ -6,16 +6,10 @@ Look at the bank conflicts, which are zero. What is left to dislike: half of the
 load one element, and fewer work in every step.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warpglass.ladders.reduction.rung import reduction_rung
-from warpglass.ladders.rung import Claim
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Claim, cuda
 
 
 def shared_sequential(x: Any, partial: Any, n: Any) -> None:
@@ -39,12 +33,7 @@ def shared_sequential(x: Any, partial: Any, n: Any) -> None:
 
 
 RUNG = reduction_rung(
-    name="shared_sequential",
-    file=Path(__file__),
-    explanation=__doc__ or "",
     follows="shared_interleaved_strided",
     table="shared",
-    cuda="shared_sequential<{type}>",
-    kernel=shared_sequential,
     claims=(Claim("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", "==", 0.0),),
 )

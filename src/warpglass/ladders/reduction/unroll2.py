@@ -7,16 +7,10 @@ Look at the executed instructions: in the tree most threads only run the loop an
 that overhead is paid per block, not per element.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warpglass.ladders.reduction.rung import reduction_rung
-from warpglass.ladders.rung import Claim
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Claim, cuda
 
 
 def unroll2(x: Any, partial: Any, n: Any) -> None:
@@ -42,12 +36,7 @@ def unroll2(x: Any, partial: Any, n: Any) -> None:
 
 
 RUNG = reduction_rung(
-    name="unroll2",
-    file=Path(__file__),
-    explanation=__doc__ or "",
     follows="interleaved",
     elements_per_thread=2,
-    cuda="unroll2<{type}>",
-    kernel=unroll2,
     claims=(Claim("smsp__inst_executed.sum", "<", "interleaved"),),
 )

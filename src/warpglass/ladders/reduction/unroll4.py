@@ -7,16 +7,10 @@ Look at the executed instructions again, and on a GPU at the bandwidth: more byt
 what a memory-bound kernel needs.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warpglass.ladders.reduction.rung import reduction_rung
-from warpglass.ladders.rung import Claim
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Claim, cuda
 
 
 def unroll4(x: Any, partial: Any, n: Any) -> None:
@@ -52,12 +46,5 @@ def unroll4(x: Any, partial: Any, n: Any) -> None:
 
 
 RUNG = reduction_rung(
-    name="unroll4",
-    file=Path(__file__),
-    explanation=__doc__ or "",
-    follows="unroll2",
-    elements_per_thread=4,
-    cuda="unroll4<{type}>",
-    kernel=unroll4,
-    claims=(Claim("smsp__inst_executed.sum", "<", "unroll2"),),
+    follows="unroll2", elements_per_thread=4, claims=(Claim("smsp__inst_executed.sum", "<", "unroll2"),)
 )

@@ -7,16 +7,10 @@ Look at how much less this brings than the step before: most of the time is now 
 that no kernel can avoid.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warpglass.ladders.reduction.rung import reduction_rung
-from warpglass.ladders.rung import Claim
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Claim, cuda
 
 
 def unroll8(x: Any, partial: Any, n: Any) -> None:
@@ -56,12 +50,5 @@ def unroll8(x: Any, partial: Any, n: Any) -> None:
 
 
 RUNG = reduction_rung(
-    name="unroll8",
-    file=Path(__file__),
-    explanation=__doc__ or "",
-    follows="unroll4",
-    elements_per_thread=8,
-    cuda="unroll8<{type}>",
-    kernel=unroll8,
-    claims=(Claim("smsp__inst_executed.sum", "<", "unroll4"),),
+    follows="unroll4", elements_per_thread=8, claims=(Claim("smsp__inst_executed.sum", "<", "unroll4"),)
 )

@@ -12,16 +12,10 @@ On an H200 this and the rungs after it take the time of unroll8, within a few pe
 have already made the memory the limit, so instructions saved are no time saved. On the notes' GPUs they were.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warpglass.ladders.reduction.rung import reduction_rung
-from warpglass.ladders.rung import Claim
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Claim, cuda
 
 
 def unroll_warps8(x: Any, partial: Any, n: Any) -> None:
@@ -93,12 +87,5 @@ def unroll_warps8(x: Any, partial: Any, n: Any) -> None:
 
 
 RUNG = reduction_rung(
-    name="unroll_warps8",
-    file=Path(__file__),
-    explanation=__doc__ or "",
-    follows="unroll8",
-    elements_per_thread=8,
-    cuda="unroll_warps8<{type}>",
-    kernel=unroll_warps8,
-    claims=(Claim("smsp__inst_executed.sum", "<", "unroll8"),),
+    follows="unroll8", elements_per_thread=8, claims=(Claim("smsp__inst_executed.sum", "<", "unroll8"),)
 )

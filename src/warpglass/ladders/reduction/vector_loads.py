@@ -8,21 +8,13 @@ is added one by one. C++ has types of that size and alignment; numba's Python ha
 Look at the instructions and at the requests, not at the sectors: those cannot shrink any more.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-
 from warpglass.ladders.reduction.rung import reduction_rung
 from warpglass.ladders.rung import Claim
 
 RUNG = reduction_rung(
-    name="vector_loads",
-    file=Path(__file__),
-    explanation=__doc__ or "",
     follows="warp_shuffle",
     table="beyond",
     most_threads=2**18,
-    cuda="vector_loads<{type}>",
     claims=(
         Claim("smsp__inst_executed.sum", "<", "warp_shuffle"),
         Claim("smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", "==", 100.0),

@@ -9,24 +9,19 @@ Look at what is missing: no in-place stores to global memory, one barrier a bloc
 no shared memory to speak of. Reading the array is all that is left.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from warpglass.ladders.problem import Case
 from warpglass.ladders.reduction.rung import reduction_rung
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import KernelFunction, cuda
 
 
-def for_type(dtype: np.dtype[Any]) -> Callable[..., None]:
+def specialise(case: Case, block: int) -> KernelFunction:
     """Return the kernel for one element type: a shuffle hands over 32 bits, and some types have 64."""
-    wide = dtype.itemsize == 8
-    floating = dtype.kind == "f"
+    wide = case.dtype.itemsize == 8
+    floating = case.dtype.kind == "f"
 
     def warp_shuffle(x: Any, partial: Any, n: Any) -> None:
         """Add in registers, then within warps, then across the block's warps."""
@@ -65,13 +60,4 @@ def for_type(dtype: np.dtype[Any]) -> Callable[..., None]:
     return warp_shuffle
 
 
-RUNG = reduction_rung(
-    name="warp_shuffle",
-    file=Path(__file__),
-    explanation=__doc__ or "",
-    follows=None,
-    table="beyond",
-    most_threads=2**18,
-    cuda="warp_shuffle<{type}>",
-    for_type=for_type,
-)
+RUNG = reduction_rung(table="beyond", most_threads=2**18)

@@ -9,17 +9,10 @@ Look at the bank conflicts: the strides are powers of two, so at stride 16 and m
 bank. Look at the divergence too: in most steps few threads of a block have work.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, Rung
+from warpglass.ladders.rung import Claim, Rung, RungKernel, cuda
 from warpglass.ladders.scan.propagate import ADD_OFFSETS, Blocks
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
 
 
 def blelloch(x: Any, y: Any, totals: Any, n: Any) -> None:
@@ -74,27 +67,10 @@ def additions(block: int) -> int:
 
 BLOCKS = Blocks(per_thread=2, shared=lambda block, itemsize: 2 * block * itemsize, additions=additions)
 
-
-def program(run: Run) -> None:
-    """Scan, then propagate."""
-    BLOCKS.scan(run, "blelloch")
-
-
 RUNG = Rung(
-    name="blelloch",
-    table="scan",
-    explanation=__doc__ or "",
     follows="hillis_steele",
-    kernels=(
-        Kernel(
-            name="blelloch",
-            file=Path(__file__).with_suffix(".cu"),
-            cuda="blelloch<{type}>",
-            python=blelloch,
-        ),
-        ADD_OFFSETS,
-    ),
-    program=program,
+    kernels=(RungKernel(), ADD_OFFSETS),
+    program=BLOCKS.scan,
     shape=BLOCKS.shape,
     depth=BLOCKS.depth,
     claims=(Claim("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", ">", "hillis_steele"),),

@@ -7,18 +7,11 @@ Look at the bank conflicts, which are gone for 4-byte elements, and at the instr
 costs.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, Rung
+from warpglass.ladders.rung import Claim, Rung, RungKernel, cuda
 from warpglass.ladders.scan.blelloch import additions
 from warpglass.ladders.scan.propagate import ADD_OFFSETS, Blocks
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
 
 
 def blelloch_padded(x: Any, y: Any, totals: Any, n: Any) -> None:
@@ -76,27 +69,10 @@ BLOCKS = Blocks(
     per_thread=2, shared=lambda block, itemsize: (2 * block + block // 16) * itemsize, additions=additions
 )
 
-
-def program(run: Run) -> None:
-    """Scan, then propagate."""
-    BLOCKS.scan(run, "blelloch_padded")
-
-
 RUNG = Rung(
-    name="blelloch_padded",
-    table="scan",
-    explanation=__doc__ or "",
     follows="blelloch",
-    kernels=(
-        Kernel(
-            name="blelloch_padded",
-            file=Path(__file__).with_suffix(".cu"),
-            cuda="blelloch_padded<{type}>",
-            python=blelloch_padded,
-        ),
-        ADD_OFFSETS,
-    ),
-    program=program,
+    kernels=(RungKernel(), ADD_OFFSETS),
+    program=BLOCKS.scan,
     shape=BLOCKS.shape,
     depth=BLOCKS.depth,
     claims=(Claim("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", "==", 0.0),),

@@ -7,17 +7,10 @@ other. It is short and every lane works, but it adds n log2(n) times where a loo
 Look at the instructions, and at the lack of bank conflicts: neighbours use neighbouring words.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, Rung
+from warpglass.ladders.rung import Claim, Rung, RungKernel, cuda
 from warpglass.ladders.scan.propagate import ADD_OFFSETS, Blocks
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
 
 
 def hillis_steele(x: Any, y: Any, totals: Any, n: Any) -> None:
@@ -52,27 +45,10 @@ BLOCKS = Blocks(
     additions=lambda block: block.bit_length() - 1,
 )
 
-
-def program(run: Run) -> None:
-    """Scan, then propagate."""
-    BLOCKS.scan(run, "hillis_steele")
-
-
 RUNG = Rung(
-    name="hillis_steele",
-    table="scan",
-    explanation=__doc__ or "",
     follows="on_host",
-    kernels=(
-        Kernel(
-            name="hillis_steele",
-            file=Path(__file__).with_suffix(".cu"),
-            cuda="hillis_steele<{type}>",
-            python=hillis_steele,
-        ),
-        ADD_OFFSETS,
-    ),
-    program=program,
+    kernels=(RungKernel(), ADD_OFFSETS),
+    program=BLOCKS.scan,
     shape=BLOCKS.shape,
     depth=BLOCKS.depth,
     claims=(Claim("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", "==", 0.0),),

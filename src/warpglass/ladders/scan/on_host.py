@@ -1,7 +1,5 @@
 """The baseline: NumPy adds one element after the other, each sum waiting for the one before."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,11 +15,4 @@ def on_host(case: Case, arrays: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"y": np.cumsum(x, dtype=x.dtype)}
 
 
-RUNG = Rung(
-    name="on_host",
-    table="scan",
-    explanation=__doc__ or "",
-    follows=None,
-    host=on_host,
-    depth=lambda case, block: case.size,
-)
+RUNG = Rung(host=on_host, depth=lambda case, block: case.size)

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from ..inputs import any_integers
 from ..problem import Array, Case, Expected, Peer, Problem, Question, Table
 from ..rounding import gamma, unit_roundoff
-from ..rung import Shape
 
 FLOAT64 = np.dtype(np.float64)
 
@@ -59,8 +59,7 @@ def make_input(question: Question) -> Array:
     if question.data == "ones":
         return np.ones(n, dtype)
     if dtype.kind != "f":
-        limits = np.iinfo(dtype)
-        return rng.integers(limits.min, limits.max, n, dtype=dtype, endpoint=True)
+        return any_integers(rng, n, dtype)
     x = rng.random(n).astype(dtype)
     if question.data == "cancelling":
         x[1::2] = -x[: n - n % 2 : 2]
@@ -80,11 +79,6 @@ def exact_sums(x: Array) -> Array:
         return np.where(np.isfinite(sums), sums + np.cumsum(errors), sums)
 
 
-def one_thread_each(case: Case, block: int) -> Shape:
-    """A thread for every element, at least one block."""
-    return Shape(max(1, -(-case.size // block)), block)
-
-
 def _cumsum(library: Any, case: Case, arrays: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"y": library.cumsum(arrays["x"], 0, dtype=arrays["x"].dtype)}
 
@@ -97,6 +91,5 @@ PROBLEM = Problem(
     data=("random", "ones", "cancelling", "special"),
     make=make_case,
     signature=("x", "y", "n"),
-    shape=one_thread_each,
     peers=(Peer("cupy", "cumsum", _cumsum), Peer("torch", "cumsum", _cumsum)),
 )

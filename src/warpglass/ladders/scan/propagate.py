@@ -5,21 +5,15 @@ span and leaves the span's total. The totals are scanned in the same way, by as 
 takes, and each is added to the span that follows. An element is read and written twice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from warpglass.ladders.problem import Case
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Kernel, Shape
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.run import HostRun
+from warpglass.ladders.rung import LaunchShape, RungKernel, cuda
 
 
 def add_offsets(y: Any, totals: Any, n: Any, span: Any) -> None:
@@ -31,12 +25,7 @@ def add_offsets(y: Any, totals: Any, n: Any, span: Any) -> None:
             y[first + i] += offset
 
 
-ADD_OFFSETS = Kernel(
-    name="add_offsets",
-    file=Path(__file__).with_name("add_offsets.cu"),
-    cuda="add_offsets<{type}>",
-    python=add_offsets,
-)
+ADD_OFFSETS = RungKernel(python=add_offsets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +45,7 @@ class Blocks:
         """Elements that one block scans."""
         return self.per_thread * block
 
-    def shape(self, case: Case, block: int) -> Shape:
+    def shape(self, case: Case, block: int) -> LaunchShape:
         """The first launch."""
         return self._shape(case.size, block, case.dtype)
 
@@ -68,19 +57,19 @@ class Blocks:
             depth += self.additions(block) + 1
         return depth
 
-    def scan(self, run: Run, kernel: str) -> None:
-        """Launch `kernel(x, y, totals, n)` on the array, then on the totals, and add the offsets."""
-        self._scan_level(run, kernel, 0, "x", "y", run.case.size)
+    def scan(self, run: HostRun) -> None:
+        """Launch the kernel (x, y, totals, n) on the array, then on the totals, and add the offsets."""
+        self._scan_level(run, 0, "x", "y", run.case.size)
 
-    def _scan_level(self, run: Run, kernel: str, level: int, x: Any, y: Any, n: int) -> None:
+    def _scan_level(self, run: HostRun, level: int, x: Any, y: Any, n: int) -> None:
         shape = self._shape(n, run.block, run.case.dtype)
         spans = shape.grid3[0]
         totals = run.scratch(f"totals{level}", spans, run.case.dtype)
-        run.launch(kernel, shape, x, y, totals, np.uint32(n))
+        run.launch(run.kernel, shape, x, y, totals, np.uint32(n))
         if spans > 1:
-            self._scan_level(run, kernel, level + 1, totals, totals, spans)
-            others = Shape(spans - 1, run.block)
+            self._scan_level(run, level + 1, totals, totals, spans)
+            others = LaunchShape(spans - 1, run.block)
             run.launch("add_offsets", others, y, totals, np.uint32(n), np.uint32(self.span(run.block)))
 
-    def _shape(self, n: int, block: int, dtype: np.dtype[Any]) -> Shape:
-        return Shape(max(1, -(-n // self.span(block))), block, self.shared(block, dtype.itemsize))
+    def _shape(self, n: int, block: int, dtype: np.dtype[Any]) -> LaunchShape:
+        return LaunchShape(max(1, -(-n // self.span(block))), block, self.shared(block, dtype.itemsize))

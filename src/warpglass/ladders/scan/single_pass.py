@@ -12,33 +12,31 @@ once more. A thread has seven elements, an odd number, so that neighbours meet i
 blocks with such atomics take turns: its time says little here.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
 
 from warpglass.ladders.problem import Case
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, Rung, Shape
+from warpglass.ladders.run import HostRun
+from warpglass.ladders.rung import Claim, LaunchShape, Rung, RungKernel
 
 PER_THREAD = 7  # as in the .cu file
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """A block for every tile, at least one."""
     tile = PER_THREAD * block
-    return Shape(max(1, -(-case.size // tile)), block, tile * case.dtype.itemsize)
+    return LaunchShape(max(1, -(-case.size // tile)), block, tile * case.dtype.itemsize)
 
 
-def program(run: Run) -> None:
+def program(run: HostRun) -> None:
     """Scan, then forget the states, which are zeros at the start of every run."""
     tiles = shape(run.case, run.block)
     count = tiles.grid3[0]
     states, ticket = run.scratch("states", count, np.uint32), run.scratch("ticket", 1, np.uint32)
     totals, prefixes = (run.scratch(name, count, run.case.dtype) for name in ("totals", "prefixes"))
     run.launch("single_pass", tiles, "x", "y", totals, prefixes, states, ticket, "n")
-    run.launch("forget", Shape(-(-count // run.block), run.block), states, ticket, np.uint32(count))
+    run.launch("forget", LaunchShape(-(-count // run.block), run.block), states, ticket, np.uint32(count))
 
 
 def depth(case: Case, block: int) -> int:
@@ -47,13 +45,10 @@ def depth(case: Case, block: int) -> int:
 
 
 RUNG = Rung(
-    name="single_pass",
-    table="scan",
-    explanation=__doc__ or "",
     follows="warp_shuffle",
     kernels=(
-        Kernel(name="single_pass", file=Path(__file__).with_suffix(".cu"), cuda="single_pass<{type}>"),
-        Kernel(name="forget", file=Path(__file__).with_name("forget.cu"), cuda="forget"),
+        RungKernel(),
+        RungKernel("forget", file=Path(__file__).with_name("forget.cu"), cuda="forget"),
     ),
     program=program,
     shape=shape,

@@ -7,24 +7,16 @@ step.
 Look at the wavefronts of shared memory and at the instructions, a fraction of what the trees need.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from warpglass.ladders.problem import Case
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, Rung
+from warpglass.ladders.rung import Claim, KernelFunction, Rung, RungKernel, cuda
 from warpglass.ladders.scan.propagate import ADD_OFFSETS, Blocks
 
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
 
-
-def specialise(case: Case, block: int) -> Callable[..., None]:  # noqa: C901 (a kernel, written out)
+def specialise(case: Case, block: int) -> KernelFunction:  # noqa: C901 (a kernel, written out)
     """Return the kernel for one element type: a shuffle hands over 32 bits, and some types have 64."""
     wide = case.dtype.itemsize == 8
     floating = case.dtype.kind == "f"
@@ -80,27 +72,10 @@ def specialise(case: Case, block: int) -> Callable[..., None]:  # noqa: C901 (a 
 
 BLOCKS = Blocks(per_thread=1, shared=lambda block, itemsize: 0, additions=lambda block: 11)
 
-
-def program(run: Run) -> None:
-    """Scan, then propagate."""
-    BLOCKS.scan(run, "warp_shuffle")
-
-
 RUNG = Rung(
-    name="warp_shuffle",
-    table="scan",
-    explanation=__doc__ or "",
     follows="blelloch_padded",
-    kernels=(
-        Kernel(
-            name="warp_shuffle",
-            file=Path(__file__).with_suffix(".cu"),
-            cuda="warp_shuffle<{type}>",
-            specialise=specialise,
-        ),
-        ADD_OFFSETS,
-    ),
-    program=program,
+    kernels=(RungKernel(), ADD_OFFSETS),
+    program=BLOCKS.scan,
     shape=BLOCKS.shape,
     depth=BLOCKS.depth,
     claims=(Claim("smsp__inst_executed.sum", "<", "hillis_steele"),),

@@ -8,17 +8,9 @@ not depend on the keys, so no lane ever waits for another's branch but for the e
 Look at the barriers, one a step, and at the bank conflicts: at strides below 32 two lanes of a warp meet.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, Rung
-from warpglass.ladders.sorting import span_shape
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Claim, Rung, cuda
 
 
 def bitonic_block(x: Any, n: Any) -> None:
@@ -56,26 +48,7 @@ def bitonic_block(x: Any, n: Any) -> None:
         x[first + t + half] = s[t + half]
 
 
-KERNEL = Kernel(
-    name="bitonic_block",
-    file=Path(__file__).with_suffix(".cu"),
-    cuda="bitonic_block<{type}>",
-    python=bitonic_block,
-)
-
-
-def program(run: Run) -> None:
-    """Launch one block."""
-    run.launch("bitonic_block", span_shape(run.case, run.block), "x", "n")
-
-
 RUNG = Rung(
-    name="bitonic_block",
     table="one_block",
-    explanation=__doc__ or "",
-    follows=None,
-    kernels=(KERNEL,),
-    program=program,
-    shape=span_shape,
     claims=(Claim("smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", ">", 90.0),),
 )

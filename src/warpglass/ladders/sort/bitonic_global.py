@@ -7,19 +7,13 @@ Look at the launches, and at the sectors of the short strides: a warp's first ke
 its two loads uses half of what it fetches.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from warpglass.ladders.problem import Case
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, Rung, Shape
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.run import HostRun
+from warpglass.ladders.rung import Claim, LaunchShape, Rung, RungKernel, cuda
 
 
 def bitonic_step(x: Any, n: Any, stride: Any, mirror: Any) -> None:
@@ -35,21 +29,13 @@ def bitonic_step(x: Any, n: Any, stride: Any, mirror: Any) -> None:
             x[high] = a
 
 
-STEP = Kernel(
-    name="bitonic_step",
-    file=Path(__file__).with_suffix(".cu"),
-    cuda="bitonic_step<{type}>",
-    python=bitonic_step,
-)
-
-
-def pairs_shape(case: Case, block: int) -> Shape:
+def pairs_shape(case: Case, block: int) -> LaunchShape:
     """A thread for every pair of the network, whose size is the next power of two."""
     pairs = max(1, 1 << max(0, case.size - 1).bit_length() >> 1)
-    return Shape(-(-pairs // block), block)
+    return LaunchShape(-(-pairs // block), block)
 
 
-def launch_steps(run: Run, run_length: int, down_to: int) -> None:
+def launch_steps(run: HostRun, run_length: int, down_to: int) -> None:
     """Launch the steps that merge runs of `run_length` keys, down to the stride `down_to`."""
     shape = pairs_shape(run.case, run.block)
     mirror, stride = 2 * run_length - 1, run_length
@@ -59,7 +45,7 @@ def launch_steps(run: Run, run_length: int, down_to: int) -> None:
         mirror = stride
 
 
-def program(run: Run) -> None:
+def program(run: HostRun) -> None:
     """Launch every step of the network; the first even of an array that is sorted already."""
     run_length = 1
     while run_length == 1 or run_length < run.case.size:
@@ -68,11 +54,9 @@ def program(run: Run) -> None:
 
 
 RUNG = Rung(
-    name="bitonic_global",
     table="sort",
-    explanation=__doc__ or "",
     follows="on_host",
-    kernels=(STEP,),
+    kernels=(RungKernel("bitonic_step"),),
     program=program,
     shape=pairs_shape,
     claims=(Claim("smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", "<", 51.0),),

@@ -7,19 +7,12 @@ Look at the launches, 55 instead of 171 for 2^18 keys and blocks of 256, and at 
 them.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, Rung
-from warpglass.ladders.sort import bitonic_block
-from warpglass.ladders.sort.bitonic_global import STEP, launch_steps
-from warpglass.ladders.sorting import span_shape
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.run import HostRun
+from warpglass.ladders.rung import Claim, Rung, RungKernel, cuda
+from warpglass.ladders.sort.bitonic_block import bitonic_block
+from warpglass.ladders.sort.bitonic_global import bitonic_step, launch_steps
 
 
 def finish_merge(x: Any, n: Any) -> None:
@@ -52,33 +45,20 @@ def finish_merge(x: Any, n: Any) -> None:
         x[first + t + half] = s[t + half]
 
 
-def program(run: Run) -> None:
+def program(run: HostRun) -> None:
     """Sort the spans, then merge runs of one, two, four, ... spans."""
-    shape = span_shape(run.case, run.block)
-    run.launch("bitonic_block", shape, "x", "n")
+    run.launch("bitonic_block", run.shape, "x", "n")
     run_length = span = 2 * run.block
     while run_length < run.case.size:
         launch_steps(run, run_length, down_to=span)
-        run.launch("finish_merge", shape, "x", "n")
+        run.launch("finish_merge", run.shape, "x", "n")
         run_length *= 2
 
 
 RUNG = Rung(
-    name="bitonic_shared",
     table="sort",
-    explanation=__doc__ or "",
     follows="bitonic_global",
-    kernels=(
-        bitonic_block.KERNEL,
-        STEP,
-        Kernel(
-            name="finish_merge",
-            file=Path(__file__).with_suffix(".cu"),
-            cuda="finish_merge<{type}>",
-            python=finish_merge,
-        ),
-    ),
+    kernels=(RungKernel(python=bitonic_block), RungKernel(python=bitonic_step), RungKernel("finish_merge")),
     program=program,
-    shape=span_shape,
     claims=(Claim("smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", ">", "bitonic_global"),),
 )

@@ -7,19 +7,12 @@ two keys want one place. log2(n / span) passes move each key once, instead of so
 Look at the loads: the lanes of a warp search in different places, so most of a fetched sector is not wanted.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Kernel, Rung, Shape
-from warpglass.ladders.sort import bitonic_block
-from warpglass.ladders.sort.merging import COPY, merge_sort
-from warpglass.ladders.sorting import span_shape
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.problem import thread_each
+from warpglass.ladders.run import HostRun
+from warpglass.ladders.rung import Rung, cuda
+from warpglass.ladders.sort.merging import kernels_with, merge_sort
 
 
 def merge_by_rank(x: Any, y: Any, n: Any, length: Any) -> None:
@@ -50,26 +43,14 @@ def merge_by_rank(x: Any, y: Any, n: Any, length: Any) -> None:
         y[i + low - middle] = key
 
 
-def program(run: Run) -> None:
+def program(run: HostRun) -> None:
     """Sort the spans, then merge."""
-    merge_sort(run, "merge_by_rank", Shape(max(1, -(-run.case.size // run.block)), run.block))
+    merge_sort(run, "merge_by_rank", thread_each(run.case, run.block))
 
 
 RUNG = Rung(
-    name="merge_by_rank",
     table="sort",
-    explanation=__doc__ or "",
     follows="bitonic_shared",
-    kernels=(
-        bitonic_block.KERNEL,
-        Kernel(
-            name="merge_by_rank",
-            file=Path(__file__).with_suffix(".cu"),
-            cuda="merge_by_rank<{type}>",
-            python=merge_by_rank,
-        ),
-        COPY,
-    ),
+    kernels=kernels_with(merge_by_rank),
     program=program,
-    shape=span_shape,
 )

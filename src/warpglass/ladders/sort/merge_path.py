@@ -11,19 +11,11 @@ On an H200 it is slower than merge_by_rank at 2^18 keys, which all fit into its 
 not what the time goes to.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Kernel, Rung
-from warpglass.ladders.sort import bitonic_block
-from warpglass.ladders.sort.merging import COPY, merge_sort
-from warpglass.ladders.sorting import span_shape
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.run import HostRun
+from warpglass.ladders.rung import Rung, cuda
+from warpglass.ladders.sort.merging import kernels_with, merge_sort
 
 
 def merge_path(x: Any, y: Any, n: Any, length: Any) -> None:  # noqa: C901 (a kernel, written out)
@@ -107,26 +99,14 @@ def merge_path(x: Any, y: Any, n: Any, length: Any) -> None:  # noqa: C901 (a ke
         y[tile + k] = s[k]
 
 
-def program(run: Run) -> None:
+def program(run: HostRun) -> None:
     """Sort the spans, then merge."""
-    merge_sort(run, "merge_path", span_shape(run.case, run.block))
+    merge_sort(run, "merge_path", run.shape)
 
 
 RUNG = Rung(
-    name="merge_path",
     table="sort",
-    explanation=__doc__ or "",
     follows="merge_by_rank",
-    kernels=(
-        bitonic_block.KERNEL,
-        Kernel(
-            name="merge_path",
-            file=Path(__file__).with_suffix(".cu"),
-            cuda="merge_path<{type}>",
-            python=merge_path,
-        ),
-        COPY,
-    ),
+    kernels=kernels_with(merge_path),
     program=program,
-    shape=span_shape,
 )

@@ -4,19 +4,13 @@ Belongs here: what the merge rungs share. A pass reads one array and writes anot
 the result ends up in the second one, a last copy brings it back.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Kernel, Shape
-from warpglass.ladders.sorting import span_shape
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.run import HostRun
+from warpglass.ladders.rung import KernelFunction, LaunchShape, RungKernel, cuda
+from warpglass.ladders.sort.bitonic_block import bitonic_block
 
 
 def copy_keys(x: Any, y: Any, n: Any) -> None:
@@ -26,18 +20,15 @@ def copy_keys(x: Any, y: Any, n: Any) -> None:
         y[i] = x[i]
 
 
-COPY = Kernel(
-    name="copy_keys",
-    file=Path(__file__).with_name("copy_keys.cu"),
-    cuda="copy_keys<{type}>",
-    python=copy_keys,
-)
+def kernels_with(merge: KernelFunction) -> tuple[RungKernel, ...]:
+    """The kernels of a sort that merges with this one."""
+    return (RungKernel(python=bitonic_block), RungKernel(python=merge), RungKernel(python=copy_keys))
 
 
-def merge_sort(run: Run, kernel: str, shape: Shape) -> None:
+def merge_sort(run: HostRun, kernel: str, shape: LaunchShape) -> None:
     """Sort with `bitonic_block`, then launch `kernel(x, y, n, length)` for every doubling of the runs."""
     n, span = run.case.size, 2 * run.block
-    run.launch("bitonic_block", span_shape(run.case, run.block), "x", "n")
+    run.launch("bitonic_block", run.shape, "x", "n")
     source, target = run["x"], run.scratch("merged", n, run.case.dtype)
     length = span
     passes = 0
@@ -47,4 +38,4 @@ def merge_sort(run: Run, kernel: str, shape: Shape) -> None:
         length *= 2
         passes += 1
     if passes % 2:
-        run.launch("copy_keys", Shape(-(-n // run.block), run.block), source, target, "n")
+        run.launch("copy_keys", LaunchShape(-(-n // run.block), run.block), source, target, "n")

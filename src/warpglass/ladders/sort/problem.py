@@ -10,23 +10,16 @@ index; then keys beyond the end, imagined larger than all, never move, and a pai
 
 from __future__ import annotations
 
-import numpy as np
-
-from ..problem import Array, Case, Problem, Question, Table
+from ..inputs import any_integers
+from ..problem import Case, Problem, Question, Table
 from ..sorting import KINDS, make_keys, sort_case, sort_peers, span_shape
 
 
 def make_case(question: Question) -> Case:
     """Return an array of `size` keys: by default floats of [0, 1) or any integers."""
-    return sort_case(question, make_keys(question, lambda rng: _random(rng, question)))
-
-
-def _random(rng: np.random.Generator, question: Question) -> Array:
     n, dtype = question.size, question.dtype
-    if dtype.kind == "f":
-        return rng.random(n)
-    limits = np.iinfo(dtype)
-    return rng.integers(limits.min, limits.max, n, dtype=dtype, endpoint=True)
+    own = make_keys(question, lambda rng: rng.random(n) if dtype.kind == "f" else any_integers(rng, n, dtype))
+    return sort_case(question, own)
 
 
 PROBLEM = Problem(

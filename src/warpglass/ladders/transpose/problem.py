@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from ..inputs import columns_of
 from ..problem import Array, Case, Expected, Peer, Problem, Question, Table
-from ..rung import Shape
+from ..rung import LaunchShape
 
 TILE = 32  # elements on a side; a block has 32 x 8 threads, each for four elements
 
@@ -37,11 +38,6 @@ def make_case(question: Question) -> Case:
     )
 
 
-def columns_of(rows: int) -> int:
-    """A number of columns that is not that of the rows."""
-    return rows + 3 * (rows // 8)
-
-
 def _input(question: Question, shape: tuple[int, int]) -> Array:
     """numbered: elements tell where they came from. random: any bits, NaN among the floats."""
     dtype = question.dtype
@@ -51,10 +47,10 @@ def _input(question: Question, shape: tuple[int, int]) -> Array:
     return np.frombuffer(rng.bytes(shape[0] * shape[1] * dtype.itemsize), dtype).reshape(shape)
 
 
-def tiles(case: Case, block: int) -> Shape:
+def tiles(case: Case, block: int) -> LaunchShape:
     """A block of 32 x 8 threads for every 32 x 32 elements."""
     columns = columns_of(case.size)
-    return Shape((max(1, -(-columns // TILE)), max(1, -(-case.size // TILE))), (TILE, 8))
+    return LaunchShape((max(1, -(-columns // TILE)), max(1, -(-case.size // TILE))), (TILE, 8))
 
 
 def _transpose(library: Any, case: Case, arrays: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -7,17 +7,9 @@ Look there: a column of the tile lies in one bank, since its words are 32 apart.
 read it are served one after the other: 31 wavefronts too many for each load.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, KernelFunction, Rung
-from warpglass.ladders.transpose.problem import tiles
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Claim, KernelFunction, Rung, RungKernel, cuda
 
 
 def specialise(padding: int) -> KernelFunction:
@@ -44,30 +36,19 @@ def specialise(padding: int) -> KernelFunction:
     return tile
 
 
-def kernel(padding: int) -> Kernel:
+def kernel(padding: int) -> RungKernel:
     """The kernel for a padding, in both languages."""
-    return Kernel(
+    return RungKernel(
         name="tile",
-        file=Path(__file__).with_suffix(".cu"),
         cuda=f"tile<{{type}}, {padding}>",
         specialise=lambda case, block: specialise(padding),
         constants=str(padding),
     )
 
 
-def program(run: Run) -> None:
-    """Launch a block for every 32 x 32 elements."""
-    run.launch("tile", tiles(run.case, run.block), "a", "b", "rows", "columns")
-
-
 RUNG = Rung(
-    name="tile",
-    table="transpose",
-    explanation=__doc__ or "",
     follows="naive",
     kernels=(kernel(0),),
-    program=program,
-    shape=tiles,
     claims=(
         Claim("gst_transactions", "<", "naive"),
         Claim("shared_ld_bank_conflict", ">", 0.0),

@@ -7,27 +7,13 @@ guard, i < n, sends 28 of its 32 threads home.
 Look at the requests: one for 32 elements, where one thread a block needed 32.
 """
 
-from __future__ import annotations
-
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Rung
-from warpglass.ladders.vector.element_per_thread import RUNG as ELEMENT_PER_THREAD
-from warpglass.ladders.vector.problem import one_thread_each
-
-
-def program(run: Run) -> None:
-    """Launch a thread for every element."""
-    run.launch("element_per_thread", one_thread_each(run.case, run.block), "x", "y", "z", "n")
-
+from warpglass.ladders.rung import Claim, Rung, RungKernel
+from warpglass.ladders.vector.element_per_thread import element_per_thread
 
 RUNG = Rung(
-    name="blocks_of_warps",
     table="few",
-    explanation=__doc__ or "",
     follows="one_thread_a_block",
-    kernels=ELEMENT_PER_THREAD.kernels,
-    program=program,
-    shape=one_thread_each,
+    kernels=(RungKernel(python=element_per_thread),),
     claims=(
         Claim("launch__grid_size", "==", 4.0),
         Claim("launch__thread_count", "==", 128.0),

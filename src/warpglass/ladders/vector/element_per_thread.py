@@ -8,17 +8,9 @@ Look at coalescing: neighbouring threads touch neighbouring elements, so loads a
 nobody wants.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, Rung
-from warpglass.ladders.vector.problem import one_thread_each
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Claim, Rung, cuda
 
 
 def element_per_thread(x: Any, y: Any, z: Any, n: Any) -> None:
@@ -28,26 +20,8 @@ def element_per_thread(x: Any, y: Any, z: Any, n: Any) -> None:
         z[i] = x[i] + y[i]
 
 
-def program(run: Run) -> None:
-    """Launch a thread for every element."""
-    run.launch("element_per_thread", one_thread_each(run.case, run.block), "x", "y", "z", "n")
-
-
 RUNG = Rung(
-    name="element_per_thread",
     table="vector",
-    explanation=__doc__ or "",
-    follows=None,
-    kernels=(
-        Kernel(
-            name="element_per_thread",
-            file=Path(__file__).with_suffix(".cu"),
-            cuda="element_per_thread<{type}>",
-            python=element_per_thread,
-        ),
-    ),
-    program=program,
-    shape=one_thread_each,
     claims=(
         Claim("smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", "==", 100.0),
         Claim("smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct", "==", 100.0),

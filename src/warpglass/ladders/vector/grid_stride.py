@@ -10,18 +10,11 @@ which is the same only if there are as many blocks as threads in a block (see gr
 Look at what does not change: the bytes. Where memory is the limit, fewer instructions save little.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warpglass.ladders.problem import Case
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, Rung, Shape
+from warpglass.ladders.rung import Claim, LaunchShape, Rung, cuda
 from warpglass.ladders.vector.counts import blocks_for
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
 
 MOST_BLOCKS = 1056
 
@@ -34,30 +27,14 @@ def grid_stride(x: Any, y: Any, z: Any, n: Any) -> None:
         i += cuda.gridDim.x * cuda.blockDim.x
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """Blocks enough to cover the array, but no more than MOST_BLOCKS."""
-    return Shape(min(MOST_BLOCKS, max(1, blocks_for(case.size, block))), block)
-
-
-def program(run: Run) -> None:
-    """Launch the grid."""
-    run.launch("grid_stride", shape(run.case, run.block), "x", "y", "z", "n")
+    return LaunchShape(min(MOST_BLOCKS, max(1, blocks_for(case.size, block))), block)
 
 
 RUNG = Rung(
-    name="grid_stride",
     table="vector",
-    explanation=__doc__ or "",
     follows="element_per_thread",
-    kernels=(
-        Kernel(
-            name="grid_stride",
-            file=Path(__file__).with_suffix(".cu"),
-            cuda="grid_stride<{type}>",
-            python=grid_stride,
-        ),
-    ),
-    program=program,
     shape=shape,
     claims=(
         Claim("launch__thread_count", "<", "element_per_thread"),

@@ -1,7 +1,5 @@
 """The baseline: NumPy adds the arrays on the CPU, element after element."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,4 +12,4 @@ def on_host(case: Case, arrays: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"z": arrays["x"] + arrays["y"]}
 
 
-RUNG = Rung(name="on_host", table="vector", explanation=__doc__ or "", follows=None, host=on_host)
+RUNG = Rung(table="vector", host=on_host)

@@ -7,17 +7,10 @@ own.
 Look at the lanes in use, and at the sectors: 32 bytes are fetched for 4.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warpglass.ladders.problem import Case
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Claim, Kernel, Rung, Shape
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Claim, LaunchShape, Rung, cuda
 
 
 def one_thread_a_block(x: Any, y: Any, z: Any, n: Any) -> None:
@@ -27,30 +20,13 @@ def one_thread_a_block(x: Any, y: Any, z: Any, n: Any) -> None:
         z[i] = x[i] + y[i]
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """A block of one thread for every element, and one even if there are none."""
-    return Shape(max(1, case.size), 1)
-
-
-def program(run: Run) -> None:
-    """Launch the blocks."""
-    run.launch("one_thread_a_block", shape(run.case, run.block), "x", "y", "z", "n")
+    return LaunchShape(max(1, case.size), 1)
 
 
 RUNG = Rung(
-    name="one_thread_a_block",
     table="few",
-    explanation=__doc__ or "",
-    follows=None,
-    kernels=(
-        Kernel(
-            name="one_thread_a_block",
-            file=Path(__file__).with_suffix(".cu"),
-            cuda="one_thread_a_block<{type}>",
-            python=one_thread_a_block,
-        ),
-    ),
-    program=program,
     shape=shape,
     claims=(
         Claim("warp_execution_efficiency", "==", 3.125),

@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 
 from ..problem import Array, Case, Expected, Peer, Problem, Question, Table
-from ..rung import Shape
-from .counts import blocks_for
 
 
 def make_case(question: Question) -> Case:
@@ -53,11 +51,6 @@ def _inputs(question: Question) -> tuple[Array, Array]:
     return x, y
 
 
-def one_thread_each(case: Case, block: int) -> Shape:
-    """A thread for every element: blocks enough to cover them, and one even if there are none."""
-    return Shape(max(1, blocks_for(case.size, block)), block)
-
-
 def _add(library: object, case: Case, arrays: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"z": arrays["x"] + arrays["y"]}
 
@@ -78,5 +71,4 @@ PROBLEM = Problem(
     make=make_case,
     peers=PEERS,
     signature=("x", "y", "z", "n"),
-    shape=one_thread_each,
 )

@@ -20,7 +20,7 @@ _BYPASS = frozenset(("volatile", "relaxed", "acquire", "mmio", "cg", "cv"))
 
 def _kind(step: Step) -> tuple[str, str]:
     """What a step's reads and its writes are to the caches."""
-    if step.instruction.opcode in ("atom", "red"):
+    if step.match.row.is_atomic:
         return "atomic", "atomic"
     return ("bypass" if _BYPASS.intersection(step.instruction.modifiers) else "read"), "write"
 

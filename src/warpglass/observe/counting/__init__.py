@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...codegen import Probe
-from ...program import Branch, Program, Step
+from ...program import Program, Step, find_instructions
 from .accesses import AccessProbe, Rewritten
 from .branches import BranchProbe
 from .choice import choose_rule
@@ -60,20 +60,22 @@ class Counting:
         assert isinstance(branches, BranchProbe)
         assert isinstance(accesses, AccessProbe)
         words: list[int] = totals.tolist()
-        executed = {
-            step.number: execution.of_block(index, words)
-            for index, block in enumerate(program.blocks)
+        ran = [execution.of_block(index, words) for index in range(len(program.blocks))]
+        # A guarded instruction may have a block of its own, behind a branch: there it acts.
+        acting = {
+            step.number: warps_and_threads
+            for block, warps_and_threads in zip(program.blocks, ran, strict=True)
             for step in block.all_steps
         }
-        rows = accesses.sums(words, executed)
-        found: list[Tally] = []
-        for index, block in enumerate(program.blocks):
-            warps, threads = execution.of_block(index, words)
-            for step in block.all_steps:
-                number = step.number
-                acting, lanes = execution.of_step(number, words) or (warps, threads)
-                parted = branches.of_step(number, words)
-                if isinstance(block.end, Branch) and block.end.step is step:
-                    acting, lanes = warps, threads  # a branch acts whatever its predicate says
-                found.append(Tally(step, warps, threads, acting, lanes, parted, rows.get(number, {})))
-        return tuple(found)
+        rows = accesses.sums(words, acting)
+        return tuple(
+            Tally(
+                step,
+                *came,
+                *(execution.of_step(step.number, words) or acting[step.number]),
+                branches.of_step(step.number, words),
+                rows.get(step.number, {}),
+            )
+            for came, steps in zip(ran, find_instructions(program.blocks), strict=True)
+            for step in steps
+        )

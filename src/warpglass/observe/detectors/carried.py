@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from ...codegen import Emission, Words
 from ...codegen.values.value import Value
 from ...isa.logic import selp
-from ...isa.memory import ld, space_of
+from ...isa.memory import ld
 from ...program import Step
 from . import layout
 from .uses import Uses, is_move, register_name
@@ -48,7 +48,7 @@ class Carried:
             shifted = b.value(f"lshr {_LANES} {notes}, splat (i64 {number * size})")
             own = b.value(f"and {_LANES} {shifted}, splat (i64 {(1 << size) - 1})")
             some = b.value(f"icmp ne {_LANES} {own}, zeroinitializer")
-            space = layout.SPACES[space_of(step.match)]
+            space = layout.SPACES[step.match.state_space]
             origin = (
                 place << layout.CARRIED_PLACE | size << layout.CARRIED_SIZE | space << layout.CARRIED_SPACE
             )
@@ -74,7 +74,7 @@ class Carried:
         for name in sorted(self._uses.used(step)):
             self._use(at, name, step)
         targets = [name for name in step.writes if name in self._uses.carried]
-        if not targets or (step.match.row.meaning is ld and space_of(step.match) in layout.SPACES):
+        if not targets or (step.match.row.meaning is ld and step.match.state_space in layout.SPACES):
             return
         held = self._moved(at, step, sources) if is_move(step) else _NOTHING
         for name in targets:

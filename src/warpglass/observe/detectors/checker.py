@@ -8,14 +8,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...check_record import ALL_SCHEDULES, SAME_ORDER, Finding
 from ...codegen import Probe
-from ...engine.backend import unflatten
-from ...engine.cpu import Begun
-from ...engine.faults import Scene
+from ...engine.cpu.backend import Begun
+from ...engine.cpu.faults import Scene
+from ...engine.launch.backend import unflatten
 from ...isa.ordering import Ordering
-from ...marks import INPUT, OUTPUT
 from ...program import Program, Step
+from ...records.check import ALL_SCHEDULES, SAME_ORDER, Finding
+from ...records.marks import INPUT, OUTPUT
 from . import layout, native
 from .communication import Communication
 from .dependence import depends_on_order

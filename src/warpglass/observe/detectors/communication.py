@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...engine.cpu import Begun
+from ...engine.cpu.backend import Begun
 from ...isa.ordering import Ordering
 from . import layout
 from .events import DetectorProbe

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ...check_record import Dim3, Place
+from ...records.check import Dim3, Place
 
 ERROR, WARNING = "error", "warning"
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...check_record import Finding, Place
-from ...engine.backend import Dim3, unflatten
-from ...engine.cpu import Begun
-from ...engine.faults import plain_name
-from ...engine.memory import explain_address
+from ...engine.cpu.address_space import explain_address
+from ...engine.cpu.backend import Begun
+from ...engine.cpu.faults import plain_name
+from ...engine.launch.backend import Dim3, unflatten
 from ...program import Step
+from ...records.check import Finding, Place
 from . import layout
 from .barrier_divergence import BARRIER_DIVERGENCE
 from .detector import ERROR, Detector, Party, Recorded

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...check_record import Finding, Place
 from ...errors import FaultPlace, KernelFault, KernelTimeout
+from ...records.check import Finding, Place
 
 _HINTS = {
     "out-of-bounds": "guard the access with the array's size (if (i < n)), or pass a larger array",

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ...check_record import Finding
-from ...engine.arguments import BoundArray
-from ...engine.cpu import Begun
-from ...marks import INPUT, OUTPUT
+from ...engine.cpu.backend import Begun
+from ...engine.launch.arguments import BoundArray
+from ...records.check import Finding
+from ...records.marks import INPUT, OUTPUT
 from . import layout
 from .memory import Memory
 

@@ -12,8 +12,8 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 
 from ...codegen.context import GLOBAL_BASE, MODULE_BASE, SHARED_WINDOW, SLOT
-from ...engine.cpu import Begun
-from ...engine.worker import Worker
+from ...engine.cpu.backend import Begun
+from ...engine.cpu.worker import Worker
 from . import layout
 
 _HEAP_SPAN = 1 << 30

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 import numpy as np
 
 from ...codegen.context import HEAP_BASE, MODULE_BASE
-from ...engine.cpu import Begun
+from ...engine.cpu.backend import Begun
 from ...program.pointers import HEAP, MEMORY, MODULE, OWN, Base, Word
 from . import layout
 from .events import DetectorProbe

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from ...isa.atomic import cas
 from ...isa.convert import mov
 from ...isa.logic import selp
-from ...isa.memory import ld, space_of, st
+from ...isa.memory import ld, st
 from ...isa.ordering import ordering_of
 from ...program import Block, Program, Step
 from ...ptx import tree
@@ -88,7 +88,7 @@ def _find_carried(program: Program, steps: list[Step], used: set[str]) -> frozen
                 continue
             for name in set(step.writes) & read:
                 # What comes from global memory is seldom undefined: it is followed where it is only copied.
-                elsewhere = name not in used if space_of(step.match) == "global" else True
+                elsewhere = name not in used if step.match.state_space == "global" else True
                 if elsewhere and not _used_at_once(block, position, name):
                     found.add(name)
     found = _closed(steps, found, backward=False)
@@ -217,7 +217,7 @@ def register_name(operand: tree.Operand) -> str:
 
 
 def _stores_copy(step: Step) -> bool:
-    return step.match.row.meaning is st and space_of(step.match) in _COPIES
+    return step.match.row.meaning is st and step.match.state_space in _COPIES
 
 
 def _copied(step: Step) -> frozenset[str]:

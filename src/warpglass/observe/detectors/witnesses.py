@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ...check_record import KINDS, Finding
+from ...records.check import KINDS, Finding
 from .detector import WARNING
 from .explain import one_per_cause
 

@@ -4,17 +4,9 @@ Threads beyond the end of the array find no neighbour to add, or a few, and stor
 behind the end of y, if the block size does not divide n.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from warpglass.ladders.conv1d.problem import one_thread_each, weights_per_element
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Kernel, Rung
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Rung, cuda
 
 
 def basic(x: Any, mask: Any, y: Any, n: Any, width: Any) -> None:
@@ -28,21 +20,4 @@ def basic(x: Any, mask: Any, y: Any, n: Any, width: Any) -> None:
     y[i] = total
 
 
-def program(run: Run) -> None:
-    """Launch a thread for every element."""
-    run.launch("basic", one_thread_each(run.case, run.block), "x", "mask", "y", "n", "width")
-
-
-RUNG = Rung(
-    name="basic_as_written",
-    table="conv1d",
-    explanation=__doc__ or "",
-    follows=None,
-    kernels=(
-        Kernel(name="basic", file=Path(__file__).with_suffix(".cu"), cuda="basic<{type}>", python=basic),
-    ),
-    program=program,
-    shape=one_thread_each,
-    depth=weights_per_element,
-    defect="threads beyond the end of the array store as well (out-of-bounds)",
-)
+RUNG = Rung(defect="threads beyond the end of the array store as well (out-of-bounds)")

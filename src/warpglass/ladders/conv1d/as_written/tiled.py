@@ -4,19 +4,11 @@ Threads beyond the end of the array read elements that do not exist into the til
 take them for ghost cells, and store behind the end of y.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from warpglass.ladders.conv1d.problem import weights_per_element
 from warpglass.ladders.conv1d.tiled import shape
 from warpglass.ladders.problem import Case
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Kernel, KernelFunction, Rung
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import KernelFunction, Rung, RungKernel, cuda
 
 
 def specialise(case: Case, block: int) -> KernelFunction:
@@ -46,27 +38,10 @@ def specialise(case: Case, block: int) -> KernelFunction:
     return tiled
 
 
-def program(run: Run) -> None:
-    """Launch a thread for every element."""
-    run.launch("tiled", shape(run.case, run.block), "x", "y", "n", "width")
-
-
 RUNG = Rung(
-    name="tiled_as_written",
-    table="conv1d",
-    explanation=__doc__ or "",
     follows="basic_as_written",
-    kernels=(
-        Kernel(
-            name="tiled",
-            file=Path(__file__).with_suffix(".cu"),
-            cuda="tiled<{type}>",
-            specialise=specialise,
-            constants="",
-        ),
-    ),
-    program=program,
+    kernels=(RungKernel(constants=""),),
+    arguments=("x", "y", "n", "width"),
     shape=shape,
-    depth=weights_per_element,
     defect="threads beyond the end of the array load and store as well (out-of-bounds)",
 )

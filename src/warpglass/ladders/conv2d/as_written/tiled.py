@@ -5,18 +5,12 @@ block takes results for elements of the picture; which ones these are depends on
 run. A barrier does not help, since it holds for one block. Right is an array of its own for the result.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from warpglass.ladders.conv2d.problem import weights_per_element
 from warpglass.ladders.conv2d.tiled import shape
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Kernel, Rung
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.problem import launch_once
+from warpglass.ladders.run import HostRun
+from warpglass.ladders.rung import Rung, cuda
 
 
 def tiled(p: Any, n: Any, rows: Any, columns: Any, mask: Any) -> None:
@@ -42,22 +36,14 @@ def tiled(p: Any, n: Any, rows: Any, columns: Any, mask: Any) -> None:
             n[i, j] = total
 
 
-def program(run: Run) -> None:
+def program(run: HostRun) -> None:
     """Launch a block for every tile; what it leaves in the picture is taken for the result."""
-    run.launch("tiled", shape(run.case, run.block), "p", "n", "rows", "columns", "mask")
+    launch_once(run)
     run.keep("p", run.to_host(run["n"]).copy())
 
 
 RUNG = Rung(
-    name="tiled_as_written",
-    table="conv2d",
-    explanation=__doc__ or "",
-    follows=None,
-    kernels=(
-        Kernel(name="tiled", file=Path(__file__).with_suffix(".cu"), cuda="tiled<{type}>", python=tiled),
-    ),
     program=program,
     shape=shape,
-    depth=weights_per_element,
     defect="blocks overwrite elements that their neighbours have yet to read (global-race)",
 )

@@ -5,26 +5,14 @@ picture, reads three times as far as it goes, and stores into the picture. In Py
 so far: the arrays have two dimensions and three, and the compiler refuses the indices.
 """
 
-from __future__ import annotations
+from pathlib import Path
 
-from warpglass.ladders.image.grey import RUNG as GREY
-from warpglass.ladders.image.problem import one_thread_each
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Kernel, Rung
-
-
-def program(run: Run) -> None:
-    """Launch with the two arrays in the wrong order."""
-    run.launch("grey", one_thread_each(run.case, run.block), "rgb", "out", "width", "height")
-
+from warpglass.ladders import image
+from warpglass.ladders.rung import Rung, RungKernel
 
 RUNG = Rung(
-    name="grey_as_written",
     table="grey",
-    explanation=__doc__ or "",
-    follows=None,
-    kernels=(Kernel(name="grey", file=GREY.kernels[0].file, cuda="grey"),),
-    program=program,
-    shape=one_thread_each,
+    kernels=(RungKernel(cuda="grey", file=Path(image.__file__).with_name("grey.cu")),),
+    arguments=("rgb", "out", "width", "height"),
     defect="the arguments are in the wrong order, so the grey array is read as the picture (out-of-bounds)",
 )

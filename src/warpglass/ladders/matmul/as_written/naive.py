@@ -5,36 +5,21 @@ divide the width: these elements of C are never written. Nothing that runs is wr
 can see it; the comparison with the true product does. Right is a division that rounds up.
 """
 
-from __future__ import annotations
-
 from math import isqrt
 
-from warpglass.ladders.matmul.naive import RUNG as NAIVE
-from warpglass.ladders.matmul.problem import all_products
+from warpglass.ladders.matmul.naive import naive
 from warpglass.ladders.problem import Case
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Rung, Shape
+from warpglass.ladders.rung import LaunchShape, Rung, RungKernel
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """As many whole blocks as fit into the matrix."""
     side = isqrt(block)
-    return Shape((case.size // side, case.size // side), (side, side))
-
-
-def program(run: Run) -> None:
-    """Launch too few threads."""
-    run.launch("naive", shape(run.case, run.block), "a", "b", "c", "n")
+    return LaunchShape((case.size // side, case.size // side), (side, side))
 
 
 RUNG = Rung(
-    name="naive_as_written",
-    table="matmul",
-    explanation=__doc__ or "",
-    follows=None,
-    kernels=NAIVE.kernels,
-    program=program,
+    kernels=(RungKernel(python=naive),),
     shape=shape,
-    depth=all_products,
     defect="the number of blocks is rounded down, so the last rows and columns are left wrong",
 )

@@ -5,18 +5,10 @@ the last one outside of the arrays, in columns beyond the last one those of the 
 then write. Besides, the sums lack their last Width % 16 products, since the quotient is rounded down.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from warpglass.ladders.matmul.problem import all_products
 from warpglass.ladders.matmul.tiled_16 import shape
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Kernel, Rung
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Rung, RungKernel, cuda
 
 
 def tiled(a: Any, b: Any, c: Any, n: Any) -> None:
@@ -38,21 +30,9 @@ def tiled(a: Any, b: Any, c: Any, n: Any) -> None:
     c[row, column] = total
 
 
-def program(run: Run) -> None:
-    """Launch a thread for every element."""
-    run.launch("tiled", shape(run.case, run.block), "a", "b", "c", "n")
-
-
 RUNG = Rung(
-    name="tiled_16_as_written",
-    table="matmul",
-    explanation=__doc__ or "",
     follows="naive_as_written",
-    kernels=(
-        Kernel(name="tiled", file=Path(__file__).with_suffix(".cu"), cuda="tiled<{type}, 16>", python=tiled),
-    ),
-    program=program,
+    kernels=(RungKernel("tiled", cuda="tiled<{type}, 16>"),),
     shape=shape,
-    depth=all_products,
     defect="no guard at the edges (out-of-bounds, global-race), and the sums lack the last n % 16 products",
 )

@@ -5,17 +5,9 @@ the first wants (4, 5, _), the second (_, 3, 4). The middle is 5 or 3, whoever w
 there twice while another is lost. Elements must belong to one thread at a time: hence odd-even sort.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Kernel, Rung
-from warpglass.ladders.sorting import span_shape
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import Rung, cuda
 
 
 def all_at_once(x: Any, n: Any) -> None:
@@ -38,26 +30,8 @@ def all_at_once(x: Any, n: Any) -> None:
         x[k] = s[k]
 
 
-def program(run: Run) -> None:
-    """Launch one block."""
-    run.launch("all_at_once", span_shape(run.case, run.block), "x", "n")
-
-
 RUNG = Rung(
-    name="all_at_once_as_written",
     table="one_block",
-    explanation=__doc__ or "",
-    follows=None,
-    kernels=(
-        Kernel(
-            name="all_at_once",
-            file=Path(__file__).with_suffix(".cu"),
-            cuda="all_at_once<{type}>",
-            python=all_at_once,
-        ),
-    ),
-    program=program,
-    shape=span_shape,
     defect=(
         "neighbouring threads read and write the same element with no barrier between: `warp-race` within a "
         "warp, `shared-race` between warps; elements are lost and doubled"

@@ -4,12 +4,8 @@ The array is cut into two halves of size // 2. At an odd size that leaves one el
 dropped.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-
 from warpglass.ladders.reduction.problem import Array, Number
-from warpglass.ladders.reduction.rung import reduction_rung
+from warpglass.ladders.reduction.rung import host_rung
 
 
 def cpu_recursive(x: Array) -> Number:
@@ -21,11 +17,4 @@ def cpu_recursive(x: Array) -> Number:
     return x[0].item() if x.size else x.dtype.type(0).item()
 
 
-RUNG = reduction_rung(
-    name="cpu_recursive_as_written",
-    file=Path(__file__),
-    explanation=__doc__ or "",
-    follows=None,
-    host=cpu_recursive,
-    defect="an element is dropped at every odd size",
-)
+RUNG = host_rung(cpu_recursive, defect="an element is dropped at every odd size")

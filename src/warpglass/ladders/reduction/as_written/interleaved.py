@@ -4,15 +4,10 @@ Threads past the end return at once, but the ones that stay add `x[tid + stride]
 that element exists.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from warpglass.ladders.reduction.rung import reduction_rung
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.reduction.rung import PAST_THE_END, reduction_rung
+from warpglass.ladders.rung import cuda
 
 
 def interleaved(x: Any, partial: Any, n: Any) -> None:
@@ -32,14 +27,6 @@ def interleaved(x: Any, partial: Any, n: Any) -> None:
 
 
 RUNG = reduction_rung(
-    name="interleaved_as_written",
-    file=Path(__file__),
-    explanation=__doc__ or "",
     follows="neighbored_less_as_written",
-    cuda="interleaved<{type}>",
-    kernel=interleaved,
-    defect=(
-        "when n is no multiple of the block size, the last block reads past the end of the array "
-        "(out-of-bounds)"
-    ),
+    defect=PAST_THE_END,
 )

@@ -4,15 +4,10 @@ not.
 The notes pass no n to the kernel at all. It is right for arrays that are a multiple of the block.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from warpglass.ladders.reduction.rung import reduction_rung
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.reduction.rung import PAST_THE_END, reduction_rung
+from warpglass.ladders.rung import cuda
 
 
 def shared_interleaved_modulo(x: Any, partial: Any, n: Any) -> None:
@@ -33,15 +28,6 @@ def shared_interleaved_modulo(x: Any, partial: Any, n: Any) -> None:
 
 
 RUNG = reduction_rung(
-    name="shared_interleaved_modulo_as_written",
-    file=Path(__file__),
-    explanation=__doc__ or "",
-    follows=None,
     table="shared",
-    cuda="shared_interleaved_modulo<{type}>",
-    kernel=shared_interleaved_modulo,
-    defect=(
-        "when n is no multiple of the block size, the last block reads past the end of the array "
-        "(out-of-bounds)"
-    ),
+    defect=PAST_THE_END,
 )

@@ -4,15 +4,10 @@ Every thread loads, whether its element exists or not: the notes pass no n to th
 for arrays that are a multiple of the block.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from warpglass.ladders.reduction.rung import reduction_rung
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.reduction.rung import PAST_THE_END, reduction_rung
+from warpglass.ladders.rung import cuda
 
 
 def shared_sequential(x: Any, partial: Any, n: Any) -> None:
@@ -33,15 +28,7 @@ def shared_sequential(x: Any, partial: Any, n: Any) -> None:
 
 
 RUNG = reduction_rung(
-    name="shared_sequential_as_written",
-    file=Path(__file__),
-    explanation=__doc__ or "",
     follows="shared_interleaved_strided_as_written",
     table="shared",
-    cuda="shared_sequential<{type}>",
-    kernel=shared_sequential,
-    defect=(
-        "when n is no multiple of the block size, the last block reads past the end of the array "
-        "(out-of-bounds)"
-    ),
+    defect=PAST_THE_END,
 )

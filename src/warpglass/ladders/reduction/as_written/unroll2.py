@@ -4,15 +4,10 @@ The guard asks for the last of the 2 elements only: where it does not exist, the
 The tree after it reads as if the block were full.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warpglass.ladders.reduction.rung import reduction_rung
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.rung import cuda
 
 
 def unroll2(x: Any, partial: Any, n: Any) -> None:
@@ -34,13 +29,8 @@ def unroll2(x: Any, partial: Any, n: Any) -> None:
 
 
 RUNG = reduction_rung(
-    name="unroll2_as_written",
-    file=Path(__file__),
-    explanation=__doc__ or "",
     follows="interleaved_as_written",
     elements_per_thread=2,
-    cuda="unroll2<{type}>",
-    kernel=unroll2,
     defect=(
         "when n is no multiple of 2 * blockDim.x, the tree reads past the end of the array (out-of-bounds)"
     ),

@@ -4,15 +4,10 @@ The guard asks for the last of the 4 elements only: where it does not exist, the
 The tree after it reads as if the block were full.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from warpglass.ladders.reduction.rung import reduction_rung
-
-if TYPE_CHECKING:
-    cuda: Any = ...  # the front end supplies it when it compiles the kernel
+from warpglass.ladders.reduction.rung import DROPS_THE_TAIL, reduction_rung
+from warpglass.ladders.rung import cuda
 
 
 def unroll4(x: Any, partial: Any, n: Any) -> None:
@@ -38,15 +33,7 @@ def unroll4(x: Any, partial: Any, n: Any) -> None:
 
 
 RUNG = reduction_rung(
-    name="unroll4_as_written",
-    file=Path(__file__),
-    explanation=__doc__ or "",
     follows="unroll2_as_written",
     elements_per_thread=4,
-    cuda="unroll4<{type}>",
-    kernel=unroll4,
-    defect=(
-        "when n is no multiple of 4 * blockDim.x, elements of the tail are dropped (unread-input) "
-        "and the tree reads past the end of the array (out-of-bounds)"
-    ),
+    defect=DROPS_THE_TAIL.format(4),
 )

@@ -4,22 +4,10 @@ volatile makes every access go to memory, but orders nothing between lanes. Befo
 moved in lockstep and this worked; since then it is a race. Python has no volatile.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-
-from warpglass.ladders.reduction.rung import reduction_rung
+from warpglass.ladders.reduction.rung import TRUSTS_LOCKSTEP, reduction_rung
 
 RUNG = reduction_rung(
-    name="unroll_warps8_as_written",
-    file=Path(__file__),
-    explanation=__doc__ or "",
     follows="unroll8_as_written",
     elements_per_thread=8,
-    cuda="unroll_warps8<{type}>",
-    defect=(
-        "the last warp relies on lockstep (warp-race); when n is no multiple of 8 * blockDim.x, "
-        "elements of the tail are dropped (unread-input) and the tree reads past the end of the array "
-        "(out-of-bounds)"
-    ),
+    defect=TRUSTS_LOCKSTEP,
 )

@@ -5,31 +5,19 @@ for 100 elements. The last ones are never added. Right is (n + block_size - 1) /
 floats.
 """
 
-from __future__ import annotations
-
 from warpglass.ladders.problem import Case
-from warpglass.ladders.run import Run
-from warpglass.ladders.rung import Rung, Shape
-from warpglass.ladders.vector.element_per_thread import RUNG as ELEMENT_PER_THREAD
+from warpglass.ladders.rung import LaunchShape, Rung, RungKernel
+from warpglass.ladders.vector.element_per_thread import element_per_thread
 
 
-def shape(case: Case, block: int) -> Shape:
+def shape(case: Case, block: int) -> LaunchShape:
     """As many whole blocks as there are in the array."""
-    return Shape(case.size // block, block)
-
-
-def program(run: Run) -> None:
-    """Launch too few threads."""
-    run.launch("element_per_thread", shape(run.case, run.block), "x", "y", "z", "n")
+    return LaunchShape(case.size // block, block)
 
 
 RUNG = Rung(
-    name="element_per_thread_as_written",
     table="few",
-    explanation=__doc__ or "",
-    follows=None,
-    kernels=ELEMENT_PER_THREAD.kernels,
-    program=program,
+    kernels=(RungKernel(python=element_per_thread),),
     shape=shape,
     defect="the number of blocks is rounded down, so the last elements are left wrong",
 )

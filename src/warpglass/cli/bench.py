@@ -1,0 +1,164 @@
+"""The commands `bench` and `list`: their options and exit status. Words are report/'s.
+
+Like there, imports stand inside the functions.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..errors import ArgumentError
+from ..records.argument_text import parse_size, parse_target
+from .options import FAILED, DeviceOption, TimeoutOption
+
+if TYPE_CHECKING:
+    from ..ladders.measure import Bench
+
+STDOUT = Path("-")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this file."""
+    app.command()(bench)
+    app.command(name="list")(list_ladders)
+
+
+def bench(
+    ladder: Annotated[
+        str | None, typer.Argument(help="The ladder to run; `warpglass list` names them.")
+    ] = None,
+    all_ladders: Annotated[bool, typer.Option("--all", help="Run every ladder.")] = False,
+    size: Annotated[
+        str | None, typer.Option(help="Elements, or rows of a matrix: 16777216, 2^24, 16M or 1e6.")
+    ] = None,
+    small: Annotated[bool, typer.Option("--small", help="Sizes that take milliseconds.")] = False,
+    dtype: Annotated[str | None, typer.Option(help="Element type: float32, float64, int32, ...")] = None,
+    block: Annotated[int | None, typer.Option(help="Threads per block.")] = None,
+    language: Annotated[str, typer.Option(help="Kernels in cuda, python or both.")] = "both",
+    device: DeviceOption = "auto",
+    repeat: Annotated[int, typer.Option(min=1, help="Timed repeats; the median counts.")] = 5,
+    rung: Annotated[
+        list[str] | None, typer.Option(help="Only this rung; may be given several times.")
+    ] = None,
+    final: Annotated[
+        str, typer.Option(help="Partial sums are added on the host or by a further launch.")
+    ] = "host",
+    data: Annotated[str | None, typer.Option(help="Kind of input; the first that the ladder has.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the input.")] = 0,
+    json_path: Annotated[
+        Path | None,
+        typer.Option(
+            "--json", metavar="PATH", help="Also write the record here; - writes only it, to stdout."
+        ),
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Add what each rung shows.")] = False,
+    as_written: Annotated[
+        bool, typer.Option("--as-written", help="Add the kernels with the defects of the course notes.")
+    ] = False,
+    counters: Annotated[
+        bool, typer.Option(help="Count each rung on the engine, and say what each step changes.")
+    ] = True,
+    add: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE:KERNEL", help="Race your own kernel; its parameters are the ladder's."),
+    ] = None,
+    transfers: Annotated[
+        bool, typer.Option("--transfers", help="Times include copying to the GPU and back.")
+    ] = False,
+    peers: Annotated[bool, typer.Option(help="Add what NumPy, CuPy, PyTorch ... take.")] = True,
+    timeout: TimeoutOption = 60.0,
+) -> None:
+    """Run every rung of a ladder, verify the results, print times, speedups and what each step changes."""
+    from ..lab.bench import bench as run_ladder
+    from ..report.console import stderr_console
+    from ..report.forecast import print_forecast
+    from ..report.progress import progress_bar
+
+    added = tuple(_user_kernel(text) for text in add or ())
+    results: list[Bench] = []
+    for name in _chosen(ladder, all_ladders):
+        with progress_bar() as progress:
+            result = run_ladder(
+                name,
+                size=None if size is None else parse_size(size),
+                small=small,
+                dtype=dtype,
+                block=block,
+                language=language,
+                device=device,
+                repeat=repeat,
+                rungs=tuple(rung or ()),
+                final=final,
+                as_written=as_written,
+                data=data,
+                seed=seed,
+                timeout=timeout,
+                counters=counters,
+                peers=peers,
+                transfers=transfers,
+                added=added,
+                progress=progress,
+                announce=lambda forecast: print_forecast(forecast, stderr_console()),
+            )
+        results.append(result)
+        if json_path != STDOUT:
+            _print_bench(result, explain)
+    if json_path is not None:
+        _write_json(results, json_path, several=all_ladders)
+    if not all(result.verified for result in results):
+        raise typer.Exit(FAILED)
+
+
+def _chosen(ladder: str | None, all_ladders: bool) -> tuple[str, ...]:
+    """The ladders to run: the one named, or all."""
+    from ..ladders import ladder_names
+
+    if all_ladders == (ladder is not None):
+        known = ", ".join(ladder_names())
+        raise ArgumentError(f"name one ladder ({known}), or say --all")
+    return ladder_names() if ladder is None else (ladder,)
+
+
+def _user_kernel(text: str) -> tuple[Path, str]:
+    path, name = parse_target(text)
+    if not path.is_file():
+        raise ArgumentError(f"--add {text}: no file {path}")
+    return path, name
+
+
+def _print_bench(result: Bench, explain: bool) -> None:
+    from ..report.bench import print_bench
+    from ..report.console import stdout_console
+
+    console = stdout_console()
+    print_bench(result.record, console, result.sections)
+    if explain:
+        from ..report.explain import print_explanations
+
+        print_explanations(result.rungs, result.record, console)
+
+
+def _write_json(results: list[Bench], path: Path, several: bool) -> None:
+    """Write the record; with --all, all of them as {"ladders": [...]}."""
+    texts = [result.to_json() for result in results]
+    text = '{"ladders": [\n' + ",\n".join(map(str.rstrip, texts)) + "\n]}\n" if several else texts[0]
+    if path == STDOUT:
+        typer.echo(text, nl=False)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def list_ladders() -> None:
+    """List the ladders and their rungs."""
+    from ..ladders import find_ladder, ladder_names
+    from ..ladders.trial import Options
+    from ..report.console import stdout_console
+    from ..report.listing import print_ladder
+
+    for name in ladder_names():
+        ladder = find_ladder(name)
+        print_ladder(ladder.name, ladder.title, ladder.rungs(Options(as_written=True)), stdout_console())

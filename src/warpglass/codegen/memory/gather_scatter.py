@@ -1,0 +1,215 @@
+"""Gathers and scatters, as LLVM IR: the check of all lanes, and functions that a kernel has once.
+
+Loads of narrow types and stores are functions because hosts lack instructions for them, as any x86 does: LLVM
+makes two basic blocks a lane, and dozens in one function take its register allocator seconds. What sorts out
+irregular lanes is one because it is long.
+"""
+
+from __future__ import annotations
+
+from ...isa.types import BITS
+from ..builder import Builder, constant_vector, suffix, vector
+
+_HALF = 16  # lanes of half a warp
+
+
+def outside_range(b: Builder, address: str, low: str, limit: str, size: int, mask: str) -> str:
+    """An i1 that holds if the address (vectors of i64) of some active lane is not one of a range."""
+    distance, whole = address, b.vector("i64")
+    if low != "0":
+        distance = b.value(f"sub {whole} {address}, {b.splat('i64', low)}")
+    if size > 1:
+        shift = f"splat (i64 {size.bit_length() - 1})"
+        operands = [(whole, distance)] * 2 + [(whole, shift)]
+        distance = b.call(whole, f"llvm.fshr.{b.suffix('i64')}", operands)
+    outside = b.value(f"icmp uge {whole} {distance}, {b.splat('i64', limit)}")
+    bad = b.mask_bits(outside)
+    if mask != "-1":
+        bad = b.value(f"and {b.lanes} {bad}, {mask}")
+    return b.someone(bad)
+
+
+def gather_through(b: Builder, pointers: str, type_: str, mask: str) -> str:
+    """A load through a checked host pointer for each lane; inactive lanes get zero."""
+    return b.call(b.vector(type_), f"wg_fetch_{type_}", [(b.vector("ptr"), pointers), (b.lanes, mask)])
+
+
+def fetch_helper(type_: str, declarations: set[str], width: int) -> str:
+    """`@wg_fetch_T`: loads from checked host addresses; inactive lanes get zero.
+
+    If all lanes load, each has a load of its own: a gather is dozens of a processor's operations, so fewer
+    loads would be under way at once. The addresses go through memory, as LLVM would take them out of the
+    vectors one by one.
+    """
+    b = Builder(declarations, width)
+    whole, pointers = b.vector(type_), b.vector("ptr")
+    b.store(f"volatile {pointers}", "%at", "%apart", ", align 64")
+    places = [b.offset("%apart", 8 * lane) for lane in range(width)]
+    loads = [b.load(type_, b.load("volatile ptr", place), f", align {BITS[type_] // 8}") for place in places]
+    found = "poison"
+    for lane, one in enumerate(loads):
+        found = b.value(f"insertelement {whole} {found}, {type_} {one}, i32 {lane}")
+    b.emit(f"ret {whole} {found}")
+    b.place("some")
+    some = _gather(b, type_) if BITS[type_] >= 32 else _pick(b, type_)
+    body = "\n".join(b.lines)
+    return f"""
+define internal {whole} @wg_fetch_{type_}({pointers} %at, {b.lanes} %mask) noinline #0 {{
+  %apart = alloca [{width} x ptr], align 64
+  %all = icmp eq {b.lanes} %mask, -1
+  br i1 %all, label %every, label %some
+every:
+{body}
+  ret {whole} {some}
+}}
+"""
+
+
+def _gather(b: Builder, type_: str) -> str:
+    whole = b.vector(type_)
+    at = f"align {BITS[type_] // 8} %at"
+    args = [(b.vector("ptr"), at), (b.vector("i1"), b.mask_vector("%mask")), (whole, "zeroinitializer")]
+    return b.call(whole, f"llvm.masked.gather.{b.suffix(type_)}.{b.suffix('ptr')}", args)
+
+
+def _pick(b: Builder, type_: str) -> str:
+    """Narrow elements: hosts can gather words, and each byte is taken from the aligned word it lies in."""
+    whole, wide, words, pointers = (b.vector(one) for one in (type_, "i32", "i64", "ptr"))
+    lanes = b.mask_vector("%mask")
+    host = b.value(f"ptrtoint {pointers} %at to {words}")
+    found = "zeroinitializer"
+    for byte in range(BITS[type_] // 8):
+        at = b.value(f"add {words} {host}, splat (i64 {byte})") if byte else host
+        start = b.value(f"and {words} {at}, splat (i64 -4)")
+        places = b.value(f"inttoptr {words} {start} to {pointers}")
+        args = [(pointers, f"align 4 {places}"), (b.vector("i1"), lanes), (wide, "zeroinitializer")]
+        word = b.call(wide, f"llvm.masked.gather.{b.suffix('i32')}.{b.suffix('ptr')}", args)
+        within = b.value(f"trunc {words} {b.value(f'and {words} {at}, splat (i64 3)')} to {wide}")
+        moved = b.value(f"lshr {wide} {word}, {b.value(f'shl {wide} {within}, splat (i32 3)')}")
+        alone = b.value(f"and {wide} {moved}, splat (i32 255)")
+        found = b.value(f"or {wide} {found}, {b.value(f'shl {wide} {alone}, splat (i32 {8 * byte})')}")
+    narrow = b.vector(f"i{BITS[type_]}")
+    pattern = b.value(f"trunc {wide} {found} to {narrow}")
+    return pattern if type_[0] == "i" else b.value(f"bitcast {narrow} {pattern} to {whole}")
+
+
+def scatter_helper(type_: str, declarations: set[str], width: int) -> str:
+    """`@wg_scatter_T`: stores to checked host addresses, the highest lane last."""
+    whole, pointers, flags = (vector(one, width) for one in (type_, "ptr", "i1"))
+    name = f"llvm.masked.scatter.{suffix(type_, width)}.{suffix('ptr', width)}"
+    declarations.add(f"declare void @{name}({whole}, {pointers}, {flags})")
+    return f"""
+define internal void @wg_scatter_{type_}({whole} %value, {pointers} %at, i{width} %mask) noinline #0 {{
+  %lanes = bitcast i{width} %mask to {flags}
+  call void @{name}({whole} %value, {pointers} align {BITS[type_] // 8} %at, {flags} %lanes)
+  ret void
+}}
+"""
+
+
+def irregular_name(type_: str, write: bool) -> str:
+    """The name of the function that serves lanes that have left their pattern."""
+    return f"wg_{'place' if write else 'reach'}_{type_}"
+
+
+def irregular_helper(type_: str, write: bool, declarations: set[str], width: int) -> str:
+    """`@wg_reach_T` or `@wg_place_T`: loads to the buffer or stores at any addresses; true after a fault."""
+    b, size = Builder(declarations, width), BITS[type_] // 8
+    whole, words, all_ = b.vector(type_), b.vector("i64"), b.vector("ptr")
+    b.branch(outside_range(b, "%at", "%low", "%limit", size, "%mask"), "careful", "quick", unlikely=True)
+    b.place("quick")
+    host = b.value(f"add {words} %at, {b.splat('i64', '%delta')}")
+    pointers = b.value(f"inttoptr {words} {host} to {all_}")
+    if write:
+        b.call("void", f"wg_scatter_{type_}", [(whole, "%value"), (all_, pointers), (b.lanes, "%mask")])
+    else:
+        b.store(whole, gather_through(b, pointers, type_, "%mask"), "%buffer", ", align 64")
+    b.emit("ret i1 false")
+    b.place("careful")
+    b.store(words, b.value(f"add {words} %at, {b.splat('i64', '%window')}"), "%addresses")
+    b.store(whole, "%value", "%buffer", ", align 64")
+    passed = f"ptr %context, i64 %site, i64 {size}, i1 %generic, {b.lanes} %mask, ptr %addresses, ptr %buffer"
+    helper = "wg_store_lanes" if write else "wg_load_lanes"
+    b.emit(f"ret i1 {b.value(f'call i1 @{helper}({passed})')}")
+    body = "\n".join(b.lines)
+    return f"""
+define internal i1 @{irregular_name(type_, write)}(
+  ptr %context, i64 %site, i1 %generic, {b.lanes} %mask, i64 %low, i64 %limit, i64 %delta, i64 %window,
+  {words} %at, {whole} %value, ptr %addresses, ptr %buffer
+) noinline #0 {{
+{body}
+}}
+"""
+
+
+def gather_helper(type_: str, declarations: set[str], width: int) -> str:
+    """`@wg_gather_T`: loads from checked host addresses, by half warps: a run, one element, or any."""
+    size = BITS[type_] // 8
+    half = vector(type_, _HALF)
+    name = suffix(type_, 16)
+    declarations |= {
+        f"declare {half} @llvm.masked.gather.{name}.v16p0(<16 x ptr>, <16 x i1>, {half})",
+        f"declare {half} @llvm.masked.load.{name}.p0(ptr, <16 x i1>, {half})",
+        "declare i16 @llvm.cttz.i16(i16, i1)",
+    }
+    steps = constant_vector("i64", (size * k for k in range(16)))
+    return f"""
+define internal {half} @wg_gather_half_{type_}(<16 x i64> %at, i16 %mask) alwaysinline #0 {{
+entry:
+  %lanes = bitcast i16 %mask to <16 x i1>
+  %first = extractelement <16 x i64> %at, i32 0
+  %one = insertelement <16 x i64> poison, i64 %first, i32 0
+  %all = shufflevector <16 x i64> %one, <16 x i64> poison, <16 x i32> zeroinitializer
+  %run = add <16 x i64> %all, {steps}
+  %off = icmp ne <16 x i64> %at, %run
+  %off.bits = bitcast <16 x i1> %off to i16
+  %strays = and i16 %off.bits, %mask
+  %is_run = icmp eq i16 %strays, 0
+  br i1 %is_run, label %straight, label %other
+straight:
+  %p = inttoptr i64 %first to ptr
+  %a = call {half} @llvm.masked.load.{name}.p0(ptr align 1 %p, <16 x i1> %lanes, {half} zeroinitializer)
+  ret {half} %a
+other:
+  %differ = icmp ne <16 x i64> %at, %all
+  %differ.bits = bitcast <16 x i1> %differ to i16
+  %apart = and i16 %differ.bits, %mask
+  %first_active = trunc i16 %mask to i1
+  %none_apart = icmp eq i16 %apart, 0
+  %is_one = and i1 %none_apart, %first_active
+  br i1 %is_one, label %same, label %any
+same:
+  %q = inttoptr i64 %first to ptr
+  %x = load {type_}, ptr %q, align 1
+  %x1 = insertelement {half} poison, {type_} %x, i32 0
+  %b = shufflevector {half} %x1, {half} poison, <16 x i32> zeroinitializer
+  ret {half} %b
+any:
+  %ps = inttoptr <16 x i64> %at to <16 x ptr>
+  %c = call {half} @llvm.masked.gather.{name}.v16p0(
+    <16 x ptr> align {size} %ps, <16 x i1> %lanes, {half} zeroinitializer)
+  ret {half} %c
+}}
+{_by_halves(type_, width)}"""
+
+
+def _by_halves(type_: str, width: int) -> str:
+    """The function that gathers half warp after half warp."""
+    b = Builder(set(), width)
+    whole, half, words = b.vector(type_), vector(type_, _HALF), b.vector("i64")
+    parts: list[str] = []
+    for first in range(0, width, _HALF):
+        picks = ", ".join(f"i32 {first + k}" for k in range(_HALF))
+        some = b.value(f"shufflevector {words} %at, {words} poison, <{_HALF} x i32> <{picks}>")
+        moved = b.value(f"lshr {b.lanes} %mask, {first}")
+        mask = b.value(f"trunc {b.lanes} {moved} to i{_HALF}")
+        args = [(vector("i64", _HALF), some), (f"i{_HALF}", mask)]
+        parts.append(b.call(half, f"wg_gather_half_{type_}", args))
+    found = b.joined(type_, parts, _HALF)
+    body = "\n".join(b.lines)
+    return f"""define internal {whole} @wg_gather_{type_}({words} %at, {b.lanes} %mask) noinline #0 {{
+entry:
+{body}
+  ret {whole} {found}
+}}
+"""

@@ -1,0 +1,147 @@
+"""Lanes' accesses that lie in a few segments far apart, as the rows of a tile do: one access for each.
+
+Belongs here: which static patterns are such, and the loads and stores for them. All offsets are in
+elements from the pattern's lowest one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ...isa.types import BITS
+from ..builder import Builder, constant_vector, suffix, vector
+
+# Segments of one pattern up to which they beat a gather, elements of one, and elements between two of them.
+_MOST, _WIDEST, _GAP = 8, 32, 8
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Neighbouring elements: the first one, how many a vector of them holds, and which of those are meant."""
+
+    start: int
+    width: int
+    present: frozenset[int]
+
+    @property
+    def full(self) -> bool:
+        """Whether the whole vector is meant."""
+        return len(self.present) == self.width
+
+
+def find_segments(elements: Sequence[int]) -> list[Segment] | None:
+    """The segments of the elements that a pattern has; None if they are too many or too wide."""
+    groups: list[list[int]] = []
+    for element in sorted(set(elements)):
+        if groups and element - groups[-1][-1] <= _GAP:
+            groups[-1].append(element)
+        else:
+            groups.append([element])
+    found: list[Segment] = []
+    for group in groups:
+        width = 1 << (group[-1] - group[0]).bit_length()
+        found.append(Segment(group[0], width, frozenset(element - group[0] for element in group)))
+    return found if len(found) <= _MOST and all(one.width <= _WIDEST for one in found) else None
+
+
+def find_singles(vectors: Sequence[Sequence[int]]) -> list[list[Segment]] | None:
+    """The segments of each of several patterns if all are single elements, and few; None otherwise."""
+    found = [find_segments(elements) or [] for elements in vectors]
+    singles = all(own and all(one.width == 1 for one in own) for own in found)
+    return found if singles and sum(map(len, found)) <= _MOST else None
+
+
+def load_segments(
+    b: Builder, host: str, type_: str, segments: Sequence[Segment], elements: Sequence[int]
+) -> str:
+    """What each lane's element holds, all of which may be read, as a vector."""
+    whole = b.vector(type_)
+    result = "poison"
+    for segment in segments:
+        own = [0 <= element - segment.start < segment.width for element in elements]
+        if not any(own):
+            continue
+        loaded = _load(b, host, type_, segment)
+        if segment.width == 1:
+            spread = b.splat(type_, loaded)
+        else:
+            picks = (e - segment.start if mine else 0 for e, mine in zip(elements, own, strict=True))
+            spread = _shuffle(b, vector(type_, segment.width), loaded, "poison", picks)
+        if result == "poison":
+            result = spread
+        else:
+            result = _shuffle(
+                b, whole, result, spread, (lane + b.width * mine for lane, mine in enumerate(own))
+            )
+    return result
+
+
+def _load(b: Builder, host: str, type_: str, segment: Segment) -> str:
+    where = b.offset(host, segment.start * BITS[type_] // 8)
+    whole = vector(type_, segment.width)
+    if segment.full:
+        return b.load(whole, where, ", align 1")
+    args = [("ptr", f"align 1 {where}"), _present(segment), (whole, "zeroinitializer")]
+    return b.call(whole, f"llvm.masked.load.{suffix(type_, segment.width)}.p0", args)
+
+
+def _present(segment: Segment) -> tuple[str, str]:
+    bits = ("true" if k in segment.present else "false" for k in range(segment.width))
+    return vector("i1", segment.width), constant_vector("i1", bits)
+
+
+def store_segments(
+    b: Builder,
+    host: str,
+    type_: str,
+    segments: Sequence[Segment],
+    elements: Sequence[int],
+    value: str,
+    mask: str,
+) -> None:
+    """Put the lanes of a mask where each has its element, which are all different."""
+    lane_of = {element: lane for lane, element in enumerate(elements)}
+    for segment in segments:
+        where = b.offset(host, segment.start * BITS[type_] // 8)
+        lanes = [lane_of.get(segment.start + k) for k in range(segment.width)]
+        if segment.width == 1 and mask == "-1":
+            one = b.value(f"extractelement {b.vector(type_)} {value}, i32 {lanes[0]}")
+            b.store(type_, one, where, ", align 1")
+            continue
+        part = _shuffle(b, b.vector(type_), value, "poison", (lane or 0 for lane in lanes))
+        whole, width = f"<{segment.width} x {type_}>", segment.width
+        if segment.full and mask == "-1":
+            b.store(whole, part, where, ", align 1")
+            continue
+        acts = _shuffle(
+            b,
+            b.vector("i1"),
+            b.mask_vector(mask),
+            "zeroinitializer",
+            (b.width if lane is None else lane for lane in lanes),
+        )
+        args = [(whole, part), ("ptr", f"align 1 {where}"), (f"<{width} x i1>", acts)]
+        b.call("void", f"llvm.masked.store.v{width}{suffix(type_, 1)}.p0", args)
+
+
+# ------------------------------------------------------------------------------------ lanes far apart
+def load_each(b: Builder, host: str, type_: str, elements: Sequence[int]) -> str:
+    """What each lane's element holds, one by one: no address is computed, as there is for a gather."""
+    found = "poison"
+    for lane, element in enumerate(elements):
+        one = b.load(type_, b.offset(host, element * BITS[type_] // 8), ", align 1")
+        found = b.value(f"insertelement {b.vector(type_)} {found}, {type_} {one}, i32 {lane}")
+    return found
+
+
+def store_each(b: Builder, host: str, type_: str, elements: Sequence[int], value: str) -> None:
+    """Put each lane's value to its element, the highest lane last."""
+    for lane, element in enumerate(elements):
+        one = b.value(f"extractelement {b.vector(type_)} {value}, i32 {lane}")
+        b.store(type_, one, b.offset(host, element * BITS[type_] // 8), ", align 1")
+
+
+def _shuffle(b: Builder, whole: str, one: str, two: str, picks: Iterable[int]) -> str:
+    chosen = [f"i32 {pick}" for pick in picks]
+    return b.value(f"shufflevector {whole} {one}, {whole} {two}, <{len(chosen)} x i32> <{', '.join(chosen)}>")

@@ -1,0 +1,1 @@
+"""Path-sensitive bounds: an abstract interpretation of a thread's integers, where launches repeat them."""

@@ -1,1 +1,0 @@
-"""What is known of integers along a thread's possible paths, for launches that repeat theirs."""

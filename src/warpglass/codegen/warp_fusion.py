@@ -1,0 +1,179 @@
+"""Warp fusion: how many lanes run together, the threads of a warp or, where no thread can tell, of several.
+
+Two warps that go the same way through a kernel need its scalar instructions, its checks and its loop tests
+only once, and what one of them loads for all its threads serves the other too. Twice the lanes also have
+twice as many operations under way where each waits for the one before it, as in a sum. Belongs here: which
+kernels may be run so, and for which of them it pays.
+
+Threads could tell by instructions of warps (shuffles, votes), registers that number lanes, atomic operations
+and waiting for each other; a program whose threads race on memory may see its races end otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..program import Barrier, Block, Branch, Exit, Jump, Program, Step
+from ..ptx import tree
+from .builder import WIDTH
+from .control.barriers import names_barriers
+from .infer import Inference
+from .machine.target import vector_bytes
+from .memory.segments import find_segments
+from .registers import VECTOR, Kind
+from .shape import BlockShape
+from .values.affine import regular
+from .values.value import one_value
+
+# What is the same for all threads of a block, or theirs alone.
+_SPECIALS = ("tid", "ntid", "ctaid", "nctaid")
+# Blocks and steps of a kernel up to which it is tried: long kernels take long to compile as it is.
+_MOST_BLOCKS, _MOST_STEPS = 64, 1000
+# Vector registers that one value of all lanes may take up: enough operations under way, and room for others.
+_REGISTERS = 8
+# Instructions on vectors between two barriers up to which these cost as much.
+_PHASE = 12
+# Accesses that a kernel without loops must have for its warps' other costs to count.
+_ACCESSES = 5
+
+
+def fused_shape(program: Program, shape: BlockShape) -> BlockShape | None:
+    """The shape with as many lanes together as may be of use to a kernel; None if these are a warp's."""
+    if not _unaware(program):
+        return None
+    types = {type_ for type_ in program.registers.values() if type_ in ("f32", "f64")}
+    width = _REGISTERS * vector_bytes() // (8 if "f64" in types else 4)
+    while width > WIDTH and shape.threads % width:
+        width //= 2
+    return replace(shape, width=width) if width > WIDTH else None
+
+
+def _unaware(program: Program) -> bool:
+    """Whether no thread can tell which others run with it."""
+    if program.fair or program.ordered or program.services or program.local.size or names_barriers(program):
+        return False
+    steps = sum(len(block.steps) for block in program.blocks)
+    if len(program.blocks) > _MOST_BLOCKS or steps > _MOST_STEPS or _reads_early(program):
+        return False
+    return all(
+        isinstance(block.end, Barrier | Branch | Exit | Jump)
+        and all(_ordinary(step) for step in block.all_steps)
+        for block in program.blocks
+    )
+
+
+def _reads_early(program: Program) -> bool:
+    """Whether shared memory may be read after it was written, with no barrier between.
+
+    What one warp then misses of another's is for the user to see: it shows a forgotten barrier.
+    """
+    written = [False] * len(program.blocks)  # since the last barrier, where a block begins
+    work = list(range(len(program.blocks)))
+    while work:
+        index = work.pop()
+        block, state = program.blocks[index], written[index]
+        for step in block.steps:
+            access = step.match.load_or_store
+            if access is not None and access.space == "shared":
+                if state and not access.writes:
+                    return True
+                state = state or access.writes
+        state = state and not isinstance(block.end, Barrier)
+        for target in block.successors:
+            if state and not written[target]:
+                written[target] = True
+                work.append(target)
+    return False
+
+
+def _ordinary(step: Step) -> bool:
+    row = step.match.row
+    if row.control is not None:
+        return row.control in ("barrier", "branch", "exit")
+    specials = [one.name for one in step.instruction.operands if isinstance(one, tree.Special)]
+    if any(name.removeprefix("%").partition(".")[0] not in _SPECIALS for name in specials):
+        return False
+    return row.computes or (row.access in ("load", "store", "parameter") and not row.waits)
+
+
+def pays(program: Program, inference: Inference) -> bool:
+    """Whether the lanes of an inference are faster together: they keep together, side by side in memory."""
+    blocks = program.blocks
+    parting = [_parts(block, inference) for block in blocks]
+    loops = [
+        range(target, k + 1) for k, block in enumerate(blocks) for target in block.successors if target <= k
+    ]
+    waiting = {loop for loop in loops if any(isinstance(blocks[k].end, Barrier) for k in loop)}
+    free = {k for loop in loops if loop not in waiting for k in loop}
+    if any(parting[k] == _OFTEN for k in free):
+        return False
+    if loops:
+        together = [
+            all(parting[k] <= (_NEVER if loop in waiting else _SELDOM) for k in loop) for loop in loops
+        ]
+        if not any(together) and not any(_is_short([blocks[k] for k in loop], inference) for loop in waiting):
+            return False
+        return all(
+            _side_by_side(step, inference, shared=k in free)
+            for k, block in enumerate(blocks)
+            for step in block.steps
+        )
+    steps = [step for block in blocks for step in block.steps]
+    return (
+        sum(step.match.load_or_store is not None for step in steps) >= _ACCESSES
+        and not any(isinstance(block.end, Barrier) for block in blocks)
+        and all(_side_by_side(step, inference, shared=True) for step in steps)
+    )
+
+
+def _is_short(loop: Sequence[Block], inference: Inference) -> bool:
+    """Whether so little is done between a loop's barriers that what each costs a warp decides."""
+    barriers = sum(isinstance(block.end, Barrier) for block in loop)
+    in_lanes = [
+        step
+        for block in loop
+        for step in block.steps
+        if not step.writes or any(inference.kinds.get(name, VECTOR).offsets is None for name in step.writes)
+    ]
+    return len(in_lanes) <= _PHASE * barriers
+
+
+# How often a block's lanes do not all do the same.
+_NEVER, _SELDOM, _OFTEN = range(3)
+
+
+def _parts(block: Block, inference: Inference) -> int:
+    guards = [step.instruction.guard for step in block.steps]
+    names = [guard.register for guard in guards if guard is not None]
+    names += [] if block.splits is None else [block.splits]
+    return max((_disagrees(inference.kinds.get(name, VECTOR)) for name in names), default=_NEVER)
+
+
+def _disagrees(kind: Kind) -> int:
+    if not one_value(kind.offsets):
+        return _OFTEN
+    return _SELDOM if kind.guarded else _NEVER
+
+
+def _side_by_side(step: Step, inference: Inference, *, shared: bool) -> bool:
+    """Whether a step accesses no memory, one place, a run of neighbours, or a few runs.
+
+    These must be `shared` by several lanes where nothing else could make more lanes together worth it.
+    """
+    access = step.match.load_or_store
+    if access is None:
+        return True
+    base = step.address_register
+    if base is None:
+        return True
+    offsets = inference.kinds.get(base, VECTOR).offsets
+    if offsets is None or not regular(offsets, access.size):
+        return False
+    if offsets == tuple(range(0, access.size * len(offsets), access.size)):
+        return True
+    lowest = min(offsets)
+    runs = find_segments([(offset - lowest) // access.size for offset in offsets])
+    if runs is None or not all(run.full for run in runs):
+        return False
+    return len(runs) == 1 or not shared or 2 * len(set(offsets)) <= len(offsets)

@@ -1,0 +1,171 @@
+"""What is decided about a launch before it runs, and the memory of it for launches that come again.
+
+Belongs here: the Plan, how it is made, and when one holds for another launch. Running one is backend.py's.
+
+How it works: most programs launch a kernel with the same grid and the same arrays many times. What a plan
+follows from is its key: the kernel, the configuration, the settings, and of each argument all that binding
+looks at (for an array where it lies, its layout, whether it may be written, its owner). Arguments of other
+kinds, and kernels that take more than arrays and numbers (calls of the runtime, a grid barrier), are planned
+each time, so whatever is refused is refused each time as well. A plan holds no array.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from ...codegen.context import RANGE_WORDS
+from ...host.budget import memory_limit
+from ...host.cores import spare_cores
+from ..launch.arguments import Bound
+from ..launch.arrays import signature_of
+from ..launch.backend import Launch
+from .address_space import Laid, grid_workspace, lay_out
+from .footprint import affordable, footprint
+from .heap import Heap
+from .prepared import Executable, Prepared, engine_mode
+from .privatisation import Tally, choose_tallies
+from .replay import is_short, is_soon_over
+from .system import System
+from .thread_pool import thread_count
+from .tiers import chosen_tier
+
+# Blocks below which a second worker is not worth waking.
+_SMALL_GRID = 4
+# Parts of a grid that each worker takes, so that none has much left to do when the others have ended.
+_SHARES = 64
+# Plans that a device remembers; the oldest goes first.
+_PLANS = 256
+_DOUBLE = struct.Struct("d")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """How blocks of a launch will run."""
+
+    prepared: Prepared
+    executable: Executable
+    laid: Laid
+    ranges: Sequence[int]  # the range table's entries for global memory
+    system: System
+    shared: int  # bytes, static and dynamic
+    blocks: range
+    count: int  # of threads
+    chunk: int  # blocks that a worker takes at once
+    worker_bytes: int
+    joins: bool  # the launching thread is a worker itself
+    tallies: tuple[Tally, ...]  # arrays that each worker but the first has of its own
+    alone: bool  # no two threads come to one address by atomic operations
+
+
+def make_plan(
+    launch: Launch, prepared: Prepared, executable: Executable, bound: Bound, heap: Heap, blocks: range
+) -> Plan:
+    """Decide how blocks of a launch run; raises LaunchError if the memory limit does not allow it."""
+    laid = lay_out(bound) if launch.resident is None else launch.resident.lay_out()
+    workspace = grid_workspace() if prepared.cooperative else ()
+    parameters = prepared.parameters.fill(laid.parameters) if prepared.parameters else ()
+    others = [*laid.low, *parameters, *workspace, *prepared.module.words]
+    ranges = [*others, *laid.words, *heap.words()]
+    facts = prepared.facts
+    shared = facts.shared.static + launch.shared
+    turns = executable.code.turns
+    # Blocks of a cooperative grid cannot take turns: each needs the others to go on.
+    watched = any(probe.alone for probe in executable.probes)
+    alone = watched or prepared.allocates or (prepared.cooperative and turns)
+    short = is_short(prepared, launch) and not executable.probes
+    count = thread_count() if len(blocks) >= _SMALL_GRID and not (alone or short) else 1
+    if turns:  # who waits for a turn keeps a core busy
+        count = min(count, spare_cores() + 1)
+    need = footprint(facts, executable.code, executable.shape, shared)
+    count = affordable(need, launch.compiled.name, count, len(blocks) if prepared.cooperative else None)
+    tallies, apart = (), False
+    if count > 1 and not (prepared.cooperative or facts.services or executable.probes):
+        arrays = range(len(others) // RANGE_WORDS, (len(others) + len(laid.words)) // RANGE_WORDS)
+        given = laid.parameters, prepared.symbols.parameters
+        threads = len(blocks) * prod(launch.block)
+        tallies, apart = choose_tallies(facts.privatisable, ranges, arrays, given, threads)
+    return Plan(
+        prepared,
+        executable,
+        laid,
+        ranges,
+        System(launch.grid, launch.block, heap),
+        shared,
+        blocks,
+        count,
+        1 if turns else max(1, min(64, len(blocks) // (count * _SHARES))),
+        need.each,
+        not executable.probes and is_soon_over(prepared, launch),
+        tallies,
+        count == 1 or apart,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A plan, and what must still be so for it to hold."""
+
+    plan: Plan
+    compiled: object  # alive, so that its id is its own
+    general: Executable
+    hot: bool  # whether the general one was, when this was planned
+
+
+class Plans:
+    """The plans of one device's earlier launches."""
+
+    def __init__(self, heap: Heap) -> None:
+        self._heap = heap
+        self._kept: dict[Hashable, _Kept] = {}
+
+    def find(self, launch: Launch) -> tuple[Hashable, Plan | None]:
+        """The launch's key, None if it has to be planned each time, and the plan if there is one."""
+        key = _key(launch)
+        kept = self._kept.get(key) if key is not None else None
+        if kept is None or kept.general.tiers.hot != kept.hot or not self._heap.unused:
+            return key, None
+        return key, kept.plan
+
+    def keep(self, key: Hashable, launch: Launch, plan: Plan, general: Executable, hot: bool) -> None:
+        """Remember a plan for the launch's key.
+
+        It holds as long as `general`, the version for all integers, is or is not as hot as it was.
+        """
+        prepared = plan.prepared
+        alike = not (prepared.cooperative or prepared.parameters or prepared.facts.services)
+        if not alike or launch.compiled.exceptions is not None or not self._heap.unused:
+            return
+        self._kept.pop(key, None)
+        self._kept[key] = _Kept(plan, launch.compiled, general, hot)
+        if len(self._kept) > _PLANS:
+            del self._kept[next(iter(self._kept))]
+
+    def clear(self) -> None:
+        """Forget all plans."""
+        self._kept.clear()
+
+
+def _key(launch: Launch) -> Hashable:
+    """What a plan for a launch follows from; None if that cannot be said in short."""
+    if launch.resident is not None:
+        return None
+    arguments: list[Hashable] = []
+    for arg in launch.args:
+        kind = type(arg)
+        if kind is np.ndarray or kind is np.memmap:
+            arguments.append(signature_of(arg))  # type: ignore[arg-type]
+        elif kind is int or kind is bool or arg is None:
+            arguments.append((kind, arg))
+        elif kind is float:  # by its bits: zeros have a sign
+            arguments.append((kind, _DOUBLE.pack(arg)))  # type: ignore[arg-type]
+        elif isinstance(arg, np.number | np.bool_):
+            arguments.append((arg.dtype, arg.tobytes()))
+        else:
+            return None
+    settings = engine_mode(), chosen_tier(), thread_count(), memory_limit()
+    return id(launch.compiled), launch.grid, launch.block, launch.shared, settings, tuple(arguments)

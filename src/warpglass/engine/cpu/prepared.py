@@ -1,0 +1,262 @@
+"""A kernel made ready for the CPU engine: compiled once per block shape, buffers per worker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cached_property, lru_cache
+
+from ... import ptx
+from ...codegen import (
+    WIDTH,
+    BlockShape,
+    Instrument,
+    KernelCode,
+    Probe,
+    Promises,
+    Symbols,
+    generate,
+    grid_class,
+)
+from ...errors import ArgumentError, WarpglassError
+from ...host.budget import compile_deadline
+from ...host.environment import read
+from ...program import Program, Step, build_program
+from ...program.facts import Facts, find_facts
+from ...source.apart import FailedApart
+from ...source.compiled import Compiled
+from ..launch.arguments import Binder, Bound, parameters_of
+from ..launch.backend import Dim3
+from ..launch.values import Parameter
+from .address_space import ModuleMemory, ParameterMemory
+from .generated import fresh, known_code, known_facts
+from .specialisation import Repeats, simplifies
+from .tiers import OPTIMISED, Tiers, chosen_tier, in_background
+from .worker import Control, Worker
+
+# Block shapes and the like for which a kernel's code is kept loaded; the oldest goes first.
+_SHAPES = 128
+# Characters of quick code's IR up to which there are versions for launches that repeat their integers.
+_LONGEST = 1 << 20
+# Bytes of a worker that a kernel keeps from launch to launch.
+_KEEP = 16 << 20
+
+# What code is compiled for: block shape, class of grids, structural parameters with their values, and what
+# watches it.
+_Key = tuple[Dim3, Dim3 | None, tuple[tuple[int, int], ...], Instrument | None]
+
+
+def engine_mode() -> str:
+    """ "reference" (every register a vector) or "kinds", from WARPGLASS_ENGINE."""
+    mode = read("WARPGLASS_ENGINE") or "kinds"
+    if mode not in ("reference", "kinds"):
+        raise ArgumentError(f"WARPGLASS_ENGINE is {mode!r}; it may be 'reference' or 'kinds'")
+    return mode
+
+
+class Executable:
+    """Machine code for one block shape, and the buffers it runs on."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        shape: BlockShape,
+        promises: Promises | None,
+        instrument: Instrument | None,
+        tier: str | None = None,
+    ):
+        symbols = prepared.symbols
+        if instrument is None:
+            self.probes: tuple[Probe, ...] = ()
+            generated = known_code(
+                prepared.text, prepared.entry, lambda: prepared.program, shape, symbols, promises
+            )
+        else:
+            self.probes = tuple(instrument.probes(prepared.program))
+            generated = fresh(generate(prepared.program, shape, symbols, self.probes, promises))
+        self.code: KernelCode = generated.code
+        self.shape = self.code.shape
+        self.control = Control()
+        self.tiers = Tiers(prepared.entry, generated, self.control.retire, tier)
+        self._threads = self.shape.thread_table_aligned()
+        self._parameters = prepared.binder.layout.size
+        self._local = prepared.facts.local.size
+        self._workers: list[Worker] = []
+
+    def residents(self, blocks: int) -> list[Worker]:
+        """A worker for each block of a cooperative grid, all of which are under way at once."""
+        found: list[Worker] = []
+        for block in range(blocks):
+            control = Control(self.control, block)
+            worker = Worker(self.code, self.shape, self._threads, control, self._parameters, self._local)
+            worker.make_resident()
+            found.append(worker)
+        return found
+
+    def workers(self, count: int) -> list[Worker]:
+        """The buffers of the first `count` workers."""
+        while len(self._workers) < count:
+            worker = Worker(self.code, self.shape, self._threads, self.control, self._parameters, self._local)
+            self._workers.append(worker)
+        return self._workers[:count]
+
+    def apart(self) -> tuple[Worker, Control]:
+        """Buffers of one worker that no other launch uses, and their control."""
+        control = Control()
+        return Worker(self.code, self.shape, self._threads, control, self._parameters, self._local), control
+
+    def trim(self, each: int) -> None:
+        """Give back the workers' buffers if one worker has so many bytes that they are not worth keeping."""
+        if each > _KEEP:
+            self.release()
+
+    def release(self) -> None:
+        """Give back the workers' buffers, which observers may have made large."""
+        self._workers.clear()
+
+
+class Prepared:
+    """What launches need of a kernel, and its executables by block shape."""
+
+    def __init__(
+        self, compiled: Compiled, memory: ModuleMemory | None = None, tree: ptx.Module | None = None
+    ):
+        """`memory` has the variables of a module that is loaded on a device, `tree` is its PTX, if it is."""
+        self.text, self.entry, self.name = compiled.ptx, compiled.entry, compiled.name
+        # A compiler's text has no mistakes in other kernels; an author's has been parsed as a whole.
+        self._read = self.entry if compiled.language != "ptx" else None
+        self._tree = tree
+        self.facts = facts = known_facts(self.text, self.entry, self._find_facts)
+        # Cooperative groups find the grid's barrier through environment registers.
+        self.cooperative = "%envreg" in compiled.ptx
+        parameters = parameters_of(facts.parameters)
+        self.binder = Binder(compiled, parameters)
+        self.module = memory or ModuleMemory(facts.variables, {})
+        self.module.relocate(facts.functions)
+        size = self.binder.layout.size
+        self.parameters = ParameterMemory(parameters, size) if facts.addressed else None
+        addresses = {
+            **facts.functions,
+            **facts.shared.offsets,
+            **facts.local.offsets,
+            **self.module.addresses,
+            **(self.parameters.addresses if self.parameters else {}),
+        }
+        self.symbols = Symbols({p.name: p.offset for p in parameters}, addresses)
+        self.allocates = not facts.services.isdisjoint(("malloc", "free"))
+        self.most_steps = None if self.cooperative else facts.most_steps
+        self.structural = _structural_parameters(compiled, parameters)
+        self._executables: dict[_Key, Executable] = {}
+        self._repeats: Repeats[Executable] = Repeats(parameters)
+
+    @cached_property
+    def program(self) -> Program:
+        """The kernel's program, built when first asked for: machine code that is known needs none."""
+        with compile_deadline(self.name):
+            return build_program(self._module(), self.entry)
+
+    @cached_property
+    def steps(self) -> dict[int, Step]:
+        """The program's steps by number."""
+        return {step.number: step for block in self.program.blocks for step in block.all_steps}
+
+    def _module(self) -> ptx.Module:
+        return self._tree or ptx.parse(self.text, self.name, self._read)
+
+    def _find_facts(self) -> Facts:
+        program = self.program
+        return find_facts(next(f for f in self._module().functions if f.name == self.entry), program)
+
+    def executable(
+        self, block: Dim3, grid: Dim3, bound: Bound, instrument: Instrument | None = None
+    ) -> Executable:
+        """Machine code for a launch's block shape, grid and array layouts, compiled when first asked for."""
+        key = self._key(block, grid, bound, instrument)
+        found = self._executables.get(key)
+        if found is None:
+            promises = None if key[1] is None else Promises(key[1], dict(key[2]))
+            shape = BlockShape(block, self.facts.shared.static)
+            with compile_deadline(self.entry):
+                found = Executable(self, shape, promises, instrument)
+            self._executables[key] = found
+            if len(self._executables) > _SHAPES:
+                del self._executables[next(iter(self._executables))]
+        found.tiers.require()
+        return found
+
+    def repeated(self, general: Executable, block: Dim3, grid: Dim3, bound: Bound) -> tuple[Executable, bool]:
+        """The version for launches that repeat their integers, if there is one; else the general one.
+
+        And whether such launches will get the same until the general one becomes hot.
+        """
+        at_once = chosen_tier() == OPTIMISED
+        if engine_mode() != "kinds" or not (at_once or (general.tiers.hot and chosen_tier() is None)):
+            return general, True
+        key = self._key(block, grid, bound, None)
+        assert key[1] is not None
+        usual = Promises(key[1], dict(key[2]))
+
+        def make(integers: Mapping[int, int]) -> Executable | None:
+            special = Promises(grid, {**usual.parameters, **integers}, exact=True)
+            try:
+                return self._special(general, usual, special)
+            except (WarpglassError, FailedApart):
+                return None
+
+        start = _now if at_once else in_background
+        settled = self._repeats.settled((key, grid), bound.values)  # before: it is made meanwhile
+        return self._repeats.find((key, grid), bound.values, make, start) or general, settled
+
+    def _special(self, general: Executable, usual: Promises, special: Promises) -> Executable | None:
+        """Optimised code for what repeated launches promise; None if that makes it no simpler."""
+        shape = replace(general.shape, width=WIDTH)
+        with compile_deadline(self.entry):
+            if general.tiers.length > _LONGEST:
+                return None
+            if not simplifies(self.program, shape, self.symbols, usual, special):
+                return None
+            return Executable(self, shape, special, None, OPTIMISED)
+
+    def _key(self, block: Dim3, grid: Dim3, bound: Bound, instrument: Instrument | None) -> _Key:
+        if engine_mode() == "reference":
+            return (block, None, (), instrument)
+        baked = tuple(
+            [(offset, usual) for index, offset, usual in self.structural if bound.values[index] == usual]
+        )
+        return (block, grid_class(grid), baked, instrument)
+
+
+def _now(job: Callable[[], None]) -> None:
+    job()
+
+
+def _structural_parameters(
+    compiled: Compiled, parameters: tuple[Parameter, ...]
+) -> list[tuple[int, int, int]]:
+    """Parameters that describe an array's layout: index, byte offset and the value of a contiguous array.
+
+    Python kernels get the layout of every array as parameters; baked into the code, it makes their addresses
+    as simple as C++ ones. Only the usual values are baked, so layouts do not multiply versions.
+    """
+    fields = [(argument, field) for argument in compiled.arguments or () for field in argument.fields]
+    found: list[tuple[int, int, int]] = []
+    for index, (argument, field) in enumerate(fields):
+        last = (argument.ndim or 0) - 1
+        itemsize = argument.dtype.itemsize if argument.dtype is not None else 0
+        usual = {
+            "offset": 0,
+            "null": 0,
+            "itemsize": itemsize,
+            f"stride:{last}": 1,
+            f"byte_stride:{last}": itemsize,
+        }.get(field)
+        if usual is not None:
+            found.append((index, parameters[index].offset, usual))
+    return found
+
+
+@lru_cache(maxsize=512)
+def prepare(compiled: Compiled) -> Prepared:
+    """The prepared kernel for a piece of PTX; kept for later launches."""
+    with compile_deadline(compiled.name):
+        return Prepared(compiled)

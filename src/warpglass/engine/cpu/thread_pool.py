@@ -1,0 +1,226 @@
+"""The standing worker threads of the CPU engine.
+
+Kernels run in native code that releases the GIL, one call per worker. The launching thread waits in Python,
+so Ctrl-C and the watchdog act at once: they set the stop flag, which the native code reads at every block and
+every backward jump. Only in what is over soon anyway does it take part.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable
+
+from ...host.cores import core_count, current_core, own_cores, spare_cores, stay_on
+from ...host.environment import read
+from .spin_wait import Doorbell
+
+Job = Callable[[int], int]
+Inbox = queue.SimpleQueue[tuple["Flight", int]]
+Crew = list[tuple[Inbox, int]]
+
+# Once a worker has faulted, how long the others may finish blocks that come before the faulting one.
+_GRACE = 1.0
+# How long, in seconds, to stay awake for the end of a small kernel, and from which launch on: a process with
+# fewer need not load the code for it.
+_SMALL_KERNEL, _FEW = 50e-6, 3
+# Seconds after which a kernel that is under way is hot: about what optimising its code takes.
+LONG_KERNEL = 0.05
+# Seconds that a launch of a small kernel may seem to take, to wake up the launching thread included.
+BRIEF = 2 * _SMALL_KERNEL
+_LONGEST = 1e6  # seconds; what lock timeouts of all platforms can represent
+# Bytes of a worker's stack, which cost nothing until they are used. Quick code keeps most values of a long
+# kernel there: 6 KiB for each of its instructions have been seen, and a thread has 8 MiB of its own accord.
+_STACK = 256 << 20
+
+
+def thread_count() -> int:
+    """Workers to use: WARPGLASS_THREADS, or the cores this process may run on."""
+    wish = read("WARPGLASS_THREADS")
+    if wish.isdecimal() and int(wish) > 0:
+        return int(wish)
+    return core_count()
+
+
+class Flight:
+    """One launch in the air: what each worker returned, None while it runs.
+
+    `crew` says which threads work on it and as which workers; the launching thread may be another.
+    """
+
+    def __init__(self, workers: int, job: Job, stop: Callable[[], None], bell: Doorbell | None, crew: Crew):
+        self.codes: list[int | None] = [None] * workers
+        self.crew = crew
+        self.errors: list[BaseException] = []
+        self._job = job
+        self._stop = stop
+        self._bell = bell
+        self._cancelled = False
+        self._ended: queue.SimpleQueue[int] = queue.SimpleQueue()
+
+    def work(self, number: int) -> None:
+        """Worker `number`'s part, on its own thread."""
+        if self.codes[number] is not None:
+            return
+        code = 0
+        try:
+            if not self._cancelled:
+                code = self._job(number)
+        except BaseException as error:  # the launching thread raises it
+            self.errors.append(error)
+        self.codes[number] = code
+        self._ended.put(code)
+        if self._bell is not None and None not in self.codes:
+            self._bell.ring()
+
+    def cancel(self) -> None:
+        """End at once, and do not begin where it has not begun."""
+        self._cancelled = True
+        self._stop()
+
+    def wait(self, timeout: float, notice: Callable[[], None] | None = None) -> bool:
+        """Wait for all workers, stop them after `timeout` seconds; returns whether that was necessary.
+
+        `notice` is called once if they run for longer than LONG_KERNEL. Whatever interrupts the waiting
+        (Ctrl-C) is raised once all workers have stopped: they use the launch's memory.
+        """
+        begun = time.monotonic()
+        deadline = begun + timeout
+        alarm = begun + LONG_KERNEL if notice is not None else deadline
+        late = False
+        interrupt: BaseException | None = None
+        while None in self.codes:
+            try:
+                if self._bell is not None:
+                    self._bell.watch()
+                rest = min(alarm, deadline) - time.monotonic()
+                if self._ended.get(timeout=min(max(rest, 0.0), _LONGEST)) < 0:
+                    deadline = min(deadline, time.monotonic() + _GRACE)
+            except queue.Empty:
+                if notice is not None and alarm < deadline:
+                    alarm = deadline + 2 * _LONGEST
+                    notice()
+                    continue
+                late = late or interrupt is None
+                deadline += _LONGEST
+                self._stop()
+            except BaseException as error:  # raised below
+                interrupt = error
+                deadline += _LONGEST
+                self._stop()
+        for error in (interrupt, *self.errors):
+            if error is not None:
+                raise error
+        return late
+
+
+class Pool:
+    """Worker threads that wait for launches.
+
+    A launch for all cores gets threads that stay on a core each. Left to themselves, two that are woken at
+    once may share a core for milliseconds while another idles, since the launching thread was still on it.
+    Other launches get threads that are free to move: other processes may be on the same cores.
+
+    `lock` is to be held from filling a launch's buffers to its end, after `settle`: launches from several
+    threads take turns, as they do in CUDA's default stream.
+    """
+
+    def __init__(self) -> None:
+        self._begin()
+        if hasattr(os, "register_at_fork"):  # threads do not survive a fork, and the lock might be held
+            os.register_at_fork(after_in_child=self._begin)
+
+    def _begin(self) -> None:
+        self.lock = threading.Lock()
+        self._free: list[Inbox] = []
+        self._seated: dict[int, Inbox] = {}  # by their cores
+        self._last: Flight | None = None
+        self._bell: Doorbell | None = None
+        self._launches = 0
+
+    def run(
+        self,
+        job: Job,
+        workers: int,
+        stop: Callable[[], None],
+        timeout: float,
+        notice: Callable[[], None] | None = None,
+        *,
+        brief: bool = True,
+        joins: bool = False,
+    ) -> tuple[list[int], bool]:
+        """Run `job(k)` on workers 0 .. workers-1; returns what they returned and whether time ran out.
+
+        A negative return value means that the job failed. `stop` must make all jobs return soon; `notice` is
+        called if they run for longer than LONG_KERNEL. `brief` says that they may end within moments, so that
+        it is worth a core to stay awake. With `joins` the launching thread is worker 0 itself: for what is
+        over soon, since nothing reaches Python meanwhile. Then the others end soon after it.
+        """
+        first = 1 if joins else 0
+        self._launches += 1
+        bell = None
+        awake = workers - first <= spare_cores()  # else the launching thread would be in a worker's way
+        if (brief or joins) and awake and self._launches >= _FEW:
+            bell = self._bell = self._bell or Doorbell(_SMALL_KERNEL)
+            bell.clear()
+        flight = self._last = Flight(workers, job, stop, bell, self._crew(workers, first))
+        for inbox, number in flight.crew:
+            inbox.put((flight, number))
+        if joins:
+            flight.work(0)
+        late = flight.wait(timeout, notice)
+        self._last = None
+        return [code for code in flight.codes if code is not None], late
+
+    def settle(self) -> None:
+        """End the last launch if an interrupt fell between its start and the waiting for it.
+
+        Threads that it was never handed to get it now; the others see it twice and pass over it.
+        """
+        flight = self._last
+        if flight is not None:
+            flight.cancel()
+            flight.errors.clear()  # its own launch has raised them
+            if len(flight.crew) < len(flight.codes):
+                flight.codes[0] = 0  # this thread itself, which is here
+            for inbox, number in flight.crew:
+                inbox.put((flight, number))
+            flight.wait(_LONGEST)
+            self._last = None
+
+    def _crew(self, workers: int, first: int) -> Crew:
+        """Threads for the workers from `first` on, those on other cores than this thread's in front."""
+        cores = own_cores()
+        if workers == len(cores) > 1:
+            here = current_core()
+            chosen = sorted(cores, key=lambda core: core == here)[: workers - first]
+            return [(self._seat(core), number) for number, core in enumerate(chosen, first)]
+        while len(self._free) < workers:
+            self._free.append(_start(f"warpglass-{len(self._free)}", None))
+        return [(self._free[number], number) for number in range(first, workers)]
+
+    def _seat(self, core: int) -> Inbox:
+        if core not in self._seated:
+            self._seated[core] = _start(f"warpglass-core-{core}", core)
+        return self._seated[core]
+
+
+def _start(name: str, core: int | None) -> Inbox:
+    """Start a worker thread, on a core of its own if one is given; returns where to put what it is to do."""
+    inbox: Inbox = queue.SimpleQueue()
+
+    def serve() -> None:
+        if core is not None:
+            stay_on(core)
+        while True:
+            flight, number = inbox.get()
+            flight.work(number)
+
+    usual = threading.stack_size(_STACK)
+    try:
+        threading.Thread(target=serve, name=name, daemon=True).start()
+    finally:
+        threading.stack_size(usual)
+    return inbox

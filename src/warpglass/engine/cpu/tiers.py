@@ -1,0 +1,178 @@
+"""Which machine code of a kernel runs: quick code for a fast first launch, optimised code once it is hot.
+
+Both are made from the same IR, without any freedom in arithmetic, so results are the same bit for bit and one
+can take over from the other between two blocks. Optimised code is compiled by a process of its own while
+launches go on. Object code is kept on disk by content; the best there is comes from there at once.
+
+`WARPGLASS_TIER` names the only tier to use: "quick" or "optimised".
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+
+from ...codegen import MachineCode, chosen_target, compile_apart, compile_ir, host_key, load_object
+from ...codegen.context import RETIRED
+from ...errors import ArgumentError, CompileError, WarpglassError
+from ...host.environment import read
+from ...source.apart import FailedApart
+from ...source.cache import Cache, digest
+from .generated import Generated
+from .thread_pool import BRIEF, LONG_KERNEL
+from .worker import Worker
+
+VARIABLE = "WARPGLASS_TIER"
+QUICK, OPTIMISED = "quick", "optimised"
+
+_OBJECTS = Cache("object")
+# Characters of IR that this process compiles itself, in about half a second, without a way to stop it.
+_LONG_IR = {QUICK: 1 << 21, OPTIMISED: 1 << 19}
+# Quick code keeps every value on the stack, so code that is longer than this might need too much of it.
+_LONGEST_QUICK = 1 << 24
+
+_only: list[str] = []  # tiers chosen by `only`; the last one holds
+
+
+def chosen_tier() -> str | None:
+    """The only tier to use, from WARPGLASS_TIER or `only`; None: first quick, then optimised."""
+    wish = read(VARIABLE)
+    if wish not in ("", QUICK, OPTIMISED):
+        raise ArgumentError(f"{VARIABLE} is {wish!r}; it may be {QUICK!r} or {OPTIMISED!r}")
+    return wish or (_only[-1] if _only else None)
+
+
+@contextmanager
+def only(tier: str) -> Iterator[None]:
+    """Use one tier only, unless WARPGLASS_TIER says which, for launches whose time is measured."""
+    _only.append(tier)
+    try:
+        yield
+    finally:
+        _only.remove(tier)
+
+
+class Tiers:
+    """A kernel's machine code; `retire` tells workers in the midst of a launch that there is better code."""
+
+    def __init__(self, name: str, generated: Generated, retire: Callable[[], None], only: str | None = None):
+        """`only` is a tier that is wanted at once, whatever others are."""
+        self._name = name
+        self._generated = generated
+        self._retire = retire
+        self._lock = threading.Lock()
+        self._spent = 0.0
+        self._waiting: bytes | None = None  # optimised code that nobody has run yet
+        self._asked = False
+        self.brief = True  # whether the last launch was over within moments
+        self.tier = QUICK
+        tier = only or chosen_tier()
+        found = None if tier == QUICK else _OBJECTS.get(self._key(OPTIMISED))
+        if found is None and (tier == OPTIMISED or generated.length > _LONGEST_QUICK):
+            found = self._compile(OPTIMISED)
+        if found is not None:
+            self.tier = OPTIMISED
+        self._machine: MachineCode = load_object(found or self._quick())
+
+    @property
+    def length(self) -> int:
+        """Characters of quick code's IR."""
+        return self._generated.length
+
+    def require(self) -> None:
+        """Optimise now if no other tier is wanted."""
+        if self.tier == QUICK and chosen_tier() == OPTIMISED:
+            self._waiting = _OBJECTS.get(self._key(OPTIMISED)) or self._compile(OPTIMISED)
+
+    def run(self, worker: Worker) -> int:
+        """Run a worker's blocks, with better code from the block on at which there is some."""
+        machine = self.newest()  # the name keeps it alive
+        code = machine.run(worker.address)
+        if code == RETIRED:
+            worker.keep_code()
+            machine = self.newest()
+            code = machine.run(worker.address)
+        return code
+
+    def newest(self) -> MachineCode:
+        """The best code there is."""
+        if self._waiting is not None:
+            with self._lock:
+                if self._waiting is not None:
+                    self._machine, self.tier = load_object(self._waiting), OPTIMISED
+                    self._waiting = None
+        return self._machine
+
+    def spend(self, seconds: float) -> None:
+        """Note how long a launch has taken; have hot code optimised."""
+        self._spent += seconds
+        self.brief = seconds < BRIEF
+        if self.hot and not self._asked and self.tier == QUICK and chosen_tier() is None:
+            self._asked = True
+            in_background(self._optimise)
+
+    @property
+    def hot(self) -> bool:
+        """Whether launches have taken long enough for better code to be worth its making."""
+        return self._spent >= LONG_KERNEL
+
+    def notice(self) -> None:
+        """Note that a launch takes long."""
+        self.spend(LONG_KERNEL)
+
+    def _optimise(self) -> None:
+        """Make optimised code, on the background thread; what cannot be had is done without."""
+        try:
+            code = _OBJECTS.get(self._key(OPTIMISED))
+            if code is None:
+                code = compile_apart(self._name, self._generated.ir(False), quick=False)
+                _OBJECTS.put(self._key(OPTIMISED), code)
+        except (WarpglassError, FailedApart):
+            return
+        self._waiting = code
+        self._retire()
+
+    def _quick(self) -> bytes:
+        return _OBJECTS.get(self._key(QUICK)) or self._compile(QUICK)
+
+    def _compile(self, tier: str) -> bytes:
+        quick = tier == QUICK
+        ir = self._generated.ir(quick)
+        if len(ir) < _LONG_IR[tier]:
+            code = compile_ir(ir, quick=quick, target=chosen_target())
+        else:
+            try:
+                code = compile_apart(self._name, ir, quick=quick)
+            except FailedApart as error:
+                raise CompileError(f"{self._name}: LLVM cannot compile it: {error}") from None
+        _OBJECTS.put(self._key(tier), code)
+        return code
+
+    def _key(self, tier: str) -> str:
+        return digest(host_key(), tier, self._generated.key)
+
+
+def in_background(job: Callable[[], None]) -> None:
+    """Have something done on the background thread, after what it has to do already."""
+    _background().put(job)
+
+
+def _background() -> queue.SimpleQueue[Callable[[], None]]:
+    """Where to put what is to be done on the background thread of this process."""
+    return _start(os.getpid())  # threads do not survive a fork
+
+
+@lru_cache(maxsize=1)
+def _start(_process: int) -> queue.SimpleQueue[Callable[[], None]]:
+    work: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+
+    def serve() -> None:
+        while True:
+            work.get()()
+
+    threading.Thread(target=serve, name="warpglass-optimiser", daemon=True).start()
+    return work

@@ -1,0 +1,308 @@
+"""What a launch needs in memory besides its arrays: one Worker per thread, one Control for all of them.
+
+Generated code knows all of it by address (codegen/context.py), so buffers are made once per compiled kernel
+and keep their places; a launch only fills in its words. Nothing here is safe for two launches at a time: the
+engine's lock is held from filling to the last worker's end.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+import sys
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from ...codegen import BlockShape, KernelCode
+from ...codegen.context import (
+    BARRIER_WORDS,
+    BARRIERS,
+    GENERIC_ONLY,
+    NOWHERE,
+    OK,
+    RANGE_WORDS,
+    READ,
+    SHARED_WINDOW,
+    SITE_WORDS,
+    SLOT,
+    WORDS,
+    WRITE,
+)
+from ..launch.backend import Dim3
+from .order import Order
+from .system import System
+
+_CONTEXT = struct.Struct(f"={len(WORDS)}q")
+# Words of Control: those that are written while workers run are on cache lines of their own.
+_NEXT, _STOP, _RETIRE, _NEVER, _LIMIT, _TURN = 0, 16, 17, 18, 32, 48
+_NO_LIMIT = 1 << 62
+
+
+class Control:
+    """The words that all workers of a launch share: the next block, the stop flag, the first bad block, whose
+    turn it is."""
+
+    BYTES = 512  # from `next` on
+
+    def __init__(self, shared: Control | None = None, first: int = 0) -> None:
+        """`shared` is the control whose stop flag and limit hold here too; `first` is the first block."""
+        self._words = aligned(self.BYTES).view(np.int64)
+        self._first = first
+        address = self._words.ctypes.data
+        self.next, self.stop_flag, self.limit, self.turn, self.retire_flag, self.never = (
+            address + 8 * word for word in (_NEXT, _STOP, _LIMIT, _TURN, _RETIRE, _NEVER)
+        )
+        if shared is not None:
+            self.stop_flag, self.limit = shared.stop_flag, shared.limit
+        self.clear()
+
+    def clear(self, first: int | None = None) -> None:
+        """Make ready for a launch, or for the part of one that starts at block `first`."""
+        words = self._words
+        words[_NEXT] = words[_TURN] = self._first if first is None else first
+        words[_STOP], words[_RETIRE], words[_LIMIT] = 0, 0, _NO_LIMIT
+
+    def stop(self) -> None:
+        """Tell all workers to end at the next backward jump or block."""
+        self._words[_STOP] = 1
+
+    def retire(self) -> None:
+        """Tell all workers that better code waits to go on where they take blocks."""
+        self._words[_RETIRE] = 1
+
+
+# service, lanes, warp, block and buffer of a call of the CUDA runtime
+_ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 5)
+
+
+class Worker:
+    """One worker's buffers for one compiled kernel."""
+
+    def __init__(
+        self,
+        code: KernelCode,
+        shape: BlockShape,
+        threads: np.ndarray,
+        control: Control,
+        parameters: int,
+        local: int,
+    ):
+        self.context = np.zeros(len(WORDS), np.int64)
+        self.code = OK  # what the last run returned
+        self._sites = np.zeros(max(1, len(code.sites)) * SITE_WORDS, np.int64)
+        self._stride = code.frame_stride
+        self._waiting = code.waiting
+        self._frames = aligned(code.frame_stride * shape.warps)
+        self.local_size = local
+        self._local = aligned(shape.width * local * shape.warps)
+        self.system: System | None = None
+        self.tallies: list[np.ndarray] = []  # its own memory in place of arrays (privatisation.py)
+        self._filled: tuple[object, bytes] = (None, b"")  # with what, and the context then
+        self._entry = _ENTRY(self._serve)
+        self._waits = np.zeros((shape.warps, BARRIERS, 2), np.int32)
+        self._barriers = np.zeros(BARRIERS * BARRIER_WORDS, np.int32)
+        self._states = np.zeros(shape.warps, np.int32)
+        self.words = np.zeros(max(1, code.words), np.int64)  # the probes'
+        self._parameters = aligned(parameters)
+        self._keep = (threads, control)
+        self._warps = shape.warps
+        self._by_number = np.arange(shape.warps, dtype=np.int32)
+        self._orders = self._by_number, self._by_number  # of the blocks and the warps of this launch
+        self.address = self.context.ctypes.data
+        self._context_bytes = self.context.data.cast("B")
+        self._parameter_bytes = self._parameters.data.cast("B")
+        self._words = [0] * len(WORDS)
+        self._put(
+            next_block=control.next,
+            stop=control.stop_flag,
+            retire=control.retire_flag,
+            limit=control.limit,
+            parameters=self._parameters.ctypes.data,
+            frames=self._frames.ctypes.data,
+            local=self._local.ctypes.data,
+            states=self._states.ctypes.data,
+            waits=self._waits.ctypes.data,
+            barriers=self._barriers.ctypes.data,
+            counters=self.words.ctypes.data,
+            sites=self._sites.ctypes.data,
+            threads=threads.ctypes.data,
+            turn=control.turn,
+            give_way=_give_way(),
+            stream_bytes=_last_cache() // 2,
+            system=ctypes.cast(self._entry, ctypes.c_void_p).value or 0,
+            fault_site=NOWHERE,
+            warp_orders=self._by_number.ctypes.data,
+            warp_order_count=1,
+            alone=1,
+        )
+        self._make_shared(0)
+        self._make_ranges(4)
+
+    def keep_code(self) -> None:
+        """For the rest of the launch, run the code that begins now to the end."""
+        self.context[SLOT["retire"]] = self._keep[1].never
+
+    def set_alone(self, alone: bool) -> None:
+        """Say whether the next launch runs on one thread."""
+        self._words[_ALONE] = int(alone)
+
+    def make_resident(self) -> None:
+        """Let this worker's one block be left whenever its warps only yield."""
+        self._put(resident=1)
+
+    def follow(self, order: Order, blocks: np.ndarray | None) -> None:
+        """Run the blocks and warps of a launch, which is filled in, in another order than by number."""
+        warps = order.warps(self._warps)
+        self._orders = warps if blocks is None else blocks, warps  # kept alive for the launch
+        self.context[SLOT["warp_orders"]] = warps.ctypes.data
+        self.context[SLOT["warp_order_count"]] = len(warps)
+        if blocks is not None:
+            self.context[SLOT["block_order"]] = blocks.ctypes.data
+
+    @property
+    def states(self) -> list[int]:
+        """The state of each warp: done, or where it goes on (codegen/context.py)."""
+        return self._states.tolist()
+
+    def waiting(self, warp: int) -> dict[int, int]:
+        """The lanes of a warp that wait for others of it: a mask for each step where some do."""
+        frame = self._frames[warp * self._stride :][: self._stride].view(np.uint32)
+        masks = {step: int(frame[byte // 4]) for step, byte in self._waiting.items()}
+        return {step: mask for step, mask in masks.items() if mask}
+
+    @property
+    def barriers(self) -> list[int]:
+        """A barrier that each warp waits at, 0 for those that wait at none."""
+        return np.argmax(self._waits[:, :, 1] == 1, axis=1).tolist()
+
+    # ------------------------------------------------------------------------------------ the runtime's calls
+    def _serve(self, service: int, lanes: int, warp: int, block: int, buffer: int) -> int:
+        assert self.system is not None, "a launch brings its system"
+        return self.system.serve(self, service, lanes, warp, block, buffer)
+
+    def read_local(self, warp: int, lane: int, offset: int, size: int) -> bytes:
+        """Bytes of a thread's local memory; less if it ends before."""
+        at = np.arange(offset, min(offset + size, self.local_size))
+        start = 32 * self.local_size * warp + 4 * lane
+        return self._local[start + (at & -4) * 32 + (at & 3)].tobytes()
+
+    def find_range(self, address: int) -> tuple[int, int]:
+        """Where a generic address lies on the host, and how many bytes may be read from there on."""
+        rows = self._ranges[: int(self.context[_RANGE_COUNT]) * RANGE_WORDS].reshape(-1, RANGE_WORDS)
+        index = int(np.searchsorted(rows[:, 0], min(address, _HIGHEST), side="right")) - 1
+        if index < 0:
+            return 0, 0
+        base, size, delta, permissions = (int(word) for word in rows[index])
+        readable = address < base + size and permissions & READ
+        return (address + delta, base + size - address) if readable else (0, 0)
+
+    def add_range(self, words: Sequence[int]) -> None:
+        """Append an entry to the range table while a launch runs; its base is the highest."""
+        used = int(self.context[_RANGE_COUNT]) * RANGE_WORDS
+        if used + RANGE_WORDS > self._ranges.size:
+            before = self._ranges
+            self._make_ranges(2 * before.size // RANGE_WORDS)
+            self._ranges[:used] = before[:used]
+            self.context[_RANGES] = self._words[_RANGES]
+        self._ranges[used : used + RANGE_WORDS] = words
+        self.context[_RANGE_COUNT] += 1
+
+    def change_range(self, words: Sequence[int]) -> None:
+        """Replace the entry of the same base while a launch runs."""
+        rows = self._ranges[: int(self.context[_RANGE_COUNT]) * RANGE_WORDS].reshape(-1, RANGE_WORDS)
+        rows[int(np.searchsorted(rows[:, 0], words[0]))] = words
+        self._sites.fill(0)  # they might remember the old one
+
+    def _put(self, **words: int) -> None:
+        for name, value in words.items():
+            self._words[SLOT[name]] = value
+
+    def _make_shared(self, size: int) -> None:
+        self._shared = aligned(size)
+        self._shared_room = size
+        self._put(shared=self._shared.ctypes.data)
+
+    def _make_ranges(self, rows: int) -> None:
+        self._ranges = np.zeros(rows * RANGE_WORDS, np.int64)
+        self._range_bytes = self._ranges.data.cast("B")
+        self._put(ranges=self._ranges.ctypes.data)
+
+    def fill(
+        self,
+        grid: Dim3,
+        blocks: int,
+        chunk: int,
+        parameters: bytes,
+        shared_size: int,
+        ranges: Sequence[int],
+        system: System,
+    ) -> None:
+        """Fill in a launch; `ranges` are the words of the range table's entries for global memory."""
+        self.system = system
+        if shared_size > self._shared_room:
+            self._make_shared(shared_size)
+        count = RANGE_WORDS + len(ranges)
+        if count > self._ranges.size:
+            self._make_ranges(2 * count // RANGE_WORDS)
+        words = self._words
+        shared = words[_SHARED]
+        window = (SHARED_WINDOW, shared_size, shared - SHARED_WINDOW, READ | WRITE | GENERIC_ONLY)
+        low = 0
+        while low < len(ranges) and ranges[low] < SHARED_WINDOW:
+            low += RANGE_WORDS
+        struct.pack_into(f"={count}q", self._range_bytes, 0, *ranges[:low], *window, *ranges[low:])
+        self._parameter_bytes[: len(parameters)] = parameters
+        self._sites.fill(0)  # their ranges were another launch's
+        self.words.fill(0)
+        words[_GRID], words[_GRID + 1], words[_GRID + 2] = grid
+        words[_BLOCKS], words[_CHUNK] = blocks, chunk
+        words[_SHARED_SIZE], words[_RANGE_COUNT] = shared_size, count // RANGE_WORDS
+        _CONTEXT.pack_into(self._context_bytes, 0, *words)
+        self._filled = None, b""
+
+    def keep_filling(self, launch: object) -> None:
+        """Remember what has just been filled in as that of `launch`, for `refill`."""
+        self._filled = launch, bytes(self._context_bytes)
+
+    def refill(self, launch: object) -> bool:
+        """Fill in again what `launch` had, if no other launch has been filled in since; whether that is so.
+
+        The sites keep what they have met: all ranges are where they were.
+        """
+        filled, context = self._filled
+        if filled is not launch:
+            return False
+        self._context_bytes[:] = context
+        return True
+
+
+@lru_cache(maxsize=1)
+def _last_cache() -> int:
+    """Bytes of the processor's last cache, or what is usual if it is not said."""
+    names = getattr(os, "sysconf_names", {})
+    said = [os.sysconf(name) for name in ("SC_LEVEL3_CACHE_SIZE", "SC_LEVEL2_CACHE_SIZE") if name in names]
+    return max([size for size in said if size > 0], default=32 << 20)
+
+
+@lru_cache(maxsize=1)
+def _give_way() -> int:
+    """The address of the host's function that lets other threads run."""
+    if sys.platform == "win32":
+        return ctypes.cast(ctypes.windll.kernel32.SwitchToThread, ctypes.c_void_p).value or 0
+    return ctypes.cast(ctypes.CDLL(None).sched_yield, ctypes.c_void_p).value or 0
+
+
+_SHARED, _SHARED_SIZE, _RANGE_COUNT = SLOT["shared"], SLOT["shared_size"], SLOT["range_count"]
+_RANGES, _ALONE = SLOT["ranges"], SLOT["alone"]
+_HIGHEST = (1 << 63) - 1
+_GRID, _BLOCKS, _CHUNK = SLOT["grid_x"], SLOT["block_count"], SLOT["chunk"]
+
+
+def aligned(size: int) -> np.ndarray:
+    """Zeroed bytes whose first address is a multiple of 128, with slack behind for wide loads."""
+    raw = np.zeros(size + 128 + 4096, np.uint8)
+    start = -raw.ctypes.data % 128
+    return raw[start : start + size + 4096]

@@ -1,0 +1,417 @@
+"""The GPU back end: PTX through the driver's own assembler, kernels timed by events.
+
+Belongs here: finding a GPU, launching, waiting, and what happens after an error. Memory is device_memory.py,
+status codes and PTX versions are driver.py. This module loads no driver until it is asked for a GPU.
+
+It speaks the driver API (cuda.bindings.driver) rather than cuda.core: the parameter block that both back ends
+share is handed over whole, structures by value included, and every status code stays visible. It works in the
+device's primary context, so arrays of PyTorch, CuPy and Numba can be passed in place. A launch waits for all
+earlier work on the device, runs to its end, and is polled meanwhile so that it can time out.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+import time
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ...devices.device import Limits, limits_of
+from ...errors import CompileError, KernelTimeout, LaunchError, WarpglassError
+from ...source.compiled import Compiled
+from ..launch.arguments import Binder, pack, parameters_of
+from ..launch.backend import Launch, Outcome
+from ..launch.kernel_exceptions import check_raised, clear_raised
+from ..launch.limits import Directives, check_launch
+from ..launch.sticky import StickyState
+from .bandwidth import Bandwidth, measure_bandwidth
+from .device_memory import DeviceArray, Placement, copy
+from .driver import (
+    NOT_READY,
+    CudaError,
+    Driver,
+    clear_word,
+    header_of,
+    launch_error,
+    load_module,
+    newest_isa,
+    read_word,
+)
+
+_SPIN_SECONDS = 2e-3  # waiting for a short kernel: do not sleep
+
+
+# ---------------------------------------------------------------------------------------- detection
+def available() -> bool:
+    """Whether there is a GPU to run on; never raises where there is no driver."""
+    return problem() is None
+
+
+def problem() -> str | None:
+    """Why there is no GPU to run on, in words; None if there is one.
+
+    The environment variable WARPGLASS_DEVICE chooses: "cpu" hides all GPUs, "gpu" is the first, "gpu:1" the
+    second.
+    """
+    wanted = os.environ.get("WARPGLASS_DEVICE", "").strip().lower()
+    if wanted == "cpu":
+        return "WARPGLASS_DEVICE=cpu hides the GPUs"
+    count, reason = _count_devices()
+    if reason is not None:
+        return reason
+    ordinal = _chosen_ordinal()
+    return None if ordinal < count else f"there are {count} GPUs, but WARPGLASS_DEVICE asks for gpu:{ordinal}"
+
+
+def _chosen_ordinal() -> int:
+    wanted = os.environ.get("WARPGLASS_DEVICE", "").strip().lower()
+    name, _, ordinal = wanted.partition(":")
+    if name not in ("", "auto", "gpu", "cpu") or (ordinal and not ordinal.isdecimal()):
+        raise WarpglassError(f"WARPGLASS_DEVICE={wanted!r} is not understood; use cpu, gpu or gpu:N")
+    return int(ordinal or 0)
+
+
+@cache
+def _count_devices() -> tuple[int, str | None]:
+    """The number of GPUs, and why there is none."""
+    try:
+        import cuda.bindings.driver as api
+
+        driver = Driver(api)
+        driver.call("cuInit", 0)
+        count = int(driver.call("cuDeviceGetCount"))
+    except ImportError as error:
+        return 0, f"cuda-bindings is not installed ({error})"
+    except CudaError as error:
+        return 0, f"the CUDA driver does not start: {error}"
+    except (RuntimeError, OSError):  # cuda-pathfinder's way of saying that there is no libcuda
+        return 0, "no NVIDIA driver is installed"
+    return count, None if count else "the CUDA driver sees no GPU"
+
+
+# ---------------------------------------------------------------------------------------- records
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """A kernel in GPU memory, with what a launch must know of it."""
+
+    function: Any
+    binder: Binder
+    directives: Directives
+    shared_static: int
+    registers: int
+    cooperative: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Present:
+    """The GPU as the launch check knows it."""
+
+    name: str
+    limits: Limits
+
+
+class GpuBackend:
+    """A GPU that is present; implements Backend.
+
+    `api` is cuda.bindings.driver, or a module with its semantics. Raises WarpglassError if there is no GPU.
+    """
+
+    name = "gpu"
+
+    def __init__(self, ordinal: int | None = None, api: Any = None):
+        if api is None:
+            reason = problem()
+            if reason is not None:
+                raise WarpglassError(f"no GPU: {reason}")
+            import cuda.bindings.driver as api
+        self._driver = Driver(api)
+        self._api: Any = api
+        self._lock = threading.RLock()
+        self._sticky = StickyState()
+        self._arrays: weakref.WeakSet[DeviceArray] = weakref.WeakSet()
+        self._epoch = 0  # counts contexts: memory of an earlier one must not be freed
+        self.ordinal = _chosen_ordinal() if ordinal is None else ordinal
+        self._driver.call("cuInit", 0)
+        self._device = self._driver.call("cuDeviceGet", self.ordinal)
+        self._describe()
+        self._open()
+
+    def _describe(self) -> None:
+        attribute = self._api.CUdevice_attribute
+        self.capability = (
+            self._attribute(attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+            self._attribute(attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
+        )
+        self.l2_bytes = self._attribute(attribute.CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)
+        multiprocessors = self._attribute(attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
+        raw: bytes = self._driver.call("cuDeviceGetName", 128, self._device)
+        self.device_name = raw.split(b"\0")[0].decode()
+        version = int(self._driver.call("cuDriverGetVersion"))
+        self._isa = newest_isa(version)
+        self.description = (
+            f"{self.device_name} (compute capability {self.capability[0]}.{self.capability[1]}, "
+            f"{multiprocessors} multiprocessors, CUDA {version // 1000}.{version % 1000 // 10} driver)"
+        )
+        try:
+            self._present: _Present | None = _Present(self.device_name, limits_of(self.capability))
+        except KeyError:  # newer than the tables: the driver alone judges launches
+            self._present = None
+
+    def _attribute(self, which: Any) -> int:
+        return int(self._driver.call("cuDeviceGetAttribute", which, self._device))
+
+    def _open(self) -> None:
+        """Enter the primary context and make what lives in it."""
+        call, api = self._driver.call, self._api
+        self._context = call("cuDevicePrimaryCtxRetain", self._device)
+        call("cuCtxSetCurrent", self._context)
+        self._stream = call("cuStreamCreate", api.CUstream_flags.CU_STREAM_DEFAULT)
+        self._start, self._end = (call("cuEventCreate", api.CUevent_flags.CU_EVENT_DEFAULT) for _ in range(2))
+        self._kernels: dict[Compiled, _Loaded] = {}
+        self._modules: dict[str, Any] = {}
+        self._scratch = 0
+        self._epoch += 1
+
+    # ------------------------------------------------------------------------------------ Backend
+    def run(self, launch: Launch) -> Outcome:
+        """Run to completion, results in the argument arrays; raise ArgumentError or LaunchError."""
+        kernel = launch.compiled.name
+        with self._entered(kernel):
+            loaded = self._kernels.get(launch.compiled) or self._load(launch.compiled)
+            bound = loaded.binder.bind(launch.args)
+            self._check(launch, loaded)
+            placement = Placement(self._driver)
+            try:
+                began = time.perf_counter()
+                placement.place(bound, self.ordinal)
+                there = time.perf_counter()
+                module = self._modules[launch.compiled.ptx]
+                clear_raised(launch.compiled, lambda name: clear_word(self._driver, module, name))
+                offsets = [parameter.offset for parameter in bound.parameters]
+                seconds = self._launch(loaded, launch, pack(bound, placement.bases), offsets)
+                done = time.perf_counter()
+                placement.copy_back()
+                back = time.perf_counter()
+            except KernelTimeout:
+                raise  # the kernel still uses the buffers
+            except BaseException:
+                placement.free()
+                raise
+            placement.free()
+            check_raised(launch.compiled, lambda name: read_word(self._driver, module, name))
+            return Outcome(seconds, "gpu", (there - began) + (back - done))
+
+    def to_device(self, array: np.ndarray[Any, Any]) -> DeviceArray:
+        """A copy of a NumPy array in GPU memory, which launches use in place."""
+        packed = np.ascontiguousarray(array).reshape(array.shape)
+        with self._entered("to_device"):
+            address = int(self._driver.call("cuMemAlloc", packed.nbytes)) if packed.nbytes else 0
+            epoch = self._epoch
+            made = DeviceArray(
+                address, packed.shape, packed.dtype, self.ordinal, lambda freed: self._free(freed, epoch)
+            )
+            self._arrays.add(made)
+            copy(self._driver, packed, made)
+        return made
+
+    def to_host(self, array: Any) -> np.ndarray[Any, Any]:
+        """A NumPy copy of a device array, of any library."""
+        interface = array.__cuda_array_interface__
+        own = getattr(array, "dtype", None)  # a typestr says nothing of a record's fields
+        dtype = own if isinstance(own, np.dtype) else np.dtype(interface["typestr"])
+        result = np.empty(interface["shape"], dtype)
+        self.copy(array, result)
+        return result
+
+    def copy(self, source: Any, target: Any) -> None:
+        """Copy all bytes of one array into another, each on the host or on the device."""
+        with self._entered("copy"):
+            self._driver.call("cuCtxSynchronize")
+            copy(self._driver, source, target)
+
+    def part(self, array: DeviceArray, start: int, stop: int | None = None) -> DeviceArray:
+        """A view, which keeps the array alive."""
+        return array.part(start, stop)
+
+    def flush_caches(self) -> None:
+        """Write a buffer of twice the L2, so that the next launch finds nothing of its own there."""
+        with self._entered("flush_caches"):
+            if not self._scratch:
+                self._scratch = int(self._driver.call("cuMemAlloc", 2 * self.l2_bytes))
+            self._driver.call("cuMemsetD8", self._scratch, 0, 2 * self.l2_bytes)
+            self._driver.call("cuCtxSynchronize")
+
+    def bandwidth(self) -> Bandwidth:
+        """What the memory's clock and bus allow, and what a copy of 256 MiB within the device reaches."""
+        with self._entered("bandwidth"):
+            return measure_bandwidth(self._driver, self._device, self._stream)
+
+    def reset(self) -> None:
+        """Forget a sticky error by giving up the context, as cudaDeviceReset does; all device arrays are
+        lost.
+
+        Does nothing on a device without a sticky error. Raises KernelTimeout while a kernel that timed
+        out still runs: nothing in this process can stop it. Raises WarpglassError if the driver does not
+        give the process a new context: after an illegal access, a misaligned one or a trap it does not
+        (seen with driver 580 on an H200), and only a new process gets to use the GPU again.
+        """
+        with self._lock:
+            first = self._sticky.first
+            if first is None:
+                return
+            if (
+                isinstance(first, KernelTimeout)
+                and self._driver.status("cuStreamQuery", self._stream) == NOT_READY
+            ):
+                raise KernelTimeout(f"{first}; it is still running, so the device cannot be reset")
+            for array in self._arrays:
+                array.lose()
+            for give_up in ("cuDevicePrimaryCtxRelease", "cuDevicePrimaryCtxReset"):
+                self._driver.status(give_up, self._device)  # may report the old error once more
+            self._epoch += 1
+            try:
+                self._open()
+            except CudaError as error:
+                raise WarpglassError(
+                    f"the GPU did not come back after its reset: {error}; restart Python"
+                ) from error
+            self._sticky.clear()
+
+    # ------------------------------------------------------------------------------------ errors
+    @contextmanager
+    def _entered(self, what: str) -> Iterator[None]:
+        """One call at a time, in our context, on a usable device; driver errors become LaunchErrors."""
+        with self._lock:
+            self._sticky.check()
+            try:
+                self._driver.call("cuCtxSetCurrent", self._context)
+                yield
+            except CudaError as error:
+                failure = launch_error(error, what)
+                self._sticky.note(failure)
+                raise failure from error
+            except LaunchError as error:
+                self._sticky.note(error)
+                raise
+
+    def _free(self, address: int, epoch: int) -> None:
+        """Free a device array's memory, from whatever thread dropped it."""
+        with self._lock:
+            if epoch == self._epoch and self._sticky.first is None:
+                self._driver.status("cuCtxSetCurrent", self._context)
+                self._driver.status("cuMemFree", address)
+
+    # ------------------------------------------------------------------------------------ loading
+    def _load(self, compiled: Compiled) -> _Loaded:
+        header = header_of(compiled.ptx, compiled.entry)
+        if header is None:
+            raise CompileError(f"the PTX has no kernel named {compiled.entry!r}")
+        module = self._modules.get(compiled.ptx)
+        if module is None:
+            module = self._modules[compiled.ptx] = load_module(
+                self._driver, compiled, self.capability, self._isa
+            )
+        function = self._driver.call("cuModuleGetFunction", module, compiled.entry.encode())
+        attribute = self._api.CUfunction_attribute
+        loaded = _Loaded(
+            function,
+            Binder(compiled, parameters_of(header.parameters)),
+            header.directives,
+            int(
+                self._driver.call(
+                    "cuFuncGetAttribute", attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function
+                )
+            ),
+            int(self._driver.call("cuFuncGetAttribute", attribute.CU_FUNC_ATTRIBUTE_NUM_REGS, function)),
+            # The handle of a whole grid's barrier comes in these registers (cooperative_groups.h).
+            cooperative="%envreg" in compiled.ptx,
+        )
+        self._kernels[compiled] = loaded
+        return loaded
+
+    # ------------------------------------------------------------------------------------ launching
+    def _check(self, launch: Launch, loaded: _Loaded) -> None:
+        if self._present is not None:
+            check_launch(
+                self._present,
+                launch.grid,
+                launch.block,
+                loaded.shared_static,
+                launch.shared,
+                loaded.registers,
+                loaded.directives,
+            )
+
+    def _launch(self, loaded: _Loaded, launch: Launch, block: bytes, offsets: Sequence[int]) -> float:
+        """Launch and wait; returns the kernel's seconds."""
+        call = self._driver.call
+        if launch.shared:  # more than the default is opted into; less does no harm
+            which = self._api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            call("cuFuncSetAttribute", loaded.function, which, launch.shared)
+        call("cuCtxSynchronize")  # other libraries may still be filling the arrays, on streams of their own
+        call("cuEventRecord", self._start, self._stream)
+        self._submit(loaded, launch, block, offsets)
+        call("cuEventRecord", self._end, self._stream)
+        self._wait(launch)
+        call("cuStreamSynchronize", self._stream)  # also brings out what the kernel printed
+        return float(call("cuEventElapsedTime", self._start, self._end)) * 1e-3
+
+    def _submit(self, loaded: _Loaded, launch: Launch, block: bytes, offsets: Sequence[int]) -> None:
+        """Hand the kernel to the driver with the places of its parameters.
+
+        A whole block would have to be laid out as the architecture does, which aligns parameters of more
+        than 16 bytes within its constant bank rather than within the block.
+        """
+        data = ctypes.create_string_buffer(block, max(len(block), 1))
+        start = ctypes.addressof(data)
+        places = (ctypes.c_void_p * max(len(offsets), 1))(*[start + offset for offset in offsets])
+        where = ctypes.addressof(places)
+        if not loaded.cooperative:
+            self._driver.call(
+                "cuLaunchKernel",
+                loaded.function,
+                *launch.grid,
+                *launch.block,
+                launch.shared,
+                self._stream,
+                where,
+                0,
+            )
+            return
+        attribute = self._api.CUlaunchAttribute()
+        attribute.id = self._api.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_COOPERATIVE
+        attribute.value.cooperative = 1
+        config = self._api.CUlaunchConfig()
+        config.gridDimX, config.gridDimY, config.gridDimZ = launch.grid
+        config.blockDimX, config.blockDimY, config.blockDimZ = launch.block
+        config.sharedMemBytes = launch.shared
+        config.hStream = self._stream
+        config.attrs = [attribute]
+        config.numAttrs = 1
+        self._driver.call("cuLaunchKernelEx", config, loaded.function, where, 0)
+
+    def _wait(self, launch: Launch) -> None:
+        """Poll until the kernel has ended; raise KernelTimeout if it takes longer than it may."""
+        began = time.monotonic()
+        while True:
+            status = self._driver.status("cuEventQuery", self._end)
+            if status == 0:
+                return
+            if status != NOT_READY:
+                raise CudaError(status, "cuEventQuery")
+            waited = time.monotonic() - began
+            if waited > launch.timeout:
+                raise KernelTimeout(
+                    f"{launch.compiled.name} did not end within {launch.timeout:g} s; a GPU kernel cannot be "
+                    f"interrupted, so the device is unusable until it ends or this process does"
+                )
+            if waited > _SPIN_SECONDS:
+                time.sleep(min(1e-3, waited / 20))

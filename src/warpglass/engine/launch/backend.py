@@ -1,0 +1,111 @@
+"""The one interface of both back ends: the CPU engine (cpu/) and the GPU (gpu/).
+
+Belongs here: the launch record, the outcome record and the protocol. How arguments are checked and packed
+is arguments.py; what a device refuses is limits.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from ...records.marks import Purposes
+from ...source.compiled import Compiled
+
+Dim3 = tuple[int, int, int]
+
+
+def unflatten(linear: int, extents: Dim3) -> Dim3:
+    """The block or thread of a linear number."""
+    x, y, _ = extents
+    return linear % x, linear // x % y, linear // (x * y)
+
+
+class Resident(Protocol):
+    """Where the kernel and the memory of a launch already lie: a module loaded on a virtual device.
+
+    Such a launch names no arguments; the engine asks here for what it would make of them.
+    """
+
+    def prepare(self, compiled: Compiled) -> Any:
+        """The kernel, with the module variables of the device (engine/cpu/prepared.py)."""
+        ...
+
+    def bind(self, prepared: Any) -> Any:
+        """The values of its parameters (engine/launch/arguments.py)."""
+        ...
+
+    def lay_out(self) -> Any:
+        """The memory that it may reach (engine/cpu/address_space.py)."""
+        ...
+
+
+# The two records are not frozen: to make frozen ones took a tenth of a small launch's time.
+@dataclass(slots=True)
+class Launch:
+    """One kernel launch: what the <<<grid, block, shared>>> line and the argument list say."""
+
+    compiled: Compiled
+    grid: Dim3
+    block: Dim3
+    args: tuple[object, ...]
+    shared: int = 0  # bytes of dynamic shared memory
+    timeout: float = 60.0  # seconds
+    purposes: Purposes = ()  # of marked arrays, for the checker
+    resident: Resident | None = None
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a launch took. `label` says what kind of time it is; the two are never mixed up.
+
+    `seconds` is the kernel alone; `transfer_seconds` is copying NumPy arrays to the device and back.
+    """
+
+    seconds: float
+    label: str  # "engine" (wall time of the CPU engine) or "gpu" (events on the device)
+    transfer_seconds: float = 0.0
+
+
+class Backend(Protocol):
+    """A place where kernels run."""
+
+    @property
+    def name(self) -> str:
+        """ "cpu" or "gpu"."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """The device line of a report."""
+        ...
+
+    def run(self, launch: Launch) -> Outcome:
+        """Run to completion, results in the argument arrays; raise ArgumentError or LaunchError."""
+        ...
+
+    def to_device(self, array: np.ndarray[Any, Any]) -> Any:
+        """An array that launches use without copying: itself on the engine, a device buffer on a GPU."""
+        ...
+
+    def to_host(self, array: Any) -> np.ndarray[Any, Any]:
+        """The array's contents as a NumPy array."""
+        ...
+
+    def copy(self, source: Any, target: Any) -> None:
+        """Copy between two arrays of to_device (same size); used to restore inputs between repeats."""
+        ...
+
+    def part(self, array: Any, start: int, stop: int | None = None) -> Any:
+        """Elements [start, stop) of a one-dimensional array of to_device, sharing its memory."""
+        ...
+
+    def flush_caches(self) -> None:
+        """Make the next launch start with cold caches, where that means anything."""
+        ...
+
+    def reset(self) -> None:
+        """Forget a sticky error, as cudaDeviceReset does."""
+        ...

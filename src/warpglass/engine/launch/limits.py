@@ -1,0 +1,160 @@
+"""Which launches a device refuses before the kernel starts, and as which CUDA error.
+
+Belongs here: grid, block, shared memory and register limits, checked against devices/. Both back ends call
+check_launch: the engine for its model device, the GPU so that the message names the limit.
+
+The error names are those of the CUDA runtime: cudaErrorInvalidConfiguration for a grid, block or
+`.reqntid` that cannot be, cudaErrorInvalidValue for more dynamic shared memory than a launch may ask for,
+cudaErrorLaunchOutOfResources for a block whose threads or registers exceed what the kernel allows. All
+fail at the launch call (synchronous) and leave the device usable (not sticky).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from ...devices.device import Limits
+from ...errors import LaunchError
+from .backend import Dim3
+
+_AXES = "xyz"
+_WARP = 32
+
+Directives = Sequence[tuple[str, tuple[int, ...]]]
+
+
+class LimitedDevice(Protocol):
+    """What check_launch must know of a device: devices.Device, or a GPU that is present."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def limits(self) -> Limits: ...
+
+
+def as_dim3(value: object, what: str) -> Dim3:
+    """Three extents from an int or a sequence of one to three ints; `what` is "grid" or "block".
+
+    Raises LaunchError where CUDA would: zero, negative and non-integer extents, and more than three.
+    """
+    if type(value) is int and value > 0:
+        return value, 1, 1
+    parts: Sequence[object] = value if isinstance(value, tuple | list) else (value,)
+    if not 1 <= len(parts) <= 3:
+        raise _invalid(f"the {what} {value!r} has {len(parts)} dimensions; it needs one, two or three")
+    extents = [_extent(part, value, what) for part in parts]
+    return _padded(tuple(extents))
+
+
+def _extent(part: object, whole: object, what: str) -> int:
+    if not isinstance(part, bool | np.bool_):
+        try:
+            extent = operator.index(part)  # type: ignore[arg-type]  # refuses floats, strings, None
+        except TypeError:
+            pass
+        else:
+            if extent > 0:
+                return extent
+            raise _invalid(f"the {what} {whole!r} has an extent of {extent}; every extent is at least 1")
+    hint = "; use (n + block - 1) // block, which is an integer" if isinstance(part, float) else ""
+    raise _invalid(f"the {what} {whole!r} holds {part!r}, which is no integer{hint}")
+
+
+def check_launch(
+    device: LimitedDevice,
+    grid: Dim3,
+    block: Dim3,
+    shared_static: int = 0,
+    shared_dynamic: int = 0,
+    registers: int | None = None,
+    directives: Directives = (),
+) -> None:
+    """Raise LaunchError if the device refuses this launch.
+
+    Sizes in bytes; `registers` per thread, if known. `directives` are the entry's, as the PTX tree has them
+    (("maxntid", (512,)), ...).
+    """
+    limits = device.limits
+    label = f"{device.name} (compute capability {limits.capability[0]}.{limits.capability[1]})"
+    for what, dims, most in (("block", block, limits.block_dims), ("grid", grid, limits.grid_dims)):
+        for axis, extent, limit in zip(_AXES, dims, most, strict=True):
+            if extent > limit:
+                raise _invalid(f"{what} {dims}: {axis} is {extent}, but {label} allows at most {limit}")
+    threads = block[0] * block[1] * block[2]
+    if threads > limits.threads_per_block:
+        raise _invalid(
+            f"block {block} has {threads} threads, but {label} allows at most "
+            f"{limits.threads_per_block} per block"
+        )
+    _check_shared(label, limits, shared_static, shared_dynamic)
+    _check_directives(block, threads, directives)
+    if registers is not None:
+        _check_registers(label, limits, threads, registers)
+
+
+def _check_shared(label: str, limits: Limits, static: int, dynamic: int) -> None:
+    most = limits.shared_per_block_optin
+    if dynamic < 0:
+        raise _refused("cudaErrorInvalidValue", f"dynamic shared memory of {dynamic} bytes")
+    if static + dynamic > most:
+        raise _refused(
+            "cudaErrorInvalidValue",
+            f"{dynamic} bytes of dynamic and {static} of static shared memory are {static + dynamic}, but "
+            f"{label} allows at most {most} per block",
+        )
+
+
+def _check_directives(block: Dim3, threads: int, directives: Directives) -> None:
+    for directive, values in directives:
+        if directive == "reqntid":
+            required = _padded(values)
+            if block != required:
+                raise _invalid(f"block {block}, but the kernel requires exactly {required} (.reqntid)")
+        elif directive == "maxntid":
+            allowed = 1
+            for value in values:
+                allowed *= value
+            if threads > allowed:
+                # The product counts, not the single extents (PTX ISA, .maxntid).
+                raise _refused(
+                    "cudaErrorLaunchOutOfResources",
+                    f"block {block} has {threads} threads, but the kernel was compiled for at most "
+                    f"{allowed} (__launch_bounds__, .maxntid)",
+                )
+
+
+def _check_registers(label: str, limits: Limits, threads: int, registers: int) -> None:
+    """The hardware's check of one block's registers (cuda_occupancy.h, cudaOccMaxBlocksPerSMRegsLimit)."""
+    warps = -(-threads // _WARP)
+    if limits.capability < (2, 0):  # allocated per block, in pairs of warps
+        needed = _up(_up(warps, limits.sub_partitions) * registers * _WARP, limits.register_unit)
+    else:
+        needed = _up(registers * _WARP, limits.register_unit) * _up(warps, limits.sub_partitions)
+    if needed > limits.registers_per_block:
+        raise _refused(
+            "cudaErrorLaunchOutOfResources",
+            f"{threads} threads of {registers} registers need {needed} registers as allocated, but "
+            f"{label} has {limits.registers_per_block} per block",
+        )
+
+
+def _up(value: int, step: int) -> int:
+    return -(-value // step) * step
+
+
+def _padded(values: tuple[int, ...]) -> Dim3:
+    full = (*values, 1, 1)
+    return full[0], full[1], full[2]
+
+
+def _invalid(text: str) -> LaunchError:
+    return _refused("cudaErrorInvalidConfiguration", text)
+
+
+def _refused(cuda_name: str, text: str) -> LaunchError:
+    return LaunchError(f"{cuda_name}: {text}", cuda_name=cuda_name, synchronous=True, sticky=False)

@@ -1,0 +1,314 @@
+"""The wiring: the only file that knows every stage. The public functions of the package are here.
+
+A Kernel is a source that compiles for the arguments of a launch; `run` sends it to a back end. Back ends are
+made once per process: they keep compiled kernels and, like a CUDA context, the memory of a sticky error.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import source
+from ..engine.launch.backend import Backend, Launch, Outcome
+from ..engine.launch.limits import as_dim3
+from ..errors import ArgumentError, LaunchError
+from ..host.budget import compile_deadline
+from ..host.environment import read
+from ..records.marks import purposes, unmark
+from ..source import Compiled, Source
+
+Extent = int | Sequence[int]
+
+_TIMEOUT = 60.0  # seconds that a launch may take unless its author says otherwise
+# What arguments of a launch may be; a union written where it is used is made anew each time.
+_LISTS, _NUMBERS = (tuple, list), (int, float, np.number)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What `run` reports: seconds of the kernel alone, what kind of time that is, and where it ran.
+
+    `label` is "engine" for wall time of the CPU engine, "gpu" for a GPU's event time. `transfer_seconds` is
+    the time that copying NumPy arrays to a GPU and back took, 0 on the engine.
+    """
+
+    seconds: float
+    label: str
+    device: str
+    transfer_seconds: float = 0.0
+
+
+class Kernel:
+    """A kernel from any language; `k[grid, block](*args)` launches it, `run(k, ...)` does and reports."""
+
+    def __init__(self, origin: Source):
+        self._source = origin
+
+    @property
+    def name(self) -> str:
+        """The name that the kernel was asked for by."""
+        return self._source.name
+
+    @property
+    def language(self) -> str:
+        """ "cuda", "ptx" or "python"."""
+        return self._source.language
+
+    def compile(self, args: Sequence[object] = ()) -> Compiled:
+        """PTX for these arguments; only Python kernels look at them."""
+        return self._source.compile(args)
+
+    def leaves(self, args: Sequence[object]) -> tuple[object, ...]:
+        """The arguments as a back end takes them: Python kernels take tuples apart."""
+        return self._source.leaves(args)
+
+    def __getitem__(self, configuration: object) -> Launcher:
+        """`k[grid, block]`, `k[grid, block, stream, shared_bytes]`, numba's launch syntax."""
+        parts = configuration if isinstance(configuration, tuple) else (configuration,)
+        match parts:
+            case (grid, block) | (grid, block, _):
+                shared: object = 0
+            case (grid, block, _, shared):
+                pass
+            case _:
+                raise ArgumentError(
+                    f"{self.name}[...] takes grid, block and optionally stream and shared memory bytes, "
+                    f"got {len(parts)} values"
+                )
+        return Launcher(self, as_dim3(grid, "grid"), as_dim3(block, "block"), _bytes(shared))
+
+    def __repr__(self) -> str:
+        return f"<warpglass kernel {self.name} ({self.language})>"
+
+
+@dataclass(frozen=True, slots=True)
+class Launcher:
+    """A kernel with its launch configuration, waiting for arguments."""
+
+    kernel: Kernel
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared: int
+
+    def __call__(self, *args: object) -> None:
+        """Launch on the default device and wait for the end."""
+        plain = unmark(args)
+        compiled, given = self.kernel.compile(plain), self.kernel.leaves(plain)
+        marks = purposes(args, self.kernel.leaves)
+        launch = Launch(compiled, self.grid, self.block, given, self.shared, _TIMEOUT, marks)
+        carry_out(backend(), launch)
+
+
+def load(
+    path: str | PathLike[str],
+    name: str | None = None,
+    target: str = "sm_90",
+    options: Sequence[str] | str = (),
+) -> Kernel:
+    """The kernel `name` of a .cu, .ptx or .py file; `reduce<512u>` names an instance of a C++ template.
+
+    `target` is the GPU architecture compiled for, `options` go to the compiler (-D, -I, -std, ...). Without a
+    name the file must hold exactly one kernel. Raises CompileError.
+    """
+    return _read(source.load(path, name, target=target, options=options))
+
+
+def compile(
+    text: str,
+    name: str | None = None,
+    language: str = "cuda",
+    target: str = "sm_90",
+    options: Sequence[str] | str = (),
+) -> Kernel:
+    """The kernel `name` of a text in language "cuda" (C++) or "ptx". Raises CompileError."""
+    return _read(source.compile_text(text, name, language=language, target=target, options=options))
+
+
+def _read(origin: Source) -> Kernel:
+    """A kernel; PTX is parsed first, so that its mistakes show here and not at the first launch."""
+    if origin.language == "ptx":
+        from .. import ptx
+
+        compiled = origin.compile(())
+        with compile_deadline(compiled.name):
+            ptx.parse(compiled.ptx, compiled.name)
+    return Kernel(origin)
+
+
+def from_numba(function: Callable[..., Any], target: str = "sm_90") -> Kernel:
+    """A kernel from a @cuda.jit dispatcher of numba-cuda or numba-cuda-mlir, or from a plain function."""
+    return Kernel(source.from_numba(function, target=target))
+
+
+def run(
+    kernel: Kernel,
+    grid: Extent,
+    block: Extent,
+    args: Sequence[object],
+    shared: int = 0,
+    device: str = "auto",
+    timeout: float = _TIMEOUT,
+    model: str = "h100",
+) -> Run:
+    """Run a kernel to completion; results are in the argument arrays.
+
+    `shared` is dynamic shared memory in bytes, `timeout` in seconds. `device` is "auto" (the first GPU, else
+    the engine), "cpu" or "gpu"; on the engine `model` names the GPU whose launch limits apply. Raises
+    ArgumentError for arguments that do not fit, LaunchError (KernelFault, KernelTimeout) for what CUDA would
+    report.
+    """
+    place = backend(device, model)
+    outcome = carry_out(place, make_launch(kernel, grid, block, args, shared, timeout))
+    return Run(outcome.seconds, outcome.label, place.description, outcome.transfer_seconds)
+
+
+# Makes a launch in place of the back end that was asked for.
+Watcher = Callable[[Backend, Launch], Outcome]
+_watchers: list[Watcher] = []  # a list, not a context variable: threads of a program are watched as well
+_told: list[Callable[[], None]] = []
+
+
+@contextmanager
+def watching(watcher: Watcher) -> Iterator[None]:
+    """Let `watcher` make every launch of `run`, `k[grid, block](...)` and the virtual GPU meanwhile.
+
+    Of any thread.
+    """
+    _watchers.append(watcher)
+    for told in _told:
+        told()
+    try:
+        yield
+    finally:
+        _watchers.remove(watcher)
+
+
+def watched() -> bool:
+    """Whether somebody watches launches."""
+    return bool(_watchers)
+
+
+def when_watched(told: Callable[[], None]) -> None:
+    """Call `told` whenever somebody begins to watch, for who makes launches without asking each time."""
+    _told.append(told)
+
+
+def carry_out(place: Backend, launch: Launch) -> Outcome:
+    """Make a launch at a back end, or let the watcher make it."""
+    return _watchers[-1](place, launch) if _watchers else place.run(launch)
+
+
+_PACKAGE = Path(__file__).parent.parent
+_INSTALLED = ("site-packages", "dist-packages")
+
+
+def launch_site() -> str:
+    """FILE:LINE of the innermost code that is neither ours nor an installed package's: the launch's place."""
+    frame = sys._getframe()
+    while frame.f_back is not None and _is_library(Path(frame.f_code.co_filename)):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def _is_library(file: Path) -> bool:
+    return file.is_relative_to(_PACKAGE) or not set(_INSTALLED).isdisjoint(file.parts)
+
+
+def make_launch(
+    kernel: Kernel, grid: Extent, block: Extent, args: Sequence[object], shared: int, timeout: float
+) -> Launch:
+    """The launch that these arguments of `run` describe; raises ArgumentError and LaunchError."""
+    if not isinstance(kernel, Kernel):
+        raise ArgumentError(f"{kernel!r} is no kernel; load, compile and from_numba make one")
+    if not isinstance(args, _LISTS):
+        raise ArgumentError(f"{kernel.name}: args is a {type(args).__name__}; pass a tuple, as in (x, n)")
+    plain = unmark(args)
+    return Launch(
+        kernel.compile(plain),
+        as_dim3(grid, "grid"),
+        as_dim3(block, "block"),
+        kernel.leaves(plain),
+        _bytes(shared),
+        _seconds(timeout),
+        purposes(args, kernel.leaves),
+    )
+
+
+def _bytes(shared: object) -> int:
+    size = shared if type(shared) is int else None
+    if isinstance(shared, np.integer):
+        size = int(shared)
+    if size is None or size < 0:
+        raise LaunchError(
+            f"dynamic shared memory is {shared!r}; it must be a number of bytes, 0 or more",
+            cuda_name="cudaErrorInvalidValue",
+            synchronous=True,
+            sticky=False,
+        )
+    return size
+
+
+def _seconds(timeout: object) -> float:
+    if isinstance(timeout, _NUMBERS) and timeout > 0:
+        return float(timeout)
+    raise ArgumentError(f"timeout is {timeout!r}; it must be a number of seconds above 0, or math.inf")
+
+
+def reset(device: str = "auto", model: str = "h100") -> None:
+    """Reset a device after a sticky error, as cudaDeviceReset does."""
+    backend(device, model).reset()
+
+
+def backend(device: str = "auto", model: str = "h100") -> Backend:
+    """The back end that a device name stands for; WARPGLASS_DEVICE replaces "auto"."""
+    name = (read("WARPGLASS_DEVICE") or "auto") if device == "auto" else device
+    if name == "auto":
+        name = "gpu" if _gpu_present() else "cpu"
+    if name == "cpu":
+        return _engine(model)
+    kind, _, ordinal = name.partition(":")
+    if kind == "gpu" and (not ordinal or ordinal.isdecimal()):
+        return _gpu(int(ordinal) if ordinal else None)
+    raise ArgumentError(f"device {name!r}; it may be 'auto', 'cpu', 'gpu' or 'gpu:1', 'gpu:2', ...")
+
+
+@cache
+def _engine(model: str) -> Backend:
+    from ..engine.cpu.backend import CpuBackend
+
+    return CpuBackend(model)
+
+
+@cache
+def _gpu_present() -> bool:
+    if not _driver_present():
+        return False
+    from ..engine.gpu import backend as gpu
+
+    return gpu.available()
+
+
+def _driver_present() -> bool:
+    """Whether NVIDIA's driver is installed: without it there is no need to import the GPU packages."""
+    try:
+        ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+    except OSError:
+        return False
+    return True
+
+
+@cache
+def _gpu(ordinal: int | None) -> Backend:
+    from ..engine.gpu import backend as gpu
+
+    return gpu.GpuBackend(ordinal)

@@ -1,0 +1,241 @@
+"""The check's part of the wiring: a launch under the detectors, and again in other orders."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from .. import __version__, devices, lab
+from ..engine.cpu.backend import Begun, CpuBackend
+from ..engine.cpu.faults import Scene
+from ..engine.cpu.order import MOST, Order
+from ..engine.cpu.snapshot import Snapshot
+from ..engine.launch.backend import Backend, Launch, Outcome
+from ..errors import ArgumentError, KernelFault, KernelTimeout, raised_by_kernel
+from ..observe.detectors import Checker
+from ..observe.detectors.explain import one_per_cause
+from ..observe.detectors.witnesses import merged
+from ..records.check import ALL_SCHEDULES, SAME_ORDER, Check, Finding, joined
+from ..records.suppressions import read_entries
+from ..records.suppressions import suppress as suppress_findings
+
+_BY_NUMBER = "blocks in order, warps in order up to each barrier"
+_ENDLESS = "the launch did not end, so it was not run in other orders"
+_NO_LINES = (
+    "the kernel has no line numbers, so places are lines of its PTX: compile it with -lineinfo, in numba "
+    "with @cuda.jit(lineinfo=True)"
+)
+
+
+def check(
+    kernel: lab.Kernel,
+    grid: lab.Extent,
+    block: lab.Extent,
+    args: Sequence[object],
+    shared: int = 0,
+    device: str = "cpu",
+    timeout: float = 60.0,
+    model: str = "h100",
+    schedules: int = 0,
+    seed: int | None = None,
+    suppress: str | Path | None = None,
+) -> Check:
+    """Run a kernel once under all detectors; results are in the arrays, `findings` in the result.
+
+    Arguments are those of `run`; arrays may be marked with `out` and `all_of`. The engine runs the kernel,
+    whatever GPU there is; `device` is "cpu" or "auto". A defect of the kernel, faults and timeouts included,
+    is a finding. With `schedules`, the kernel runs on copies of its arrays so many times more, each time with
+    its blocks and warps in another random order, from `seed` (default 1) on; `seed` alone is one such run.
+    `suppress` names a file of findings that are not to be reported (suppressions.py).
+    Raises ArgumentError for arguments that do not fit and LaunchError for a launch that no GPU would begin.
+    """
+    if device not in ("cpu", "auto"):
+        raise ArgumentError(f"device {device!r}: check runs kernels on the engine; pass 'cpu' or nothing")
+    seeds = seeds_of(schedules, seed)
+    entries = () if suppress is None else read_entries(Path(suppress), always=True)
+    launch = lab.make_launch(kernel, grid, block, args, shared, timeout)
+    (found,), notes = suppress_findings([examine(launch, model, seeds).check], entries)
+    return replace(found, notes=(*found.notes, *notes))
+
+
+def seeds_of(schedules: int, seed: int | None) -> range:
+    """The seeds of the random orders that are asked for; raises ArgumentError for what is no such number."""
+    if type(schedules) is not int or schedules < 0:
+        raise ArgumentError(f"schedules is {schedules!r}; it must be a number of random orders, 0 or more")
+    if seed is None:
+        return range(1, 1 + schedules)
+    if type(seed) is not int or not 0 <= seed <= MOST + 1 - max(1, schedules):
+        raise ArgumentError(f"seed is {seed!r}; it must be a whole number from 0 to {MOST}")
+    return range(seed, seed + max(1, schedules))
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What one launch showed, and the error that it ended with when it ran by number."""
+
+    check: Check
+    error: Exception | None
+
+
+def examine(launch: Launch, model: str, seeds: Sequence[int], site: str = "") -> Examined:
+    """Make a launch under the detectors, once by number and once more for every seed."""
+    place = _engine(model)
+    with _turns.lock:
+        runs = _Runs(place, launch, seeds)
+        error = runs.by_number()
+        tried = () if _endless(error) else tuple(seeds)
+        if tried:
+            runs.in_other_orders(tried)
+    note = [_ENDLESS] if tried != tuple(seeds) else []
+    note += [_NO_LINES] if not runs.file else []
+    schedule = f"{_BY_NUMBER}; {_random(tried)}the verdict holds for {runs.holds}"
+    found = merged(runs.found, runs.others)
+    return Examined(
+        Check(
+            kernel=launch.compiled.name,
+            language=launch.compiled.language,
+            device=place.description,
+            grid=launch.grid,
+            block=launch.block,
+            shared=launch.shared,
+            findings=tuple(replace(finding, holds=runs.holds) for finding in found),
+            schedule=schedule,
+            file=runs.file,
+            holds=runs.holds,
+            seeds=tried,
+            notes=(*runs.notes, *note),
+            site=site,
+            version=__version__,
+        ),
+        error,
+    )
+
+
+class Launches:
+    """The launches of a program under the detectors: `make` is a watcher for `lab.watching`.
+
+    A launch that fails raises what it would raise without a check. `timeout` bounds every launch's own.
+    """
+
+    def __init__(self, model: str, seeds: Sequence[int], timeout: float = math.inf):
+        self.model = devices.get(model).key
+        self._seeds = seeds
+        self._timeout = timeout
+        self._found: dict[tuple[str, str], Check] = {}
+        self.begun = False
+
+    def make(self, _: Backend, launch: Launch) -> Outcome:
+        """Make one launch in place of a back end."""
+        self.begun = True
+        site, started = lab.launch_site(), time.perf_counter()
+        launch = replace(launch, timeout=min(launch.timeout, self._timeout))
+        examined = examine(launch, self.model, self._seeds, site)
+        place = site, launch.compiled.name
+        with _turns.lock:
+            before = self._found.get(place)
+            self._found[place] = examined.check if before is None else joined([before, examined.check])
+        if examined.error is not None:
+            raise examined.error
+        return Outcome(time.perf_counter() - started, "engine")
+
+    def checks(self) -> list[Check]:
+        """A check for each place and kernel, in the order of their first launches."""
+        return list(self._found.values())
+
+
+class _Runs:
+    """The runs of one launch; what it changes is what the run by number changes."""
+
+    def __init__(self, place: CpuBackend, launch: Launch, seeds: Sequence[int]):
+        self._place = place
+        self._launch = launch
+        self._seeds = seeds
+        self._before: Snapshot | None = None
+        self._scene: Scene | None = None
+        self.found: tuple[Finding, ...] = ()
+        self.others: list[tuple[int, tuple[Finding, ...]]] = []
+        self.notes: tuple[str, ...] = ()
+        self.holds = ALL_SCHEDULES
+        self.file = ""
+
+    def by_number(self) -> Exception | None:
+        """The run whose results stay; returns what it ended with."""
+        self.found, error = self._run(None)
+        return error
+
+    def in_other_orders(self, seeds: Sequence[int]) -> None:
+        """The others, each from where the first began."""
+        assert self._before is not None, "the first run has begun"
+        assert self._scene is not None, "the first run has begun"
+        after = Snapshot(self._scene)
+        try:
+            for seed in seeds:
+                self._before.restore()
+                self.others.append((seed, self._run(Order(seed))[0]))
+        finally:
+            after.restore()
+
+    def _run(self, order: Order | None) -> tuple[tuple[Finding, ...], Exception | None]:
+        checker, failed = Checker(dict(self._launch.purposes)), None
+
+        def begin(begun: Begun) -> None:
+            if order is None and self._seeds:
+                self._scene, self._before = begun.scene, Snapshot(begun.scene)
+            checker.begin(begun)
+
+        try:
+            self._place.observe(self._launch, checker, begin, order=order)
+        except Exception as error:
+            if not (isinstance(error, KernelFault | KernelTimeout) or raised_by_kernel(error)):
+                raise
+            failed = error
+            self._place.reset()
+        if checker.holds_for == SAME_ORDER:
+            self.holds = SAME_ORDER
+        self.file = checker.file
+        self.notes = tuple(dict.fromkeys((*self.notes, *checker.notes)))
+        found = () if failed is None else (checker.fault(failed),)
+        found = one_per_cause([*found, *checker.findings(complete=failed is None)])
+        return tuple(found), failed
+
+
+def _endless(error: Exception | None) -> bool:
+    """Whether a launch was stopped because it took too long."""
+    place = error.place if isinstance(error, KernelTimeout) else None
+    return isinstance(error, KernelTimeout) and (place is None or place.kind == "timeout")
+
+
+def _random(seeds: Sequence[int]) -> str:
+    """The orders of some seeds, as words to put before others."""
+    if not seeds:
+        return ""
+    if len(seeds) == 1:
+        return f"then in the random order of seed {seeds[0]}; "
+    return f"then in {len(seeds)} random orders, seeds {seeds[0]} to {seeds[-1]}; "
+
+
+class _Turns:
+    """Checks take turns: one that resets the engine after a fault must not do so within another."""
+
+    def __init__(self) -> None:
+        self._begin()
+        if hasattr(os, "register_at_fork"):  # the lock might be held
+            os.register_at_fork(after_in_child=self._begin)
+
+    def _begin(self) -> None:
+        self.lock = threading.Lock()
+
+
+_turns = _Turns()
+
+
+@cache
+def _engine(model: str) -> CpuBackend:
+    """An engine of its own: a kernel that fails under check leaves the device usable."""
+    return CpuBackend(model)

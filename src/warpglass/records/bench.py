@@ -1,0 +1,134 @@
+"""The saved run: what a bench measured, as versioned JSON.
+
+Belongs here: the rows, and writing and reading them. No timing, no words for people (report/ makes those from
+these records). A file of a newer schema is refused, unknown keys of the same schema are ignored.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from ..errors import WarpglassError
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One rung in one language, or a library's function: what ran, how long it took, whether it is right.
+
+    `seconds` is the median of `repeats`; None, like everything that follows from it, if the run failed, and
+    `failure` says why. Grid, block and shared bytes are of the first of `launches`, None where a library or
+    the host computes. Speedups are against the previous rung of the same table and language, and against its
+    first. `sum` is the result where that is one number. Of many, `result`, `expected`, `error` and `bound`
+    are those of the element furthest beyond its bound: `array`[`index`], one of `wrong` elements.
+    `transfer_seconds` is what copying the inputs to the device and the results back takes, which is in
+    `seconds` only where the record says so; None where nothing is copied. `metrics` and their `labels` are of
+    all launches together, counted by the engine wherever the times are from; None if nobody asked for them.
+    """
+
+    rung: str
+    language: str  # "cuda", "python", or a library: "numpy", "cupy", ...
+    kernel: str
+    table: str
+    title: str
+    as_written: bool
+    size: int
+    dtype: str
+    grid: int | tuple[int, ...] | None  # of the first launch
+    block: int | tuple[int, ...] | None
+    shared: int | None
+    final: str  # where partial results are added: "host" or "launch"; empty where there are none
+    label: str | None  # "engine", "gpu" or "host": whose time it is
+    seconds: float | None
+    repeats: tuple[float, ...]
+    gb_per_s: float | None
+    gflop_per_s: float | None
+    step_speedup: float | None
+    cumulative_speedup: float | None
+    sum: float | int | None
+    expected: float | int | None
+    error: float | None
+    bound: float | None
+    verified: bool
+    result: float | int | None = None
+    array: str | None = None
+    index: tuple[int, ...] | None = None
+    wrong: int = 0
+    launches: int = 0
+    size_text: str = ""  # the size in words, where it is not a number of elements
+    share_of_peak: float | None = None  # of what the roofline allows for the ideal bytes and flops
+    transfer_seconds: float | None = None
+    failure: str | None = None
+    metrics: Mapping[str, float] | None = None  # by nvprof's names
+    labels: Mapping[str, str] | None = None  # how certain each of them is
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """A whole bench on one device."""
+
+    ladder: str
+    device: str
+    backend: str
+    version: str
+    rows: tuple[Row, ...]
+    peers: tuple[Row, ...] = ()  # what libraries take for the same arrays
+    transfers: bool = False  # whether seconds include them
+    counted_for: str | None = None  # the GPU that the rows' metrics are for
+    schema: int = SCHEMA
+
+    def to_json(self) -> str:
+        """Return the record as JSON text."""
+        return json.dumps(_finite(asdict(self)), indent=1, allow_nan=False) + "\n"
+
+    def save(self, path: Path) -> None:
+        """Write the record, making the folder if need be."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(self.to_json(), encoding="utf-8")
+
+
+def load(path: Path) -> Record:
+    """Read a record back."""
+    return from_json(path.read_text(encoding="utf-8"), str(path))
+
+
+def from_json(text: str, where: str = "record") -> Record:
+    """Return the record that `to_json` wrote; `where` names it in messages."""
+    try:
+        data: dict[str, Any] = json.loads(text)
+        schema = data["schema"]
+        if schema != SCHEMA:
+            raise WarpglassError(f"{where}: schema {schema}; this version reads schema {SCHEMA}")
+        rows = {key: tuple(map(_row, data.get(key, ()))) for key in ("rows", "peers")}
+        return Record(**{**_known(Record, data), **rows})
+    except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as problem:
+        raise WarpglassError(f"{where} is no warpglass record: {problem}") from problem
+
+
+def _finite(value: Any) -> Any:
+    """Replace infinities and NaN, which JSON does not have, by null."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _row(data: dict[str, Any]) -> Row:
+    return Row(**{key: _tuples(value) for key, value in _known(Row, data).items()})
+
+
+def _tuples(value: Any) -> Any:
+    """JSON's arrays as the tuples that rows hold."""
+    return tuple(value) if isinstance(value, list) else value  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+
+
+def _known(kind: type[Row | Record], data: dict[str, Any]) -> dict[str, Any]:
+    names = {field.name for field in fields(kind)}
+    return {name: value for name, value in data.items() if name in names}

@@ -1,0 +1,228 @@
+"""The saved check: what `check` found in one launch, as plain data and versioned JSON.
+
+Belongs here: the record, and writing it. No detecting, no words for people: report/ makes those from these
+records.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ..report.sarif import sarif
+from .kinds import KINDS as _KINDS
+
+SCHEMA = 1
+KINDS = tuple(_KINDS)
+Dim3 = tuple[int, int, int]
+
+# For which orders of threads a verdict holds.
+ALL_SCHEDULES = "all schedules"
+SAME_ORDER = "all schedules with the same synchronisation order"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of the kernel's source."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One defect: `kind` is one of KINDS, `severity` "error" or "warning".
+
+    `source`, `block` and `thread` are where it was found, `warp` and `lane` the thread's place in the block
+    and in its warp; `other_...` are the second access or the second place, if there is one. What only the
+    kernel as a whole is to blame for has the kernel's first line. `epoch` says how many barriers of the block
+    the thread had passed, None where that is not known. `index` is the element of `array`, in C order.
+    `count` says how often the same was met. `hint` says what to add where. `holds` says for which orders of
+    threads the finding holds, and `seed` which random order showed it, None for the order by number.
+    """
+
+    kind: str
+    severity: str
+    message: str
+    source: Place | None = None
+    other_source: Place | None = None
+    block: Dim3 | None = None
+    thread: Dim3 | None = None
+    other_block: Dim3 | None = None
+    other_thread: Dim3 | None = None
+    warp: int | None = None
+    lane: int | None = None
+    epoch: int | None = None
+    other_warp: int | None = None
+    other_lane: int | None = None
+    other_epoch: int | None = None
+    array: str | None = None
+    index: int | None = None
+    count: int = 1
+    hint: str = ""
+    holds: str = ALL_SCHEDULES
+    seed: int | None = None
+
+    @property
+    def cause(self) -> tuple[object, ...]:
+        """What findings of one cause have in common: kind, array and lines."""
+        return self.kind, self.array, frozenset((self.source, self.other_source))
+
+
+@dataclass(frozen=True, slots=True)
+class Suppressed:
+    """A finding that is not to be reported, the entry that says so (FILE, number) and its reason."""
+
+    finding: Finding
+    file: str
+    entry: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What the detectors found in one launch, or in several of one kernel from one place in a program.
+
+    `file` is the kernel's, "" where nothing says it. `schedule` says in which orders the launch was run, the
+    random ones of `seeds` included, and `holds` for which orders the verdict holds. `suppressed` are findings
+    that are not to be reported. `site` is the FILE:LINE of the launch in a program that was checked as a
+    whole, `launches` how many were made there.
+    """
+
+    kernel: str
+    language: str
+    device: str
+    grid: Dim3
+    block: Dim3
+    shared: int
+    findings: tuple[Finding, ...]
+    schedule: str
+    file: str = ""
+    holds: str = ALL_SCHEDULES
+    seeds: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
+    suppressed: tuple[Suppressed, ...] = ()
+    site: str = ""
+    launches: int = 1
+    version: str = ""
+    schema: int = field(default=SCHEMA)
+
+    def to_json(self) -> str:
+        """Return the check as JSON text."""
+        return _json(asdict(self))
+
+    def to_sarif(self) -> str:
+        """Return the check as SARIF 2.1.0 text; files are named relative to the working directory."""
+        return sarif([self])
+
+    def save(self, path: str | Path) -> None:
+        """Write the check as JSON, making the folder if need be."""
+        path = Path(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(self.to_json(), encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramCheck:
+    """What the detectors found in the launches of a whole program, one check for each place and kernel.
+
+    `status` is the program's own exit status, `error` what it ended with, if that was one of our errors.
+    """
+
+    program: str
+    arguments: tuple[str, ...]
+    status: int
+    error: str
+    checks: tuple[Check, ...]
+    notes: tuple[str, ...] = ()
+    version: str = ""
+    schema: int = field(default=SCHEMA)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All findings, launch by launch."""
+        return tuple(finding for check in self.checks for finding in check.findings)
+
+    def to_json(self) -> str:
+        """Return the checks as JSON text."""
+        return _json(asdict(self))
+
+    def to_sarif(self) -> str:
+        """Return the checks as SARIF 2.1.0 text; files are named relative to the working directory."""
+        return sarif(self.checks)
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTestRow:
+    """What became of one planted bug: `found` are the kinds reported of its kernel, `line` where.
+
+    `alarms` are the kinds reported of the kernel without it.
+    """
+
+    kind: str
+    file: str
+    expected_line: int
+    found: tuple[str, ...]
+    line: int | None
+    alarms: tuple[str, ...]
+    seconds: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether the bug is found at its line, as what it is, and nothing else is reported."""
+        return self.found == (self.kind,) and self.line == self.expected_line and not self.alarms
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTest:
+    """The checker's positive control: a row for each kind."""
+
+    rows: tuple[SelfTestRow, ...]
+    device: str
+    version: str = ""
+    schema: int = field(default=SCHEMA)
+
+    @property
+    def passed(self) -> bool:
+        """Whether all rows have."""
+        return all(row.passed for row in self.rows)
+
+    def to_json(self) -> str:
+        """Return the rows as JSON text, with whether each has passed."""
+        rows = [{**asdict(row), "passed": row.passed} for row in self.rows]
+        return _json({**asdict(self), "rows": rows, "passed": self.passed})
+
+
+def joined(checks: Sequence[Check]) -> Check:
+    """One check for several launches of one kernel from one place: the first, with what later ones add.
+
+    The same finding of several launches is one, counted together; a race of equal values in one launch that
+    is one of different values in another is the latter.
+    """
+    found: dict[tuple[object, ...], Finding] = {}
+    for finding in (finding for check in checks for finding in check.findings):
+        before = found.get(finding.cause)
+        if before is None:
+            found[finding.cause] = finding
+        else:
+            kept = finding if finding.severity < before.severity else before  # "error" < "warning"
+            found[finding.cause] = replace(kept, count=before.count + finding.count)
+    same = any(check.holds == SAME_ORDER for check in checks)
+    return replace(
+        checks[0],
+        findings=tuple(found.values()),
+        holds=SAME_ORDER if same else ALL_SCHEDULES,
+        seeds=max((check.seeds for check in checks), key=len),
+        notes=tuple(dict.fromkeys(note for check in checks for note in check.notes)),
+        launches=sum(check.launches for check in checks),
+    )
+
+
+def _json(data: dict[str, Any]) -> str:
+    return json.dumps(data, indent=1, allow_nan=False) + "\n"

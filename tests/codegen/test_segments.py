@@ -1,0 +1,106 @@
+"""Static patterns of a few rows far apart: loads and stores that take one access for each row."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.engines import CPU_ENGINES, run_ptx
+from tests.ptx_text import kernel
+from warpglass.codegen.memory.segments import find_segments, find_singles
+from warpglass.errors import KernelFault
+
+# Lane x + width * y moves the element y * 640 + scale * x, but only lanes below a number.
+TEXT = """
+    ld.param.u64 %rd1, [x];
+    ld.param.u64 %rd2, [y];
+    ld.param.u32 %r1, [lanes];
+    mov.u32 %r2, %tid.x;
+    mov.u32 %r3, %tid.y;
+    mov.u32 %r6, %ntid.x;
+    mad.lo.u32 %r4, %r3, %r6, %r2;
+    setp.ge.u32 %p1, %r4, %r1;
+    @%p1 bra out;
+    mul.lo.u32 %r5, %r2, {scale};
+    mad.lo.u32 %r5, %r3, 640, %r5;
+    mul.wide.u32 %rd3, %r5, {size};
+    add.u64 %rd1, %rd1, %rd3;
+    add.u64 %rd2, %rd2, %rd3;
+    ld.global.{type} {value}, [%rd1];
+    st.global.{type} [%rd2], {value};
+out:
+    ret;
+"""
+TYPES = {"u8": ("%rs1", np.uint8), "u32": ("%r9", np.uint32), "f64": ("%fd1", np.float64)}
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+@pytest.mark.parametrize("type_", TYPES)
+@pytest.mark.parametrize(("width", "scale"), [(16, 1), (4, 1), (8, 3), (1, 1)])
+def test_rows_of_a_warp(engine: str, type_: str, width: int, scale: int) -> None:
+    value, dtype = TYPES[type_]
+    text = kernel(
+        TEXT.format(type=type_, value=value, size=np.dtype(dtype).itemsize, scale=scale),
+        "u64 x, u64 y, u32 lanes",
+    )
+    rows = 64 // width
+    x = np.random.default_rng(3).integers(1, 200, rows * 640 + 32).astype(dtype)
+    for lanes in (64, 45):
+        y = np.zeros_like(x)
+        run_ptx(text, 1, (width, rows), (x, y, np.uint32(lanes)), engine=engine)
+        expected = np.zeros_like(x)
+        places = [lane // width * 640 + lane % width * scale for lane in range(lanes)]
+        expected[places] = x[places]
+        np.testing.assert_array_equal(y, expected)
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+def test_a_row_outside_is_found(engine: str) -> None:
+    text = kernel(TEXT.format(type="u32", value="%r9", size=4, scale=1), "u64 x, u64 y, u32 lanes")
+    x = np.zeros(640 + 16, np.uint32)
+    run_ptx(text, 1, (16, 2), (x, x, np.uint32(32)), engine=engine)
+    with pytest.raises(KernelFault) as caught:
+        run_ptx(text, 1, (16, 2), (x[:-1].copy(), x, np.uint32(32)), engine=engine)
+    assert caught.value.place.thread == (15, 1, 0)
+
+
+def test_what_clusters_are() -> None:
+    assert find_segments([*range(16), *range(640, 656)]) is not None
+    assert find_segments(range(0, 32 * 100, 100)) is None  # too many
+    assert find_segments(range(64)) is None  # too wide
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+@pytest.mark.parametrize("width", [32, 16, 8])
+def test_rows_that_share_a_vector(engine: str, width: int) -> None:
+    """All lanes of a row load the same two elements: each is one load for the row."""
+    text = kernel(
+        """
+        ld.param.u64 %rd1, [x];
+        ld.param.u64 %rd2, [y];
+        mov.u32 %r2, %tid.x;
+        mov.u32 %r3, %tid.y;
+        mov.u32 %r6, %ntid.x;
+        mad.lo.u32 %r4, %r3, %r6, %r2;
+        mul.wide.u32 %rd3, %r3, 64;
+        mul.wide.u32 %rd4, %r4, 4;
+        add.u64 %rd1, %rd1, %rd3;
+        add.u64 %rd2, %rd2, %rd4;
+        ld.global.v2.u32 {%r7, %r8}, [%rd1+8];
+        mad.lo.u32 %r9, %r7, 1000, %r8;
+        st.global.u32 [%rd2], %r9;
+        ret;
+        """,
+        "u64 x, u64 y",
+    )
+    rows = 64 // width
+    x, y = np.arange(1, rows * 16 + 1, dtype=np.uint32), np.zeros(64, np.uint32)
+    run_ptx(text, 1, (width, rows), (x, y), engine=engine)
+    pairs = x.reshape(rows, 16)[:, 2:4].astype(np.int64) @ [1000, 1]
+    np.testing.assert_array_equal(y, np.repeat(pairs, width))
+
+
+def test_few_single_elements_are_loaded_apart() -> None:
+    assert [len(own) for own in find_singles([[0, 0, 16], [1, 1, 17]]) or ()] == [2, 2]
+    assert find_singles([[0, 1, 16], [2, 3, 17]]) is None
+    assert find_singles([[16 * k for k in range(5)], [16 * k + 1 for k in range(5)]]) is None

@@ -1,0 +1,103 @@
+"""Stores past the caches: where they are made, and that arrays hold what was stored."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.engines import run_ptx
+from tests.ptx_text import kernel
+from warpglass import ptx
+from warpglass.codegen import BlockShape, Promises, Symbols, generate
+from warpglass.engine.cpu import worker
+from warpglass.program import build_program
+
+# out[i] = x[i] + 1 for i below n, from element `first` of both on.
+TEXT = """
+    ld.param.u64 %rd1, [out];
+    ld.param.u64 %rd2, [x];
+    ld.param.u32 %r1, [n];
+    mov.u32 %r2, %ctaid.x;
+    mov.u32 %r3, %ntid.x;
+    mov.u32 %r4, %tid.x;
+    mad.lo.s32 %r5, %r2, %r3, %r4;
+    setp.ge.s32 %p1, %r5, %r1;
+    @%p1 bra done;
+    mul.wide.s32 %rd3, %r5, 4;
+    add.s64 %rd1, %rd1, %rd3;
+    add.s64 %rd2, %rd2, %rd3;
+    ld.global.f32 %f1, [%rd2];
+    add.rn.f32 %f1, %f1, 0f3F800000;
+    st.global.f32 [%rd1], %f1;
+done:
+    ret;
+"""
+LOOP = """
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r1, 0;
+again:
+    st.global.u32 [%rd1], %r1;
+    add.u32 %r1, %r1, 1;
+    setp.lt.u32 %p1, %r1, 4;
+    @%p1 bra again;
+    st.global.u32 [%rd1+4], %r1;
+    {more}
+    ret;
+"""
+
+
+@pytest.fixture
+def all_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every array is as if it were larger than the caches."""
+    monkeypatch.setattr(worker, "_last_cache", lambda: 0)
+
+
+@pytest.mark.usefixtures("all_large")
+@pytest.mark.parametrize("first", [0, 16, 3])  # lines, half a warp's run, no lines
+def test_arrays_hold_what_went_past_the_caches(first: int) -> None:
+    text = kernel(TEXT, "u64 out, u64 x, u32 n", directives=f"// {first}")  # a kernel of its own
+    x = np.arange(1024, dtype=np.float32)
+    out = np.zeros(1024, np.float32)
+    n = 1000 - first
+    run_ptx(text, 4, 256, (out[first:], x[first:], np.uint32(n)), engine="kinds")
+    expected = np.zeros_like(x)
+    expected[first : first + n] = x[first : first + n] + 1
+    np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.usefixtures("all_large")
+def test_an_array_in_place() -> None:
+    x = np.arange(512, dtype=np.float32)
+    run_ptx(kernel(TEXT, "u64 out, u64 x, u32 n"), 2, 256, (x, x, np.uint32(512)), engine="kinds")
+    np.testing.assert_array_equal(x, np.arange(1, 513, dtype=np.float32))
+
+
+def _streams(text: str) -> list[str]:
+    """The stores of a kernel that may go past the caches, as they stand in PTX."""
+    program = build_program(ptx.parse(text, "k"), "k")
+    steps = [step for block in program.blocks for step in block.steps if step.number in program.streaming]
+    return [str(step.instruction.operands[1]) for step in steps if step.instruction.opcode == "st"]
+
+
+def test_what_may_go_past_the_caches() -> None:
+    assert len(_streams(kernel(TEXT, "u64 out, u64 x, u32 n"))) == 1
+    assert len(_streams(kernel(LOOP.format(more=""), "u64 out"))) == 1  # not the one in the loop
+    moving = LOOP.replace("again:", "again:\n    add.u64 %rd1, %rd1, 8;").format(more="")
+    assert len(_streams(kernel(moving, "u64 out"))) == 2
+    waiting = moving.replace("again:", "again:\n    bar.sync 0;")
+    assert len(_streams(kernel(waiting, "u64 out"))) == 1
+    for ordered in ("membar.gl;", "red.global.add.u32 [%rd1], 1;", "st.volatile.global.u32 [%rd1], %r1;"):
+        assert _streams(kernel(LOOP.format(more=ordered), "u64 out")) == []
+
+
+def test_only_whole_lines() -> None:
+    assert "!nontemporal" in _code(TEXT)
+    assert "!nontemporal" not in _code(TEXT.replace("st.global.f32 [%rd1], %f1", "st.global.u8 [%rd1], %r4"))
+
+
+def _code(body: str) -> str:
+    program = build_program(ptx.parse(kernel(body, "u64 out, u64 x, u32 n"), "k"), "k")
+    parameters = {"out": 0, "x": 8, "n": 16}
+    return generate(
+        program, BlockShape((256, 1, 1)), Symbols(parameters, {}), (), Promises((1 << 10, 1, 1))
+    ).ir
