@@ -87,11 +87,10 @@ class Builder:
         """Call an intrinsic or helper, declaring it if it is an intrinsic; returns the result's name."""
         args = tuple(args)
         if name.startswith("llvm."):
-            types = ", ".join(
-                type_.partition(" ")[0] if type_.startswith("ptr ") else type_ for type_, _ in args
-            )
+            types = ", ".join(["ptr" if type_.startswith("ptr ") else type_ for type_, _ in args])
             self.declarations.add(f"declare {result} @{name}({types})")
-        text = f"call {result} @{name}({', '.join(f'{type_} {value}' for type_, value in args)}){attributes}"
+        given = ", ".join([f"{type_} {value}" for type_, value in args])
+        text = f"call {result} @{name}({given}){attributes}"
         if result == "void":
             self.emit(text)
             return ""

@@ -74,7 +74,7 @@ class OneLane(FastLanes):
         self._places: dict[int, str] = {}  # where the lowest element of a group lies, by leader
 
     def outline(self, outline: Outline, operands: Sequence[Value]) -> tuple[Value, ...]:
-        return tuple(outline.make(self, *self._all_exact(tuple(operands))))
+        return tuple(outline.make(self, *self.all_exact(tuple(operands))))
 
     def load(self, space: str, address: Value, type_: str, count: int, volatile: bool) -> tuple[Value, ...]:
         step = self.access.step

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def divide(lanes: FastArithmetic, operation: str, a: Value, b: Value) -> Value:
     """Division by divisors that are known not to be 0, nor -1 of signed operations."""
     if a.uniform and b.uniform:
-        return replace(lanes.emit(operation, (a, b), lanes=1), offsets=lanes.same)
+        return replace(lanes.emit(operation, a, b, lanes=1), offsets=lanes.same)
     if b.uniform and b.constant is None:
         return _maybe_by_power(lanes, operation, a, b)
     return _by_any(lanes, operation, a, b)
@@ -56,14 +56,14 @@ def _by_power(lanes: FastArithmetic, operation: str, a: Value, b: Value) -> str:
     if operation[0] == "s" and (a.low is None or a.low < 0):
         # Towards zero: negative numerators are first raised by one less than the divisor.
         shift = lanes.as_vector(lanes.constant(type_, BITS[type_] - 1))
-        raise_ = lanes.emit("and", (lanes.emit("ashr", (a, shift)), below))
-        raised = lanes.emit("add", (a, raise_))
+        raise_ = lanes.emit("and", lanes.emit("ashr", a, shift), below)
+        raised = lanes.emit("add", a, raise_)
     if operation.endswith("div"):
         shift = builder.call(type_, f"llvm.cttz.{suffix(type_, 1)}", [(type_, b.ir), ("i1", "false")])
         amount = lanes.as_vector(Value(type_, shift, lanes.same))
-        return lanes.emit("ashr" if operation[0] == "s" else "lshr", (raised, amount)).ir
-    rest = lanes.emit("and", (raised, below))
-    return rest.ir if raise_ is None else lanes.emit("sub", (rest, raise_)).ir
+        return lanes.emit("ashr" if operation[0] == "s" else "lshr", raised, amount).ir
+    rest = lanes.emit("and", raised, below)
+    return rest.ir if raise_ is None else lanes.emit("sub", rest, raise_).ir
 
 
 def _by_any(lanes: FastArithmetic, operation: str, a: Value, b: Value) -> Value:
@@ -71,12 +71,12 @@ def _by_any(lanes: FastArithmetic, operation: str, a: Value, b: Value) -> Value:
         if a.type == "i64" and _is_natural(a) and _is_natural(b):
             a, b = (lanes.convert("trunc", value, "i32") for value in (a, b))
             return lanes.convert("sext", _by_any(lanes, operation, a, b), "i64")
-        return lanes.emit(operation, lanes.vectors(a, b))
+        return lanes.emit(operation, *lanes.vectors(a, b))
     numerator, divisor = lanes.vectors(a, b)
     quotient = _quotient_by_one(lanes, operation, a, b) if b.uniform else _quotient(lanes, operation, a, b)
     if operation.endswith("div"):
         return quotient
-    return lanes.emit("sub", (numerator, lanes.emit("mul", (quotient, divisor))))
+    return lanes.emit("sub", numerator, lanes.emit("mul", quotient, divisor))
 
 
 def _is_natural(a: Value) -> bool:
@@ -87,22 +87,23 @@ def _is_natural(a: Value) -> bool:
 def _quotient(lanes: FastArithmetic, operation: str, a: Value, b: Value) -> Value:
     # It is too far from the next integer for rounding to reach it.
     to_double, back = _CONVERSIONS[operation[0]]
-    x, y = (lanes.emit_convert(to_double, lanes.as_vector(v), "double") for v in (a, b))
-    return lanes.emit_convert(back, lanes.emit("fdiv", (x, y)), "i32")
+    x, y = (lanes.emit(to_double, lanes.as_vector(v), type_="double") for v in (a, b))
+    return lanes.emit(back, lanes.emit("fdiv", x, y), type_="i32")
 
 
 def _quotient_by_one(lanes: FastArithmetic, operation: str, a: Value, b: Value) -> Value:
     """The same by a multiplication: half is added, so that no error can carry it over an integer."""
     to_double, back = _CONVERSIONS[operation[0]]
-    x = lanes.emit_convert(to_double, lanes.as_vector(a), "double")
+    x = lanes.emit(to_double, lanes.as_vector(a), type_="double")
     one, half = (Value("double", text, lanes.same) for text in ("1.0", "0.5"))
-    inverse = lanes.emit("fdiv", (one, lanes.emit_convert(to_double, b, "double", lanes=1)), lanes=1)
+    divisor = lanes.emit(to_double, b, type_="double", lanes=1)
+    inverse = lanes.emit("fdiv", one, divisor, lanes=1)
     halves = lanes.as_vector(half)
     if operation[0] == "s" and (a.low is None or a.low < 0):
-        halves = lanes.emit("llvm.copysign", (halves, x))
+        halves = lanes.emit("llvm.copysign", halves, x)
     by = lanes.as_vector(replace(inverse, offsets=lanes.same))
-    product = lanes.emit("fmul", (lanes.emit("fadd", (x, halves)), by))
-    return lanes.emit_convert(back, product, "i32")
+    product = lanes.emit("fmul", lanes.emit("fadd", x, halves), by)
+    return lanes.emit(back, product, type_="i32")
 
 
 _CONVERSIONS = {"s": ("sitofp", "fptosi"), "u": ("uitofp", "fptoui")}

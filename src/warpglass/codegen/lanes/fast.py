@@ -12,15 +12,12 @@ from contextlib import contextmanager
 from ...isa.lanes import Update
 from ...isa.types import BITS, is_float
 from ..memory.access import DECLARED
-from ..memory.local import LocalMemory
-from ..memory.warp_atomics import WarpAtomics, combines, is_plain
-from ..probes import Probe
-from ..shape import BlockShape, Promises
+from ..memory.warp_atomics import combines, is_plain
 from ..values.affine import line_of, regular
 from ..values.bounds import bounds_of
 from ..values.known_bits import lane_zeros
 from ..values.lane_tables import table_of
-from ..values.specials import Specials, lane_pattern
+from ..values.specials import lane_pattern
 from ..values.value import UNIFORM, Value
 from .arithmetic import FastArithmetic
 from .specials import scalar_special
@@ -29,20 +26,9 @@ from .specials import scalar_special
 class FastLanes(FastArithmetic):
     """Operations on values of any form, given what the launches promise."""
 
-    def __init__(
-        self,
-        access: WarpAtomics,
-        local: LocalMemory,
-        shape: BlockShape,
-        promises: Promises,
-        probes: Sequence[Probe] = (),
-    ):
-        super().__init__(access, local, shape, promises, probes)
-        self._specials = Specials(shape, promises)
-
     # ------------------------------------------------------------------------------------ the machine
     def special(self, name: str) -> Value:
-        value = self._specials.facts(name)
+        value = self.specials.facts(name)
         if value.constant is not None:
             return value
         register, _, axis = name.partition(".")
@@ -84,7 +70,7 @@ class FastLanes(FastArithmetic):
         return tuple([Value(type_, name, offsets) for name in names])
 
     def store(self, space: str, address: Value, values: tuple[Value, ...], volatile: bool) -> None:
-        values = self._all_exact(values)
+        values = self.all_exact(values)
         with self._inside(space, address, BITS[values[0].type] // 8 * len(values)):
             self._store(space, address, values)
 
@@ -107,7 +93,7 @@ class FastLanes(FastArithmetic):
             self.access.store_any(site, self.as_vector(address).ir, type_, names, self.mask)
 
     def atomic(self, space: str, operation: str, address: Value, operands: tuple[Value, ...]) -> Value:
-        operands = self._all_exact(operands)
+        operands = self.all_exact(operands)
         with self._inside(space, address, BITS[operands[0].type] // 8):
             if not is_plain(operation):
                 return super().atomic(space, operation, address, operands)
@@ -124,7 +110,7 @@ class FastLanes(FastArithmetic):
     def update(
         self, space: str, change: Update, address: Value, given: Sequence[tuple[Value, ...]]
     ) -> tuple[Value, ...]:
-        return super().update(space, change, address, [self._all_exact(operands) for operands in given])
+        return super().update(space, change, address, [self.all_exact(operands) for operands in given])
 
     @contextmanager
     def _inside(self, space: str, address: Value, size: int) -> Iterator[None]:
@@ -154,9 +140,6 @@ class FastLanes(FastArithmetic):
         return Value(type_, scalar, self.same)
 
     # ------------------------------------------------------------------------------------ across lanes
-    def known(self, a: Value) -> int | None:
-        return a.constant
-
     def lane_constants(self, type_: str, patterns: tuple[int, ...]) -> Value:
         if type_ == "i1" or is_float(type_):
             return super().lane_constants(type_, patterns)

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..builder import vector
+from ..values.operations import OPERATIONS, PASSES_NAN, UNKNOWN
 from ..values.value import Value, replace
 
 if TYPE_CHECKING:
@@ -54,9 +55,9 @@ class DelayedNans:
         self._operands: dict[str, tuple[str, ...]] = {}  # of results that pass NaNs on, by name
         self._settled: dict[str, Value] = {}  # late values that are exact already where code is now emitted
 
-    def note(self, result: Value, operands: Sequence[Value]) -> None:
-        """An operation on doubles makes NaN of NaN in every lane."""
-        if result.offsets is None:
+    def note(self, operation: str, result: Value, operands: Sequence[Value]) -> None:
+        """An operation on doubles may make NaN of NaN in every lane."""
+        if OPERATIONS.get(operation, UNKNOWN).nan == PASSES_NAN:
             self._operands[result.ir] = tuple([operand.ir for operand in operands])
 
     def delays(self, rare: Value, usual: Value, other: Callable[[], Value], tested: Value) -> bool:
@@ -79,7 +80,7 @@ class DelayedNans:
         lanes, late = self._lanes, self.late[a.ir]
 
         def in_lanes() -> Value:
-            return lanes.emit_select(late.rare, lanes.as_vector(lanes.exact(late.other())), a)
+            return lanes.emit("select", late.rare, lanes.as_vector(lanes.exact(late.other())), a)
 
         return lanes.around(self.someone(a), a, in_lanes)
 

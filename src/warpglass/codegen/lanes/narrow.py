@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...isa.types import BITS
-from ..values.narrow import MOST_TRIED, is_narrow, short_factor
+from ..values.narrow import MOST_TRIED, is_narrow, keeps_narrow, short_factor
 from ..values.value import Value
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class NarrowVectors:
         if is_narrow(a):
             self._scalars[vector] = a
 
-    def find(self, *operands: Value) -> tuple[Value, ...] | None:
+    def _find(self, *operands: Value) -> tuple[Value, ...] | None:
         """All operands as narrow vectors; None if some are none, or all are as cheap with 64 bits."""
         narrow, scalars = self._narrow, self._scalars
         if operands[0].type != "i64" or all(one.ir not in narrow for one in operands):
@@ -39,24 +39,45 @@ class NarrowVectors:
         for one in operands:
             if one.offsets is not None or not (one.ir in narrow or one.ir in scalars) or not is_narrow(one):
                 return None
-        return tuple([self._find(one) for one in operands])
+        return tuple([self._lower_half(one) for one in operands])
 
-    def _find(self, a: Value) -> Value:
+    def _lower_half(self, a: Value) -> Value:
         if a.ir in self._narrow:
             return Value("i32", self._narrow[a.ir], None, None, a.low, a.high)
         return self._lanes.as_vector(self._lanes.convert("trunc", self._scalars[a.ir], "i32"))
 
-    def extended(self, narrow: Value) -> Value:
+    def emit(self, name: str, operands: tuple[Value, ...], type_: str) -> Value | None:
+        """An instruction on vectors of i64 on narrow ones instead; None if that gives another result."""
+        if type_:
+            return self._converted(name, operands[0]) if name in ("sext", "zext") else None
+        compares, selects = name.startswith("icmp"), name == "select"
+        condition, given = operands[:selects], operands[selects:]
+        if not (compares or selects) and (not keeps_narrow(name, given) or self._shifts(name, given)):
+            return None
+        narrow = self._find(*given)
+        if narrow is None:
+            return None
+        result = self._lanes.emit(name, *condition, *narrow)
+        return result if compares else self._extended(result)
+
+    def _converted(self, name: str, a: Value) -> Value | None:
+        """A narrower integer extended by its sign, or one that is not negative."""
+        if a.type in ("i8", "i16"):
+            return self._extended(self._lanes.emit(name, a, type_="i32"))
+        natural = a.low is not None and a.low >= 0
+        return self._extended(a) if a.type == "i32" and (name == "sext" or natural) else None
+
+    def _extended(self, narrow: Value) -> Value:
         """The vector of i64 that narrow integers are extended to."""
         b = self._lanes.builder
         name = b.value(f"sext {b.vector('i32')} {narrow.ir} to {b.vector('i64')}")
         self._narrow[name] = narrow.ir
         return Value("i64", name, None, None, narrow.low, narrow.high)
 
-    def shifts(self, operation: str, operands: tuple[Value, ...]) -> bool:
+    def _shifts(self, name: str, operands: tuple[Value, ...]) -> bool:
         """Whether a product is a shift to the left: so go addresses, which have 64 bits in any case."""
         factors = [self._scalars[one.ir].constant or 0 for one in operands if one.ir in self._scalars]
-        return operation == "mul" and any(factor & -factor == factor for factor in factors)
+        return name == "mul" and any(factor & -factor == factor for factor in factors)
 
     def product_high(self, a: Value, b: Value, signed: bool) -> Value | None:
         """The upper half of a product with a constant `b`, of which a narrow one has all that is needed."""
@@ -75,4 +96,4 @@ class NarrowVectors:
         high = lanes.apply("lshr", product, lanes.constant("i32", shift))
         if high.constant is not None:
             return lanes.constant(a.type, high.constant)
-        return high if a.type == "i32" else self.extended(high)
+        return high if a.type == "i32" else self._extended(high)

@@ -77,22 +77,22 @@ class ReferenceLanes(Lanes[Value]):
     def apply(self, operation: str, *operands: Value) -> Value:
         if operation in DIVISIONS:
             a, b = operands
-            return total_division(self, operation, a, b, lambda a, b: self.emit(operation, (a, b)))
-        return self.emit(operation, operands)
+            return total_division(self, operation, a, b, lambda a, b: self.emit(operation, a, b))
+        return self.emit(operation, *operands)
 
     def compare(self, predicate: str, a: Value, b: Value) -> Value:
-        return self.emit_compare(predicate, a, b)
+        return self.emit(f"{'fcmp' if is_float(a.type) else 'icmp'} {predicate}", a, b)
 
     def select(self, condition: Value, a: Value, b: Value) -> Value:
-        return self.emit_select(condition, a, b)
+        return self.emit("select", condition, a, b)
 
     def convert(self, operation: str, a: Value, type_: str) -> Value:
-        return self.emit_convert(operation, a, type_)
+        return self.emit(operation, a, type_=type_)
 
     def unless(self, rare: Value, usual: Value, other: Callable[[], Value]) -> Value:
         votes = self.builder.mask_bits(rare.ir)
         someone = self.builder.someone(votes)
-        return self.around(someone, usual, lambda: self.emit_select(rare, other(), usual))
+        return self.around(someone, usual, lambda: self.emit("select", rare, other(), usual))
 
     def outline(self, outline: Outline, operands: Sequence[Value]) -> tuple[Value, ...]:
         given = [self.as_vector(operand) for operand in operands]
@@ -205,7 +205,7 @@ class ReferenceLanes(Lanes[Value]):
         site = self.access.new_site("system", False, 0)
         names = [self.as_vector(self.extend(operand, "i64", signed=False)).ir for operand in operands]
         words = Value("i64", self.access.call_system(site, name, names, self.mask))
-        return words if result == "i64" else self.emit_convert("trunc", words, result)
+        return words if result == "i64" else self.emit("trunc", words, type_=result)
 
     def arrive(self, barrier: Value, count: Value | None, predicate: Value | None, wait: bool) -> None:
         number = self.one_of(barrier)
@@ -257,7 +257,7 @@ class ReferenceLanes(Lanes[Value]):
 
     def shuffle(self, a: Value, source: Value) -> Value:
         self.note_exchange(source)
-        lane = self.emit("and", (source, self.as_vector(self.constant("i32", 31))))
+        lane = self.emit("and", source, self.as_vector(self.constant("i32", 31)))
         return Value(a.type, self.access.shuffle(a.type, a.ir, lane.ir))
 
     def note_exchange(self, sources: Value) -> None:
@@ -301,33 +301,31 @@ class ReferenceLanes(Lanes[Value]):
         return Value(type_, self.builder.splat(type_, scalar))
 
     # ------------------------------------------------------------------------------------ emission
-    def emit(self, operation: str, operands: tuple[Value, ...], *, lanes: int = 0) -> Value:
-        type_ = operands[0].type
-        whole = vector(type_, lanes or self.width)
-        if operation.startswith("llvm."):
-            args = [(whole, operand.ir) for operand in operands]
-            if operation in ("llvm.ctlz", "llvm.cttz"):
-                args.append(("i1", "false"))
-            name = self.builder.call(whole, f"{operation}.{suffix(type_, lanes or self.width)}", args)
-        else:
-            name = self.builder.value(f"{operation} {whole} {', '.join(operand.ir for operand in operands)}")
-        return Value(type_, name)
 
-    def emit_compare(self, predicate: str, a: Value, b: Value, *, lanes: int = 0) -> Value:
-        instruction = "fcmp" if is_float(a.type) else "icmp"
-        whole = vector(a.type, lanes or self.width)
-        return Value("i1", self.builder.value(f"{instruction} {predicate} {whole} {a.ir}, {b.ir}"))
+    def emit(self, name: str, *operands: Value, type_: str = "", lanes: int = 0) -> Value:
+        """One LLVM instruction on vectors, or on so many lanes.
 
-    def emit_select(self, condition: Value, a: Value, b: Value, *, lanes: int = 0) -> Value:
-        whole, test = (vector(type_, lanes or self.width) for type_ in (a.type, "i1"))
-        return Value(
-            a.type, self.builder.value(f"select {test} {condition.ir}, {whole} {a.ir}, {whole} {b.ir}")
-        )
-
-    def emit_convert(self, operation: str, a: Value, type_: str, *, lanes: int = 0) -> Value:
+        `name` is that of an operation as `apply` has it, `icmp` or `fcmp` with a predicate, `select`, or a
+        conversion to `type_`.
+        """
         lanes = lanes or self.width
-        have, want = vector(a.type, lanes), vector(type_, lanes)
-        if operation.startswith("llvm."):
-            name = f"{operation}.{suffix(type_, lanes)}.{suffix(a.type, lanes)}"
-            return Value(type_, self.builder.call(want, name, [(have, a.ir)]))
-        return Value(type_, self.builder.value(f"{operation} {have} {a.ir} to {want}"))
+        have, texts = operands[-1].type, [operand.ir for operand in operands]
+        whole = vector(have, lanes)
+        if name == "select":
+            condition, a, b = texts
+            text = f"select {vector('i1', lanes)} {condition}, {whole} {a}, {whole} {b}"
+        elif type_ and not name.startswith("llvm."):
+            text = f"{name} {whole} {texts[0]} to {vector(type_, lanes)}"
+        elif name.startswith("llvm."):
+            return self._call(name, texts, have, type_, lanes)
+        else:
+            text = f"{name} {whole} {', '.join(texts)}"
+        return Value("i1" if name[1:4] == "cmp" else type_ or have, self.builder.value(text))
+
+    def _call(self, name: str, texts: Sequence[str], have: str, type_: str, lanes: int) -> Value:
+        whole, want = vector(have, lanes), vector(type_ or have, lanes)
+        args = [(whole, text) for text in texts]
+        if name in ("llvm.ctlz", "llvm.cttz"):
+            args.append(("i1", "false"))
+        overload = f"{suffix(type_, lanes)}.{suffix(have, lanes)}" if type_ else suffix(have, lanes)
+        return Value(type_ or have, self.builder.call(want, f"{name}.{overload}", args))

@@ -91,6 +91,11 @@ def exact(rule: Callable[[Interval, Interval], Interval]) -> Rule:
     return bounds
 
 
+def each(choose: Callable[[int, int], int]) -> Rule:
+    """Of smin and smax."""
+    return exact(lambda a, b: (choose(a[0], b[0]), choose(a[1], b[1])))
+
+
 def product(a: Interval, b: Interval) -> Interval:
     """The interval of all products."""
     corners = [x * y for x in a for y in b]
@@ -115,7 +120,7 @@ def shifted_right(bits: int, a: Bounds, b: Bounds) -> Bounds:
         return None
     if a is not None and a[0] >= 0:
         return a[0] >> min(b[1], bits), a[1] >> b[0]
-    return (0, (1 << (bits - b[0])) - 1) if b[0] > 0 else None
+    return (0, (1 << (bits - b[0])) - 1) if 0 < b[0] <= bits else None
 
 
 def shifted_right_signed(bits: int, a: Bounds, b: Bounds) -> Bounds:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 from ...isa import Lanes
 from ...isa.lanes import Outline, Update
@@ -14,20 +15,90 @@ from ...isa.types import is_float
 from ..context import WINDOWS
 from ..shape import BlockShape, Promises
 from .division import tested_divisor, total_division
-from .operations import BLIND_CONVERSIONS, KEEPS_NAN, OPERATIONS, SEES_BITS, UNKNOWN
-from .results import DIVISION, arithmetic, comparison, conversion, plain_division, selection
+from .operations import BLIND_CONVERSIONS, KEEPS_NAN, OPERATIONS, PASSES_NAN, SEES_SIGN, UNKNOWN
+from .results import DIVISION, Operands, Result, arithmetic, comparison, conversion, selection
 from .specials import Specials, lane_pattern
 from .value import EXACT_NAN, LOOSE_NAN, ONE_NAN, SINGLE, UNIFORM, Value, constant, no_offsets, replace
 
 
-def exact(a: Value) -> Value:
-    """What is known of a value once its NaNs are the hardware's."""
-    if a.nan != LOOSE_NAN:
-        return a
-    return Value(a.type, "", a.offsets, ok=a.ok, nan=ONE_NAN)
+class FactArithmetic(Lanes[Value]):
+    """Arithmetic on facts, and on what NaNs operations see; `_made` is where a subclass emits code."""
+
+    shape: BlockShape
+
+    def constant(self, type_: str, pattern: int) -> Value:
+        return constant(type_, pattern, self.shape.width)
+
+    def type_of(self, a: Value) -> str:
+        return a.type
+
+    def known(self, a: Value) -> int | None:
+        return a.constant
+
+    def window(self, space: str) -> Value:
+        return self.constant("i64", WINDOWS.get(space, 0))
+
+    def one_nan(self, a: Value, pattern: int) -> Value:
+        return replace(a, nan=LOOSE_NAN)
+
+    def exact(self, a: Value) -> Value:
+        """The same value, with the NaNs of the hardware."""
+        return a if a.nan != LOOSE_NAN else Value(a.type, "", a.offsets, ok=a.ok, nan=ONE_NAN)
+
+    def all_exact(self, values: Operands) -> Operands:
+        """The same values, each exact."""
+        for value in values:
+            if value.nan == LOOSE_NAN:
+                return tuple([self.exact(value) for value in values])
+        return values
+
+    def _made(self, found: Result, name: str, type_: str = "") -> Value:
+        """A result; `name` is the instruction that makes it, of `type_` if that converts."""
+        return found[1]
+
+    def apply(self, operation: str, *operands: Value) -> Value:
+        sees = OPERATIONS.get(operation, UNKNOWN).nan
+        signs = sees == SEES_SIGN and operands[0].constant == 0
+        if (sees <= SEES_SIGN and not signs) or (sees != PASSES_NAN and operands[0].type == "double"):
+            operands = self.all_exact(operands)
+        found = arithmetic(operation, operands, self.shape)
+        if found[0] == DIVISION:
+            return self._divided(operation, found[1], *operands)
+        result = self._made(found, operation)
+        if signs or sees == KEEPS_NAN:
+            return replace(result, nan=ONE_NAN if signs else operands[0].nan)
+        return result
+
+    def _divided(self, operation: str, facts: Value, a: Value, b: Value) -> Value:
+        made = total_division(self, operation, a, tested_divisor(b), partial(self._quotient, operation))
+        if made.constant is not None:
+            return made
+        return replace(made, low=facts.low, high=facts.high, zeros=0 if made.offsets is None else made.zeros)
+
+    def _quotient(self, operation: str, a: Value, b: Value) -> Value:
+        """The quotient or remainder by what is known to be a divisor."""
+        return Value(a.type, "", no_offsets(self.shape.width) if a.uniform and b.uniform else None)
+
+    def compare(self, predicate: str, a: Value, b: Value) -> Value:
+        if not is_float(a.type):
+            a, b = self.all_exact((a, b))
+        instruction = "fcmp" if is_float(a.type) else "icmp"
+        return self._made(comparison(predicate, a, b, self.shape), f"{instruction} {predicate}")
+
+    def select(self, condition: Value, a: Value, b: Value) -> Value:
+        if EXACT_NAN in (a.nan, b.nan):
+            a, b = self.all_exact((a, b))
+        return self._made(selection(condition, a, b), "select")
+
+    def convert(self, operation: str, a: Value, type_: str) -> Value:
+        if operation == "bitcast" and a.type in SINGLE and type_ in SINGLE:
+            found = conversion(operation, a, type_, self.shape)
+            return replace(self._made(found, operation, type_), nan=a.nan)
+        a = a if operation in BLIND_CONVERSIONS else self.exact(a)
+        return self._made(conversion(operation, a, type_, self.shape), operation, type_)
 
 
-class FactLanes(Lanes[Value]):
+class FactLanes(FactArithmetic):
     """Facts of values for one block shape and what the launches promise.
 
     `strays` are the steps whose generic accesses may reach local memory; `step` is the current one.
@@ -41,55 +112,10 @@ class FactLanes(Lanes[Value]):
         self._specials = Specials(shape, promises)
         self._same = no_offsets(shape.width)
 
-    # ------------------------------------------------------------------------------------ values
-    def constant(self, type_: str, pattern: int) -> Value:
-        return constant(type_, pattern, self.shape.width)
-
-    def type_of(self, a: Value) -> str:
-        return a.type
-
-    def apply(self, operation: str, *operands: Value) -> Value:
-        sees = OPERATIONS.get(operation, UNKNOWN).nan
-        if operation == "llvm.copysign" and operands[0].constant == 0:
-            return replace(self._arithmetic(operation, operands), nan=ONE_NAN)
-        if sees == SEES_BITS:
-            operands = tuple([exact(one) for one in operands])
-        result = self._arithmetic(operation, operands)
-        return replace(result, nan=operands[0].nan) if sees == KEEPS_NAN else result
-
-    def _arithmetic(self, operation: str, operands: tuple[Value, ...]) -> Value:
-        form, result, _ = arithmetic(operation, operands, self.shape)
-        if form != DIVISION:
-            return result
-        a, b = operands
-        made = total_division(self, operation, a, tested_divisor(b), self._plain_division)
-        return made if made.constant is not None else replace(made, low=result.low, high=result.high)
-
-    def _plain_division(self, a: Value, b: Value) -> Value:
-        return plain_division(a, b, self.shape)[1]
-
-    def compare(self, predicate: str, a: Value, b: Value) -> Value:
-        if not is_float(a.type):
-            a, b = exact(a), exact(b)
-        return comparison(predicate, a, b, self.shape)[1]
-
-    def select(self, condition: Value, a: Value, b: Value) -> Value:
-        if EXACT_NAN in (a.nan, b.nan):
-            a, b = exact(a), exact(b)
-        return selection(condition, a, b)[1]
-
-    def convert(self, operation: str, a: Value, type_: str) -> Value:
-        if operation == "bitcast" and a.type in SINGLE and type_ in SINGLE:
-            return replace(conversion(operation, a, type_, self.shape)[1], nan=a.nan)
-        return conversion(operation, a if operation in BLIND_CONVERSIONS else exact(a), type_, self.shape)[1]
-
     def unless(self, rare: Value, usual: Value, other: Callable[[], Value]) -> Value:
         if rare.constant is not None:
-            return exact(other() if rare.constant else usual)
+            return self.exact(other() if rare.constant else usual)
         return Value(usual.type, "", self._same if rare.uniform and usual.uniform else None)
-
-    def one_nan(self, a: Value, pattern: int) -> Value:
-        return replace(a, nan=LOOSE_NAN)
 
     def outline(self, outline: Outline, operands: Sequence[Value]) -> tuple[Value, ...]:
         return tuple(Value(type_, "") for type_ in outline.results)
@@ -97,9 +123,6 @@ class FactLanes(Lanes[Value]):
     # ------------------------------------------------------------------------------------ the machine
     def special(self, name: str) -> Value:
         return self._specials.facts(name)
-
-    def window(self, space: str) -> Value:
-        return self.constant("i64", WINDOWS.get(space, 0))
 
     def load(self, space: str, address: Value, type_: str, count: int, volatile: bool) -> tuple[Value, ...]:
         if space == "param":
@@ -135,17 +158,14 @@ class FactLanes(Lanes[Value]):
         return Value("i32", "", self._same), Value("i32", "", self._same)
 
     # ------------------------------------------------------------------------------------ across lanes
-    def known(self, a: Value) -> int | None:
-        return a.constant
-
     def lane_constants(self, type_: str, patterns: tuple[int, ...]) -> Value:
         return Value(type_, "") if type_ == "i1" or is_float(type_) else lane_pattern(type_, patterns)
 
     def permute(self, a: Value, sources: tuple[int, ...]) -> Value:
-        return exact(a) if a.uniform else Value(a.type, "")
+        return self.exact(a) if a.uniform else Value(a.type, "")
 
     def shuffle(self, a: Value, source: Value) -> Value:
-        return exact(a) if a.uniform else Value(a.type, "")
+        return self.exact(a) if a.uniform else Value(a.type, "")
 
     def active(self) -> Value:
         return Value("i32", "", UNIFORM)

@@ -19,16 +19,14 @@ from . import bounds as intervals
 from .bounds import Bounds, bounds_of
 from .value import Value, signed
 
-Fold = Callable[
-    [int, int, int], int
-]  # of bit patterns and their width; the result's bits above that do not count
+Fold = Callable[[int, int, int], int]  # of bit patterns and their width, whatever the bits above that
 
-# What an operation of floats sees of a NaN operand: its bits; that it is one; that it is one, and makes the
-# result of its lane one; nothing, since it acts on the sign (all meanings that change signs give one NaN).
-SEES_BITS, SEES_NAN, PASSES_NAN, KEEPS_NAN = range(4)
-# Whether an operation on words of which 64-bit integers are extensions gives the extended result, if that is
-# a word: never, wherever that is known, always, or for a shift to the right. Words keep their order when they
-# are extended, read as signed and as unsigned.
+# What an operation of floats sees of a NaN operand: its bits; of the second one the sign; that it is one;
+# that it is one, and makes the result one; nothing, as it acts on signs (of which no meaning wants a NaN's).
+SEES_BITS, SEES_SIGN, SEES_NAN, PASSES_NAN, KEEPS_NAN = range(5)
+# Whether an operation on 32-bit integers of which the operands are extensions gives the extended result, if
+# that fits 32 bits: never; if bounds show that it fits; always; if it is a shift to the right by less. They
+# keep their order when they are extended, read as signed and as unsigned.
 WIDE, NARROW, BITWISE, SHIFT = range(4)
 
 
@@ -54,128 +52,73 @@ class Operation:
     nan: int = SEES_BITS
 
 
+# fmt: off
 _ROWS = (
     Operation(
-        "add",
-        fold=lambda a, b, width: a + b,
-        unit=0,
-        offsets=affine.sum_of(1),
-        line=lambda a, b: (a[0] + b[0], a[1] + b[1]),
+        "add", lambda a, b, width: a + b, unit=0, narrows=NARROW,
+        offsets=affine.sum_of(1), line=lambda a, b: (a[0] + b[0], a[1] + b[1]),
         bounds=intervals.exact(lambda a, b: (a[0] + b[0], a[1] + b[1])),
         low_bits=known_bits.of_both(operator.add),
-        narrows=NARROW,
     ),
     Operation(
-        "sub",
-        fold=lambda a, b, width: a - b,
-        unit=0,
-        commutes=False,
-        offsets=affine.sum_of(-1),
-        line=lambda a, b: (a[0] - b[0], a[1] - b[1]),
+        "sub", lambda a, b, width: a - b, unit=0, commutes=False, narrows=NARROW,
+        offsets=affine.sum_of(-1), line=lambda a, b: (a[0] - b[0], a[1] - b[1]),
         bounds=intervals.exact(lambda a, b: (a[0] - b[1], a[1] - b[0])),
         low_bits=known_bits.of_both(operator.sub),
-        narrows=NARROW,
     ),
     Operation(
-        "mul",
-        fold=lambda a, b, width: a * b,
-        unit=1,
-        absorbing=0,
-        offsets=affine.product,
-        line=affine.product_line,
-        bounds=intervals.exact(intervals.product),
-        low_bits=known_bits.product,
-        narrows=NARROW,
+        "mul", lambda a, b, width: a * b, unit=1, absorbing=0, narrows=NARROW,
+        offsets=affine.product, line=affine.product_line,
+        bounds=intervals.exact(intervals.product), low_bits=known_bits.product,
     ),
     Operation(
-        "and",
-        fold=lambda a, b, width: a & b,
-        unit=-1,
-        absorbing=0,
-        bounds=intervals.conjunction,
-        low_bits=known_bits.conjunction,
+        "and", lambda a, b, width: a & b, unit=-1, absorbing=0, narrows=BITWISE,
+        bounds=intervals.conjunction, low_bits=known_bits.conjunction,
         table=lane_tables.plain(np.bitwise_and),
-        narrows=BITWISE,
     ),
     Operation(
-        "or",
-        fold=lambda a, b, width: a | b,
-        unit=0,
-        bounds=intervals.disjunction,
-        low_bits=known_bits.of_both(operator.or_),
-        table=lane_tables.plain(np.bitwise_or),
-        narrows=BITWISE,
+        "or", lambda a, b, width: a | b, unit=0, narrows=BITWISE, bounds=intervals.disjunction,
+        low_bits=known_bits.of_both(operator.or_), table=lane_tables.plain(np.bitwise_or),
     ),
     Operation(
-        "xor",
-        fold=lambda a, b, width: a ^ b,
-        unit=0,
-        low_bits=known_bits.of_both(operator.xor),
-        table=lane_tables.plain(np.bitwise_xor),
-        narrows=BITWISE,
+        "xor", lambda a, b, width: a ^ b, unit=0, narrows=BITWISE,
+        low_bits=known_bits.of_both(operator.xor), table=lane_tables.plain(np.bitwise_xor),
     ),
     Operation(
-        "shl",
-        fold=lambda a, b, width: a << b,
-        unit=0,
-        commutes=False,
-        offsets=affine.shifted,
-        line=affine.shifted_line,
-        bounds=intervals.shifted_left,
-        low_bits=known_bits.shifted_left,
+        "shl", lambda a, b, width: a << b, unit=0, commutes=False,
+        offsets=affine.shifted, line=affine.shifted_line,
+        bounds=intervals.shifted_left, low_bits=known_bits.shifted_left,
     ),
     Operation(
-        "lshr",
-        fold=lambda a, b, width: a >> b,
-        unit=0,
-        commutes=False,
-        bounds=intervals.shifted_right,
-        low_bits=known_bits.shifted_right,
-        table=lane_tables.shifted_right,
-        narrows=SHIFT,
+        "lshr", lambda a, b, width: a >> b, unit=0, commutes=False, narrows=SHIFT,
+        bounds=intervals.shifted_right, low_bits=known_bits.shifted_right, table=lane_tables.shifted_right,
     ),
     Operation(
-        "ashr",
-        fold=lambda a, b, width: signed(a, width) >> b,
-        unit=0,
-        commutes=False,
-        bounds=intervals.shifted_right_signed,
-        low_bits=known_bits.shifted_right,
+        "ashr", lambda a, b, width: signed(a, width) >> b, unit=0, commutes=False, narrows=SHIFT,
+        bounds=intervals.shifted_right_signed, low_bits=known_bits.shifted_right,
         table=lane_tables.shifted_right_signed,
-        narrows=SHIFT,
     ),
     Operation("udiv", bounds=intervals.quotient, table=lane_tables.quotient),
     Operation("urem", bounds=intervals.remainder, table=lane_tables.remainder),
     Operation("sdiv", bounds=intervals.signed_quotient),
     Operation("srem", bounds=intervals.signed_remainder),
+    Operation("llvm.smin", bounds=intervals.each(min), narrows=NARROW),
+    Operation("llvm.smax", bounds=intervals.each(max), narrows=NARROW),
     Operation(
-        "llvm.smin",
-        bounds=intervals.exact(lambda a, b: (min(a[0], b[0]), min(a[1], b[1]))),
-        narrows=NARROW,
+        "llvm.umin", lambda a, b, width: min(a, b), bounds=intervals.unsigned_minimum,
+        table=lane_tables.plain(np.minimum), narrows=NARROW,
     ),
     Operation(
-        "llvm.smax",
-        bounds=intervals.exact(lambda a, b: (max(a[0], b[0]), max(a[1], b[1]))),
-        narrows=NARROW,
-    ),
-    Operation(
-        "llvm.umin",
-        fold=lambda a, b, width: min(a, b),
-        bounds=intervals.unsigned_minimum,
-        table=lane_tables.plain(np.minimum),
-        narrows=NARROW,
-    ),
-    Operation(
-        "llvm.umax",
-        fold=lambda a, b, width: max(a, b),
-        table=lane_tables.plain(np.maximum),
-        narrows=NARROW,
+        "llvm.umax", lambda a, b, width: max(a, b),
+        table=lane_tables.plain(np.maximum), narrows=NARROW,
     ),
     *(Operation(name, nan=PASSES_NAN) for name in ("fadd", "fsub", "fmul", "fdiv", "llvm.fma", "llvm.sqrt")),
     *(Operation(f"llvm.{name}", nan=SEES_NAN) for name in ("roundeven", "trunc", "floor", "ceil")),
     *(Operation(f"llvm.{name}", nan=SEES_NAN) for name in ("minimum", "maximum", "minimumnum", "maximumnum")),
     *(Operation(name, nan=KEEPS_NAN) for name in ("fneg", "llvm.fabs")),
+    Operation("llvm.copysign", nan=SEES_SIGN),
 )
+# fmt: on
 OPERATIONS = {row.name: row for row in _ROWS}
 # Of any other operation nothing is known.
 UNKNOWN = Operation("")

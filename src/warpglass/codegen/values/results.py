@@ -1,7 +1,7 @@
 """The result of an operation: all facts of it, and the form in which it is best computed.
 
 Each function takes operands of which everything is known that will be, and returns the form, the result
-without its names, and the operands to compute it from. A form names what `lanes/` has to emit.
+without its names, and the operands. A form names what `lanes/` has to emit.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ from .value import Offsets, Value, constant, no_offsets, one_value, replace
 
 # Nothing is to be computed. The scalar that the warp's number gives. The operation on scalars; on vectors.
 DONE, LINE, SCALAR, LANES = range(4)
-# An operation on bits on the scalars' upper bits. The sign of an affine value, the same for all lanes that
-# do not straddle zero. An affine value that a uniform one may limit. A division, of several operations.
+# An operation on bits, on scalars without those that are the offsets', which follow as operands. The sign of
+# an affine value, one for all lanes unless they straddle zero. An affine value that a uniform one may limit.
+# A division, of several operations.
 PARTS, SIGN, LIMIT, DIVISION = range(4, 8)
 # An affine value extended, unless a lane wraps. A comparison of which the outermost lanes tell whether all
 # agree; one that is the same for all lanes of a warp, so the first decides.
@@ -62,7 +63,7 @@ def integers(row: Operation, a: Value, b: Value, shape: BlockShape) -> Result:
         if same is not None:
             return DONE, same, ()
     low = high = None
-    if row.bounds is not None:
+    if row.bounds is not None and (a.low is not None or b.low is not None):
         low, high = row.bounds(width, bounds_of(a), bounds_of(b)) or (None, None)
         if low is not None and low == high:
             return DONE, constant(type_, low, shape.width), ()
@@ -123,7 +124,7 @@ def _in_parts(row: Operation, a: Value, b: Value, shape: BlockShape) -> Result |
     _, scalar, _ = integers(row, *above, shape)
     zeros = max(bits, zeros_of(scalar))
     result = Value(a.type, "", wrapped(offsets, BITS[a.type]), line=line_of(scalar), zeros=zeros)
-    return PARTS, _guarded(PARTS, result, (a, b))[1], above
+    return PARTS, _guarded(PARTS, result, (a, b))[1], (a, b, *above)
 
 
 def _scalar_above(a: Value, bits: int, width: int) -> Value:
@@ -163,14 +164,6 @@ def _scalar(row: Operation, a: Value, b: Value, offsets: Offsets) -> Result:
     if line[0] & ones == 0 and one_value(offsets):
         return DONE, constant(a.type, line[1], len(offsets)), ()
     return SCALAR, Value(a.type, "", offsets, line=(line[0] & ones, line[1] & ones)), (a, b)
-
-
-# ------------------------------------------------------------------------------------ divisions
-def plain_division(a: Value, b: Value, shape: BlockShape) -> Result:
-    """The quotient or remainder by what is known to be a divisor."""
-    if a.uniform and b.uniform:
-        return SCALAR, Value(a.type, "", no_offsets(shape.width)), (a, b)
-    return LANES, Value(a.type, ""), (a, b)
 
 
 # ------------------------------------------------------------------------------------ comparisons
