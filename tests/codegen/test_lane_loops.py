@@ -11,9 +11,8 @@ import warpglass as wg
 from tests.engines import CPU_ENGINES, engine_mode, run_ptx
 from warpglass import lab
 from warpglass.codegen import BlockShape
-from warpglass.codegen.infer import infer_kinds
 from warpglass.codegen.lane_loops.find import LaneLoop, find_lane_loops
-from warpglass.codegen.path_bounds.specialise import specialise
+from warpglass.codegen.passes import with_kinds
 from warpglass.codegen.shape import Promises
 from warpglass.engine.cpu.prepared import Prepared, prepare
 from warpglass.errors import KernelFault, KernelTimeout
@@ -192,8 +191,8 @@ def _loops(name: str) -> dict[int, LaneLoop]:
 
 def _find(prepared: Prepared) -> dict[int, LaneLoop]:
     shape, promises = BlockShape((BLOCK, 1, 1)), Promises((1024, 1, 1))
-    program = specialise(prepared.program, shape, promises, prepared.symbols)
-    return find_lane_loops(program, infer_kinds(program, shape, promises, prepared.symbols))
+    version = with_kinds(prepared.program, shape, prepared.symbols, promises)
+    return find_lane_loops(version.program, version.inference)
 
 
 def _arguments(kind: type = np.float32, count: int = 1, longest: int = 40) -> Arguments:

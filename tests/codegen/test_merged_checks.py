@@ -11,7 +11,7 @@ from warpglass import lab
 from warpglass.codegen import BlockShape
 from warpglass.codegen.infer import infer_kinds
 from warpglass.codegen.memory.merged_checks import VersionedRegion, find_versioned
-from warpglass.codegen.path_bounds.specialise import specialise
+from warpglass.codegen.passes import with_kinds
 from warpglass.codegen.shape import Promises
 from warpglass.engine.cpu import tiers
 from warpglass.engine.cpu.prepared import prepare
@@ -96,9 +96,9 @@ def test_bases_at_known_distances(engine: str, short: int, monkeypatch: pytest.M
     kernel = wg.compile(SOURCE, "strided")
     prepared, shape = prepare(kernel.compile()), BlockShape((BLOCK, 1, 1))
     promises = Promises((1, 1, 1), {16: BLOCK}, exact=True)
-    program = specialise(prepared.program, shape, promises, prepared.symbols)
-    versioned = find_versioned(program, infer_kinds(program, shape, promises, prepared.symbols).kinds)
-    checks = [check for region in versioned.values() for check in region.checks]
+    version = with_kinds(prepared.program, shape, prepared.symbols, promises)
+    regions = find_versioned(version.program, version.inference.kinds)
+    checks = [check for region in regions.values() for check in region.checks]
     largest = max(checks, key=lambda check: check.high - check.low)
     assert largest.high - largest.low == 4 * (3 * BLOCK + 32)
     places = sorted(largest.places.values())

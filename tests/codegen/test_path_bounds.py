@@ -13,7 +13,7 @@ from warpglass.codegen import BlockShape, Promises
 from warpglass.codegen.path_bounds.analysis import bound_by_paths
 from warpglass.engine.cpu import tiers
 from warpglass.engine.cpu.prepared import prepare
-from warpglass.program import Program
+from warpglass.program import Program, find_streaming
 from warpglass.source.compiled import Compiled
 
 HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
@@ -176,10 +176,10 @@ def test_what_no_path_leads_to_neither_orders_blocks_nor_stores() -> None:
     """
     program = bounded(body)
     assert not program.ordered
-    assert len(program.streaming) >= 1
+    assert len(find_streaming(program.blocks)) >= 1
     reached = bounded(body.replace("%r0, 0;", "%r1, 0;", 1))
     assert reached.ordered
-    assert not reached.streaming
+    assert not find_streaming(reached.blocks)
 
 
 # Loops whose variables come near the ends of their types, change in branches, depend on each other or on what

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tests.engines import CPU_ENGINES, run_ptx
-from warpglass.codegen import kernel as generator
+from warpglass.codegen import warp_fusion
 from warpglass.isa import rounding
 
 THREADS = 96 - 7  # the last warp is in part
@@ -109,8 +109,8 @@ def test_bits_are_the_references(seed: int, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(rounding, "_QUIET", 1 << 51 | 1)
     monkeypatch.setitem(rounding.NAN, "double", rounding.NAN["double"] | 2)
     if seed % 3 == 2:  # two warps at a time
-        monkeypatch.setattr(generator, "fused_shape", lambda _, shape: replace(shape, width=64))
-        monkeypatch.setattr(generator, "pays", lambda *_: True)
+        monkeypatch.setattr(warp_fusion, "fused_shape", lambda _, shape: replace(shape, width=64))
+        monkeypatch.setattr(warp_fusion, "pays", lambda *_: True)
     text, data = "// marked" + _program(random.Random(seed)), _data(seed)
     results: list[np.ndarray] = []
     for engine in CPU_ENGINES:

@@ -12,11 +12,10 @@ from tests.engines import CPU_ENGINES, engine_mode, run_ptx
 from tests.ptx_text import kernel
 from warpglass import lab
 from warpglass.codegen import BlockShape
-from warpglass.codegen.infer import infer_kinds
 from warpglass.codegen.lane_loops.find import find_lane_loops
 from warpglass.codegen.lane_loops.rounds import Rounds, find_rounds
 from warpglass.codegen.lane_loops.unrolled import Unrolled, find_all_unrolled
-from warpglass.codegen.path_bounds.specialise import specialise
+from warpglass.codegen.passes import with_kinds
 from warpglass.codegen.shape import Promises
 from warpglass.engine.cpu.prepared import prepare
 from warpglass.errors import KernelFault
@@ -104,8 +103,8 @@ def _find(name: str) -> tuple[list[Rounds], dict[int, Unrolled]]:
     prepared = prepare(launch.compiled)
     uniform = {offset: value for _, offset, value in prepared.structural}
     shape, promises = BlockShape((BLOCK, 1, 1)), Promises((1024, 1, 1), uniform)
-    program = specialise(prepared.program, shape, promises, prepared.symbols)
-    found = infer_kinds(program, shape, promises, prepared.symbols)
+    version = with_kinds(prepared.program, shape, prepared.symbols, promises)
+    program, found = version.program, version.inference
     loops = find_lane_loops(program, found)
     known = {
         header: find_rounds(program, loop, found.kinds, shape, promises, prepared.symbols)

@@ -10,7 +10,7 @@ from tests.ptx_text import kernel
 from warpglass import ptx
 from warpglass.codegen import BlockShape, Promises, Symbols, generate
 from warpglass.engine.cpu import worker
-from warpglass.program import build_program
+from warpglass.program import build_program, find_streaming
 
 # out[i] = x[i] + 1 for i below n, from element `first` of both on.
 TEXT = """
@@ -75,7 +75,8 @@ def test_an_array_in_place() -> None:
 def _streams(text: str) -> list[str]:
     """The stores of a kernel that may go past the caches, as they stand in PTX."""
     program = build_program(ptx.parse(text, "k"), "k")
-    steps = [step for block in program.blocks for step in block.steps if step.number in program.streaming]
+    streaming = find_streaming(program.blocks)
+    steps = [step for block in program.blocks for step in block.steps if step.number in streaming]
     return [str(step.instruction.operands[1]) for step in steps if step.instruction.opcode == "st"]
 
 

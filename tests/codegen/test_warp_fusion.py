@@ -12,8 +12,7 @@ import pytest
 import warpglass as wg
 from tests.engines import CPU_ENGINES, engine_mode, run_ptx
 from warpglass import lab
-from warpglass.codegen import BlockShape, Promises, generate, grid_class
-from warpglass.codegen import kernel as generator
+from warpglass.codegen import BlockShape, Promises, generate, grid_class, warp_fusion
 from warpglass.codegen.warp_fusion import fused_shape
 from warpglass.engine.cpu.prepared import prepare
 from warpglass.errors import KernelFault, KernelTimeout
@@ -229,8 +228,8 @@ def always(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
             possible = fused_shape(program, replace(shape, block=(256, 1, 1)))
             return None if possible is None else replace(shape, width=lanes)
 
-        monkeypatch.setattr(generator, "fused_shape", wide)
-        monkeypatch.setattr(generator, "pays", lambda *_: True)
+        monkeypatch.setattr(warp_fusion, "fused_shape", wide)
+        monkeypatch.setattr(warp_fusion, "pays", lambda *_: True)
         monkeypatch.setenv("WARPGLASS_CACHE", str(tmp_path))
         prepare.cache_clear()
 

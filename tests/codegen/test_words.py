@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from tests.engines import CPU_ENGINES, run_ptx
-from warpglass.codegen import BlockShape, Promises, generate
-from warpglass.codegen import kernel as generator
+from warpglass.codegen import BlockShape, Promises, generate, warp_fusion
 from warpglass.codegen.values.narrow import short_factor
 from warpglass.engine.cpu.prepared import prepare
 from warpglass.source.compiled import Compiled
@@ -92,8 +91,8 @@ def _data(rng: random.Random) -> np.ndarray:
 def test_bits_are_the_references(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WARPGLASS_TIER", "optimised" if seed % 4 == 0 else "quick")
     if seed % 3 == 2:  # two warps at a time
-        monkeypatch.setattr(generator, "fused_shape", lambda _, shape: replace(shape, width=64))
-        monkeypatch.setattr(generator, "pays", lambda *_: True)
+        monkeypatch.setattr(warp_fusion, "fused_shape", lambda _, shape: replace(shape, width=64))
+        monkeypatch.setattr(warp_fusion, "pays", lambda *_: True)
     rng = random.Random(seed)
     text, data = _program(rng), _data(rng)
     results: list[np.ndarray] = []

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from warpglass.engine.launch.arguments import Binder, Bound, Parameter, Reference, pack, parameters_of
+from warpglass.engine.launch.arguments import Binder, Bound, Parameter, Reference, pack
+from warpglass.engine.launch.parameters import parameters_of
 from warpglass.errors import ArgumentError
 from warpglass.ptx.tree import Variable
 from warpglass.source.compiled import Argument, Compiled

@@ -14,7 +14,8 @@ import pytest
 
 from tests.engine.fake_driver import FakeDriver
 from warpglass.engine.gpu import bandwidth as gpu_bandwidth
-from warpglass.engine.gpu.backend import GpuBackend, problem
+from warpglass.engine.gpu.backend import GpuBackend
+from warpglass.engine.gpu.detection import problem
 from warpglass.engine.gpu.driver import header_of, lower_version, newest_isa, target_problem
 from warpglass.engine.launch.backend import Launch
 from warpglass.engine.launch.timing import time_launches

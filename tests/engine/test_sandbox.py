@@ -102,7 +102,7 @@ def test_a_cooperative_grid_has_the_devices_limit(monkeypatch: pytest.MonkeyPatc
 
 
 def test_endless_output_is_cut(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("warpglass.engine.cpu.backend.system._MOST_OUTPUT", 10_000)
+    monkeypatch.setattr("warpglass.engine.cpu.system._MOST_OUTPUT", 10_000)
     with pytest.raises(KernelTimeout):
         launch("print", 2, 32, words(), timeout=0.5)
     printed = capsys.readouterr().out

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from warpglass.engine.gpu.backend import GpuBackend, problem
+from warpglass.engine.gpu.backend import GpuBackend
+from warpglass.engine.gpu.detection import problem
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from warpglass.devices.device import limits_of
-from warpglass.engine.gpu.backend import GpuBackend, problem
+from warpglass.engine.gpu.backend import GpuBackend
+from warpglass.engine.gpu.detection import problem
 from warpglass.engine.gpu.driver import Driver
 from warpglass.models.occupancy import Demand, best_block, occupancy
 

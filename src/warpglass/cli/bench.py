@@ -1,7 +1,4 @@
-"""The commands `bench` and `list`: their options and exit status. Words are report/'s.
-
-Like there, imports stand inside the functions.
-"""
+"""The command `bench`: its options and exit status. Words are report/'s."""
 
 from __future__ import annotations
 
@@ -12,18 +9,12 @@ import typer
 
 from ..errors import ArgumentError
 from ..records.argument_text import parse_size, parse_target
-from .options import FAILED, DeviceOption, TimeoutOption
+from .options import FAILED, DeviceOption, TimeoutOption, write_file
 
 if TYPE_CHECKING:
     from ..ladders.measure import Bench
 
 STDOUT = Path("-")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this file."""
-    app.command()(bench)
-    app.command(name="list")(list_ladders)
 
 
 def bench(
@@ -148,17 +139,4 @@ def _write_json(results: list[Bench], path: Path, several: bool) -> None:
     if path == STDOUT:
         typer.echo(text, nl=False)
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-
-
-def list_ladders() -> None:
-    """List the ladders and their rungs."""
-    from ..ladders import find_ladder, ladder_names
-    from ..ladders.trial import Options
-    from ..report.console import stdout_console
-    from ..report.listing import print_ladder
-
-    for name in ladder_names():
-        ladder = find_ladder(name)
-        print_ladder(ladder.name, ladder.title, ladder.rungs(Options(as_written=True)), stdout_console())
+    write_file(text, path)

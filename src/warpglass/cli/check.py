@@ -1,7 +1,4 @@
-"""The commands `check` and `selftest`: options, what is written where, exit status. Words are report/'s.
-
-Like everywhere in cli/, imports stand inside the functions.
-"""
+"""The command `check`: options, what is written where, exit status. Words are report/'s."""
 
 from __future__ import annotations
 
@@ -17,22 +14,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import ArgumentError, WarpglassError
-from ..records.argument_text import make_marked, parse_dimensions, parse_size, parse_target
-from .options import gpu_key
-from .script import MODULE_OPTION, ScriptCommand, is_script, refuse_launch_options, run_module, run_script
+from ..records.argument_text import make_marked, parse_size
+from .options import (
+    ARGUMENT_FORMS,
+    FAILED,
+    INTERRUPTED,
+    SHARED,
+    TIMEOUT,
+    BlockOption,
+    GridOption,
+    JsonOption,
+    ProgramArguments,
+    existing_target,
+    find_gpu,
+    launch_shape,
+)
+from .script import MODULE_OPTION, is_script, refuse_launch_options, run_module, run_script
 
 if TYPE_CHECKING:
     from ..lab.check import Launches
     from ..records.check import Check, ProgramCheck
-
-# Exit status when something is found, and after Ctrl-C.
-FOUND, INTERRUPTED = 1, 130
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this file."""
-    app.command(cls=ScriptCommand)(check)
-    app.command()(selftest)
 
 
 def check(
@@ -43,23 +44,21 @@ def check(
             help="As in reduce.cu:sum<512> or k.py:sum; or a program, whose every launch is checked.",
         ),
     ] = None,
-    arguments: Annotated[
-        list[str] | None, typer.Argument(metavar="ARGUMENTS", help="Of the program.")
-    ] = None,
+    arguments: ProgramArguments = None,
     module: Annotated[
         str | None,
         typer.Option(MODULE_OPTION, metavar="MODULE", help="A module as a program, as python -m runs it."),
     ] = None,
-    grid: Annotated[str | None, typer.Option(help="Blocks: 1024, 32x32 or 8,8,8.")] = None,
-    block: Annotated[str | None, typer.Option(help="Threads per block, likewise.")] = None,
+    grid: GridOption = None,
+    block: BlockOption = None,
     arg: Annotated[
         list[str] | None,
         typer.Option(
-            help="f8[1048576]:rand, f8[2048], u4=1048576; in order. Fills: zero, one, rand, perm, arange. "
+            help=f"{ARGUMENT_FORMS} "
             "out:f8[2048] must be written whole, all:f8[1024]:rand read whole, ro:f8[64] not be written."
         ),
     ] = None,
-    shared: Annotated[str | None, typer.Option(help="Bytes of dynamic shared memory.")] = None,
+    shared: Annotated[str | None, SHARED] = None,
     schedules: Annotated[
         int, typer.Option(metavar="N", help="Run N times more, blocks and warps in random orders.")
     ] = 0,
@@ -75,11 +74,11 @@ def check(
         ),
     ] = None,
     model: Annotated[str, typer.Option(help="The GPU whose limits apply.")] = "h100",
-    json_output: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json_output: JsonOption = False,
     sarif: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write SARIF 2.1.0 here, for code hosts.")
     ] = None,
-    timeout: Annotated[float | None, typer.Option(help="Seconds after which a launch is stopped.")] = None,
+    timeout: Annotated[float | None, TIMEOUT] = None,
 ) -> None:
     """Run a kernel, or a whole program, on the engine and find races, bad barriers, bounds, undefined reads.
 
@@ -87,7 +86,7 @@ def check(
     """
     from ..lab import check as lab_check
 
-    model, view = gpu_key(model), _View(json_output, sarif, suppress or ())
+    model, view = find_gpu(model).key, _View(json_output, sarif, suppress or ())
     seeds = lab_check.seeds_of(schedules, seed)
     if module is not None or (target is not None and is_script(target)):
         refuse_launch_options({"--grid": grid, "--block": block, "--arg": arg, "--shared": shared})
@@ -99,11 +98,10 @@ def check(
         raise ArgumentError("give FILE:KERNEL with --grid and --block, SCRIPT.py, or -m MODULE")
     if arguments:
         raise ArgumentError(f"{arguments[0]!r}: what a kernel gets is given with --arg")
-    if grid is None or block is None:
-        raise ArgumentError("give the launch: --grid BLOCKS and --block THREADS")
+    blocks, threads = launch_shape(grid, block)
     launch = {
-        "grid": parse_dimensions(grid),
-        "block": parse_dimensions(block),
+        "grid": blocks,
+        "block": threads,
         "args": make_marked(arg or []),
         "shared": parse_size(shared or "0"),
         "timeout": 60.0 if timeout is None else timeout,
@@ -127,9 +125,7 @@ def _check_kernel(target: str, launch: dict[str, Any], view: _View, options: dic
     from ..report.check import print_check
     from ..report.console import stdout_console
 
-    path, name = parse_target(target)
-    if not path.is_file():
-        raise ArgumentError(f"no file {path}")
+    path, name = existing_target(target)
     entries = find_entries(view.suppress)
     (found,), notes = suppress([lab_check.check(lab.load(path, name), **launch, **options)], entries)
     found = replace(found, notes=(*found.notes, *notes))
@@ -139,7 +135,7 @@ def _check_kernel(target: str, launch: dict[str, Any], view: _View, options: dic
     else:
         print_check(found, stdout_console())
     if found.findings:
-        raise typer.Exit(FOUND)
+        raise typer.Exit(FAILED)
 
 
 def _check_program(module: str | None, words: Sequence[str], view: _View, launches: Launches) -> None:
@@ -163,7 +159,7 @@ def _check_program(module: str | None, words: Sequence[str], view: _View, launch
     except WarpglassError as problem:
         if not launches.begun:
             raise
-        error, status = str(problem), FOUND
+        error, status = str(problem), FAILED
     except KeyboardInterrupt:
         error, status = "interrupted", INTERRUPTED
     checks, notes = suppress(launches.checks(), entries)
@@ -182,7 +178,7 @@ def _check_program(module: str | None, words: Sequence[str], view: _View, launch
     else:
         print_program(found, stdout_console())
     if found.findings or status:
-        raise typer.Exit(FOUND if found.findings else status)
+        raise typer.Exit(FAILED if found.findings else status)
 
 
 def _write(found: Check | ProgramCheck, view: _View) -> None:
@@ -195,23 +191,3 @@ def _write(found: Check | ProgramCheck, view: _View) -> None:
         whole.replace(view.sarif)
     except OSError as problem:
         raise ArgumentError(f"{view.sarif} cannot be written: {problem.strerror or problem}") from None
-
-
-def selftest(
-    json_output: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
-    """Plant one bug of every kind, and see that the checker finds it and nothing else.
-
-    Exit status: 0 if every bug is found at its line and no kernel without one is reported, else 1.
-    """
-    from ..lab.selftest import selftest as run
-    from ..report.console import stdout_console
-    from ..report.selftest import print_selftest
-
-    found = run()
-    if json_output:
-        typer.echo(found.to_json(), nl=False)
-    else:
-        print_selftest(found, stdout_console())
-    if not found.passed:
-        raise typer.Exit(FOUND)

@@ -1,8 +1,4 @@
-"""The commands about counters: profile, metrics, compare.
-
-Belongs here: their options, and which views are printed. Words are report/'s.
-Like there, imports stand inside the functions.
-"""
+"""The command `profile`: options, and which views of profiles are printed. Words are report/'s."""
 
 from __future__ import annotations
 
@@ -14,9 +10,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import ArgumentError
-from ..records.argument_text import make_arguments, parse_argument, parse_dimensions, parse_size, parse_target
-from .options import gpu_key
-from .script import ScriptCommand, is_script, refuse_launch_options, run_script
+from ..records.argument_text import make_arguments, parse_argument, parse_size
+from .metrics import chosen_definitions, counter_definitions, metric_definitions
+from .options import (
+    ArgOption,
+    BlockOption,
+    GridOption,
+    JsonOption,
+    ProgramArguments,
+    SharedOption,
+    existing_target,
+    find_gpu,
+    launch_shape,
+    write_file,
+)
+from .script import is_script, refuse_launch_options, run_script
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,17 +33,7 @@ if TYPE_CHECKING:
     from ..records.profile import Profile
     from ..report.metrics import Definition
 
-CHANGED = 1  # exit status when a comparison finds more change than allowed
 
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this file."""
-    app.command(cls=ScriptCommand)(profile)
-    for command in (metrics, compare):
-        app.command()(command)
-
-
-# ---------------------------------------------------------------------------------------- profile
 def profile(
     target: Annotated[
         str,
@@ -44,18 +42,11 @@ def profile(
             help="As in reduce.cu:sum<512> or k.py:sum; or a program, whose every launch is counted.",
         ),
     ],
-    arguments: Annotated[
-        list[str] | None, typer.Argument(metavar="ARGUMENTS", help="Of the program.")
-    ] = None,
-    grid: Annotated[str | None, typer.Option(help="Blocks: 1024, 32x32 or 8,8,8.")] = None,
-    block: Annotated[str | None, typer.Option(help="Threads per block, likewise.")] = None,
-    arg: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="f8[1048576]:rand, f8[2048], u4=1048576; in order. Fills: zero, one, rand, perm, arange."
-        ),
-    ] = None,
-    shared: Annotated[str, typer.Option(help="Bytes of dynamic shared memory.")] = "0",
+    arguments: ProgramArguments = None,
+    grid: GridOption = None,
+    block: BlockOption = None,
+    arg: ArgOption = None,
+    shared: SharedOption = "0",
     device: Annotated[
         str, typer.Option(help="cpu counts on the engine; gpu measures with Nsight Compute beside that.")
     ] = "cpu",
@@ -77,7 +68,7 @@ def profile(
         ),
     ] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print rows of comma-separated values.")] = False,
-    json_output: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json_output: JsonOption = False,
     log_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the output to a file instead.")
     ] = None,
@@ -96,7 +87,7 @@ def profile(
     from .. import lab
     from ..lab import profile as lab_profile
 
-    chosen, model = _chosen(metric), gpu_key(model)
+    chosen, model = chosen_definitions(metric), find_gpu(model).key
     view = _View(chosen, lines, gpu_summary, csv, json_output, log_file, save)
     if is_script(target):
         given = {"--grid": grid, "--block": block, "--arg": arg, "--device": device != "cpu" or None}
@@ -111,15 +102,12 @@ def profile(
         return
     if arguments:
         raise ArgumentError(f"{arguments[0]!r}: what a kernel gets is given with --arg")
-    if grid is None or block is None:
-        raise ArgumentError("give the launch: --grid BLOCKS and --block THREADS")
-    path, name = parse_target(target)
-    if not path.is_file():
-        raise ArgumentError(f"no file {path}")
+    launch_grid, launch_block = launch_shape(grid, block)
+    path, name = existing_target(target)
     found = lab_profile.profile(
         lab.load(path, name),
-        parse_dimensions(grid),
-        parse_dimensions(block),
+        launch_grid,
+        launch_block,
         make_arguments([parse_argument(text) for text in arg or ()]),
         shared=parse_size(shared),
         device=device,
@@ -165,12 +153,12 @@ def _show(found: Sequence[Profile], view: _View) -> None:
 
     whole = found[0].to_json() if len(found) == 1 else several_json(found)
     if view.save is not None:
-        _write(whole, view.save)
+        write_file(whole, view.save)
     text = whole if view.json else _text(found, view)
     if text is None:
         return
     if view.log_file is not None:
-        _write(text, view.log_file)
+        write_file(text, view.log_file)
     else:
         typer.echo(text, nl=not text.endswith("\n"))
 
@@ -183,7 +171,7 @@ def _text(found: Sequence[Profile], view: _View) -> str | None:
     if view.csv and view.gpu_summary:
         return summary_csv(found)
     if view.csv:
-        return profile_csv(found, view.chosen or _counters())
+        return profile_csv(found, view.chosen or counter_definitions())
     console = stdout_console() if view.log_file is None else text_console(stdout_console().width)
     _print(found, view, console)
     return None if view.log_file is None else text_of(console) + "\n"
@@ -204,96 +192,7 @@ def _print(found: Sequence[Profile], view: _View, console: Console) -> None:
     for group in groups:
         if len(found) > 1:
             console.print()
-        numbers = view.chosen or _metrics()
+        numbers = view.chosen or metric_definitions()
         print_profile(
             group[0], numbers, console, launches=len(group), all_zeros=bool(view.chosen), lines=view.lines
         )
-
-
-def _write(text: str, path: Path) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise ArgumentError(f"{path} cannot be written: {problem.strerror or problem}") from None
-
-
-# ---------------------------------------------------------------------------------------- metrics
-def _metrics() -> list[Definition]:
-    """The metrics under nvprof's names."""
-    from ..observe.metrics import METRICS
-    from ..report.metrics import Definition
-
-    return [
-        Definition(one.name, one.text, one.unit, one.formula, one.counters, tuple(one.over))
-        for one in METRICS.values()
-    ]
-
-
-def _counters() -> list[Definition]:
-    """The counters under Nsight Compute's names."""
-    from ..observe.counters import COUNTERS
-    from ..report.metrics import Definition, counter_unit
-
-    return [Definition(one.name, one.text, counter_unit(one.name)) for one in COUNTERS.values()]
-
-
-def _chosen(given: Sequence[str] | None) -> list[Definition]:
-    """What --metrics names."""
-    from ..report.metrics import find
-
-    names = [name for text in given or () for name in text.split(",") if name]
-    every = [one.name for one in _metrics()]
-    return find([one for name in names for one in (every if name == "all" else [name])], _known())
-
-
-def _known() -> dict[str, Definition]:
-    return {one.name: one for one in (*_metrics(), *_counters())}
-
-
-def metrics(
-    name: Annotated[str | None, typer.Argument(help="Show the definition of this one.")] = None,
-    json_output: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
-    """List all counters and metrics by subject, or say how one is defined."""
-    from ..report.console import stdout_console
-    from ..report.metrics import definitions_json, find, print_definition, print_definitions
-
-    known = _known()
-    wanted = find([name], known) if name is not None else list(known.values())
-    if json_output:
-        typer.echo(definitions_json(wanted))
-    elif name is not None:
-        print_definition(wanted[0], known, stdout_console())
-    else:
-        print_definitions(wanted, stdout_console())
-
-
-# ---------------------------------------------------------------------------------------- compare
-def compare(
-    before: Annotated[Path, typer.Argument(metavar="A.json", help="A saved profile.")],
-    after: Annotated[Path, typer.Argument(metavar="B.json", help="The one to compare with it.")],
-    threshold: Annotated[
-        str | None,
-        typer.Option(metavar="SHARE", help="Exit with status 1 if a number changed by more, as in 5%."),
-    ] = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option("--metrics", metavar="NAMES", help="Only these; several times, or with commas."),
-    ] = None,
-    json_output: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
-    """Say what changed from one saved profile to another, and by how much; what got worse comes first."""
-    from ..records.profile import load_all
-    from ..report.compare import compare_profiles, comparison_json, parse_share, print_comparison
-    from ..report.console import stdout_console
-
-    limit = parse_share(threshold) if threshold is not None else None
-    chosen = _chosen(metric)
-    found = compare_profiles(load_all(before), load_all(after), chosen or _metrics(), limit)
-    if json_output:
-        typer.echo(comparison_json(found))
-    else:
-        print_comparison(found, stdout_console())
-    if found.past_limit:
-        raise typer.Exit(CHANGED)

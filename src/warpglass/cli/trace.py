@@ -1,7 +1,4 @@
-"""The command `trace`: its options. Words are report/'s.
-
-Like there, imports stand inside the function.
-"""
+"""The command `trace`: the passes of one sort, shown. Words are report/'s."""
 
 from __future__ import annotations
 
@@ -11,12 +8,6 @@ import typer
 
 from ..errors import ArgumentError
 from .options import DeviceOption
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command of this file."""
-    # A negative number is no option.
-    app.command(context_settings={"ignore_unknown_options": True})(trace)
 
 
 def trace(

@@ -1,12 +1,12 @@
-"""From a program to machine code. isa/lanes.py is implemented for facts, for reference and for speed."""
+"""From a program to machine code: passes (passes.py), IR of what they leave (kernel.py), LLVM (machine/)."""
 
 from .builder import WIDTH
+from .cost import cost_of_forms
 from .kernel import KernelCode, generate
 from .machine.apart import compile_apart
 from .machine.jit import MachineCode, Target, compile_ir, load_object
 from .machine.target import chosen_target, host_key
 from .operands import Symbols
-from .path_bounds.specialise import cost_of_forms
 from .probes import Emission, Instrument, Probe, Words
 from .shape import BlockShape, Promises, grid_class
 

@@ -126,9 +126,8 @@ def _hulls(program: Program) -> dict[str, tuple[int, int]]:
     """Bounds that registers may as well grow to at once: those of all that is written to them."""
     found: dict[str, tuple[int, int] | None] = {}
     for step in (step for block in program.blocks for step in block.all_steps):
-        named = {alias: name for name, alias in step.also.items()}
         for name in step.writes:
-            own = step.bounds.get(named.get(name, name))
+            own = step.bounds.get(name)
             found[name] = join(found.get(name, own), own)
     return {name: hull for name, hull in found.items() if hull is not None}
 
@@ -210,9 +209,8 @@ class _Search:
             fitted = operands.fitted(step, target.name, value, signed)
             if predicate is not None and not predicate.uniform:
                 fitted = Value(fitted.type, "", None, None, fitted.low, fitted.high, nan=fitted.nan)
-            for name in (target.name, step.also.get(target.name)):
-                if name is not None and table.join(name, fitted):
-                    changed.append(name)
+            if table.join(target.name, fitted):
+                changed.append(target.name)
         return changed
 
 

@@ -43,7 +43,6 @@ class Operands:
         self.lanes = lanes
         self.registers = registers
         self.symbols = symbols
-        self._names: Mapping[str, str] = {}  # what the current step reads instead of registers
 
     def predicate(self, guard: tree.Guard) -> Value:
         """The predicate under which an instruction runs, in the form that it has."""
@@ -53,14 +52,11 @@ class Operands:
 
     def sources(self, step: Step) -> list[Value | tuple[Value, ...]]:
         """What a step reads."""
-        self._names = step.names
-        found = [
+        return [
             self.operand(operand, type_)
             for form, operand, type_ in step.match.forms()
             if not form.destination
         ]
-        self._names = {}
-        return found
 
     def operand(self, operand: tree.Operand, type_: str) -> Value | tuple[Value, ...]:
         """A source operand as a value of a PTX type."""
@@ -96,7 +92,7 @@ class Operands:
         return address
 
     def _read(self, name: str) -> Value:
-        value = self.registers.read(self._names.get(name, name))
+        value = self.registers.read(name)
         return self.lanes.constant(value.type, value.constant) if value.constant is not None else value
 
     @staticmethod

@@ -86,9 +86,7 @@ class Steps(Operands):
         for (target, signed), value in zip(targets_of(step.match), values, strict=True):
             if isinstance(target, tree.Register):
                 fitted = self.fitted(step, target.name, value, signed)
-                for name in (target.name, step.also.get(target.name)):
-                    if name is not None:
-                        self._write_one(name, fitted, mask, condition, blend)
+                self._write_one(target.name, fitted, mask, condition, blend)
 
     def _settle_before(self, name: str, mask: str) -> None:
         """Make exact what some lanes of a register keep while others are written."""

@@ -18,11 +18,12 @@ from ..program import Barrier, Block, Branch, Exit, Jump, Program, Step
 from ..ptx import tree
 from .builder import WIDTH
 from .control.barriers import names_barriers
-from .infer import Inference
+from .infer import Inference, infer_kinds
 from .machine.target import vector_bytes
 from .memory.segments import find_segments
+from .operands import Symbols
 from .registers import VECTOR, Kind
-from .shape import BlockShape
+from .shape import BlockShape, Promises
 from .values.affine import regular
 from .values.value import one_value
 
@@ -36,6 +37,19 @@ _REGISTERS = 8
 _PHASE = 12
 # Accesses that a kernel without loops must have for its warps' other costs to count.
 _ACCESSES = 5
+
+
+def fuse_warps(
+    program: Program, shape: BlockShape, promises: Promises, symbols: Symbols, inference: Inference
+) -> tuple[BlockShape, Inference]:
+    """The shape with several warps fused and its inference, if that pays, else those that are given."""
+    fused = fused_shape(program, shape) if pays(program, inference) else None
+    if fused is None:
+        return shape, inference
+    found = infer_kinds(program, fused, promises, symbols)
+    if found.pending.divergent_barrier or not pays(program, found):
+        return shape, inference
+    return fused, found
 
 
 def fused_shape(program: Program, shape: BlockShape) -> BlockShape | None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import os
+import platform
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 
 
 def own_cores() -> tuple[int, ...]:
@@ -41,3 +43,16 @@ def _asks() -> Callable[[], int]:
         return ctypes.CDLL(None).sched_getcpu
     except (AttributeError, OSError, TypeError):  # another libc; TypeError: Windows has no unnamed library
         return lambda: -1
+
+
+@cache
+def cpu_name() -> str:
+    """The processor's name, or what is known of its kind."""
+    try:
+        with Path("/proc/cpuinfo").open(encoding="utf-8") as info:
+            for line in info:
+                if line.startswith("model name"):
+                    return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine() or os.name

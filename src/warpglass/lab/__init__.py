@@ -1,4 +1,7 @@
-"""The wiring: the only file that knows every stage. The public functions of the package are here.
+"""The wiring: sources put together with back ends.
+
+`load`, `compile`, `from_numba`, `run` and `reset` are here. Bench, check, profile and the self-test have
+files beside this one, which add what each looks at.
 
 A Kernel is a source that compiles for the arguments of a launch; `run` sends it to a back end. Back ends are
 made once per process: they keep compiled kernels and, like a CUDA context, the memory of a sticky error.
@@ -293,9 +296,9 @@ def _engine(model: str) -> Backend:
 def _gpu_present() -> bool:
     if not _driver_present():
         return False
-    from ..engine.gpu import backend as gpu
+    from ..engine.gpu.detection import available
 
-    return gpu.available()
+    return available()
 
 
 def _driver_present() -> bool:
@@ -309,6 +312,6 @@ def _driver_present() -> bool:
 
 @cache
 def _gpu(ordinal: int | None) -> Backend:
-    from ..engine.gpu import backend as gpu
+    from ..engine.gpu.backend import GpuBackend
 
-    return gpu.GpuBackend(ordinal)
+    return GpuBackend(ordinal)

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from .. import lab
 from ..devices import Device
 from ..engine.cpu.backend import CpuBackend
-from ..engine.cpu.replay import Ready
+from ..engine.cpu.replay import Replay
 from ..engine.launch.backend import Launch, Outcome
 from ..errors import LaunchError
 from .calls import Refusal, Result
@@ -141,9 +141,9 @@ class VirtualDevice:
                 raise Refusal(_RESULTS.get(error.cuda_name, Result.UNKNOWN), str(error)) from None
             self.failed(error)
 
-    def ready(self, launch: Launch) -> Ready | None:
-        """A launch made ready to be repeated; None if it is long, or somebody watches launches."""
-        return None if lab.watched() else self.backend.ready(launch)
+    def replay(self, launch: Launch) -> Replay | None:
+        """A launch that can be replayed; None if it is long, or somebody watches launches."""
+        return None if lab.watched() else self.backend.replay(launch)
 
     def failed(self, error: LaunchError) -> None:
         """Note that a kernel has failed."""

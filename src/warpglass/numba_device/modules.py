@@ -16,8 +16,9 @@ from .. import ptx
 from ..codegen.context import MODULE_BASE
 from ..engine.cpu.address_space import Laid, ModuleMemory
 from ..engine.cpu.prepared import Prepared
-from ..engine.launch.arguments import BoundArray, Layout
+from ..engine.launch.arguments import BoundArray
 from ..engine.launch.backend import Dim3, Launch
+from ..engine.launch.parameters import Layout
 from ..errors import CompileError, UnsupportedError, WarpglassError
 from ..program import all_variables
 from ..ptx import tree
@@ -191,16 +192,16 @@ class LoadedKernel:
     def repeatable(self, launch: Launch) -> Repeatable | None:
         """A launch of it for the table of those that machine code makes; None if it is too long for that."""
         device = self.module.device
-        ready = device.ready(launch)
-        if ready is None:
+        replay = device.replay(launch)
+        if replay is None:
             return None
 
         def failed(code: int, parameters: bytes) -> int:
             again = self.launch(launch.grid, launch.block, launch.shared, parameters)
-            device.failed(ready.explain(code, again))
+            device.failed(replay.explain(code, again))
             return Result.SUCCESS
 
-        return Repeatable(ready, self.places, self.layout.size, failed)
+        return Repeatable(replay, self.places, self.layout.size, failed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +226,7 @@ class _Invocation:
 
 
 class PackedArguments:
-    """The arguments of a launch, of which there are packed parameters only (engine.launch.arguments)."""
+    """The arguments of a launch, of which there are packed parameters only (engine/launch/arguments.py)."""
 
     def __init__(self, invocation: _Invocation, prepared: Prepared):
         self._invocation = invocation

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..codegen import MachineCode, compile_ir, host_key, load_object
-from ..engine.cpu.replay import Ready
+from ..engine.cpu.replay import Replay
 from ..engine.launch.backend import Dim3
 from ..source.cache import Cache, digest
 from .shortcut_code import addresses, module
@@ -60,7 +60,7 @@ class Repeatable:
     `failed` is called with the code that the kernel has ended with, and its parameters, when it ends early.
     """
 
-    ready: Ready
+    replay: Replay
     places: Sequence[tuple[int, int]]
     size: int
     failed: Callable[[int, bytes], int]
@@ -161,7 +161,7 @@ class Shortcuts:
         index = _record_of(key)
         kept = self._kept.get(index)
         if kept is not None and kept.key == key:  # it was put there and came to an end
-            kept.launch.ready.spend(1e-9 * self._word(index, "spent"))
+            kept.launch.replay.spend(1e-9 * self._word(index, "spent"))
         seen = key, self._version, threading.get_ident()
         if self._seen.get(index) != seen:
             self._seen[index] = seen
@@ -170,13 +170,13 @@ class Shortcuts:
         if launch is not None:
             pairs = (ctypes.c_uint64 * (2 * len(launch.places)))()
             for number, (offset, size) in enumerate(launch.places):
-                stays = STAYS if offset in launch.ready.fixed else 0
+                stays = STAYS if offset in launch.replay.fixed else 0
                 pairs[2 * number], pairs[2 * number + 1] = offset, size | stays
             self._put(index, seen, _Kept(launch, key, next(self._serials), pairs))
 
     def _put(self, index: int, seen: tuple[LaunchKey, int, int], kept: _Kept) -> None:
         (function, grid, block, shared, stream), version, thread = seen
-        ready = kept.launch.ready
+        replay = kept.launch.replay
         words = {
             "function": function,
             "grid_xy": grid[0] | grid[1] << 32,
@@ -186,14 +186,14 @@ class Shortcuts:
             "stream": stream,
             "thread": thread,
             "version": version,
-            "code": ready.code.address,
-            "context": ready.worker.address,
-            "context_from": ready.context.ctypes.data,
-            "context_words": len(ready.context),
-            "control": ready.control,
-            "control_from": ready.control_words.ctypes.data,
-            "control_words": len(ready.control_words),
-            "parameters": ready.parameters,
+            "code": replay.code.address,
+            "context": replay.worker.address,
+            "context_from": replay.context.ctypes.data,
+            "context_words": len(replay.context),
+            "control": replay.control,
+            "control_from": replay.control_words.ctypes.data,
+            "control_words": len(replay.control_words),
+            "parameters": replay.parameters,
             "places": ctypes.addressof(kept.pairs),
             "count": len(kept.launch.places),
             "spent": 0,
@@ -214,7 +214,7 @@ class Shortcuts:
     def _tell(self, serial: int, code: int) -> int:
         known = (*self._kept.values(), *self._before.values())
         kept = next(one for one in known if one.serial == serial)
-        return kept.launch.failed(code, ctypes.string_at(kept.launch.ready.parameters, kept.launch.size))
+        return kept.launch.failed(code, ctypes.string_at(kept.launch.replay.parameters, kept.launch.size))
 
 
 def _record_of(key: LaunchKey) -> int:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..engine.cpu.address_space import Placed
-from ..engine.launch.arguments import BoundArray, Layout
+from ..engine.launch.arguments import BoundArray
 from ..engine.launch.arrays import ArrayView
+from ..engine.launch.parameters import Layout
 from ..source.compiled import Argument
 
 

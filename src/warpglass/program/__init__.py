@@ -41,7 +41,6 @@ from .streaming import find_streaming
 from .turns import find_ordered
 from .variables import ModuleVariable, all_variables, find_variables
 from .warp_barriers import place_warp_barriers
-from .webs import split_registers
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,6 @@ class Program:
     addressed: bool  # takes the address of a parameter
     functions: Mapping[str, int]  # addresses of functions
     ordered: frozenset[int]  # steps before which a block needs its turn
-    streaming: frozenset[int]  # steps whose results nobody needs soon
     services: frozenset[str]  # functions of the CUDA runtime that are called
     origins: tuple[str, ...]  # the function that each step is from, by number; empty if nothing is called
 
@@ -105,7 +103,6 @@ def build_program(module: tree.Module, entry: str) -> Program:
         functions=merged.addresses,
         origins=merged.origins,
         ordered=find_ordered(blocks),
-        streaming=find_streaming(blocks),
         services=frozenset(filter(None, called)),
     )
 
@@ -148,6 +145,5 @@ __all__ = [
     "find_pending",
     "find_streaming",
     "sink",
-    "split_registers",
     "split_tests",
 ]

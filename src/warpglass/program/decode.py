@@ -15,18 +15,15 @@ from ..ptx import tree
 class Step:
     """One instruction with its row and the registers it reads and writes.
 
-    `number` counts the function's instructions in file order: faults and events name it. `names` gives other
-    registers to read for those that the instruction names, `also` others to write besides (webs.py). `bounds`
-    are those of integers that it writes, read as signed, in the threads that execute it. `origin` is a number
-    that stands for one value in a block, and how far from it the register of a thread's address is.
+    `number` counts the function's instructions in file order: faults and events name it. `bounds` are those
+    of integers that it writes, read as signed, in the threads that execute it. `origin` is a number that
+    stands for one value in a block, and how far from it the register of a thread's address is.
     """
 
     number: int
     match: isa.Match
     reads: frozenset[str]
     writes: tuple[str, ...]
-    names: Mapping[str, str] = field(default_factory=dict)
-    also: Mapping[str, str] = field(default_factory=dict)
     bounds: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     origin: tuple[int, int] | None = None
 
@@ -44,7 +41,7 @@ class Step:
     def address_register(self) -> str | None:
         """The register that an access's address is read from, None for a symbol or a number."""
         base = self.address.base
-        return self.names.get(base.name, base.name) if isinstance(base, tree.Register) else None
+        return base.name if isinstance(base, tree.Register) else None
 
     @property
     def control(self) -> str | None:

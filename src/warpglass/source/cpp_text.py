@@ -42,7 +42,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
+class KernelDeclaration:
     """One `__global__` function; `name` carries its namespaces, `parameters` is None if unreadable."""
 
     name: str
@@ -51,11 +51,11 @@ class Kernel:
     parameters: tuple[Parameter, ...] | None
 
 
-def find_kernels(text: str) -> tuple[Kernel, ...]:
+def find_kernels(text: str) -> tuple[KernelDeclaration, ...]:
     """Return the kernels that the text declares, in order; a declaration and its definition count once."""
     clean = _NOISE.sub(_blank, text)
     scopes: list[str] = []
-    found: dict[tuple[str, tuple[Parameter, ...] | None], Kernel] = {}
+    found: dict[tuple[str, tuple[Parameter, ...] | None], KernelDeclaration] = {}
     for token in _TOKEN.finditer(clean):
         word = token.group()
         if word == "}":
@@ -72,7 +72,7 @@ def _blank(match: re.Match[str]) -> str:
     return re.sub(r"[^\n]", " ", match.group())
 
 
-def _read_kernel(clean: str, start: int, position: int, scopes: list[str]) -> Kernel | None:
+def _read_kernel(clean: str, start: int, position: int, scopes: list[str]) -> KernelDeclaration | None:
     """Read `... name(parameters)` after `__global__`; None if no name stands there (a macro's body)."""
     while opening := clean.find("(", position) + 1:
         head = clean[position : opening - 1]
@@ -84,7 +84,7 @@ def _read_kernel(clean: str, start: int, position: int, scopes: list[str]) -> Ke
             return None
         body = clean[opening : _closing(clean, opening) - 1]
         before = clean[max(0, start - 2000) : start]
-        return Kernel(
+        return KernelDeclaration(
             name="::".join([*filter(None, scopes), words[-1]]),
             template=_TEMPLATE_BEFORE.search(before) is not None,
             line=clean.count("\n", 0, opening) + 1,

@@ -123,7 +123,7 @@ def _build(job: _Job) -> Compiled:
     return Compiled(text, entry, name, "cuda", _arguments(text, entry, expression, kernels), result.warnings)
 
 
-def _expression(job: _Job, kernels: tuple[cpp_text.Kernel, ...]) -> str:
+def _expression(job: _Job, kernels: tuple[cpp_text.KernelDeclaration, ...]) -> str:
     """Return the name expression for NVRTC; "" leaves the choice to the entries of the PTX."""
     if job.name.startswith("_Z"):
         return ""  # already mangled
@@ -139,7 +139,9 @@ def _expression(job: _Job, kernels: tuple[cpp_text.Kernel, ...]) -> str:
     return kernels[0].name if kernels else ""
 
 
-def _no_such_kernel(job: _Job, kernels: tuple[cpp_text.Kernel, ...], reason: str = "") -> CompileError:
+def _no_such_kernel(
+    job: _Job, kernels: tuple[cpp_text.KernelDeclaration, ...], reason: str = ""
+) -> CompileError:
     base = job.name.partition("<")[0].strip()
     listed = (
         ", ".join(dict.fromkeys(k.name + ("<...>" if k.template else "") for k in kernels)) or "none found"
@@ -157,7 +159,7 @@ def _no_such_kernel(job: _Job, kernels: tuple[cpp_text.Kernel, ...], reason: str
 
 
 def _explain(
-    job: _Job, kernels: tuple[cpp_text.Kernel, ...], refusal: nvrtc.Refused, cuda_missing: str
+    job: _Job, kernels: tuple[cpp_text.KernelDeclaration, ...], refusal: nvrtc.Refused, cuda_missing: str
 ) -> CompileError:
     """Turn NVRTC's log into an error in the user's terms."""
     errors = tuple(error for error in refusal.errors if error.file != nvrtc.NAME_MAP)
@@ -185,7 +187,7 @@ def _with_text(job: _Job, found: Diagnostic) -> Diagnostic:
 
 
 def _arguments(
-    text: str, entry: str, expression: str, kernels: tuple[cpp_text.Kernel, ...]
+    text: str, entry: str, expression: str, kernels: tuple[cpp_text.KernelDeclaration, ...]
 ) -> tuple[Argument, ...]:
     """Name the PTX parameters after the C++ ones where the text can be read, else by their number."""
     declared = ptx.entry_parameters(text, entry)

@@ -51,11 +51,14 @@ class Dispatch:
         return [("turn", block) for block in sorted({b for h in self.yields for b in self._turn(h)})]
 
     @property
+    def resumes(self) -> int:
+        """The number of states in which the warp waits at a barrier."""
+        return 1 if self.pending.divergent_barrier else len(self.pending.resumes)
+
+    @property
     def first_yield(self) -> int | None:
         """The least state that means the warp lets others run; None if this kernel's warps never do."""
-        if not self.yields:
-            return None
-        return RESUME + (1 if self.pending.divergent_barrier else len(self.pending.resumes))
+        return RESUME + self.resumes if self.yields else None
 
     def send(self, source: int, target: int, lanes: str, add: bool = False) -> None:
         """Put lanes in front of a block, beside those that may wait there already."""

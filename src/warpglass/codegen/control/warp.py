@@ -10,21 +10,20 @@ can be ended from outside.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from ...program import Barrier, Block, Branch, Exit, Jump, Pending, Program, Step, Switch, Trap, WarpBarrier
+from ...program import Barrier, Block, Branch, Exit, Jump, Step, Switch, Trap, WarpBarrier
 from ...ptx import tree
 from ..builder import Builder
 from ..context import DEADLOCK, DONE, FAULT, RESUME, SLOT, STOPPED
 from ..lane_loops.code import LaneCode
-from ..lane_loops.find import LaneLoop
-from ..memory.access import Bounds
+from ..memory.interval_checks import IntervalChecks
 from ..memory.merged_checks import VersionedRegion
-from ..memory.patterns import Patterns
-from ..probes import Emission, Probe
+from ..probes import Emission
 from ..registers import Registers
 from ..steps import Steps
 from ..values.value import Value
+from ..version import Version
 from .barriers import names_barriers
 from .clock import Clock
 from .dispatch import TURNS, Dispatch, record_lane
@@ -45,22 +44,13 @@ _MASKS = 256
 class WarpFunction:
     """Emits `@warp` for one program."""
 
-    def __init__(
-        self,
-        program: Program,
-        pending: Pending,
-        full: tuple[bool, ...],
-        steps: Steps,
-        probes: Sequence[Probe],
-        versioned: Mapping[int, VersionedRegion],
-        lane_loops: Mapping[int, LaneLoop],
-    ):
-        self.program = program
-        self.pending = pending
-        self.full = full  # blocks that always run with all lanes
+    def __init__(self, version: Version, steps: Steps):
+        self.program = program = version.program
+        self.pending = pending = version.inference.pending
+        self.full = version.full
         self.steps = steps
-        self.probes = probes
-        self.versioned = versioned  # of blocks, by their numbers
+        self.probes = version.probes
+        self.regions = version.regions
         self.builder: Builder = steps.lanes.builder
         self.clock = Clock(self.builder, program)
         self.registers: Registers = steps.registers
@@ -73,7 +63,7 @@ class WarpFunction:
             self._kept += [("id", block) for block in pending.resumes]
         self.dispatch = Dispatch(program, pending, steps.registers, self._kept_word)
         self._kept += self.dispatch.words
-        self.lane_code = LaneCode(program, lane_loops, steps, self.dispatch)
+        self.lane_code = LaneCode(program, version.lane_loops, steps, self.dispatch)
 
     def emit(self) -> str:
         """The function's IR."""
@@ -110,18 +100,19 @@ class WarpFunction:
         ]
 
     @property
-    def kept_bytes(self) -> int:
-        """Bytes in front of a warp's frame in which the masks of waiting lanes are kept."""
-        return self.builder.width // 8 * len(self._kept)
+    def header(self) -> int:
+        """Bytes at the start of a warp's frame, whole lines, in which the masks of waiting lanes are kept."""
+        kept = self.builder.width // 8 * len(self._kept)
+        return -(-kept // 64) * 64
 
     def waiting_words(self) -> dict[int, int]:
-        """Where the frame keeps which lanes wait at a step: bytes in front of it, by the step's number."""
+        """Where the frame keeps which lanes wait at a step: its byte, by the step's number."""
         steps = {("parked", gate): self.program.blocks[gate].end for gate in self._gates.gates}
         if self.pending.divergent_barrier:
             ends = [block.end for block in self.program.blocks]
             steps |= {("barrier", end.resume): end for end in ends if isinstance(end, Barrier)}
         return {
-            end.step.number: 4 * (1 + self._kept.index(word))
+            end.step.number: self.header - 4 * (1 + self._kept.index(word))
             for word, end in steps.items()
             if isinstance(end, Barrier | WarpBarrier)
         }
@@ -194,7 +185,7 @@ class WarpFunction:
         emission = Emission(self.steps.lanes, mask)
         for probe in self.probes:
             probe.block(emission, index, block)
-        region = self.versioned.get(index)
+        region = self.regions.get(index)
         if region is None:
             self._steps(block.steps, mask, blend)
         else:
@@ -220,37 +211,14 @@ class WarpFunction:
     def _versioned(
         self, region: VersionedRegion, live: frozenset[str], mask: str, blend: frozenset[str]
     ) -> None:
-        """A region without the checks of its checks, for when they all hold, and with lanes served apart."""
-        b, access = self.builder, self.steps.lanes.access
-        assert isinstance(access, Patterns)
-        steps = region.steps[region.first : region.last]
+        """Both versions of a region: one for when its merged checks hold, and one for when they do not."""
+        access = self.steps.lanes.access
+        assert isinstance(access, IntervalChecks)
         self.steps.finish(mask, all_written=True)
         self.registers.settle()
-        bad = "false"
-        proven: dict[int, Bounds] = {}
-        placed: dict[int, tuple[str, int]] = {}
-        finders: dict[int, int] = {}
-        apart: dict[int, int | None] = {}
-        for check in region.checks:
-            base = self.steps.operand(tree.Register(check.base), "b64")
-            assert isinstance(base, Value)
-            outside, site, bounds = access.check_merged(check, base)
-            bad = outside if bad == "false" else b.value(f"or i1 {bad}, {outside}")
-            proven |= dict.fromkeys(check.places, bounds)
-            placed |= {step: (base.ir, place) for step, place in check.places.items()}
-            finders |= dict.fromkeys(check.places, site)
-            apart |= dict.fromkeys(check.places) | {check.leader: site}
-        inside, outside, join = b.label("inside"), b.label("outside"), b.label("join")
-        b.branch(bad, outside, inside, unlikely=True)
-        access.finders = finders
-        ways = (inside, proven, placed, {}), (outside, {}, {}, apart)
-        for label, access.proven, access.placed, access.apart in ways:
-            b.place(label)
+        for _ in access.versions(region.checks, lambda name: self._value(name, "b64")):
             self.registers.enter(live | region.read_behind)
-            self._steps(steps, mask, blend)
-            b.jump(join)
-        access.proven, access.placed, access.finders, access.apart = {}, {}, {}, {}
-        b.place(join)
+            self._steps(region.steps[region.first : region.last], mask, blend)
 
     def _blend(self, index: int) -> frozenset[str]:
         waiting = self.pending.sets[index]
@@ -318,11 +286,16 @@ class WarpFunction:
             self.dispatch.send(index, target, mask)
             self.dispatch.choose((target,), index)
 
+    def _value(self, register: str, type_: str) -> Value:
+        """What a register holds, as a value of a PTX type."""
+        value = self.steps.operand(tree.Register(register), type_)
+        assert isinstance(value, Value)
+        return value
+
     def _switch(self, index: int, end: Switch, mask: str) -> None:
         b = self.builder
         lanes = self.steps.lanes
-        chosen = self.steps.operand(tree.Register(end.register), "u32")
-        assert isinstance(chosen, Value)
+        chosen = self._value(end.register, "u32")
         if chosen.uniform:
             self._uniform_switch(index, end, mask, chosen.ir)
             return

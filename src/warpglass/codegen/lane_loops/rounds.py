@@ -252,9 +252,7 @@ class _Round:
             for target, is_signed, value in self._operands.results(step):
                 if isinstance(target, tree.Register) and self._types[target.name] in INTEGERS:
                     fitted = lanes.fit(value, self._types[target.name], is_signed)
-                    one = lanes.wrap(fitted, "write", position, target.name)
-                    names = target.name, step.also.get(target.name)
-                    written |= {name: one for name in names if name is not None}
+                    written[target.name] = lanes.wrap(fitted, "write", position, target.name)
         for test in lanes.used:
             self._tests[test] = self._tests.get(test, frozenset()) | leaning
         for name in step.writes:

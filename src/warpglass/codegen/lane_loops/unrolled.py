@@ -159,21 +159,20 @@ class _Terms:
         sources = [] if place else [self._operand(step, one, env) for one in operands]
         instruction = step.instruction
         # What an instruction reads and writes without naming it, as a carry, is not followed.
-        named = {name for one in operands for name in _registers(step, one)}
+        named = {name for one in operands for name in _registers(one)}
         moves = _MOVES in sources or instruction.guard is not None or not step.reads <= named
         results = dict.fromkeys(step.writes, _MOVES)
         for number, (target, _) in enumerate(targets_of(step.match)):
             if isinstance(target, tree.Register) and not moves:
                 what = self.of(instruction.opcode, instruction.modifiers, place, tuple(sources), number)
-                names = target.name, step.also.get(target.name)
-                results |= {name: what for name in names if name is not None}
+                results[target.name] = what
         env |= results
 
     def _operand(self, step: Step, operand: tree.Operand, env: Mapping[str, int]) -> int:
         """A register that no round writes stands for itself."""
         match operand:
             case tree.Register():
-                (name,) = _registers(step, operand)
+                (name,) = _registers(operand)
                 return env[name] if name in env else self.of("fixed", name)
             case tree.Negated(inner):
                 return self._over(self._operand(step, inner, env), "not")
@@ -188,10 +187,10 @@ class _Terms:
         return inner if inner == _MOVES else self.of(*what, inner)
 
 
-def _registers(step: Step, operand: tree.Operand) -> set[str]:
+def _registers(operand: tree.Operand) -> set[str]:
     """The register that an operand is read from, if there is one."""
     match operand:
         case tree.Register(name) | tree.Negated(tree.Register(name)) | tree.Address(base=tree.Register(name)):
-            return {step.names.get(name, name)}
+            return {name}
         case _:
             return set()

@@ -88,7 +88,9 @@ class Access:
         self.atomics: dict[str, Atomic] = {}
         self.streaming: frozenset[int] = frozenset()  # steps whose stores may go past the caches
         self.prefetches: Mapping[int, Prefetch] = {}  # what loads of neighbours ask for, by their steps
-        self.uses_streaming = False  # whether some do
+        self.masks_boundaries = False  # whether accesses across the end of shared memory are masked
+        self.by_segments = False  # whether lanes in a few places far apart have an access for each
+        self.uses_streaming = False  # whether some stores do
         self._spelled = 0  # accesses that are written out lane by lane
         self.step = 0
         self.fault_label = "fault"

@@ -54,7 +54,13 @@ class BoundaryAccess(Patterns):
 
     def _may_cross(self, site: int, address: Value, mask: str) -> bool:
         info = self.sites[site]
-        if info.space != "shared" or mask == "-1" or address.ok is not None or self.step in self.apart:
+        if (
+            not self.masks_boundaries
+            or info.space != "shared"
+            or mask == "-1"
+            or address.ok is not None
+            or self.step in self.apart
+        ):
             return False
         first = (address.offsets or (0,))[0]
         return address.offsets == tuple(range(first, first + self.builder.width * info.size, info.size))

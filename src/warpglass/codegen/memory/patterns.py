@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from ...isa.types import BITS
 from ..builder import constant_vector, suffix, vector
-from ..context import SHARED_WINDOW, SITE_WORDS
+from ..context import SHARED_WINDOW
 from ..values.value import Offsets, Value, replace
-from .access import Access, Bounds
+from .access import Bounds
 from .gather_scatter import irregular_name
-from .merged_checks import MergedCheck
+from .interval_checks import IntervalChecks
 from .prefetch import emit_prefetch
 from .segments import find_segments, find_singles, load_each, load_segments, store_each, store_segments
 from .streaming import fills_lines, load_run, store_streaming
@@ -23,67 +23,8 @@ from .streaming import fills_lines, load_run, store_streaming
 _SPAN = 4
 
 
-class Patterns(Access):
+class Patterns(IntervalChecks):
     """Emits accesses of every form."""
-
-    # ------------------------------------------------------------------------------------ checks
-    def _check_interval(self, site: int, low: str, span: int) -> tuple[str, Bounds]:
-        """An i1 that holds if `span` elements from address `low` are not all within the site's range."""
-        b = self.builder
-        proven = self.proven.get(self.step)
-        if proven is not None:
-            return "false", proven
-        bounds = self.bounds(site)
-        size = self.sites[site].size
-        distance = low if bounds.low == "0" else b.value(f"sub i64 {low}, {bounds.low}")
-        last = distance
-        if size > 1:
-            shift = str(size.bit_length() - 1)
-            last = b.call("i64", "llvm.fshr.i64", [("i64", distance), ("i64", distance), ("i64", shift)])
-        limit = bounds.limit
-        if span == b.width and self.sites[site].space != "shared":  # one of the site's words
-            limit = b.load("i64", b.offset("%sites", (site * SITE_WORDS + 4) * 8))
-        elif span > 1:  # saturating: a misaligned address just below the range must not wrap around into it
-            last = b.call("i64", "llvm.uadd.sat.i64", [("i64", last), ("i64", str(span - 1))])
-        return b.value(f"icmp uge i64 {last}, {limit}"), bounds
-
-    def check_merged(self, check: MergedCheck, base: Value) -> tuple[str, int, Bounds]:
-        """An i1 that holds if accesses are not all in the leader's range; the leader's site; the range."""
-        self.step = check.leader
-        site = self.new_site(check.space, check.write, check.size)
-        low = self.builder.value(f"add i64 {base.ir}, {check.low}")
-        outside, bounds = self._check_interval(site, low, -(-(check.high - check.low) // check.size))
-        return self._or_guarded(outside, base), site, bounds
-
-    def _placed(self, address: str) -> str:
-        """An address's scalar, from that of its merged check: then LLVM need not compute it apart."""
-        if self.step not in self.placed:
-            return address
-        start, distance = self.placed[self.step]
-        return self.builder.value(f"add i64 {start}, {distance}") if distance else start
-
-    def _or_guarded(self, bad: str, address: Value) -> str:
-        """A guarded address without its form goes the slow way too."""
-        if self.step in self.apart:
-            return "true"
-        if address.ok is None or bad == "false":
-            return bad
-        broken = self.builder.value(f"xor i1 {address.ok}, true")
-        return self.builder.value(f"or i1 {bad}, {broken}")
-
-    def _host(self, address: str, bounds: Bounds) -> str:
-        b = self.builder
-        return b.value(f"inttoptr i64 {b.value(f'add i64 {address}, {bounds.delta}')} to ptr")
-
-    def _splat_address(self, address: Value | str) -> str:
-        if isinstance(address, str):
-            return self.builder.splat("i64", address)
-        if address.lanes is not None:
-            return address.lanes()
-        b = self.builder
-        assert address.offsets is not None
-        offsets = constant_vector("i64", address.offsets)
-        return b.value(f"add {b.vector('i64')} {b.splat('i64', address.ir)}, {offsets}")
 
     # ------------------------------------------------------------------------------------ uniform
     def load_uniform(self, site: int, address: str, type_: str, count: int, mask: str) -> list[str]:
@@ -194,20 +135,21 @@ class Patterns(Access):
         if count == 1 and places == tuple(range(b.width)):
             return [load_run(b, self._host(low, bounds), type_, b.width)]
         elements = [[place * count + k for place in places] for k in range(count)]
-        singles = find_singles(elements)
+        singles = find_singles(elements) if self.by_segments else None
         if singles is not None:
             host = self._host(low, bounds)
             return [
                 load_segments(b, host, type_, own, of_one)
                 for own, of_one in zip(singles, elements, strict=True)
             ]
-        segments = find_segments([element for of_one in elements for element in of_one])
-        if segments is not None and span > _SPAN * b.width:
+        far = span > _SPAN * b.width
+        segments = find_segments([e for of_one in elements for e in of_one]) if far else None
+        if segments is not None and self.by_segments:
             host = self._host(low, bounds)
             return [load_segments(b, host, type_, segments, of_one) for of_one in elements]
-        if span > _SPAN * b.width and count == 1 and self.spells_out():
+        if far and count == 1 and self.spells_out():
             return [load_each(b, self._host(low, bounds), type_, places)]
-        if span > _SPAN * b.width:
+        if far:
             return self.gather(self._splat_address(address), bounds.delta, type_, count, mask)
         wide = max(2, 1 << (span - 1).bit_length())
         host = self._host(low, bounds)
@@ -257,7 +199,7 @@ class Patterns(Access):
             return
         apart = len(set(places)) == b.width
         segments = find_segments(places) if count == 1 and apart and span > most else None
-        if segments is not None:
+        if segments is not None and self.by_segments:
             store_segments(b, self._host(low, bounds), type_, segments, places, values[0], mask)
             return
         if span > most and count == 1 and mask == "-1" and self.spells_out():

@@ -23,7 +23,6 @@ from ...program import (
     find_dirty,
     find_liveness,
     find_ordered,
-    find_streaming,
 )
 from ...ptx import tree
 from ..operands import Operands, Symbols
@@ -176,7 +175,6 @@ class _Analysis:
             live=find_liveness(tuple(blocks)),
             dirty=find_dirty(tuple(blocks)),
             ordered=find_ordered(tuple(blocks)),
-            streaming=find_streaming(tuple(blocks)),
         )
 
     def _bounded(self, index: int, state: State) -> Iterator[Step]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -113,9 +112,14 @@ class ModuleMemory:
                 content[one.position : one.position + 8] = np.frombuffer(target, np.uint8)
         self._open = [(variable, one) for variable, one in self._open if one.symbol not in known]
 
-    def word(self, name: str) -> np.ndarray[Any, np.dtype[np.int32]]:
-        """A 32-bit variable, to be read and written; 0 and of no effect if the kernel does not use it."""
-        return self._content[name].view(np.int32) if name in self._content else np.zeros(1, np.int32)
+    def read(self, name: str) -> int:
+        """The value of a 32-bit variable; 0 if the kernel does not use it."""
+        return int(self._content[name].view(np.int32)[0]) if name in self._content else 0
+
+    def clear(self, name: str) -> None:
+        """Set a variable to 0, if the kernel uses it."""
+        if name in self._content:
+            self._content[name].fill(0)
 
     def find(self, address: int) -> tuple[ModuleVariable, int] | None:
         """The variable that an address is in or behind, and the distance from its start; None elsewhere."""

@@ -1,64 +1,41 @@
-"""The CPU engine as a back end: launches, faults, the watchdog, the sticky state of the device."""
+"""The CPU engine as a back end: the walk of a launch, and the state of the device.
+
+A launch is bound to its kernel and checked, gets a plan, and is run by it (execution.py). A plan is kept, so
+a launch that comes again is run at once. Launches from several threads take turns, as in CUDA's default
+stream.
+"""
 
 from __future__ import annotations
 
-import os
-import platform
-import sys
-import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import prod
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ... import devices
 from ...codegen import Instrument, Probe
-from ...codegen.context import DEADLOCK, FAULT
 from ...devices import Device
 from ...errors import ArgumentError, LaunchError
+from ...host.cores import cpu_name
 from ...program import Program
 from ...source.compiled import Compiled
 from ..launch.arguments import Bound
 from ..launch.backend import Launch, Outcome
-from ..launch.kernel_exceptions import check_raised, clear_raised
+from ..launch.kernel_exceptions import clear_exception, raise_exception
 from ..launch.limits import check_launch
 from ..launch.sticky import StickyState
-from .cooperative import run_crew
-from .faults import Scene, explain_deadlock, explain_fault, explain_grid_deadlock, explain_timeout
+from . import execution
+from .execution import Begun
 from .footprint import check_cooperative
-from .grid_watch import GridWatch
 from .heap import Heap
-from .launch_plan import Plan, Plans, make_plan
+from .launch_plan import PlanCache, make_plan
 from .order import Order
-from .prepared import Executable, Prepared, prepare
-from .privatisation import redirect
-from .replay import Ready, is_short, make_ready
-from .thread_pool import Pool, thread_count
-from .worker import Worker
-
-_POOL = Pool()
-
-
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """A launch about to run, for observers that have words of their own to put into its workers."""
-
-    scene: Scene
-    workers: Sequence[Worker]
-    shared: int  # bytes of shared memory, static and dynamic
-    parameters: bytes  # the parameter block
-    blocks: np.ndarray[Any, Any] | None = None  # the block at each place; None: they come by number
-
-    def block_at(self, place: int) -> int:
-        """The number of the block at a place in the order of the blocks."""
-        return place if self.blocks is None else int(self.blocks[place])
-
-
-Begin = Callable[[Begun], None]
+from .prepared import Prepared, prepare
+from .replay import Replay, is_short, make_replay
+from .thread_pool import POOL, thread_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +56,7 @@ class CpuBackend:
         self.model: Device = devices.get(model)
         self._state = StickyState()
         self._heap = Heap()
-        self._plans = Plans(self._heap)
+        self._plans = PlanCache(self._heap)
 
     @property
     def description(self) -> str:
@@ -90,29 +67,38 @@ class CpuBackend:
     def run(self, launch: Launch) -> Outcome:
         """Run a kernel to completion; results are in the argument arrays."""
         self._state.check()
-        with _POOL.lock:
-            key, plan = self._plans.find(launch)
-            if plan is not None:
-                _POOL.settle()
-                try:
-                    seconds = _repeat(plan, launch, self._heap) if plan.joins and plan.count == 1 else None
-                    if seconds is None:
-                        seconds, _ = _carry_out(plan, launch, self._heap, again=True)
-                    return Outcome(seconds, "engine")
-                except LaunchError as error:
-                    self._state.note(error)
-                    raise
-        return self._launch(launch, None, key=key)[0]
+        try:
+            with POOL.lock:
+                key, plan = self._plans.find(launch)
+                if plan is not None:
+                    POOL.settle()
+                    return Outcome(execution.rerun(plan, launch, self._heap), "engine")
+            return Outcome(self._run_new(launch, key), "engine")
+        except LaunchError as error:
+            self._state.note(error)
+            raise
 
-    def static_shared(self, compiled: Compiled) -> int:
-        """Bytes of shared memory that a kernel declares itself."""
-        return prepare(compiled).facts.shared.static
+    def _run_new(self, launch: Launch, key: Hashable) -> float:
+        """Run a launch that has no plan yet; returns seconds. A plan that will hold again is kept."""
+        prepared, bound = self._bind(launch)
+        with POOL.lock:
+            POOL.settle()
+            general = prepared.executable(launch.block, launch.grid, bound)
+            hot = general.tiers.hot
+            executable, settled = prepared.specialised(general, launch.block, launch.grid, bound)
+            clear_exception(launch.compiled, prepared.module.clear)
+            plan = make_plan(launch, prepared, executable, bound, self._heap, range(prod(launch.grid)))
+            seconds, _ = execution.run(plan, launch, self._heap)
+            if key is not None and settled:
+                self._plans.keep(key, launch, plan, general, hot)
+            raise_exception(launch.compiled, prepared.module.read)
+        return seconds
 
     def observe(
         self,
         launch: Launch,
         instrument: Instrument,
-        begin: Begin | None = None,
+        begin: Callable[[Begun], None] | None = None,
         sample: Sequence[int] | None = None,
         order: Order | None = None,
     ) -> tuple[Outcome, Observed]:
@@ -122,77 +108,62 @@ class CpuBackend:
         instrument sees these blocks only. With an `order` blocks and warps come in that one, for instruments
         whose probes allow it; what the kernel prints is dropped.
         """
-        outcome, executable, totals = self._launch(launch, instrument, begin, sample, order)
-        executable.release()
-        program = _prepared(launch).program
-        return outcome, Observed(program, executable.probes, totals)
-
-    def _launch(
-        self,
-        launch: Launch,
-        instrument: Instrument | None,
-        begin: Begin | None = None,
-        sample: Sequence[int] | None = None,
-        order: Order | None = None,
-        key: Hashable = None,
-    ) -> tuple[Outcome, Executable, np.ndarray[Any, Any]]:
         self._state.check()
-        prepared = _prepared(launch)
-        static, directives = prepared.facts.shared.static, prepared.facts.directives
-        check_launch(self.model, launch.grid, launch.block, static, launch.shared, directives=directives)
-        bound = _bind(launch, prepared)
-        if launch.resident is None:
-            self._refuse_device_arrays(bound)
+        prepared, bound = self._bind(launch)
         parts = _parts(prod(launch.grid), sample)
         if prepared.cooperative and len(parts) > 1:
             raise ArgumentError(f"{launch.compiled.name} needs all blocks at once: no sample can be taken")
         seconds, totals = 0.0, np.zeros(1, np.int64)
-        if prepared.cooperative:
-            x, y, z = launch.grid
-            threads = launch.block[0] * launch.block[1] * launch.block[2]
-            check_cooperative(self.model, launch.compiled.name, x * y * z, threads)
-        with _POOL.lock:
-            _POOL.settle()
-            executable = general = prepared.executable(launch.block, launch.grid, bound, instrument)
-            hot, settled = general.tiers.hot, False
-            if instrument is None:
-                executable, settled = prepared.repeated(general, launch.block, launch.grid, bound)
-            others = executable if sample is None else prepared.executable(launch.block, launch.grid, bound)
-            clear_raised(launch.compiled, lambda name: prepared.module.word(name).fill(0))
-            try:
+        try:
+            with POOL.lock:
+                POOL.settle()
+                observed = prepared.executable(launch.block, launch.grid, bound, instrument)
+                plain = observed if sample is None else prepared.executable(launch.block, launch.grid, bound)
+                clear_exception(launch.compiled, prepared.module.clear)
                 for blocks, seen in parts:
-                    code = executable if seen else others
+                    code = observed if seen else plain
                     plan = make_plan(launch, prepared, code, bound, self._heap, blocks)
-                    took, workers = _carry_out(plan, launch, self._heap, begin, order)
+                    took, workers = execution.run(plan, launch, self._heap, begin, order)
                     seconds += took
-                    if key is not None and settled:
-                        self._plans.keep(key, launch, plan, general, hot)
-                    if seen and instrument is not None:
+                    if seen:
                         totals = totals + np.sum([worker.words for worker in workers], axis=0)
-            except LaunchError as error:
-                self._state.note(error)
-                raise
-            check_raised(launch.compiled, lambda name: int(prepared.module.word(name)[0]))
-        return Outcome(seconds, "engine"), executable, totals
+                raise_exception(launch.compiled, prepared.module.read)
+        except LaunchError as error:
+            self._state.note(error)
+            raise
+        observed.release()
+        return Outcome(seconds, "engine"), Observed(prepared.program, observed.probes, totals)
 
-    def ready(self, launch: Launch) -> Ready | None:
-        """A launch of a virtual device's that has run, made ready to be repeated; None if it is not short."""
+    def replay(self, launch: Launch) -> Replay | None:
+        """A launch of a virtual device's that has run, made ready to be replayed; None if it is not short."""
         prepared = _prepared(launch)
         if launch.resident is None or not is_short(prepared, launch):
             return None
-        with _POOL.lock:
+        with POOL.lock:
             bound = launch.resident.bind(prepared)
             executable = prepared.executable(launch.block, launch.grid, bound)
             laid = launch.resident.lay_out()
-            return make_ready(launch, prepared, executable, laid, self._state, self._heap)
+            return make_replay(launch, prepared, executable, laid, self._state, self._heap)
 
-    def _refuse_device_arrays(self, bound: Bound) -> None:
-        for array in bound.arrays:
+    def static_shared(self, compiled: Compiled) -> int:
+        """Bytes of shared memory that a kernel declares itself."""
+        return prepare(compiled).facts.shared.static
+
+    def _bind(self, launch: Launch) -> tuple[Prepared, Bound]:
+        """A launch's kernel and checked arguments; raises ArgumentError, and LaunchError as CUDA would."""
+        prepared = _prepared(launch)
+        static, directives = prepared.facts.shared.static, prepared.facts.directives
+        check_launch(self.model, launch.grid, launch.block, static, launch.shared, directives=directives)
+        bound = execution.bind(launch, prepared)
+        for array in bound.arrays if launch.resident is None else ():
             if array.device is not None:
                 raise ArgumentError(
                     f"argument {array.position + 1} ({array.name}) lies on CUDA device {array.device}; "
                     f"the CPU engine needs it in host memory"
                 )
+        if prepared.cooperative:
+            check_cooperative(self.model, launch.compiled.name, prod(launch.grid), prod(launch.block))
+        return prepared, bound
 
     # ------------------------------------------------------------------------------------ arrays
     def to_device(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -239,170 +210,7 @@ def _parts(blocks: int, sample: Sequence[int] | None) -> list[tuple[range, bool]
     return [*parts, (range(done, blocks), False)] if done < blocks else parts
 
 
-def _carry_out(
-    plan: Plan,
-    launch: Launch,
-    heap: Heap,
-    begin: Begin | None = None,
-    order: Order | None = None,
-    again: bool = False,
-) -> tuple[float, list[Worker]]:
-    """Run a plan's blocks on the pool, whose lock is held; returns seconds and workers.
-
-    `again` says that the plan is kept for more launches than this. Raises what went wrong. A cooperative
-    launch is run as a whole.
-    """
-    prepared, executable, blocks, count = plan.prepared, plan.executable, plan.blocks, plan.count
-    control = executable.control
-    control.clear(blocks.start)
-    workers = _fill(plan, launch, again)
-    plan.system.workers = workers
-    crew, listed = _put_in_order(order, prepared, workers, blocks)
-    if begin is not None:
-        begin(Begun(_scene(plan, launch, heap), workers, plan.shared, plan.laid.parameters, listed))
-    watch = None
-    if prepared.cooperative and count == 1:
-        watch = GridWatch(executable.code.yields, prepared.program, workers)
-    job = partial(run_crew, executable.tiers, [crew[k::count] for k in range(count)], watch)
-    started = time.perf_counter()
-    try:
-        if plan.joins and count == 1:
-            codes, late = [job(0)], False
-        else:
-            tiers = executable.tiers
-            codes, late = _POOL.run(
-                job, count, control.stop, launch.timeout, tiers.notice, brief=tiers.brief, joins=plan.joins
-            )
-    finally:
-        if plan.tallies:
-            _gather(plan, workers)
-        seconds = time.perf_counter() - started
-        heap.forget()
-        executable.tiers.spend(seconds)
-        executable.trim(plan.worker_bytes)
-        if order is None and prepared.facts.services:
-            sys.stdout.write(plan.system.output)
-    if plan.system.error is not None:
-        raise plan.system.error
-    if any(codes):
-        _raise_failure(_scene(plan, launch, heap), workers, watch, late=late)
-    return seconds, workers
-
-
-def _repeat(plan: Plan, launch: Launch, heap: Heap) -> float | None:
-    """Run a kept plan for the launching thread alone, whose lock is held, as its only worker did before.
-
-    Does what `_carry_out` would and no more; returns seconds, or None if the worker has done else since. What
-    kept plans have none of is left out: calls of the runtime, grid barriers, an order, observers.
-    """
-    executable = plan.executable
-    worker = executable.workers(1)[0]
-    if not worker.refill(plan):
-        return None
-    executable.control.clear(plan.blocks.start)
-    started = time.perf_counter()
-    worker.code = executable.tiers.run(worker)
-    seconds = time.perf_counter() - started
-    executable.tiers.spend(seconds)
-    executable.trim(plan.worker_bytes)
-    if worker.code:
-        _raise_failure(_scene(plan, launch, heap), [worker], None, late=False)
-    return seconds
-
-
-def _fill(plan: Plan, launch: Launch, again: bool) -> list[Worker]:
-    """The workers of a launch, filled in."""
-    executable, resident = plan.executable, plan.prepared.cooperative
-    workers = executable.residents(len(plan.blocks)) if resident else executable.workers(plan.count)
-    for number, worker in enumerate(workers):
-        if again and worker.refill(plan):
-            continue
-        end, chunk = (number + 1, 1) if resident else (plan.blocks.stop, plan.chunk)
-        ranges = plan.ranges
-        worker.tallies = [tally.copy() for tally in plan.tallies] if number else []
-        if worker.tallies:
-            ranges = redirect(ranges, plan.tallies, worker.tallies)
-        worker.set_alone(plan.alone)
-        worker.fill(launch.grid, end, chunk, plan.laid.parameters, plan.shared, ranges, plan.system)
-        if again:
-            worker.keep_filling(plan)
-    for worker in workers if plan.tallies else ():
-        for tally, own in zip(plan.tallies, worker.tallies, strict=False):
-            tally.clear(own)
-    return workers
-
-
-def _gather(plan: Plan, workers: Sequence[Worker]) -> None:
-    """Add what workers have kept for themselves to the arrays."""
-    for worker in workers:
-        for tally, own in zip(plan.tallies, worker.tallies, strict=False):
-            tally.gather(own)
-
-
-def _scene(plan: Plan, launch: Launch, heap: Heap) -> Scene:
-    return Scene(
-        launch,
-        plan.prepared,
-        plan.executable,
-        _bind(launch, plan.prepared),
-        plan.laid.placed,
-        plan.system,
-        heap,
-    )
-
-
-def _bind(launch: Launch, prepared: Prepared) -> Bound:
-    """The launch's arguments, checked."""
-    return prepared.binder.bind(launch.args) if launch.resident is None else launch.resident.bind(prepared)
-
-
-def _raise_failure(scene: Scene, workers: Sequence[Worker], watch: GridWatch | None, *, late: bool) -> None:
-    """Raise the error for what has ended a launch early; `late` says that its time was over."""
-    contexts = [worker.context for worker in workers if worker.code == FAULT]
-    if contexts:
-        raise explain_fault(scene, contexts)
-    if watch is not None and watch.stuck:
-        raise explain_grid_deadlock(scene, watch.stuck)
-    for worker in workers:
-        if worker.code == DEADLOCK:
-            raise explain_deadlock(scene, worker)
-    if late:
-        raise explain_timeout(scene, [worker.context for worker in workers])
-
-
-def _put_in_order(
-    order: Order | None, prepared: Prepared, workers: list[Worker], blocks: range
-) -> tuple[list[Worker], np.ndarray[Any, Any] | None]:
-    """Let workers follow an order; returns them as they come, and the block at each place if not by number.
-
-    Blocks of a cooperative grid have a worker each. Those of a kernel whose threads may wait for an earlier
-    block come by number: with one at a time under way, it would wait for ever.
-    """
-    listed = None
-    if order is None:
-        return workers, listed
-    if prepared.cooperative:
-        workers = [workers[block] for block in order.blocks(len(blocks))]
-    elif not prepared.program.fair:
-        listed = order.blocks(len(blocks))
-    for worker in workers:
-        worker.follow(order, listed)
-    return workers, listed
-
-
 @lru_cache
 def _description(threads: int) -> str:
     plural = "" if threads == 1 else "s"
-    return f"warpglass engine on {_cpu_name()}, {threads} thread{plural} (CPU; no GPU is involved)"
-
-
-@lru_cache(maxsize=1)
-def _cpu_name() -> str:
-    try:
-        with Path("/proc/cpuinfo").open(encoding="utf-8") as info:
-            for line in info:
-                if line.startswith("model name"):
-                    return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine() or os.name
+    return f"warpglass engine on {cpu_name()}, {threads} thread{plural} (CPU; no GPU is involved)"

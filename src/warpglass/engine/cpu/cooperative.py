@@ -72,43 +72,45 @@ stop:
 """
 
 
-def run_crew(tiers: Tiers, crews: Sequence[Sequence[Worker]], watch: GridWatch | None, number: int) -> int:
+def run_workers(
+    tiers: Tiers, shares: Sequence[Sequence[Worker]], watch: GridWatch | None, number: int
+) -> int:
     """Run one thread's workers, in turns while they leave blocks that only yield; the first bad code."""
-    crew = crews[number]
-    if watch is None and len(crew) > 1:
-        return _run_in_turns(tiers, crew)
-    while crew:
+    workers = shares[number]
+    if watch is None and len(workers) > 1:
+        return _run_in_turns(tiers, workers)
+    while workers:
         if watch is not None and watch.finds_stuck():
             return DEADLOCK
-        for worker in crew:
+        for worker in workers:
             worker.code = tiers.run(worker)
             if watch is not None:
                 watch.look()
             if worker.code < 0:
                 return worker.code
-        crew = [worker for worker in crew if worker.code == LEFT]
+        workers = [worker for worker in workers if worker.code == LEFT]
     return OK
 
 
-def _run_in_turns(tiers: Tiers, crew: Sequence[Worker]) -> int:
+def _run_in_turns(tiers: Tiers, workers: Sequence[Worker]) -> int:
     """The same by machine code, without a watch."""
     turns = _turns()  # the names keep machine code alive
-    words = np.zeros(3 + 2 * len(crew), np.int64)
-    words[1], words[2] = crew[0].context[SLOT["give_way"]], len(crew)
-    words[3::2], words[4::2] = [worker.address for worker in crew], LEFT
+    words = np.zeros(3 + 2 * len(workers), np.int64)
+    words[1], words[2] = workers[0].context[SLOT["give_way"]], len(workers)
+    words[3::2], words[4::2] = [worker.address for worker in workers], LEFT
     while True:
         machine = tiers.newest()
         words[0] = machine.address
         ended = turns.run(words.ctypes.data)
-        for worker, code in zip(crew, words[4::2].tolist(), strict=True):
+        for worker, code in zip(workers, words[4::2].tolist(), strict=True):
             worker.code = code
         if ended == 0:
             return OK
-        stopped = next(worker for worker in crew if worker.code not in (LEFT, OK))
+        stopped = next(worker for worker in workers if worker.code not in (LEFT, OK))
         if stopped.code != RETIRED:
             return stopped.code
         stopped.keep_code()  # better code takes over from this block on
-        words[4 + 2 * crew.index(stopped)] = LEFT
+        words[4 + 2 * workers.index(stopped)] = LEFT
 
 
 @cache

@@ -1,6 +1,7 @@
 """What is decided about a launch before it runs, and the memory of it for launches that come again.
 
-Belongs here: the Plan, how it is made, and when one holds for another launch. Running one is backend.py's.
+Belongs here: the LaunchPlan, how it is made, and when one holds for another launch. Running one is
+execution.py's.
 
 How it works: most programs launch a kernel with the same grid and the same arrays many times. What a plan
 follows from is its key: the kernel, the configuration, the settings, and of each argument all that binding
@@ -28,7 +29,7 @@ from .address_space import Laid, grid_workspace, lay_out
 from .footprint import affordable, footprint
 from .heap import Heap
 from .prepared import Executable, Prepared, engine_mode
-from .privatisation import Tally, choose_tallies
+from .privatisation import PrivateArray, choose_private
 from .replay import is_short, is_soon_over
 from .system import System
 from .thread_pool import thread_count
@@ -38,13 +39,13 @@ from .tiers import chosen_tier
 _SMALL_GRID = 4
 # Parts of a grid that each worker takes, so that none has much left to do when the others have ended.
 _SHARES = 64
-# Plans that a device remembers; the oldest goes first.
+# PlanCache that a device remembers; the oldest goes first.
 _PLANS = 256
 _DOUBLE = struct.Struct("d")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Plan:
+class LaunchPlan:
     """How blocks of a launch will run."""
 
     prepared: Prepared
@@ -58,13 +59,13 @@ class Plan:
     chunk: int  # blocks that a worker takes at once
     worker_bytes: int
     joins: bool  # the launching thread is a worker itself
-    tallies: tuple[Tally, ...]  # arrays that each worker but the first has of its own
+    private: tuple[PrivateArray, ...]  # arrays that each worker but the first has of its own
     alone: bool  # no two threads come to one address by atomic operations
 
 
 def make_plan(
     launch: Launch, prepared: Prepared, executable: Executable, bound: Bound, heap: Heap, blocks: range
-) -> Plan:
+) -> LaunchPlan:
     """Decide how blocks of a launch run; raises LaunchError if the memory limit does not allow it."""
     laid = lay_out(bound) if launch.resident is None else launch.resident.lay_out()
     workspace = grid_workspace() if prepared.cooperative else ()
@@ -83,13 +84,13 @@ def make_plan(
         count = min(count, spare_cores() + 1)
     need = footprint(facts, executable.code, executable.shape, shared)
     count = affordable(need, launch.compiled.name, count, len(blocks) if prepared.cooperative else None)
-    tallies, apart = (), False
+    private, apart = (), False
     if count > 1 and not (prepared.cooperative or facts.services or executable.probes):
         arrays = range(len(others) // RANGE_WORDS, (len(others) + len(laid.words)) // RANGE_WORDS)
         given = laid.parameters, prepared.symbols.parameters
         threads = len(blocks) * prod(launch.block)
-        tallies, apart = choose_tallies(facts.privatisable, ranges, arrays, given, threads)
-    return Plan(
+        private, apart = choose_private(facts.privatisable, ranges, arrays, given, threads)
+    return LaunchPlan(
         prepared,
         executable,
         laid,
@@ -101,7 +102,7 @@ def make_plan(
         1 if turns else max(1, min(64, len(blocks) // (count * _SHARES))),
         need.each,
         not executable.probes and is_soon_over(prepared, launch),
-        tallies,
+        private,
         count == 1 or apart,
     )
 
@@ -110,20 +111,20 @@ def make_plan(
 class _Kept:
     """A plan, and what must still be so for it to hold."""
 
-    plan: Plan
+    plan: LaunchPlan
     compiled: object  # alive, so that its id is its own
     general: Executable
     hot: bool  # whether the general one was, when this was planned
 
 
-class Plans:
+class PlanCache:
     """The plans of one device's earlier launches."""
 
     def __init__(self, heap: Heap) -> None:
         self._heap = heap
         self._kept: dict[Hashable, _Kept] = {}
 
-    def find(self, launch: Launch) -> tuple[Hashable, Plan | None]:
+    def find(self, launch: Launch) -> tuple[Hashable, LaunchPlan | None]:
         """The launch's key, None if it has to be planned each time, and the plan if there is one."""
         key = _key(launch)
         kept = self._kept.get(key) if key is not None else None
@@ -131,7 +132,7 @@ class Plans:
             return key, None
         return key, kept.plan
 
-    def keep(self, key: Hashable, launch: Launch, plan: Plan, general: Executable, hot: bool) -> None:
+    def keep(self, key: Hashable, launch: Launch, plan: LaunchPlan, general: Executable, hot: bool) -> None:
         """Remember a plan for the launch's key.
 
         It holds as long as `general`, the version for all integers, is or is not as hot as it was.

@@ -25,12 +25,13 @@ from ...program import Program, Step, build_program
 from ...program.facts import Facts, find_facts
 from ...source.apart import FailedApart
 from ...source.compiled import Compiled
-from ..launch.arguments import Binder, Bound, parameters_of
+from ..launch.arguments import Binder, Bound
 from ..launch.backend import Dim3
+from ..launch.parameters import parameters_of
 from ..launch.values import Parameter
 from .address_space import ModuleMemory, ParameterMemory
 from .generated import fresh, known_code, known_facts
-from .specialisation import Repeats, simplifies
+from .specialisation import Specialisations, simplifies
 from .tiers import OPTIMISED, Tiers, chosen_tier, in_background
 from .worker import Control, Worker
 
@@ -147,7 +148,7 @@ class Prepared:
         self.most_steps = None if self.cooperative else facts.most_steps
         self.structural = _structural_parameters(compiled, parameters)
         self._executables: dict[_Key, Executable] = {}
-        self._repeats: Repeats[Executable] = Repeats(parameters)
+        self._specialisations: Specialisations[Executable] = Specialisations(parameters)
 
     @cached_property
     def program(self) -> Program:
@@ -184,7 +185,9 @@ class Prepared:
         found.tiers.require()
         return found
 
-    def repeated(self, general: Executable, block: Dim3, grid: Dim3, bound: Bound) -> tuple[Executable, bool]:
+    def specialised(
+        self, general: Executable, block: Dim3, grid: Dim3, bound: Bound
+    ) -> tuple[Executable, bool]:
         """The version for launches that repeat their integers, if there is one; else the general one.
 
         And whether such launches will get the same until the general one becomes hot.
@@ -204,8 +207,8 @@ class Prepared:
                 return None
 
         start = _now if at_once else in_background
-        settled = self._repeats.settled((key, grid), bound.values)  # before: it is made meanwhile
-        return self._repeats.find((key, grid), bound.values, make, start) or general, settled
+        settled = self._specialisations.settled((key, grid), bound.values)  # before: it is made meanwhile
+        return self._specialisations.find((key, grid), bound.values, make, start) or general, settled
 
     def _special(self, general: Executable, usual: Promises, special: Promises) -> Executable | None:
         """Optimised code for what repeated launches promise; None if that makes it no simpler."""

@@ -46,7 +46,7 @@ Parameters = tuple[bytes, Mapping[str, int]]  # the parameter block, and where e
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class PrivateArray:
     """An array that workers may have of their own."""
 
     row: int  # in the table of ranges
@@ -73,17 +73,19 @@ class Tally:
         return aligned(size)[:size].view(self.dtype)
 
 
-def redirect(ranges: Sequence[int], tallies: Iterable[Tally], own: Iterable[np.ndarray]) -> Sequence[int]:
+def redirect(
+    ranges: Sequence[int], private: Iterable[PrivateArray], own: Iterable[np.ndarray]
+) -> Sequence[int]:
     """The table of ranges with a worker's own memory in place of the arrays."""
     words = list(ranges)
-    for tally, memory in zip(tallies, own, strict=True):
-        words[tally.row * RANGE_WORDS + 2] = memory.ctypes.data - words[tally.row * RANGE_WORDS]
+    for one, memory in zip(private, own, strict=True):
+        words[one.row * RANGE_WORDS + 2] = memory.ctypes.data - words[one.row * RANGE_WORDS]
     return words
 
 
-def choose_tallies(
+def choose_private(
     found: Privatisable, ranges: Sequence[int], arrays: range, parameters: Parameters, threads: int
-) -> tuple[tuple[Tally, ...], bool]:
+) -> tuple[tuple[PrivateArray, ...], bool]:
     """The arrays that workers may have of their own in one launch of so many threads.
 
     Rows number `arrays` of the table of ranges are arrays. Also returns whether no atomic operation of the
@@ -102,17 +104,17 @@ def choose_tallies(
     taken, known = table.reached(found.others)
     if not known:
         return (), False
-    tallies: list[Tally] = []
+    private: list[PrivateArray] = []
     for row in sorted((kinds.keys() - taken) & set(arrays)):
         base, size, delta, permissions = ranges[row * RANGE_WORDS :][:RANGE_WORDS]
         if len(kinds[row] | anywhere) > 1 or permissions & (READ | WRITE) != READ | WRITE:
             continue
         (operation, dtype) = min(kinds[row])
         if dtype.itemsize <= size <= min(_MOST, _MOST_EACH * threads * dtype.itemsize):
-            tallies.append(Tally(row, base + delta, size, dtype, operation))
+            private.append(PrivateArray(row, base + delta, size, dtype, operation))
     named = {base for *_, bases in found.operations for base in bases if not isinstance(base, Word)}
-    shared = anywhere or kinds.keys() != {one.row for one in tallies} or not (found.atomics | named) <= {OWN}
-    return tuple(tallies), not shared
+    shared = anywhere or kinds.keys() != {one.row for one in private} or not (found.atomics | named) <= {OWN}
+    return tuple(private), not shared
 
 
 def _dtype(operation: str, type_: str) -> np.dtype[Any]:

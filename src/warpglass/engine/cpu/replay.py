@@ -39,7 +39,7 @@ _SMALL = 1 << 18  # bytes of a worker
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class Replay:
     """Buffers at fixed addresses, and their contents before each run."""
 
     code: MachineCode
@@ -74,14 +74,14 @@ def _steps(prepared: Prepared, launch: Launch) -> float:
     return warps * (_WARP + prepared.most_steps)
 
 
-def make_ready(
+def make_replay(
     launch: Launch,
     prepared: Prepared,
     executable: Executable,
     laid: Laid,
     state: StickyState,
     heap: Heap,
-) -> Ready | None:
+) -> Replay | None:
     """A short launch with buffers of its own; None for what needs large ones."""
     shared = prepared.facts.shared.static + launch.shared
     if footprint(prepared.facts, executable.code, executable.shape, shared).each > _SMALL:
@@ -106,7 +106,7 @@ def make_ready(
         state.note(error)
         return error
 
-    return Ready(
+    return Replay(
         code=executable.tiers.newest(),
         worker=worker,
         context=worker.context.copy(),

@@ -24,7 +24,7 @@ _WORTH = 0.98
 Version = TypeVar("Version")
 
 
-class Repeats(Generic[Version]):
+class Specialisations(Generic[Version]):
     """What a kernel's launches have repeated, and the versions for it."""
 
     def __init__(self, parameters: Sequence[Parameter]):

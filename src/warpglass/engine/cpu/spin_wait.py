@@ -42,7 +42,7 @@ end:
 """
 
 
-class Doorbell:
+class SpinWait:
     """A word that one thread watches for up to `seconds` and another sets."""
 
     def __init__(self, seconds: float):
@@ -53,15 +53,15 @@ class Doorbell:
         self._words[1] = max(1, int(seconds * rate))
 
     def clear(self) -> None:
-        """Make ready for the next ring."""
+        """Make ready for the next notice."""
         self._words[0] = 0
 
-    def ring(self) -> None:
-        """End the watching, present or next."""
+    def notify(self) -> None:
+        """End the waiting, present or next."""
         self._words[0] = 1
 
-    def watch(self) -> None:
-        """Return when it rings, or when the time is up."""
+    def wait(self) -> None:
+        """Return when it is notified, or when the time is up."""
         self._code.run(self._address)
 
 

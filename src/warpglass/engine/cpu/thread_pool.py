@@ -15,11 +15,11 @@ from collections.abc import Callable
 
 from ...host.cores import core_count, current_core, own_cores, spare_cores, stay_on
 from ...host.environment import read
-from .spin_wait import Doorbell
+from .spin_wait import SpinWait
 
 Job = Callable[[int], int]
 Inbox = queue.SimpleQueue[tuple["Flight", int]]
-Crew = list[tuple[Inbox, int]]
+Assigned = list[tuple[Inbox, int]]
 
 # Once a worker has faulted, how long the others may finish blocks that come before the faulting one.
 _GRACE = 1.0
@@ -47,16 +47,18 @@ def thread_count() -> int:
 class Flight:
     """One launch in the air: what each worker returned, None while it runs.
 
-    `crew` says which threads work on it and as which workers; the launching thread may be another.
+    `assigned` says which threads work on it and as which workers; the launching thread may be another.
     """
 
-    def __init__(self, workers: int, job: Job, stop: Callable[[], None], bell: Doorbell | None, crew: Crew):
+    def __init__(
+        self, workers: int, job: Job, stop: Callable[[], None], spin: SpinWait | None, assigned: Assigned
+    ):
         self.codes: list[int | None] = [None] * workers
-        self.crew = crew
+        self.assigned = assigned
         self.errors: list[BaseException] = []
         self._job = job
         self._stop = stop
-        self._bell = bell
+        self._spin = spin
         self._cancelled = False
         self._ended: queue.SimpleQueue[int] = queue.SimpleQueue()
 
@@ -72,8 +74,8 @@ class Flight:
             self.errors.append(error)
         self.codes[number] = code
         self._ended.put(code)
-        if self._bell is not None and None not in self.codes:
-            self._bell.ring()
+        if self._spin is not None and None not in self.codes:
+            self._spin.notify()
 
     def cancel(self) -> None:
         """End at once, and do not begin where it has not begun."""
@@ -93,8 +95,8 @@ class Flight:
         interrupt: BaseException | None = None
         while None in self.codes:
             try:
-                if self._bell is not None:
-                    self._bell.watch()
+                if self._spin is not None:
+                    self._spin.wait()
                 rest = min(alarm, deadline) - time.monotonic()
                 if self._ended.get(timeout=min(max(rest, 0.0), _LONGEST)) < 0:
                     deadline = min(deadline, time.monotonic() + _GRACE)
@@ -116,7 +118,7 @@ class Flight:
         return late
 
 
-class Pool:
+class ThreadPool:
     """Worker threads that wait for launches.
 
     A launch for all cores gets threads that stay on a core each. Left to themselves, two that are woken at
@@ -135,9 +137,9 @@ class Pool:
     def _begin(self) -> None:
         self.lock = threading.Lock()
         self._free: list[Inbox] = []
-        self._seated: dict[int, Inbox] = {}  # by their cores
+        self._pinned: dict[int, Inbox] = {}  # by their cores
         self._last: Flight | None = None
-        self._bell: Doorbell | None = None
+        self._spin: SpinWait | None = None
         self._launches = 0
 
     def run(
@@ -160,13 +162,13 @@ class Pool:
         """
         first = 1 if joins else 0
         self._launches += 1
-        bell = None
+        spin = None
         awake = workers - first <= spare_cores()  # else the launching thread would be in a worker's way
         if (brief or joins) and awake and self._launches >= _FEW:
-            bell = self._bell = self._bell or Doorbell(_SMALL_KERNEL)
-            bell.clear()
-        flight = self._last = Flight(workers, job, stop, bell, self._crew(workers, first))
-        for inbox, number in flight.crew:
+            spin = self._spin = self._spin or SpinWait(_SMALL_KERNEL)
+            spin.clear()
+        flight = self._last = Flight(workers, job, stop, spin, self._assign(workers, first))
+        for inbox, number in flight.assigned:
             inbox.put((flight, number))
         if joins:
             flight.work(0)
@@ -183,28 +185,28 @@ class Pool:
         if flight is not None:
             flight.cancel()
             flight.errors.clear()  # its own launch has raised them
-            if len(flight.crew) < len(flight.codes):
+            if len(flight.assigned) < len(flight.codes):
                 flight.codes[0] = 0  # this thread itself, which is here
-            for inbox, number in flight.crew:
+            for inbox, number in flight.assigned:
                 inbox.put((flight, number))
             flight.wait(_LONGEST)
             self._last = None
 
-    def _crew(self, workers: int, first: int) -> Crew:
+    def _assign(self, workers: int, first: int) -> Assigned:
         """Threads for the workers from `first` on, those on other cores than this thread's in front."""
         cores = own_cores()
         if workers == len(cores) > 1:
             here = current_core()
             chosen = sorted(cores, key=lambda core: core == here)[: workers - first]
-            return [(self._seat(core), number) for number, core in enumerate(chosen, first)]
+            return [(self._pin(core), number) for number, core in enumerate(chosen, first)]
         while len(self._free) < workers:
             self._free.append(_start(f"warpglass-{len(self._free)}", None))
         return [(self._free[number], number) for number in range(first, workers)]
 
-    def _seat(self, core: int) -> Inbox:
-        if core not in self._seated:
-            self._seated[core] = _start(f"warpglass-core-{core}", core)
-        return self._seated[core]
+    def _pin(self, core: int) -> Inbox:
+        if core not in self._pinned:
+            self._pinned[core] = _start(f"warpglass-core-{core}", core)
+        return self._pinned[core]
 
 
 def _start(name: str, core: int | None) -> Inbox:
@@ -224,3 +226,6 @@ def _start(name: str, core: int | None) -> Inbox:
     finally:
         threading.stack_size(usual)
     return inbox
+
+
+POOL = ThreadPool()  # the process's own

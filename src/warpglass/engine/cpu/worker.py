@@ -99,7 +99,7 @@ class Worker:
         self.local_size = local
         self._local = aligned(shape.width * local * shape.warps)
         self.system: System | None = None
-        self.tallies: list[np.ndarray] = []  # its own memory in place of arrays (privatisation.py)
+        self.private: list[np.ndarray] = []  # its own memory in place of arrays (privatisation.py)
         self._filled: tuple[object, bytes] = (None, b"")  # with what, and the context then
         self._entry = _ENTRY(self._serve)
         self._waits = np.zeros((shape.warps, BARRIERS, 2), np.int32)

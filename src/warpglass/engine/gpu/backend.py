@@ -1,7 +1,8 @@
 """The GPU back end: PTX through the driver's own assembler, kernels timed by events.
 
-Belongs here: finding a GPU, launching, waiting, and what happens after an error. Memory is device_memory.py,
-status codes and PTX versions are driver.py. This module loads no driver until it is asked for a GPU.
+Belongs here: launching, waiting, and what happens after an error. Finding a GPU is detection.py, memory is
+device_memory.py, status codes and PTX versions are driver.py. This module loads no driver until it is asked
+for a GPU.
 
 It speaks the driver API (cuda.bindings.driver) rather than cuda.core: the parameter block that both back ends
 share is handed over whole, structures by value included, and every status code stays visible. It works in the
@@ -12,14 +13,12 @@ earlier work on the device, runs to its end, and is polled meanwhile so that it 
 from __future__ import annotations
 
 import ctypes
-import os
 import threading
 import time
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -27,12 +26,14 @@ import numpy as np
 from ...devices.device import Limits, limits_of
 from ...errors import CompileError, KernelTimeout, LaunchError, WarpglassError
 from ...source.compiled import Compiled
-from ..launch.arguments import Binder, pack, parameters_of
+from ..launch.arguments import Binder, pack
 from ..launch.backend import Launch, Outcome
-from ..launch.kernel_exceptions import check_raised, clear_raised
+from ..launch.kernel_exceptions import clear_exception, raise_exception
 from ..launch.limits import Directives, check_launch
+from ..launch.parameters import parameters_of
 from ..launch.sticky import StickyState
 from .bandwidth import Bandwidth, measure_bandwidth
+from .detection import chosen_ordinal, problem
 from .device_memory import DeviceArray, Placement, copy
 from .driver import (
     NOT_READY,
@@ -49,55 +50,6 @@ from .driver import (
 _SPIN_SECONDS = 2e-3  # waiting for a short kernel: do not sleep
 
 
-# ---------------------------------------------------------------------------------------- detection
-def available() -> bool:
-    """Whether there is a GPU to run on; never raises where there is no driver."""
-    return problem() is None
-
-
-def problem() -> str | None:
-    """Why there is no GPU to run on, in words; None if there is one.
-
-    The environment variable WARPGLASS_DEVICE chooses: "cpu" hides all GPUs, "gpu" is the first, "gpu:1" the
-    second.
-    """
-    wanted = os.environ.get("WARPGLASS_DEVICE", "").strip().lower()
-    if wanted == "cpu":
-        return "WARPGLASS_DEVICE=cpu hides the GPUs"
-    count, reason = _count_devices()
-    if reason is not None:
-        return reason
-    ordinal = _chosen_ordinal()
-    return None if ordinal < count else f"there are {count} GPUs, but WARPGLASS_DEVICE asks for gpu:{ordinal}"
-
-
-def _chosen_ordinal() -> int:
-    wanted = os.environ.get("WARPGLASS_DEVICE", "").strip().lower()
-    name, _, ordinal = wanted.partition(":")
-    if name not in ("", "auto", "gpu", "cpu") or (ordinal and not ordinal.isdecimal()):
-        raise WarpglassError(f"WARPGLASS_DEVICE={wanted!r} is not understood; use cpu, gpu or gpu:N")
-    return int(ordinal or 0)
-
-
-@cache
-def _count_devices() -> tuple[int, str | None]:
-    """The number of GPUs, and why there is none."""
-    try:
-        import cuda.bindings.driver as api
-
-        driver = Driver(api)
-        driver.call("cuInit", 0)
-        count = int(driver.call("cuDeviceGetCount"))
-    except ImportError as error:
-        return 0, f"cuda-bindings is not installed ({error})"
-    except CudaError as error:
-        return 0, f"the CUDA driver does not start: {error}"
-    except (RuntimeError, OSError):  # cuda-pathfinder's way of saying that there is no libcuda
-        return 0, "no NVIDIA driver is installed"
-    return count, None if count else "the CUDA driver sees no GPU"
-
-
-# ---------------------------------------------------------------------------------------- records
 @dataclass(frozen=True, slots=True)
 class _Loaded:
     """A kernel in GPU memory, with what a launch must know of it."""
@@ -138,7 +90,7 @@ class GpuBackend:
         self._sticky = StickyState()
         self._arrays: weakref.WeakSet[DeviceArray] = weakref.WeakSet()
         self._epoch = 0  # counts contexts: memory of an earlier one must not be freed
-        self.ordinal = _chosen_ordinal() if ordinal is None else ordinal
+        self.ordinal = chosen_ordinal() if ordinal is None else ordinal
         self._driver.call("cuInit", 0)
         self._device = self._driver.call("cuDeviceGet", self.ordinal)
         self._describe()
@@ -194,7 +146,7 @@ class GpuBackend:
                 placement.place(bound, self.ordinal)
                 there = time.perf_counter()
                 module = self._modules[launch.compiled.ptx]
-                clear_raised(launch.compiled, lambda name: clear_word(self._driver, module, name))
+                clear_exception(launch.compiled, lambda name: clear_word(self._driver, module, name))
                 offsets = [parameter.offset for parameter in bound.parameters]
                 seconds = self._launch(loaded, launch, pack(bound, placement.bases), offsets)
                 done = time.perf_counter()
@@ -206,7 +158,7 @@ class GpuBackend:
                 placement.free()
                 raise
             placement.free()
-            check_raised(launch.compiled, lambda name: read_word(self._driver, module, name))
+            raise_exception(launch.compiled, lambda name: read_word(self._driver, module, name))
             return Outcome(seconds, "gpu", (there - began) + (back - done))
 
     def to_device(self, array: np.ndarray[Any, Any]) -> DeviceArray:

@@ -1,9 +1,9 @@
 """Checking a launch's arguments and binding them to the PTX parameters; both back ends do it here.
 
 Belongs here: which argument meets which parameter, what each must be, which arrays share memory, and the
-packed parameter block. What an array is stands in arrays.py, how scalars convert in values.py. Where
-memory lies on a device is the back end's business: Bound refers to arrays by number, and `pack` puts the
-addresses in.
+packed parameter block. What an array is stands in arrays.py, what it must be in array_checks.py, how scalars
+convert in values.py, the block's layout in parameters.py. Where memory lies on a device is the back end's
+business: Bound refers to arrays by number, and `pack` puts the addresses in.
 
 How it works: a Binder is made once per kernel. It holds one Slot per argument (a pointer or a descriptor with
 shape and strides, a value, or either for an untyped 64-bit PTX parameter) and is then called per launch.
@@ -13,7 +13,6 @@ offset. Every refusal is an ArgumentError that names the argument, what it got a
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,59 +20,11 @@ from typing import Any
 import numpy as np
 
 from ...errors import ArgumentError
-from ...ptx.tree import Variable
 from ...source.compiled import Argument, Compiled
+from .array_checks import alignment, check_array, misaligned
 from .arrays import ArrayView, Misfit, view_of
+from .parameters import Layout, layout_of
 from .values import Parameter, Value, converter, describe
-
-# ---------------------------------------------------------------------------------------- parameters
-# PTX type -> (bytes, struct format); integers are packed by their bits.
-_TYPES = {
-    **{
-        f"{kind}{8 * size}": (size, code)
-        for size, code in ((1, "B"), (2, "H"), (4, "I"), (8, "Q"))
-        for kind in "bus"
-    },
-    "f16": (2, "e"),
-    "f32": (4, "f"),
-    "f64": (8, "d"),
-}
-
-
-def parameters_of(variables: Sequence[Variable]) -> tuple[Parameter, ...]:
-    """An entry's parameters with their offsets in the parameter block, as the CUDA ABI lays them out."""
-    parameters: list[Parameter] = []
-    offset = 0
-    for variable in variables:
-        size, align = _size_and_alignment(variable)
-        offset = -(-offset // align) * align
-        parameters.append(
-            Parameter(
-                variable.name,
-                variable.type,
-                size,
-                align,
-                offset,
-                pointer=variable.pointer_space is not None,
-                aggregate=bool(variable.shape),
-            )
-        )
-        offset += size
-    return tuple(parameters)
-
-
-def _size_and_alignment(variable: Variable) -> tuple[int, int]:
-    if variable.type not in _TYPES:
-        raise ArgumentError(
-            f"parameter {variable.name} has PTX type .{variable.type}, which cannot be passed"
-        )
-    natural = _TYPES[variable.type][0]
-    size = natural * variable.vector
-    for extent in variable.shape:
-        size *= extent
-    if variable.pointer_space is not None:  # `.ptr .align N` is the alignment of what it points to
-        return size, natural
-    return size, max(variable.align, natural * variable.vector)
 
 
 # ---------------------------------------------------------------------------------------- the result
@@ -137,20 +88,6 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """The parameter block of a kernel: its parameters, struct format and one bit mask per parameter."""
-
-    parameters: tuple[Parameter, ...]
-    format: struct.Struct
-    masks: tuple[int | None, ...]  # for integers, which are packed by their bits
-
-    @property
-    def size(self) -> int:
-        """Bytes of the whole block."""
-        return self.format.size
-
-
-@dataclass(frozen=True, slots=True)
 class Bound:
     """A launch's arguments, checked: one value or Reference per PTX parameter, in order."""
 
@@ -180,18 +117,6 @@ def pack(bound: Bound, bases: Sequence[int]) -> bytes:
     return bound.layout.format.pack(*items)
 
 
-def _layout_of(parameters: Sequence[Parameter]) -> Layout:
-    codes = ["<"]
-    masks: list[int | None] = []
-    end = 0
-    for parameter in parameters:
-        code = f"{parameter.size}s" if parameter.aggregate else _TYPES[parameter.type][1]
-        codes.append(f"{parameter.offset - end}x{code}")
-        masks.append((1 << 8 * parameter.size) - 1 if code in "BHIQ" else None)
-        end = parameter.offset + parameter.size
-    return Layout(tuple(parameters), struct.Struct("".join(codes)), tuple(masks))
-
-
 # ---------------------------------------------------------------------------------------- binding
 @dataclass(frozen=True, slots=True)
 class _Slot:
@@ -213,7 +138,7 @@ class Binder:
     """Binds arguments to the parameters of one kernel, launch after launch."""
 
     def __init__(self, compiled: Compiled, parameters: Sequence[Parameter]):
-        self.layout = _layout_of(parameters)
+        self.layout = layout_of(parameters)
         self._kernel = compiled.name
         self._python = compiled.language == "python"
         self._slots = tuple(self._slots_of(compiled, parameters))
@@ -239,7 +164,7 @@ class Binder:
                 if view is None:
                     values += self._bind_value(slot, arg)
                     continue
-                _check_array(slot, view, arg)
+                check_array(slot.argument, slot.strided, view, arg)
                 reference = Reference(len(found))
                 found.append((slot.argument.name, position, arg, view))
                 values += [reference if fill is None else fill(view) for fill in slot.fill]
@@ -301,9 +226,9 @@ class Binder:
             for index in group.members:
                 name, position, original, view = found[index]
                 offset = view.address - group.low
-                if offset % _alignment(view):
+                if offset % alignment(view):
                     raise self._refusal(
-                        position, Misfit(_misaligned(view, offset, "in the memory that owns it"))
+                        position, Misfit(misaligned(view, offset, "in the memory that owns it"))
                     )
                 arrays[index] = BoundArray(name, position, original, view, number, offset)
                 readonly &= view.readonly
@@ -368,66 +293,6 @@ def _filler(field: str) -> Callable[[ArrayView], int] | None:
         "itemsize": lambda view: view.itemsize,
     }
     return fillers[kind]
-
-
-# ---------------------------------------------------------------------------------------- array checks
-_PLAIN = frozenset("?bBhHiIlLqQefdFDmM")  # dtype.char: numbers, dates; V (records) has its own rule
-
-
-def _check_array(slot: _Slot, view: ArrayView, arg: object) -> None:
-    """Raise Misfit unless the array is what the slot's argument must be."""
-    argument, dtype = slot.argument, view.dtype
-    if argument.ndim is not None and len(view.shape) != argument.ndim:
-        raise Misfit(f"got {describe(arg)}; needs {argument.ndim} dimensions, has {len(view.shape)}")
-    if argument.dtype is not None:
-        if dtype != argument.dtype:
-            raise Misfit(f"got {describe(arg)}; needs {argument.dtype}: pass x.astype(np.{argument.dtype})")
-    elif dtype is not None and not (dtype.char in _PLAIN and dtype.isnative):
-        _check_dtype(dtype, arg)
-    if not slot.strided:
-        if not view.contiguous:
-            raise Misfit(
-                f"got {describe(arg)} that is not contiguous (strides {view.strides}){_order_hint(arg)}"
-            )
-    elif any(stride % view.itemsize for stride in view.strides):
-        raise Misfit(
-            f"got {describe(arg)} with strides {view.strides}, no multiples of {view.itemsize} bytes"
-        )
-    alignment = dtype.alignment if dtype is not None else 1
-    if view.address % alignment and view.size:
-        raise Misfit(_misaligned(view, view.address, "in memory"))
-
-
-def _check_dtype(dtype: np.dtype[Any], arg: object) -> None:
-    if dtype.hasobject or dtype.kind == "T":
-        raise Misfit(f"got {describe(arg)}, which holds Python objects; use a numeric dtype")
-    if dtype.kind in "US":
-        raise Misfit(f"got {describe(arg)}; pass text as bytes: np.frombuffer(text.encode(), np.uint8)")
-    if dtype.char in "gG":
-        raise Misfit(f"got {describe(arg)}; CUDA has no extended precision: pass x.astype(np.float64)")
-    if not dtype.isnative:
-        raise Misfit(f"got {describe(arg)} in big-endian order; pass x.astype(x.dtype.newbyteorder('='))")
-
-
-def _alignment(view: ArrayView) -> int:
-    """The alignment in bytes that a kernel may rely on for the array's elements."""
-    size = view.itemsize
-    if view.dtype is not None and view.dtype.kind == "V":
-        return view.dtype.alignment
-    return size if size & (size - 1) == 0 and size else 1
-
-
-def _misaligned(view: ArrayView, place: int, where: str) -> str:
-    return (
-        f"got an array of {view.dtype} whose data starts at byte {place % 4096} (mod 4096) {where}, "
-        f"no multiple of {_alignment(view)}; pass x.copy()"
-    )
-
-
-def _order_hint(arg: object) -> str:
-    if getattr(getattr(arg, "flags", None), "f_contiguous", False):
-        return "; it is in Fortran order: pass x.T (the memory as it lies) or np.ascontiguousarray(x)"
-    return "; pass np.ascontiguousarray(x), and copy the result back if the kernel writes it"
 
 
 def _array_hint(arg: object) -> str:

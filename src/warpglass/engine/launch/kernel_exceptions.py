@@ -13,13 +13,13 @@ from ...errors import mark_raised
 from ...source.compiled import Compiled
 
 
-def clear_raised(compiled: Compiled, clear: Callable[[str], None]) -> None:
+def clear_exception(compiled: Compiled, clear: Callable[[str], None]) -> None:
     """Forget what an earlier launch raised; `clear` sets a 32-bit variable to 0 by its name."""
     if compiled.exceptions is not None:
         clear(compiled.exceptions.code)
 
 
-def check_raised(compiled: Compiled, word: Callable[[str], int]) -> None:
+def raise_exception(compiled: Compiled, word: Callable[[str], int]) -> None:
     """Raise what a thread of the launch raised, if any; `word` reads a 32-bit variable by its name."""
     variables = compiled.exceptions
     if variables is None:

@@ -10,7 +10,7 @@ import pytest
 
 from warpglass.codegen.machine import jit
 from warpglass.engine.cpu import thread_pool
-from warpglass.engine.cpu.thread_pool import Pool
+from warpglass.engine.cpu.thread_pool import ThreadPool
 from warpglass.host.cores import own_cores
 
 # Writes 64 MiB of stack from its highest page down, as a frame of that size comes into use.
@@ -36,7 +36,7 @@ end:
 def test_workers_have_stacks_for_long_kernels_and_other_threads_their_usual_ones() -> None:
     code = jit.load_object(jit.compile_ir(DEEP, quick=True))
     before = threading.stack_size()
-    codes, late = Pool().run(lambda number: code.run(None), 2, lambda: None, 60)
+    codes, late = ThreadPool().run(lambda number: code.run(None), 2, lambda: None, 60)
     assert codes == [42, 42]
     assert not late
     assert threading.stack_size() == before
@@ -45,8 +45,8 @@ def test_workers_have_stacks_for_long_kernels_and_other_threads_their_usual_ones
 def test_the_launching_thread_stays_awake_for_brief_kernels_only(monkeypatch: pytest.MonkeyPatch) -> None:
     watched: list[int] = []
     monkeypatch.setattr(thread_pool, "spare_cores", lambda: 1)
-    monkeypatch.setattr(thread_pool.Doorbell, "watch", lambda bell: watched.append(1))
-    one = thread_pool.Pool()
+    monkeypatch.setattr(thread_pool.SpinWait, "wait", lambda spin: watched.append(1))
+    one = thread_pool.ThreadPool()
     for _ in range(5):
         assert one.run(lambda number: 7, 1, lambda: None, 60, brief=False) == ([7], False)
     assert not watched
@@ -56,7 +56,7 @@ def test_the_launching_thread_stays_awake_for_brief_kernels_only(monkeypatch: py
 
 
 def test_the_launching_thread_may_be_a_worker() -> None:
-    workers, where = Pool(), dict[int, int]()
+    workers, where = ThreadPool(), dict[int, int]()
 
     def job(number: int) -> int:
         where[number] = threading.get_ident()
@@ -72,7 +72,7 @@ def test_the_launching_thread_may_be_a_worker() -> None:
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="systems that place threads themselves")
 @pytest.mark.parametrize("joins", [False, True])
 def test_workers_stay_on_a_core_each_where_all_cores_work(joins: bool) -> None:
-    workers, cores = Pool(), own_cores()
+    workers, cores = ThreadPool(), own_cores()
     if len(cores) < 2:
         pytest.skip("one core")
     mine = os.sched_getaffinity(0)
@@ -94,7 +94,7 @@ def test_workers_stay_on_a_core_each_where_all_cores_work(joins: bool) -> None:
 
 
 def test_no_worker_waits_for_the_core_of_a_launching_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    workers, cores = Pool(), own_cores()
+    workers, cores = ThreadPool(), own_cores()
     if len(cores) < 2:
         pytest.skip("one core")
     for core in cores:
@@ -111,7 +111,7 @@ def test_no_worker_waits_for_the_core_of_a_launching_one(monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("joins", [False, True])
 def test_a_launch_that_nobody_ended_is_settled(joins: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    workers, running = Pool(), threading.Event()
+    workers, running = ThreadPool(), threading.Event()
     stopped = threading.Event()
 
     def job(number: int) -> int:
@@ -140,7 +140,7 @@ def interrupted(*_: object) -> None:
 
 
 def test_what_a_launching_worker_raises_comes_when_all_have_ended() -> None:
-    workers, ended = Pool(), threading.Event()
+    workers, ended = ThreadPool(), threading.Event()
 
     def job(number: int) -> int:
         if number == 0:

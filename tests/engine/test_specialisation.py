@@ -44,7 +44,7 @@ def launch(kernel: wg.Kernel, n: int, step: int) -> None:
 def versions(kernel: wg.Kernel) -> list[object]:
     """What has been made for repeated launches, None where it was of no use."""
     prepared: Prepared = prepare(kernel.compile())
-    return list(prepared._repeats._versions.values())  # pyright: ignore[reportPrivateUsage]
+    return list(prepared._specialisations._versions.values())  # pyright: ignore[reportPrivateUsage]
 
 
 def test_the_second_launch_with_the_same_integers_has_a_version() -> None:

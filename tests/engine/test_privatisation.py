@@ -87,14 +87,14 @@ def threads(monkeypatch: pytest.MonkeyPatch) -> None:
 def chosen(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], bool]]:
     """The operations on arrays that workers had of their own, and whether atomic operations were plain."""
     found: list[tuple[list[str], bool]] = []
-    choose = launch_plan.choose_tallies
+    choose = launch_plan.choose_private
 
     def noting(*args: Any) -> Any:
         tallies, alone = choose(*args)
         found.append(([f"{one.operation} {one.dtype}" for one in tallies], alone))
         return tallies, alone
 
-    monkeypatch.setattr(launch_plan, "choose_tallies", noting)
+    monkeypatch.setattr(launch_plan, "choose_private", noting)
     return found
 
 

@@ -1,0 +1,27 @@
+"""The command `selftest`: whether the checker finds the bugs that are planted for it."""
+
+from __future__ import annotations
+
+import typer
+
+from .options import FAILED, JsonOption
+
+
+def selftest(
+    json_output: JsonOption = False,
+) -> None:
+    """Plant one bug of every kind, and see that the checker finds it and nothing else.
+
+    Exit status: 0 if every bug is found at its line and no kernel without one is reported, else 1.
+    """
+    from ..lab.selftest import selftest as run
+    from ..report.console import stdout_console
+    from ..report.selftest import print_selftest
+
+    found = run()
+    if json_output:
+        typer.echo(found.to_json(), nl=False)
+    else:
+        print_selftest(found, stdout_console())
+    if not found.passed:
+        raise typer.Exit(FAILED)

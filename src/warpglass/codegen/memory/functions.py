@@ -1,0 +1,20 @@
+"""The functions that a kernel's accesses call, of which it has one each."""
+
+from __future__ import annotations
+
+from .access import Access
+from .atomics import atomic_helper
+from .gather_scatter import fetch_helper, gather_helper, irregular_helper, scatter_helper
+from .warp_atomics import row_helper
+
+
+def access_functions(access: Access, declared: set[str], width: int) -> list[str]:
+    """Their definitions; what they call is added to what is `declared`."""
+    return [
+        *(gather_helper(type_, declared, width) for type_ in sorted(access.gathers)),
+        *(fetch_helper(type_, declared, width) for type_ in sorted(access.fetches)),
+        *(scatter_helper(type_, declared, width) for type_ in sorted(access.scatters)),
+        *(irregular_helper(*one, declared, width) for one in sorted(access.reaches)),
+        *(row_helper(*row, declared) for row in sorted(access.rows)),
+        *(atomic_helper(one, declared) for one in access.atomics.values()),
+    ]

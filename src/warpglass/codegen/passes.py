@@ -1,0 +1,92 @@
+"""The passes between a program and its IR, in their order: what each needs, gives and measurably gains.
+
+`generate` (kernel.py) walks the list, then emits what it has left. The reference implementation does without
+all but two of them, and observed code keeps the program's own instructions in their order. Every pass with a
+gain may be taken out of the list: results stay the same (tests/codegen/test_passes.py does it).
+
+The gains are from a review that did so, one at a time: how many times as long the kernels of bench/engine
+took without, as a geometric mean, and the most. Narrow integers and exact NaNs are no passes, but forms in
+which values are emitted (lanes/).
+"""
+
+from __future__ import annotations
+
+from ..program import Block, Program, find_full, find_pending, find_streaming, sink, split_tests
+from ..program.passes import Pass, run_passes
+from .infer import Inference, infer_kinds
+from .lane_loops.find import find_lane_loops
+from .memory.merged_checks import find_versioned
+from .memory.prefetch import find_prefetches
+from .operands import Symbols
+from .path_bounds.analysis import bound_by_paths
+from .shape import BlockShape, Promises
+from .version import Version
+from .warp_fusion import fuse_warps
+
+
+# ------------------------------------------------------------------------------------ when
+def _reference(v: Version) -> bool:
+    return v.promises is None
+
+
+def _optimised(v: Version) -> bool:
+    return v.promises is not None
+
+
+def _unobserved(v: Version) -> bool:
+    return v.promises is not None and not v.observed
+
+
+def _repeated(v: Version) -> bool:
+    """All integers are promised, which decides most loops; such launches repeat, so nobody waits for it."""
+    return v.promises is not None and v.promises.exact and not v.observed
+
+
+# ------------------------------------------------------------------------------------ what
+def _assume_vectors(program: Program) -> Inference:
+    divergent = tuple(block.splits is not None for block in program.blocks)
+    return Inference({}, divergent, find_pending(program.blocks, divergent, program.fair))
+
+
+def _find_full(blocks: tuple[Block, ...], shape: BlockShape, inference: Inference) -> tuple[bool, ...]:
+    """Blocks that run with all lanes that are emitted: a partial last warp begins with fewer."""
+    if shape.threads % shape.width:
+        return (False,) * len(blocks)
+    return find_full(blocks, inference.divergent, inference.pending)
+
+
+def _yes() -> bool:
+    """What a pass gives that only says how accesses, or loops over warps, are emitted."""
+    return True
+
+
+_ALONE = "not measured alone"
+
+_PROMISED = "program shape promises symbols"
+# Up to the kinds of registers, and what lets more be said of them.
+_TO_KINDS = (
+    Pass("paired tests", split_tests, "program", "program", _unobserved, _ALONE),
+    Pass("sinking", sink, "program", "program", _repeated, _ALONE),
+    Pass("path-sensitive bounds", bound_by_paths, _PROMISED, "program", _repeated, "1.19, most 4.6"),
+    Pass("all registers vectors", _assume_vectors, "program", "inference", _reference),
+    Pass("kinds of registers", infer_kinds, _PROMISED, "inference", _optimised),
+)
+PASSES = (
+    *_TO_KINDS,
+    Pass("warp fusion", fuse_warps, f"{_PROMISED} inference", "shape inference", _unobserved, "1.51"),
+    Pass("full blocks", _find_full, "blocks shape inference", "full", _optimised, _ALONE),
+    Pass("merged checks", find_versioned, "program kinds", "regions", _unobserved, "1.23, most 2.2"),
+    Pass("masked boundaries", _yes, "", "masks_boundaries", _optimised, "1.29, most 3.1"),
+    Pass("segments", _yes, "", "by_segments", _optimised, "1.01, most 1.27 (on Zen 4)"),
+    Pass("loops of lanes", find_lane_loops, "program inference", "lane_loops", _unobserved, _ALONE),
+    Pass("prefetching", find_prefetches, "program shape", "prefetches", _optimised, _ALONE),
+    Pass("streaming stores", find_streaming, "blocks", "streaming", _optimised, _ALONE),
+    Pass("barrier regions", _yes, "", "by_region", gain=_ALONE),
+)
+
+
+def with_kinds(program: Program, shape: BlockShape, symbols: Symbols, promises: Promises) -> Version:
+    """A version whose registers' kinds are known, and no more."""
+    version = Version(program, shape, symbols, (), promises)
+    run_passes(_TO_KINDS, version)
+    return version

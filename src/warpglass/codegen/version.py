@@ -1,0 +1,57 @@
+"""One version of a kernel's code in the making: what it is for, and what the passes have found so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ..program import Block, Program
+from .control.clock import clock_readers
+from .infer import Inference
+from .lane_loops.find import LaneLoop
+from .memory.merged_checks import VersionedRegion
+from .memory.prefetch import Prefetch
+from .operands import Symbols
+from .probes import Probe
+from .registers import Kind
+from .shape import BlockShape, Promises
+
+
+@dataclass
+class Version:
+    """What `generate` is asked for, and the results of passes.py; without promises it is the reference."""
+
+    program: Program
+    shape: BlockShape
+    symbols: Symbols
+    probes: tuple[Probe, ...]
+    promises: Promises | None
+
+    inference: Inference = field(init=False)
+    full: tuple[bool, ...] = field(init=False)  # blocks that always run with all lanes
+    regions: Mapping[int, VersionedRegion] = field(default_factory=dict[int, VersionedRegion])  # by block
+    lane_loops: Mapping[int, LaneLoop] = field(default_factory=dict[int, LaneLoop])  # by header
+    prefetches: Mapping[int, Prefetch] = field(default_factory=dict[int, Prefetch])  # by the load's step
+    streaming: frozenset[int] = frozenset()  # steps whose stores may go past the caches
+    masks_boundaries: bool = False  # whether accesses across the end of shared memory are masked
+    by_segments: bool = False  # whether lanes in a few places far apart have an access for each
+    by_region: bool = False  # whether optimised code has a loop over the warps for each barrier region
+
+    def __post_init__(self) -> None:
+        self.full = (False,) * len(self.program.blocks)
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The program's basic blocks."""
+        return self.program.blocks
+
+    @property
+    def kinds(self) -> Mapping[str, Kind]:
+        """What the registers are inferred to be."""
+        return self.inference.kinds
+
+    @cached_property
+    def observed(self) -> bool:
+        """Whether the program's own instructions are seen: by probes, or by the clock that counts them."""
+        return bool(self.probes or clock_readers(self.program))

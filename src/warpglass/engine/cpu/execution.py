@@ -1,0 +1,196 @@
+"""Running a plan: the way of a launch from filled buffers to results, or to the error that explains its end.
+
+A launch is bound (backend.py), planned (launch_plan.py), and comes here. Its workers, one for each thread,
+are prepared: their buffers filled in, and put in the order that an observer wants. They run, on the launching
+thread alone or on the pool. What they have kept for themselves is gathered, whatever has happened meanwhile.
+If a worker has ended early, the words that it left behind are made into an error (faults.py).
+
+A kept plan that one thread runs takes the same way without what it does not need (`rerun`).
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...codegen.context import DEADLOCK, FAULT, OK
+from ..launch.arguments import Bound
+from ..launch.backend import Launch
+from .cooperative import run_workers
+from .faults import Scene, explain_deadlock, explain_fault, explain_grid_deadlock, explain_timeout
+from .grid_watch import GridWatch
+from .heap import Heap
+from .launch_plan import LaunchPlan
+from .order import Order
+from .prepared import Prepared
+from .privatisation import redirect
+from .thread_pool import POOL
+from .worker import Worker
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A launch about to run, for observers that have words of their own to put into its workers."""
+
+    scene: Scene
+    workers: Sequence[Worker]
+    shared: int  # bytes of shared memory, static and dynamic
+    parameters: bytes  # the parameter block
+    blocks: np.ndarray[Any, Any] | None = None  # the block at each place; None: they come by number
+
+    def block_at(self, place: int) -> int:
+        """The number of the block at a place in the order of the blocks."""
+        return place if self.blocks is None else int(self.blocks[place])
+
+
+def run(
+    plan: LaunchPlan,
+    launch: Launch,
+    heap: Heap,
+    begin: Callable[[Begun], None] | None = None,
+    order: Order | None = None,
+    kept: bool = False,
+) -> tuple[float, list[Worker]]:
+    """Run a plan's blocks, the pool's lock held; returns seconds and workers. Raises what went wrong.
+
+    `begin` is called when all is ready to run; `kept` says that the plan is kept for more launches than this.
+    """
+    workers = _prepare(plan, launch, kept)
+    running, listed = _put_in_order(order, plan, workers)
+    if begin is not None:
+        begin(Begun(_scene(plan, launch, heap), workers, plan.shared, plan.laid.parameters, listed))
+    watch = None
+    if plan.prepared.cooperative and plan.count == 1:
+        watch = GridWatch(plan.executable.code.yields, plan.prepared.program, workers)
+    started = time.perf_counter()
+    try:
+        failed, late = _run(plan, launch, running, watch)
+    finally:
+        for worker in workers if plan.private else ():
+            for array, own in zip(plan.private, worker.private, strict=False):
+                array.gather(own)
+        seconds = time.perf_counter() - started
+        heap.forget()
+        plan.executable.tiers.spend(seconds)
+        plan.executable.trim(plan.worker_bytes)
+        if order is None and plan.prepared.facts.services:
+            sys.stdout.write(plan.system.output)
+    if plan.system.error is not None:
+        raise plan.system.error
+    if failed:
+        _explain(_scene(plan, launch, heap), workers, watch, late)
+    return seconds, workers
+
+
+def rerun(plan: LaunchPlan, launch: Launch, heap: Heap) -> float:
+    """Run a kept plan again, the pool's lock held; returns seconds. Raises what went wrong.
+
+    If the launching thread is the only worker and has done nothing else since, its buffers hold all but the
+    results of the last run. What kept plans have none of is left out: calls of the runtime, grid barriers, an
+    order, observers.
+    """
+    executable = plan.executable
+    worker = executable.workers(1)[0] if plan.joins and plan.count == 1 else None
+    if worker is None or not worker.refill(plan):
+        return run(plan, launch, heap, kept=True)[0]
+    executable.control.clear(plan.blocks.start)
+    started = time.perf_counter()
+    worker.code = executable.tiers.run(worker)
+    seconds = time.perf_counter() - started
+    executable.tiers.spend(seconds)
+    executable.trim(plan.worker_bytes)
+    if worker.code:
+        _explain(_scene(plan, launch, heap), [worker], None, late=False)
+    return seconds
+
+
+# ---------------------------------------------------------------------------------------- preparing
+def _prepare(plan: LaunchPlan, launch: Launch, kept: bool) -> list[Worker]:
+    """The workers of a launch, filled in; a cooperative grid has one for each block."""
+    executable, cooperative = plan.executable, plan.prepared.cooperative
+    executable.control.clear(plan.blocks.start)
+    workers = executable.residents(len(plan.blocks)) if cooperative else executable.workers(plan.count)
+    for number, worker in enumerate(workers):
+        if kept and worker.refill(plan):
+            continue
+        end, chunk = (number + 1, 1) if cooperative else (plan.blocks.stop, plan.chunk)
+        ranges = plan.ranges
+        worker.private = [array.copy() for array in plan.private] if number else []
+        if worker.private:
+            ranges = redirect(ranges, plan.private, worker.private)
+        worker.set_alone(plan.alone)
+        worker.fill(launch.grid, end, chunk, plan.laid.parameters, plan.shared, ranges, plan.system)
+        if kept:
+            worker.keep_filling(plan)
+    for worker in workers if plan.private else ():
+        for array, own in zip(plan.private, worker.private, strict=False):
+            array.clear(own)
+    plan.system.workers = workers
+    return workers
+
+
+def _put_in_order(
+    order: Order | None, plan: LaunchPlan, workers: list[Worker]
+) -> tuple[list[Worker], np.ndarray[Any, Any] | None]:
+    """Let workers follow an order; returns them as they come, and the block at each place if not by number.
+
+    Blocks of a cooperative grid have a worker each. Those of a kernel whose threads may wait for an earlier
+    block come by number: with one at a time under way, it would wait for ever.
+    """
+    listed = None
+    if order is None:
+        return workers, listed
+    if plan.prepared.cooperative:
+        workers = [workers[block] for block in order.blocks(len(plan.blocks))]
+    elif not plan.prepared.program.fair:
+        listed = order.blocks(len(plan.blocks))
+    for worker in workers:
+        worker.follow(order, listed)
+    return workers, listed
+
+
+# ---------------------------------------------------------------------------------------- running
+def _run(
+    plan: LaunchPlan, launch: Launch, workers: Sequence[Worker], watch: GridWatch | None
+) -> tuple[bool, bool]:
+    """Run workers on as many threads as planned; whether one has failed, and whether time ran out."""
+    tiers, count = plan.executable.tiers, plan.count
+    job = partial(run_workers, tiers, [workers[k::count] for k in range(count)], watch)
+    if plan.joins and count == 1:
+        return job(0) != OK, False
+    stop = plan.executable.control.stop
+    codes, late = POOL.run(
+        job, count, stop, launch.timeout, tiers.notice, brief=tiers.brief, joins=plan.joins
+    )
+    return any(codes), late
+
+
+# ---------------------------------------------------------------------------------------- explaining
+def _scene(plan: LaunchPlan, launch: Launch, heap: Heap) -> Scene:
+    bound = bind(launch, plan.prepared)
+    return Scene(launch, plan.prepared, plan.executable, bound, plan.laid.placed, plan.system, heap)
+
+
+def bind(launch: Launch, prepared: Prepared) -> Bound:
+    """The launch's arguments, checked; raises ArgumentError."""
+    return prepared.binder.bind(launch.args) if launch.resident is None else launch.resident.bind(prepared)
+
+
+def _explain(scene: Scene, workers: Sequence[Worker], watch: GridWatch | None, late: bool) -> None:
+    """Raise the error for what has ended a launch early; `late` says that its time was over."""
+    contexts = [worker.context for worker in workers if worker.code == FAULT]
+    if contexts:
+        raise explain_fault(scene, contexts)
+    if watch is not None and watch.stuck:
+        raise explain_grid_deadlock(scene, watch.stuck)
+    for worker in workers:
+        if worker.code == DEADLOCK:
+            raise explain_deadlock(scene, worker)
+    if late:
+        raise explain_timeout(scene, [worker.context for worker in workers])

@@ -1,0 +1,34 @@
+"""What a pass is: one analysis or rewriting in a list that is walked, with what it needs, gives and gains."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One row of a list: a function from some fields of what is being made to others.
+
+    `needs` and `gives` name them, the function's arguments and its results. The pass is left out where `when`
+    does not hold. `gain` says what it is good for, and is empty if nothing works without it.
+    """
+
+    name: str
+    run: Callable[..., Any]
+    needs: str
+    gives: str
+    when: Callable[[Any], bool] = lambda _: True
+    gain: str = ""
+
+
+def run_passes(passes: Iterable[Pass], made: object) -> None:
+    """Walk a list."""
+    for one in passes:
+        if not one.when(made):
+            continue
+        found = one.run(*(getattr(made, name) for name in one.needs.split()))
+        names = one.gives.split()
+        for name, value in zip(names, found if len(names) > 1 else (found,), strict=True):
+            setattr(made, name, value)
