@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ import pytest
 from tests.engines import CPU_ENGINES, engine_mode
 from warpglass.engine.cpu.backend import CpuBackend
 from warpglass.engine.launch.backend import Launch
-from warpglass.observe.counting import Counting
-from warpglass.observe.counting.rules import RULES, Row
+from warpglass.observe.counting import Counting, native, rules
+from warpglass.observe.counting.rules import Cost, Rule
 from warpglass.source.compiled import Compiled
 
 SIZES = (1, 2, 4, 8, 16)
@@ -42,7 +43,13 @@ def patterns(rng: np.random.Generator, size: int, room: int) -> list[tuple[np.nd
     return found
 
 
-def global_rounds(addresses: dict[int, int], size: int, distinct: int, lanes: int = 32) -> Row:
+def rule_cost(rule: Rule, addresses: dict[int, int], size: int) -> Cost:
+    """The compiled rule; lanes that do not act have addresses that nobody may look at."""
+    mask = sum(1 << lane for lane in addresses)
+    return native.cost(rule, [addresses.get(lane, 977 * lane) for lane in range(32)], size, mask)
+
+
+def global_rounds(addresses: dict[int, int], size: int, distinct: int, lanes: int = 32) -> Cost:
     """Take lanes out one round after the other."""
     left, sectors, lines = dict(addresses), 0, 0
     while left:
@@ -55,7 +62,7 @@ def global_rounds(addresses: dict[int, int], size: int, distinct: int, lanes: in
     return 1, sectors, lines, distinct
 
 
-def turns(addresses: dict[int, int], size: int, distinct: int, passes: int = 1) -> Row:
+def turns(addresses: dict[int, int], size: int, distinct: int, passes: int = 1) -> Cost:
     """The lanes of the busiest bank of each group."""
     unit = max(size, 4)
     lanes = 128 // unit
@@ -67,7 +74,7 @@ def turns(addresses: dict[int, int], size: int, distinct: int, passes: int = 1) 
     return passes * len(most), passes * sum(most), passes * len(most), distinct
 
 
-def tries(addresses: dict[int, int], size: int, distinct: int) -> Row:
+def tries(addresses: dict[int, int], size: int, distinct: int) -> Cost:
     """In round k those load that are the k-th of their bank or later."""
     unit = max(size, 4)
     banks = 128 // unit
@@ -86,22 +93,23 @@ def tries(addresses: dict[int, int], size: int, distinct: int) -> Row:
 
 
 ATOMIC = {
-    "global_atomic": global_rounds,
-    "global_swap": lambda addresses, size, distinct: global_rounds(addresses, size, distinct, 8),
-    "shared_atomic": turns,
-    "shared_swap": lambda addresses, size, distinct: turns(addresses, size, distinct, 2),
-    "shared_tries": tries,
+    Rule.GLOBAL_ATOMIC: global_rounds,
+    Rule.GLOBAL_CAS64: lambda addresses, size, distinct: global_rounds(addresses, size, distinct, 8),
+    Rule.SHARED_ATOMIC: turns,
+    Rule.SHARED_CAS: lambda addresses, size, distinct: turns(addresses, size, distinct, 2),
+    Rule.SHARED_CAS_LOOP: tries,
 }
+MATRICES = {Rule.LDMATRIX_X1: 1, Rule.LDMATRIX_X2: 2, Rule.LDMATRIX_X4: 4}
 
 
-def by_hand(rule: str, addresses: dict[int, int], size: int) -> Row:
+def by_hand(rule: Rule, addresses: dict[int, int], size: int) -> Cost:
     """The same numbers from sets of bytes, lane by lane."""
     if not addresses:
         return 0, 0, 0, 0
     touched = {address + byte for address in addresses.values() for byte in range(size)}
-    if rule == "global":
+    if rule == Rule.GLOBAL:
         return 1, len({b // 32 for b in touched}), len({b // 128 for b in touched}), len(touched)
-    if rule == "local":
+    if rule == Rule.LOCAL:
         places = {
             (address + byte) // 4 * 128 + 4 * lane + (address + byte) % 4
             for lane, address in addresses.items()
@@ -111,8 +119,8 @@ def by_hand(rule: str, addresses: dict[int, int], size: int) -> Row:
         return rows, len({p // 32 for p in places}), len({p // 128 for p in places}), len(touched)
     if rule in ATOMIC:
         return ATOMIC[rule](addresses, size, len(touched))
-    if rule.startswith("shared_matrix"):
-        addresses = {lane: a for lane, a in addresses.items() if lane < 8 * int(rule[-1])}
+    if rule in MATRICES:
+        addresses = {lane: a for lane, a in addresses.items() if lane < 8 * MATRICES[rule]}
         touched = {address + byte for address in addresses.values() for byte in range(size)}
     count = max(1, size // 4)
 
@@ -130,7 +138,7 @@ def by_hand(rule: str, addresses: dict[int, int], size: int) -> Row:
 
     lanes = 32 // count
     single = [passes(k * lanes, lanes) for k in range(count)]
-    if rule == "shared_load" and count > 1:
+    if rule == Rule.SHARED_LOAD and count > 1:
         pairs = [passes(2 * k * lanes, 2 * lanes) for k in range(count // 2)]
         same = any(
             all(addresses[lane] == addresses.get(lane ^ d, addresses[lane]) for lane in addresses)
@@ -143,12 +151,26 @@ def by_hand(rule: str, addresses: dict[int, int], size: int) -> Row:
 
 
 @pytest.mark.parametrize("size", [*SIZES, 32])
-@pytest.mark.parametrize("rule", sorted(RULES))
-def test_rules_are_sets_of_bytes(rule: str, size: int):
+@pytest.mark.parametrize("rule", Rule)
+def test_rules_are_sets_of_bytes(rule: Rule, size: int):
     rng = np.random.default_rng(size)
-    for elements, mask in patterns(rng, size, 8192) * 3:
+    for elements, mask in patterns(rng, size, 8192) * 3 + patterns(rng, size, 1 << 40):
         addresses = {lane: size * int(elements[lane]) for lane in range(32) if mask >> lane & 1}
-        assert RULES[rule](addresses, size) == by_hand(rule, addresses, size), (addresses, size)
+        want = by_hand(rule, addresses, size)
+        assert rule_cost(rule, addresses, size) == want, (addresses, size)
+        given = [addresses.get(lane, 0) for lane in range(32)]
+        assert rules.cost(rule, given, mask, size, [0] * 65) == want, "as plain Python"
+
+
+def test_compiled_rules_come_from_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("WARPGLASS_CACHE", str(tmp_path / "cache"))
+    native._load()
+
+    def compile_again() -> str:
+        raise AssertionError("these rules have been compiled before")
+
+    monkeypatch.setattr(native, "_ir", compile_again)
+    native._load()
 
 
 def kernel(space: str, size: int) -> str:
@@ -214,8 +236,8 @@ def test_generated_code_counts_by_the_rules(space: str, size: int, engine: str):
     for elements, mask in made:
         addresses = {lane: size * int(elements[lane]) for lane in range(32) if mask >> lane & 1}
         for verb, name in (("ld", "load"), ("st", "store")):
-            rule = f"shared_{name}" if space == "shared" else space
-            want[verb] += RULES[rule](addresses, size)
+            rule = Rule[f"SHARED_{name.upper()}" if space == "shared" else space.upper()]
+            want[verb] += rule_cost(rule, addresses, size)
     threads = sum(bin(mask).count("1") for _, mask in made)
     for tally in (one for one in tallies if one.step.instruction.guard):
         verb = tally.step.instruction.opcode
@@ -226,25 +248,25 @@ def test_generated_code_counts_by_the_rules(space: str, size: int, engine: str):
 
 # Rule, space, bytes, and the instruction: %b is its address, %v0 and %r3 are values of 8 and 4 bytes.
 ATOMIC_FORMS = [
-    ("global_atomic", "global", 4, "atom.global.add.u32 %r5, [%b], %r3"),
-    ("global_atomic", "global", 4, "red.global.add.f32 [%b], %f0"),
-    ("global_atomic", "global", 8, "red.global.max.u64 [%b], %v0"),
-    ("global_atomic", "global", 4, "atom.global.cas.b32 %r5, [%b], %r3, %r4"),
-    ("global_swap", "global", 8, "atom.global.cas.b64 %v1, [%b], %v0, %v0"),
-    ("shared_atomic", "shared", 4, "atom.shared.add.u32 %r5, [%b], %r3"),
-    ("shared_atomic", "shared", 4, "red.shared.min.s32 [%b], 1"),
-    ("shared_atomic", "shared", 8, "atom.shared.exch.b64 %v1, [%b], %v0"),
-    ("shared_swap", "shared", 4, "atom.shared.cas.b32 %r5, [%b], %r3, %r4"),
-    ("shared_store", "shared", 4, "red.shared.add.u32 [%b], 1"),
-    ("shared_tries", "shared", 4, "atom.shared.add.f32 %f0, [%b], %f0"),
-    ("shared_tries", "shared", 8, "red.shared.add.f64 [%b], %d0"),
+    (Rule.GLOBAL_ATOMIC, "global", 4, "atom.global.add.u32 %r5, [%b], %r3"),
+    (Rule.GLOBAL_ATOMIC, "global", 4, "red.global.add.f32 [%b], %f0"),
+    (Rule.GLOBAL_ATOMIC, "global", 8, "red.global.max.u64 [%b], %v0"),
+    (Rule.GLOBAL_ATOMIC, "global", 4, "atom.global.cas.b32 %r5, [%b], %r3, %r4"),
+    (Rule.GLOBAL_CAS64, "global", 8, "atom.global.cas.b64 %v1, [%b], %v0, %v0"),
+    (Rule.SHARED_ATOMIC, "shared", 4, "atom.shared.add.u32 %r5, [%b], %r3"),
+    (Rule.SHARED_ATOMIC, "shared", 4, "red.shared.min.s32 [%b], 1"),
+    (Rule.SHARED_ATOMIC, "shared", 8, "atom.shared.exch.b64 %v1, [%b], %v0"),
+    (Rule.SHARED_CAS, "shared", 4, "atom.shared.cas.b32 %r5, [%b], %r3, %r4"),
+    (Rule.SHARED_STORE, "shared", 4, "red.shared.add.u32 [%b], 1"),
+    (Rule.SHARED_CAS_LOOP, "shared", 4, "atom.shared.add.f32 %f0, [%b], %f0"),
+    (Rule.SHARED_CAS_LOOP, "shared", 8, "red.shared.add.f64 [%b], %d0"),
 ]
 
 
 @pytest.mark.parametrize("engine", CPU_ENGINES)
 @pytest.mark.parametrize(("rule", "space", "size", "form"), ATOMIC_FORMS)
 def test_generated_code_counts_atomics_by_their_rules(
-    rule: str, space: str, size: int, form: str, engine: str
+    rule: Rule, space: str, size: int, form: str, engine: str
 ):
     rng = np.random.default_rng(size)
     made = patterns(rng, size, 8192) * 2
@@ -259,8 +281,8 @@ def test_generated_code_counts_atomics_by_their_rules(
     tallies = Counting.read(seen.program, seen.probes, seen.totals)
     want = np.zeros(4, np.int64)
     for elements, mask in made:
-        want += RULES[rule](
-            {lane: size * int(elements[lane]) for lane in range(32) if mask >> lane & 1}, size
+        want += rule_cost(
+            rule, {lane: size * int(elements[lane]) for lane in range(32) if mask >> lane & 1}, size
         )
     (tally,) = (one for one in tallies if one.step.instruction.guard)
     assert tally.accesses[space, True] == tuple(want)
@@ -288,5 +310,7 @@ def test_matrices_are_loaded_one_after_the_other(count: int, engine: str):
     (tally,) = (one for one in tallies if one.step.instruction.opcode == "ldmatrix")
     want = np.zeros(4, np.int64)
     for one in rows:
-        want += RULES[f"shared_matrix{count}"]({lane: 16 * int(row) for lane, row in enumerate(one)}, 16)
+        want += rule_cost(
+            Rule[f"LDMATRIX_X{count}"], {lane: 16 * int(row) for lane, row in enumerate(one)}, 16
+        )
     assert tally.accesses["shared", False] == tuple(want)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from warpglass.records.profile import LineProfile, Numbers, Profile
+from warpglass.records.profile import LineProfile, Numbers, Profile, Subject
 from warpglass.report.metrics import Definition
 
 GLD = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
@@ -13,11 +13,13 @@ GLD_BYTES = "smsp__sass_data_bytes_mem_global_op_ld.sum"
 GLD_REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
 
 DEFINITIONS = (
-    Definition("gld_transactions", "sectors of global loads", "", GLD, (GLD,)),
-    Definition("gld_efficiency", "bytes asked for", "%", "100 * a / b", (GLD_BYTES, GLD), (GLD,)),
-    Definition("flop_count_sp", "operations", "", "fadd", ("fadd",)),
-    Definition("shared_bank_conflicts", "conflicts", "", "conflicts", ("conflicts",)),
-    Definition(GLD, "sectors of global loads", "sector"),
+    Definition("gld_transactions", "sectors of global loads", Subject.GLOBAL, "", GLD, (GLD,)),
+    Definition(
+        "gld_efficiency", "bytes asked for", Subject.GLOBAL, "%", "100 * a / b", (GLD_BYTES, GLD), (GLD,)
+    ),
+    Definition("flop_count_sp", "operations", Subject.FLOPS, "", "fadd", ("fadd",)),
+    Definition("shared_bank_conflicts", "conflicts", Subject.SHARED, "", "conflicts", ("conflicts",)),
+    Definition(GLD, "sectors of global loads", Subject.GLOBAL, "sector"),
 )
 
 

@@ -10,9 +10,10 @@ import pytest
 
 from tests.report.profiles import DEFINITIONS, GLD, make
 from warpglass.errors import ArgumentError
-from warpglass.records.profile import LineProfile, Profile
+from warpglass.observe.counters import COUNTERS
+from warpglass.records.profile import LineProfile, Profile, Subject
 from warpglass.report.console import text_console, text_of
-from warpglass.report.metrics import Definition, counter_unit, find, print_definition
+from warpglass.report.metrics import Definition, find, print_definition
 from warpglass.report.profile import format_number, launch_text, print_profile, print_sites, print_summary
 from warpglass.report.profile_csv import profile_csv, summary_csv
 from warpglass.report.profile_lines import print_lines, short
@@ -192,7 +193,7 @@ def test_nsight_names_get_ncu_columns():
 
 
 def test_what_was_not_counted_is_no_number():
-    absent = Definition("l2_read_transactions", "sectors", "", "x", ("x",))
+    absent = Definition("l2_read_transactions", "sectors", Subject.CACHES, "", "x", ("x",))
     assert rows(profile_csv([make()], [absent]))[0]["Avg"] == "n/a"
 
 
@@ -259,7 +260,7 @@ def test_definition_shows_formula_and_both_directions():
     ],
 )
 def test_units_of_counters(name: str, unit: str):
-    assert counter_unit(name) == unit
+    assert COUNTERS[name].unit == unit
 
 
 def test_numbers_and_launches_as_text():

@@ -37,7 +37,7 @@ def metric_definitions() -> list[Definition]:
     from ..report.metrics import Definition
 
     return [
-        Definition(one.name, one.text, one.unit, one.formula, one.counters, tuple(one.over))
+        Definition(one.name, one.text, one.subject, one.unit, one.formula, one.counters, tuple(one.over))
         for one in METRICS.values()
     ]
 
@@ -45,9 +45,9 @@ def metric_definitions() -> list[Definition]:
 def counter_definitions() -> list[Definition]:
     """The counters under Nsight Compute's names."""
     from ..observe.counters import COUNTERS
-    from ..report.metrics import Definition, counter_unit
+    from ..report.metrics import Definition
 
-    return [Definition(one.name, one.text, counter_unit(one.name)) for one in COUNTERS.values()]
+    return [Definition(one.name, one.text, one.subject, one.unit) for one in COUNTERS.values()]
 
 
 def chosen_definitions(given: Sequence[str] | None) -> list[Definition]:

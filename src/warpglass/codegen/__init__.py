@@ -4,7 +4,7 @@ from .builder import WIDTH
 from .cost import cost_of_forms
 from .kernel import KernelCode, generate
 from .machine.apart import compile_apart
-from .machine.jit import MachineCode, Target, compile_ir, load_object
+from .machine.jit import MachineCode, Target, compile_ir, compile_optimised, load_object
 from .machine.target import chosen_target, host_key
 from .operands import Symbols
 from .probes import Emission, Instrument, Probe, Words
@@ -25,6 +25,7 @@ __all__ = [
     "chosen_target",
     "compile_apart",
     "compile_ir",
+    "compile_optimised",
     "cost_of_forms",
     "generate",
     "grid_class",

@@ -18,7 +18,7 @@ from ..sass.estimate import counters as machine_counters
 from ..sass.translate import Translation
 from .caches import CacheProbe
 from .counters import COUNTERS, EXACT, MODELLED, PTX_LEVEL, Measured
-from .counting import Counting, Rewritten, Tally, choose_rule
+from .counting import Counting, Rewritten, Rule, Tally, choose_rule
 from .metrics import METRICS
 from .restructured import describe, gathered_lines, scattered_lines
 
@@ -117,7 +117,7 @@ def line_counts(program: Program, tallies: Sequence[Tally]) -> LineCounts:
     for tally in tallies:
         item = tally.step.instruction
         for (space, write), row in tally.accesses.items():
-            if choose_rule(item, space, write) == "shared_tries":
+            if choose_rule(item, space, write) == Rule.SHARED_CAS_LOOP:
                 tries, lanes = rounds.get(item.line, (0, 0))
                 rounds[item.line] = (tries + row[0], lanes + row[1])
     steps = {tally.step.number: (tally.issued, tally.threads, tally.divergent) for tally in tallies}

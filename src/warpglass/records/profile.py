@@ -10,12 +10,31 @@ import difflib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from ..errors import WarpglassError
 
 SCHEMA = 1
+
+
+class Subject(StrEnum):
+    """What a counter or metric is about: the headings of the views, in their order."""
+
+    GLOBAL = "Global memory"
+    SHARED = "Shared memory"
+    LOCAL = "Local memory"
+    ATOMICS = "Atomics"
+    CACHES = "Caches and DRAM"
+    FLOPS = "Floating-point operations"
+    INSTRUCTIONS = "Instructions and branches"
+    LAUNCH = "Launch and occupancy"
+
+    @property
+    def place(self) -> int:
+        """Which heading it is, from 0."""
+        return list(Subject).index(self)
 
 
 class Numbers(dict[str, float]):

@@ -1,4 +1,4 @@
-"""What counters and metrics are: their subjects, their units, and the views of `warpglass metrics`.
+"""What counters and metrics are: the views of `warpglass metrics`.
 
 Belongs here: definitions as data and their lists. The numbers of a launch are profile.py's.
 """
@@ -16,44 +16,9 @@ from rich.console import Console
 from rich.text import Text
 
 from ..errors import ArgumentError
-from ..records.profile import nearest
+from ..records.profile import Subject, nearest
 
 _LIST_WIDTH = 110  # columns from which a name and its text share a line
-
-# Names to subjects: the first pattern found in a name counts.
-_SUBJECTS = {
-    "Floating-point operations": r"^flop_|_op_[fdh](add|mul|fma)_",
-    "Atomics": r"^atomic_|global_op_(atom|red)\b",
-    "Global memory": r"^(gld|gst|global)_|_(mem|op)_global",
-    "Shared memory": r"^shared_|_(mem|op)_shared|wavefronts_shared",
-    "Local memory": r"^local_|_(mem|op)_local",
-    "Caches and DRAM": r"^(l2|dram|tex|l1)_|lts__|hit_rate",
-    "Launch and occupancy": r"^launch__|occupancy|maximum_warps|warps_launched",
-    "Instructions and branches": r"",
-}
-# The order of the views.
-SUBJECTS = (
-    *("Global memory", "Shared memory", "Local memory", "Atomics", "Caches and DRAM"),
-    *("Floating-point operations", "Instructions and branches", "Launch and occupancy"),
-)
-
-# Nsight Compute's units, by what is in a counter's name: the first pattern counts.
-_UNITS = {
-    r"\.pct$|_pct$": "%",
-    r"sectors_per_request": "sector/request",
-    r"bytes_per_sector.*ratio$": "byte/sector",
-    r"bytes_per_wavefront.*ratio$": "byte/wavefront",
-    r"\.ratio$": "",
-    r"bytes_mem|t_bytes": "byte",
-    r"registers_per_thread": "register/thread",
-    r"shared_mem_per_block": "byte/block",
-    r"t_requests": "request",
-    r"t_sectors": "sector",
-    r"thread_count": "thread",
-    r"maximum_warps|warps_launched": "warp",
-    r"occupancy_limit": "block",
-    r"inst_executed": "inst",
-}
 
 # What nvprof has and nobody can count: rates, shares of time, and what depends on when warps are scheduled.
 _TIMED = re.compile(
@@ -75,25 +40,16 @@ class Definition:
 
     name: str
     text: str
-    unit: str
+    subject: Subject
+    unit: str  # "" for plain numbers
     formula: str = ""
     counters: tuple[str, ...] = ()
     over: tuple[str, ...] = ()
 
     @property
-    def subject(self) -> str:
-        """The heading that it stands under."""
-        return next(name for name, pattern in _SUBJECTS.items() if re.search(pattern, self.name))
-
-    @property
     def nvprof(self) -> bool:
         """Whether it is a metric under a name of nvprof; the others are counters of Nsight Compute."""
         return bool(self.formula)
-
-
-def counter_unit(name: str) -> str:
-    """The unit of a counter of Nsight Compute, "" for plain numbers."""
-    return next((unit for pattern, unit in _UNITS.items() if re.search(pattern, name)), "")
 
 
 def find(names: Iterable[str], known: Mapping[str, Definition]) -> list[Definition]:
@@ -117,7 +73,7 @@ def _unknown(name: str, known: Mapping[str, Definition]) -> str:
 # ---------------------------------------------------------------------------------------- views
 def print_definitions(known: Sequence[Definition], console: Console) -> None:
     """Print all names by subject, nvprof's before Nsight Compute's."""
-    ordered = sorted(known, key=lambda one: (SUBJECTS.index(one.subject), not one.nvprof))
+    ordered = sorted(known, key=lambda one: (one.subject.place, not one.nvprof))
     for subject, group in groupby(ordered, key=lambda one: one.subject):
         console.print(Text(subject, style="bold"))
         members = list(group)
@@ -172,8 +128,5 @@ def _print_labels(console: Console) -> None:
 
 def definitions_json(known: Sequence[Definition]) -> str:
     """Return definitions as JSON text, under their names."""
-    record = {
-        one.name: {**asdict(one), "subject": one.subject, "tool": "nvprof" if one.nvprof else "ncu"}
-        for one in known
-    }
+    record = {one.name: {**asdict(one), "tool": "nvprof" if one.nvprof else "ncu"} for one in known}
     return json.dumps({"metrics": record, "labels": LABELS}, indent=1)

@@ -19,7 +19,7 @@ from ..devices import get
 from ..records.profile import Profile
 from .bench import TIME_HEADINGS
 from .figures import format_seconds
-from .metrics import SUBJECTS, Definition
+from .metrics import Definition
 from .profile_csv import number_of, summary_rows
 from .profile_lines import print_lines, short
 from .profile_remarks import Remark, remarks
@@ -43,7 +43,7 @@ def print_profile(
     It stands for `launches` like it. Numbers that are 0 are left out unless `all_zeros`.
     """
     _print_header(profile, launches, console)
-    ordered = sorted(chosen, key=lambda one: SUBJECTS.index(one.subject))
+    ordered = sorted(chosen, key=lambda one: one.subject.place)
     silent: list[str] = []
     for subject, group in groupby(ordered, key=lambda one: one.subject):
         members = list(group)

@@ -127,6 +127,13 @@ def compile_ir(ir: str, *, quick: bool = False, target: Target | None = None) ->
     return machine.emit_object(module)
 
 
+def compile_optimised(ir: str, target: Target) -> bytes:
+    """Object code of a module that another compiler has optimised, such as numba."""
+    module = llvm.parse_assembly(ir)
+    module.verify()
+    return _target_machine(target, _CODEGEN_LEVEL).emit_object(module)
+
+
 def compile_bytes(ir: bytes, *target: bytes) -> list[bytes]:
     """`compile_ir` for a helper process, which speaks bytes: quick code."""
     return [compile_ir(ir.decode(), quick=True, target=Target(*(part.decode() for part in target)))]

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from ...records.profile import Subject
 from .table import Measured, counter, ratio
 
 _BRANCHES = ("branch", "call", "return", "switch")
 
 
-@counter("smsp__sass_branch_targets.sum", "branch instructions executed by warps", machine=True)
+@counter(
+    "smsp__sass_branch_targets.sum",
+    "branch instructions executed by warps",
+    Subject.INSTRUCTIONS,
+    machine=True,
+)
 def branches(m: Measured) -> float:
     """Jumps of any kind; ptxas turns many of PTX's into predicates."""
     return sum(tally.issued for tally in m.tallies if tally.step.control in _BRANCHES)
@@ -16,6 +22,7 @@ def branches(m: Measured) -> float:
 @counter(
     "smsp__sass_branch_targets_threads_divergent.sum",
     "branch instructions at which the threads of a warp parted",
+    Subject.INSTRUCTIONS,
     machine=True,
 )
 def divergent(m: Measured) -> float:
@@ -26,6 +33,7 @@ def divergent(m: Measured) -> float:
 @counter(
     "smsp__sass_branch_targets_threads_uniform.sum",
     "branch instructions at which all active threads went the same way",
+    Subject.INSTRUCTIONS,
     machine=True,
 )
 def uniform(m: Measured) -> float:
@@ -36,6 +44,8 @@ def uniform(m: Measured) -> float:
 @counter(
     "smsp__sass_average_branch_targets_threads_uniform.pct",
     "share of branch instructions at which all active threads went the same way",
+    Subject.INSTRUCTIONS,
+    "%",
     machine=True,
 )
 def uniform_share(m: Measured) -> float:

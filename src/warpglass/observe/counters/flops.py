@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...records.profile import Subject
 from .table import Measured, add
 
 _KINDS = {"add": ("add", "sub"), "mul": ("mul",), "fma": ("fma", "mad")}
@@ -21,6 +22,8 @@ for _letter, (_unit, _what) in _PRECISIONS.items():
         add(
             f"smsp__sass_thread_inst_executed_op_{_letter}{_name}_pred_on.sum",
             f"{_name} instructions in {_what} precision, counted by thread",
+            Subject.FLOPS,
+            "inst",
             lambda m, unit=_unit, opcodes=_opcodes: _threads(m, unit, opcodes),
             machine=True,
         )

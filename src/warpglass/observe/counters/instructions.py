@@ -6,31 +6,45 @@ the machine code these numbers are those of the PTX.
 
 from __future__ import annotations
 
+from ...records.profile import Subject
 from .table import Measured, add, counter, ratio
 
 
-@counter("smsp__inst_executed.sum", "warp instructions executed", machine=True)
+@counter("smsp__inst_executed.sum", "warp instructions executed", Subject.INSTRUCTIONS, "inst", machine=True)
 def inst_executed(m: Measured) -> float:
     """Every instruction that a warp came to, whatever its predicate."""
     return sum(tally.issued for tally in m.tallies)
 
 
 @counter(
-    "smsp__thread_inst_executed.sum", "thread instructions executed, whatever their predicate", machine=True
+    "smsp__thread_inst_executed.sum",
+    "thread instructions executed, whatever their predicate",
+    Subject.INSTRUCTIONS,
+    "inst",
+    machine=True,
 )
 def thread_inst_executed(m: Measured) -> float:
     """Lanes at every instruction that a warp came to."""
     return sum(tally.active for tally in m.tallies)
 
 
-@counter("smsp__thread_inst_executed_pred_on.sum", "thread instructions whose predicate held", machine=True)
+@counter(
+    "smsp__thread_inst_executed_pred_on.sum",
+    "thread instructions whose predicate held",
+    Subject.INSTRUCTIONS,
+    "inst",
+    machine=True,
+)
 def thread_inst_executed_pred_on(m: Measured) -> float:
     """Lanes that acted."""
     return sum(tally.threads for tally in m.tallies)
 
 
 @counter(
-    "smsp__thread_inst_executed_per_inst_executed.ratio", "active threads per warp instruction", machine=True
+    "smsp__thread_inst_executed_per_inst_executed.ratio",
+    "active threads per warp instruction",
+    Subject.INSTRUCTIONS,
+    machine=True,
 )
 def threads_per_inst(m: Measured) -> float:
     """32 without divergence and partial warps."""
@@ -40,6 +54,7 @@ def threads_per_inst(m: Measured) -> float:
 @counter(
     "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio",
     "active threads whose predicate held, per warp instruction",
+    Subject.INSTRUCTIONS,
     machine=True,
 )
 def acting_threads_per_inst(m: Measured) -> float:
@@ -69,6 +84,8 @@ for _unit, _what in _CLASSES.items():
     add(
         f"smsp__sass_thread_inst_executed_op_{_unit}_pred_on.sum",
         f"thread instructions of {_what}",
+        Subject.INSTRUCTIONS,
+        "inst",
         lambda m, unit=_unit: _threads_of(m, unit),
         machine=True,
     )

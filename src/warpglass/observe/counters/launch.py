@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+from ...records.profile import Subject
 from .table import add
 
 _TEXTS = {
-    "launch__grid_size": "blocks",
-    "launch__block_size": "threads per block",
-    "launch__thread_count": "threads",
-    "launch__registers_per_thread": "registers per thread",
-    "launch__shared_mem_per_block_static": "static shared memory per block, bytes",
-    "launch__shared_mem_per_block_dynamic": "dynamic shared memory per block, bytes",
-    "launch__occupancy_limit_blocks": "blocks per multiprocessor that its block slots allow",
-    "launch__occupancy_limit_warps": "blocks per multiprocessor that its warp slots allow",
-    "launch__occupancy_limit_registers": "blocks per multiprocessor that its registers allow",
-    "launch__occupancy_limit_shared_mem": "blocks per multiprocessor that its shared memory allows",
-    "launch__occupancy_limit_barriers": "blocks per multiprocessor that its barriers allow",
-    "launch__waves_per_multiprocessor": "times that the grid fills the device",
-    "sm__maximum_warps_avg_per_active_cycle": "warps that a multiprocessor can hold of this kernel",
-    "sm__maximum_warps_per_active_cycle_pct": "theoretical occupancy: those warps, of the most, in percent",
-    "smsp__warps_launched.sum": "warps launched",
+    "launch__grid_size": ("blocks", ""),
+    "launch__block_size": ("threads per block", ""),
+    "launch__thread_count": ("threads", "thread"),
+    "launch__registers_per_thread": ("registers per thread", "register/thread"),
+    "launch__shared_mem_per_block_static": ("static shared memory per block, bytes", "byte/block"),
+    "launch__shared_mem_per_block_dynamic": ("dynamic shared memory per block, bytes", "byte/block"),
+    "launch__occupancy_limit_blocks": ("blocks per multiprocessor that its block slots allow", "block"),
+    "launch__occupancy_limit_warps": ("blocks per multiprocessor that its warp slots allow", "block"),
+    "launch__occupancy_limit_registers": ("blocks per multiprocessor that its registers allow", "block"),
+    "launch__occupancy_limit_shared_mem": (
+        "blocks per multiprocessor that its shared memory allows",
+        "block",
+    ),
+    "launch__occupancy_limit_barriers": ("blocks per multiprocessor that its barriers allow", "block"),
+    "launch__waves_per_multiprocessor": ("times that the grid fills the device", ""),
+    "sm__maximum_warps_avg_per_active_cycle": ("warps that a multiprocessor can hold of this kernel", "warp"),
+    "sm__maximum_warps_per_active_cycle_pct": (
+        "theoretical occupancy: those warps, of the most, in percent",
+        "%",
+    ),
+    "smsp__warps_launched.sum": ("warps launched", "warp"),
 }
 
-for _name, _text in _TEXTS.items():
-    add(_name, _text, lambda m, name=_name: m.launch.get(name, 0.0))
+for _name, (_text, _unit) in _TEXTS.items():
+    add(_name, _text, Subject.LAUNCH, _unit, lambda m, name=_name: m.launch.get(name, 0.0))

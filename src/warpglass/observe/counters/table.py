@@ -2,9 +2,9 @@
 
 A file of this folder declares the counters of one subject:
 
-    @counter("smsp__inst_executed.sum", "warp instructions executed", machine=True)
-    def inst_executed(m):
-        return sum(tally.issued for tally in m.tallies)
+    @counter("smsp__warps_launched.sum", "warps launched", Subject.LAUNCH, "warp")
+    def warps_launched(m):
+        return m.launch.get("smsp__warps_launched.sum", 0.0)
 
 `m` is a Measured: a whole launch, or the part of it that one source line did. A counter with `machine=True`
 takes its number from the machine code that ptxas made of the kernel, where that is known (sass/), and else
@@ -17,7 +17,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ..counting import Row, Tally, choose_rule
+from ...records.profile import Subject
+from ..counting import Cost, Rule, Tally, choose_rule
 
 EXACT, PTX_LEVEL, MODELLED, MEASURED = "exact", "ptx-level", "modelled", "measured"
 
@@ -100,14 +101,14 @@ _ORDER = (EXACT, PTX_LEVEL, MODELLED)
 def _sure(tally: Tally, space: str, write: bool, scattered: frozenset[int]) -> tuple[str, ...]:
     """How certain each column of an instruction's accesses is."""
     rule = choose_rule(tally.step.instruction, space, write)
-    if rule == "shared_tries":
+    if rule == Rule.SHARED_CAS_LOOP:
         return (MODELLED,) * 5
     if rule in _ROUNDS and tally.threads > tally.warps:
         return (EXACT, MODELLED, MODELLED, EXACT, EXACT)
     return (PTX_LEVEL if tally.step.instruction.line in scattered else EXACT,) * 5
 
 
-_ROUNDS = ("global_atomic", "global_swap")  # rules that fit regular patterns, and random ones nearly
+_ROUNDS = (Rule.GLOBAL_ATOMIC, Rule.GLOBAL_CAS64)  # rules that fit regular patterns, and random ones nearly
 
 # What an access's instruction does, where its direction does not tell.
 _KINDS = {"atom": "atom", "red": "red", "cp": "ldgsts", "ldmatrix": "ldsm"}
@@ -121,16 +122,16 @@ def _kind(tally: Tally, write: bool, read: frozenset[str]) -> str:
 
 
 def _columns(
-    tally: Tally, space: str, write: bool, read: frozenset[str], row: Row
+    tally: Tally, space: str, write: bool, read: frozenset[str], row: Cost
 ) -> Iterator[tuple[str, tuple[int, ...]]]:
     """The kinds of access that the machine makes of one, with the columns of each."""
     kind = _kind(tally, write, read)
     first, waves, least, size = row
     match choose_rule(tally.step.instruction, space, write):
-        case "shared_tries":  # rounds, lanes, wavefronts of loads; an exchange takes two and has no conflicts
+        case Rule.SHARED_CAS_LOOP:  # an exchange takes two wavefronts and has no conflicts
             yield "ld", (first, least, first, size, least - first)
             yield kind, (2 * first, 2 * first, 2 * first, size, 0)
-        case "shared_swap":  # of its two passes, conflicts count once
+        case Rule.SHARED_CAS:  # of its two passes, conflicts count once
             yield kind, (*row, (waves - least) // 2)
         case _:
             yield kind, (*row, waves - least)
@@ -145,6 +146,8 @@ class Counter:
 
     name: str
     text: str
+    subject: Subject
+    unit: str  # Nsight Compute's: "byte", "sector", ...; "" for plain numbers
     formula: Formula | None  # None: it can only be simulated
     machine: bool  # the machine code decides, where it is known
     rewritten: bool  # ptxas may merge or remove what is counted
@@ -178,6 +181,8 @@ COUNTERS: dict[str, Counter] = {}
 def add(
     name: str,
     text: str,
+    subject: Subject,
+    unit: str,
     formula: Formula,
     *,
     machine: bool = False,
@@ -185,21 +190,21 @@ def add(
     modelled: bool = False,
 ) -> None:
     """Declare a counter."""
-    COUNTERS[name] = Counter(name, text, formula, machine, rewritten, modelled)
+    COUNTERS[name] = Counter(name, text, subject, unit, formula, machine, rewritten, modelled)
 
 
-def add_simulated(name: str, text: str) -> None:
+def add_simulated(name: str, text: str, unit: str) -> None:
     """Declare a counter that is there only if a simulation gave its number (Measured.machine)."""
-    COUNTERS[name] = Counter(name, text, None, machine=True, rewritten=False)
+    COUNTERS[name] = Counter(name, text, Subject.CACHES, unit, None, machine=True, rewritten=False)
 
 
 def counter(
-    name: str, text: str, *, machine: bool = False, rewritten: bool = False
+    name: str, text: str, subject: Subject, unit: str = "", *, machine: bool = False, rewritten: bool = False
 ) -> Callable[[Formula], Formula]:
     """Declare a counter by decorating its formula."""
 
     def declare(formula: Formula) -> Formula:
-        add(name, text, formula, machine=machine, rewritten=rewritten)
+        add(name, text, subject, unit, formula, machine=machine, rewritten=rewritten)
         return formula
 
     return declare

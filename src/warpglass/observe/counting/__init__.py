@@ -17,9 +17,9 @@ from .accesses import AccessProbe, Rewritten
 from .branches import BranchProbe
 from .choice import choose_rule
 from .execution import ExecutionProbe
-from .rules import Row
+from .rules import Cost, Rule
 
-__all__ = ["Counting", "Rewritten", "Row", "Tally", "choose_rule"]
+__all__ = ["Cost", "Counting", "Rewritten", "Rule", "Tally", "choose_rule"]
 
 Place = tuple[str, bool]  # state space, and whether it is written
 
@@ -39,7 +39,7 @@ class Tally:
     warps: int
     threads: int
     divergent: int = 0
-    accesses: Mapping[Place, Row] = field(default_factory=dict)
+    accesses: Mapping[Place, Cost] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

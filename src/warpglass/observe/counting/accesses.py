@@ -2,7 +2,7 @@
 
 Where the distances between lanes are known at compile time and all lanes act, the numbers of every place
 within 128 bytes are in a table of the generated code, or, where they are the same at every place, need no
-code at all; other accesses call helpers.py. Generic addresses are sorted by their window first.
+code at all; other accesses call site_code.py's functions. Generic addresses are sorted by their window first.
 """
 
 from __future__ import annotations
@@ -18,21 +18,11 @@ from ...codegen.memory.access import Site
 from ...codegen.values.value import Offsets, Value
 from ...program import Block, Program
 from .choice import bypasses, choose_rule
-from .helpers import (
-    INLINED,
-    KNOWN_MEMORY,
-    KNOWN_SITE,
-    TOTALS,
-    Helper,
-    counting_helpers,
-    dense_helper,
-    memory_words,
-    site_words,
-)
-from .rules import NOTHING, RULES, WORD, Row
+from .native import cost, register
+from .rules import WORD, Cost, Rule
+from .site_code import INLINED, KNOWN_SITE, SITE, TOTALS, site_code
 
-_BANKED = ("shared_load", "shared_store")
-_DENSE = (4, 8, 16)  # sizes of `wg_dense`
+NOTHING: Cost = (0, 0, 0, 0)
 # Which part of an address tells its window.
 _WINDOW_SHIFT = 48
 
@@ -46,7 +36,7 @@ class CountedSite:
     write: bool
     size: int  # bytes per lane
     word: int
-    row: Row = NOTHING  # of a site without totals: what an access of all lanes costs
+    row: Cost = NOTHING  # of a site without totals: what an access of all lanes costs
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +64,10 @@ class AccessProbe(Probe):
         self._items = {step.number: step.instruction for block in program.blocks for step in block.all_steps}
         self.sites: list[CountedSite] = []
         self.constant: list[CountedSite] = []  # where every warp's access costs the same
-        self.linear: list[tuple[CountedSite, Row]] = []  # the same, and what each lane adds to it
+        self.linear: list[tuple[CountedSite, Cost]] = []  # the same, and what each lane adds to it
         self.whole: list[CountedSite] = []  # the same where lanes may be missing: `word` counts full warps
         self._mask = ""  # of the block at hand
         self._whole_word: int | None = None
-        self._dense: set[int] = set()
-        self._memories: dict[Helper, int | None] = {}  # helpers in use, first word of what each remembers
-        self._known: dict[tuple[Helper, Offsets], int] = {}  # the same for known distances
         self._tables: dict[str, str] = {}  # text of a constant -> its name
 
     def block(self, at: Emission, index: int, block: Block) -> None:
@@ -146,7 +133,7 @@ class AccessProbe(Probe):
             b.place(done)
 
     def _count_constant(
-        self, at: Emission, site: Site, space: str, rule: str, row: Row, address: Value
+        self, at: Emission, site: Site, space: str, rule: Rule, row: Cost, address: Value
     ) -> None:
         """Numbers that are the same at every place: full warps are counted once a block.
 
@@ -182,7 +169,7 @@ class AccessProbe(Probe):
         b.place(done)
 
     def _count_form(
-        self, at: Emission, site: Site, space: str, rule: str, rows: tuple[Row, ...], address: Value
+        self, at: Emission, site: Site, space: str, rule: Rule, rows: tuple[Cost, ...], address: Value
     ) -> None:
         """Known distances between the lanes."""
         totals = self._site(at, site, space, KNOWN_SITE)
@@ -200,15 +187,12 @@ class AccessProbe(Probe):
         b.jump(done)
         b.place(done)
 
-    def _count_part(self, at: Emission, totals: str, rule: str, size: int, address: Value) -> None:
+    def _count_part(self, at: Emission, totals: str, rule: Rule, size: int, address: Value) -> None:
         """Known distances between lanes of which some may be missing."""
         assert address.offsets is not None
-        if rule == "global" and size in _DENSE and _side_by_side(address.offsets, size):
-            self._dense.add(size)
-            args = [("ptr", totals), ("i64", address.ir), ("i32", at.mask)]
-            at.builder.call("void", f"wg_dense_{size}", args)
-        else:
-            self._count_known(at, totals, (rule, size), address)
+        table = self._table("[32 x i64]", ", ".join(f"i64 {offset}" for offset in address.offsets))
+        args = [("i64", address.ir), ("i32", at.mask), ("ptr", table)]
+        self._call(at, "wg_count_at", totals, rule, size, *args)
 
     def _site(self, at: Emission, site: Site, space: str, words: int) -> str:
         """A pointer to the words of a new site."""
@@ -224,40 +208,19 @@ class AccessProbe(Probe):
             self.add(at, self._whole_word, at.builder.value(f"zext i1 {every} to i64"))
         return self._whole_word
 
-    def _count_any(self, at: Emission, site: Site, space: str, rule: str, address: Value) -> str:
+    def _count_any(self, at: Emission, site: Site, space: str, rule: Rule, address: Value) -> str:
         """Distances that are known at run time only; returns where the site's totals are."""
-        helper = (rule, site.size)
-        totals = self._site(at, site, space, site_words(helper))
-        memory = self._memories.get(helper)
-        if memory is None:
-            memory = self._memories[helper] = self._words.take(memory_words(helper))
-        args = [
-            ("ptr", totals),
-            ("ptr", self.place(at, memory)),
-            ("<32 x i64>", at.lanes.as_vector(address).ir),
-            ("i32", at.mask),
-        ]
-        at.builder.call("void", f"wg_count_{helper[0]}_{helper[1]}", args)
+        totals = self._site(at, site, space, SITE)
+        args = [("<32 x i64>", at.lanes.as_vector(address).ir), ("i32", at.mask)]
+        self._call(at, "wg_count", totals, rule, site.size, *args)
         return totals
 
-    def _count_known(self, at: Emission, totals: str, helper: Helper, address: Value) -> None:
-        assert address.offsets is not None
-        self._memories.setdefault(helper, None)
-        key = (helper, address.offsets)
-        memory = self._known.get(key)
-        if memory is None:
-            memory = self._known[key] = self._words.take(KNOWN_MEMORY)
-        distances = ", ".join(f"i64 {offset}" for offset in address.offsets)
-        args = [
-            ("ptr", totals),
-            ("ptr", self.place(at, memory)),
-            ("i64", address.ir),
-            ("i32", at.mask),
-            ("ptr", self._table("[32 x i64]", distances)),
-        ]
-        at.builder.call("void", f"wg_count_{helper[0]}_{helper[1]}_at", args)
+    @staticmethod
+    def _call(at: Emission, name: str, totals: str, rule: Rule, size: int, *args: tuple[str, str]) -> None:
+        numbers = [("i64", str(int(number))) for number in (rule, size, rule.period)]
+        at.builder.call("void", name, [("ptr", totals), *numbers, *args])
 
-    def _add_row(self, at: Emission, state: str, rows: tuple[Row, ...], size: int, address: str) -> None:
+    def _add_row(self, at: Emission, state: str, rows: tuple[Cost, ...], size: int, address: str) -> None:
         """Add the numbers of a full warp at the address's place within the period of its rows."""
         b = at.builder
         if all(row == rows[0] for row in rows):
@@ -279,12 +242,12 @@ class AccessProbe(Probe):
 
     def sums(
         self, words: list[int], executed: Mapping[int, tuple[int, int]]
-    ) -> dict[int, dict[tuple[str, bool], Row]]:
+    ) -> dict[int, dict[tuple[str, bool], Cost]]:
         """The totals of each step by state space and direction (true for writes).
 
         `executed` are the warps and lanes of each step's block.
         """
-        found: dict[int, dict[tuple[str, bool], Row]] = {}
+        found: dict[int, dict[tuple[str, bool], Cost]] = {}
         counted = [(site, words[site.word : site.word + TOTALS]) for site in self.sites]
         counted += [
             (site, [executed[site.step][0] * number for number in site.row]) for site in self.constant
@@ -302,34 +265,29 @@ class AccessProbe(Probe):
 
     def helpers(self, declarations: set[str]) -> str:
         tables = "".join(f"{name} = {text}\n" for text, name in self._tables.items())
-        if self._dense:
-            declarations.add("declare i64 @llvm.ctpop.i64(i64)")
-        few = len(self.sites) <= INLINED
-        dense = "".join(dense_helper(size, few) for size in sorted(self._dense))
-        return tables + dense + counting_helpers(set(self._memories), few, declarations)
+        if not self.sites:
+            return tables
+        register()
+        return tables + site_code(inlined=len(self.sites) <= INLINED)
 
 
-def _per_lane(rule: str, size: int, rows: tuple[Row, ...], offsets: Offsets) -> Row | None:
+def _per_lane(rule: Rule, size: int, rows: tuple[Cost, ...], offsets: Offsets) -> Cost | None:
     """What each lane adds where the rest is the same for any lanes at any place; None where it is not."""
     if any(row != rows[0] for row in rows):
         return None
-    if len(set(offsets)) == 1 and (rule == "global" or (rule in _BANKED and size <= WORD)):
+    banked = rule in (Rule.SHARED_LOAD, Rule.SHARED_STORE) and size <= WORD
+    if len(set(offsets)) == 1 and (rule == Rule.GLOBAL or banked):
         return NOTHING
-    if rule in _BANKED and size <= WORD and len(set(offsets)) == 32 and rows[0][1] == 1:
+    if banked and len(set(offsets)) == 32 and rows[0][1] == 1:
         return 0, 0, 0, size
     return None
 
 
-def _side_by_side(offsets: Offsets, size: int) -> bool:
-    return all(offset == lane * size for lane, offset in enumerate(offsets))
-
-
 @lru_cache(maxsize=4096)
-def _rows(rule: str, size: int, offsets: Offsets) -> tuple[Row, ...]:
+def _rows(rule: Rule, size: int, offsets: Offsets) -> tuple[Cost, ...]:
     """The numbers of a full warp for every aligned place within 128 bytes."""
-    step = min(size, 128)
     start = -min(offsets) // 128 * 128 + 128  # so that no address is negative; places stay what they are
     return tuple(
-        RULES[rule]({lane: start + place + offset for lane, offset in enumerate(offsets)}, size)
-        for place in range(0, 128, step)
+        cost(rule, [start + place + offset for offset in offsets], size)
+        for place in range(0, 128, min(size, 128))
     )

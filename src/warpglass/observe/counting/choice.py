@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...ptx import tree
+from .rules import Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +17,7 @@ class _Choice:
 
     opcodes: tuple[str, ...]
     space: str
-    rule: str
+    rule: Rule
     words: tuple[tuple[str, ...], ...] = ()
     ones: bool = False  # only if what is added is the number 1
 
@@ -32,25 +33,25 @@ class _Choice:
 _ATOMIC = ("atom", "red")
 _FLOATS = ("f16", "f16x2", "bf16", "bf16x2", "f32", "f64")
 _CHOICES = (
-    _Choice(_ATOMIC, "global", "global_swap", (("cas",), ("b64", "u64", "s64"))),
-    _Choice(_ATOMIC, "global", "global_atomic"),
-    _Choice(_ATOMIC, "shared", "shared_swap", (("cas",),)),
-    _Choice(_ATOMIC, "shared", "shared_tries", (("add",), _FLOATS)),
+    _Choice(_ATOMIC, "global", Rule.GLOBAL_CAS64, (("cas",), ("b64", "u64", "s64"))),
+    _Choice(_ATOMIC, "global", Rule.GLOBAL_ATOMIC),
+    _Choice(_ATOMIC, "shared", Rule.SHARED_CAS, (("cas",),)),
+    _Choice(_ATOMIC, "shared", Rule.SHARED_CAS_LOOP, (("add",), _FLOATS)),
     # Lanes that add 1 to the same word are counted first (ATOMS.POPC.INC) and change it once.
-    _Choice(_ATOMIC, "shared", "shared_store", (("add",), ("u32", "s32")), ones=True),
-    _Choice(_ATOMIC, "shared", "shared_atomic"),
-    *(_Choice(("ldmatrix",), "shared", f"shared_matrix{n}", ((f"x{n}",),)) for n in (1, 2, 4)),
+    _Choice(_ATOMIC, "shared", Rule.SHARED_STORE, (("add",), ("u32", "s32")), ones=True),
+    _Choice(_ATOMIC, "shared", Rule.SHARED_ATOMIC),
+    *(_Choice(("ldmatrix",), "shared", Rule[f"LDMATRIX_X{n}"], ((f"x{n}",),)) for n in (1, 2, 4)),
 )
-_LOADS = {"shared": "shared_load", "local": "local"}
-_STORES = {"shared": "shared_store", "local": "local"}
+_LOADS = {"shared": Rule.SHARED_LOAD, "local": Rule.LOCAL}
+_STORES = {"shared": Rule.SHARED_STORE, "local": Rule.LOCAL}
 
 
-def choose_rule(item: tree.Instruction, space: str, write: bool) -> str:
+def choose_rule(item: tree.Instruction, space: str, write: bool) -> Rule:
     """The rule for an access of an instruction to "global", "shared", "local" or "const" memory."""
     for choice in _CHOICES:
         if choice.fits(item, space):
             return choice.rule
-    return (_STORES if write else _LOADS).get(space, "global")
+    return (_STORES if write else _LOADS).get(space, Rule.GLOBAL)
 
 
 def bypasses(item: tree.Instruction) -> bool:

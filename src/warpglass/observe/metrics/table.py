@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ...records.profile import Subject
+from ..counters import COUNTERS
+
 Terms = Mapping[str, float]
 
 
@@ -31,6 +34,11 @@ class Metric:
             return total
         divisor = _sum(self.over, counters)
         return total / divisor if divisor else 0.0
+
+    @property
+    def subject(self) -> Subject:
+        """That of the first counter."""
+        return COUNTERS[next(iter(self.terms))].subject
 
     @property
     def counters(self) -> tuple[str, ...]:
