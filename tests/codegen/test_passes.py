@@ -69,7 +69,7 @@ def test_results_are_the_same_without(
     monkeypatch.setenv("WARPGLASS_CACHE", str(tmp_path))
     monkeypatch.setattr(kernel, "PASSES", [one for one in PASSES if one.name != left_out])
     assert np.array_equal(_results(), want)
-    repeated = prepare(wg.compile(SOURCE, "weighted").compile())._repeats._versions  # pyright: ignore[reportPrivateUsage]
+    repeated = prepare(wg.compile(SOURCE, "weighted").compile())._specialisations._versions  # pyright: ignore[reportPrivateUsage]
     assert [one is not None for one in repeated.values()] == [True] * (tier == tiers.OPTIMISED)
     prepare.cache_clear()
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from warpglass.ladders.rung import Rung
 from warpglass.records.bench import Record, Row
 from warpglass.report.bench import print_bench, render_text
 from warpglass.report.console import stdout_console, text_console, text_of
@@ -158,20 +159,18 @@ def test_no_color_is_respected_on_a_terminal(monkeypatch: pytest.MonkeyPatch) ->
     assert "\x1b[3" not in console.file.getvalue()  # no foreground colour; bold is allowed
 
 
-class Told:
-    """A rung as the explanation view sees it."""
-
-    name = "complete_unroll_warps8"
-    title = "Everything is written out."
-    explanation = "Everything is\nwritten out.\n\nSecond\nparagraph [not markup].\n"
-    languages = ("cuda",)
-    claims = ()
-    defect = "it is long"
+TOLD = Rung(
+    name="complete_unroll_warps8",
+    explanation="Everything is\nwritten out.\n\nSecond\nparagraph [not markup].\n",
+    follows=None,
+    table="",
+    defect="it is long",
+)
 
 
 def test_explanations_carry_the_figures_of_the_record() -> None:
     console = Console(file=io.StringIO(), width=60)
-    print_explanations([Told()], RECORD, console)
+    print_explanations([TOLD], RECORD, console)
     assert isinstance(console.file, io.StringIO)
     text = console.file.getvalue()
     assert "C++: 28.30 ms (engine time), 1.26 times the previous rung" in " ".join(text.split())
@@ -208,7 +207,7 @@ def test_counted_rungs_get_a_table_of_their_own(width: int) -> None:
     assert "modelled: inst_executed" in lines
     assert "Counted" not in render_text(RECORD, width)
     console = text_console(100)
-    print_explanations([Told()], replace(RECORD, rows=(counted,)), console)
+    print_explanations([TOLD], replace(RECORD, rows=(counted,)), console)
     assert "C++: gld_efficiency 33.3 % (exact), shared_bank_conflicts 7 (exact)" in text_of(console)
 
 
