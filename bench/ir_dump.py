@@ -79,7 +79,12 @@ def _timed() -> Iterator[Job]:
             prepared = Prepared(launch.compiled)
             values = prepared.binder.bind(launch.args).values
             structural = {at: usual for index, at, usual in prepared.structural if values[index] == usual}
-            integers = dict(prepared._repeats._integers(values))
+            sized = zip(prepared.binder.layout.parameters, values, strict=True)
+            integers = {
+                one.offset: value & (1 << 8 * one.size) - 1
+                for one, value in sized
+                if isinstance(value, int) and not (one.pointer or one.aggregate or one.type[0] == "f")
+            }
             name = f"{theme}.{case.name}.{language}"
             yield Job(name, launch.compiled, launch.block, launch.grid, structural, integers)
 

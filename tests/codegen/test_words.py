@@ -108,9 +108,9 @@ MEAN = (
     + """
   ld.global.u8 %x0, [%rd1];
   ld.global.u8 %x1, [%rd1+1];
-  add.s64 %x0, %x0, %x1;
-  mul.hi.s64 %x0, %x0, {factor};
-  st.global.u8 [%rd2], %x0;
+  add.s64 %x2, %x0, %x1;
+  mul.hi.s64 %x3, %x2, {factor};
+  st.global.u8 [%rd2], %x3;
   ret;
 }}
 """
