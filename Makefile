@@ -1,5 +1,7 @@
 # bench   race the reduction ladder and write build/bench.json
-# test    lint, then all tests
+# test    lint, then the tests: WARPGLASS_TESTS=quick (the default; at most 5 minutes on 2 cores) runs every test
+#         function but the slowest, with a sample of its cases, another each day; ci (at most 12 minutes, empty
+#         caches and lint included) all functions with larger samples; full everything (tests/levels.py)
 # lint    ruff, pyright, import directions
 #
 # Everything runs in .venv, which is made on first use. The stamps are older than pyproject.toml only after a

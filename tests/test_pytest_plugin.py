@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from importlib import metadata
@@ -93,10 +92,7 @@ def _session(folder: Path, *options: str) -> tuple[dict[str, str], str]:
     return outcomes, done.stdout + done.stderr
 
 
-_FULL = pytest.mark.skipif(os.environ.get("WARPGLASS_TESTS") != "full", reason="WARPGLASS_TESTS=full")
-
-
-@pytest.mark.parametrize("workers", [(), pytest.param(("-n", "2"), marks=_FULL)])
+@pytest.mark.parametrize("workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.least("full"))])
 def test_a_bad_launch_fails_its_test(workers: tuple[str, ...], tmp_path: Path) -> None:
     sarif = tmp_path / "out.sarif"
     outcomes, said = _session(tmp_path, "--warpglass-check", f"--warpglass-sarif={sarif}", *workers)

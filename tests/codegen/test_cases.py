@@ -15,9 +15,9 @@ import pytest
 
 from tests.engines import ENGINES, run_ptx
 from tests.fuzz.random_programs import outputs
+from tests.generators.kernels import RandomKernel
 
 from .interpreter import Interpreter
-from .random_kernels import RandomKernel
 
 _FILES = sorted((Path(__file__).parent / "cases").glob("*.ptx"))
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.engines import CPU_ENGINES, engine_mode
+from tests.generators.kernels import random_kernel
 from warpglass.codegen import Emission, Probe, Words
 from warpglass.codegen.memory.access import Site
 from warpglass.codegen.values.value import Value
@@ -18,7 +19,6 @@ from warpglass.program import Block, Branch, Program
 from warpglass.source.compiled import Compiled
 
 from .interpreter import Interpreter
-from .random_kernels import random_kernel
 
 
 class CountingProbe(Probe):
@@ -53,6 +53,7 @@ def steps_of(block: Block) -> list[Any]:
     return [*block.steps, *([block.end.step] if isinstance(block.end, Branch) else [])]
 
 
+@pytest.mark.sampled(quick=6, ci=2)
 @pytest.mark.parametrize("engine", CPU_ENGINES)
 @pytest.mark.parametrize("seed", range(12))
 def test_counts_are_the_interpreters(seed: int, engine: str):

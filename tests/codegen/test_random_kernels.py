@@ -5,21 +5,19 @@ WARPGLASS_FUZZ=FIRST:COUNT runs seeds of a campaign of one's own instead of the 
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
 from tests.engines import CPU_ENGINES, run_ptx
 from tests.fuzz import random_programs
+from tests.generators.kernels import RandomKernel, random_kernel
+from tests.levels import numbers
 
 from .interpreter import Interpreter
-from .random_kernels import RandomKernel, random_kernel
 
-_FIRST, _COUNT = map(int, os.environ.get("WARPGLASS_FUZZ", "0:24").split(":"))
-_SEEDS = range(_FIRST, _FIRST + _COUNT)
-_LARGE = _SEEDS[: max(1, _COUNT // 6)]
-_FEATURES = _SEEDS[: max(1, _COUNT // 3)]
+_SEEDS = numbers(24)
+_LARGE = _SEEDS[: max(1, len(_SEEDS) // 6)]
+_FEATURES = _SEEDS[: max(1, len(_SEEDS) // 3)]
 
 
 @pytest.mark.parametrize("seed", _SEEDS)

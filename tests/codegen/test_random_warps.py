@@ -5,20 +5,16 @@ WARPGLASS_FUZZ=FIRST:COUNT runs seeds of a campaign of one's own instead of the 
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
 from tests.engines import ENGINES, run_ptx
-
-from .random_warps import VALUES, RandomWarp
-
-_FIRST, _COUNT = map(int, os.environ.get("WARPGLASS_FUZZ", "0:12").split(":"))
+from tests.generators.warps import VALUES, RandomWarp
+from tests.levels import numbers
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("seed", range(_FIRST, _FIRST + _COUNT))
+@pytest.mark.parametrize("seed", numbers(12))
 def test_engines_agree_with_the_oracle(seed: int, engine: str):
     made = RandomWarp(seed, size=2 + seed % 5 * 2)
     block = (32, 64, 48, 7)[seed % 4]

@@ -140,6 +140,7 @@ def test_loops_whose_rounds_are_not_known_or_not_parts_of_each_other(name: str, 
     assert not unrolled
 
 
+@pytest.mark.sampled(quick=5)
 @pytest.mark.parametrize("name", ["rows", "reversed", "numbered", "wrapping", "one_place", "bytes", "pairs"])
 @pytest.mark.parametrize("lengths", LENGTHS)
 def test_results_are_those_of_the_reference(name: str, lengths: str) -> None:

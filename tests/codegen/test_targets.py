@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.levels import FULL
 from warpglass.codegen import BlockShape, Promises, Target, compile_ir, generate, grid_class
 from warpglass.codegen.context import SHARED_WINDOW, WORDS
 from warpglass.engine.cpu.address_space import lay_out
@@ -33,9 +34,8 @@ _X86 = platform.machine().lower() in ("x86_64", "amd64")
 _AARCH64 = Target("aarch64-unknown-linux-gnu", "generic", "")
 _CROSS, _EMULATOR = "aarch64-linux-gnu-gcc", "qemu-aarch64"
 _READ_WRITE = 3
-_FULL = os.environ.get("WARPGLASS_TESTS") == "full"
-_FULL_ONLY = pytest.mark.skipif(not _FULL, reason="WARPGLASS_TESTS=full")
-_WAYS = {"optimised": False, "quick": True} if _FULL else {"optimised": False}
+_FULL_ONLY = pytest.mark.least("full")
+_WAYS = {"optimised": False, "quick": True} if FULL else {"optimised": False}
 
 Array = np.ndarray[Any, Any]
 

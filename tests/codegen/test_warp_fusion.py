@@ -11,14 +11,13 @@ import pytest
 
 import warpglass as wg
 from tests.engines import CPU_ENGINES, engine_mode, run_ptx
+from tests.generators.kernels import RandomKernel, random_kernel
 from warpglass import lab
 from warpglass.codegen import BlockShape, Promises, generate, grid_class, warp_fusion
 from warpglass.codegen.warp_fusion import fused_shape
 from warpglass.engine.cpu.prepared import prepare
 from warpglass.errors import KernelFault, KernelTimeout
 from warpglass.program import Program
-
-from .random_kernels import RandomKernel, random_kernel
 
 SOURCE = """
 extern "C" __global__ void dot(const float* x, const float* y, float* sums, int n) {

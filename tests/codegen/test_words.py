@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from tests.engines import CPU_ENGINES, run_ptx
-from warpglass.codegen import BlockShape, Promises, generate, warp_fusion
+from tests.generators.loops import THREADS, LoopPrograms, bits_of_both, vary
+from warpglass.codegen import BlockShape, Promises, generate
 from warpglass.codegen.values.narrow import short_factor
 from warpglass.engine.cpu.prepared import prepare
 from warpglass.source.compiled import Compiled
 
-THREADS = 96 - 7  # the last warp is in part
 REGISTERS = 8
 _LOADS = ("u8", "s8", "u16", "s16", "u32", "s32", "s64")
 _TWO = ("add.s64", "sub.s64", "mul.lo.s64", "and.b64", "or.b64", "xor.b64")
@@ -23,41 +21,6 @@ _CONSTANTS = (0, 1, -1, 3, 4, 7, 255, -256, 1 << 31, -(1 << 31), (1 << 31) - 1, 
 # Compilers' factors for divisions by 9, 10 and 255, and the shifts behind them.
 _DIVISIONS = ((0x1C71C71C71C71C72, 0), (0x6666666666666667, 2), (0x8080808080808081, 7))
 _COMPARISONS = [f"setp.{test}.{sign}64" for test in ("lt", "le", "gt", "ge", "eq", "ne") for sign in "su"]
-
-HEAD = f"""
-.version 8.0
-.target sm_90
-.address_size 64
-.visible .entry k(.param .u64 data, .param .u64 out)
-{{
-  .reg .pred %p<8>;
-  .reg .b32 %r<8>;
-  .reg .b64 %rd<8>;
-  .reg .b64 %x<{REGISTERS + 2}>;
-  ld.param.u64 %rd1, [data];
-  ld.param.u64 %rd2, [out];
-  mov.u32 %r1, %tid.x;
-  mul.wide.u32 %rd3, %r1, {8 * REGISTERS};
-  add.u64 %rd1, %rd1, %rd3;
-  add.u64 %rd2, %rd2, %rd3;
-  and.b32 %r2, %r1, 3;
-"""
-
-
-def _program(rng: random.Random) -> str:
-    """Loads of all widths, steps, a loop whose lanes leave it at different times, steps, stores."""
-    lines = [f"  ld.global.{rng.choice(_LOADS)} %x{k}, [%rd1+{8 * k}];" for k in range(REGISTERS)]
-    lines += _steps(rng, 16)
-    lines += ["  add.u32 %r3, %r2, 1;", "again:"]
-    lines += _steps(rng, 8)
-    lines += ["  sub.u32 %r3, %r3, 1;", "  setp.ne.u32 %p3, %r3, 0;", "  @%p3 bra again;"]
-    lines += _steps(rng, 8)
-    lines += [f"  st.global.b64 [%rd2+{8 * k}], %x{k};" for k in range(REGISTERS)]
-    return HEAD + "\n".join(lines) + "\n  ret;\n}\n"
-
-
-def _steps(rng: random.Random, count: int) -> list[str]:
-    return [_step(rng) for _ in range(count)]
 
 
 def _step(rng: random.Random) -> str:
@@ -87,24 +50,21 @@ def _data(rng: random.Random) -> np.ndarray:
     return np.array(words, np.uint64)
 
 
+PROGRAMS = LoopPrograms("b64", REGISTERS, _LOADS, _step)
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_bits_are_the_references(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WARPGLASS_TIER", "optimised" if seed % 4 == 0 else "quick")
-    if seed % 3 == 2:  # two warps at a time
-        monkeypatch.setattr(warp_fusion, "fused_shape", lambda _, shape: replace(shape, width=64))
-        monkeypatch.setattr(warp_fusion, "pays", lambda *_: True)
+    vary(seed, monkeypatch)
     rng = random.Random(seed)
-    text, data = _program(rng), _data(rng)
-    results: list[np.ndarray] = []
-    for engine in CPU_ENGINES:
-        results.append(np.zeros_like(data))
-        run_ptx(text, 1, THREADS, (data, results[-1]), engine=engine)
-    different = np.argwhere(results[0] != results[1])
+    text, data = PROGRAMS.text(rng, (16, 8, 8)), _data(rng)
+    reference, kinds = bits_of_both(text, data)
+    different = np.argwhere(reference != kinds)
     assert not len(different), (different[:5], text)
 
 
 MEAN = (
-    HEAD
+    PROGRAMS.head
     + """
   ld.global.u8 %x0, [%rd1];
   ld.global.u8 %x1, [%rd1+1];
@@ -112,14 +72,14 @@ MEAN = (
   mul.hi.s64 %x3, %x2, {factor};
   st.global.u8 [%rd2], %x3;
   ret;
-}}
+}
 """
 )
 
 
 @pytest.mark.parametrize(("factor", "narrow"), [(0x1C71C71C71C71C72, True), ((1 << 63) - 1, False)])
 def test_sums_of_bytes_are_divided_as_words(factor: int, *, narrow: bool) -> None:
-    text = MEAN.replace("{{", "{").replace("}}", "}").replace("{factor}", str(factor))
+    text = MEAN.replace("{factor}", str(factor))
     made = prepare(Compiled(text, "k", "k", "ptx"))
     code = generate(made.program, BlockShape((32, 1, 1), 0), made.symbols, (), Promises((1, 1, 1)))
     body = code.text(quick=False)

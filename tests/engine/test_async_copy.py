@@ -121,6 +121,7 @@ def _one_copy(rest: str, size: int = 16, word: str = "ca") -> str:
     return kernel(body, "u64 x, s32 at, u32 to", shared=f".align 16 .b8 room[{4 * size}]")
 
 
+@pytest.mark.sampled(quick=5)
 @pytest.mark.parametrize("engine", CPU_ENGINES)
 @pytest.mark.parametrize("rest", ["", ", 16", ", %p1", ", 13"])
 @pytest.mark.parametrize(

@@ -232,6 +232,7 @@ def kernel(name: str) -> wg.Kernel:
     return wg.compile(SOURCE, name, language="cuda")
 
 
+@pytest.mark.sampled(quick=8)
 @pytest.mark.parametrize("name", EXPECTED)
 def test_results(mode: str, name: str) -> None:
     for n in (3, 10):

@@ -106,6 +106,7 @@ def by_half(one: Fused, type_: str) -> Fused:
     return lambda *pairs: one(*(x & 0xFFFF for x in pairs)) | one(*(x >> 16 for x in pairs)) << 16
 
 
+@pytest.mark.sampled(quick=5)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("type_", "modifier"), TYPES)
 def test_products_and_sums_are_rounded_once(type_: str, modifier: str, engine: str):

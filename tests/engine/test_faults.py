@@ -155,6 +155,7 @@ def test_vectors_past_either_end(source: Path, fault: Any, name: str, dtype: str
             assert f"x[{index}..{index + count - 1}]" in str(error)
 
 
+@pytest.mark.sampled(quick=8)
 @pytest.mark.parametrize("lane", [0, 1, 15, 16, 30, 31])
 @pytest.mark.parametrize("bad", [N, -1, 10**6, -(10**6)])
 @pytest.mark.parametrize("name", ["read_gathered", "write_scattered"])
@@ -202,6 +203,7 @@ def test_other_arrays_and_earlier_elements_are_untouched(fault: Any) -> None:
     assert (x[10:] == 7).all()  # lanes after the faulting one did not write
 
 
+@pytest.mark.sampled(quick=5)
 @pytest.mark.parametrize("at", [-1, -2, -3, -4, -5, -31, -128])
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_just_below_an_array_once_its_range_is_known(

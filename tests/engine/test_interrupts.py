@@ -78,6 +78,7 @@ def total(n: int = 5000, grid: int = 37) -> np.ndarray:
 
 
 # ---------------------------------------------------------------------------------------- timeouts
+@pytest.mark.sampled(quick=5)
 @pytest.mark.parametrize(("name", "grid"), ENDLESS)
 def test_a_timeout_names_the_loop(mode: str, name: str, grid: int) -> None:
     kernel = lab.compile(SOURCE, name)

@@ -63,6 +63,7 @@ def test_views_at_every_offset(name: str, dtype: str) -> None:
             assert not y[105:].any()
 
 
+@pytest.mark.sampled(quick=8)
 @pytest.mark.parametrize("offset", range(64))
 def test_buffers_at_every_byte_offset(offset: int) -> None:
     """The host address may be anything that the element type allows; device addresses start aligned."""
@@ -137,6 +138,7 @@ def numbered(grid: tuple[int, ...], block: tuple[int, ...]) -> np.ndarray:
     return (blocks.reshape(-1, 1) + threads.reshape(1, -1)).astype(np.int32).reshape(-1)
 
 
+@pytest.mark.sampled(quick=6)
 @pytest.mark.parametrize(
     "size", [1, 2, 3, 31, 32, 33, 63, 64, 65, 96, 100, 127, 255, 500, 992, 1000, 1023, 1024]
 )
@@ -146,6 +148,7 @@ def test_block_sizes(size: int) -> None:
     assert (out == numbered((3,), (size,))).all()
 
 
+@pytest.mark.sampled(quick=6)
 @pytest.mark.parametrize(
     "block", [(8, 8, 8), (1, 32), (32, 1, 2), (5, 3, 4), (1, 1, 64), (1, 1024), (33, 3), (16, 16), (2, 2, 2)]
 )

@@ -5,16 +5,15 @@ WARPGLASS_FUZZ=FIRST:COUNT tries numbers of one's own choice; tests/fuzz/campaig
 
 from __future__ import annotations
 
-import os
-
 from tests.fuzz.watched import try_all
+from tests.levels import numbers
 
-_FIRST, _COUNT = map(int, os.environ.get("WARPGLASS_FUZZ", "0:200").split(":"))
+_NUMBERS = numbers(200, quick=4)
 
 
 def test_random_launches_do_no_harm():
-    found = try_all("tests.fuzz.random_launches", range(_FIRST, _FIRST + _COUNT))
+    found = try_all("tests.fuzz.random_launches", _NUMBERS)
     assert not found.bad, "\n\n".join(f"number {number}: {text}" for number, text in found.bad.items())
-    assert found.good["run"] + found.good["KernelFault"] > _COUNT // 4, (
+    assert found.good["run"] + found.good["KernelFault"] > len(_NUMBERS) // 4, (
         "hardly a launch gets as far as its kernel"
     )

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tests.codegen.random_kernels import random_kernel
 from tests.engines import CPU_ENGINES, engine_mode
+from tests.generators.kernels import random_kernel
 from tests.ptx_text import kernel
 from warpglass import ptx
 from warpglass.codegen import MachineCode

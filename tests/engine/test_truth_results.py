@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import sys
 import zlib
 from dataclasses import dataclass
@@ -20,12 +19,11 @@ import numpy as np
 import pytest
 
 from tests.cases.truth.more_launch import Case, read_cases
-from tests.engines import CPU_ENGINES, engine_mode
+from tests.engines import engine_mode
 from warpglass import lab
 
 TRUTH = Path(__file__).parent.parent / "cases" / "truth"
 SETS = ("more", "more_py", "open")
-FULL = os.environ.get("WARPGLASS_TESTS") == "full"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +46,8 @@ DIFFERENT = {
     "black_scholes": Difference((3,), 1e-7, _TABLES.format("ex2.approx")),
     "nbody": Difference((1,), 1e-6, _TABLES.format("rsqrt.approx")),
 }
-# Cases that are run always, for the fused arithmetic in them; of the others, one in SAMPLE.
-ALWAYS = set(DIFFERENT) | {"early_return", "half_axpy", "half2_axpy", "polynomial_float", "polynomial_double"}
-SAMPLE = 5
+# Cases that are run more often, for the fused arithmetic in them.
+OFTEN = set(DIFFERENT) | {"early_return", "half_axpy", "half2_axpy", "polynomial_float", "polynomial_double"}
 
 
 @cache
@@ -62,9 +59,8 @@ def left(name: str) -> dict[str, dict[str, Any]]:
 
 
 def launches(name: str) -> list[Case]:
-    """The cases of a set whose results are known and whose turn it is."""
-    known = [case for case in read_cases(TRUTH / f"{name}.json") if case.id in left(name)]
-    return [case for k, case in enumerate(known) if FULL or case.id in ALWAYS or k % SAMPLE == 0]
+    """The cases of a set whose results are known."""
+    return [case for case in read_cases(TRUTH / f"{name}.json") if case.id in left(name)]
 
 
 def kernel(case: Case, name: str) -> lab.Kernel:
@@ -98,10 +94,15 @@ def check(case: Case, name: str, device: str) -> None:
             )
 
 
-CASES = [pytest.param(case, name, id=case.id) for name in SETS for case in launches(name)]
+_SOME = pytest.mark.sampled(quick=12, ci=5)
+CASES = [
+    pytest.param(case, name, id=case.id, marks=() if case.id in OFTEN else _SOME)
+    for name in SETS
+    for case in launches(name)
+]
 
 
-@pytest.mark.parametrize("engine", CPU_ENGINES if FULL else ["kinds"])
+@pytest.mark.parametrize("engine", [pytest.param("reference", marks=pytest.mark.least("full")), "kinds"])
 @pytest.mark.parametrize(("case", "name"), CASES)
 def test_arrays_are_an_h200s(case: Case, name: str, engine: str):
     with engine_mode(engine):

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.codegen.random_kernels import random_kernel
 from tests.engines import CPU_ENGINES, engine_mode
+from tests.generators.kernels import random_kernel
 from tests.isa.answer_forms import Form, all_forms
 from tests.isa.answer_kernels import build
 from warpglass import lab, ptx

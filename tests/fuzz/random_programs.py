@@ -1,6 +1,6 @@
 """Random kernels by number on both CPU engines: `attempt(number)` is what watched.py tries.
 
-The kernels are those of tests/codegen/random_kernels.py with all features; every fifth has large blocks. Most
+The kernels are those of tests/generators/kernels.py with all features; every fifth has large blocks. Most
 are small, since nearly all time goes into compiling.
 """
 
@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from tests.codegen.random_kernels import RandomKernel, random_kernel
 from tests.engines import CPU_ENGINES, run_ptx
+from tests.generators.kernels import RandomKernel, random_kernel
 from warpglass import lab, ptx
 from warpglass.errors import KernelTimeout, WarpglassError
 from warpglass.program import build_program

@@ -6,6 +6,8 @@ import os
 import signal
 import time
 
+import pytest
+
 from .random_programs import problem, text_of
 from .shrink import shrink
 from .watched import try_all
@@ -22,6 +24,7 @@ def attempt(number: int) -> str:
     return "fine"
 
 
+@pytest.mark.least("ci")
 def test_crashes_and_hangs_are_results():
     found = try_all("tests.fuzz.test_fuzz", range(5), seconds=8)
     assert found.good == {"fine": 2}

@@ -46,6 +46,7 @@ def _from_integer(dtype: str, atype: str, mode: str, sat: bool) -> Callable[[int
     return compute
 
 
+@pytest.mark.sampled(quick=5, ci=2)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("atype", _WHOLE)
 def test_integers_are_rounded_once(atype: str, engine: str):
@@ -158,6 +159,7 @@ def test_widening_is_exact(pair: tuple[str, str], engine: str):
     check(_float_cases(*pair, modes=("",)), engine)
 
 
+@pytest.mark.sampled(quick=5)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("pair", _NARROWING, ids=".".join)
 def test_narrowing_rounds_once(pair: tuple[str, str], engine: str):

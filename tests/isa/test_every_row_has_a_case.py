@@ -17,7 +17,7 @@ _TESTS = Path(__file__).parents[1]
 
 # File under tests/ -> opcodes that it runs in forms beyond those of oracles.py.
 _ELSEWHERE = {
-    "isa/test_memory.py": "ld st cvta mov prefetch createpolicy applypriority discard",
+    "isa/test_memory.py": "ld ldu st cvta mov prefetch createpolicy applypriority discard",
     "isa/test_atomics.py": "atom red",
     "program/test_blocks.py": "bra ret exit trap bar",
     "isa/test_warp_reductions.py": "redux membar fence",

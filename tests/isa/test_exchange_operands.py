@@ -110,6 +110,7 @@ def _kernel(form: str) -> str:
     )
 
 
+@pytest.mark.sampled(quick=6)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("form", _FORMS)
 def test_operands_known_at_run_time(form: str, engine: str):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.ptx_text import kernel
 from warpglass import ptx
+from warpglass.errors import UnsupportedError
 from warpglass.isa import Match, Row
+from warpglass.isa.manual import MANUAL
 from warpglass.isa.table import ROWS
 from warpglass.program import build_program
 from warpglass.ptx import tree
@@ -41,6 +45,7 @@ def test_a_row_without_a_meaning_says_how_it_steers():
         ("ld.global.u16 %r1, [%rd1];", "load", "global", 2),
         ("ld.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];", "load", "generic", 16),
         ("ld.shared::cta.b128 %rq1, [%rd1];", "load", "shared", 16),
+        ("ldu.global.v2.u32 {%r1, %r2}, [%rd1];", "load", "global", 8),
         ("ld.param.u64 %rd1, [x];", "parameter", "param", 8),
         ("st.local.v2.f64 [%rd1], {%fd1, %fd2};", "store", "local", 16),
         ("atom.shared.cas.b64 %rd2, [%rd1], %rd3, %rd4;", "atomic", "shared", 8),
@@ -69,3 +74,37 @@ def test_operands_by_their_names_in_the_notation():
     assert tuple(map(swap.operand, "dbc")) == operands
     assert swap.operand("mask") is None
     assert only("bar.warp.sync 7;").member_mask == tree.Integer(7)
+
+
+# Sections that a row could be thought to be in by its opcode alone, and is not.
+SECTIONS = [
+    ("add.type  d, a, b", "integer-arithmetic", "add"),
+    ("add.cc.type  d, a, b", "extended-precision-arithmetic", "add-cc"),
+    ("madc.half.cc.type  d, a, b, c", "extended-precision-arithmetic", "madc"),
+    ("rcp.approx.ftz.f64  d, a", "floating-point", "rcp-approx-ftz-f64"),
+    ("mov.type  d, a", "data-movement-and-conversion", "mov"),
+    ("ld.space{.cache}.nc{.prefetch}{.vec}.type  d*, [a]", "data-movement-and-conversion", "ld-global-nc"),
+    ("shfl.mode.b32  d[|p], a, b, c", "data-movement-and-conversion", "shfl"),
+    ("cp.async.wait_all", "data-movement-and-conversion", "cp-async-wait-group"),
+    ("fence.proxy.alias", "parallel-synchronization-and-communication", "membar"),
+    ("bar.warp.sync  mask:b32", "parallel-synchronization-and-communication", "bar-warp-sync"),
+    ("_call.vprintf  d:b32, a:b64, b:b64", "control-flow", "call"),
+]
+
+
+def test_every_row_has_a_section_of_the_manual():
+    found = {row.pattern.text: row.url for row in EVERY_ROW}
+    section = re.compile(
+        r"https://docs\.nvidia\.com/cuda/parallel-thread-execution/#[a-z-]+-instructions(-[a-z0-9]+)+"
+    )
+    assert not named([row for row in EVERY_ROW if not section.fullmatch(row.url)])
+    for text, chapter, name in SECTIONS:
+        assert found[" ".join(text.split())] == f"{MANUAL}#{chapter}-instructions-{name}"
+
+
+def test_a_message_names_the_section():
+    with pytest.raises(UnsupportedError) as caught:
+        only("add.f16.sat %rs1, %rs2, %rs3;")
+    assert caught.value.diagnostics[0].message.endswith(
+        f"; see {MANUAL}#half-precision-floating-point-instructions-add"
+    )

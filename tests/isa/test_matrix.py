@@ -279,6 +279,7 @@ mul.wide.u32 %rd4, %r90, 64; add.u64 %rd4, %rd1, %rd4; mad.lo.u32 %r93, %r90, 64
     run_ptx(text, 1, 32, arrays, engine=engine)
 
 
+@pytest.mark.sampled(quick=6)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     "address", [".shared.b16 {}, [%r94]", ".shared::cta.b16 {}, [%r94]", ".b16 {}, [%rd6]"]

@@ -80,6 +80,7 @@ def _address(space: str, size: int) -> tuple[str, str]:
     )
 
 
+@pytest.mark.sampled(quick=12, ci=2)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("space", _SPACES)
 @pytest.mark.parametrize("type_", MEMORY.split())
@@ -115,8 +116,9 @@ def test_loads_in_patterns(type_: str, engine: str):
         if size > 16:
             continue
         vec = f".v{count}" if count > 1 else ""
+        forms = ("ld.global", "ldu.global", *(("ld.global.nc", "ld") if count == 1 else ()))
         for name, (index, _) in _PATTERNS.items():
-            for form in ("ld.global", "ld.global.nc", "ld") if count == 1 else ("ld.global",):
+            for form in forms:
                 registers = _registers(type_, 20, count)
                 lines += [
                     f"{index} mad.wide.u32 %rd4, %r6, {size}, %rd1;",
@@ -226,6 +228,7 @@ def test_128_bits_through_a_space(space: str, engine: str):
 
 
 # The GPU that these are tested on otherwise has none: they need an sm_100.
+@pytest.mark.sampled(quick=8)
 @pytest.mark.parametrize("engine", CPU_ENGINES)
 @pytest.mark.parametrize("hint", ["", ".L2::evict_first", ".L2::evict_last.L2::cache_hint"])
 @pytest.mark.parametrize("head", [".global", ""])

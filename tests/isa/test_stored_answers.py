@@ -2,14 +2,12 @@
 
 Approximate functions are compared within twice the manual's bound. Where hardware and engine may differ for
 another reason, `UNSPECIFIED` says why. The reference implementation runs whole warps; so does the fast one,
-and then blocks of one thread, for which all values are uniform. Unless WARPGLASS_TESTS is "full",
-only the fast one answers every form: each of the other two takes a third of the kernels.
+and then blocks of one thread, for which all values are uniform.
 """
 
 from __future__ import annotations
 
 import math
-import os
 import re
 from fractions import Fraction
 from functools import cache
@@ -27,7 +25,6 @@ from .answers import Answer, load
 from .coverage import PAGE, REFUSED, page
 from .float_harness import ALL_FORMATS
 
-_FULL = os.environ.get("WARPGLASS_TESTS") == "full"
 _LARGEST = 64  # forms in a kernel: fewer take as long to compile, more take longer
 
 # Opcodes -> how far two results may be apart, relative and absolute: twice the manual's bounds.
@@ -67,17 +64,32 @@ def test_answers_are_to_these_operands():
     assert not stale, f"{len(stale)} forms; run python -m tests.isa.record on a GPU: {stale[:20]}"
 
 
+def _each(kernels: list[AnswerKernel]) -> list[object]:
+    return [pytest.param(made, id=made.forms[0].text.replace(" ", "_")) for made in kernels]
+
+
+@pytest.mark.sampled(quick=8)
+@pytest.mark.parametrize("made", _each(_KERNELS))
+def test_engine_answers_as_hardware(made: AnswerKernel):
+    _check(made, "kinds", 1, made.lanes)
+
+
+@pytest.mark.sampled(quick=12, ci=3)
+@pytest.mark.parametrize("made", _each(_KERNELS))
+def test_reference_answers_as_hardware(made: AnswerKernel):
+    _check(made, "reference", 1, made.lanes)
+
+
+@pytest.mark.sampled(quick=12, ci=3)
 @pytest.mark.parametrize(
-    ("number", "made"),
-    enumerate(_KERNELS),
-    ids=[made.forms[0].text.replace(" ", "_") for made in _KERNELS],
+    "made", _each([made for made in _KERNELS if made.space is None and not made.forms[0].in_warp])
 )
-def test_engine_answers_as_hardware(number: int, made: AnswerKernel):
-    wrong = _wrong(made, "kinds", 1, made.lanes)
-    if _FULL or number % 3 == 0:
-        wrong += _wrong(made, "reference", 1, made.lanes)
-    if made.space is None and not made.forms[0].in_warp and (_FULL or number % 3 == 1):
-        wrong += _wrong(made, "kinds", made.lanes, 1)
+def test_blocks_of_one_thread_answer_as_hardware(made: AnswerKernel):
+    _check(made, "kinds", made.lanes, 1)
+
+
+def _check(made: AnswerKernel, engine: str, grid: int, block: int) -> None:
+    wrong = _wrong(made, engine, grid, block)
     assert not wrong, "\n".join([f"{len(wrong)} results are wrong", *wrong[:12]])
 
 

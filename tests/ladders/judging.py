@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 
 import pytest
@@ -15,7 +14,6 @@ from warpglass.ladders.trial import Language, Options, Verdict
 
 from .watching import TOOLCHAIN, Counting
 
-FULL = os.environ.get("WARPGLASS_TESTS") == "full"
 LANGUAGES: tuple[Language, ...] = ("cuda", "python")
 # Each place where kernels run, for a fixture `backend`.
 PLACES = ("cpu", pytest.param("gpu", marks=pytest.mark.gpu))

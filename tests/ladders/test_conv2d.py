@@ -1,45 +1,11 @@
-"""The 2-D convolution ladder: every rung at awkward sizes, and the notes' counts beside the engine's."""
+"""The 2-D convolution ladder: the notes' counts beside their definitions, and the reference."""
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
-import pytest
 
-from warpglass.engine.launch.backend import Backend
 from warpglass.ladders.conv2d import counts
-from warpglass.ladders.conv2d.ladder import LADDER
-from warpglass.ladders.conv2d.problem import PROBLEM, RADIUS, WEIGHTS, convolve
-from warpglass.ladders.inputs import columns_of
-from warpglass.ladders.rung import Rung
-from warpglass.ladders.trial import Language
-
-from .judging import FULL, LANGUAGES, PLACES, judge, kernels, open_place
-
-# Smaller than the mask; one tile and a bit of the next.
-SIZES = (1, 3, 17, 61)
-SOME: tuple[tuple[int, str, Language], ...] = (
-    (64, "int64", "cuda"),
-    (256, "float32", "python"),
-    (1024, "float64", "cuda"),
-    (256, "int32", "python"),
-)
-ALL = tuple(product(PROBLEM.blocks, PROBLEM.dtypes, LANGUAGES))
-
-
-@pytest.fixture(params=PLACES)
-def backend(request: pytest.FixtureRequest) -> Backend:
-    """Each place where kernels run."""
-    return open_place(request.param)
-
-
-@pytest.mark.parametrize(("block", "dtype", "language"), ALL if FULL else SOME)
-@pytest.mark.parametrize("rung", kernels(LADDER), ids=lambda rung: rung.name)
-def test_awkward_sizes(backend: Backend, rung: Rung, block: int, dtype: str, language: Language) -> None:
-    for size, data in zip(SIZES, (*PROBLEM.data, PROBLEM.data[0]), strict=True):
-        verdict = judge(LADDER, rung.name, backend, language, size, dtype, block, data)
-        assert verdict.verified, f"{size} x {columns_of(size)}, {data}: {verdict}"
+from warpglass.ladders.conv2d.problem import RADIUS, WEIGHTS, convolve
 
 
 def test_the_ratio_is_that_of_a_tile_away_from_the_borders() -> None:

@@ -1,42 +1,14 @@
-"""The image ladder: every rung at awkward sizes, the notes' picture, and the references."""
+"""The image ladder: the notes' picture, and the references."""
 
 from __future__ import annotations
-
-from itertools import product
 
 import numpy as np
 import pytest
 
-from warpglass.engine.launch.backend import Backend
 from warpglass.errors import CompileError
 from warpglass.ladders.image.grey import grey
-from warpglass.ladders.image.ladder import LADDER
-from warpglass.ladders.image.problem import PROBLEM, blurred, grey_of, one_thread_each, rows_of
-from warpglass.ladders.rung import Rung
-from warpglass.ladders.trial import Language
+from warpglass.ladders.image.problem import PROBLEM, blurred, grey_of, one_thread_each
 from warpglass.source import from_numba
-
-from .judging import FULL, LANGUAGES, PLACES, judge, kernels, open_place
-
-# One pixel, fewer rows than a neighbourhood, odd numbers, the notes' picture.
-SIZES = (1, 9, 37, 76)
-SOME: tuple[tuple[int, Language], ...] = ((64, "cuda"), (256, "python"), (1024, "cuda"))
-ALL = tuple(product(PROBLEM.blocks, LANGUAGES))
-
-
-@pytest.fixture(params=PLACES)
-def backend(request: pytest.FixtureRequest) -> Backend:
-    """Each place where kernels run."""
-    return open_place(request.param)
-
-
-@pytest.mark.parametrize(("block", "language"), ALL if FULL else SOME)
-@pytest.mark.parametrize("rung", kernels(LADDER), ids=lambda rung: rung.name)
-def test_awkward_sizes(backend: Backend, rung: Rung, block: int, language: Language) -> None:
-    for size, data in zip(SIZES, (*PROBLEM.data, PROBLEM.data[0]), strict=True):
-        if language in rung.languages:
-            verdict = judge(LADDER, rung.name, backend, language, size, None, block, data)
-            assert verdict.verified, f"{size} x {rows_of(size)}, {data}: {verdict}"
 
 
 def test_the_picture_of_the_notes_takes_twenty_blocks() -> None:

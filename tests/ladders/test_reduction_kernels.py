@@ -1,12 +1,10 @@
 """Every rung of the reduction ladder, run: languages, block sizes, sizes, element types, on every back end.
 
-A sum must lie within the rung's derived error bound; integers must agree exactly. The default run gives
-each kernel a few pairs of block size and element type, others to each; WARPGLASS_TESTS=full takes all.
+A sum must lie within the rung's derived error bound; integers must agree exactly.
 """
 
 from __future__ import annotations
 
-import os
 from functools import cache
 from itertools import product
 from typing import Any
@@ -27,11 +25,9 @@ BLOCKS = PROBLEM.blocks
 AWKWARD = (0, 1, 31, 33, 1000)
 LARGE = 1_000_003
 DTYPES = ("float32", "float64", "int32", "int64", "uint64")
-FULL = os.environ.get("WARPGLASS_TESTS") == "full"
 KERNELS = tuple(rung for rung in LADDER.rungs(Options()) if rung.host is None)
 AS_WRITTEN = tuple(rung for rung in LADDER.rungs(Options(as_written=True)) if rung.defect and not rung.host)
 TRIALS = tuple((rung, language) for rung in KERNELS for language in rung.languages)
-PAIRS = tuple(product(BLOCKS, DTYPES))
 TOOLCHAIN = Toolchain(open_cuda=source.load, open_python=source.from_numba)
 
 
@@ -72,22 +68,14 @@ def names(rung: Rung) -> str:
     return rung.name
 
 
-def spread(number: int, step: int) -> tuple[tuple[int, str], ...]:
-    """`number` pairs of block size and element type for the kernel at a place of the list; all if asked."""
-    if FULL:
-        return PAIRS
-    return tuple(PAIRS[(step * 7 + k * 9) % len(PAIRS)] for k in range(number))
+SETTINGS: list[Any] = [
+    pytest.param(rung, language, block, dtype, id=f"{rung.name}-{language}-{block}-{dtype}")
+    for (rung, language), block, dtype in product(TRIALS, BLOCKS, DTYPES)
+]
 
 
-def trials(number: int) -> list[Any]:
-    return [
-        pytest.param(rung, language, block, dtype, id=f"{rung.name}-{language}-{block}-{dtype}")
-        for place, (rung, language) in enumerate(TRIALS)
-        for block, dtype in spread(number, place)
-    ]
-
-
-@pytest.mark.parametrize(("rung", "language", "block", "dtype"), trials(3))
+@pytest.mark.sampled(quick=60, ci=10)
+@pytest.mark.parametrize(("rung", "language", "block", "dtype"), SETTINGS)
 def test_awkward_sizes(backend: Backend, rung: Rung, language: Language, block: int, dtype: str) -> None:
     # Just below, at and above what a block covers: the places where a tail begins.
     span = block * elements_per_thread(rung, block)
@@ -96,19 +84,22 @@ def test_awkward_sizes(backend: Backend, rung: Rung, language: Language, block: 
         assert verdict.verified, f"n = {n}: {verdict}"
 
 
-@pytest.mark.parametrize(("rung", "language", "block", "dtype"), trials(1))
+@pytest.mark.sampled(quick=150, ci=30)
+@pytest.mark.parametrize(("rung", "language", "block", "dtype"), SETTINGS)
 def test_large_odd_size(backend: Backend, rung: Rung, language: Language, block: int, dtype: str) -> None:
     verdict = judge(backend, rung, language, LARGE, dtype, block)
     assert verdict.verified, verdict
 
 
-@pytest.mark.parametrize(("rung", "language", "block", "dtype"), trials(1))
+@pytest.mark.sampled(quick=150, ci=30)
+@pytest.mark.parametrize(("rung", "language", "block", "dtype"), SETTINGS)
 def test_adversarial_inputs(backend: Backend, rung: Rung, language: Language, block: int, dtype: str) -> None:
     for kind in INPUTS:
         verdict = judge(backend, rung, language, 20_011, dtype, block, kind)
         assert verdict.verified, f"{kind}: {verdict}"
 
 
+@pytest.mark.sampled(quick=12, ci=2)
 @pytest.mark.parametrize("n", [0, 1, 300_007])
 @pytest.mark.parametrize(("rung", "language"), TRIALS)
 def test_final_sum_by_further_launches(backend: Backend, rung: Rung, language: Language, n: int) -> None:

@@ -1,42 +1,11 @@
-"""The transpose ladder: every rung at awkward sizes and for every element type."""
+"""The transpose ladder: the notes' conflicts beside the engine's."""
 
 from __future__ import annotations
 
-from itertools import product
-
-import pytest
-
-from warpglass.engine.launch.backend import Backend
-from warpglass.ladders.rung import Rung
 from warpglass.ladders.transpose.ladder import LADDER
-from warpglass.ladders.transpose.problem import PROBLEM, columns_of
-from warpglass.ladders.trial import Language
+from warpglass.ladders.transpose.problem import columns_of
 
-from .judging import FULL, LANGUAGES, PLACES, count, judge, kernels, open_place
-
-SIZES = (1, 9, 31, 32, 75)
-SOME: tuple[tuple[str, Language], ...] = (
-    ("float32", "cuda"),
-    ("float64", "python"),
-    ("int32", "python"),
-    ("int64", "cuda"),
-    ("uint8", "cuda"),
-)
-ALL = tuple(product(PROBLEM.dtypes, LANGUAGES))
-
-
-@pytest.fixture(params=PLACES)
-def backend(request: pytest.FixtureRequest) -> Backend:
-    """Each place where kernels run."""
-    return open_place(request.param)
-
-
-@pytest.mark.parametrize(("dtype", "language"), ALL if FULL else SOME)
-@pytest.mark.parametrize("rung", kernels(LADDER), ids=lambda rung: rung.name)
-def test_awkward_sizes(backend: Backend, rung: Rung, dtype: str, language: Language) -> None:
-    for size, data in product(SIZES, PROBLEM.data):
-        verdict = judge(LADDER, rung.name, backend, language, size, dtype, data=data)
-        assert verdict.verified, f"{size} x {columns_of(size)}, {data}: {verdict}"
+from .judging import count
 
 
 def test_conflicts_are_what_the_columns_of_a_tile_say() -> None:

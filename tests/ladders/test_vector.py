@@ -1,45 +1,16 @@
-"""The vector ladder: every rung at awkward sizes, launch arithmetic, and the limits of a launch."""
+"""The vector ladder: launch arithmetic, the limits of a launch, and the notes' stride."""
 
 from __future__ import annotations
-
-from itertools import product
 
 import numpy as np
 import pytest
 
 import warpglass as wg
-from warpglass.engine.launch.backend import Backend
 from warpglass.ladders.rung import Rung
-from warpglass.ladders.trial import Language
 from warpglass.ladders.vector.counts import blocks_for, idle_threads
 from warpglass.ladders.vector.ladder import LADDER
-from warpglass.ladders.vector.problem import PROBLEM
 
-from .judging import FULL, LANGUAGES, PLACES, judge, kernels, open_place
-
-# More elements than the threads of the largest fixed grid here, at 32 a block.
-SIZES = (0, 1, 33, 1000, 1056 * 32 + 5)
-SOME: tuple[tuple[int, str, Language], ...] = (
-    (32, "int64", "cuda"),
-    (64, "float32", "python"),
-    (256, "float64", "cuda"),
-    (1024, "int32", "python"),
-)
-ALL = tuple(product(PROBLEM.blocks, PROBLEM.dtypes, LANGUAGES))
-
-
-@pytest.fixture(params=PLACES)
-def backend(request: pytest.FixtureRequest) -> Backend:
-    """Each place where kernels run."""
-    return open_place(request.param)
-
-
-@pytest.mark.parametrize(("block", "dtype", "language"), ALL if FULL else SOME)
-@pytest.mark.parametrize("rung", kernels(LADDER), ids=lambda rung: rung.name)
-def test_awkward_sizes(backend: Backend, rung: Rung, block: int, dtype: str, language: Language) -> None:
-    for size, data in product(SIZES, PROBLEM.data):
-        verdict = judge(LADDER, rung.name, backend, language, size, dtype, block, data)
-        assert verdict.verified, f"{size} elements, {data}: {verdict}"
+from .judging import PLACES, judge, open_place
 
 
 def test_a_hundred_elements_take_four_blocks_and_leave_twenty_eight_threads_idle() -> None:

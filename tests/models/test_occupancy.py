@@ -208,6 +208,7 @@ def test_two_factors_are_changed_together():
     assert (both.demand.registers, both.demand.static_shared, both.share) == (40, 16000, 1)
 
 
+@pytest.mark.sampled(quick=5)
 @pytest.mark.parametrize("capability", capabilities(), ids=lambda one: "{}.{}".format(*one))
 def test_every_gain_gains_and_no_smaller_change_does_as_much(capability: tuple[int, int]):
     limits = limits_of(capability)

@@ -26,7 +26,7 @@ def _run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     [
         ("driver_checks.py", "cuda.bindings"),
         ("core_checks.py", "cuda.core"),
-        ("mlir_checks.py", "numba_cuda_mlir"),
+        ("numba_checks.py", "numba_cuda_mlir"),
         ("numba_checks.py", "numba_cuda"),
     ],
 )
@@ -34,11 +34,11 @@ def test_checks_inside_pass(file: str, package: str) -> None:
     if importlib.util.find_spec(package) is None:
         pytest.skip(f"{package} is not installed")
     options = ("-q", "-p", "no:cacheprovider", "--no-header")
-    done = _run("-m", "pytest", *options, str(INSIDE / file))
+    done = _run("-m", "pytest", *options, str(INSIDE / file), WARPGLASS_CHECKED=package)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.skipif(os.environ.get("WARPGLASS_TESTS") != "full", reason="WARPGLASS_TESTS=full")
+@pytest.mark.least("full")
 def test_a_package_that_was_written_for_gpus() -> None:
     pytest.importorskip("stumpy")
     pytest.importorskip("numba_cuda")

@@ -217,6 +217,7 @@ def kernel(space: str, size: int) -> str:
 """
 
 
+@pytest.mark.sampled(quick=5)
 @pytest.mark.parametrize("engine", CPU_ENGINES)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("space", ["global", "shared", "local"])

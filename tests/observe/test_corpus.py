@@ -1,12 +1,10 @@
 """The checker finds the defect of every buggy kernel at its line, nothing else, and is silent on its twin.
 
 unfound.toml lists what is not yet so; a twin that is listed and judged right fails, so the list only shrinks.
-Of the cases in `more` a run takes every fourth, WARPGLASS_TESTS=full all.
 """
 
 from __future__ import annotations
 
-import os
 import tomllib
 
 import pytest
@@ -19,13 +17,17 @@ from .corpus_page import PAGE
 
 UNFOUND: dict[str, str] = tomllib.loads((CASES / "unfound.toml").read_text("utf-8"))["unfound"]
 _ALL = [f"{name}/{twin}" for name in read_cases() for twin in TWINS]
-_MORE = [name for name, case in read_cases().items() if case.file.parent == MORE]
-_FULL = os.environ.get("WARPGLASS_TESTS") == "full"
-_TAKEN = read_cases().keys() - ({} if _FULL else set(_MORE) - set(_MORE[::4]))
-_TRIED = [name for name in _ALL if name.split("/")[0] in _TAKEN]
-_SAMPLE = [
-    name for position, name in enumerate(_TRIED) if position // 2 % 4 == 0
-]  # both twins of every fourth
+# Cases in `more` differ less from others.
+_FAST = pytest.mark.sampled(quick=10), pytest.mark.sampled(quick=32, ci=6)
+_REFERENCE = pytest.mark.sampled(quick=40, ci=4), pytest.mark.sampled(quick=99, ci=16)
+
+
+def _twins(some: pytest.MarkDecorator, more: pytest.MarkDecorator) -> list[object]:
+    return [
+        pytest.param(f"{name}/{twin}", marks=more if case.file.parent == MORE else some)
+        for name, case in read_cases().items()
+        for twin in TWINS
+    ]
 
 
 def _judge(twin_of: str, engine: str) -> None:
@@ -38,12 +40,12 @@ def _judge(twin_of: str, engine: str) -> None:
     assert verdict == UNFOUND.get(twin_of, "right"), said
 
 
-@pytest.mark.parametrize("twin_of", _TRIED)
+@pytest.mark.parametrize("twin_of", _twins(*_FAST))
 def test_verdict(twin_of: str) -> None:
     _judge(twin_of, "kinds")
 
 
-@pytest.mark.parametrize("twin_of", _SAMPLE)
+@pytest.mark.parametrize("twin_of", _twins(*_REFERENCE))
 def test_verdict_of_the_reference(twin_of: str) -> None:
     _judge(twin_of, "reference")
 

@@ -13,6 +13,7 @@ import pytest
 
 import warpglass as wg
 from tests.engines import CPU_ENGINES, engine_mode
+from tests.levels import FULL
 from warpglass.engine.cpu.order import Order
 from warpglass.lab import check as lab_check
 from warpglass.records.check import ALL_SCHEDULES, SAME_ORDER
@@ -195,14 +196,14 @@ def test_a_verdict_says_for_which_orders_it_holds(name: str) -> None:
 
 # A launch with a time limit of its own may not end: that takes the seconds of the limit every time.
 _NAMES = [name for name, case in read_cases().items() if case.launches["buggy"].timeout >= 30]
-_FULL = os.environ.get("WARPGLASS_TESTS") == "full"
 
 
-@pytest.mark.parametrize("name", _NAMES if _FULL else _NAMES[::14])
+@pytest.mark.sampled(quick=40, ci=14)
+@pytest.mark.parametrize("name", _NAMES)
 def test_other_orders_show_nothing_else(name: str) -> None:
     case = read_cases()[name]
     for twin in TWINS:
-        found = case.check(twin, schedules=20 if _FULL else 4)
+        found = case.check(twin, schedules=20 if FULL else 4)
         assert [show(one) for one in found.findings if one.seed is not None] == []
         assert judge(case, twin, found.findings) == "right"
 

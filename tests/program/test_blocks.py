@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.codegen.random_kernels import random_kernel
+from tests.generators.kernels import random_kernel
 from tests.ptx_text import kernel
 from warpglass import ptx
 from warpglass.errors import CompileError, UnsupportedError

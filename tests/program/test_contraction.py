@@ -6,12 +6,12 @@ kernel that is assembled, and every sum of it is looked up in the machine code.
 
 from __future__ import annotations
 
-import os
 import random
 import re
 
 import pytest
 
+from tests.levels import FULL
 from tests.ptx_text import kernel
 from warpglass import ptx
 from warpglass.program import build_program
@@ -21,7 +21,7 @@ from warpglass.source.compiled import Compiled
 _SUM = re.compile(r"(@%p1 )?(add|sub)(\.rn|\.ftz|\.sat)*\.b?f(16|32|64)")
 FUSED = ("FFMA", "DFMA", "HFMA2")
 PLAIN = ("FADD", "DADD", "HADD2")
-RANDOM = 1000 if os.environ.get("WARPGLASS_TESTS") == "full" else 40
+RANDOM = 1000 if FULL else 40
 
 # Registers 1 to 8 are loaded, 9 is a parameter; what a body stores in OUT places counts.
 PRODUCT = "mul.f32 %f10, %f1, %f2;"

@@ -10,7 +10,7 @@ import random
 
 import pytest
 
-from tests.codegen.random_kernels import random_kernel
+from tests.generators.kernels import random_kernel
 from tests.ptx_text import kernel
 from warpglass import ptx
 from warpglass.program import (

@@ -5,7 +5,6 @@ WARPGLASS_FUZZ=FIRST:COUNT tries numbers of one's own choice; tests/fuzz/campaig
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,8 @@ import pytest
 from tests.engines import CPU_ENGINES
 from tests.fuzz.broken_ptx import run_broken
 from tests.fuzz.watched import try_all
+from tests.levels import numbers
 
-_FIRST, _COUNT = map(int, os.environ.get("WARPGLASS_FUZZ", "0:200").split(":"))
 _FILES = sorted((Path(__file__).parent / "broken").glob("*.ptx"))
 
 
@@ -27,5 +26,5 @@ def test_once_broken(file: Path, engine: str):
 
 
 def test_mutated_ptx_ends_cleanly():
-    found = try_all("tests.fuzz.broken_ptx", range(_FIRST, _FIRST + _COUNT))
+    found = try_all("tests.fuzz.broken_ptx", numbers(200, quick=4))
     assert not found.bad, "\n\n".join(f"number {number}: {text}" for number, text in found.bad.items())

@@ -178,6 +178,7 @@ def test_any_number_of_kernels_in_a_png(tmp_path: Path, count: int):
         assert len(image.convert("RGB").getcolors(2**24) or ()) > 20  # not blank
 
 
+@pytest.mark.least("ci")
 def test_pictures_repeat(tmp_path: Path):
     first, second = tmp_path / "a.svg", tmp_path / "b.svg"
     for picture in (first, second):

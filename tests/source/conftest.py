@@ -37,13 +37,15 @@ def usable_device() -> Iterator[None]:
     lab.reset("cpu")
 
 
-@pytest.fixture(params=[numba_mlir.PACKAGE, numba_cuda.PACKAGE], ids=lambda package: package.name)
+def _if_installed(package: Package) -> Any:
+    missing = pytest.mark.skip(reason=f"{package.name} is not installed")
+    return pytest.param(package, id=package.name, marks=[missing] if version_of(package) is None else [])
+
+
+@pytest.fixture(params=[_if_installed(numba_mlir.PACKAGE), _if_installed(numba_cuda.PACKAGE)])
 def package(request: pytest.FixtureRequest) -> Package:
     """Each package that compiles Python kernels, if it is installed."""
-    found: Package = request.param
-    if version_of(found) is None:
-        pytest.skip(f"{found.name} is not installed")
-    return found
+    return request.param
 
 
 @pytest.fixture

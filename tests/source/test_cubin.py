@@ -73,6 +73,7 @@ def assembler(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 
 # ---------------------------------------------------------------------------------------- what it takes
+@pytest.mark.sampled(quick=5)
 @pytest.mark.parametrize("target", TARGETS)
 def test_shared_memory_and_barriers(assembler: str, target: str):
     found = resources(compiled("takes"), target)

@@ -161,6 +161,7 @@ except wg.CompileError as error:
 """
 
 
+@pytest.mark.least("ci")
 def test_a_kernel_that_is_too_long_to_compile_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WARPGLASS_COMPILE_TIMEOUT", "3")
     done = subprocess.run(

@@ -84,6 +84,7 @@ def exact(name: str) -> Any:
     return np.vectorize(getattr(math, name), otypes=[np.float64])
 
 
+@pytest.mark.sampled(quick=8, ci=2)
 @pytest.mark.parametrize("dtype", SINGLE_DOUBLE)
 @pytest.mark.parametrize(("name", "low", "high", "single", "double"), UNARY, ids=[row[0] for row in UNARY])
 def test_math(
@@ -102,6 +103,7 @@ def test_math(
     close(out, exact(name)(x.astype(np.float64)), single if dtype is np.float32 else double)
 
 
+@pytest.mark.sampled(quick=6)
 @pytest.mark.parametrize("dtype", SINGLE_DOUBLE)
 @pytest.mark.parametrize(("name", "low", "high", "single", "double"), BINARY, ids=[row[0] for row in BINARY])
 def test_math_of_two(
@@ -180,6 +182,7 @@ def test_rounding(package: Package, launch: Launch, cuda: Any, dtype: Any) -> No
 UFUNCS = "sin cos log arctan sinh tanh log2 log10".split()  # what both packages have
 
 
+@pytest.mark.sampled(quick=6)
 @pytest.mark.parametrize("name", UFUNCS)
 def test_functions_of_numpy(launch: Launch, cuda: Any, name: str) -> None:
     function = getattr(np, name)

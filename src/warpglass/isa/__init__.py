@@ -1,6 +1,6 @@
-"""The instruction table: the manual's notation, unit and meaning of each instruction, a row each."""
+"""The instruction table: the manual's notation, facts and meaning of each instruction, a row each."""
 
-from . import (
+from . import (  # noqa: F401  # sections of the manual: importing one adds its rows
     approximate,
     async_copy,
     atomic,
@@ -33,26 +33,7 @@ from .operand_types import find_misfits
 from .refused import refusal
 from .table import Match, Row, exclusion, known_forms, match
 
-SECTIONS = (
-    async_copy,
-    atomic,
-    barrier,
-    bitfield,
-    calls,
-    carry,
-    cluster,
-    control,
-    convert,
-    convert_float,
-    floating,
-    approximate,
-    half,
-)
-SECTIONS += (half_compare, hints, integer, logic, mbarrier, memory, packed, system, warp)
-SECTIONS += (matrix, matrix_emulated, matrix_memory, matrix_wmma)
-
 __all__ = [
-    "SECTIONS",
     "Lanes",
     "Match",
     "Row",

@@ -1,12 +1,13 @@
-"""The vocabulary in which the meaning of every instruction is written: operations on a warp's 32 lanes.
+"""The vocabulary in which the meaning of every instruction is written: operations on lanes that run together.
 
-A value is one LLVM scalar type for all 32 lanes. Meanings say what happens to each lane and nothing about
-how: an implementation may compute all lanes as a vector (codegen/lanes/vector.py, the reference engine) or
-find that a scalar stands for all of them (codegen/lanes/kinds.py). Arithmetic is two's complement and wraps,
-as LLVM defines it; division by zero and its remainder give all ones, as ptxas makes them on NVIDIA's
-hardware; shift amounts must be smaller than the width.
+These are the 32 of a warp or, where no thread can tell, those of several warps. A value is of one LLVM scalar
+type in all of them. Meanings say what happens to each lane and nothing about how: an implementation may
+compute all lanes as a vector (codegen/lanes/vector.py, the reference engine) or find that a scalar stands for
+all of them (codegen/lanes/kinds.py). Arithmetic is two's complement and wraps, as LLVM defines it; division
+by zero and its remainder give all ones, as ptxas makes them on NVIDIA's hardware; shift amounts must be
+smaller than the width.
 
-Eight primitives are left to implementations; everything else here is made of them.
+What is abstract here is left to implementations; everything else is made of it.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Outline:
 
 
 class Lanes(ABC, Generic[V]):
-    """Operations on values of type V, an implementation's notion of 32 lanes of one type."""
+    """Operations on values of type V, an implementation's notion of lanes of one type."""
 
     @property
     def converts_half(self) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
 from .lanes import AnyLanes, Lanes, Outline
-from .matrix_layouts import LANES, Layout, Place, fragment, register_bits
+from .matrix_layouts import LANES, Entry, Layout, fragment, register_bits
 from .matrix_sums import Arithmetic, Bits, Doubles, Floats, Integers
 from .rounding import FORMATS
 from .table import Match, Meaning, add_row
@@ -36,15 +36,15 @@ class _Matrix(Generic[V]):
         self.layout = layout
         self.elements = elements
         self.prepare = prepare
-        self._known: dict[tuple[Place, ...], tuple[V, ...]] = {}
+        self._known: dict[tuple[Entry, ...], tuple[V, ...]] = {}
 
-    def at(self, places: tuple[Place, ...]) -> tuple[V, ...]:
+    def at(self, places: tuple[Entry, ...]) -> tuple[V, ...]:
         """The element that each lane names."""
         if places not in self._known:
             self._known[places] = self.prepare(self.lanes, self._gather(places))
         return self._known[places]
 
-    def _gather(self, places: tuple[Place, ...]) -> tuple[V, ...]:
+    def _gather(self, places: tuple[Entry, ...]) -> tuple[V, ...]:
         found = [self.layout.where[place] for place in places]
         sources = tuple(lane for _, lane in found)
         first, *others = dict.fromkeys(element for element, _ in found)
@@ -153,7 +153,7 @@ def integers(m: Match, width: int) -> Arithmetic:
 
 def single_bits(m: Match) -> Arithmetic:
     """The arithmetic that a form of single bits asks for."""
-    return Bits(m.values["operation"])
+    return Bits(m.values["op"])
 
 
 def doubles(m: Match) -> Arithmetic:
@@ -189,7 +189,7 @@ for _shape in ("m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16"):
 # Shapes of bits, and the same in words of 32.
 for _shape, _in_words in (("m8n8k128", "m8n8k4"), ("m16n8k128", "m16n8k4"), ("m16n8k256", "m16n8k8")):
     for _notation in (
-        f"{_HEAD}.{_shape}.row.col.s32.b1.b1.s32.operation.popc",
-        f"mma.operation.popc.sync.aligned.{_shape}.row.col.s32.b1.b1.s32",
+        f"{_HEAD}.{_shape}.row.col.s32.b1.b1.s32.op.popc",
+        f"mma.op.popc.sync.aligned.{_shape}.row.col.s32.b1.b1.s32",
     ):
-        _add(_notation, _in_words, single_bits, Bits("and"), operation="and xor")
+        _add(_notation, _in_words, single_bits, Bits("and"), op="and xor")

@@ -14,7 +14,7 @@ from functools import cache, cached_property
 
 LANES = 32
 
-Place = tuple[int, int]  # row and column
+Entry = tuple[int, int]  # row and column
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Layout:
 
     bits: int
     elements: int  # of a lane
-    place: Callable[[int, int], Place]
+    place: Callable[[int, int], Entry]
 
     @property
     def registers(self) -> int:
@@ -31,14 +31,14 @@ class Layout:
         return self.elements * self.bits // register_bits(self.bits)
 
     @cached_property
-    def places(self) -> tuple[tuple[Place, ...], ...]:
+    def places(self) -> tuple[tuple[Entry, ...], ...]:
         """The place of every element and lane."""
         return tuple(tuple(self.place(e, lane) for lane in range(LANES)) for e in range(self.elements))
 
     @cached_property
-    def where(self) -> dict[Place, tuple[int, int]]:
+    def where(self) -> dict[Entry, tuple[int, int]]:
         """Element and lane that hold a place; the first of several."""
-        found: dict[Place, tuple[int, int]] = {}
+        found: dict[Entry, tuple[int, int]] = {}
         for e, row in enumerate(self.places):
             for lane, place in enumerate(row):
                 found.setdefault(place, (e, lane))
@@ -74,7 +74,7 @@ def repeated(layout: Layout, registers: int) -> Layout:
 def turned(layout: Layout) -> Layout:
     """A layout of halves whose 8 by 8 blocks are exchanged with their transposes, as movmatrix does it."""
 
-    def place(e: int, lane: int) -> Place:
+    def place(e: int, lane: int) -> Entry:
         first, part = e // 2 * 2, e % 2
         row, column = lane // 4, lane % 4 * 2 + part
         return layout.place(first + row % 2, 4 * column + row // 2)
@@ -83,7 +83,7 @@ def turned(layout: Layout) -> Layout:
 
 
 def _transposed(layout: Layout) -> Layout:
-    def place(e: int, lane: int) -> Place:
+    def place(e: int, lane: int) -> Entry:
         row, column = layout.place(e, lane)
         return column, row
 
@@ -96,7 +96,7 @@ def _left(m: int, n: int, k: int, bits: int) -> Layout:
     high = min(m, 16) // 8  # registers above each other
     tile = min(m, 16) * k // LANES
 
-    def place(e: int, lane: int) -> Place:
+    def place(e: int, lane: int) -> Entry:
         block, inside = divmod(e, tile)
         register, part = divmod(inside, per)
         right, below = divmod(register, high)
@@ -110,7 +110,7 @@ def _right(m: int, n: int, k: int, bits: int) -> Layout:
     per = register_bits(bits) // bits
     tile = 8 * k // LANES
 
-    def place(e: int, lane: int) -> Place:
+    def place(e: int, lane: int) -> Entry:
         block, inside = divmod(e, tile)
         register, part = divmod(inside, per)
         return 4 * per * register + lane % 4 * per + part, 8 * block + lane // 4
@@ -121,7 +121,7 @@ def _right(m: int, n: int, k: int, bits: int) -> Layout:
 def _product(m: int, n: int, k: int, bits: int) -> Layout:
     """C and D: lane 4g+t holds two neighbours of row g; then rows 8 below, tiles to the right, then below."""
 
-    def place(e: int, lane: int) -> Place:
+    def place(e: int, lane: int) -> Entry:
         pair, part = divmod(e, 2)
         pair, below = divmod(pair, min(m, 16) // 8)
         down, right = divmod(pair, n // 8)
@@ -141,7 +141,7 @@ def _octet(lane: int) -> tuple[int, int]:
 def octet_left(by_row: bool) -> Layout:
     """A of m8n8k4, a row of four or a column of four in each lane."""
 
-    def place(e: int, lane: int) -> Place:
+    def place(e: int, lane: int) -> Entry:
         first, quad = _octet(lane)
         row, column = (lane % 4, e) if by_row else (e, lane % 4)
         return first + 4 * quad + row, column
@@ -157,11 +157,11 @@ def octet_right(by_row: bool) -> Layout:
 def octet_product(bits: int) -> Layout:
     """C and D of m8n8k4: halves by rows, singles by pairs of neighbours."""
 
-    def halves(e: int, lane: int) -> Place:
+    def halves(e: int, lane: int) -> Entry:
         first, quad = _octet(lane)
         return first + 4 * quad + lane % 4, first + e
 
-    def singles(e: int, lane: int) -> Place:
+    def singles(e: int, lane: int) -> Entry:
         first, quad = _octet(lane)
         return first + 4 * quad + (lane & 1) + (e & 2), first + (e & 4) + (lane & 2) + (e & 1)
 

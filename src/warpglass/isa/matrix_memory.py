@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from .lanes import Lanes
-from .matrix_layouts import LANES, Layout, Place, turned
+from .matrix_layouts import LANES, Entry, Layout, turned
 from .table import AccessKind, Match, Meaning, add_row, row
 
 V = TypeVar("V")
@@ -61,7 +61,7 @@ def add_load(notation: str, layout: Layout, types: str) -> None:
         by_row = m.layout == "row"
         stride = _stride(lanes, layout, by_row, given)
         used, size = _plan(layout, by_row)
-        loaded: dict[tuple[Place, ...], tuple[V, ...]] = {}
+        loaded: dict[tuple[Entry, ...], tuple[V, ...]] = {}
         parts: list[V] = []
         for first in range(0, used.elements, size):
             places = used.places[first]

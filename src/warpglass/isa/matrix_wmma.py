@@ -152,10 +152,10 @@ def _add_products() -> None:
     for types in ("f64.f64.f64.f64{.rnd}", "rnd.f64.f64.f64.f64"):
         _add(f"{_HEAD}.m8n8k4.{types}", "m8n8k4", 64, _plain("m8n8k4", doubles), 64, rnd="rn rz rm rp")
     add_product(
-        "wmma.mma.operation.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32",
+        "wmma.mma.op.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32",
         (2, 1, 1, 2),
         _plain("m8n8k4", single_bits),  # in words of 32 bits
-        operation="and xor",
+        op="and xor",
     )
 
 

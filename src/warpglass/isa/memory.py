@@ -1,4 +1,4 @@
-"""Loads and stores (PTX manual, "ld", "ld.global.nc", "st").
+"""Loads and stores (PTX manual, "ld", "ld.global.nc", "ldu", "st").
 
 A narrow load into a wider register is zero-extended, or sign-extended for `.s` types; a store writes the
 low part of a wider register. Both happen in the meaning: the address operand is a 64-bit value. An access of
@@ -121,3 +121,11 @@ for _head in _STORES:
         add_row(_notation, unit="memory", meaning=st, access="store", **_choices)
 for _elements, _types in _ELEMENTS:
     add_row(f"ld.param{_elements}  d*, [a]", unit="memory", meaning=ld, access="parameter", **_types)
+    add_row(
+        f"ldu{{.space}}{_elements}  d*, [a]",
+        unit="memory",
+        meaning=ld,
+        access="load",
+        space="global",
+        **_types,
+    )

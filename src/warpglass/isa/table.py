@@ -26,6 +26,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from ..ptx import tree
+from .manual import section_url
 from .notation import OperandForm, Pattern, parse_notation
 from .types import BITS, LLVM_TYPE
 
@@ -108,6 +109,16 @@ class Row:
     def steers(self) -> bool:
         """Whether it has a `control` word and no meaning of its own: it uses no registers."""
         return self.meaning is None
+
+    @property
+    def url(self) -> str:
+        """The address of its section of the PTX manual; what the program adds by itself belongs to calls."""
+        words = [self.pattern.opcode, *(one.choices[0] for one in self.pattern.modifiers if not one.optional)]
+        if words[0].startswith("_"):
+            words = ["call"]
+        elif self.implicit:
+            words = [words[0], *(["cc"] if self.implicit[0][0].destination and words[0][-1] != "c" else [])]
+        return section_url(words, self.unit)
 
     @property
     def is_atomic(self) -> bool:
@@ -224,6 +235,8 @@ def add_row(
     """
     facts = {name: value for name, value in declared.items() if name in _FACTS}
     pattern = parse_notation(notation, {name: declared[name] for name in declared.keys() - facts.keys()})
+    if taken := [one.name for one in pattern.modifiers if one.name in _FACTS]:
+        raise ValueError(f"{taken[0]} is a fact of rows, and no name for a modifier of {notation}")
     implicit = tuple(
         (OperandForm(name, IMPLICIT[name], destination=destination), tree.Register(name), IMPLICIT[name])
         for name, destination in ((reads, False), (writes, True))
@@ -257,14 +270,18 @@ def _rows_with(opcode: str, modifiers: tuple[str, ...]) -> tuple[tuple[Row, dict
     return tuple((row, values) for row, values in found if values is not None)
 
 
-def known_forms(instruction: tree.Instruction) -> tuple[str, ...]:
+def known_forms(instruction: tree.Instruction) -> str:
     """For messages: the rows of an instruction's opcode that have most of its modifiers, four at most, with
-    the operations and types that they are for; those that have its first modifiers come first."""
-    rows = ROWS.get(instruction.opcode, [])
+    the operations and types that they are for and the manual's section of the first; those that have its
+    first modifiers come first."""
+    rows = ROWS.get(instruction.opcode)
+    if rows is None:
+        return "no form of it is known"
     fits = [tuple(_has(row, word) for word in instruction.modifiers) for row in rows]
     best = [(fit, row) for fit, row in zip(fits, rows, strict=True) if sum(fit) == max(map(sum, fits))]
     best.sort(key=lambda one: one[0], reverse=True)
-    return tuple(dict.fromkeys(_describe(row) for _, row in best))[:_ENOUGH]
+    texts = list(dict.fromkeys(_describe(row) for _, row in best))[:_ENOUGH]
+    return f"known forms: {'; '.join(texts)}; see {best[0][1].url}"
 
 
 _ENOUGH = 4

@@ -115,11 +115,11 @@ def line_counts(program: Program, tallies: Sequence[Tally]) -> LineCounts:
     """The tallies by PTX line."""
     rounds: dict[int, tuple[int, int]] = {}
     for tally in tallies:
-        item = tally.step.instruction
+        line = tally.step.instruction.line
         for (space, write), row in tally.accesses.items():
-            if choose_rule(item, space, write) == Rule.SHARED_CAS_LOOP:
-                tries, lanes = rounds.get(item.line, (0, 0))
-                rounds[item.line] = (tries + row[0], lanes + row[1])
+            if choose_rule(tally.step.match, space, write) == Rule.SHARED_CAS_LOOP:
+                tries, lanes = rounds.get(line, (0, 0))
+                rounds[line] = (tries + row[0], lanes + row[1])
     steps = {tally.step.number: (tally.issued, tally.threads, tally.divergent) for tally in tallies}
     return by_line(program, steps, rounds)
 

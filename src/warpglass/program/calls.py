@@ -24,7 +24,7 @@ from ..isa.calls import rewriting, system_functions
 from ..ptx import tree
 from .callgraph import Call, CallGraph, take_apart
 from .copies import STACK_POINTER, STACK_WORDS, Copy, Source
-from .parameters import InMemory, InRegister, Place
+from .parameters import InMemory, InRegister, ParameterLocation
 from .writer import Writer
 
 STACK = "@stack"  # the local variable that is the thread's stack
@@ -205,7 +205,7 @@ class _Merger(Writer):
         self.close_frame(copy)
         self.emit("_call.leave", tree.Register(copy.call_number.name), tree.Symbol(copy.return_table))
 
-    def _pass(self, target: Place, source: Place) -> None:
+    def _pass(self, target: ParameterLocation, source: ParameterLocation) -> None:
         """Between a parameter and its slot; what lies in memory is there already."""
         for place in (target, source):
             if isinstance(place, InRegister):
@@ -275,7 +275,7 @@ class _Merger(Writer):
         self.close_frame(callee)
         self._take(copy, call.results, (callee.place(variable.name) for variable in function.results))
 
-    def _take(self, copy: Copy, wanted: Iterable[tree.Operand], results: Iterable[Place]) -> None:
+    def _take(self, copy: Copy, wanted: Iterable[tree.Operand], results: Iterable[ParameterLocation]) -> None:
         for operand, result in zip(wanted, results, strict=False):
             target = self.actual(copy, operand)
             if isinstance(target, InRegister | InMemory | tree.Register):

@@ -32,19 +32,19 @@ from .decode import Step, make_step
 from .flow_graph import find_loops
 from .liveness import find_liveness
 
-# Places of a step: its block and its position in it.
-_Place = tuple[int, int]
+# Where a step is: its block, and its place in it.
+_Position = tuple[int, int]
 
 
 @dataclass(slots=True)
 class _Product:
     """A product with its uses; `terms` are sums with the operand that is the product and whether negated."""
 
-    place: _Place
+    place: _Position
     step: Step
     part: Part
     factors: tuple[tree.Operand, tree.Operand]
-    terms: dict[_Place, tuple[int, bool]] = field(default_factory=dict[_Place, tuple[int, bool]])
+    terms: dict[_Position, tuple[int, bool]] = field(default_factory=dict[_Position, tuple[int, bool]])
     uses: int = 0
     other: bool = False  # whether something but a sum uses it
     fused: int = 0
@@ -76,13 +76,13 @@ def contract(
 class _Flow:
     """Where values come from and go to, and which steps share a basic block of machine code."""
 
-    def __init__(self, blocks: tuple[Block, ...], parts: Mapping[_Place, Part], origins: Sequence[str]):
+    def __init__(self, blocks: tuple[Block, ...], parts: Mapping[_Position, Part], origins: Sequence[str]):
         self.blocks = blocks
         self.parts = parts
         self._steps = [block.all_steps for block in blocks]
         self.live = find_liveness(blocks)
-        self.writers: dict[str, list[_Place]] = {}
-        self.readers: dict[str, list[_Place]] = {}
+        self.writers: dict[str, list[_Position]] = {}
+        self.readers: dict[str, list[_Position]] = {}
         self._needed = _find_needed(blocks)
         for index, steps in enumerate(self._steps):
             for position, step in enumerate(steps):
@@ -96,7 +96,7 @@ class _Flow:
         self._segments = self._number_segments()
         self._loops = tuple(find_loops([block.local_successors for block in blocks]).values())
 
-    def step(self, place: _Place) -> Step:
+    def step(self, place: _Position) -> Step:
         """The step at a place."""
         return self._steps[place[0]][place[1]]
 
@@ -108,7 +108,7 @@ class _Flow:
         found = self.writers.get(name, ())
         return len(found) == 1 and self.step(found[0]).instruction.guard is None
 
-    def uses(self, name: str, place: _Place) -> Iterator[_Place | None]:
+    def uses(self, name: str, place: _Position) -> Iterator[_Position | None]:
         """Where a register's value from one step is read; None for a place that others lead to as well."""
         if self.is_single(name):
             yield from self.readers.get(name, ())
@@ -153,12 +153,12 @@ class _Flow:
             operand = self.step(place).instruction.operands[1]
         return operand
 
-    def same_segment(self, a: _Place, b: _Place) -> bool:
+    def same_segment(self, a: _Position, b: _Position) -> bool:
         """Whether the second step follows the first in one basic block of machine code."""
         (first, before), (second, after) = (self._segments[block][position] for block, position in (a, b))
         return first == second and before < after
 
-    def same_loops(self, a: _Place, b: _Place) -> bool:
+    def same_loops(self, a: _Position, b: _Position) -> bool:
         """Whether two steps are of one function, and every loop that has the first has the second."""
         if self._origin(self.step(a)) != self._origin(self.step(b)) or b <= a:
             return False
@@ -167,7 +167,7 @@ class _Flow:
     def _origin(self, step: Step) -> str:
         return self._origins[step.number] if self._origins else ""
 
-    def is_overwritten(self, name: str, first: _Place, last: _Place) -> bool:
+    def is_overwritten(self, name: str, first: _Position, last: _Position) -> bool:
         """Whether a register may change between two steps."""
         if self.is_single(name) or name not in self.writers:
             return any(first < place < last for place in self.writers.get(name, ()))
@@ -245,9 +245,9 @@ def _find_chains(blocks: tuple[Block, ...]) -> dict[int, int]:
 
 
 # ---------------------------------------------------------------------------------------- products
-def _find_products(flow: _Flow) -> dict[_Place, _Product]:
+def _find_products(flow: _Flow) -> dict[_Position, _Product]:
     """The products that may be fused, as far as their factors tell."""
-    found: dict[_Place, _Product] = {}
+    found: dict[_Position, _Product] = {}
     for place, part in flow.parts.items():
         step = flow.step(place)
         if part.role != "product" or step.instruction.guard is not None:
@@ -288,9 +288,9 @@ def _follow(flow: _Flow, product: _Product, constant: bool) -> None:
                 product.other = True
 
 
-def _drop_doubles(flow: _Flow, products: Mapping[_Place, _Product]) -> None:
+def _drop_doubles(flow: _Flow, products: Mapping[_Position, _Product]) -> None:
     """Two equal products that are only added to each other are one product twice."""
-    alone: dict[_Place, list[_Product]] = {}
+    alone: dict[_Position, list[_Product]] = {}
     for product in products.values():
         for use in product.terms:
             if product.uses == 1 and flow.parts[use].role == "sum":
@@ -307,11 +307,11 @@ class _Rewriter:
     def __init__(self, flow: _Flow, types: Mapping[str, str]):
         self.flow = flow
         self.types = dict(types)
-        self.made: dict[_Place, list[Step]] = {}  # what steps are replaced by
+        self.made: dict[_Position, list[Step]] = {}  # what steps are replaced by
 
-    def fuse_all(self, products: Mapping[_Place, _Product]) -> None:
+    def fuse_all(self, products: Mapping[_Position, _Product]) -> None:
         """Fuse what can be, sum by sum."""
-        rivals: dict[_Place, list[_Product]] = {}
+        rivals: dict[_Position, list[_Product]] = {}
         for product in products.values():
             for use in product.terms:
                 rivals.setdefault(use, []).append(product)
@@ -331,7 +331,7 @@ class _Rewriter:
             if product.fused and product.fused == product.uses:
                 self._drop(product)
 
-    def _fuse(self, product: _Product, use: _Place) -> None:
+    def _fuse(self, product: _Product, use: _Position) -> None:
         """Make a fused operation of a sum."""
         step = self.flow.step(use)
         term, negated = product.terms[use]
@@ -343,7 +343,7 @@ class _Rewriter:
         self.made[use] = [make_step(step.number, found)]
         product.fused += 1
 
-    def _factor(self, product: _Product, factor: tree.Operand, use: _Place) -> tree.Operand:
+    def _factor(self, product: _Product, factor: tree.Operand, use: _Position) -> tree.Operand:
         """A factor as it was when it was multiplied: kept in a register of its own if it is overwritten."""
         if not isinstance(factor, tree.Register):
             return factor

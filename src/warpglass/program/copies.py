@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from ..isa.calls import rewriting
 from ..ptx import tree
 from .layout import element_size, variable_size
-from .parameters import InMemory, InRegister, Instructions, Place, find_scalars, parameters_of
+from .parameters import InMemory, InRegister, Instructions, ParameterLocation, find_scalars, parameters_of
 
 STACK_WORDS = ("alloca", "stacksave", "stackrestore")
 STACK_POINTER = tree.Register("%sp@")
@@ -119,7 +119,7 @@ class Copy:
         return register
 
     # ------------------------------------------------------------------------------------ parameters
-    def place(self, name: str, frame: tree.Register | None = None) -> Place:
+    def place(self, name: str, frame: tree.Register | None = None) -> ParameterLocation:
         """Where a parameter stands; `frame` is the copy's frame if it does not run itself."""
         variable = self.source.parameters[name]
         if variable.space == "reg" or name in self.source.scalars:
@@ -128,7 +128,7 @@ class Copy:
             return InMemory(frame or self.frame_pointer, self.frame[name], variable)
         return InMemory(tree.Symbol(self.source.names[name]), 0, variable)
 
-    def slot(self, name: str, frame: tree.Register | None = None) -> Place:
+    def slot(self, name: str, frame: tree.Register | None = None) -> ParameterLocation:
         """Where the callers of a shared copy leave a parameter or find a result: a register of nobody's."""
         place = self.place(name, frame)
         return replace(place, name=f"{place.name}:slot") if isinstance(place, InRegister) else place

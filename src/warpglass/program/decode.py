@@ -100,30 +100,15 @@ def make_step(number: int, found: isa.Match) -> Step:
     return Step(number, found, frozenset(reads), tuple(writes))
 
 
-def registers_of(operand: tree.Operand) -> Iterator[str]:
+def registers_of(operand: tree.Operand) -> tuple[str, ...]:
     """The registers named in an operand."""
-    match operand:
-        case tree.Register(name):
-            yield name
-        case tree.Negated(inner):
-            yield inner.name
-        case tree.Pair(first, second):
-            yield from registers_of(first)
-            yield from registers_of(second)
-        case tree.Vector(elements):
-            for element in elements:
-                yield from registers_of(element)
-        case tree.Address(base, _):
-            yield from registers_of(base)
-        case _:
-            return
+    if type(operand) is tree.Register:  # as most are
+        return (operand.name,)
+    return tuple(part.name for part in _parts(operand) if isinstance(part, tree.Register))
 
 
 def _explain(item: tree.Instruction) -> Diagnostic:
-    known = isa.exclusion(item) or isa.refusal(item)
-    if known is None:
-        forms = isa.known_forms(item)
-        known = "known forms: " + "; ".join(forms) if forms else "no form of it is known"
+    known = isa.exclusion(item) or isa.refusal(item) or isa.known_forms(item)
     return _unsupported(item, _opcode(item), known)
 
 
@@ -141,18 +126,19 @@ def _strange_operands(item: tree.Instruction) -> Iterator[Diagnostic]:
 
 
 def _parts(operand: tree.Operand) -> Iterator[tree.Operand]:
+    """An operand and all that it is made of."""
     yield operand
     match operand:
         case tree.Vector(elements):
-            for element in elements:
-                yield from _parts(element)
+            inner = elements
         case tree.Pair(first, second):
-            yield from _parts(first)
-            yield from _parts(second)
-        case tree.Address(base, _):
-            yield base
+            inner = (first, second)
+        case tree.Address(base=one) | tree.Negated(one):
+            inner = (one,)
         case _:
-            pass
+            inner = ()
+    for one in inner:
+        yield from _parts(one)
 
 
 def _opcode(item: tree.Instruction) -> str:

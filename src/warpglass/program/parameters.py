@@ -36,7 +36,7 @@ class InMemory:
         return tree.Address(self.base, self.offset + offset)
 
 
-Place = InRegister | InMemory
+ParameterLocation = InRegister | InMemory
 
 
 def parameters_of(function: tree.Function) -> tuple[tree.Variable, ...]:
@@ -71,7 +71,7 @@ def _whole(item: tree.Instruction, width: dict[str, int]) -> str | None:
 
 
 def move(
-    target: Place | tree.Register, source: Place | tree.Operand, made: Instructions
+    target: ParameterLocation | tree.Register, source: ParameterLocation | tree.Operand, made: Instructions
 ) -> Iterator[tree.Instruction]:
     """The instructions that copy a parameter from one place to another."""
     if isinstance(target, tree.Register | InRegister):

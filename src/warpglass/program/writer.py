@@ -12,7 +12,7 @@ from dataclasses import replace
 from ..ptx import tree
 from .copies import STACK_POINTER, Copy
 from .layout import variable_size
-from .parameters import InMemory, InRegister, Instructions, Place, move
+from .parameters import InMemory, InRegister, Instructions, ParameterLocation, move
 
 
 class Writer:
@@ -29,7 +29,9 @@ class Writer:
         """An instruction at the author's line; `written` is its opcode with the modifiers."""
         self.body.append(self.made.make(written, *operands, guard=guard))
 
-    def move(self, target: Place | tree.Register, source: Place | tree.Operand) -> None:
+    def move(
+        self, target: ParameterLocation | tree.Register, source: ParameterLocation | tree.Operand
+    ) -> None:
         """A parameter copied from one place to another."""
         self.body += move(target, source, self.made)
 
@@ -60,13 +62,13 @@ class Writer:
         """An operand in the names of a copy."""
         return copy.operand(operand, self.made, self.body)
 
-    def actual(self, copy: Copy, operand: tree.Operand) -> Place | tree.Operand:
+    def actual(self, copy: Copy, operand: tree.Operand) -> ParameterLocation | tree.Operand:
         """What a call passes: a parameter of the caller's, or any other operand."""
         if isinstance(operand, tree.Symbol) and operand.name in copy.source.parameters:
             return copy.place(operand.name)
         return self.operand(copy, operand)
 
-    def value(self, place: Place | tree.Operand) -> tree.Operand:
+    def value(self, place: ParameterLocation | tree.Operand) -> tree.Operand:
         """The same as an operand of an instruction."""
         if isinstance(place, InMemory):
             register = self.target(place)
@@ -75,7 +77,7 @@ class Writer:
             return register
         return tree.Register(place.name) if isinstance(place, InRegister) else place
 
-    def target(self, place: Place | tree.Operand) -> tree.Operand:
+    def target(self, place: ParameterLocation | tree.Operand) -> tree.Operand:
         """What an instruction can write for a result to come to a place."""
         if isinstance(place, InMemory):
             return self.made.temporary(f"b{max(16, 8 * variable_size(place.variable))}")

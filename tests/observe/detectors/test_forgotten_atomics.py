@@ -29,6 +29,7 @@ def kinds(kernel: str, grid: int, threads: int, *rest: int) -> list[str]:
     return [one.kind for one in wg.check(wg.compile(SOURCE, kernel), grid, threads, args).findings]
 
 
+@pytest.mark.sampled(quick=5)
 @pytest.mark.parametrize("block", range(4))
 @pytest.mark.parametrize("thread", [0, 40, 95])
 @pytest.mark.parametrize("ordered", [0, 1])

@@ -144,6 +144,7 @@ extern "C" __global__ void k(float* x) {
 }
 
 
+@pytest.mark.sampled(quick=5)
 @pytest.mark.parametrize("engine", CPU_ENGINES)
 @pytest.mark.parametrize("name", TWINS)
 def test_bug_is_found_and_its_twin_is_clean(name: str, engine: str) -> None:

@@ -11,18 +11,20 @@ from dataclasses import dataclass
 from ...codegen import Emission, Probe, Words
 from ...codegen.memory.access import Site
 from ...codegen.values.value import Value
+from ...isa.ordering import ordering_of
 from ...models.caches import Geometry, Traffic
 from ...program import Program, Step
 from .helpers import COUNTS, cache_helpers
 
-_BYPASS = frozenset(("volatile", "relaxed", "acquire", "mmio", "cg", "cv"))
+_BYPASS = frozenset(("cg", "cv"))  # cache operators; accesses that order others bypass the first level, too
 
 
 def _kind(step: Step) -> tuple[str, str]:
     """What a step's reads and its writes are to the caches."""
     if step.match.row.is_atomic:
         return "atomic", "atomic"
-    return ("bypass" if _BYPASS.intersection(step.instruction.modifiers) else "read"), "write"
+    strong = ordering_of(step.match).strong
+    return ("bypass" if strong or _BYPASS.intersection(step.instruction.modifiers) else "read"), "write"
 
 
 class CacheProbe(Probe):

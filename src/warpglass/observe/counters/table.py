@@ -100,7 +100,7 @@ _ORDER = (EXACT, PTX_LEVEL, MODELLED)
 
 def _sure(tally: Tally, space: str, write: bool, scattered: frozenset[int]) -> tuple[str, ...]:
     """How certain each column of an instruction's accesses is."""
-    rule = choose_rule(tally.step.instruction, space, write)
+    rule = choose_rule(tally.step.match, space, write)
     if rule == Rule.SHARED_CAS_LOOP:
         return (MODELLED,) * 5
     if rule in _ROUNDS and tally.threads > tally.warps:
@@ -111,11 +111,11 @@ def _sure(tally: Tally, space: str, write: bool, scattered: frozenset[int]) -> t
 _ROUNDS = (Rule.GLOBAL_ATOMIC, Rule.GLOBAL_CAS64)  # rules that fit regular patterns, and random ones nearly
 
 # What an access's instruction does, where its direction does not tell.
-_KINDS = {"atom": "atom", "red": "red", "cp": "ldgsts", "ldmatrix": "ldsm"}
+_KINDS = {"atomic": "atom", "reduction": "red", "copy": "ldgsts", "matrix load": "ldsm"}
 
 
 def _kind(tally: Tally, write: bool, read: frozenset[str]) -> str:
-    kind = _KINDS.get(tally.step.instruction.opcode, "st" if write else "ld")
+    kind = _KINDS.get(tally.step.match.row.access or "", "st" if write else "ld")
     if kind == "atom" and read.isdisjoint(tally.step.writes):
         return "red"  # ptxas takes the form without a result if nobody reads it
     return kind
@@ -127,7 +127,7 @@ def _columns(
     """The kinds of access that the machine makes of one, with the columns of each."""
     kind = _kind(tally, write, read)
     first, waves, least, size = row
-    match choose_rule(tally.step.instruction, space, write):
+    match choose_rule(tally.step.match, space, write):
         case Rule.SHARED_CAS_LOOP:  # an exchange takes two wavefronts and has no conflicts
             yield "ld", (first, least, first, size, least - first)
             yield kind, (2 * first, 2 * first, 2 * first, size, 0)

@@ -61,7 +61,7 @@ class AccessProbe(Probe):
 
     def prepare(self, program: Program, words: Words) -> None:
         self._words = words
-        self._items = {step.number: step.instruction for block in program.blocks for step in block.all_steps}
+        self._found = {step.number: step.match for block in program.blocks for step in block.all_steps}
         self.sites: list[CountedSite] = []
         self.constant: list[CountedSite] = []  # where every warp's access costs the same
         self.linear: list[tuple[CountedSite, Cost]] = []  # the same, and what each lane adds to it
@@ -74,11 +74,11 @@ class AccessProbe(Probe):
         self._mask, self._whole_word = at.mask, None
 
     def access(self, at: Emission, site: Site, address: Value) -> None:
-        item = self._items[site.step]
-        line = item.line
-        if line in self._silent or (bypasses(item) and not site.write):
+        found = self._found[site.step]
+        line = found.instruction.line
+        if line in self._silent or (bypasses(found) and not site.write):
             return
-        if bypasses(item):
+        if bypasses(found):
             self._count(at, replace(site, write=False), "global", address)
             return
         if line in self._wide:
@@ -104,7 +104,7 @@ class AccessProbe(Probe):
         self._count(Emission(at.lanes, rest), site, "global", lanes)
 
     def _count(self, at: Emission, site: Site, space: str, address: Value) -> None:
-        rule = choose_rule(self._items[site.step], space, site.write)
+        rule = choose_rule(self._found[site.step], space, site.write)
         if address.offsets is None:
             self._count_any(at, site, space, rule, address)
             return

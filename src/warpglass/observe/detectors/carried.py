@@ -11,8 +11,6 @@ from collections.abc import Callable, Sequence
 
 from ...codegen import Emission, Words
 from ...codegen.values.value import Value
-from ...isa.logic import selp
-from ...isa.memory import ld
 from ...program import Step
 from . import layout
 from .uses import Uses, is_move, register_name
@@ -74,7 +72,7 @@ class Carried:
         for name in sorted(self._uses.used(step)):
             self._use(at, name, step)
         targets = [name for name in step.writes if name in self._uses.carried]
-        if not targets or (step.match.row.meaning is ld and step.match.state_space in layout.SPACES):
+        if not targets or (step.match.row.access == "load" and step.match.state_space in layout.SPACES):
             return
         held = self._moved(at, step, sources) if is_move(step) else _NOTHING
         for name in targets:
@@ -85,7 +83,7 @@ class Carried:
     ) -> tuple[str, str]:
         """What is known of the value that a move or a choice passes on."""
         b = at.builder
-        operands = step.instruction.operands[1 : 3 if step.match.row.meaning is selp else 2]
+        operands = step.instruction.operands[1 : 3 if step.match.row.operation == "selection" else 2]
         first, *second = (self._held(at, register_name(operand)) for operand in operands)
         if not second:
             return first

@@ -12,14 +12,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from ...codegen.memory.access import Site
+from ...isa.atomic import commutes
 from ...isa.ordering import Ordering
 from ...isa.specials import reads_clock
 from ...program import Branch, Program, Step, Switch
 from ...ptx import tree
 
 _SPACES = ("shared", "global", "local")
-# Updates that end in the same value in any order, if it is an integer.
-_COMMUTE = ("add", "min", "max", "and", "or", "xor")
 
 
 def depends_on_order(
@@ -75,7 +74,7 @@ class _Flow:
             ordering = self._orderings[step.number]
             spaces = (site.space,) if site.space in _SPACES else _SPACES
             race = step.number in self._racing
-            update = ordering.atomic and not _commutes(step)
+            update = ordering.atomic and not commutes(step.match)
             if site.write and (tainted or race or update):
                 self._spaces.update(spaces)
             read = ordering.reads if ordering.strong else not site.write
@@ -93,12 +92,6 @@ class _Flow:
             guard = step.instruction.guard
             named += [tree.Register(guard.register)] if guard is not None else []
         return any(isinstance(one, tree.Register) and one.name in self._registers for one in named)
-
-
-def _commutes(step: Step) -> bool:
-    instruction = step.instruction
-    floating = any(part.startswith(("f", "bf")) for part in instruction.modifiers[-1:])
-    return not floating and not set(_COMMUTE).isdisjoint(instruction.modifiers)
 
 
 def _reads_clock(step: Step) -> bool:

@@ -15,11 +15,8 @@ from ...codegen.builder import constant_vector
 from ...codegen.context import BARRIER_WORDS, SLOT, START
 from ...codegen.memory.access import Site
 from ...codegen.values.value import Offsets, Value
-from ...isa.async_copy import copy
-from ...isa.mbarrier import arrive_after_copies
 from ...isa.ordering import Ordering, ordering_of
 from ...isa.types import integer_of
-from ...isa.warp import redux, shfl
 from ...program import Barrier, Block, Exit, Program, Step, Trap
 from ...program.pointers import MEMORY, OWN, Base, find_bases
 from ...ptx import tree
@@ -39,7 +36,7 @@ from .uses import compared_loads, deciding_updates, uses_of_loads
 _ROOM = 32  # words for one value of every lane
 # Instructions that need a value of every lane in their mask. A vote or a warp barrier does without lanes that
 # have ended.
-_EXCHANGES = (shfl, redux)
+_EXCHANGES = ("shuffle", "lane reduction")
 
 
 class DetectorProbe(Probe):
@@ -73,7 +70,7 @@ class DetectorProbe(Probe):
         barriers = [block.end.step for block in program.blocks if isinstance(block.end, Barrier)]
         self._gates = {_lines_of(step): step for step in reversed(barriers)}  # the first step of each barrier
         self.copies: set[int] = set()  # places of asynchronous copies
-        self._copying = any(step.match.row.meaning is copy for step in self.steps.values())
+        self._copying = any(step.match.row.access == "copy" for step in self.steps.values())
         # Whether shared memory has a journal: all barriers are the whole block's, copies are done at once.
         self.journals = self.uncounted and not self._copying
         self._tests: set[Test] = set()
@@ -106,12 +103,12 @@ class DetectorProbe(Probe):
             return
         step = self.steps[site.step]
         ordering = self.orderings[site.step]
-        copies = site.write and step.match.row.meaning is copy
+        copies = site.write and step.match.row.access == "copy"
         place = self.place_of(step, "copy" if copies else "")
         if copies:
             self.copies.add(place)
             self.place_of(step, "copied")  # the next one: what it is once it has been waited for
-        if step.match.row.meaning is arrive_after_copies:
+        if step.control == "copy-arrive":
             self._wait_copies(at, EVERY_GROUP)
         strong = layout.VOLATILE if site.step in self._compared else strength(ordering)
         loaded = {} if site.write else self._used.loaded(step)
@@ -286,14 +283,14 @@ class DetectorProbe(Probe):
 
     def meet(self, at: Emission, step: Step, members: Value) -> None:
         self._met[step.number] = masks = self._masks(at, members)
-        place, exchanges = str(self.place_of(step)), str(int(step.match.row.meaning in _EXCHANGES))
+        place, exchanges = str(self.place_of(step)), str(int(step.match.row.operation in _EXCHANGES))
         self._call(at, "meet", self._warp(at), self._wide(at, at.mask), masks, place, exchanges)
         if self.communicates:
             self._order_meeting(at, step, masks)
 
     def exchange(self, at: Emission, sources: Value) -> None:
         step = self.steps[at.lanes.access.step]
-        if step.match.row.meaning is not shfl or step.number not in self._met:
+        if step.match.row.operation != "shuffle" or step.number not in self._met:
             return
         kept = self._keep(at, self._values, at.lanes.as_vector(at.lanes.extend(sources, "i64", False)).ir)
         members = self._met[step.number]
@@ -514,7 +511,7 @@ def _lines_of(step: Step) -> tuple[object, ...]:
 
 def _counts(block: Block) -> bool:
     """Whether a block arrives at a barrier whose arrivals are counted."""
-    waits = isinstance(block.end, Barrier) and block.end.step.match.row.meaning is not None
+    waits = isinstance(block.end, Barrier) and not block.end.step.match.row.steers
     return waits or any(step.control == "arrive" for step in block.steps)
 
 

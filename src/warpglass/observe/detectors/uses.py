@@ -12,10 +12,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from ...isa.atomic import cas
-from ...isa.convert import mov
-from ...isa.logic import selp
-from ...isa.memory import ld, st
 from ...isa.ordering import ordering_of
 from ...program import Block, Program, Step
 from ...ptx import tree
@@ -45,7 +41,7 @@ class Uses:
 
     def loaded(self, step: Step) -> dict[int, str]:
         """The followed registers that a load writes, by the number of the element."""
-        if step.match.row.meaning is not ld:
+        if step.match.row.access != "load":
             return {}
         return self._followed(step.instruction.operands[0])
 
@@ -70,7 +66,7 @@ def uses_of_loads(program: Program) -> Uses:
     masks: dict[int, int] = {}
     counts: dict[int, int] = {}
     for step in steps:
-        if step.match.row.meaning is ld:
+        if step.match.row.access == "load":
             names = [register_name(element) for element in elements_of(step.instruction.operands[0])]
             counts[step.number] = len(names)
             at_once = [name in used and name not in carried for name in names]
@@ -84,7 +80,7 @@ def _find_carried(program: Program, steps: list[Step], used: set[str]) -> frozen
     found: set[str] = set()
     for block in program.blocks:
         for position, step in enumerate(block.steps):
-            if step.match.row.meaning is not ld:
+            if step.match.row.access != "load":
                 continue
             for name in set(step.writes) & read:
                 # What comes from global memory is seldom undefined: it is followed where it is only copied.
@@ -121,12 +117,12 @@ def _closed(steps: list[Step], names: set[str], *, backward: bool) -> set[str]:
 
 def is_move(step: Step) -> bool:
     """Whether a step puts a register, or one of two, into another as it is."""
-    return step.match.row.meaning in (mov, selp)
+    return step.match.row.operation in ("move", "selection")
 
 
 def moved_from(step: Step) -> tuple[str, ...]:
     """The registers that a move may take its value from."""
-    ends = 3 if step.match.row.meaning is selp else 2
+    ends = 3 if step.match.row.operation == "selection" else 2
     return tuple(filter(None, map(register_name, step.instruction.operands[1:ends])))
 
 
@@ -153,7 +149,7 @@ def deciding_updates(program: Program) -> frozenset[int]:
         guard = step.instruction.guard
         deciding |= ({guard.register} if guard else set()) | _copied(step)
     updates = [step for step in steps if _updates(step)]
-    through = [step for step in steps if step.match.row.meaning is not ld and not _updates(step)]
+    through = [step for step in steps if step.match.row.access != "load" and not _updates(step)]
     grown = True
     while grown:
         grown = False
@@ -173,13 +169,14 @@ def compared_loads(program: Program) -> frozenset[int]:
     variables = _variables(steps)
     compared: dict[tree.Operand, set[str]] = {}
     for step in steps:
-        if step.match.row.meaning is cas:
+        if step.match.row.access == "atomic" and step.match.cas:
             _, address, expected, *_ = step.instruction.operands
             compared.setdefault(_of_variable(address, variables), set()).add(register_name(expected))
     found: set[int] = set()
     for address, names in compared.items():
         held = _closed(steps, names - {""}, backward=True)
-        loads = (step for step in steps if step.match.row.meaning is ld and not held.isdisjoint(step.writes))
+        plain = (step for step in steps if step.match.row.access == "load")
+        loads = (step for step in plain if not held.isdisjoint(step.writes))
         found |= {
             step.number for step in loads if _of_variable(step.instruction.operands[1], variables) == address
         }
@@ -189,7 +186,7 @@ def compared_loads(program: Program) -> frozenset[int]:
 def _variables(steps: list[Step]) -> dict[str, tree.Symbol]:
     """The registers that hold the address of a variable and nothing else."""
     written = Counter(name for step in steps for name in step.writes)
-    moves = [step for step in steps if step.match.row.meaning is mov]
+    moves = [step for step in steps if step.match.row.operation == "move"]
     found = {step.writes[0]: step.instruction.operands[1] for step in moves}
     return {name: one for name, one in found.items() if isinstance(one, tree.Symbol) and written[name] == 1}
 
@@ -217,7 +214,7 @@ def register_name(operand: tree.Operand) -> str:
 
 
 def _stores_copy(step: Step) -> bool:
-    return step.match.row.meaning is st and step.match.state_space in _COPIES
+    return step.match.row.access == "store" and step.match.state_space in _COPIES
 
 
 def _copied(step: Step) -> frozenset[str]:

@@ -3,7 +3,7 @@
 No kernel leaves its arrays, reads a register that was never written, or depends on races: inputs are only
 read, every store goes to an element that belongs to the thread (through some permutation of the threads), and
 shared memory is exchanged between two barriers that all threads of the block reach. Kernels with `features`
-also have the statements of random_features.py, which the one-thread-at-a-time interpreter does not know.
+also have the statements of features.py, which the one-thread-at-a-time interpreter does not know.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 
 from tests.ptx_text import HEADER, function, kernel
 
-from .random_features import SHARED_BYTES, Features
-from .random_operations import CONSTANTS, FLOAT_OPS, INPUTS, INTEGER_OPS, POOLS, PREDICATES, REGULAR_OPS
+from .features import SHARED_BYTES, Features
+from .operations import CONSTANTS, FLOAT_OPS, INPUTS, INTEGER_OPS, POOLS, PREDICATES, REGULAR_OPS
 
 SHAPES = (
     (33, 1, 1),
