@@ -10,7 +10,7 @@ from tests.engines import CPU_ENGINES, engine_mode
 from warpglass import lab
 from warpglass.codegen import BlockShape
 from warpglass.codegen.infer import infer_kinds
-from warpglass.codegen.memory.merged_checks import VersionedRegion, find_versioned
+from warpglass.codegen.memory.merged_checks import VersionedRegion, merge_checks
 from warpglass.codegen.passes import with_kinds
 from warpglass.codegen.shape import Promises
 from warpglass.engine.cpu import tiers
@@ -62,7 +62,7 @@ def _versioned(kernel: wg.Kernel) -> dict[int, VersionedRegion]:
     program = prepare(kernel.compile()).program
     prepared = prepare(kernel.compile())
     inference = infer_kinds(program, BlockShape((BLOCK, 1, 1)), Promises((1024, 1, 1)), prepared.symbols)
-    return find_versioned(program, inference.kinds)
+    return merge_checks(program, inference.kinds)
 
 
 @pytest.mark.parametrize("engine", CPU_ENGINES)
@@ -97,7 +97,7 @@ def test_bases_at_known_distances(engine: str, short: int, monkeypatch: pytest.M
     prepared, shape = prepare(kernel.compile()), BlockShape((BLOCK, 1, 1))
     promises = Promises((1, 1, 1), {16: BLOCK}, exact=True)
     version = with_kinds(prepared.program, shape, prepared.symbols, promises)
-    regions = find_versioned(version.program, version.inference.kinds)
+    regions = merge_checks(version.program, version.inference.kinds)
     checks = [check for region in regions.values() for check in region.checks]
     largest = max(checks, key=lambda check: check.high - check.low)
     assert largest.high - largest.low == 4 * (3 * BLOCK + 32)

@@ -15,7 +15,7 @@ from ..program import Block, Program, find_full, find_pending, find_streaming, s
 from ..program.passes import Pass, run_passes
 from .infer import Inference, infer_kinds
 from .lane_loops.find import find_lane_loops
-from .memory.merged_checks import find_versioned
+from .memory.merged_checks import merge_checks
 from .memory.prefetch import find_prefetches
 from .operands import Symbols
 from .path_bounds.analysis import bound_by_paths
@@ -74,13 +74,13 @@ _TO_KINDS = (
 PASSES = (
     *_TO_KINDS,
     Pass("warp fusion", fuse_warps, f"{_PROMISED} inference", "shape inference", _unobserved, "1.51"),
-    Pass("full blocks", _find_full, "blocks shape inference", "full", _optimised, _ALONE),
-    Pass("merged checks", find_versioned, "program kinds", "regions", _unobserved, "1.23, most 2.2"),
+    Pass("full blocks", _find_full, "program.blocks shape inference", "full", _optimised, _ALONE),
+    Pass("merged checks", merge_checks, "program inference.kinds", "regions", _unobserved, "1.23, most 2.2"),
     Pass("masked boundaries", _yes, "", "masks_boundaries", _optimised, "1.29, most 3.1"),
     Pass("segments", _yes, "", "by_segments", _optimised, "1.01, most 1.27 (on Zen 4)"),
     Pass("loops of lanes", find_lane_loops, "program inference", "lane_loops", _unobserved, _ALONE),
     Pass("prefetching", find_prefetches, "program shape", "prefetches", _optimised, _ALONE),
-    Pass("streaming stores", find_streaming, "blocks", "streaming", _optimised, _ALONE),
+    Pass("streaming stores", find_streaming, "program.blocks", "streaming", _optimised, _ALONE),
     Pass("barrier regions", _yes, "", "by_region", gain=_ALONE),
 )
 

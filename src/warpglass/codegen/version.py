@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ..program import Block, Program
+from ..program import Program
 from .control.clock import clock_readers
 from .infer import Inference
 from .lane_loops.find import LaneLoop
@@ -14,7 +14,6 @@ from .memory.merged_checks import VersionedRegion
 from .memory.prefetch import Prefetch
 from .operands import Symbols
 from .probes import Probe
-from .registers import Kind
 from .shape import BlockShape, Promises
 
 
@@ -40,16 +39,6 @@ class Version:
 
     def __post_init__(self) -> None:
         self.full = (False,) * len(self.program.blocks)
-
-    @property
-    def blocks(self) -> tuple[Block, ...]:
-        """The program's basic blocks."""
-        return self.program.blocks
-
-    @property
-    def kinds(self) -> Mapping[str, Kind]:
-        """What the registers are inferred to be."""
-        return self.inference.kinds
 
     @cached_property
     def observed(self) -> bool:

@@ -1,10 +1,11 @@
-"""From the tree of one kernel to a program: basic blocks and what the analyses found, one pass a file."""
+"""From the tree of one kernel to a program: basic blocks and what the analyses found, by a list of passes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from math import prod
+from types import SimpleNamespace
 
 from ..errors import CompileError, UnsupportedError
 from ..isa.calls import system_function
@@ -33,6 +34,7 @@ from .layout import LocalLayout, SharedLayout, lay_out_local, lay_out_shared
 from .liveness import find_dirty, find_liveness
 from .paired_tests import split_tests
 from .parameter_accesses import check_parameter_accesses, read_through_addresses, takes_addresses
+from .passes import Pass, run_passes
 from .pending import Pending, find_full, find_pending
 from .sinking import sink
 from .spaces import resolve_local
@@ -65,6 +67,17 @@ class Program:
     services: frozenset[str]  # functions of the CUDA runtime that are called
     origins: tuple[str, ...]  # the function that each step is from, by number; empty if nothing is called
 
+    def rewritten(self, blocks: tuple[Block, ...], registers: Mapping[str, str] | None = None) -> Program:
+        """The program with other blocks, and what follows from those found again."""
+        return replace(
+            self,
+            blocks=blocks,
+            registers=self.registers if registers is None else registers,
+            live=find_liveness(blocks),
+            dirty=find_dirty(blocks),
+            ordered=find_ordered(blocks),
+        )
+
 
 def build_program(module: tree.Module, entry: str) -> Program:
     """Run the passes on one entry of a module; raise CompileError or UnsupportedError."""
@@ -73,37 +86,14 @@ def build_program(module: tree.Module, entry: str) -> Program:
         known = ", ".join(f.name for f in module.functions if f.entry) or "none"
         raise CompileError(f"the PTX has no kernel named {entry!r}; it has: {known}")
     _refuse_clusters(function)
-    merged = merge_calls(module, function)
-    function = merged.function
-    types = {**function.registers, **IMPLICIT}
-    addressed = takes_addresses(function)
-    if addressed:
-        function = read_through_addresses(function)
-    decoded = decode(function)
-    check_parameter_accesses(function, decoded)
-    blocks = save_registers(build_blocks(decoded, function.branch_targets), types)
-    blocks, types = contract(blocks, types, merged.origins)
-    blocks, types, strays = resolve_local(blocks, types)
-    blocks = place_warp_barriers(blocks)
-    called = {system_function(step.match) for block in blocks for step in block.steps}
+    made = SimpleNamespace(module=module, entry=function)
+    run_passes(PASSES, made)
     return Program(
         name=entry,
-        parameters=function.parameters,
-        registers=types,
-        blocks=blocks,
-        live=find_liveness(blocks),
-        fair=find_fair(blocks),
-        grid_waits=find_grid_waits(blocks),
-        dirty=find_dirty(blocks),
-        shared=lay_out_shared(module, function),
-        local=lay_out_local(function),
-        strays=strays,
-        variables=find_variables(module, function, merged.addresses),
-        addressed=addressed,
-        functions=merged.addresses,
-        origins=merged.origins,
-        ordered=find_ordered(blocks),
-        services=frozenset(filter(None, called)),
+        parameters=made.function.parameters,
+        functions=made.merged.addresses,
+        origins=made.merged.origins,
+        **{one.name: getattr(made, one.name) for one in fields(Program) if hasattr(made, one.name)},
     )
 
 
@@ -115,6 +105,42 @@ def _refuse_clusters(function: tree.Function) -> None:
                 "__cluster_dims__), which the engine does not support: every block is a cluster of its own"
             )
 
+
+def _read_parameters(function: tree.Function) -> tuple[tree.Function, bool]:
+    addressed = takes_addresses(function)
+    return read_through_addresses(function) if addressed else function, addressed
+
+
+def _types(function: tree.Function) -> dict[str, str]:
+    return {**function.registers, **IMPLICIT}
+
+
+def _find_services(blocks: tuple[Block, ...]) -> frozenset[str]:
+    called = {system_function(step.match) for block in blocks for step in block.steps}
+    return frozenset(filter(None, called))
+
+
+PASSES = (
+    Pass("calls put in", merge_calls, "module entry", "merged"),
+    Pass("parameters by address", _read_parameters, "merged.function", "function addressed"),
+    Pass("rows of instructions", decode, "function", "decoded"),
+    Pass("accesses of parameters", check_parameter_accesses, "function decoded", ""),
+    Pass("basic blocks", build_blocks, "decoded function.branch_targets", "blocks"),
+    Pass("types of registers", _types, "function", "registers"),
+    Pass("stack", save_registers, "blocks registers", "blocks"),
+    Pass("contraction", contract, "blocks registers merged.origins", "blocks registers"),
+    Pass("accesses of local memory", resolve_local, "blocks registers", "blocks registers strays"),
+    Pass("warp barriers", place_warp_barriers, "blocks", "blocks"),
+    Pass("liveness", find_liveness, "blocks", "live"),
+    Pass("fair loops", find_fair, "blocks", "fair"),
+    Pass("grid barriers", find_grid_waits, "blocks", "grid_waits"),
+    Pass("dirty registers", find_dirty, "blocks", "dirty"),
+    Pass("shared memory", lay_out_shared, "module function", "shared"),
+    Pass("local memory", lay_out_local, "function", "local"),
+    Pass("variables", find_variables, "module function merged.addresses", "variables"),
+    Pass("turns of blocks", find_ordered, "blocks", "ordered"),
+    Pass("calls of the runtime", _find_services, "blocks", "services"),
+)
 
 __all__ = [
     "STACK",
@@ -136,12 +162,9 @@ __all__ = [
     "WarpBarrier",
     "all_variables",
     "build_program",
-    "find_dirty",
     "find_full",
     "find_grid_strides",
     "find_instructions",
-    "find_liveness",
-    "find_ordered",
     "find_pending",
     "find_streaming",
     "sink",

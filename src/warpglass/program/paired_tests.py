@@ -16,7 +16,6 @@ from .. import isa
 from ..ptx import tree
 from .blocks import Block
 from .decode import Step, make_step
-from .liveness import find_dirty, find_liveness
 
 if TYPE_CHECKING:
     from . import Program
@@ -38,9 +37,7 @@ def split_tests(program: Program) -> Program:
     blocks = tuple(_split(block, registers) for block in program.blocks)
     if len(registers) == len(program.registers):
         return program
-    return replace(
-        program, blocks=blocks, registers=registers, live=find_liveness(blocks), dirty=find_dirty(blocks)
-    )
+    return program.rewritten(blocks, registers)
 
 
 def _split(block: Block, registers: dict[str, str]) -> Block:

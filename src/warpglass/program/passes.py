@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 
@@ -11,8 +12,9 @@ from typing import Any
 class Pass:
     """One row of a list: a function from some fields of what is being made to others.
 
-    `needs` and `gives` name them, the function's arguments and its results. The pass is left out where `when`
-    does not hold. `gain` says what it is good for, and is empty if nothing works without it.
+    `needs` and `gives` name them: the function's arguments, with dots into what fields hold, and its results.
+    The pass is left out where `when` does not hold. `gain` says what it is good for, and is empty if nothing
+    works without it.
     """
 
     name: str
@@ -28,7 +30,7 @@ def run_passes(passes: Iterable[Pass], made: object) -> None:
     for one in passes:
         if not one.when(made):
             continue
-        found = one.run(*(getattr(made, name) for name in one.needs.split()))
+        found = one.run(*(attrgetter(name)(made) for name in one.needs.split()))
         names = one.gives.split()
-        for name, value in zip(names, found if len(names) > 1 else (found,), strict=True):
+        for name, value in zip(names, found if len(names) > 1 else (found,), strict=bool(names)):
             setattr(made, name, value)

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from ..ptx import tree
 from .blocks import Block
 from .decode import Step
-from .liveness import find_dirty, find_liveness
 
 if TYPE_CHECKING:
     from . import Program
@@ -48,7 +47,7 @@ def sink(program: Program) -> Program:
         replace(block, steps=(*reversed(early), *reversed(own)))
         for block, early, own in zip(program.blocks, sunk, kept, strict=True)
     )
-    return replace(program, blocks=blocks, live=find_liveness(blocks), dirty=find_dirty(blocks))
+    return program.rewritten(blocks)
 
 
 def _reads(block: Block) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Which block a warp runs next: lanes sent to blocks, the lowest with lanes, backward jumps, turns.
+"""Which block a warp runs next: lanes sent to blocks, the lowest with lanes, backward jumps, yields.
 
 Every block has a mask of the lanes that have come to it (`%lanes_B`). What many blocks need is emitted once,
 at the function's end: a jump back to a block, which looks at the stop flag, and, where lanes may wait in many
@@ -16,7 +16,7 @@ from ..registers import Registers
 from .warp_barriers import Word
 
 # Backward jumps of fair loops that a warp makes before it lets the other warps of its block run.
-TURNS = 64
+TIME_SLICE = 64
 # Masks that a block tests itself at its end; more are tested by code that all blocks share.
 _OWN_TESTS = 4
 
@@ -48,7 +48,7 @@ class Dispatch:
     @property
     def words(self) -> list[Word]:
         """The words of the frame in which lanes' masks are kept while the warp has yielded."""
-        return [("turn", block) for block in sorted({b for h in self.yields for b in self._turn(h)})]
+        return [("yield", block) for block in sorted({b for h in self.yields for b in self._occupied(h)})]
 
     @property
     def resumes(self) -> int:
@@ -175,12 +175,12 @@ class Dispatch:
         b.jump("stopped")
         b.place(on)
         if target in self.pending.fair:
-            self._spend_turn(target)
+            self._spend_slice(target)
         b.jump(self.entries.get(target, f"block_{target}"))
 
     # ------------------------------------------------------------------------------------ yielding
-    def _spend_turn(self, header: int) -> None:
-        """Yield once the warp has used up its turns at this loop."""
+    def _spend_slice(self, header: int) -> None:
+        """Yield once the warp has used up its time slice."""
         b = self._builder
         left = b.value(f"sub i32 {b.load('i32', '%turns')}, 1")
         b.store("i32", left, "%turns")
@@ -193,27 +193,27 @@ class Dispatch:
     def _yield(self, header: int) -> None:
         """Keep all lanes where they stand and let the other warps of the block run."""
         b = self._builder
-        for block in self._turn(header):
-            b.store(b.lanes, b.load(b.lanes, f"%lanes_{block}"), self._place(("turn", block)))
-        self._registers.save(self._live_at_turn(header))
+        for block in self._occupied(header):
+            b.store(b.lanes, b.load(b.lanes, f"%lanes_{block}"), self._place(("yield", block)))
+        self._registers.save(self._live_at_yield(header))
         first = self.first_yield
         assert first is not None
         b.emit(f"ret i32 {first + self.yields.index(header)}")
 
-    def take_turn(self, header: int) -> None:
+    def resume_yielded(self, header: int) -> None:
         """Go on where the warp has yielded."""
         b = self._builder
-        for block in self._turn(header):
-            b.store(b.lanes, b.load(b.lanes, self._place(("turn", block))), f"%lanes_{block}")
-        self._registers.restore(self._live_at_turn(header))
+        for block in self._occupied(header):
+            b.store(b.lanes, b.load(b.lanes, self._place(("yield", block))), f"%lanes_{block}")
+        self._registers.restore(self._live_at_yield(header))
         b.jump(f"block_{header}")
 
-    def _turn(self, header: int) -> list[int]:
+    def _occupied(self, header: int) -> list[int]:
         """The blocks where lanes may stand when a warp yields at a fair loop's header."""
         return sorted({header} | self.pending.sets[header])
 
-    def _live_at_turn(self, header: int) -> frozenset[str]:
-        return frozenset().union(*(self._program.live[block] for block in self._turn(header)))
+    def _live_at_yield(self, header: int) -> frozenset[str]:
+        return frozenset().union(*(self._program.live[block] for block in self._occupied(header)))
 
 
 def record_lane(builder: Builder, mask: str) -> None:

@@ -26,7 +26,7 @@ from ..values.value import Value
 from ..version import Version
 from .barriers import names_barriers
 from .clock import Clock
-from .dispatch import TURNS, Dispatch, record_lane
+from .dispatch import TIME_SLICE, Dispatch, record_lane
 from .warp_barriers import WarpBarriers, Word
 
 PARAMETERS = (
@@ -78,7 +78,7 @@ class WarpFunction:
             place = SLOT["warp_local"]
             slots.append(f"  %warp_local = getelementptr i64, ptr %context, i64 {place}")
             slots.append("  store ptr %local, ptr %warp_local")
-        slots.append(f"  %turns = alloca i32\n  store i32 {TURNS}, ptr %turns")
+        slots.append(f"  %turns = alloca i32\n  store i32 {TIME_SLICE}, ptr %turns")
         parameters = PARAMETERS.format(lanes=b.lanes)
         head = [f"define internal i32 @warp({parameters}) alwaysinline #0 {{", "entry:"]
         slots += [*self.lane_code.declare(), *self.registers.declare()]
@@ -136,7 +136,7 @@ class WarpFunction:
                 b.jump(f"block_{resume}")
         for header in self.dispatch.yields:
             b.place(f"turn_{header}")
-            self.dispatch.take_turn(header)
+            self.dispatch.resume_yielded(header)
         b.place("begin")
         b.store(b.lanes, "%start_mask", "%lanes_0")
         b.jump("block_0")

@@ -73,7 +73,7 @@ class VersionedRegion:
         return frozenset().union(*(step.reads for step in self.steps[self.last :]))
 
 
-def find_versioned(program: Program, kinds: Mapping[str, Kind]) -> dict[int, VersionedRegion]:
+def merge_checks(program: Program, kinds: Mapping[str, Kind]) -> dict[int, VersionedRegion]:
     """The regions that are worth it, by the number of their block."""
     types = {name: LLVM_TYPE[type_] for name, type_ in program.registers.items()}
     bases = {name: kind for name, kind in kinds.items() if kind.offsets is not None and types[name] == "i64"}

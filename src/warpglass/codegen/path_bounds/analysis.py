@@ -20,9 +20,6 @@ from ...program import (
     Jump,
     Program,
     Step,
-    find_dirty,
-    find_liveness,
-    find_ordered,
 )
 from ...ptx import tree
 from ..operands import Operands, Symbols
@@ -169,13 +166,7 @@ class _Analysis:
                 blocks.append(Block(steps, Jump(onward[0]) if one_way else block.end))
             else:
                 blocks.append(Block((), Jump(block.successors[0])) if block.successors else block)
-        return replace(
-            self.program,
-            blocks=tuple(blocks),
-            live=find_liveness(tuple(blocks)),
-            dirty=find_dirty(tuple(blocks)),
-            ordered=find_ordered(tuple(blocks)),
-        )
+        return self.program.rewritten(tuple(blocks))
 
     def _bounded(self, index: int, state: State) -> Iterator[Step]:
         self._registers.state = dict(state)
