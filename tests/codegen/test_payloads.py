@@ -11,7 +11,12 @@ import numpy as np
 import pytest
 
 from tests.generators.loops import THREADS, LoopPrograms, bits_of_both, vary
+from warpglass.codegen import BlockShape, Promises
+from warpglass.codegen.infer import infer_kinds
+from warpglass.codegen.values.value import one_value
+from warpglass.engine.cpu.prepared import prepare
 from warpglass.isa import rounding
+from warpglass.source.compiled import Compiled
 
 REGISTERS = 10
 _TWO = ("add.rn.f64", "sub.rn.f64", "mul.rn.f64", "div.rn.f64", "min.f64", "max.f64", "copysign.f64")
@@ -87,3 +92,29 @@ def test_a_long_chain_is_made_exact_in_parts() -> None:
     reference, kinds = bits_of_both(text, _data(99))
     assert (reference == kinds).all()
     assert len(np.unique(reference[np.isnan(reference.view(np.float64))])) > 3  # payloads have passed
+
+
+BOTH_FORMS = """.version 8.3
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 x, .param .f64 a)
+{
+.reg .b32 %r<2>; .reg .b64 %rd<4>; .reg .f64 %fd<6>;
+ld.param.u64 %rd1, [x]; ld.param.f64 %fd1, [a];
+mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 8; add.s64 %rd3, %rd1, %rd2;
+ld.global.f64 %fd2, [%rd3];
+add.rn.f64 %fd3, %fd2, %fd2;
+add.rn.f64 %fd4, %fd1, %fd1;
+add.rn.f64 %fd5, %fd3, %fd4;
+st.global.f64 [%rd3], %fd5;
+ret;
+}
+"""
+
+
+def test_uniform_results_stay_scalars_behind_vectors() -> None:
+    """What is asked of one vector's NaNs says nothing of another value's."""
+    made = prepare(Compiled(BOTH_FORMS, "k", "k", "ptx"))
+    kinds = infer_kinds(made.program, BlockShape((32, 1, 1)), Promises((1, 1, 1)), made.symbols).kinds
+    assert kinds["%fd3"].offsets is None
+    assert one_value(kinds["%fd4"].offsets)

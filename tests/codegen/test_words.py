@@ -9,7 +9,7 @@ import pytest
 
 from tests.generators.loops import THREADS, LoopPrograms, bits_of_both, vary
 from warpglass.codegen import BlockShape, Promises, generate
-from warpglass.codegen.lanes.words import short_factor
+from warpglass.codegen.values.narrow import short_factor
 from warpglass.engine.cpu.prepared import prepare
 from warpglass.source.compiled import Compiled
 

@@ -14,8 +14,8 @@ from tests.engines import CPU_ENGINES, ENGINES, run_ptx
 from tests.ptx_text import kernel
 from warpglass import lab
 from warpglass.codegen import Emission, Probe, Words
-from warpglass.codegen.lanes.values import Value
 from warpglass.codegen.memory.access import Site
+from warpglass.codegen.values.value import Value
 from warpglass.engine.cpu.backend import CpuBackend
 from warpglass.engine.launch.backend import Launch
 from warpglass.errors import KernelFault

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.engines import CPU_ENGINES, ENGINES
-from warpglass.codegen.lanes import vector
+from warpglass.codegen.lanes import reference
 
 from . import floats
 from .float_harness import ALL_FORMATS, NAN, Case, check
@@ -84,7 +84,7 @@ def test_halves_are_rounded_once(opcode: str, type_: str, engine: str):
 @pytest.mark.parametrize("engine", CPU_ENGINES)
 @pytest.mark.parametrize("opcode", ["add", "fma.rn"])
 def test_hosts_without_conversion_of_halves(opcode: str, engine: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(vector, "converts_half", lambda: False)
+    monkeypatch.setattr(reference, "converts_half", lambda: False)
     operation, count = _OPERATIONS[opcode]
     check([Case(f"{opcode}.f16x2", "f16x2", ("f16x2",) * count, _modified(operation, "f16x2", ()))], engine)
 

@@ -6,9 +6,9 @@ from .kernel import KernelCode, generate
 from .machine.apart import compile_apart
 from .machine.jit import MachineCode, Target, compile_ir, compile_optimised, load_object
 from .machine.target import chosen_target, host_key
+from .operands import Symbols
 from .probes import Emission, Instrument, Probe, Words
 from .shape import BlockShape, Promises, grid_class
-from .steps import Symbols
 
 __all__ = [
     "WIDTH",

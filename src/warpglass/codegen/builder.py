@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 WIDTH = 32  # lanes of a warp
 
@@ -87,11 +87,10 @@ class Builder:
         """Call an intrinsic or helper, declaring it if it is an intrinsic; returns the result's name."""
         args = tuple(args)
         if name.startswith("llvm."):
-            types = ", ".join(
-                type_.partition(" ")[0] if type_.startswith("ptr ") else type_ for type_, _ in args
-            )
+            types = ", ".join(["ptr" if type_.startswith("ptr ") else type_ for type_, _ in args])
             self.declarations.add(f"declare {result} @{name}({types})")
-        text = f"call {result} @{name}({', '.join(f'{type_} {value}' for type_, value in args)}){attributes}"
+        given = ", ".join([f"{type_} {value}" for type_, value in args])
+        text = f"call {result} @{name}({given}){attributes}"
         if result == "void":
             self.emit(text)
             return ""
@@ -163,3 +162,21 @@ class Builder:
         """A vector of i1 as an integer."""
         lanes = lanes or self.width
         return self.value(f"bitcast <{lanes} x i1> {predicate} to i{lanes}")
+
+
+class Deferred:
+    """A vector that few will ask for: it is emitted where it is needed, once in each basic block."""
+
+    __slots__ = ("_builder", "_emit", "_name", "_region")
+
+    def __init__(self, builder: Builder, emit: Callable[[], str]):
+        self._builder = builder
+        self._emit = emit
+        self._name, self._region = "", -1
+
+    def __call__(self) -> str:
+        """The vector's name."""
+        if self._region != self._builder.region:
+            self._name = self._emit()
+            self._region = self._builder.region
+        return self._name

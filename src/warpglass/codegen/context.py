@@ -68,6 +68,7 @@ READ, WRITE, GENERIC_ONLY = 1, 2, 4
 # Generic addresses of the windows. Allocations start above; nothing else lies near them.
 SHARED_WINDOW = 0x1_0000_0000_0000
 LOCAL_WINDOW = 0x2_0000_0000_0000
+WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}  # by state space; of others none begins elsewhere
 PARAMETERS = 0x4_0000_0000_0000  # of kernels that take a parameter's address
 GRID_WORKSPACE = 0x5_0000_0000_0000
 MODULE_BASE = 0x6_0000_0000_0000

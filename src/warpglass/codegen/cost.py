@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ..program import Program
+from .operands import Symbols
 from .passes import with_kinds
 from .path_bounds.analysis import COMPUTING
 from .registers import Kind
 from .shape import BlockShape, Promises
-from .steps import Symbols
 
 # What a register costs, in that of a scalar one: roughly the instructions that an operation on it takes.
 _VECTOR_COST, _GUARD_COST = 4, 2

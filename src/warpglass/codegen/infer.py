@@ -1,19 +1,18 @@
 """Finds the kind of every register: which are uniform or affine in all they are ever given.
 
-The meanings are run over the program with the fast lanes implementation, but nothing is emitted: what comes
-out are forms and bounds. Optimistic: a register starts unknown and is joined with every value written to it
-until nothing changes. A register that must keep waiting lanes apart (program/pending.py) has to be a vector;
-since that depends on which branches diverge, and that on the kinds, the two are repeated until they agree.
+The meanings are run over the program on facts alone (values/facts.py). Optimistic: a register starts unknown
+and is joined with every value written to it until nothing changes. A register that must keep waiting lanes
+apart (program/pending.py) has to be a vector; since that depends on which branches diverge, and that on the
+kinds, the two are repeated until they agree.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
-from ..isa.lanes import Outline, Update
 from ..isa.types import LLVM_TYPE, is_float
 from ..program import (
     Block,
@@ -23,16 +22,14 @@ from ..program import (
     find_pending,
 )
 from ..ptx import tree
-from .builder import Builder
-from .lanes.forms import join
-from .lanes.lines import lane_zeros, line_of, zeros_of
-from .lanes.nans import LazyNanLanes
-from .lanes.values import Lanes, Value, no_offsets, one_value
-from .memory.local import LocalMemory
-from .memory.warp_atomics import WarpAtomics
+from .operands import Operands, Symbols
 from .registers import VECTOR, Kind
 from .shape import BlockShape, Promises
-from .steps import Steps, Symbols, targets_of
+from .values.affine import line_of
+from .values.bounds import join
+from .values.facts import FactLanes
+from .values.known_bits import lane_zeros, zeros_of
+from .values.value import Value, no_offsets, one_value
 
 # How often a register's bounds may grow before they take longer steps, by one write and by all: by those of a
 # loop they grow again and again, by those of a switch once each.
@@ -49,59 +46,10 @@ class Inference:
     pending: Pending
 
 
-class Silent(Builder):
-    """A builder that writes nothing."""
-
-    def emit(self, text: str) -> None:
-        pass
-
-    def value(self, text: str) -> str:
-        return "%_"
-
-    def place(self, label: str) -> None:
-        pass
-
-    def call(self, result: str, name: str, args: object, attributes: str = "") -> str:
-        return "%_"
-
-
-class SilentLanes(LazyNanLanes):
-    """Forms of values without code; memory gives vectors, or uniform values for uniform addresses."""
-
-    def load(self, space: str, address: Value, type_: str, count: int, volatile: bool) -> tuple[Value, ...]:
-        if space == "param":
-            return super().load(space, address, type_, count, volatile)
-        offsets = self.same if address.uniform and not self.local.may_be_meant(space) else None
-        return (Value(type_, "%_", offsets),) * count
-
-    def store(self, space: str, address: Value, values: tuple[Value, ...], volatile: bool) -> None:
-        pass
-
-    def system(self, name: str, result: str, operands: tuple[Value, ...]) -> Value:
-        return Value(result, "%_")
-
-    def arrive(self, barrier: Value, count: Value | None, predicate: Value | None, wait: bool) -> None:
-        pass
-
-    def atomic(self, space: str, operation: str, address: Value, operands: tuple[Value, ...]) -> Value:
-        return Value(operands[-1].type, "%_")
-
-    def update(
-        self, space: str, change: Update, address: Value, given: Sequence[tuple[Value, ...]]
-    ) -> tuple[Value, ...]:
-        return tuple(Value(operands[-1].type, "%_") for operands in given)
-
-    def outline(self, outline: Outline, operands: Sequence[Value]) -> tuple[Value, ...]:
-        return tuple(Value(type_, "%_") for type_ in outline.results)
-
-
 def _zero(type_: str, width: int) -> Kind:
     bound = None if is_float(type_) else 0
     line = None if is_float(type_) else (0, 0)
     return Kind(no_offsets(width), 0, bound, bound, line=line)
-
-
-_LANES = Lanes(Silent(set()), lambda: "%_")
 
 
 class _Unknown(Exception):
@@ -123,8 +71,7 @@ class _Table:
         kind = self.kinds.get(name)
         if kind is None:
             raise _Unknown
-        guard = ("%_", _LANES) if kind.guarded else (None, None)
-        return kind.value(self.types[name], "%_", *guard)
+        return kind.value(self.types[name], "", "" if kind.guarded else None)
 
     def bar(self, names: Iterable[str]) -> None:
         """Make registers vectors."""
@@ -194,9 +141,7 @@ def _farther(bound: int) -> int:
 
 def infer_kinds(program: Program, shape: BlockShape, promises: Promises, symbols: Symbols) -> Inference:
     """Kinds of all registers for a block shape and what the launches promise."""
-    access = WarpAtomics(Silent(set(), shape.width))
-    lanes = SilentLanes(access, LocalMemory(access, program.local.size, program.strays), shape, promises)
-    search = _Search(program, lanes, symbols)
+    search = _Search(program, FactLanes(shape, promises, program.strays), symbols)
     search.settle(range(len(search.order)))
     while True:
         table = search.table
@@ -213,18 +158,18 @@ def infer_kinds(program: Program, shape: BlockShape, promises: Promises, symbols
 class _Search:
     """The steps that write registers, run until no kind changes."""
 
-    def __init__(self, program: Program, lanes: SilentLanes, symbols: Symbols):
+    def __init__(self, program: Program, lanes: FactLanes, symbols: Symbols):
         types = {name: LLVM_TYPE[type_] for name, type_ in program.registers.items()}
         self.table = _Table(types, _hulls(program))
-        self._steps = Steps(lanes, self.table, symbols)  # type: ignore[arg-type]
+        self._lanes = lanes
+        self._operands = Operands(lanes, self.table, symbols)
         self.order = [step for block in program.blocks for step in block.steps if step.writes]
-        self._targets = [targets_of(step.match) for step in self.order]
         self._users: dict[str, list[int]] = {}
         for index, step in enumerate(self.order):
             for name in step.reads:
                 self._users.setdefault(name, []).append(index)
         # What may be read before it is written holds the zero that every register starts with.
-        self.table.kinds.update((name, _zero(types[name], lanes.width)) for name in program.live[0])
+        self.table.kinds.update((name, _zero(types[name], lanes.shape.width)) for name in program.live[0])
 
     def users_of(self, names: Iterable[str]) -> set[int]:
         """The steps, by their place in the order, that read a register."""
@@ -250,23 +195,20 @@ class _Search:
 
     def _transfer(self, index: int) -> list[str]:
         """Run a step's meaning, by its place in the order; returns the registers whose kind changed."""
-        step, steps, table = self.order[index], self._steps, self.table
-        lanes = steps.lanes
-        lanes.access.step = table.step = step.number
+        step, operands, table = self.order[index], self._operands, self.table
+        self._lanes.step = table.step = step.number
         try:
-            guard = steps.guard(step.instruction.guard) if step.instruction.guard else None
-            sources = steps.sources(step)
+            predicate = step.instruction.guard and operands.predicate(step.instruction.guard)
+            results = operands.results(step)
         except _Unknown:
             return []
-        result = step.match.compute(lanes, sources)
-        values: Sequence[Value] = result if isinstance(result, tuple) else (result,)
         changed: list[str] = []
-        for (target, signed), value in zip(self._targets[index], values, strict=True):
+        for target, signed, value in results:
             if not isinstance(target, tree.Register):
                 continue
-            fitted = steps.fitted(step, target.name, value, signed)
-            if guard is not None and not guard.uniform:
-                fitted = Value(fitted.type, fitted.ir, None, None, fitted.low, fitted.high, nan=fitted.nan)
+            fitted = operands.fitted(step, target.name, value, signed)
+            if predicate is not None and not predicate.uniform:
+                fitted = Value(fitted.type, "", None, None, fitted.low, fitted.high, nan=fitted.nan)
             if table.join(target.name, fitted):
                 changed.append(target.name)
         return changed

@@ -13,20 +13,21 @@ from .control.block_loop import WarpScheduling, block_loop
 from .control.turns import turn_helper
 from .control.warp import WarpFunction
 from .lane_loops.one_lane import learn_helper
-from .lanes.vector import VectorLanes
-from .lanes.words import WordLanes
+from .lanes.fast import FastLanes
+from .lanes.reference import ReferenceLanes
 from .memory.access import Access, Site
 from .memory.functions import access_functions
 from .memory.local import LocalMemory
 from .memory.streaming import streaming_helper
 from .memory.warp_atomics import WarpAtomics
+from .operands import Symbols
 from .outlines import outline_helper
 from .passes import PASSES
 from .probes import Probe, Words
 from .registers import Registers
 from .runtime import DECLARATIONS, helpers
 from .shape import BlockShape, Promises
-from .steps import Steps, Symbols
+from .steps import Steps
 from .version import Version
 
 
@@ -105,7 +106,7 @@ def _emit(version: Version) -> KernelCode:
     )
 
 
-def _lanes(version: Version) -> VectorLanes:
+def _lanes(version: Version) -> ReferenceLanes:
     """The implementation of the lanes vocabulary, with what the passes have found for accesses."""
     program, shape = version.program, version.shape
     lanes = f"i{shape.width}"
@@ -113,15 +114,15 @@ def _lanes(version: Version) -> VectorLanes:
     if version.promises is None:
         plain = Access(builder)
         local = LocalMemory(plain, program.local.size, program.strays)
-        return VectorLanes(plain, local, shape, version.probes)
+        return ReferenceLanes(plain, local, shape, version.probes)
     access = WarpAtomics(builder)
     access.streaming, access.prefetches = version.streaming, version.prefetches
     access.masks_boundaries, access.by_segments = version.masks_boundaries, version.by_segments
     local = LocalMemory(access, program.local.size, program.strays)
-    return WordLanes(access, local, shape, version.promises, version.probes)
+    return FastLanes(access, local, shape, version.promises, version.probes)
 
 
-def _module(version: Version, lanes: VectorLanes, body: str, scheduling: WarpScheduling) -> str:
+def _module(version: Version, lanes: ReferenceLanes, body: str, scheduling: WarpScheduling) -> str:
     """The module without its block loop: declarations, the functions that the warp function calls, itself."""
     program, width, access = version.program, version.shape.width, lanes.access
     declared = lanes.builder.declarations

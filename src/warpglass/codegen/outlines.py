@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from ..isa.lanes import Outline
 from .builder import Builder
-from .lanes.values import Value
-from .lanes.vector import VectorLanes
+from .lanes.reference import ReferenceLanes
 from .memory.access import Access
 from .memory.local import LocalMemory
 from .shape import BlockShape
+from .values.value import Value
 
 
 def outline_helper(outline: Outline, operands: Sequence[str], declarations: set[str], width: int) -> str:
@@ -18,7 +18,7 @@ def outline_helper(outline: Outline, operands: Sequence[str], declarations: set[
     builder = Builder(declarations, width)
     vector = builder.vector
     access = Access(builder)
-    lanes = VectorLanes(access, LocalMemory(access, 0), BlockShape((width, 1, 1), 0, width))
+    lanes = ReferenceLanes(access, LocalMemory(access, 0), BlockShape((width, 1, 1), 0, width))
     given = [Value(type_, f"%operand{k}") for k, type_ in enumerate(operands)]
     whole = "{ " + ", ".join(vector(type_) for type_ in outline.results) + " }"
     result = "poison"

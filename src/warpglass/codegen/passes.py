@@ -17,9 +17,9 @@ from .infer import Inference, infer_kinds
 from .lane_loops.find import find_lane_loops
 from .memory.merged_checks import merge_checks
 from .memory.prefetch import find_prefetches
+from .operands import Symbols
 from .path_bounds.analysis import bound_by_paths
 from .shape import BlockShape, Promises
-from .steps import Symbols
 from .version import Version
 from .warp_fusion import fuse_warps
 

@@ -3,7 +3,7 @@
 A probe emits IR at the events it cares about; every event method does nothing by default, so a probe is as
 small as what it watches. It takes 64-bit words of memory, which every worker thread has for itself, before or
 during emission: totals are summed over the workers after the launch. Probes see the same values as the code
-itself: an address is a lane value of any form (values.py), and `mask` names the i32 of the lanes that act.
+itself: an address is a value of any form (values/value.py), `mask` names the i32 of the lanes that act.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from ..program import Barrier, Block, Branch, Program, Step
 from .builder import Builder
-from .lanes.values import Value
+from .values.value import Value
 
 if TYPE_CHECKING:
-    from .lanes.vector import VectorLanes
+    from .lanes.reference import ReferenceLanes
     from .memory.access import Site
 
 
@@ -28,7 +28,7 @@ class Emission:
     `values` are what a store is about to write, one for each neighbouring element.
     """
 
-    lanes: VectorLanes
+    lanes: ReferenceLanes
     mask: str
     values: tuple[Value, ...] = ()
 

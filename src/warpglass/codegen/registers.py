@@ -7,12 +7,12 @@ are kept in the warp's frame.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from ..isa.types import BITS, LLVM_TYPE
-from .builder import Builder
-from .lanes.values import EXACT_NAN, Lanes, Line, Offsets, Value, literal, replace
+from .builder import Builder, Deferred
+from .values.value import EXACT_NAN, Line, Offsets, Value, literal, replace
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -28,7 +28,9 @@ class Kind:
     line: Line | None = None
     zeros: int = 0
 
-    def value(self, type_: str, ir: str, ok: str | None = None, lanes: Lanes | None = None) -> Value:
+    def value(
+        self, type_: str, ir: str, ok: str | None = None, lanes: Callable[[], str] | None = None
+    ) -> Value:
         """A value of this kind."""
         form = (self.offsets, self.constant, self.low, self.high)
         return Value(type_, ir, *form, ok, lanes, self.nan, self.line, self.zeros)
@@ -86,7 +88,7 @@ class Registers:
         if not guard:
             return kind.value(type_, text)
         ok, lanes = guard
-        return kind.value(type_, text, ok, Lanes(self.builder, lambda: lanes))
+        return kind.value(type_, text, ok, Deferred(self.builder, lambda: lanes))
 
     @property
     def written(self) -> Mapping[str, Value]:

@@ -12,9 +12,9 @@ from .infer import Inference
 from .lane_loops.find import LaneLoop
 from .memory.merged_checks import VersionedRegion
 from .memory.prefetch import Prefetch
+from .operands import Symbols
 from .probes import Probe
 from .shape import BlockShape, Promises
-from .steps import Symbols
 
 
 @dataclass

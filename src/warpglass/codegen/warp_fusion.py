@@ -19,13 +19,13 @@ from ..ptx import tree
 from .builder import WIDTH
 from .control.barriers import names_barriers
 from .infer import Inference, infer_kinds
-from .lanes.forms import regular
-from .lanes.values import one_value
 from .machine.target import vector_bytes
 from .memory.segments import find_segments
+from .operands import Symbols
 from .registers import VECTOR, Kind
 from .shape import BlockShape, Promises
-from .steps import Symbols
+from .values.affine import regular
+from .values.value import one_value
 
 # What is the same for all threads of a block, or theirs alone.
 _SPECIALS = ("tid", "ntid", "ctaid", "nctaid")

@@ -2,10 +2,10 @@
 
 These are the 32 of a warp or, where no thread can tell, those of several warps. A value is of one LLVM scalar
 type in all of them. Meanings say what happens to each lane and nothing about how: an implementation may
-compute all lanes as a vector (codegen/lanes/vector.py, the reference engine) or find that a scalar stands for
-all of them (codegen/lanes/kinds.py). Arithmetic is two's complement and wraps, as LLVM defines it; division
-by zero and its remainder give all ones, as ptxas makes them on NVIDIA's hardware; shift amounts must be
-smaller than the width.
+compute all lanes as a vector (codegen/lanes/reference.py), find that a scalar stands for all of them (fast.py
+there), or only ask what is known (codegen/values/facts.py). Arithmetic is two's complement and wraps, as LLVM
+defines it; division by zero and its remainder give all ones, as ptxas makes them on NVIDIA's hardware; shift
+amounts must be smaller than the width.
 
 What is abstract here is left to implementations; everything else is made of it.
 """

@@ -17,12 +17,12 @@ from ...ptx import tree
 from ..builder import Builder
 from ..context import DEADLOCK, DONE, FAULT, RESUME, SLOT, STOPPED
 from ..lane_loops.code import LaneCode
-from ..lanes.values import Value
 from ..memory.interval_checks import IntervalChecks
 from ..memory.merged_checks import VersionedRegion
 from ..probes import Emission
 from ..registers import Registers
 from ..steps import Steps
+from ..values.value import Value
 from ..version import Version
 from .barriers import names_barriers
 from .clock import Clock
@@ -288,7 +288,7 @@ class WarpFunction:
 
     def _value(self, register: str, type_: str) -> Value:
         """What a register holds, as a value of a PTX type."""
-        value = self.steps.operand(tree.Register(register), type_, self.steps.lanes)
+        value = self.steps.operand(tree.Register(register), type_)
         assert isinstance(value, Value)
         return value
 
@@ -352,7 +352,7 @@ class WarpFunction:
         operand = end.step.match.operand("a")
         if operand is None:
             return lanes.constant("i32", 0)
-        number = self.steps.operand(operand, "u32", lanes)
+        number = self.steps.operand(operand, "u32")
         assert isinstance(number, Value)
         return number
 

@@ -14,9 +14,9 @@ from functools import reduce
 
 from ...program import Pending, Program, WarpBarrier
 from ..builder import WIDTH, Builder
-from ..lanes.values import Value, literal
 from ..probes import Emission
 from ..steps import Steps
+from ..values.value import Value, literal
 
 # A word of a warp's frame: what for, and the block or lane.
 Word = tuple[str, int]
@@ -58,7 +58,7 @@ class WarpBarriers:
         b = self._builder
         operand = self._ends[gate].step.match.member_mask
         assert operand is not None, "warp barriers have a member mask"
-        members = self._steps.operand(operand, "b32", self._steps.lanes)
+        members = self._steps.operand(operand, "b32")
         assert isinstance(members, Value)
         waiting = self._pending.sets[gate]
         others = self._elsewhere(waiting, waiting.intersection(self.gates) - {gate})

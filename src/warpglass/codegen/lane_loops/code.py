@@ -17,9 +17,9 @@ from collections.abc import Mapping, Sequence
 from ...program import Branch, Jump, Program
 from ..builder import Builder
 from ..control.dispatch import Dispatch
-from ..lanes.nans import LazyNanLanes
-from ..lanes.values import Value
+from ..lanes.fast import FastLanes
 from ..steps import Steps
+from ..values.value import Value
 from .ends import find_ends
 from .find import Group, LaneLoop
 from .front import Front
@@ -46,7 +46,7 @@ class LaneCode:
         self.rounds: dict[int, Rounds] = {}  # of loops, by header
         if loops:
             lanes = warp.lanes
-            assert isinstance(lanes, LazyNanLanes)
+            assert isinstance(lanes, FastLanes)
             for header, loop in loops.items():
                 shape, promises, kinds = lanes.shape, lanes.promises, warp.registers.kinds
                 found = find_rounds(program, loop, kinds, shape, promises, warp.symbols)
@@ -238,7 +238,7 @@ class _Attempt:
         """Find the ranges of the accesses, and go on with a lane unless their roots lie unevenly."""
         b, code = self.b, self.code
         lanes, registers = code._warp.lanes, code._warp.registers
-        assert isinstance(lanes, LazyNanLanes)
+        assert isinstance(lanes, FastLanes)
         for group in self.groups:
             self.ranges.limit(group)
         if self.rounds is not None:
@@ -258,7 +258,7 @@ class _Attempt:
             b.value(f"icmp ne i64 {uneven}, 0"), f"{self.name}_leave", f"{self.name}_lane", unlikely=True
         )
 
-    def _prepare_rounds(self, rounds: LaneRounds, lanes: LazyNanLanes) -> None:
+    def _prepare_rounds(self, rounds: LaneRounds, lanes: FastLanes) -> None:
         """Find the lanes that go through the loop, and those that can go through the next one as well."""
         b, code = self.b, self.code
         registers, symbols = code._warp.registers, code._warp.symbols

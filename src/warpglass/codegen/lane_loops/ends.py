@@ -11,11 +11,12 @@ from typing import cast
 
 from ...isa.types import LLVM_TYPE
 from ...program import Program, Step
-from ..lanes.kinds import KindLanes
-from ..lanes.values import Value
+from ..lanes.fast import FastLanes
+from ..operands import Symbols
 from ..path_bounds.analysis import COMPUTING
 from ..registers import Registers
-from ..steps import Steps, Symbols
+from ..steps import Steps
+from ..values.value import Value
 from .find import LaneLoop
 from .rounds import Rounds
 
@@ -64,7 +65,7 @@ class Ahead:
 class AheadSteps(Steps):
     """Runs steps on such registers."""
 
-    def __init__(self, lanes: KindLanes, ahead: Ahead, symbols: Symbols):
+    def __init__(self, lanes: FastLanes, ahead: Ahead, symbols: Symbols):
         super().__init__(lanes, cast(Registers, ahead), symbols)
         self._ahead = ahead
 
@@ -79,7 +80,7 @@ def emit_ends(
     loop: LaneLoop,
     rounds: Rounds,
     names: Iterable[str],
-    lanes: KindLanes,
+    lanes: FastLanes,
     registers: Registers,
     symbols: Symbols,
     after: str,

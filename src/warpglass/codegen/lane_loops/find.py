@@ -17,8 +17,8 @@ from ...program.blocks import loops_of
 from ...program.pointers import Word, find_bases
 from ...ptx import tree
 from ..infer import Inference
-from ..lanes.values import one_value
 from ..registers import VECTOR, Kind
+from ..values.value import one_value
 
 _SPACES = ("global", "const", "generic", "shared")
 # Steps of a loop that is emitted twice, and of all such loops of a kernel.

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from ...program import Branch, Program
-from ..lanes.kinds import KindLanes
-from ..lanes.values import Value
+from ..lanes.fast import FastLanes
 from ..memory.access import Bounds
+from ..operands import Symbols
 from ..registers import Registers
-from ..steps import Symbols
+from ..values.value import Value
 from .ends import Ahead, AheadSteps, emit_ends
 from .find import LaneLoop
 from .preparation import Plan, Preparation
@@ -42,7 +42,7 @@ class Front:
         loop: LaneLoop,
         rounds: Rounds,
         unrolled: Unrolled | None,
-        lanes: KindLanes,
+        lanes: FastLanes,
         registers: Registers,
         symbols: Symbols,
         bounds: Callable[[Walk], Bounds],

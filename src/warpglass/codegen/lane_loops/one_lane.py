@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from ...isa.lanes import Outline
 from ...isa.types import BITS
 from ..context import READ
-from ..lanes.nans import LazyNanLanes
-from ..lanes.values import Value, literal, no_offsets, one_value
+from ..lanes.fast import FastLanes
 from ..registers import Kind, Registers
+from ..values.value import Value, literal, no_offsets, one_value
 from .find import Group
 
 _LEARN = f"""
@@ -62,10 +62,10 @@ class Checked:
     counted: bool
 
 
-class OneLane(LazyNanLanes):
+class OneLane(FastLanes):
     """The vocabulary for one lane: every value is a scalar."""
 
-    def __init__(self, like: LazyNanLanes):
+    def __init__(self, like: FastLanes):
         super().__init__(like.access, like.local, like.shape, like.promises)
         self.groups: dict[int, Group] = {}  # by step
         self.ranges: dict[int, Checked] = {}  # by a group's leader
@@ -74,7 +74,7 @@ class OneLane(LazyNanLanes):
         self._places: dict[int, str] = {}  # where the lowest element of a group lies, by leader
 
     def outline(self, outline: Outline, operands: Sequence[Value]) -> tuple[Value, ...]:
-        return tuple(outline.make(self, *self._all_exact(tuple(operands))))
+        return tuple(outline.make(self, *self.all_exact(tuple(operands))))
 
     def load(self, space: str, address: Value, type_: str, count: int, volatile: bool) -> tuple[Value, ...]:
         step = self.access.step

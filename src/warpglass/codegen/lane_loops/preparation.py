@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ..builder import Builder
-from ..lanes.kinds import KindLanes
-from ..lanes.values import Value
+from ..lanes.fast import FastLanes
 from ..machine.target import misses_pages
+from ..values.value import Value
 from .rounds import INVERSE, Atom, Comparison, Extent, Linear, Rounds, Walk
 
 # Rounds up to which a lane goes without a look at the stop flag.
@@ -45,7 +45,7 @@ class File(Protocol):
 class Preparation:
     """Emits what comes in front of one loop."""
 
-    def __init__(self, lanes: KindLanes, registers: File):
+    def __init__(self, lanes: FastLanes, registers: File):
         self.b: Builder = lanes.builder
         self._lanes = lanes
         self._registers = registers

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..builder import Builder
 from ..context import SITE_WORDS
-from ..lanes.kinds import KindLanes
+from ..lanes.fast import FastLanes
 from ..memory.access import Access, Bounds
 from ..registers import Registers
 from .find import Group
@@ -42,7 +42,7 @@ class LaneRanges:
             self._limits[group.leader] = limit
         return self._limits[group.leader]
 
-    def count_rounds(self, groups: Sequence[Group], lanes: KindLanes, registers: Registers) -> str:
+    def count_rounds(self, groups: Sequence[Group], lanes: FastLanes, registers: Registers) -> str:
         """How many rounds each lane (i64) may go before an access that moves evenly leaves its range."""
         b, whole = self.b, self.b.vector("i64")
         least = b.splat("i64", str(_ENDLESS))

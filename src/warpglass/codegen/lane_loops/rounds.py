@@ -16,15 +16,12 @@ from dataclasses import dataclass, field
 from ...isa.types import LLVM_TYPE
 from ...program import Branch, Program, Step
 from ...ptx import tree
-from ..infer import Silent
-from ..lanes.values import Value
-from ..memory.local import LocalMemory
-from ..memory.warp_atomics import WarpAtomics
+from ..operands import Operands, Symbols
 from ..path_bounds.analysis import COMPUTING
 from ..path_bounds.domain import INTEGERS, AbstractInt, AbstractLanes, Test, constant, signed
 from ..registers import Kind
 from ..shape import BlockShape, Promises
-from ..steps import Steps, Symbols, targets_of
+from ..values.value import Value
 from .find import Group, LaneLoop
 
 # The size of the numbers that a test is taken to be about, and of those that it may compare them with.
@@ -137,9 +134,7 @@ def find_rounds(
     entered = {
         name: kind.constant for name, kind in kinds.items() if name not in loop.written and _known(kind)
     }
-    access = WarpAtomics(Silent(set()))
-    local = LocalMemory(access, program.local.size, program.strays)
-    lanes = _RoundLanes(access, local, shape, promises)
+    lanes = _RoundLanes(shape, promises)
     together: dict[str, tuple[str, int]] = {}
     round_ = _Round(program, loop, lanes, symbols, entered, together)
     while more := {name: own for name, own in round_.companions().items() if name not in together}:
@@ -191,7 +186,7 @@ class _State:
     state: dict[str, AbstractInt] = field(default_factory=dict[str, AbstractInt])
 
     def read(self, name: str) -> Value:
-        return self.state.get(name) or Value(self.types[name], "%_")
+        return self.state.get(name) or Value(self.types[name], "")
 
 
 class _Round:
@@ -212,7 +207,7 @@ class _Round:
         lanes.used = set()
         self._types = {name: LLVM_TYPE[type_] for name, type_ in program.registers.items()}
         self._registers = _State(self._types)
-        self._steps = Steps(lanes, self._registers, symbols)  # type: ignore[arg-type]
+        self._operands = Operands(lanes, self._registers, symbols)
         self._leaning: dict[str, frozenset[Test]] = {}  # the tests that registers follow from in this round
         self._tests: dict[Test, frozenset[Test]] = {}  # those that are taken for granted, likewise
         self._addresses: dict[int, tuple[Linear, frozenset[Test]]] = {}
@@ -239,7 +234,7 @@ class _Round:
                 continue
             lead, away = together.get(name, (name, 0))
             root = self.lanes.root("entry", lead)
-            self._first[name] = AbstractInt(type_, "%_", root=root, distance=away)
+            self._first[name] = AbstractInt(type_, "", root=root, distance=away)
         self._registers.state = dict(self._first)
 
     def _run(self, position: int, step: Step) -> None:
@@ -254,10 +249,7 @@ class _Round:
         lanes.used = set()
         written: dict[str, AbstractInt] = {}
         if step.match.row.unit in COMPUTING and step.instruction.guard is None:
-            lanes.access.step = step.number
-            result = step.match.compute(lanes, self._steps.sources(step))
-            values: Sequence[Value] = result if isinstance(result, tuple) else (result,)
-            for (target, is_signed), value in zip(targets_of(step.match), values, strict=True):
+            for target, is_signed, value in self._operands.results(step):
                 if isinstance(target, tree.Register) and self._types[target.name] in INTEGERS:
                     fitted = lanes.fit(value, self._types[target.name], is_signed)
                     written[target.name] = lanes.wrap(fitted, "write", position, target.name)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ...program import Branch, Jump, Pending, Program, Step
 from ...ptx import tree
-from ..steps import targets_of
+from ..operands import targets_of
 from .ends import computed, find_ends
 from .find import LaneLoop
 from .rounds import Rounds

@@ -1,1 +1,1 @@
-"""Values of a warp's lanes: the two implementations of isa/lanes.py and what they know of values."""
+"""Emission of values: the reference and the fast implementation of isa/lanes.py."""

@@ -1,155 +1,141 @@
-"""NaNs of single precision made the hardware's only where someone could see the difference.
+"""NaNs made the hardware's only where someone could see the difference.
 
 The hardware gives every NaN result of type float one pattern, the host some other. A comparison and a select
 behind each operation would cost more than the operation. Here results stay as they are and are marked loose
-(values.py); operations that only care that an operand is NaN take them so, and whatever else looks at the
-bits (stores, integer operations, exchange between lanes, registers that also hold loaded values) gets the
+(values/value.py); operations that only care that an operand is NaN take them so, and whatever else looks at
+the bits (stores, integer operations, exchange between lanes, registers that also hold loaded values) gets the
 exact ones. The mark survives a bit cast to i32: compilers keep floats in untyped registers.
 
-In double precision NaNs have payloads that pass, so results are looked at, for many operations at once where
-that suffices (payloads.py); here by comparing the lower half of the lanes with the upper one, which says of
+In double precision NaNs have payloads that pass from operand to result, by rules of the hardware's own. A
+look at every result would take several times as long as the results. But a NaN operand makes a NaN of every
+sum, product, quotient and root, so it is enough to look at what comes out at the end: where bits are seen,
+and, all at once, at the registers that outlive their basic block. Until then a result is *late*, and how it
+is made exact is kept. The look itself compares the lower half of the lanes with the upper one, which says of
 two results at once whether one is NaN.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ...isa.lanes import Outline, Update
-from ...isa.rounding import INFINITY, NAN
-from ...isa.types import is_float
 from ..builder import vector
-from ..memory.local import LocalMemory
-from ..memory.warp_atomics import WarpAtomics
-from ..probes import Probe
-from ..shape import BlockShape, Promises
-from .known import KnownLanes
-from .values import EXACT_NAN, LOOSE_NAN, ONE_NAN, Value, replace
+from ..values.operations import OPERATIONS, PASSES_NAN, UNKNOWN
+from ..values.value import Value, replace
 
-_BLIND = {"fadd", "fsub", "fmul", "fdiv", "llvm.fma", "llvm.sqrt"}
-_BLIND |= {f"llvm.{name}" for name in ("roundeven", "trunc", "floor", "ceil")}
-_BLIND |= {f"llvm.{name}" for name in ("minimum", "maximum", "minimumnum", "maximumnum")}
-# A loose NaN has no sign that a meaning could want: every row that changes signs of floats gives one NaN.
-_SIGNS = ("fneg", "llvm.fabs")
-# Integers have no NaN, and halves one pattern for it: half.py tests for NaN.
-_BLIND_CONVERSIONS = ("llvm.fptosi.sat", "llvm.fptoui.sat", "fptrunc")
-_MAGNITUDE = 0x7FFFFFFF
-_SINGLE = ("float", "i32")  # LLVM's types of a value of single precision
+if TYPE_CHECKING:
+    from .arithmetic import FastArithmetic
+
+# Operations that are made exact together at most: each value that is seen has code of its own for them.
+_LONGEST = 12
 
 
-class LazyNanLanes(KnownLanes):
-    """Operations on values of any form whose NaNs may be loose."""
+@dataclass(frozen=True, slots=True)
+class _Late:
+    """A result whose NaNs are not the hardware's yet.
 
-    def __init__(
-        self,
-        access: WarpAtomics,
-        local: LocalMemory,
-        shape: BlockShape,
-        promises: Promises,
-        probes: Sequence[Probe] = (),
-    ):
-        super().__init__(access, local, shape, promises, probes)
-        self._constants: dict[tuple[str, int], Value] = {}
-        self._nan_tests: dict[str, Value] = {}  # comparison of a double vector with itself -> the vector
+    `rare` says in which lanes it is NaN, `other` makes what they ought to have; `size` counts the operations
+    that it takes, and `covers` names the late values whose NaNs it has passed on.
+    """
 
-    def constant(self, type_: str, pattern: int) -> Value:
-        value = self._constants.get((type_, pattern))
-        if value is None:
-            value = super().constant(type_, pattern)
-            is_other_nan = pattern != NAN["float"] and pattern & _MAGNITUDE > INFINITY["float"]
-            if type_ in _SINGLE and not is_other_nan:
-                value = replace(value, nan=ONE_NAN)
-            self._constants[type_, pattern] = value
-        return value
+    rare: Value
+    other: Callable[[], Value]
+    size: int
+    covers: frozenset[str]
 
-    def as_vector(self, a: Value) -> Value:
-        return replace(super().as_vector(a), nan=a.nan)
 
-    def one_nan(self, a: Value, pattern: int) -> Value:
-        return replace(a, nan=LOOSE_NAN)
+class DelayedNans:
+    """Which vectors of doubles are late. Values late are made exact from the first on."""
 
-    def exact(self, a: Value) -> Value:
-        if a.nan != LOOSE_NAN:
-            return a
-        settled = super().one_nan(self.bitcast(a, "float"), NAN["float"])
-        return self.bitcast(replace(settled, nan=ONE_NAN), a.type)
+    def __init__(self, lanes: FastArithmetic):
+        self._lanes = lanes
+        self.late: dict[str, _Late] = {}  # by the values' names, in the order of the program
+        self.tests: dict[str, Value] = {}  # comparison of a double vector with itself -> the vector
+        self._operands: dict[str, tuple[str, ...]] = {}  # of results that pass NaNs on, by name
+        self._settled: dict[str, Value] = {}  # late values that are exact already where code is now emitted
 
-    def _all_exact(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
-        return tuple(self.exact(value) for value in values)
+    def note(self, operation: str, result: Value, operands: Sequence[Value]) -> None:
+        """An operation on doubles may make NaN of NaN in every lane."""
+        if OPERATIONS.get(operation, UNKNOWN).nan == PASSES_NAN:
+            self._operands[result.ir] = tuple([operand.ir for operand in operands])
 
-    def apply(self, operation: str, *operands: Value) -> Value:
-        if operation in _BLIND:
-            return super().apply(operation, *operands)
-        if operation in _SIGNS:
-            return replace(super().apply(operation, *operands), nan=operands[0].nan)
-        if operation == "llvm.copysign" and operands[0].constant == 0:
-            return replace(super().apply(operation, *operands), nan=ONE_NAN)
-        return super().apply(operation, *self._all_exact(operands))
+    def delays(self, rare: Value, usual: Value, other: Callable[[], Value], tested: Value) -> bool:
+        """Whether a result may be late; it is from now on. `rare` says where `tested` is NaN."""
+        operands = self._operands.get(usual.ir)
+        if self._lanes.probes or operands is None or tested.ir != usual.ir:
+            return False
+        before = {name: self.late[name] for name in operands if name in self.late}
+        size = 1 + sum(one.size for one in before.values())
+        if size > _LONGEST:
+            return False
+        covers = frozenset(before).union(*(one.covers for one in before.values()))
+        self.late[usual.ir] = _Late(rare, other, size, covers)
+        return True
 
-    def compare(self, predicate: str, a: Value, b: Value) -> Value:
-        result = super().compare(predicate, *((a, b) if is_float(a.type) else self._all_exact((a, b))))
-        if predicate == "uno" and a.type == "double" and a is b and a.offsets is None:
-            self._nan_tests[result.ir] = a
-        return result
+    def settle(self, a: Value) -> Value:
+        """A late value made exact."""
+        if a.ir in self._settled:
+            return self._settled[a.ir]
+        lanes, late = self._lanes, self.late[a.ir]
 
-    def select(self, condition: Value, a: Value, b: Value) -> Value:
-        if EXACT_NAN in (a.nan, b.nan):
-            a, b = self._all_exact((a, b))
-        return replace(super().select(condition, a, b), nan=max(a.nan, b.nan))
+        def in_lanes() -> Value:
+            return lanes.emit("select", late.rare, lanes.as_vector(lanes.exact(late.other())), a)
 
-    def unless(self, rare: Value, usual: Value, other: Callable[[], Value]) -> Value:
-        usual, settled = self.exact(usual), lambda: self.exact(other())
-        tested = self._nan_tests.get(rare.ir)
-        if tested is None:
-            return super().unless(rare, usual, settled)
-        in_lanes = lambda: self._select(rare, self.as_vector(settled()), usual)  # noqa: E731
-        return self._unless(self._someone_nan(tested), self.as_vector(usual), in_lanes)
+        return lanes.around(self.someone(a), a, in_lanes)
 
-    def _someone_nan(self, a: Value) -> str:
+    def settle_all(self, values: Sequence[Value]) -> list[Value]:
+        """Values made exact, all that are late at once."""
+        late = {name: value for value in values if (name := value.ir) in self.late}
+        if len(late) < 2:
+            return [self._lanes.exact(value) for value in values]
+        covered = frozenset().union(*(self.late[name].covers for name in late))
+        b = self._lanes.builder
+        start, detour, back, join = b.label("usual"), b.label("rare"), b.label("back"), b.label("join")
+        someone = self._some([value for name, value in late.items() if name not in covered])
+        b.jump(start)
+        b.place(start)
+        b.branch(someone, detour, join, unlikely=True)
+        b.place(detour)
+        for name in self.late:
+            if name in late:
+                self._settled[name] = self.settle(late[name])
+        settled = dict(self._settled)
+        self._settled.clear()
+        b.jump(back)
+        b.place(back)
+        b.jump(join)
+        b.place(join)
+        merged = {
+            name: replace(value, ir=b.phi(b.vector(value.type), (name, start), (settled[name].ir, back)))
+            for name, value in late.items()
+        }
+        return [merged.get(value.ir, value) for value in values]
+
+    def someone(self, a: Value) -> str:
         """An i1 that holds if some active lane, or the lane half of them away from it, is NaN."""
-        b, half = self.builder, self.width // 2
+        b, mask, half = self._lanes.builder, self._lanes.mask, self._lanes.width // 2
         whole, lanes = b.vector(a.type), b.lanes
         halves = [
             b.value(f"shufflevector {whole} {a.ir}, {whole} poison, <{half} x i32> <{picks}>")
             for picks in (", ".join(f"i32 {first + k}" for k in range(half)) for first in (0, half))
         ]
         bits = b.mask_bits(b.value(f"fcmp uno {vector(a.type, half)} {halves[0]}, {halves[1]}"), half)
-        if self.mask != "-1":
-            either = b.value(f"or {lanes} {self.mask}, {b.value(f'lshr {lanes} {self.mask}, {half}')}")
+        if mask != "-1":
+            either = b.value(f"or {lanes} {mask}, {b.value(f'lshr {lanes} {mask}, {half}')}")
             bits = b.value(f"and i{half} {bits}, {b.value(f'trunc {lanes} {either} to i{half}')}")
         return b.value(f"icmp ne i{half} {bits}, 0")
 
-    def convert(self, operation: str, a: Value, type_: str) -> Value:
-        if operation == "bitcast" and a.type in _SINGLE and type_ in _SINGLE:
-            return replace(super().convert(operation, a, type_), nan=a.nan)
-        return super().convert(operation, a if operation in _BLIND_CONVERSIONS else self.exact(a), type_)
-
-    def outline(self, outline: Outline, operands: Sequence[Value]) -> tuple[Value, ...]:
-        return super().outline(outline, self._all_exact(tuple(operands)))
-
-    # ------------------------------------------------------------------------------------ the machine
-    def store(self, space: str, address: Value, values: tuple[Value, ...], volatile: bool) -> None:
-        super().store(space, address, self._all_exact(values), volatile)
-
-    def atomic(self, space: str, operation: str, address: Value, operands: tuple[Value, ...]) -> Value:
-        return super().atomic(space, operation, address, self._all_exact(operands))
-
-    def update(
-        self, space: str, change: Update, address: Value, given: Sequence[tuple[Value, ...]]
-    ) -> tuple[Value, ...]:
-        return super().update(space, change, address, [self._all_exact(operands) for operands in given])
-
-    def permute(self, a: Value, sources: tuple[int, ...]) -> Value:
-        return super().permute(self.exact(a), sources)
-
-    def shuffle(self, a: Value, source: Value) -> Value:
-        return super().shuffle(self.exact(a), source)
-
-    def one_of(self, a: Value) -> str:
-        return super().one_of(self.exact(a))
-
-    def reduce(self, operation: str, a: Value) -> Value:
-        return super().reduce(operation, self.exact(a))
-
-    def equal_lanes(self, a: Value) -> Value:
-        return super().equal_lanes(self.exact(a))
+    def _some(self, values: Sequence[Value]) -> str:
+        """An i1 that holds if some active lane of some of the values is NaN."""
+        if len(values) == 1:
+            return self.someone(values[0])
+        b, mask = self._lanes.builder, self._lanes.mask
+        whole, found = b.vector("double"), ""
+        for one, two in zip(values[::2], [*values[1::2], values[-1]], strict=False):
+            pair = b.value(f"fcmp uno {whole} {one.ir}, {two.ir}")
+            found = pair if not found else b.value(f"or {b.vector('i1')} {found}, {pair}")
+        bits = b.mask_bits(found)
+        if mask != "-1":
+            bits = b.value(f"and {b.lanes} {bits}, {mask}")
+        return b.someone(bits)

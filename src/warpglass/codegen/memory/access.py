@@ -19,7 +19,7 @@ from ...isa.lanes import Update
 from ...isa.types import BITS
 from ..builder import Arg, Builder, vector
 from ..context import SHARED_WINDOW, SITE_WORDS, SLOT, service_code
-from ..lanes.values import Value
+from ..values.value import Value
 from .gather_scatter import gather_through, outside_range
 from .prefetch import Prefetch
 

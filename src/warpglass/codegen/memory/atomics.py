@@ -13,10 +13,10 @@ from ...isa.lanes import Update
 from ...isa.types import BITS
 from ..builder import Builder
 from ..context import READ, SITE_WORDS, SLOT, WRITE
-from ..lanes.kinds import KindLanes
-from ..lanes.values import UNIFORM, Value
+from ..lanes.fast import FastLanes
 from ..runtime import FAULT
 from ..shape import BlockShape, Promises
+from ..values.value import UNIFORM, Value
 from .access import Atomic
 from .local import LocalMemory
 from .warp_atomics import WarpAtomics
@@ -174,6 +174,6 @@ class _Element:
 
     def _changed(self, change: Update, old: str, given: list[str]) -> str:
         access = WarpAtomics(self.builder)
-        lane = KindLanes(access, LocalMemory(access, 0), BlockShape((1, 1, 1)), Promises((1, 1, 1)))
+        lane = FastLanes(access, LocalMemory(access, 0), BlockShape((1, 1, 1)), Promises((1, 1, 1)))
         values = [Value(self.type, name, UNIFORM) for name in (old, *given)]
-        return change.make(lane, *values).ir
+        return lane.exact(change.make(lane, *values)).ir

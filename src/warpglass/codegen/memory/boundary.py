@@ -8,7 +8,7 @@ checked once the whole interval has failed.
 from __future__ import annotations
 
 from ..builder import widened
-from ..lanes.values import Value
+from ..values.value import Value
 from .access import Bounds
 from .patterns import Patterns
 

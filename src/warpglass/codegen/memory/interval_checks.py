@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ..builder import constant_vector
 from ..context import SITE_WORDS
-from ..lanes.values import Value
+from ..values.value import Value
 from .access import Access, Bounds
 from .merged_checks import MergedCheck
 

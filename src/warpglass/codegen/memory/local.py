@@ -10,7 +10,7 @@ from __future__ import annotations
 from ...isa.types import BITS
 from ..builder import constant_vector, suffix, vector
 from ..context import LOCAL_WINDOW
-from ..lanes.values import Value
+from ..values.value import Value
 from .access import Access
 
 _LANES = constant_vector("i64", range(0, 128, 4))

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from ...isa.types import LLVM_TYPE
 from ...program import Block, Program, Step
-from ..lanes.forms import regular
 from ..registers import VECTOR, Kind
+from ..values.affine import regular
 
 # Checks that a region must save, and its steps for each of them.
 _WORTH, _LENGTH = 3, 10

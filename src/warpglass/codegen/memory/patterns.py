@@ -11,7 +11,7 @@ from __future__ import annotations
 from ...isa.types import BITS
 from ..builder import constant_vector, suffix, vector
 from ..context import SHARED_WINDOW
-from ..lanes.values import Offsets, Value, replace
+from ..values.value import Offsets, Value, replace
 from .access import Bounds
 from .gather_scatter import irregular_name
 from .interval_checks import IntervalChecks

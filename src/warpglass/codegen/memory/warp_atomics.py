@@ -14,7 +14,7 @@ from collections.abc import Callable
 from ...isa.types import BITS
 from ..builder import WIDTH, Builder, constant_vector, suffix, vector
 from ..context import SLOT
-from ..lanes.values import Value, literal
+from ..values.value import Value, literal
 from .access import Atomic
 from .boundary import BoundaryAccess
 

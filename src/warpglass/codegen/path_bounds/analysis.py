@@ -22,13 +22,10 @@ from ...program import (
     Step,
 )
 from ...ptx import tree
-from ..infer import Silent
-from ..lanes.forms import range_of
-from ..lanes.values import Value
-from ..memory.local import LocalMemory
-from ..memory.warp_atomics import WarpAtomics
+from ..operands import Operands, Symbols
 from ..shape import BlockShape, Promises
-from ..steps import Steps, Symbols, targets_of
+from ..values.bounds import bounds_of as range_of
+from ..values.value import Value
 from .domain import (
     INTEGERS,
     ZERO,
@@ -67,8 +64,7 @@ def bound_by_paths(program: Program, shape: BlockShape, promises: Promises, symb
     length = sum(len(block.steps) for block in blocks)
     if length > _LONGEST or not backward_edges(blocks):
         return program
-    access = WarpAtomics(Silent(set()))
-    lanes = AbstractLanes(access, LocalMemory(access, program.local.size, program.strays), shape, promises)
+    lanes = AbstractLanes(shape, promises)
     caps: TripBounds = {}
     try:
         paths = _settled(program, lanes, symbols, caps)
@@ -107,7 +103,7 @@ class _Registers:
         self.state: dict[str, AbstractInt] = {}
 
     def read(self, name: str) -> Value:
-        return self.state.get(name) or Value(self.types[name], "%_")
+        return self.state.get(name) or Value(self.types[name], "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +123,7 @@ class _Analysis:
         lanes.start()
         types = {name: LLVM_TYPE[type_] for name, type_ in program.registers.items()}
         self._registers = _Registers(types)
-        self._steps = Steps(lanes, self._registers, symbols)  # type: ignore[arg-type]
+        self._operands = Operands(lanes, self._registers, symbols)
         self._integers = {name for name, type_ in types.items() if type_ in INTEGERS}
         self._caps = caps
         self.states: dict[int, State] = {}
@@ -235,7 +231,7 @@ class _Analysis:
                 joined[name] = one
                 continue
             if one.type == "i1":
-                joined[name] = AbstractInt("i1", "%_")
+                joined[name] = AbstractInt("i1", "")
                 continue
             ends = [bounds_of(value) for value in values]
             bounds = min(low for low, _ in ends), max(high for _, high in ends)
@@ -331,11 +327,8 @@ class _Analysis:
         if step.match.row.unit not in (*COMPUTING, "memory") or step.control is not None:
             self._forget(index, position, (step,))
             return {}
-        lanes.access.step = step.number
-        result = step.match.compute(lanes, self._steps.sources(step))
-        values: Sequence[Value] = result if isinstance(result, tuple) else (result,)
         found: dict[str, AbstractInt] = {}
-        for (target, is_signed), value in zip(targets_of(step.match), values, strict=True):
+        for target, is_signed, value in self._operands.results(step):
             if isinstance(target, tree.Register) and target.name in self._integers:
                 fitted = lanes.fit(value, self._registers.types[target.name], is_signed)
                 found[target.name] = lanes.wrap(fitted, "write", index, position, target.name)
@@ -368,5 +361,5 @@ class _Analysis:
         types = self._registers.types
         for step in steps:
             for name in self._integers.intersection(step.writes):
-                unknown = Value(types[name], "%_")
+                unknown = Value(types[name], "")
                 self._registers.state[name] = self.lanes.wrap(unknown, "write", index, position, name)

@@ -15,10 +15,20 @@ from functools import lru_cache
 from typing import Any
 
 from ...isa.types import BITS, is_float
-from ..infer import SilentLanes
-from ..lanes import ranges
-from ..lanes.forms import CONVERT_CONSTANT, compare_constants, fold, identity, join, range_of
-from ..lanes.values import UNIFORM, Value, literal
+from ..values.bounds import Bounds, decide, join
+from ..values.bounds import bounds_of as known_bounds
+from ..values.facts import FactLanes
+from ..values.known_bits import LowBits
+from ..values.operations import (
+    FOLD_CONVERSION,
+    OPERATIONS,
+    UNKNOWN,
+    converted_bounds,
+    fold,
+    identity,
+)
+from ..values.value import UNIFORM, Value, literal
+from ..values.value import signed as read_signed
 
 INTEGERS = ("i1", "i32", "i64")
 ZERO = 0  # the root of constants
@@ -46,8 +56,7 @@ class AbstractInt(Value):
 
 def signed(number: int, type_: str) -> int:
     """A number modulo the width of a type, read as signed."""
-    half = 1 << (BITS[type_] - 1)
-    return (number + half) % (2 * half) - half
+    return read_signed(number, BITS[type_])
 
 
 def limits(type_: str) -> tuple[int, int]:
@@ -58,11 +67,11 @@ def limits(type_: str) -> tuple[int, int]:
 
 def bounds_of(a: Value) -> tuple[int, int]:
     """A value's bounds, those of its type if nothing is known."""
-    return range_of(a) or limits(a.type)
+    return known_bounds(a) or limits(a.type)
 
 
 def make_abstract(
-    type_: str, bounds: ranges.Range, low_bits: tuple[int, int], root: int, distance: int
+    type_: str, bounds: Bounds, low_bits: LowBits, root: int, distance: int
 ) -> AbstractInt | None:
     """A value, with what its bounds and its low bits say of each other; None if no value is both."""
     count, residue = low_bits
@@ -76,7 +85,7 @@ def make_abstract(
     none = (low, high) == limits(type_)
     return AbstractInt(
         type_,
-        "%_",
+        "",
         low=None if none else low,
         high=None if none else high,
         count=count,
@@ -107,12 +116,12 @@ def constant(type_: str, number: int) -> AbstractInt:
     )
 
 
-def low_bits_of(a: Value) -> tuple[int, int]:
+def low_bits_of(a: Value) -> LowBits:
     """How many low bits are known, and what they are."""
     return (a.count, a.residue) if isinstance(a, AbstractInt) else (0, 0)
 
 
-def common_low_bits(*values: Value) -> tuple[int, int]:
+def common_low_bits(*values: Value) -> LowBits:
     """The low bits that several values share."""
     count, residue = low_bits_of(values[0])
     for value in values[1:]:
@@ -122,7 +131,7 @@ def common_low_bits(*values: Value) -> tuple[int, int]:
     return count, residue
 
 
-class AbstractLanes(SilentLanes):
+class AbstractLanes(FactLanes):
     """Computes with what is known of integers; anything else is left as it is."""
 
     roots: dict[tuple[object, ...], int]
@@ -148,7 +157,7 @@ class AbstractLanes(SilentLanes):
             return a
         if a.constant is not None and a.offsets is not None:
             return constant(a.type, a.constant)
-        made = make_abstract(a.type, range_of(a), low_bits_of(a), self.root(*what), 0)
+        made = make_abstract(a.type, known_bounds(a), low_bits_of(a), self.root(*what), 0)
         assert made is not None, "bounds are never empty"
         return made
 
@@ -160,36 +169,31 @@ class AbstractLanes(SilentLanes):
         type_ = operands[0].type
         if type_ not in INTEGERS:
             return super().apply(operation, *operands)
-        if operation not in _DIVISIONS and len(operands) == 2:
-            folded = fold(operation, *operands)
+        row = OPERATIONS.get(operation, UNKNOWN)
+        if len(operands) == 2:
+            folded = fold(row, *operands)
             if folded is not None:
                 return constant(type_, folded)
-            same = identity(operation, *operands)
+            same = identity(row, *operands)
             if same is not None:
                 return same
         if type_ == "i1":
             return _combined(operation, *operands)
-        low_bits = _LOW_BITS[operation](*operands) if operation in _LOW_BITS else (0, 0)
+        low_bits: LowBits = (0, 0)
+        if row.low_bits is not None:
+            low_bits = row.low_bits(low_bits_of(operands[0]), low_bits_of(operands[1]), BITS[type_])
         root, distance = -1, 0
         numbers = [one for one in operands if isinstance(one, AbstractInt) and one.root >= 0]
         if len(numbers) == len(operands):
             root, distance = _PLACES.get(operation, _placed)(self, operation, *numbers)
         if root == ZERO:
             return constant(type_, distance)
-        bounds = self._bounds(operation, *operands)
-        return make_abstract(type_, bounds, low_bits, root, distance) or Value(type_, "%_")
+        bounds = self._remainder(*operands) if operation == "sub" else None
+        if bounds is None and row.bounds is not None:
+            bounds = row.bounds(BITS[type_], known_bounds(operands[0]), known_bounds(operands[1]))
+        return make_abstract(type_, bounds, low_bits, root, distance) or Value(type_, "")
 
-    def _bounds(self, operation: str, *operands: Value) -> ranges.Range:
-        """The bounds of an operation's result."""
-        if operation in _DIVISIONS:
-            return range_of(super().apply(operation, *operands))
-        if len(operands) != 2:
-            return None
-        a, b = operands
-        rest = self._remainder(a, b) if operation == "sub" else None
-        return rest or ranges.combine(operation, BITS[a.type], range_of(a), range_of(b))
-
-    def _remainder(self, a: Value, b: Value) -> ranges.Range:
+    def _remainder(self, a: Value, b: Value) -> Bounds:
         """The bounds of a value less itself without its low bits, as compilers write remainders."""
         if not (isinstance(a, AbstractInt) and isinstance(b, AbstractInt)) or b.root < ZERO or b.distance:
             return None
@@ -207,8 +211,8 @@ class AbstractLanes(SilentLanes):
             return super().select(condition, a, b)
         if a == b:
             return a
-        bounds = join(range_of(a), range_of(b))
-        return make_abstract(a.type, bounds, common_low_bits(a, b), -1, 0) or Value(a.type, "%_")
+        bounds = join(known_bounds(a), known_bounds(b))
+        return make_abstract(a.type, bounds, common_low_bits(a, b), -1, 0) or Value(a.type, "")
 
     def convert(self, operation: str, a: Value, type_: str) -> Value:
         if (
@@ -219,8 +223,8 @@ class AbstractLanes(SilentLanes):
         ):
             return super().convert(operation, a, type_)
         if a.constant is not None:
-            return constant(type_, CONVERT_CONSTANT[operation](a.constant, BITS[a.type]))
-        bounds = self._converted_range(operation, a, type_)
+            return constant(type_, FOLD_CONVERSION[operation](a.constant, BITS[a.type]))
+        bounds = converted_bounds(operation, a, type_)
         count, residue = low_bits_of(a)
         root, distance = -1, 0
         if a.root >= 0 and _keeps_distance(operation, a):
@@ -228,20 +232,18 @@ class AbstractLanes(SilentLanes):
         elif a.root >= 0:
             root = self.root(operation, type_, a.root, a.distance)
         low_bits = min(count, BITS[type_]), residue
-        return make_abstract(type_, bounds, low_bits, root, distance) or Value(type_, "%_")
+        return make_abstract(type_, bounds, low_bits, root, distance) or Value(type_, "")
 
     def compare(self, predicate: str, a: Value, b: Value) -> Value:
         if is_float(a.type):
             return super().compare(predicate, a, b)
         self._note(a, b)
-        known = ranges.decide(predicate, range_of(a), range_of(b))
-        if known is None and a.constant is not None and b.constant is not None:
-            known = compare_constants(predicate, a, b)
+        known = decide(predicate, a, b)
         if known is None:
             known = _decide(predicate, a, b)
         if known is not None:
             return constant("i1", int(known))
-        return AbstractInt("i1", "%_", test=Test("compare", (predicate, a, b)))
+        return AbstractInt("i1", "", test=Test("compare", (predicate, a, b)))
 
     def _note(self, *values: Value) -> None:
         if len(self.thresholds) < _MOST_THRESHOLDS:
@@ -252,7 +254,6 @@ class AbstractLanes(SilentLanes):
 
 _MOST_THRESHOLDS = 60
 _EXTENSIONS = ("trunc", "sext", "zext")
-_DIVISIONS = ("udiv", "sdiv", "urem", "srem")
 
 
 def _keeps_distance(operation: str, a: AbstractInt) -> bool:
@@ -280,10 +281,10 @@ def _combined(operation: str, *operands: Value) -> Value:
     tests = [one.test if isinstance(one, AbstractInt) else None for one in operands]
     flipped = [other for one, other in zip(operands, tests[::-1], strict=True) if one.constant == 1]
     if operation == "xor" and flipped:
-        return AbstractInt("i1", "%_", test=Test("not", (flipped[0],)))
+        return AbstractInt("i1", "", test=Test("not", (flipped[0],)))
     if operation in ("and", "or"):
-        return AbstractInt("i1", "%_", test=Test(operation, tuple(tests)))
-    return AbstractInt("i1", "%_")
+        return AbstractInt("i1", "", test=Test(operation, tuple(tests)))
+    return AbstractInt("i1", "")
 
 
 # ------------------------------------------------------------------------------------ roots and distances
@@ -327,56 +328,4 @@ _PLACES: dict[str, Callable[..., tuple[int, int]]] = {
     "sub": _place_difference,
     "mul": _place_product,
     "shl": _place_shifted,
-}
-
-
-# ------------------------------------------------------------------------------------ low bits
-def _of_both(combine: Callable[[int, int], int]) -> Callable[[Value, Value], tuple[int, int]]:
-    def low_bits(a: Value, b: Value) -> tuple[int, int]:
-        (one, x), (two, y) = low_bits_of(a), low_bits_of(b)
-        return min(one, two), combine(x, y)
-
-    return low_bits
-
-
-def _zeros(count: int, residue: int) -> int:
-    """The number of low bits that are known to be zero."""
-    return (residue & -residue).bit_length() - 1 if residue else count
-
-
-def _bits_of_product(a: Value, b: Value) -> tuple[int, int]:
-    one, two = low_bits_of(a), low_bits_of(b)
-    count = min(one[0] + _zeros(*two), two[0] + _zeros(*one), BITS[a.type])
-    return count, one[1] * two[1]
-
-
-def _bits_of_mask(a: Value, b: Value) -> tuple[int, int]:
-    one, two = low_bits_of(a), low_bits_of(b)
-    return max((min(one[0], two[0]), one[1] & two[1]), (_zeros(*one), 0), (_zeros(*two), 0))
-
-
-def _bits_shifted_left(a: Value, b: Value) -> tuple[int, int]:
-    if b.constant is None or b.constant >= BITS[a.type]:
-        return 0, 0
-    count, residue = low_bits_of(a)
-    return min(count + b.constant, BITS[a.type]), residue << b.constant
-
-
-def _bits_shifted_right(a: Value, b: Value) -> tuple[int, int]:
-    count, residue = low_bits_of(a)
-    if b.constant is None or b.constant >= count:
-        return 0, 0
-    return count - b.constant, residue >> b.constant
-
-
-_LOW_BITS: dict[str, Callable[..., tuple[int, int]]] = {
-    "add": _of_both(lambda a, b: a + b),
-    "sub": _of_both(lambda a, b: a - b),
-    "or": _of_both(lambda a, b: a | b),
-    "xor": _of_both(lambda a, b: a ^ b),
-    "and": _bits_of_mask,
-    "mul": _bits_of_product,
-    "shl": _bits_shifted_left,
-    "lshr": _bits_shifted_right,
-    "ashr": _bits_shifted_right,
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..lanes.values import Value
+from ..values.value import Value
 from .domain import ZERO, AbstractInt, Key, Test, bounds_of, limits, low_bits_of, make_abstract, signed
 
 _INVERSE = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
@@ -137,4 +137,4 @@ def _extended(key: Key, low: int, high: int) -> AbstractInt | None:
     if key[0] == "zext" and high > limits("i32")[1]:
         return None
     _, _, root, *distance = key
-    return AbstractInt("i32", "%_", root=root, distance=distance[0] if distance else 0)
+    return AbstractInt("i32", "", root=root, distance=distance[0] if distance else 0)

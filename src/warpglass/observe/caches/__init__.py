@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...codegen import Emission, Probe, Words
-from ...codegen.lanes.values import Value
 from ...codegen.memory.access import Site
+from ...codegen.values.value import Value
 from ...isa.ordering import ordering_of
 from ...models.caches import Geometry, Traffic
 from ...program import Program, Step

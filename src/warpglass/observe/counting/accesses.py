@@ -14,8 +14,8 @@ from functools import lru_cache
 from ...codegen import Emission, Probe, Words
 from ...codegen.builder import constant_vector
 from ...codegen.context import LOCAL_WINDOW, SHARED_WINDOW
-from ...codegen.lanes.values import Offsets, Value
 from ...codegen.memory.access import Site
+from ...codegen.values.value import Offsets, Value
 from ...program import Block, Program
 from .choice import bypasses, choose_rule
 from .native import cost, register

@@ -16,7 +16,7 @@ import numpy as np
 from ...codegen import Emission, Probe, Words
 from ...codegen.builder import constant_vector
 from ...codegen.context import BARRIER_WORDS, SLOT, START
-from ...codegen.lanes.values import Value
+from ...codegen.values.value import Value
 from ...codegen.memory.access import Site
 from ...isa.ordering import ordering_of
 from ...program import Barrier, Block, Program, Step

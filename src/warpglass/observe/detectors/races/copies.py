@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....codegen import Emission
-from ....codegen.lanes.values import Value
+from ....codegen.values.value import Value
 from ....codegen.memory.access import Site
 from ....program import Step
 from ....ptx import tree

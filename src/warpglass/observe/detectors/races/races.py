@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from ....codegen import Emission
 from ....codegen import Words as WorkerWords
-from ....codegen.lanes.values import Offsets, Value
+from ....codegen.values.value import Offsets, Value
 from ....codegen.memory.access import Site
 from ....isa.ordering import Ordering
 from ....isa.types import integer_of

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ....codegen import Emission, Words
-from ....codegen.lanes.values import Value
+from ....codegen.values.value import Value
 from ....codegen.memory.access import Site
 from ....isa.ordering import Ordering
 from ....program import Barrier, Program, Step

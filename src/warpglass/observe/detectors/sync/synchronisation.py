@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from ....codegen import Emission
 from ....codegen import Words as WorkerWords
-from ....codegen.lanes.values import Value
+from ....codegen.values.value import Value
 from ....program import Barrier, Block, Exit, Program, Step, Trap
 from .. import layout, native
 from ..detector import Detector, Watched

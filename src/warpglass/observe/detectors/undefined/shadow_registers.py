@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ....codegen import Emission, Words
-from ....codegen.lanes.values import Value
+from ....codegen.values.value import Value
 from ....program import Step
 from .. import layout
 from ..emit import where

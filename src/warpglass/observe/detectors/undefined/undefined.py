@@ -15,7 +15,7 @@ import numpy as np
 
 from ....codegen import Emission
 from ....codegen import Words as WorkerWords
-from ....codegen.lanes.values import Value
+from ....codegen.values.value import Value
 from ....codegen.memory.access import Site
 from ....program import Program, Step
 from .. import layout

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from .....codegen.builder import Builder, constant_vector
-from .....codegen.lanes.values import Offsets
+from .....codegen.values.value import Offsets
 from ... import layout
 from ..accesses import defer
 from .stamps import Test

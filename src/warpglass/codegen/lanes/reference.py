@@ -1,6 +1,6 @@
 """The reference implementation of isa/lanes.py: every value is a vector of 32 lanes, nothing is clever.
 
-It stays as the oracle that the value-kind implementation (kinds.py) is compared with, bit for bit.
+It stays as the oracle that the fast implementation (fast.py) is compared with, bit for bit.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from ...isa.lanes import Outline, Update
 from ...isa.specials import SPECIALS
 from ...isa.types import bits, is_float
 from ..builder import constant_vector, suffix, vector
-from ..context import LOCAL_WINDOW, SHARED_WINDOW
+from ..context import WINDOWS
 from ..machine.target import converts_half
 from ..memory.access import Access, Atomic
 from ..memory.local import LocalMemory
 from ..probes import Emission, Probe
 from ..shape import BlockShape
-from .specials import LANE_TABLES, scalar_special
-from .values import Value, literal
+from ..values.division import total_division
+from ..values.operations import DIVISIONS
+from ..values.specials import LANE_TABLES
+from ..values.value import Value, literal
+from .specials import scalar_special
 
-_WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}
-_DIVISIONS = {"udiv": (False, False), "sdiv": (True, False), "urem": (False, True), "srem": (True, True)}
 
-
-class VectorLanes(Lanes[Value]):
+class ReferenceLanes(Lanes[Value]):
     """Operations on vectors of all lanes, emitted as LLVM IR.
 
     `mask` is the name of the integer whose bits are the lanes that execute the current step.
@@ -75,23 +75,24 @@ class VectorLanes(Lanes[Value]):
         return False
 
     def apply(self, operation: str, *operands: Value) -> Value:
-        if operation in _DIVISIONS:
-            return self._divide(operation, *operands)
-        return self._emit(operation, operands)
+        if operation in DIVISIONS:
+            a, b = operands
+            return total_division(self, operation, a, b, lambda a, b: self.emit(operation, a, b))
+        return self.emit(operation, *operands)
 
     def compare(self, predicate: str, a: Value, b: Value) -> Value:
-        return self._compare(predicate, a, b)
+        return self.emit(f"{'fcmp' if is_float(a.type) else 'icmp'} {predicate}", a, b)
 
     def select(self, condition: Value, a: Value, b: Value) -> Value:
-        return self._select(condition, a, b)
+        return self.emit("select", condition, a, b)
 
     def convert(self, operation: str, a: Value, type_: str) -> Value:
-        return self._convert(operation, a, type_)
+        return self.emit(operation, a, type_=type_)
 
     def unless(self, rare: Value, usual: Value, other: Callable[[], Value]) -> Value:
         votes = self.builder.mask_bits(rare.ir)
         someone = self.builder.someone(votes)
-        return self._unless(someone, usual, lambda: self._select(rare, other(), usual))
+        return self.around(someone, usual, lambda: self.emit("select", rare, other(), usual))
 
     def outline(self, outline: Outline, operands: Sequence[Value]) -> tuple[Value, ...]:
         given = [self.as_vector(operand) for operand in operands]
@@ -104,7 +105,7 @@ class VectorLanes(Lanes[Value]):
             for k, type_ in enumerate(outline.results)
         )
 
-    def _unless(self, someone: str, usual: Value, other: Callable[[], Value], *, lanes: int = 0) -> Value:
+    def around(self, someone: str, usual: Value, other: Callable[[], Value], *, lanes: int = 0) -> Value:
         """A branch around what is seldom needed; the lanes' values meet again behind it."""
         b = self.builder
         start, detour, back, join = b.label("usual"), b.label("rare"), b.label("back"), b.label("join")
@@ -132,7 +133,7 @@ class VectorLanes(Lanes[Value]):
         return self._splat(SPECIALS[name], scalar_special(b, self.shape, name))
 
     def window(self, space: str) -> Value:
-        return self.constant("i64", _WINDOWS.get(space, 0))
+        return self.constant("i64", WINDOWS.get(space, 0))
 
     def load(self, space: str, address: Value, type_: str, count: int, volatile: bool) -> tuple[Value, ...]:
         if space == "param":
@@ -204,7 +205,7 @@ class VectorLanes(Lanes[Value]):
         site = self.access.new_site("system", False, 0)
         names = [self.as_vector(self.extend(operand, "i64", signed=False)).ir for operand in operands]
         words = Value("i64", self.access.call_system(site, name, names, self.mask))
-        return words if result == "i64" else self._convert("trunc", words, result)
+        return words if result == "i64" else self.emit("trunc", words, type_=result)
 
     def arrive(self, barrier: Value, count: Value | None, predicate: Value | None, wait: bool) -> None:
         number = self.one_of(barrier)
@@ -256,7 +257,7 @@ class VectorLanes(Lanes[Value]):
 
     def shuffle(self, a: Value, source: Value) -> Value:
         self.note_exchange(source)
-        lane = self._emit("and", (source, self.as_vector(self.constant("i32", 31))))
+        lane = self.emit("and", source, self.as_vector(self.constant("i32", 31)))
         return Value(a.type, self.access.shuffle(a.type, a.ir, lane.ir))
 
     def note_exchange(self, sources: Value) -> None:
@@ -300,49 +301,31 @@ class VectorLanes(Lanes[Value]):
         return Value(type_, self.builder.splat(type_, scalar))
 
     # ------------------------------------------------------------------------------------ emission
-    def _emit(self, operation: str, operands: tuple[Value, ...], *, lanes: int = 0) -> Value:
-        type_ = operands[0].type
-        whole = vector(type_, lanes or self.width)
-        if operation.startswith("llvm."):
-            args = [(whole, operand.ir) for operand in operands]
-            if operation in ("llvm.ctlz", "llvm.cttz"):
-                args.append(("i1", "false"))
-            name = self.builder.call(whole, f"{operation}.{suffix(type_, lanes or self.width)}", args)
-        else:
-            name = self.builder.value(f"{operation} {whole} {', '.join(operand.ir for operand in operands)}")
-        return Value(type_, name)
 
-    def _compare(self, predicate: str, a: Value, b: Value, *, lanes: int = 0) -> Value:
-        instruction = "fcmp" if is_float(a.type) else "icmp"
-        whole = vector(a.type, lanes or self.width)
-        return Value("i1", self.builder.value(f"{instruction} {predicate} {whole} {a.ir}, {b.ir}"))
+    def emit(self, name: str, *operands: Value, type_: str = "", lanes: int = 0) -> Value:
+        """One LLVM instruction on vectors, or on so many lanes.
 
-    def _select(self, condition: Value, a: Value, b: Value, *, lanes: int = 0) -> Value:
-        whole, test = (vector(type_, lanes or self.width) for type_ in (a.type, "i1"))
-        return Value(
-            a.type, self.builder.value(f"select {test} {condition.ir}, {whole} {a.ir}, {whole} {b.ir}")
-        )
-
-    def _convert(self, operation: str, a: Value, type_: str, *, lanes: int = 0) -> Value:
+        `name` is that of an operation as `apply` has it, `icmp` or `fcmp` with a predicate, `select`, or a
+        conversion to `type_`.
+        """
         lanes = lanes or self.width
-        have, want = vector(a.type, lanes), vector(type_, lanes)
-        if operation.startswith("llvm."):
-            name = f"{operation}.{suffix(type_, lanes)}.{suffix(a.type, lanes)}"
-            return Value(type_, self.builder.call(want, name, [(have, a.ir)]))
-        return Value(type_, self.builder.value(f"{operation} {have} {a.ir} to {want}"))
+        have, texts = operands[-1].type, [operand.ir for operand in operands]
+        whole = vector(have, lanes)
+        if name == "select":
+            condition, a, b = texts
+            text = f"select {vector('i1', lanes)} {condition}, {whole} {a}, {whole} {b}"
+        elif type_ and not name.startswith("llvm."):
+            text = f"{name} {whole} {texts[0]} to {vector(type_, lanes)}"
+        elif name.startswith("llvm."):
+            return self._call(name, texts, have, type_, lanes)
+        else:
+            text = f"{name} {whole} {', '.join(texts)}"
+        return Value("i1" if name[1:4] == "cmp" else type_ or have, self.builder.value(text))
 
-    def _divide(self, operation: str, a: Value, b: Value) -> Value:
-        """Division defined for every operand: LLVM's is not for 0, nor for the least integer by -1."""
-        signed, remainder = _DIVISIONS[operation]
-        zero, ones = self.constant(a.type, 0), self.constant(a.type, -1)
-        by_zero = self.compare("eq", b, zero)
-        unsafe = self.or_(by_zero, self.compare("eq", b, ones)) if signed else by_zero
-        safe = self.select(unsafe, self.constant(a.type, 1), b)
-        plain = self._plain_division(operation, a, safe)
-        if signed:
-            by_minus_one = self.neg(a) if not remainder else zero
-            plain = self.select(self.compare("eq", b, ones), by_minus_one, plain)
-        return self.select(by_zero, ones, plain)
-
-    def _plain_division(self, operation: str, a: Value, b: Value) -> Value:
-        return self._emit(operation, (a, b))
+    def _call(self, name: str, texts: Sequence[str], have: str, type_: str, lanes: int) -> Value:
+        whole, want = vector(have, lanes), vector(type_ or have, lanes)
+        args = [(whole, text) for text in texts]
+        if name in ("llvm.ctlz", "llvm.cttz"):
+            args.append(("i1", "false"))
+        overload = f"{suffix(type_, lanes)}.{suffix(have, lanes)}" if type_ else suffix(have, lanes)
+        return Value(type_ or have, self.builder.call(want, f"{name}.{overload}", args))

@@ -1,4 +1,4 @@
-"""A lane value as code generation knows it: where it stands, in which form, and what is known about it."""
+"""A value of all lanes as code generation knows it: where it stands, its form, and what is known of it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
-from ..builder import WIDTH, Builder
+from ...isa.rounding import INFINITY, NAN
+from ...isa.types import BITS, is_float
+from ..builder import WIDTH
 
 Offsets = tuple[int, ...]
 Line = tuple[int, int]  # step and start
 
 # What NaNs of type float a value may hold. Of two sorts that a register is given the greater is its own.
 ONE_NAN, LOOSE_NAN, EXACT_NAN = range(3)
+SINGLE = ("float", "i32")  # LLVM's types of a value of single precision
 UNIFORM: Offsets = (0,) * WIDTH
 
 
@@ -30,25 +33,8 @@ def one_value(offsets: Offsets | None) -> bool:
     return offsets is not None and not any(offsets)
 
 
-class Lanes:
-    """A vector that few will ask for: it is emitted where it is needed, once in each basic block."""
-
-    __slots__ = ("_builder", "_emit", "_name", "_region")
-
-    def __init__(self, builder: Builder, emit: Callable[[], str]):
-        self._builder = builder
-        self._emit = emit
-        self._name, self._region = "", -1
-
-    def __call__(self) -> str:
-        """The vector's name."""
-        if self._region != self._builder.region:
-            self._name = self._emit()
-            self._region = self._builder.region
-        return self._name
-
-
-# Nobody changes a value, nor a Kind; but a kernel takes thousands, and frozen ones thrice the time to make.
+# Nobody changes a value once it is handed on; but a kernel takes thousands, and frozen ones thrice the time
+# to make.
 @dataclass(slots=True, unsafe_hash=True)
 class Value:
     """The lanes of one LLVM scalar type.
@@ -65,7 +51,9 @@ class Value:
     its payload (LOOSE_NAN), or there is no other than the hardware's (ONE_NAN).
 
     `line` says that the scalar is step * warp + start, modulo the width; `zeros`, if that is not known, how
-    many of its low bits are zero, or of every lane's in a general vector (lines.py).
+    many of its low bits are zero, or of every lane's in a general vector (known_bits.py).
+
+    Where facts are all that is asked for, names are empty: `ir`, and the `ok` of a guarded value.
     """
 
     type: str
@@ -75,7 +63,7 @@ class Value:
     low: int | None = None
     high: int | None = None
     ok: str | None = None
-    lanes: Lanes | None = None
+    lanes: Callable[[], str] | None = None
     nan: int = EXACT_NAN
     line: Line | None = None
     zeros: int = 0
@@ -102,13 +90,33 @@ def replace(value: Value, **changes: Any) -> Value:
 _contents = attrgetter(*(field.name for field in fields(Value)))
 
 
+@lru_cache(maxsize=1 << 12)
+def constant(type_: str, pattern: int, width: int) -> Value:
+    """The same bits in each of `width` lanes."""
+    bits = BITS[type_]
+    pattern &= (1 << bits) - 1
+    low = high = None if is_float(type_) else signed(pattern, bits) if bits > 1 else pattern
+    other_nan = pattern != NAN["float"] and pattern & _MAGNITUDE > INFINITY["float"]
+    nan = ONE_NAN if type_ in SINGLE and not other_nan else EXACT_NAN
+    return Value(type_, literal(type_, pattern, bits), no_offsets(width), pattern, low, high, nan=nan)
+
+
+_MAGNITUDE = 0x7FFFFFFF  # of a float
+
+
+def signed(number: int, width: int) -> int:
+    """A number modulo 2 to the `width`, read as signed."""
+    half = 1 << (width - 1)
+    return (number + half) % (2 * half) - half
+
+
 def literal(type_: str, pattern: int, width: int) -> str:
     """A bit pattern as an LLVM constant of a scalar type."""
     pattern &= (1 << width) - 1
     if type_ == "i1":
         return "true" if pattern else "false"
     if type_[0] == "i":
-        return str(pattern - (1 << width) if pattern >> (width - 1) else pattern)
+        return str(signed(pattern, width))
     if type_ == "double":
         return f"0x{pattern:016X}"
     if type_ == "float":
