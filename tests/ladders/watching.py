@@ -9,7 +9,7 @@ from warpglass.errors import KernelFault, KernelTimeout
 from warpglass.lab.profile import count
 from warpglass.ladders.trial import Toolchain
 from warpglass.observe.detectors import Checker
-from warpglass.observe.detectors.faults import fault_finding
+from warpglass.observe.detectors.diagnostics.faults import fault_finding
 from warpglass.records.check import Finding
 from warpglass.records.profile import Profile
 

@@ -23,8 +23,9 @@ class Steps(Operands):
         guard = step.instruction.guard
         condition = self.guard(guard) if guard else None
         if step.match.row.steers:
+            acting = self._under(mask, condition) if lanes.probes else mask
             for probe in lanes.probes:
-                probe.fence(Emission(lanes, self._under(mask, condition)), step)
+                probe.fence(Emission(lanes, acting), step)
             return
         lanes.access.step = step.number
         lanes.mask = self._under(mask, condition)

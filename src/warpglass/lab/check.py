@@ -19,8 +19,7 @@ from ..engine.cpu.snapshot import Snapshot
 from ..engine.launch.backend import Backend, Launch, Outcome
 from ..errors import ArgumentError, KernelFault, KernelTimeout, raised_by_kernel
 from ..observe.detectors import Checker
-from ..observe.detectors.explain import one_per_cause
-from ..observe.detectors.witnesses import merged
+from ..observe.detectors.diagnostics.causes import merged, one_per_cause
 from ..records.check import ALL_SCHEDULES, SAME_ORDER, Check, Finding, joined
 from ..records.suppressions import read_entries
 from ..records.suppressions import suppress as suppress_findings

@@ -10,91 +10,102 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of finding: what it is, in one sentence, and what is to be done about it."""
+    """A kind of finding: what it is, in one sentence, and what mends it, as a clause.
+
+    A finding has the hint and the severity of its kind unless its detector knows better.
+    """
 
     name: str
     meaning: str
-    remedy: str
+    hint: str
+    severity: str = "error"
+
+    @property
+    def remedy(self) -> str:
+        """The hint as a sentence."""
+        return f"{self.hint[0].upper()}{self.hint[1:]}."
 
 
 _ROWS = (
     Kind(
         "shared-race",
         "Two warps of a block access one place in shared memory, one writes, and no barrier orders them.",
-        "Put __syncthreads() (cuda.syncthreads()) between the two lines, where all threads come to it.",
+        "put __syncthreads() (cuda.syncthreads()) between the two lines, where all threads come to it",
     ),
     Kind(
         "warp-race",
         "Two lanes of a warp access one place, one writes, and nothing makes one wait for the other.",
-        "Put __syncwarp() (cuda.syncwarp()) between the two lines: lanes of a warp need not run in lockstep.",
+        "put __syncwarp() (cuda.syncwarp()) between the two lines: lanes of a warp need not run in lockstep",
     ),
     Kind(
         "global-race",
         "Two threads access one place in global memory, one of them writes, and nothing orders them.",
-        "Within a block, add a barrier. Between blocks, write to another array, use an atomic operation, "
-        "launch a second kernel, or hand the data over by a flag with __threadfence() before and after.",
+        "within a block, add a barrier. Between blocks, write to another array, use an atomic operation, "
+        "launch a second kernel, or hand the data over by a flag with __threadfence() before and after",
     ),
     Kind(
         "barrier-divergence",
         "Lanes of a warp come to a barrier of the block while others of it take another way.",
-        "Take the barrier out of the branch or loop, so that all threads of the block come to it.",
+        "take the barrier out of the branch or loop, so that all threads of the block come to it; keep "
+        "only the work under the condition",
     ),
     Kind(
         "sync-mask",
         "The mask of a warp-level instruction does not say which lanes execute it, or a lane is read that "
         "does not take part.",
-        "Compute the mask before the branch (__ballot_sync), and name exactly the lanes that come.",
+        "compute the mask before the branch (__ballot_sync), and name exactly the lanes that come",
     ),
     Kind(
         "out-of-bounds",
         "An access lies outside of the array or variable that it is meant for.",
-        "Guard the access with the size (if (i < n)), or make the array larger.",
+        "guard the access with the array's size (if (i < n)), or pass a larger array",
     ),
     Kind(
         "misaligned",
         "An access starts at an address that is no multiple of its size.",
-        "Start wide accesses at a multiple of their size.",
+        "start wide accesses at a multiple of their size",
     ),
     Kind(
         "read-only-write",
         "A write to memory that may only be read: a read-only array or constant memory.",
-        "Pass a writable array, or write elsewhere.",
+        "pass a writable array, or write elsewhere",
     ),
     Kind(
         "use-after-free",
         "Memory from malloc is used, or freed, after it was freed.",
-        "Free the memory after its last use, once.",
+        "free the memory after its last use, once",
     ),
     Kind(
         "uninitialised-read",
-        "A value is used that no thread has written: shared, local or allocated memory, or an array that is "
-        "marked as output.",
-        "Write it first: GPU memory does not start as zeros.",
+        "A value is used that no thread has written: shared, local or allocated memory, or an array that "
+        "is marked as output.",
+        "write it first: GPU memory does not start as zeros",
     ),
     Kind(
         "unwritten-output",
         "Elements of an array that is marked as output are never written.",
-        "Launch enough threads for all elements (round the grid up) and let the last ones do the rest.",
+        "launch enough threads for all elements (round the grid up: (n + block - 1) // block) and let the "
+        "last ones do the rest",
     ),
     Kind(
         "unread-input",
         "Elements of an array that is to be read whole are never read.",
-        "Launch enough threads for all elements and handle the tail that is no multiple of the block.",
+        "launch enough threads for all elements and handle the tail that is no multiple of the block",
     ),
     Kind(
         "trap",
         "The kernel stops itself: an assertion fails, a trap is executed, an exception is raised.",
-        "Look at the condition that the kernel itself checks.",
+        "look at the condition that the kernel itself checks",
     ),
     Kind(
         "deadlock",
         "All threads that have not ended wait at a barrier that cannot open.",
-        "Let all threads that a barrier waits for come to it.",
+        "let all threads that a barrier waits for come to it",
     ),
     Kind(
         "timeout",
         "The kernel did not end within its time.",
-        "Check that the loop's condition becomes false; give a longer timeout if the kernel is only slow.",
+        "check that the loop's condition becomes false; give timeout= if the kernel is only slow",
     ),
 )
 KINDS: dict[str, Kind] = {kind.name: kind for kind in _ROWS}

@@ -70,7 +70,7 @@ def _rule(kind: Kind) -> dict[str, Any]:
         "shortDescription": {"text": kind.meaning},
         "fullDescription": {"text": f"{kind.meaning} {kind.remedy}"},
         "help": {"text": kind.remedy, "markdown": f"**{kind.meaning}**\n\n{kind.remedy}"},
-        "defaultConfiguration": {"level": "error"},
+        "defaultConfiguration": {"level": kind.severity},
         "properties": {"tags": ["cuda", "correctness"], "precision": "very-high"},
     }
 

@@ -14,8 +14,8 @@ from warpglass.engine.cpu.address_space import GUARD
 from warpglass.engine.cpu.backend import Begun, CpuBackend
 from warpglass.engine.launch.backend import Launch
 from warpglass.observe.detectors import Checker, layout
-from warpglass.observe.detectors.events import DetectorProbe
-from warpglass.observe.detectors.only_read import Reach, only_read
+from warpglass.observe.detectors.instrumentation import Instrumentation
+from warpglass.observe.detectors.races.only_read import Reach, only_read
 from warpglass.program.pointers import MEMORY, OWN
 
 COUNT = 256
@@ -84,14 +84,16 @@ def observed(name: str, args: tuple[Any, ...]) -> tuple[Checker, set[int]]:
 
     def begin(begun: Begun) -> None:
         checker.begin(begun)
-        probe = next(iter(begun.scene.executable.probes))
-        assert isinstance(probe, DetectorProbe)
+        code = next(iter(begun.scene.executable.probes))
+        assert isinstance(code, Instrumentation)
         rows = np.zeros((layout.FIRST_ARRAY + len(begun.scene.placed), layout.REGION_WORDS), np.int64)
         for row, one in zip(rows[layout.FIRST_ARRAY :], begun.scene.placed, strict=True):
             row[[layout.BASE, layout.SIZE]] = one.base, one.allocation.nbytes
         reach = Reach(rows, begun.parameters, begun.scene.prepared.symbols.parameters)
         found.update(
-            only_read(reach, probe.stores, [layout.MODULE_REGION, *range(layout.FIRST_ARRAY, len(rows))])
+            only_read(
+                reach, code.only_read.stores, [layout.MODULE_REGION, *range(layout.FIRST_ARRAY, len(rows))]
+            )
         )
 
     CpuBackend().observe(Launch(compiled, (4, 1, 1), (64, 1, 1), args, 0, 60.0), checker, begin)

@@ -8,7 +8,8 @@ import pytest
 import warpglass as wg
 from warpglass.engine.cpu.backend import CpuBackend
 from warpglass.engine.launch.backend import Launch
-from warpglass.observe.detectors import Checker, layout, lines
+from warpglass.observe.detectors import Checker, layout
+from warpglass.observe.detectors.races import shadow_lines
 
 WORDS = 1 << 17  # of an array: more than a page of lines' words
 
@@ -114,15 +115,15 @@ class Shadow:
             self.expected[line * layout.LINE + places] = bare | lanes << layout.LANE_SHIFT
 
     def put(self, place: int, stamp: int) -> None:
-        lines.put(self.state.ctypes.data, self.region.ctypes.data, layout.WRITES, place, stamp)
+        shadow_lines.put(self.state.ctypes.data, self.region.ctypes.data, layout.WRITES, place, stamp)
         self.expected[place] = stamp
 
     def spread(self, line: int) -> None:
-        lines.spread(self.state.ctypes.data, self.words.ctypes.data + 8 * line)
+        shadow_lines.spread(self.state.ctypes.data, self.words.ctypes.data + 8 * line)
 
     def stamps(self) -> list[int]:
         at = self.region.ctypes.data
-        return [int(lines.stamp_at(at, layout.WRITES, place)) for place in range(self.expected.size)]
+        return [int(shadow_lines.stamp_at(at, layout.WRITES, place)) for place in range(self.expected.size)]
 
 
 @pytest.mark.parametrize("seed", range(8))

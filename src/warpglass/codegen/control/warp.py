@@ -324,8 +324,9 @@ class WarpFunction:
     # ------------------------------------------------------------------------------------ leaving
     def _barrier(self, index: int, end: Barrier, mask: str) -> None:
         b = self.builder
+        apart = sorted(self.pending.sets[index]) if self.probes else ()
+        others = {block: b.load("i32", f"%lanes_{block}") for block in apart}
         for probe in self.probes:
-            others = {block: b.load("i32", f"%lanes_{block}") for block in sorted(self.pending.sets[index])}
             probe.barrier(Emission(self.steps.lanes, mask), end, others)
         self.steps.lanes.mask = mask
         if end.step.match.row.steers and self.named:

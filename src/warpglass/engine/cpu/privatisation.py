@@ -6,7 +6,7 @@ integer operations of one kind whose results nobody uses (program/privatisation.
 first worker alone. The others get memory in its place, at the same address for the kernel, which is combined
 with the array when the launch ends. All checks are the same, and so is every bit of the result.
 
-Which array a pointer means is decided as for races (observe/detectors/only_read.py): the one that it is
+Which array a pointer means is decided as for races (observe/detectors/races/only_read.py): the one that it is
 nearest to, since no distance within one leads to another.
 """
 

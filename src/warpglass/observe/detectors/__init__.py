@@ -1,8 +1,10 @@
 """The detectors: what a launch does wrong, found while it runs on the engine.
 
-One row a detector (explain.py), one file for each kind or family. `Checker` is the instrument: `events.py`
-emits calls of compiled functions (`shadow.py`, `orders.py`, `local.py`), which record what they find in a
-table; `explain.py` puts that into the author's terms. What the engine stops a kernel for is in `faults.py`.
+`Checker` is the instrument. A family of findings is a probe (detector.py) in a folder of its own: races/,
+sync/ and undefined/. Their events emit calls of native functions (native.py) and tests that spare most of
+them; these work on what all families share: a worker's state and shadow memory (layout.py), the numbered
+places of a kernel's code (instrumentation.py) and the table of findings (recorder.py). diagnostics/ puts what
+was found into the author's terms.
 """
 
 from __future__ import annotations

@@ -1,72 +1,68 @@
-"""What a detector is: a row that knows its findings among the recorded ones and says what they mean."""
+"""What a detector is: the probe of one family of findings, with its part before and after a launch.
+
+A family's file has its events and its words for its findings; its native functions lie beside it. A kind of
+finding has a row in records/kinds.py, whose place is the code that native functions record (recorder.py).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
 
-from ...records.check import Dim3, Place
+from ...codegen import Emission, Probe
+from ...codegen.memory.access import Site
+from ...engine.cpu.backend import Begun
+from ...program import Step
+from ...records.check import Finding
+from .diagnostics.recorded import Recorded, Words
+from .shadow_memory import ShadowMemory
 
-ERROR, WARNING = "error", "warning"
-
-
-@dataclass(frozen=True, slots=True)
-class Party:
-    """A thread at a place in the program."""
-
-    source: Place | None
-    block: Dim3
-    thread: Dim3
-    warp: int
-    lane: int
-    epoch: int | None  # barriers of the block that it has passed
-
-    def __str__(self) -> str:
-        return f"block {self.block} thread {self.thread}"
-
-    @property
-    def where(self) -> str:
-        """Its place, as a clause."""
-        return f"at {self.source}" if self.source is not None else "at an unknown line"
+if TYPE_CHECKING:
+    from .instrumentation import Instrumentation
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
-    """One recorded finding in the kernel author's terms.
+class Watched:
+    """A launch under the checker; `purposes` says of arguments by position what they are for (marks.py)."""
 
-    `code` is layout.py's; `element` names the place in memory (`s[3]`), `lanes` are other lanes of the warp.
-    `other` is the second thread, None where there is none. `access` says which access followed which;
-    `copied` that the other is an asynchronous copy that nobody has waited for.
+    begun: Begun
+    memory: ShadowMemory
+    purposes: Mapping[int, str]
+    kept: list[object] = field(default_factory=list)  # alive as long as the launch is watched
+
+    def marked(self, purpose: str) -> set[int]:
+        """The allocations of the arrays that are for a purpose."""
+        arrays = self.begun.scene.bound.arrays
+        return {array.allocation for array in arrays if self.purposes.get(array.position) == purpose}
+
+
+class Detector(Probe):
+    """A family of findings in one kernel's code, which several launches share.
+
+    Where several watch one event, they do so in the order in which the checker lists them.
     """
 
-    code: int
-    shared: bool
-    one: Party
-    other: Party | None
-    array: str | None
-    index: int | None
-    element: str
-    access: int
-    same_value: bool
-    copied: bool
-    lanes: str
-    mask: int
-    count: int
+    alone, any_order = True, True  # as Instrumentation's
+    kinds: ClassVar[Mapping[str, Callable[[Recorded], Words]]] = {}  # what is said of what is recorded
 
+    def __init__(self, code: Instrumentation):
+        self.code = code
 
-@dataclass(frozen=True, slots=True)
-class Words:
-    """What is told of a finding."""
+    def access_bits(self, at: Emission, site: Site, step: Step) -> int:
+        """The family's fields of an access word (layout.py)."""
+        return 0
 
-    message: str
-    hint: str
-    severity: str = ERROR
+    def begin(self, watched: Watched) -> None:
+        """Make what the family needs for a launch and tell its workers where it is."""
 
+    def finish(self, watched: Watched) -> None:
+        """Record what shows only when the launch has come to its end."""
 
-@dataclass(frozen=True, slots=True)
-class Detector:
-    """A kind of finding: which recorded ones are its, and its words for them."""
+    def notes(self, watched: Watched) -> list[str]:
+        """What the family could not look at."""
+        return []
 
-    kind: str
-    takes: Callable[[Recorded], bool]
-    explain: Callable[[Recorded], Words]
+    def findings(self, watched: Watched) -> list[Finding]:
+        """What is found, beside what is recorded, in a launch that has come to its end."""
+        return []

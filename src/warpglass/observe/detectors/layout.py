@@ -52,7 +52,6 @@ REGION_COUNT = 4
 FINDINGS = 5  # address of the table of findings
 FINDINGS_FULL = 6  # findings that had no room
 ASK = 7  # address of the function that knows what fences and atomics order; 0: nothing does
-GRANULE = 8  # log2 of the bytes that a stamp stands for, in global memory
 LAST_TIME = 9  # the greatest time that a stamp holds
 OVERRUN = 10  # 1 once a time was too great
 WARP_COUNT = 11
@@ -72,7 +71,7 @@ SURPRISED = 26  # 1 once a store has led to what was thought to be only read
 PASSES = 27  # address of a word for each kind of loads: 1 for those of what is only read
 PASS_WORDS = 32
 GATE = 23  # the stamp of the warp that came first to the barrier of the block under way
-# Of the journal (journal.py):
+# Of the journal (races/journal.py):
 JOURNAL_LIMIT = 32  # bytes of shared memory whose accesses it takes; 0 while stamps stand for all of them
 JOURNAL_TIME = 33  # the warps' time when the interval began
 JOURNAL_SIZE = 34  # bytes of shared memory in kernels that have a journal, else 0
@@ -82,7 +81,7 @@ MARKED = 37  # how many accesses have marked places
 FOLLOWING = 38  # 1 once undefined bytes have been copied to shared memory: SHARED_BYTES says what they are
 COUNTED = 39  # 1 where arrivals at barriers are counted
 READ_LIST, WRITE_LIST = 40, 48  # words of the two lists
-STOOD_FOR = 56  # address of the table of places whose atomic operations are forgotten (fast_atomic.py)
+STOOD_FOR = 56  # address of the table of places whose atomic operations are forgotten (fast_path/atomics.py)
 STEPS = 15  # mask of the bits of a time that count what a warp does between two barriers
 TIMES = 64  # by warp: its time
 FLOORS = TIMES + WARPS  # by warp: the first stamp of this block that may be unordered
@@ -154,7 +153,9 @@ REGION_WORDS = 16
 ) = range(14)
 SOME, FAR = 1, 2
 SHARED_REGION, MODULE_REGION, HEAP_REGION, FIRST_ARRAY = range(4)
-WITHIN_WINDOW = (1 << 48) - 1  # the bits of a generic address that say where in its window it is
+SHARED_WINDOW, LOCAL_WINDOW = 1, 2  # of generic addresses, above the bits that say where in it
+WINDOW_SHIFT = 48
+WITHIN_WINDOW = (1 << WINDOW_SHIFT) - 1
 LOCAL_REGION = 0xFFFF  # in findings only
 
 # ---------------------------------------------------------------------------------------- registers
@@ -176,26 +177,24 @@ USED_FIELD = 26  # 8 bits: elements whose use would show that they were undefine
 ELEMENT_FIELD = 34  # 6 bits: log2 of the bytes of an element
 NOTE_FIELD = 42  # a load that notes what it finds undefined
 MET_FIELD = 41  # an update by whose value its thread decides: it has met those before it
-SPACES = {"shared": 0, "global": 1, "generic": 2, "local": 3}
+SHARED_SPACE, GLOBAL_SPACE, GENERIC_SPACE, LOCAL_SPACE = range(4)
+SPACES = {"shared": SHARED_SPACE, "global": GLOBAL_SPACE, "generic": GENERIC_SPACE, "local": LOCAL_SPACE}
 
 # How strong an access is.
 PLAIN, VOLATILE, ATOMIC, BLOCK_ATOMIC = range(4)
 
 # ---------------------------------------------------------------------------------------- findings
 FINDING_SLOTS = 4096
-FINDING_WORDS = 12
 (
     KEY,
     COUNT,
-    KIND,
+    CODE,  # of the kind and variant (recorder.py)
     STAMP,  # of the access that was found
     OTHER,  # of the one that it is unordered with
     REGION,
     OFFSET,  # bytes into the region
     SAME_VALUE,
-    BLOCK_OF,
     EXTRA,
-    ACCESS,  # 0 read after write, 1 write after write, 2 write after read
-) = range(11)
-WARP_RACE, BLOCK_RACE, GRID_RACE, DIVERGENCE, ABSENT, OUTSIDER, INACTIVE, UNDEFINED = range(1, 9)
-READ_AFTER_WRITE, WRITE_AFTER_WRITE, WRITE_AFTER_READ = range(3)
+    ACCESS,  # which access of a race followed which (races/shadow.py)
+) = range(10)
+FINDING_WORDS = 10

@@ -1,48 +1,50 @@
-"""The compiled functions as generated code calls them: by address, with 64-bit words."""
+"""The native functions: Python compiled by numba, called by one another and, if exported, by generated code.
+
+All arguments are 64-bit words; the first, `S`, is the address of a worker's state (layout.py). What generated
+code calls is registered where it is written, under its name; the checker gives workers the addresses.
+"""
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from numba import cfunc, types
+from numba import cfunc, njit, types
 
-from . import accesses, copies, lines, local, orders, shadow, undefined
+_exported: dict[str, Any] = {}
 
-# Name -> the function and how many words it takes.
-_FUNCTIONS: dict[str, tuple[Any, int]] = {
-    "access": (accesses.access, 6),
-    "defer": (accesses.defer, 6),
-    "reopen": (accesses.reopen, 2),
-    "find_region": (shadow.find_region, 3),
-    "access_local": (local.access_local, 5),
-    "begin": (orders.begin, 4),
-    "arrive": (orders.arrive, 6),
-    "meet": (orders.meet, 6),
-    "park": (orders.park, 6),
-    "diverge": (orders.diverge, 6),
-    "gather": (orders.gather, 4),
-    "exchange": (orders.exchange, 7),
-    "commit": (copies.commit, 3),
-    "wait_copies": (copies.wait_copies, 4),
-    "follow": (undefined.follow, 6),
-    "use": (undefined.use, 6),
-    "report_absent": (orders.report_absent, 1),
-    "settle": (orders.settle, 2),
-    "mix": (lines.mix, 2),
-    "spread": (lines.spread_line, 2),
-    "spread_lanes": (lines.spread_lanes, 3),
-}
-NAMES = tuple(_FUNCTIONS)
+native: Callable[[Any], Any] = njit(cache=True)
+inlined: Callable[[Any], Any] = njit(cache=True, forceinline=True)
+
+
+def exported(function: Callable[..., None]) -> Any:
+    """A native function that generated code may call by its name."""
+    assert function.__name__ not in _exported, f"two native functions are named {function.__name__}"
+    _exported[function.__name__] = function
+    return native(function)
+
+
+def names() -> list[str]:
+    """The names of the exported functions, in an order that does not depend on who is imported first."""
+    return sorted(_exported)
 
 
 @cache
 def compiled() -> dict[str, Any]:
-    """The functions, compiled when first asked for; numba keeps them on disk."""
+    """The exported functions, compiled when first asked for; numba keeps them on disk."""
     found: dict[str, Any] = {}
-    for name, (function, words) in _FUNCTIONS.items():
-        found[name] = cfunc(types.void(*[types.int64] * words), cache=True)(function.py_func)
+    for name, function in _exported.items():
+        words = function.__code__.co_argcount
+        found[name] = cfunc(types.void(*[types.int64] * words), cache=True)(function)
     return found
+
+
+def run(function: Any, *words: int) -> None:
+    """Call an exported function from the host."""
+    kind = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * len(words))
+    kind(addresses()[function.__name__])(*words)
 
 
 @cache

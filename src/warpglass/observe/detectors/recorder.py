@@ -1,90 +1,84 @@
-"""The table of findings: one row a cause, that is a kind with the two places in the program and the region.
+"""What all native functions share: words of a worker's state, stamps, and the table of findings.
 
-Compiled by numba. The first finding of a cause is kept whole, further ones are counted.
+A row of the table is a cause: a kind and its variant with the two places in the program, the region and the
+order of the accesses. The first finding of a cause is kept whole, further ones are counted.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from ...records.check import KINDS
+from . import layout
+from .intrinsics import load, store
+from .native import inlined, native
 
-from numba import njit
-
-from .layout import (
-    ACCESS,
-    BLOCK_OF,
-    BLOCK_SHIFT,
-    COUNT,
-    EXTRA,
-    FINDING_SLOTS,
-    FINDING_WORDS,
-    FINDINGS,
-    FINDINGS_FULL,
-    KEY,
-    KIND,
-    NOTE_FIELD,
-    NOTES,
-    OFFSET,
-    OTHER,
-    PLACE_SHIFT,
-    PLACES,
-    REGION,
-    SAME_VALUE,
-    STAMP,
-    TAG,
-)
-from .machine import load, store
+VARIANT_BITS = 4
 
 
-@njit(cache=True, forceinline=True)
-def word(S: Any, index: Any) -> Any:
+def code_of(kind: str, variant: int = 0) -> int:
+    """A kind of finding as a number: its place among the kinds, above what of it is to be told apart."""
+    return KINDS.index(kind) << VARIANT_BITS | variant
+
+
+@inlined
+def word(S, index):
     """A word of a worker's state."""
     return load(S + 8 * index)
 
 
-@njit(cache=True)
-def note(S: Any, info: Any, lane: Any, byte: Any) -> None:
+@inlined
+def set_word(S, index, value):
+    """Set a word of a worker's state."""
+    store(S + 8 * index, value)
+
+
+@inlined
+def row_of(S, number):
+    """The address of a region's row."""
+    return word(S, layout.REGIONS) + number * (8 * layout.REGION_WORDS)
+
+
+@native
+def stamp_of(S, warp, lane, place):
+    """The stamp of a thread at a place now."""
+    who = warp << layout.WARP_SHIFT | lane << layout.LANE_SHIFT | place << layout.PLACE_SHIFT
+    return word(S, layout.TAG) | word(S, layout.TIMES + warp) << layout.TIME_SHIFT | who
+
+
+@native
+def note(S, info, lane, byte):
     """A byte of what a lane loads is undefined; whether it is used shows later."""
-    if (info >> NOTE_FIELD) & 1 != 0:
-        at = word(S, NOTES) + 8 * lane
+    if (info >> layout.NOTE_FIELD) & 1 != 0:
+        at = word(S, layout.NOTES) + 8 * lane
         store(at, load(at) | 1 << byte)
 
 
-@njit(cache=True)
-def record(
-    S: Any,
-    kind: Any,
-    stamp: Any,
-    other: Any,
-    region: Any,
-    offset: Any,
-    same: Any,
-    access: Any,
-    extra: Any,
-) -> None:
+@native
+def record(S, code, stamp, other, region, offset, same, access, extra):
     """Count a finding; the first of its cause is kept whole."""
-    here = (stamp >> PLACE_SHIFT) & (PLACES - 1)
-    there = (other >> PLACE_SHIFT) & (PLACES - 1)
-    key = 1 | kind << 1 | here << 5 | there << 16 | (region & 0xFFFF) << 27 | same << 43 | access << 44
-    table = word(S, FINDINGS)
-    slot = (key * 40503) & (FINDING_SLOTS - 1)
-    for _ in range(FINDING_SLOTS):
-        row = table + slot * (8 * FINDING_WORDS)
-        found = load(row + 8 * KEY)
+    here = (stamp >> layout.PLACE_SHIFT) & (layout.PLACES - 1)
+    there = (other >> layout.PLACE_SHIFT) & (layout.PLACES - 1)
+    variant, kind = code & ((1 << VARIANT_BITS) - 1), code >> VARIANT_BITS
+    key = 1 | variant << 1 | here << 5 | there << 16 | (region & 0xFFFF) << 27 | same << 43 | access << 44
+    key |= kind << 46
+    table = word(S, layout.FINDINGS)
+    slot = (key * 40503) & (layout.FINDING_SLOTS - 1)
+    for _ in range(layout.FINDING_SLOTS):
+        row = table + slot * (8 * layout.FINDING_WORDS)
+        found = load(row + 8 * layout.KEY)
         if found == key:
-            store(row + 8 * COUNT, load(row + 8 * COUNT) + 1)
+            store(row + 8 * layout.COUNT, load(row + 8 * layout.COUNT) + 1)
             return
         if found == 0:
-            store(row + 8 * KEY, key)
-            store(row + 8 * COUNT, 1)
-            store(row + 8 * KIND, kind)
-            store(row + 8 * STAMP, stamp)
-            store(row + 8 * OTHER, other)
-            store(row + 8 * REGION, region)
-            store(row + 8 * OFFSET, offset)
-            store(row + 8 * SAME_VALUE, same)
-            store(row + 8 * ACCESS, access)
-            store(row + 8 * EXTRA, extra)
-            store(row + 8 * BLOCK_OF, word(S, TAG) >> word(S, BLOCK_SHIFT))
+            store(row + 8 * layout.KEY, key)
+            store(row + 8 * layout.COUNT, 1)
+            store(row + 8 * layout.CODE, code)
+            store(row + 8 * layout.STAMP, stamp)
+            store(row + 8 * layout.OTHER, other)
+            store(row + 8 * layout.REGION, region)
+            store(row + 8 * layout.OFFSET, offset)
+            store(row + 8 * layout.SAME_VALUE, same)
+            store(row + 8 * layout.ACCESS, access)
+            store(row + 8 * layout.EXTRA, extra)
             return
-        slot = (slot + 1) & (FINDING_SLOTS - 1)
-    store(S + 8 * FINDINGS_FULL, word(S, FINDINGS_FULL) + 1)
+        slot = (slot + 1) & (layout.FINDING_SLOTS - 1)
+    set_word(S, layout.FINDINGS_FULL, word(S, layout.FINDINGS_FULL) + 1)

@@ -1,0 +1,1 @@
+"""What is told of findings: places and names, and one finding for each cause."""

@@ -1,0 +1,116 @@
+"""One finding for each cause: what follows from another finding is not told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from ....records.check import KINDS, Finding, Place
+from .recorded import ERROR, WARNING
+
+RACES = ("shared-race", "global-race", "warp-race")
+_WIDTH = {"warp-race": 0, "global-race": 1, "shared-race": 2}  # what serves the wider one serves the others
+
+
+def one_per_cause(findings: list[Finding]) -> list[Finding]:
+    """Drop what follows from another finding.
+
+    An undefined value is read because of a race if its line or array races; the same value is written by two
+    at a line where different ones race, too; one order is missing between lanes of a warp and between warps.
+    Where a barrier is not met by all, what it should have ordered races. An index that leaves its array may
+    also be another thread's.
+    """
+    astray = {(finding.array, finding.source) for finding in findings if finding.kind == "out-of-bounds"}
+    findings = [finding for finding in findings if not _goes_astray(finding, astray)]
+    apart = [finding for finding in findings if finding.kind == "barrier-divergence"]
+    if apart:
+        epochs = [finding.epoch for finding in apart if finding.epoch is not None]
+        first = min(epochs, default=None)
+        parted = {finding.source for finding in apart if finding.warp == finding.other_warp}
+        findings = [finding for finding in findings if not _follows_divergence(finding, first, parted)]
+    races = [finding for finding in findings if finding.kind in RACES]
+    masks = [finding for finding in findings if finding.kind == "sync-mask"]
+    hurt = {(finding.array, place) for finding in races for place in (finding.source, finding.other_source)}
+    kept: list[Finding] = []
+    for finding in findings:
+        if finding.kind == "uninitialised-read" and (finding.array, finding.source) in hurt:
+            continue
+        if finding.kind in RACES and any(_covers(other, finding) for other in races):
+            continue
+        if finding.kind == "warp-race" and any(_meet(finding, mask) for mask in masks):
+            continue
+        kept.append(finding)
+    return kept
+
+
+def _goes_astray(finding: Finding, astray: set[tuple[str | None, Place | None]]) -> bool:
+    """Whether an access that leaves an array elsewhere is one of those of a race, or finds nothing set."""
+    if finding.kind not in (*RACES, "uninitialised-read"):
+        return False
+    return any((finding.array, place) in astray for place in (finding.source, finding.other_source) if place)
+
+
+def _follows_divergence(finding: Finding, first: int | None, parted: set[Place | None]) -> bool:
+    """Whether barriers that threads come to separately may be why: they order nothing then.
+
+    Behind the `first` of them, threads that have missed it are out of step at all further ones; where a
+    warp's lanes have `parted`, those that go on come to another barrier than the other warps.
+    """
+    if finding.kind == "barrier-divergence":
+        places = finding.source, finding.other_source
+        if finding.warp != finding.other_warp and not parted.isdisjoint(places):
+            return True
+        return first is not None and finding.epoch is not None and finding.epoch > first
+    within = finding.kind in RACES and finding.block == finding.other_block
+    return within or finding.kind == "uninitialised-read"
+
+
+def _covers(one: Finding, other: Finding) -> bool:
+    """Whether what removes one race removes the other: the barrier for threads further apart serves both.
+
+    Two races of the same lines and array are told once, as different values rather than as the same.
+    """
+    if one is other:
+        return False
+    same = {one.source, one.other_source} == {other.source, other.other_source} and one.array == other.array
+    if same and one.severity != other.severity:
+        return one.severity == ERROR
+    wider = _WIDTH[one.kind] > _WIDTH[other.kind] and other.block == other.other_block
+    return wider and (same or (one.severity == ERROR and _meet(one, other)))
+
+
+def _meet(one: Finding, other: Finding) -> bool:
+    """Whether one barrier can stand between the lines of both findings."""
+    spans: list[tuple[int, int]] = []
+    files: set[str] = set()
+    for finding in (one, other):
+        places = [place for place in (finding.source, finding.other_source) if place is not None]
+        if not places:
+            return False
+        files.update(place.file for place in places)
+        spans.append((min(place.line for place in places), max(place.line for place in places)))
+    (first, last), (start, end) = spans
+    return len(files) == 1 and max(first, start) <= min(last, end)
+
+
+# -------------------------------------------------------------------------------------------- several runs
+def merged(first: Sequence[Finding], others: Iterable[tuple[int, Sequence[Finding]]]) -> tuple[Finding, ...]:
+    """The findings of the first run, and those that others alone show, with the seed of the first of these.
+
+    A race of equal values that is one of different values in another order is the latter.
+    """
+    found = {finding.cause: finding for finding in first}
+    for seed, findings in others:
+        for finding in findings:
+            before = found.get(finding.cause)
+            if before is None or (before.severity == WARNING != finding.severity):
+                found[finding.cause] = replace(finding, seed=seed)
+    if all(finding.seed is None for finding in found.values()):
+        return tuple(first)
+    return tuple(one_per_cause(sorted(found.values(), key=_rank)))
+
+
+def _rank(finding: Finding) -> tuple[object, ...]:
+    place = finding.source
+    where = ("", 0) if place is None else (place.file, place.line)
+    return finding.severity, finding.seed is not None, KINDS.index(finding.kind), where, finding.message

@@ -1,0 +1,198 @@
+"""From recorded findings to the author's terms: lines, threads, arrays, and words; one finding a cause."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ....engine.cpu.address_space import explain_address
+from ....engine.cpu.faults import plain_name
+from ....engine.launch.backend import Dim3, unflatten
+from ....program import Program, Step
+from ....records.check import Finding, Place
+from ....records.kinds import KINDS
+from .. import layout
+from ..detector import Watched
+from ..instrumentation import Instrumentation, inlining
+from ..recorder import VARIANT_BITS
+from .causes import RACES, one_per_cause
+from .recorded import ERROR, Party, Recorded, Words, finding_of
+
+_KINDS = list(KINDS)
+
+
+def explain(watched: Watched, code: Instrumentation, decided: Callable[[], bool]) -> list[Finding]:
+    """The findings of a launch, in the order of their detectors and lines.
+
+    `decided` tells whether what racing accesses read decides where threads go: to which barrier, say.
+    """
+    reader = _Reader(watched, code)
+    told = {kind: words for detector in code.detectors for kind, words in detector.kinds.items()}
+    found: dict[tuple[object, ...], Finding] = {}
+    for row in watched.memory.findings[watched.memory.findings[:, layout.KEY] != 0]:
+        recorded = reader.read(row)
+        finding = _finding(recorded, told[recorded.kind](recorded))
+        lines = frozenset((str(finding.source), str(finding.other_source)))
+        if recorded.kind == "uninitialised-read":  # one load, wherever it is used
+            lines = frozenset((str(finding.source),))
+        key = (finding.kind, finding.severity, lines, finding.array)
+        before = found.get(key)
+        found[key] = finding if before is None else _joined(before, finding)
+    order = list(told)
+
+    def rank(finding: Finding) -> tuple[object, ...]:
+        place = finding.source or Place("", 0)
+        return finding.severity, order.index(finding.kind), place.file, place.line, str(finding.other_source)
+
+    listed = sorted(found.values(), key=rank)
+    errors = {finding.kind for finding in listed if finding.severity == ERROR}
+    if not errors.isdisjoint(RACES) and any(map(_of_warps, listed)) and decided():
+        first = min(map(_latest, filter(_races, listed)))
+        listed = [finding for finding in listed if not _of_warps(finding)]
+        listed = [finding for finding in listed if not _races(finding) or _latest(finding) == first]
+    return one_per_cause(listed)
+
+
+def _races(finding: Finding) -> bool:
+    return finding.kind in RACES
+
+
+def _latest(finding: Finding) -> int:
+    """The epoch in which a race has shown."""
+    return max(finding.epoch or 0, finding.other_epoch or 0)
+
+
+def _of_warps(finding: Finding) -> bool:
+    """Whether warps have come to different barriers."""
+    return finding.kind == "barrier-divergence" and finding.warp != finding.other_warp
+
+
+def _finding(recorded: Recorded, words: Words) -> Finding:
+    one, other = recorded.one, recorded.other
+    return finding_of(
+        recorded.kind,
+        words,
+        **{name: getattr(one, name) for name in one.__dataclass_fields__},
+        **{}
+        if other is None
+        else {f"other_{name}": getattr(other, name) for name in other.__dataclass_fields__},
+        array=recorded.array,
+        index=recorded.index,
+        count=recorded.count,
+    )
+
+
+def _fields(party: Party, prefix: str) -> dict[str, Any]:
+    """A thread's fields of a finding."""
+    return {prefix + name: getattr(party, name) for name in party.__dataclass_fields__}
+
+
+def _joined(one: Finding, more: Finding) -> Finding:
+    """Two records of one cause: the first in the order of blocks and threads, counted together."""
+    first = min(one, more, key=lambda f: (f.block or (0, 0, 0))[::-1] + (f.thread or (0, 0, 0))[::-1])
+    return replace(first, count=one.count + more.count)
+
+
+class _Reader:
+    """Puts rows of the table of findings into the author's terms."""
+
+    def __init__(self, watched: Watched, code: Instrumentation):
+        self._begun = watched.begun
+        self._memory = watched.memory
+        self._code = code
+        self._file = _main_file(code.program)
+
+    def read(self, row: np.ndarray) -> Recorded:
+        """A recorded finding."""
+        kind, other = _KINDS[row[layout.CODE] >> VARIANT_BITS], int(row[layout.OTHER])
+        extra = int(row[layout.EXTRA])
+        one, party = self._party(int(row[layout.STAMP])), self._party(other) if other else None
+        place: tuple[str | None, int | None, str] = (None, None, "")
+        if kind in (*RACES, "uninitialised-read"):  # these are in memory
+            place = self._element(int(row[layout.REGION]), int(row[layout.OFFSET]), max(1, extra))
+        if kind == "uninitialised-read" and party is not None and party.source == one.source:
+            party = None
+        return Recorded(
+            kind,
+            one,
+            party,
+            *place,
+            variant=int(row[layout.CODE]) & (1 << VARIANT_BITS) - 1,
+            access=int(row[layout.ACCESS]),
+            same_value=bool(row[layout.SAME_VALUE]),
+            copied=(other >> layout.PLACE_SHIFT) & (layout.PLACES - 1) in self._code.copies,
+            mask=extra,
+            count=int(row[layout.COUNT]),
+        )
+
+    def _party(self, stamp: int) -> Party:
+        launch = self._begun.scene.launch
+        block = self._begun.block_at((stamp >> self._memory.block_shift) - 1)
+        warp, lane = (stamp >> layout.WARP_SHIFT) & 31, (stamp >> layout.LANE_SHIFT) & 31
+        step = self._code.places[(stamp >> layout.PLACE_SHIFT) & (layout.PLACES - 1)]
+        thread: Dim3 = unflatten(32 * warp + lane, launch.block)
+        within = stamp & (1 << self._memory.block_shift) - 1
+        epoch = self._code.epoch(within >> layout.TIME_SHIFT, self._memory.states[0])
+        return Party(self._place(step), unflatten(block, launch.grid), thread, warp, lane, epoch)
+
+    def _place(self, step: Step | None) -> Place | None:
+        """The line of the author's file that a step comes from, wherever it was inlined from."""
+        if step is None:
+            return None
+        chain = inlining(step)
+        if not chain:
+            return Place("PTX", step.instruction.line)
+        source = next((one for one in chain if one.file == self._file), chain[0])
+        return Place(source.file, source.line)
+
+    def _element(self, region: int, offset: int, size: int) -> tuple[str | None, int | None, str]:
+        """The array, the index in it and what they are called."""
+        scene, rows = self._begun.scene, self._memory.tables[0]
+        if region == layout.SHARED_REGION:
+            name, start = "shared memory", 0
+            offsets = scene.prepared.program.shared.offsets
+            below = [(at, symbol) for symbol, at in offsets.items() if at <= offset]
+            if below and scene.launch.compiled.language != "python":  # numba does not keep the names
+                start, symbol = max(below)
+                name = plain_name(symbol)
+            index = (offset - start) // size
+            return name, index, f"{name}[{index}]"
+        if region == layout.LOCAL_REGION:
+            return "local memory", offset // size, f"byte {offset} of its local memory"
+        if region == layout.HEAP_REGION:
+            address = int(rows[layout.HEAP_REGION][layout.BASE]) + offset
+            chunk = scene.heap.find(address)
+            distance = offset if chunk is None else address - chunk.base
+            return "malloc", distance // size, f"byte {distance} of memory from malloc"
+        if region == layout.MODULE_REGION:
+            address = int(rows[layout.MODULE_REGION][layout.BASE]) + offset
+            variable = scene.prepared.module.find(address)
+            if variable is None:
+                return None, None, f"address {address:#x}"
+            name, index = plain_name(variable[0].name), variable[1] // size
+            return name, index, f"{name}[{index}]"
+        address = scene.placed[region - layout.FIRST_ARRAY].base + offset
+        meaning = explain_address(address, scene.bound, scene.placed)
+        if meaning is None:
+            return None, None, "memory"
+        flat = scene.launch.compiled.language != "python"
+        return meaning.name, meaning.index, meaning.element(min(size, meaning.array.view.itemsize), flat)
+
+
+def kernel_place(program: Program) -> Place | None:
+    """The kernel's first line, None for PTX without line numbers."""
+    file = _main_file(program)
+    if file is None:
+        return None
+    chains = (inlining(step) for block in program.blocks for step in block.all_steps)
+    ends = [chain[-1] for chain in chains if chain]
+    return Place(file, min(one.line for one in ends if one.file == file and one.line))
+
+
+def _main_file(program: Program) -> str | None:
+    """The file that the kernel itself is in."""
+    chains = (inlining(step) for block in program.blocks for step in block.all_steps)
+    return next((chain[-1].file for chain in chains if chain), None)
