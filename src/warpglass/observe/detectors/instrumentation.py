@@ -16,8 +16,8 @@ import numpy as np
 from ...codegen import Emission, Probe, Words
 from ...codegen.builder import constant_vector
 from ...codegen.context import BARRIER_WORDS, SLOT, START
-from ...codegen.values.value import Value
 from ...codegen.memory.access import Site
+from ...codegen.values.value import Value
 from ...isa.ordering import ordering_of
 from ...program import Barrier, Block, Program, Step
 from ...ptx.tree import SourceLocation

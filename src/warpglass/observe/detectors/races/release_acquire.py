@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ....codegen import Emission, Words
-from ....codegen.values.value import Value
 from ....codegen.memory.access import Site
+from ....codegen.values.value import Value
 from ....isa.ordering import Ordering
 from ....program import Barrier, Program, Step
 from .. import layout

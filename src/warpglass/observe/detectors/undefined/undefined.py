@@ -15,8 +15,8 @@ import numpy as np
 
 from ....codegen import Emission
 from ....codegen import Words as WorkerWords
-from ....codegen.values.value import Value
 from ....codegen.memory.access import Site
+from ....codegen.values.value import Value
 from ....program import Program, Step
 from .. import layout
 from ..detector import Detector, Watched
