@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ....codegen import Emission
-from ....codegen import Words as WorkerWords
+from ....codegen import Emission, WorkerWords
 from ....codegen.memory.access import Site
 from ....codegen.values.value import Offsets, Value
 from ....isa.ordering import Ordering
