@@ -7,20 +7,20 @@ is not so are left to the loop for all lanes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 from ..builder import Builder
 from ..lanes.fast import FastLanes
 from ..machine.target import misses_pages
+from ..registers import Registers
 from ..values.value import Value
 from .rounds import INVERSE, Atom, Comparison, Extent, Linear, Rounds, Walk
 
 # Rounds up to which a lane goes without a look at the stop flag.
 _MOST_ROUNDS = 1 << 16
-# Lanes that go, that are left to the loop for all lanes, that go further, and that came late.
-_MASKS = ("able", "others", "on", "late")
+# Lanes that go, and that are left to the loop for all lanes.
+_MASKS = ("able", "others")
 # Where a warp's lanes load one behind the other, over no more than so many bytes, the next warp's mostly go
 # on there; which lane loads what is not known that well, so some bytes are added. Else it is a later lane's
 # walk that is asked for.
@@ -29,23 +29,10 @@ _NEAR, _MORE, _LATER = 1 << 16, 512, 8
 _FAR = 1 << 62
 
 
-class File(Protocol):
-    """Registers to read."""
-
-    @property
-    def types(self) -> Mapping[str, str]:
-        """Their types in LLVM."""
-        ...
-
-    def read(self, name: str) -> Value:
-        """What one holds."""
-        ...
-
-
 class Preparation:
     """Emits what comes in front of one loop."""
 
-    def __init__(self, lanes: FastLanes, registers: File):
+    def __init__(self, lanes: FastLanes, registers: Registers):
         self.b: Builder = lanes.builder
         self._lanes = lanes
         self._registers = registers
@@ -209,14 +196,11 @@ class Preparation:
 class Plan:
     """Which lanes go through a loop, how many `rounds` each has, and where its walks start in host memory.
 
-    Of the lanes that are `able` those that are `far` go on to the loop behind, and those that are `late` of
-    them have no rounds in the first; all three are masks. `addresses` are those at which walks start, and
-    `strays` emits the mask of the lanes for which one does in another range than its site remembers.
+    `able` is a mask. `addresses` are those at which walks start, and `strays` emits the mask of the lanes for
+    which one does in another range than its site remembers.
     """
 
     able: str
-    far: str
-    late: str
     rounds: str
     starts: tuple[str, ...]
     addresses: tuple[str, ...]
@@ -250,8 +234,6 @@ class LaneRounds:
         """Let the lanes go that can, and leave those of a mask that cannot to the loop for all lanes."""
         b, name = self.b, self._name
         self._plan = plan
-        b.store(b.lanes, plan.far, f"%{name}.on")
-        b.store(b.lanes, plan.late, f"%{name}.late")
         for buffer, text in zip(self._buffers, (plan.rounds, *plan.starts), strict=True):
             b.store(b.vector("i64"), text, buffer, ", align 64")
         for buffer, start in zip(self._soon, plan.starts, strict=False):
@@ -321,23 +303,18 @@ class LaneRounds:
         ]
         return list(zip(self.rounds.walks, starts, strict=True))
 
-    def done(self) -> tuple[str, str]:
-        """The lanes that have gone through the loop: those that end there, and those that went further."""
-        b = self.b
-        able, rest, on = (b.load(b.lanes, f"%{self._name}.{masks}") for masks in ("able", "rest", "on"))
-        done = b.value(f"xor {b.lanes} {able}, {rest}")
-        further = b.value(f"and {b.lanes} {done}, {on}")
-        return b.value(f"xor {b.lanes} {done}, {further}"), further
+    def done(self) -> str:
+        """The lanes that have gone through the loop."""
+        return self._combined("xor", "able", "rest")
 
-    def not_done(self) -> tuple[str, str]:
-        """The lanes that have not gone through the loop: those that had come to it, and those to its end."""
+    def not_done(self) -> str:
+        """The lanes that have not gone through the loop."""
+        return self._combined("or", "rest", "others")
+
+    def _combined(self, operation: str, *masks: str) -> str:
         b = self.b
-        rest, others, late = (
-            b.load(b.lanes, f"%{self._name}.{masks}") for masks in ("rest", "others", "late")
-        )
-        back = b.value(f"and {b.lanes} {rest}, {late}")
-        here = b.value(f"xor {b.lanes} {rest}, {back}")
-        return b.value(f"or {b.lanes} {here}, {others}"), back
+        one, other = (b.load(b.lanes, f"%{self._name}.{each}") for each in masks)
+        return b.value(f"{operation} {b.lanes} {one}, {other}")
 
     def leave_others(self, mask: str, abreast: str) -> None:
         """Go on with the lanes that are left to the loop for all lanes, if there are any."""
