@@ -111,7 +111,7 @@ class Steps(Operands):
         if not whole:
             self._settle_before(name, mask)
         if registers.kind(name).offsets is not None:
-            fitted = lanes.guard_like(fitted, registers.kind(name).guarded)
+            fitted = lanes.guard_like(fitted, registers.kind(name).ok is not None)
             if condition is None:
                 registers.write(name, fitted)
             else:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ...isa.lanes import Outline
 from ...isa.types import BITS
 from ..context import READ
 from ..lanes.fast import FastLanes
-from ..registers import Kind, Registers
-from ..values.value import Value, literal, no_offsets, one_value
+from ..registers import Registers
+from ..values.value import Value, literal, no_offsets, one_value, replace
 from .find import Group
 
 _LEARN = f"""
@@ -133,7 +133,7 @@ class LaneRegisters(Registers):
 
     def put(self, name: str, text: str) -> None:
         """Let a register hold an LLVM value."""
-        if self.kind(name).stored:
+        if self.stored(name):
             self._store((name, ""), text, self.home((name, "")))
 
     def take(self, name: str) -> str:
@@ -141,11 +141,11 @@ class LaneRegisters(Registers):
         kind, type_ = self.kind(name), self.types[name]
         if kind.constant is not None:
             return literal(type_, kind.constant, BITS[type_])
-        return self.read(name).ir if not kind.stored else self._load((name, ""), self.home((name, "")))
+        return self.read(name).ir if not self.stored(name) else self._load((name, ""), self.home((name, "")))
 
 
-def _scalar(kind: Kind, width: int) -> Kind:
+def _scalar(kind: Value, width: int) -> Value:
     """The kind of one lane's value."""
     if one_value(kind.offsets):
-        return replace(kind, guarded=False)
-    return Kind(no_offsets(width), None, kind.low, kind.high, nan=kind.nan)
+        return replace(kind, ok=None)
+    return Value(kind.type, "", no_offsets(width), None, kind.low, kind.high, nan=kind.nan)
