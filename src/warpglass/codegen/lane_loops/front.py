@@ -41,12 +41,7 @@ class Front:
         """How many elements behind its range's start a walk begins; many if it begins elsewhere."""
         b, whole = self.b, self._whole
         inside = b.value(f"sub {whole} {start}, {b.splat('i64', self._bounds(walk).low)}")
-        if walk.size == 1:
-            return inside
-        shift = b.splat("i64", str(walk.size.bit_length() - 1))
-        return b.call(
-            whole, f"llvm.fshr.{b.suffix('i64')}", [(whole, inside), (whole, inside), (whole, shift)]
-        )
+        return b.elements(inside, walk.size, b.width)
 
     def _inside(self, walk: Walk, start: str, rounds: str) -> str:
         """Whether all loads of so many rounds are within the range, as a vector of i1."""
@@ -54,13 +49,13 @@ class Front:
         first = self._element(walk, start)
         limit, more = self._bounds(walk).limit, walk.span // walk.size
         if more:
-            limit = b.call("i64", "llvm.usub.sat.i64", [("i64", limit), ("i64", str(more))])
+            limit = b.intrinsic("usub.sat", "i64", limit, str(more))
         pace = walk.pace // walk.size
         if pace:
             moved = b.value(f"mul {whole} {rounds}, {b.splat('i64', str(pace))}")
             last = b.value(f"add {whole} {first}, {moved}")
             last = b.value(f"sub {whole} {last}, {b.splat('i64', str(pace))}")
-            first = b.call(whole, f"llvm.umax.{b.suffix('i64')}", [(whole, first), (whole, last)])
+            first = b.intrinsic("umax", "i64", first, last, lanes=b.width)
         return b.value(f"icmp ult {whole} {first}, {b.splat('i64', limit)}")
 
     def _strays(self, starts: Iterable[str]) -> str:

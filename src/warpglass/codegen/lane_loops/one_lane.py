@@ -115,10 +115,7 @@ class OneLane(FastLanes):
             rest = b.value(f"and i64 {from_root}, {group.size - 1}")
             uneven = b.value(f"icmp ne i64 {rest}, 0")
             return b.value(f"or i1 {uneven}, {b.value(f'icmp uge i64 {inside}, {known.limit}')}")
-        if group.size > 1:
-            shift = str(group.size.bit_length() - 1)
-            inside = b.call("i64", "llvm.fshr.i64", [("i64", inside), ("i64", inside), ("i64", shift)])
-        return b.value(f"icmp uge i64 {inside}, {known.limit}")
+        return b.value(f"icmp uge i64 {b.elements(inside, group.size)}, {known.limit}")
 
 
 class LaneRegisters(Registers):

@@ -43,8 +43,7 @@ class Preparation:
     def count(self, rounds: Rounds) -> str:
         """The rounds that lanes have after the first one (i64), of those in which all is as expected."""
         after = self._after = self._count(rounds.going)
-        args = [(self._whole, after), (self._whole, self.b.splat("i64", "1"))]
-        before = self.b.call(self._whole, f"llvm.usub.sat.{self.b.suffix('i64')}", args)
+        before = self.b.intrinsic("usub.sat", "i64", after, self.b.splat("i64", "1"), lanes=self.b.width)
         for test in rounds.tests:
             self._expect(test, after if test.last else before)
         for extent in rounds.extents:
@@ -133,8 +132,7 @@ class Preparation:
         else:
             # The number that ends the loop may lie a step beyond the limit.
             left = self._do("add", left, str(step - 1 + (relation in ("le", "ge"))))
-            args = [(self._whole, left), (self._whole, "zeroinitializer")]
-            left = self.b.call(self._whole, f"llvm.smax.{self.b.suffix('i64')}", args)
+            left = self.b.intrinsic("smax", "i64", left, "zeroinitializer", lanes=self.b.width)
             self._end_in_time(going, limit, step)
         after = self._do("lshr", left, str(step.bit_length() - 1)) if step > 1 else left
         self._need_below(after, _MOST_ROUNDS)
@@ -261,8 +259,7 @@ class LaneRounds:
         reach = b.value(f"sub i64 {ends[1]}, {ends[0]}")
         near = b.value(f"icmp ult i64 {reach}, {_NEAR}")
         following = b.value(f"add {whole} {start}, {b.splat('i64', b.value(f'add i64 {reach}, {_MORE}'))}")
-        picks = ", ".join(f"i32 {(lane + _LATER) % b.width}" for lane in range(b.width))
-        later = b.value(f"shufflevector {whole} {start}, {whole} poison, {b.vector('i32')} <{picks}>")
+        later = b.shuffle("i64", b.width, start, ((lane + _LATER) % b.width for lane in range(b.width)))
         chosen = b.value(f"select i1 {near}, {whole} {following}, {whole} {later}")
         b.store(whole, chosen, buffer, ", align 64")
 

@@ -249,11 +249,7 @@ class ReferenceLanes(Lanes[Value]):
 
     def permute(self, a: Value, sources: tuple[int, ...]) -> Value:
         self.note_exchange(self.lane_constants("i32", sources))
-        picks = constant_vector("i32", sources)
-        whole = vector(a.type)
-        return Value(
-            a.type, self.builder.value(f"shufflevector {whole} {a.ir}, {whole} poison, <32 x i32> {picks}")
-        )
+        return Value(a.type, self.builder.shuffle(a.type, 32, a.ir, sources))
 
     def shuffle(self, a: Value, source: Value) -> Value:
         self.note_exchange(source)
