@@ -6,7 +6,7 @@ to the loop for all lanes as if it had not begun: that is done with it and all l
 is to stop, and when an access is in no range, so faults are those of the loop for all lanes. Accesses in
 another range than the site remembers have it look for theirs, a number of times for each run of the warp.
 
-Where rounds can be counted in front of the loop (rounds.py), front.py says which lanes go and how far,
+Where rounds can be counted in front of the loop (rounds.py), preparation.py says which lanes go and how far,
 and a round needs no other test than whether it was the last. Other loops look at the stop flag in each.
 """
 
@@ -22,9 +22,8 @@ from ..steps import Steps
 from ..values.value import Value
 from .ends import emit_ends, find_ends
 from .find import Group, LaneLoop
-from .front import Front
 from .one_lane import Checked, LaneRegisters, OneLane
-from .preparation import LaneRounds
+from .preparation import LaneRounds, Preparation
 from .ranges import LaneRanges
 from .rounds import Rounds, Walk, find_rounds
 
@@ -248,12 +247,12 @@ class _Attempt:
         b, code = self.b, self.code
         registers, symbols = code._warp.registers, code._warp.symbols
         mask = b.load(b.lanes, f"%{self.name}.rest")
-        front = Front(rounds.rounds, lanes, registers, self.ranges.bounds)
+        preparation = Preparation(rounds.rounds, lanes, registers, self.ranges.bounds)
         known = sorted(self.known)
         ends = emit_ends(
-            code._program, self.loop, rounds.rounds, known, lanes, registers, symbols, front.after
+            code._program, self.loop, rounds.rounds, known, lanes, registers, symbols, preparation.after
         )
-        plan = front.plan(mask)
+        plan = preparation.plan(mask)
         for name in known:
             whole = b.vector(registers.types[name])
             code._slots.append(f"  {self._end(name)} = alloca {whole}, align 64")

@@ -7,12 +7,13 @@ is not so are left to the loop for all lanes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from ..builder import Builder
 from ..lanes.fast import FastLanes
 from ..machine.target import misses_pages
+from ..memory.access import Bounds
 from ..registers import Registers
 from ..values.value import Value
 from .rounds import INVERSE, Atom, Comparison, Extent, Linear, Rounds, Walk
@@ -30,19 +31,20 @@ _FAR = 1 << 62
 
 
 class Preparation:
-    """Emits what comes in front of one loop."""
+    """Emits what comes in front of one loop; `after` is how many rounds (i64) lanes have after the first."""
 
-    def __init__(self, lanes: FastLanes, registers: Registers):
+    def __init__(
+        self, rounds: Rounds, lanes: FastLanes, registers: Registers, bounds: Callable[[Walk], Bounds]
+    ):
         self.b: Builder = lanes.builder
+        self._rounds = rounds
         self._lanes = lanes
         self._registers = registers
+        self._bounds = bounds
         self._whole = self.b.vector("i64")
         self._sums: dict[Linear, Value] = {}
-        self.able = self.b.mask_vector("-1")  # a vector of i1: lanes for which all holds that was looked at
-
-    def count(self, rounds: Rounds) -> str:
-        """The rounds that lanes have after the first one (i64), of those in which all is as expected."""
-        after = self._after = self._count(rounds.going)
+        self._able = self.b.mask_vector("-1")  # a vector of i1: lanes for which all holds that was looked at
+        after = self.after = self._count(rounds.going)
         before = self.b.intrinsic("usub.sat", "i64", after, self.b.splat("i64", "1"), lanes=self.b.width)
         for test in rounds.tests:
             self._expect(test, after if test.last else before)
@@ -50,11 +52,47 @@ class Preparation:
             self._reach(extent)
         for name, (other, away) in rounds.together.items():
             self._together(name, other, away)
-        return after
 
-    def first(self, walk: Walk) -> str:
-        """The addresses at which a walk begins."""
-        return self._lanes.as_vector(self._sum(walk.first)).ir
+    def plan(self, mask: str) -> Plan:
+        """Look at the lanes of a mask."""
+        b = self.b
+        self._and(b.mask_vector(mask))
+        rounds = self._do("add", self.after, "1")
+        starts = [self._lanes.as_vector(self._sum(walk.first)).ir for walk in self._rounds.walks]
+        hosts: list[str] = []
+        for walk, start in zip(self._rounds.walks, starts, strict=True):
+            self._need_inside(walk, start, rounds)
+            hosts.append(self._do("add", start, self._bounds(walk).delta))
+        able = b.mask_bits(self._able)
+        return Plan(able, rounds, tuple(hosts), tuple(starts), lambda: self._strays(starts))
+
+    # ------------------------------------------------------------------------------------ ranges
+    def _element(self, walk: Walk, start: str) -> str:
+        """How many elements behind its range's start a walk begins; many if it begins elsewhere."""
+        inside = self._do("sub", start, self._bounds(walk).low)
+        return self.b.elements(inside, walk.size, self.b.width)
+
+    def _need_inside(self, walk: Walk, start: str, rounds: str) -> None:
+        """Need all loads of so many rounds to be within the range."""
+        b = self.b
+        first = self._element(walk, start)
+        limit, more = self._bounds(walk).limit, walk.span // walk.size
+        if more:
+            limit = b.intrinsic("usub.sat", "i64", limit, str(more))
+        pace = walk.pace // walk.size
+        if pace:
+            last = self._do("sub", self._moved(first, pace, rounds), str(pace))
+            first = b.intrinsic("umax", "i64", first, last, lanes=b.width)
+        self._need_below(first, limit)
+
+    def _strays(self, starts: Iterable[str]) -> str:
+        """The mask of lanes for which a walk begins in another range than its site remembers."""
+        b, found = self.b, "0"
+        for walk, start in zip(self._rounds.walks, starts, strict=True):
+            limit = b.splat("i64", self._bounds(walk).limit)
+            outside = b.value(f"icmp uge {self._whole} {self._element(walk, start)}, {limit}")
+            found = b.value(f"or {b.lanes} {found}, {b.mask_bits(outside)}")
+        return found
 
     # ------------------------------------------------------------------------------------ vectors of i64
     def _do(self, operation: str, a: str, number: str) -> str:
@@ -69,8 +107,7 @@ class Preparation:
         self._and(self.b.value(f"icmp {predicate} {self._whole} {a}, {b}"))
 
     def _and(self, condition: str) -> None:
-        whole = self.b.vector("i1")
-        self.able = self.b.value(f"and {whole} {self.able}, {condition}")
+        self._able = self.b.value(f"and {self.b.vector('i1')} {self._able}, {condition}")
 
     def _need_below(self, a: str, limit: int | str) -> None:
         self._need("ult", a, self.b.splat("i64", str(limit)))
@@ -160,7 +197,7 @@ class Preparation:
         pair = ends if (nearing > 0) == (relation in ("lt", "le")) else starts
         held = self.b.value(f"icmp s{relation} {self._whole} {pair[0]}, {pair[1]}")
         if not test.last:  # a loop of one round has none before its last
-            only = self.b.value(f"icmp eq {self._whole} {self._after}, zeroinitializer")
+            only = self.b.value(f"icmp eq {self._whole} {self.after}, zeroinitializer")
             held = self.b.value(f"or {self.b.vector('i1')} {only}, {held}")
         self._and(held)
         for one, end, pace in zip(test.operands, ends, test.paces, strict=True):
@@ -171,7 +208,7 @@ class Preparation:
         """Need a sum not to wrap before it is extended."""
         signedness = "u" if extent.operation == "zext" else "s"
         start = self._wide(extent.value, signedness)
-        end = self._moved(start, extent.pace, self._after)
+        end = self._moved(start, extent.pace, self.after)
         low, high = (start, end) if extent.pace >= 0 else (end, start)
         if extent.low or extent.pace < 0:
             low = self._do("add", low, str(extent.low))

@@ -1,8 +1,8 @@
 """What a loop of one block does in round k, as far as it is known before the loop begins.
 
 Most loops count: registers move on by the same in every round, so how many rounds there are and where each
-loads can be computed in front of the loop. One round is run with the values of paths/analysis.py, whose roots
-say how each is made of what the round begins with. Two things may have to be taken for granted, and are
+loads can be computed in front of the loop. One round is run with the values of path_bounds/analysis.py, whose
+roots say how each is made of what the round begins with. Two things may have to be taken for granted, and are
 tested for each lane before it begins (preparation.py): that indices do not wrap, and which way tests go that
 choose between numbers. Compilers of Python write such tests: an index below zero counts from the end, and a
 range that is used up stays where it is. They are taken to go the way they do for large numbers.
