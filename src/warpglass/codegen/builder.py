@@ -193,6 +193,11 @@ class Builder:
         lanes = lanes or self.width
         return self.value(f"bitcast <{lanes} x i1> {predicate} to i{lanes}")
 
+    def votes(self, predicate: str, mask: str) -> str:
+        """The lanes of a mask for which a vector of i1 holds, as a mask."""
+        bits = self.mask_bits(predicate)
+        return bits if mask == "-1" else self.value(f"and {self.lanes} {bits}, {mask}")
+
 
 class Deferred:
     """A vector that few will ask for: it is emitted where it is needed, once in each basic block."""

@@ -132,7 +132,4 @@ class DelayedNans:
         for one, two in zip(values[::2], [*values[1::2], values[-1]], strict=False):
             pair = b.value(f"fcmp uno {whole} {one.ir}, {two.ir}")
             found = pair if not found else b.value(f"or {b.vector('i1')} {found}, {pair}")
-        bits = b.mask_bits(found)
-        if mask != "-1":
-            bits = b.value(f"and {b.lanes} {bits}, {mask}")
-        return b.someone(bits)
+        return b.someone(b.votes(found, mask))

@@ -20,10 +20,7 @@ def outside_range(b: Builder, address: str, low: str, limit: str, size: int, mas
         distance = b.value(f"sub {whole} {address}, {b.splat('i64', low)}")
     distance = b.elements(distance, size, b.width)
     outside = b.value(f"icmp uge {whole} {distance}, {b.splat('i64', limit)}")
-    bad = b.mask_bits(outside)
-    if mask != "-1":
-        bad = b.value(f"and {b.lanes} {bad}, {mask}")
-    return b.someone(bad)
+    return b.someone(b.votes(outside, mask))
 
 
 def gather_through(b: Builder, pointers: str, type_: str, mask: str) -> str:

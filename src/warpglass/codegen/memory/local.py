@@ -57,8 +57,7 @@ class LocalMemory:
         if lanes == 1:
             bad = b.value(f"select i1 {outside}, i32 {mask}, i32 0")
         else:
-            bits = b.mask_bits(outside)
-            bad = bits if mask == "-1" else b.value(f"and i32 {bits}, {mask}")
+            bad = b.votes(outside, mask)
         wrong, right = b.label("outside"), b.label("inside")
         b.branch(b.value(f"icmp ne i32 {bad}, 0"), wrong, right, unlikely=True)
         b.place(wrong)

@@ -331,8 +331,6 @@ class Patterns(IntervalChecks):
         b.place(look)
         run = constant_vector("i64", (size * k for k in range(b.width)))
         expected = b.value(f"add {whole} {b.splat('i64', first)}, {run}")
-        strays = b.mask_bits(b.value(f"icmp ne {whole} {address}, {expected}"))
-        if mask != "-1":
-            strays = b.value(f"and {b.lanes} {strays}, {mask}")
+        strays = b.votes(b.value(f"icmp ne {whole} {address}, {expected}"), mask)
         b.branch(b.someone(strays), no, yes)
         return first, step
