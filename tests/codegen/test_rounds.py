@@ -14,7 +14,6 @@ from warpglass import lab
 from warpglass.codegen import BlockShape
 from warpglass.codegen.lane_loops.find import find_lane_loops
 from warpglass.codegen.lane_loops.rounds import Rounds, find_rounds
-from warpglass.codegen.lane_loops.unrolled import Unrolled, find_all_unrolled
 from warpglass.codegen.passes import with_kinds
 from warpglass.codegen.shape import Promises
 from warpglass.engine.cpu.prepared import prepare
@@ -97,7 +96,7 @@ def _same(name: str, args: Arguments) -> Any:
     return found[0]
 
 
-def _find(name: str) -> tuple[list[Rounds], dict[int, Unrolled]]:
+def _find(name: str) -> list[Rounds]:
     kernel, args = _kernel(name), _arguments(LENGTHS["all"])
     launch = lab.make_launch(kernel, 3, BLOCK, args, 0, 20)
     prepared = prepare(launch.compiled)
@@ -106,38 +105,31 @@ def _find(name: str) -> tuple[list[Rounds], dict[int, Unrolled]]:
     version = with_kinds(prepared.program, shape, prepared.symbols, promises)
     program, found = version.program, version.inference
     loops = find_lane_loops(program, found)
-    known = {
-        header: find_rounds(program, loop, found.kinds, shape, promises, prepared.symbols)
-        for header, loop in loops.items()
-    }
-    rounds = {header: one for header, one in known.items() if one is not None}
-    return list(rounds.values()), find_all_unrolled(program, loops, rounds, found.pending)
+    known = (
+        find_rounds(program, loop, found.kinds, shape, promises, prepared.symbols) for loop in loops.values()
+    )
+    return [one for one in known if one is not None]
 
 
 @pytest.mark.parametrize("name", ["rows", "python", "pairs", "bytes", "one_place"])
-def test_an_unrolled_loop_is_seen_to_be_one(name: str) -> None:
-    """Both its parts have known rounds, and both move through the same arrays."""
-    rounds, unrolled = _find(name)
-    assert len(rounds) == 2
-    assert [one.times for one in unrolled.values()] == [4]
-    first, main = rounds
+def test_both_parts_of_an_unrolled_loop_have_known_rounds(name: str) -> None:
+    """And both move through the same arrays."""
+    first, main = _find(name)
     assert [4 * walk.pace for walk in first.walks] == [walk.pace for walk in main.walks]
     assert all(len(walk.steps) in (1, 4) for walk in main.walks)
 
 
 def test_what_python_asks_of_each_index_is_taken_for_granted() -> None:
     """That indices are not below zero, and that the range is not used up before its last number."""
-    first, main = _find("python")[0]
+    first, main = _find("python")
     assert {test.predicate[-2:] for test in (*first.tests, *main.tests)} == {"lt", "gt"}
     assert all(one.operation == "sext" for one in (*first.extents, *main.extents))
 
 
 @pytest.mark.parametrize(("name", "count"), [("until", 0), ("numbered", 2), ("reversed", 0)])
-def test_loops_whose_rounds_are_not_known_or_not_parts_of_each_other(name: str, count: int) -> None:
+def test_loops_whose_rounds_are_known(name: str, count: int) -> None:
     """An end that waits for loads; a sum of what counts rounds; loads that move downwards."""
-    rounds, unrolled = _find(name)
-    assert len(rounds) == count
-    assert not unrolled
+    assert len(_find(name)) == count
 
 
 @pytest.mark.sampled(quick=5)
@@ -185,7 +177,7 @@ def test_rows_longer_than_lanes_may_go_unwatched() -> None:
 @pytest.mark.parametrize("name", ["rows", "python"])
 @pytest.mark.parametrize("rest", [0, 1, 3])
 def test_a_fault_behind_the_first_loop(name: str, rest: int) -> None:
-    """A lane that would go through both loops at once meets a column, or a row's end, that is outside."""
+    """A lane meets a column, or a row's end, that is outside, in the unrolled part of its loop."""
     args = _arguments(LENGTHS["all"])
     args[1][:] -= args[0]
     args[0][:] %= ELEMENTS // 2
@@ -210,7 +202,7 @@ def test_a_fault_behind_the_first_loop(name: str, rest: int) -> None:
 
 
 def test_no_rows_for_most_lanes_of_a_warp() -> None:
-    """One lane alone goes, in each of the loops or in both."""
+    """One lane alone goes, in each part of the unrolled loop or in both."""
     for length in (3, 4, 23):
         lengths = np.zeros(N, int)
         lengths[[0, 40, 95, 249]] = length

@@ -96,6 +96,11 @@ class Builder:
             return ""
         return self.value(text)
 
+    def intrinsic(self, name: str, type_: str, *operands: str, lanes: int = 1) -> str:
+        """Call an intrinsic of LLVM whose operands and result have one type."""
+        whole = vector(type_, lanes)
+        return self.call(whole, f"llvm.{name}.{suffix(type_, lanes)}", [(whole, one) for one in operands])
+
     def phi(self, type_: str, *incoming: tuple[str, str]) -> str:
         """Merge values by the label they come from."""
         return self.value(f"phi {type_} " + ", ".join(f"[ {value}, %{label} ]" for value, label in incoming))
@@ -140,15 +145,40 @@ class Builder:
         first = self.value(f"insertelement {whole} poison, {type_} {value}, i32 0")
         return self.value(f"shufflevector {whole} {first}, {whole} poison, <{lanes} x i32> zeroinitializer")
 
+    def elements(self, distance: str, size: int, lanes: int = 1) -> str:
+        """How many elements of 2^k bytes a distance (i64) is; far too many if it is no multiple of them."""
+        if size == 1:
+            return distance
+        shift = str(size.bit_length() - 1)
+        shift = shift if lanes == 1 else self.splat("i64", shift)
+        return self.intrinsic("fshr", "i64", distance, distance, shift, lanes=lanes)
+
+    def shuffle(self, type_: str, lanes: int, one: str, picks: Iterable[int], two: str = "poison") -> str:
+        """The elements of two vectors of so many lanes, one behind the other, that `picks` numbers."""
+        whole, picks = vector(type_, lanes), tuple(picks)
+        chosen = f"<{len(picks)} x i32> {constant_vector('i32', picks)}"
+        return self.value(f"shufflevector {whole} {one}, {whole} {two}, {chosen}")
+
+    def masked_load(self, type_: str, lanes: int, pointer: str, mask: str) -> str:
+        """Neighbouring elements from any address where a vector of i1 holds, zeros elsewhere."""
+        whole = vector(type_, lanes)
+        args = [("ptr", f"align 1 {pointer}"), (vector("i1", lanes), mask), (whole, "zeroinitializer")]
+        return self.call(whole, f"llvm.masked.load.{suffix(type_, lanes)}.p0", args)
+
+    def masked_store(
+        self, type_: str, lanes: int, value: str, pointer: str, mask: str, align: int = 1
+    ) -> None:
+        """Store neighbouring elements where a vector of i1 holds; there may be a vector of one."""
+        whole = f"<{lanes} x {type_}>"
+        args = [(whole, value), ("ptr", f"align {align} {pointer}"), (f"<{lanes} x i1>", mask)]
+        self.call("void", f"llvm.masked.store.v{lanes}{suffix(type_, 1)}.p0", args)
+
     def joined(self, type_: str, parts: Sequence[str], size: int) -> str:
         """Vectors of `size` lanes, a power of two of them, one behind the other as one vector."""
         while len(parts) > 1:
-            half, size = vector(type_, size), 2 * size
-            picks = ", ".join(f"i32 {k}" for k in range(size))
-            parts = [
-                self.value(f"shufflevector {half} {one}, {half} {two}, <{size} x i32> <{picks}>")
-                for one, two in zip(parts[::2], parts[1::2], strict=True)
-            ]
+            pairs = zip(parts[::2], parts[1::2], strict=True)
+            parts = [self.shuffle(type_, size, one, range(2 * size), two) for one, two in pairs]
+            size *= 2
         return parts[0]
 
     def mask_vector(self, mask: str, lanes: int = 0) -> str:
@@ -162,6 +192,11 @@ class Builder:
         """A vector of i1 as an integer."""
         lanes = lanes or self.width
         return self.value(f"bitcast <{lanes} x i1> {predicate} to i{lanes}")
+
+    def votes(self, predicate: str, mask: str) -> str:
+        """The lanes of a mask for which a vector of i1 holds, as a mask."""
+        bits = self.mask_bits(predicate)
+        return bits if mask == "-1" else self.value(f"and {self.lanes} {bits}, {mask}")
 
 
 class Deferred:

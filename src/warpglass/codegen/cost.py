@@ -6,8 +6,8 @@ from ..program import Program
 from .operands import Symbols
 from .passes import with_kinds
 from .path_bounds.analysis import COMPUTING
-from .registers import Kind
 from .shape import BlockShape, Promises
+from .values.value import Value
 
 # What a register costs, in that of a scalar one: roughly the instructions that an operation on it takes.
 _VECTOR_COST, _GUARD_COST = 4, 2
@@ -26,8 +26,8 @@ def cost_of_forms(program: Program, shape: BlockShape, promises: Promises, symbo
     return sum(_cost(kind, name in computed) for name, kind in version.inference.kinds.items())
 
 
-def _cost(kind: Kind, computed: bool) -> int:
+def _cost(kind: Value, computed: bool) -> int:
     if kind.offsets is None:
         return _VECTOR_COST
     free = computed and kind.constant is not None  # no instruction, where there would have been one
-    return (not free) + _GUARD_COST * kind.guarded
+    return (not free) + _GUARD_COST * (kind.ok is not None)

@@ -14,22 +14,15 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from ..isa.types import LLVM_TYPE, is_float
-from ..program import (
-    Block,
-    Pending,
-    Program,
-    WarpBarrier,
-    find_pending,
-)
+from ..program import Block, Pending, Program, WarpBarrier, find_pending
 from ..ptx import tree
 from .operands import Operands, Symbols
-from .registers import VECTOR, Kind
 from .shape import BlockShape, Promises
 from .values.affine import line_of
 from .values.bounds import join
 from .values.facts import FactLanes
 from .values.known_bits import lane_zeros, zeros_of
-from .values.value import Value, no_offsets, one_value
+from .values.value import Offsets, Value, no_offsets
 
 # How often a register's bounds may grow before they take longer steps, by one write and by all: by those of a
 # loop they grow again and again, by those of a switch once each.
@@ -39,17 +32,25 @@ _STEPS = (7, 15, 31, 63, 127)  # bits of bounds without their sign
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """The result: kinds by register, which blocks' branches may split a warp, and where lanes wait."""
+    """The result: kinds by register, which blocks' branches may split a warp, and where lanes wait.
 
-    kinds: dict[str, Kind]
+    A kind is what is known of a register wherever it is read: a value without names.
+    """
+
+    kinds: dict[str, Value]
     divergent: tuple[bool, ...]
     pending: Pending
 
+    def offsets(self, name: str) -> Offsets | None:
+        """Those of a register's lanes, None if it is a vector."""
+        kind = self.kinds.get(name)
+        return None if kind is None else kind.offsets
 
-def _zero(type_: str, width: int) -> Kind:
+
+def _zero(type_: str, width: int) -> Value:
     bound = None if is_float(type_) else 0
     line = None if is_float(type_) else (0, 0)
-    return Kind(no_offsets(width), 0, bound, bound, line=line)
+    return Value(type_, "", no_offsets(width), 0, bound, bound, line=line)
 
 
 class _Unknown(Exception):
@@ -63,7 +64,7 @@ class _Table:
         self.types = types
         self._hulls = hulls
         self.barred: set[str] = set()  # registers that have to be vectors
-        self.kinds: dict[str, Kind] = {}
+        self.kinds: dict[str, Value] = {}
         self.step = 0  # that is run
         self._growth: dict[str, Counter[int]] = {}  # how often the bounds of a register grew, by step
 
@@ -71,24 +72,25 @@ class _Table:
         kind = self.kinds.get(name)
         if kind is None:
             raise _Unknown
-        return kind.value(self.types[name], "", "" if kind.guarded else None)
+        return kind
 
     def bar(self, names: Iterable[str]) -> None:
         """Make registers vectors."""
         self.barred.update(names)
         for name in names:
             kind = self.kinds[name]
-            zeros = lane_zeros(kind.value(self.types[name], ""))
-            self.kinds[name] = Kind(None, None, kind.low, kind.high, False, kind.nan, zeros=zeros)
+            bounds, zeros = (kind.low, kind.high), lane_zeros(kind)
+            self.kinds[name] = Value(kind.type, "", None, None, *bounds, nan=kind.nan, zeros=zeros)
 
     def join(self, name: str, value: Value) -> bool:
         """Add a value that a register may hold; returns whether its kind changed."""
         offsets = None if name in self.barred else value.offsets
         constant = value.constant if offsets is not None else None
-        guarded = value.ok is not None and offsets is not None
-        line = line_of(value) if offsets is not None and not guarded else None
+        ok = "" if value.ok is not None and offsets is not None else None
+        line = line_of(value) if offsets is not None else None
         zeros = 0 if line else zeros_of(value) if offsets is not None else lane_zeros(value)
-        new = Kind(offsets, constant, value.low, value.high, guarded, value.nan, line, zeros)
+        bounds = value.low, value.high
+        new = Value(value.type, "", offsets, constant, *bounds, ok, None, value.nan, line, zeros)
         old = self.kinds.get(name)
         if old is not None:
             new = self._merge(name, old, new)
@@ -97,7 +99,7 @@ class _Table:
         self.kinds[name] = new
         return True
 
-    def _merge(self, name: str, old: Kind, new: Kind) -> Kind:
+    def _merge(self, name: str, old: Value, new: Value) -> Value:
         same = old.offsets is not None and old.offsets == new.offsets
         constant = old.constant if same and old.constant == new.constant else None
         low = high = None
@@ -112,14 +114,14 @@ class _Table:
                 if growth[self.step] > _PATIENCE or growth.total() > _PATIENCE_OF_ALL:
                     low = low if low == old.low else _farther(low) if low < 0 else 0
                     high = high if high == old.high else _farther(high) if high >= 0 else -1
-        guarded = same and (old.guarded or new.guarded)
-        line = old.line if same and old.line == new.line and not guarded else None
+        ok = "" if same and (old.ok, new.ok) != (None, None) else None
+        line = old.line if same and old.line == new.line and ok is None else None
         zeros = 0
         if line is None:
             known = zeros_of if same else lane_zeros
-            zeros = min(known(kind.value(self.types[name], "")) for kind in (old, new))
-        nan = max(old.nan, new.nan)
-        return Kind(old.offsets if same else None, constant, low, high, guarded, nan, line, zeros)
+            zeros = min(known(old), known(new))
+        offsets, nan = old.offsets if same else None, max(old.nan, new.nan)
+        return Value(old.type, "", offsets, constant, low, high, ok, None, nan, line, zeros)
 
 
 def _hulls(program: Program) -> dict[str, tuple[int, int]]:
@@ -217,8 +219,8 @@ class _Search:
 def _diverges(block: Block, table: _Table) -> bool:
     if block.splits is None:
         return False
-    kind = table.kinds.get(block.splits, VECTOR)
-    return not one_value(kind.offsets) or kind.guarded
+    kind = table.kinds.get(block.splits)
+    return kind is None or not kind.uniform
 
 
 def _keeps_its_mask(block: Block, table: _Table) -> bool:
@@ -227,19 +229,17 @@ def _keeps_its_mask(block: Block, table: _Table) -> bool:
         return False
     mask = block.end.step.match.member_mask
     if isinstance(mask, tree.Register):
-        return table.kinds.get(mask.name, VECTOR).constant is not None
+        kind = table.kinds.get(mask.name)
+        return kind is not None and kind.constant is not None
     return isinstance(mask, tree.Integer)
 
 
 def _must_be_vectors(program: Program, pending: Pending, table: _Table) -> frozenset[str]:
     """Scalar registers that are written while other lanes wait for their own value of them."""
     found: set[str] = set()
+    scalars = {name for name, kind in table.kinds.items() if kind.offsets is not None}
     for block, waiting in zip(program.blocks, pending.sets, strict=True):
-        if not waiting:
-            continue
-        live = frozenset().union(*(program.live[other] for other in waiting))
-        for step in block.steps:
-            found.update(
-                n for n in step.writes if n in live and table.kinds.get(n, VECTOR).offsets is not None
-            )
+        live = scalars.intersection(frozenset().union(*(program.live[other] for other in waiting)))
+        for step in block.steps if live else ():
+            found.update(live.intersection(step.writes))
     return frozenset(found)

@@ -7,52 +7,26 @@ are kept in the warp's frame.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 
 from ..isa.types import BITS, LLVM_TYPE
 from .builder import Builder, Deferred
-from .values.value import EXACT_NAN, Line, Offsets, Value, literal, replace
-
-
-@dataclass(slots=True, unsafe_hash=True)
-class Kind:
-    """What is known of a register wherever it is read: the fields of Value that are not its name."""
-
-    offsets: Offsets | None = None
-    constant: int | None = None
-    low: int | None = None
-    high: int | None = None
-    guarded: bool = False
-    nan: int = EXACT_NAN
-    line: Line | None = None
-    zeros: int = 0
-
-    def value(
-        self, type_: str, ir: str, ok: str | None = None, lanes: Callable[[], str] | None = None
-    ) -> Value:
-        """A value of this kind."""
-        form = (self.offsets, self.constant, self.low, self.high)
-        return Value(type_, ir, *form, ok, lanes, self.nan, self.line, self.zeros)
-
-    @property
-    def stored(self) -> bool:
-        """Whether a register of this kind needs a home: what a warp's number decides does not."""
-        return self.offsets is None or (self.constant is None and self.line is None)
-
-
-VECTOR = Kind()
+from .values.value import Line, Value, literal, replace
 
 # A register and "", ".ok" or ".lanes".
 Part = tuple[str, str]
 
 
 class Registers:
-    """Homes of all registers; `kinds` gives the kind of each, VECTOR if it is not there."""
+    """Homes of all registers.
+
+    `kinds` gives what is known of each wherever it is read, as a value without names; of those that are not
+    there nothing is.
+    """
 
     prefix = "%home"  # of the names of homes
 
-    def __init__(self, builder: Builder, types: Mapping[str, str], kinds: Mapping[str, Kind]):
+    def __init__(self, builder: Builder, types: Mapping[str, str], kinds: Mapping[str, Value]):
         self.builder = builder
         self.types = {name: LLVM_TYPE[type_] for name, type_ in types.items()}
         self.kinds = kinds
@@ -62,9 +36,14 @@ class Registers:
         self._live: frozenset[str] = frozenset()  # registers that are read after it
         self.frame_size = 0
 
-    def kind(self, name: str) -> Kind:
+    def kind(self, name: str) -> Value:
         """A register's kind."""
-        return self.kinds.get(name, VECTOR)
+        return self.kinds.get(name) or Value(self.types[name], "")
+
+    def stored(self, name: str) -> bool:
+        """Whether a register needs a home: what a warp's number decides does not."""
+        kind = self.kind(name)
+        return kind.offsets is None or (kind.constant is None and kind.line is None)
 
     def enter(self, live: frozenset[str]) -> None:
         """A basic block of the program begins; `live` are the registers that are read after it."""
@@ -78,17 +57,17 @@ class Registers:
 
     def read(self, name: str) -> Value:
         """A register's current value."""
-        type_, kind = self.types[name], self.kind(name)
-        if not kind.stored:
-            return kind.value(type_, line_text(self.builder, type_, kind.line) if kind.line else "")
+        kind = self.kind(name)
+        if not self.stored(name):
+            return replace(kind, ir=line_text(self.builder, kind.type, kind.line)) if kind.line else kind
         fresh = self._fresh.get(name)
         if fresh is not None:
-            return kind.value(type_, fresh.ir, fresh.ok, fresh.lanes)
+            return replace(kind, ir=fresh.ir, ok=fresh.ok, lanes=fresh.lanes)
         text, *guard = [self._load(part, self.home(part)) for part in self.parts(name)]
         if not guard:
-            return kind.value(type_, text)
+            return replace(kind, ir=text)
         ok, lanes = guard
-        return kind.value(type_, text, ok, Deferred(self.builder, lambda: lanes))
+        return replace(kind, ir=text, ok=ok, lanes=Deferred(self.builder, lambda: lanes))
 
     @property
     def written(self) -> Mapping[str, Value]:
@@ -108,7 +87,7 @@ class Registers:
 
         The value has the form of the register's kind.
         """
-        if not self.kind(name).stored:
+        if not self.stored(name):
             return
         text = value.ir
         if keep is not None:
@@ -130,7 +109,7 @@ class Registers:
 
     def write_if(self, name: str, value: Value, condition: str) -> None:
         """Set a scalar register if an i1 holds."""
-        if not self.kind(name).stored:
+        if not self.stored(name):
             return
         self._spill(name)
         for part, new in zip(self.parts(name), self._texts(name, value, value.ir), strict=True):
@@ -148,7 +127,7 @@ class Registers:
 
     def _texts(self, name: str, value: Value, text: str) -> tuple[str, ...]:
         """What the parts of a register become."""
-        if not self.kind(name).guarded:
+        if self.kind(name).ok is None:
             return (text,)
         assert value.ok is not None, "a guarded register takes guarded values"
         assert value.lanes is not None
@@ -156,7 +135,7 @@ class Registers:
 
     def parts(self, name: str) -> tuple[Part, ...]:
         """What a register consists of: one value or, if guarded, the scalar, its guard and the lanes."""
-        if self.kind(name).guarded:
+        if self.kind(name).ok is not None:
             return (name, ""), (name, ".ok"), (name, ".lanes")
         return ((name, ""),)
 
@@ -181,7 +160,7 @@ class Registers:
             self._store(part, self._load(part, self._place(part)), self.home(part))
 
     def _kept(self, names: Iterable[str]) -> Iterable[Part]:
-        return (part for name in sorted(names) if self.kind(name).stored for part in self.parts(name))
+        return (part for name in sorted(names) if self.stored(name) for part in self.parts(name))
 
     def _place(self, part: Part) -> str:
         if part not in self._frame:

@@ -71,8 +71,7 @@ class Steps(Operands):
         b = self.lanes.builder
         if condition.uniform:
             return b.value(f"select i1 {condition.ir}, {b.lanes} {mask}, {b.lanes} 0")
-        bits = b.mask_bits(condition.ir)
-        return bits if mask == "-1" else b.value(f"and {b.lanes} {bits}, {mask}")
+        return b.votes(condition.ir, mask)
 
     # ------------------------------------------------------------------------------------ results
     def _write(
@@ -111,7 +110,7 @@ class Steps(Operands):
         if not whole:
             self._settle_before(name, mask)
         if registers.kind(name).offsets is not None:
-            fitted = lanes.guard_like(fitted, registers.kind(name).guarded)
+            fitted = lanes.guard_like(fitted, registers.kind(name).ok is not None)
             if condition is None:
                 registers.write(name, fitted)
             else:

@@ -22,10 +22,9 @@ from .infer import Inference, infer_kinds
 from .machine.target import vector_bytes
 from .memory.segments import find_segments
 from .operands import Symbols
-from .registers import VECTOR, Kind
 from .shape import BlockShape, Promises
 from .values.affine import regular
-from .values.value import one_value
+from .values.value import Value, one_value
 
 # What is the same for all threads of a block, or theirs alone.
 _SPECIALS = ("tid", "ntid", "ctaid", "nctaid")
@@ -148,7 +147,7 @@ def _is_short(loop: Sequence[Block], inference: Inference) -> bool:
         step
         for block in loop
         for step in block.steps
-        if not step.writes or any(inference.kinds.get(name, VECTOR).offsets is None for name in step.writes)
+        if not step.writes or any(inference.offsets(name) is None for name in step.writes)
     ]
     return len(in_lanes) <= _PHASE * barriers
 
@@ -161,13 +160,13 @@ def _parts(block: Block, inference: Inference) -> int:
     guards = [step.instruction.guard for step in block.steps]
     names = [guard.register for guard in guards if guard is not None]
     names += [] if block.splits is None else [block.splits]
-    return max((_disagrees(inference.kinds.get(name, VECTOR)) for name in names), default=_NEVER)
+    return max((_disagrees(inference.kinds.get(name)) for name in names), default=_NEVER)
 
 
-def _disagrees(kind: Kind) -> int:
-    if not one_value(kind.offsets):
+def _disagrees(kind: Value | None) -> int:
+    if kind is None or not one_value(kind.offsets):
         return _OFTEN
-    return _SELDOM if kind.guarded else _NEVER
+    return _NEVER if kind.uniform else _SELDOM
 
 
 def _side_by_side(step: Step, inference: Inference, *, shared: bool) -> bool:
@@ -181,7 +180,7 @@ def _side_by_side(step: Step, inference: Inference, *, shared: bool) -> bool:
     base = step.address_register
     if base is None:
         return True
-    offsets = inference.kinds.get(base, VECTOR).offsets
+    offsets = inference.offsets(base)
     if offsets is None or not regular(offsets, access.size):
         return False
     if offsets == tuple(range(0, access.size * len(offsets), access.size)):

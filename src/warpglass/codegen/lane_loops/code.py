@@ -6,7 +6,7 @@ to the loop for all lanes as if it had not begun: that is done with it and all l
 is to stop, and when an access is in no range, so faults are those of the loop for all lanes. Accesses in
 another range than the site remembers have it look for theirs, a number of times for each run of the warp.
 
-Where rounds can be counted in front of the loop (rounds.py), front.py says which lanes go and how far,
+Where rounds can be counted in front of the loop (rounds.py), preparation.py says which lanes go and how far,
 and a round needs no other test than whether it was the last. Other loops look at the stop flag in each.
 """
 
@@ -20,14 +20,12 @@ from ..control.dispatch import Dispatch
 from ..lanes.fast import FastLanes
 from ..steps import Steps
 from ..values.value import Value
-from .ends import find_ends
+from .ends import emit_ends, find_ends
 from .find import Group, LaneLoop
-from .front import Front
 from .one_lane import Checked, LaneRegisters, OneLane
-from .preparation import LaneRounds
+from .preparation import LaneRounds, Preparation
 from .ranges import LaneRanges
 from .rounds import Rounds, Walk, find_rounds
-from .unrolled import find_all_unrolled
 
 # Ranges that lanes on their own look for in one run of a warp.
 _PATIENCE = 8
@@ -54,7 +52,6 @@ class LaneCode:
                     self.rounds[header] = found
             self._lane = OneLane(lanes)
             self._registers = LaneRegisters(warp.registers)
-            self.unrolled = find_all_unrolled(program, loops, self.rounds, dispatch.pending)
             self._steps = Steps(self._lane, self._registers, warp.symbols)
 
     def declare(self) -> list[str]:
@@ -83,7 +80,6 @@ class _Attempt:
         self.ranges = LaneRanges(code._lane.access)
         rounds = code.rounds.get(loop.header)
         self.rounds = None if rounds is None else LaneRounds(self.b, self.name, rounds, code._slots)
-        self.unrolled = code.unrolled.get(loop.header)
         # Registers whose last values are known in front of the loop.
         ends = () if rounds is None else find_ends(code._program, loop, rounds)
         self.known = loop.kept.intersection(ends)
@@ -121,7 +117,7 @@ class _Attempt:
         self._collect()
         if self.rounds is not None:
             self.rounds.leave_others(f"%lanes_{loop.header}", abreast)
-        self.dispatch.choose(self._targets(), loop.header)
+        self.dispatch.choose(loop.exits, loop.header)
         # The rest of the lanes do as if they had not begun.
         ways = {"stop": self.dispatch.back(loop.header), "leave": abreast, "retry": f"{name}_begin"}
         for way, to in ways.items():
@@ -137,21 +133,9 @@ class _Attempt:
 
     def _put_back(self) -> None:
         """Let the lanes that have not gone through the loop stand where they were."""
-        b, loop = self.b, self.loop
-        here = f"%lanes_{loop.header}"
-        if self.rounds is None:
-            b.store(b.lanes, b.load(b.lanes, f"%{self.name}.rest"), here)
-            return
-        left, back = self.rounds.not_done()
-        b.store(b.lanes, left, here)
-        if self.unrolled is not None:
-            self.dispatch.send(loop.header, loop.exits[0], back, add=True)
-            some = b.label("left")
-            none = b.label("gone")
-            b.branch(b.someone(left), some, none)
-            b.place(none)
-            self.dispatch.choose(self._targets(), loop.header)
-            b.place(some)
+        b = self.b
+        left = b.load(b.lanes, f"%{self.name}.rest") if self.rounds is None else self.rounds.not_done()
+        b.store(b.lanes, left, f"%lanes_{self.loop.header}")
 
     # ------------------------------------------------------------------------------------ lanes and buffers
     def _buffer(self, register: str) -> tuple[str, str]:
@@ -259,29 +243,21 @@ class _Attempt:
         )
 
     def _prepare_rounds(self, rounds: LaneRounds, lanes: FastLanes) -> None:
-        """Find the lanes that go through the loop, and those that can go through the next one as well."""
+        """Find the lanes that go through the loop."""
         b, code = self.b, self.code
         registers, symbols = code._warp.registers, code._warp.symbols
-        front = Front(
-            code._program,
-            self.loop,
-            rounds.rounds,
-            self.unrolled,
-            lanes,
-            registers,
-            symbols,
-            self.ranges.bounds,
+        mask = b.load(b.lanes, f"%{self.name}.rest")
+        preparation = Preparation(rounds.rounds, lanes, registers, self.ranges.bounds)
+        known = sorted(self.known)
+        ends = emit_ends(
+            code._program, self.loop, rounds.rounds, known, lanes, registers, symbols, preparation.after
         )
-        mask, end = b.load(b.lanes, f"%{self.name}.rest"), f"%lanes_{self.loop.exits[0]}"
-        waiting = "0" if self.unrolled is None else b.load(b.lanes, end)
-        plan = front.emit(mask, waiting, self.known)
-        for name in sorted(self.known):
+        plan = preparation.plan(mask)
+        for name in known:
             whole = b.vector(registers.types[name])
             code._slots.append(f"  {self._end(name)} = alloca {whole}, align 64")
-            b.store(whole, lanes.as_vector(front.ends[name]).ir, self._end(name), ", align 64")
+            b.store(whole, lanes.as_vector(ends[name]).ir, self._end(name), ", align 64")
         rounds.prepare(plan, mask)
-        if self.unrolled is not None:
-            b.store(b.lanes, b.value(f"xor {b.lanes} {waiting}, {plan.late}"), end)
 
     def _end(self, name: str) -> str:
         """Where a register's last values are that are known in front of the loop."""
@@ -353,8 +329,8 @@ class _Attempt:
         if self.rounds is None:
             lanes = [b.load(b.lanes, f"%{self.name}.to{target}") for target in loop.exits]
         else:
-            lanes = self.rounds.done()
-        for target, there in zip(self._targets(), lanes, strict=False):
+            lanes = [self.rounds.done()]
+        for target, there in zip(loop.exits, lanes, strict=True):
             self.dispatch.send(loop.header, target, there, add=True)
 
     def _blend_end(self, register: str) -> None:
@@ -362,15 +338,11 @@ class _Attempt:
         b, registers, lanes = self.b, self.code._warp.registers, self.code._warp.lanes
         assert self.rounds is not None
         type_ = registers.types[register]
-        whole, done = b.vector(type_), b.mask_vector(self.rounds.done()[0])
+        whole, done = b.vector(type_), b.mask_vector(self.rounds.done())
         old = lanes.as_vector(registers.read(register)).ir
         new = b.load(whole, self._end(register), ", align 64")
         chosen = b.value(f"select {b.vector('i1')} {done}, {whole} {new}, {whole} {old}")
         registers.write(register, Value(type_, chosen))
-
-    def _targets(self) -> tuple[int, ...]:
-        """Where lanes go from here."""
-        return self.loop.exits if self.unrolled is None else (*self.loop.exits, self.unrolled.exit)
 
     # ------------------------------------------------------------------------------------ one lane's loop
     def _block(self, index: int) -> None:

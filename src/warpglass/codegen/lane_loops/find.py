@@ -17,7 +17,6 @@ from ...program.blocks import loops_of
 from ...program.pointers import Word, find_bases
 from ...ptx import tree
 from ..infer import Inference
-from ..registers import VECTOR, Kind
 from ..values.value import one_value
 
 _SPACES = ("global", "const", "generic", "shared")
@@ -104,8 +103,8 @@ def _examine(program: Program, found: Inference, blocks: tuple[int, ...]) -> Lan
         or not all(_is_simple(step, program) for step in steps)
         # Lanes may leave while others stay: only then may some be done alone and others not.
         or not all(target in waiting or program.blocks[target].only_exits for target in exits)
-        or any(found.kinds.get(name, VECTOR).offsets is not None for name in kept)
-        or not _pays(program, frozenset(blocks), program.live[header] & written, found.kinds)
+        or any(found.offsets(name) is not None for name in kept)
+        or not _pays(program, frozenset(blocks), program.live[header] & written, found)
     ):
         return None
     groups = _find_groups(program, bodies, written)
@@ -133,9 +132,7 @@ def _is_simple(step: Step, program: Program) -> bool:
     return plain and access.space in _SPACES and not access.writes
 
 
-def _pays(
-    program: Program, blocks: frozenset[int], carried: frozenset[str], kinds: Mapping[str, Kind]
-) -> bool:
+def _pays(program: Program, blocks: frozenset[int], carried: frozenset[str], found: Inference) -> bool:
     """Whether lanes are better off alone: where they would gather, from addresses that do not wait for loads.
 
     An address that depends on what the round before has loaded, as in a search or along a list, makes a lane
@@ -145,7 +142,7 @@ def _pays(
     steps = [step for block in bodies for step in block.steps]
     bases: set[str | None] = {step.address_register for step in steps if step.match.load_or_store}
     first = next((step.address_register for step in steps if step.match.load_or_store), None)
-    forms = {base: kinds.get(base, VECTOR).offsets for base in bases if base is not None}
+    forms = {base: found.offsets(base) for base in bases if base is not None}
     if (
         first is None
         or forms[first] is not None

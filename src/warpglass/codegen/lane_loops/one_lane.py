@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ...isa.lanes import Outline
 from ...isa.types import BITS
 from ..context import READ
 from ..lanes.fast import FastLanes
-from ..registers import Kind, Registers
-from ..values.value import Value, literal, no_offsets, one_value
+from ..registers import Registers
+from ..values.value import Value, literal, no_offsets, one_value, replace
 from .find import Group
 
 _LEARN = f"""
@@ -115,10 +115,7 @@ class OneLane(FastLanes):
             rest = b.value(f"and i64 {from_root}, {group.size - 1}")
             uneven = b.value(f"icmp ne i64 {rest}, 0")
             return b.value(f"or i1 {uneven}, {b.value(f'icmp uge i64 {inside}, {known.limit}')}")
-        if group.size > 1:
-            shift = str(group.size.bit_length() - 1)
-            inside = b.call("i64", "llvm.fshr.i64", [("i64", inside), ("i64", inside), ("i64", shift)])
-        return b.value(f"icmp uge i64 {inside}, {known.limit}")
+        return b.value(f"icmp uge i64 {b.elements(inside, group.size)}, {known.limit}")
 
 
 class LaneRegisters(Registers):
@@ -133,7 +130,7 @@ class LaneRegisters(Registers):
 
     def put(self, name: str, text: str) -> None:
         """Let a register hold an LLVM value."""
-        if self.kind(name).stored:
+        if self.stored(name):
             self._store((name, ""), text, self.home((name, "")))
 
     def take(self, name: str) -> str:
@@ -141,11 +138,11 @@ class LaneRegisters(Registers):
         kind, type_ = self.kind(name), self.types[name]
         if kind.constant is not None:
             return literal(type_, kind.constant, BITS[type_])
-        return self.read(name).ir if not kind.stored else self._load((name, ""), self.home((name, "")))
+        return self.read(name).ir if not self.stored(name) else self._load((name, ""), self.home((name, "")))
 
 
-def _scalar(kind: Kind, width: int) -> Kind:
+def _scalar(kind: Value, width: int) -> Value:
     """The kind of one lane's value."""
     if one_value(kind.offsets):
-        return replace(kind, guarded=False)
-    return Kind(no_offsets(width), None, kind.low, kind.high, nan=kind.nan)
+        return replace(kind, ok=None)
+    return Value(kind.type, "", no_offsets(width), None, kind.low, kind.high, nan=kind.nan)

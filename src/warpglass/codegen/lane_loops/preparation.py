@@ -7,20 +7,21 @@ is not so are left to the loop for all lanes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Protocol
 
 from ..builder import Builder
 from ..lanes.fast import FastLanes
 from ..machine.target import misses_pages
+from ..memory.access import Bounds
+from ..registers import Registers
 from ..values.value import Value
 from .rounds import INVERSE, Atom, Comparison, Extent, Linear, Rounds, Walk
 
 # Rounds up to which a lane goes without a look at the stop flag.
 _MOST_ROUNDS = 1 << 16
-# Lanes that go, that are left to the loop for all lanes, that go further, and that came late.
-_MASKS = ("able", "others", "on", "late")
+# Lanes that go, and that are left to the loop for all lanes.
+_MASKS = ("able", "others")
 # Where a warp's lanes load one behind the other, over no more than so many bytes, the next warp's mostly go
 # on there; which lane loads what is not known that well, so some bytes are added. Else it is a later lane's
 # walk that is asked for.
@@ -29,46 +30,69 @@ _NEAR, _MORE, _LATER = 1 << 16, 512, 8
 _FAR = 1 << 62
 
 
-class File(Protocol):
-    """Registers to read."""
-
-    @property
-    def types(self) -> Mapping[str, str]:
-        """Their types in LLVM."""
-        ...
-
-    def read(self, name: str) -> Value:
-        """What one holds."""
-        ...
-
-
 class Preparation:
-    """Emits what comes in front of one loop."""
+    """Emits what comes in front of one loop; `after` is how many rounds (i64) lanes have after the first."""
 
-    def __init__(self, lanes: FastLanes, registers: File):
+    def __init__(
+        self, rounds: Rounds, lanes: FastLanes, registers: Registers, bounds: Callable[[Walk], Bounds]
+    ):
         self.b: Builder = lanes.builder
+        self._rounds = rounds
         self._lanes = lanes
         self._registers = registers
+        self._bounds = bounds
         self._whole = self.b.vector("i64")
         self._sums: dict[Linear, Value] = {}
-        self.able = self.b.mask_vector("-1")  # a vector of i1: lanes for which all holds that was looked at
-
-    def count(self, rounds: Rounds) -> str:
-        """The rounds that lanes have after the first one (i64), of those in which all is as expected."""
-        after = self._after = self._count(rounds.going)
-        args = [(self._whole, after), (self._whole, self.b.splat("i64", "1"))]
-        before = self.b.call(self._whole, f"llvm.usub.sat.{self.b.suffix('i64')}", args)
+        self._able = self.b.mask_vector("-1")  # a vector of i1: lanes for which all holds that was looked at
+        after = self.after = self._count(rounds.going)
+        before = self.b.intrinsic("usub.sat", "i64", after, self.b.splat("i64", "1"), lanes=self.b.width)
         for test in rounds.tests:
             self._expect(test, after if test.last else before)
         for extent in rounds.extents:
             self._reach(extent)
         for name, (other, away) in rounds.together.items():
             self._together(name, other, away)
-        return after
 
-    def first(self, walk: Walk) -> str:
-        """The addresses at which a walk begins."""
-        return self._lanes.as_vector(self._sum(walk.first)).ir
+    def plan(self, mask: str) -> Plan:
+        """Look at the lanes of a mask."""
+        b = self.b
+        self._and(b.mask_vector(mask))
+        rounds = self._do("add", self.after, "1")
+        starts = [self._lanes.as_vector(self._sum(walk.first)).ir for walk in self._rounds.walks]
+        hosts: list[str] = []
+        for walk, start in zip(self._rounds.walks, starts, strict=True):
+            self._need_inside(walk, start, rounds)
+            hosts.append(self._do("add", start, self._bounds(walk).delta))
+        able = b.mask_bits(self._able)
+        return Plan(able, rounds, tuple(hosts), tuple(starts), lambda: self._strays(starts))
+
+    # ------------------------------------------------------------------------------------ ranges
+    def _element(self, walk: Walk, start: str) -> str:
+        """How many elements behind its range's start a walk begins; many if it begins elsewhere."""
+        inside = self._do("sub", start, self._bounds(walk).low)
+        return self.b.elements(inside, walk.size, self.b.width)
+
+    def _need_inside(self, walk: Walk, start: str, rounds: str) -> None:
+        """Need all loads of so many rounds to be within the range."""
+        b = self.b
+        first = self._element(walk, start)
+        limit, more = self._bounds(walk).limit, walk.span // walk.size
+        if more:
+            limit = b.intrinsic("usub.sat", "i64", limit, str(more))
+        pace = walk.pace // walk.size
+        if pace:
+            last = self._do("sub", self._moved(first, pace, rounds), str(pace))
+            first = b.intrinsic("umax", "i64", first, last, lanes=b.width)
+        self._need_below(first, limit)
+
+    def _strays(self, starts: Iterable[str]) -> str:
+        """The mask of lanes for which a walk begins in another range than its site remembers."""
+        b, found = self.b, "0"
+        for walk, start in zip(self._rounds.walks, starts, strict=True):
+            limit = b.splat("i64", self._bounds(walk).limit)
+            outside = b.value(f"icmp uge {self._whole} {self._element(walk, start)}, {limit}")
+            found = b.value(f"or {b.lanes} {found}, {b.mask_bits(outside)}")
+        return found
 
     # ------------------------------------------------------------------------------------ vectors of i64
     def _do(self, operation: str, a: str, number: str) -> str:
@@ -83,8 +107,7 @@ class Preparation:
         self._and(self.b.value(f"icmp {predicate} {self._whole} {a}, {b}"))
 
     def _and(self, condition: str) -> None:
-        whole = self.b.vector("i1")
-        self.able = self.b.value(f"and {whole} {self.able}, {condition}")
+        self._able = self.b.value(f"and {self.b.vector('i1')} {self._able}, {condition}")
 
     def _need_below(self, a: str, limit: int | str) -> None:
         self._need("ult", a, self.b.splat("i64", str(limit)))
@@ -146,8 +169,7 @@ class Preparation:
         else:
             # The number that ends the loop may lie a step beyond the limit.
             left = self._do("add", left, str(step - 1 + (relation in ("le", "ge"))))
-            args = [(self._whole, left), (self._whole, "zeroinitializer")]
-            left = self.b.call(self._whole, f"llvm.smax.{self.b.suffix('i64')}", args)
+            left = self.b.intrinsic("smax", "i64", left, "zeroinitializer", lanes=self.b.width)
             self._end_in_time(going, limit, step)
         after = self._do("lshr", left, str(step.bit_length() - 1)) if step > 1 else left
         self._need_below(after, _MOST_ROUNDS)
@@ -175,7 +197,7 @@ class Preparation:
         pair = ends if (nearing > 0) == (relation in ("lt", "le")) else starts
         held = self.b.value(f"icmp s{relation} {self._whole} {pair[0]}, {pair[1]}")
         if not test.last:  # a loop of one round has none before its last
-            only = self.b.value(f"icmp eq {self._whole} {self._after}, zeroinitializer")
+            only = self.b.value(f"icmp eq {self._whole} {self.after}, zeroinitializer")
             held = self.b.value(f"or {self.b.vector('i1')} {only}, {held}")
         self._and(held)
         for one, end, pace in zip(test.operands, ends, test.paces, strict=True):
@@ -186,7 +208,7 @@ class Preparation:
         """Need a sum not to wrap before it is extended."""
         signedness = "u" if extent.operation == "zext" else "s"
         start = self._wide(extent.value, signedness)
-        end = self._moved(start, extent.pace, self._after)
+        end = self._moved(start, extent.pace, self.after)
         low, high = (start, end) if extent.pace >= 0 else (end, start)
         if extent.low or extent.pace < 0:
             low = self._do("add", low, str(extent.low))
@@ -209,14 +231,11 @@ class Preparation:
 class Plan:
     """Which lanes go through a loop, how many `rounds` each has, and where its walks start in host memory.
 
-    Of the lanes that are `able` those that are `far` go on to the loop behind, and those that are `late` of
-    them have no rounds in the first; all three are masks. `addresses` are those at which walks start, and
-    `strays` emits the mask of the lanes for which one does in another range than its site remembers.
+    `able` is a mask. `addresses` are those at which walks start, and `strays` emits the mask of the lanes for
+    which one does in another range than its site remembers.
     """
 
     able: str
-    far: str
-    late: str
     rounds: str
     starts: tuple[str, ...]
     addresses: tuple[str, ...]
@@ -250,8 +269,6 @@ class LaneRounds:
         """Let the lanes go that can, and leave those of a mask that cannot to the loop for all lanes."""
         b, name = self.b, self._name
         self._plan = plan
-        b.store(b.lanes, plan.far, f"%{name}.on")
-        b.store(b.lanes, plan.late, f"%{name}.late")
         for buffer, text in zip(self._buffers, (plan.rounds, *plan.starts), strict=True):
             b.store(b.vector("i64"), text, buffer, ", align 64")
         for buffer, start in zip(self._soon, plan.starts, strict=False):
@@ -279,8 +296,7 @@ class LaneRounds:
         reach = b.value(f"sub i64 {ends[1]}, {ends[0]}")
         near = b.value(f"icmp ult i64 {reach}, {_NEAR}")
         following = b.value(f"add {whole} {start}, {b.splat('i64', b.value(f'add i64 {reach}, {_MORE}'))}")
-        picks = ", ".join(f"i32 {(lane + _LATER) % b.width}" for lane in range(b.width))
-        later = b.value(f"shufflevector {whole} {start}, {whole} poison, {b.vector('i32')} <{picks}>")
+        later = b.shuffle("i64", b.width, start, ((lane + _LATER) % b.width for lane in range(b.width)))
         chosen = b.value(f"select i1 {near}, {whole} {following}, {whole} {later}")
         b.store(whole, chosen, buffer, ", align 64")
 
@@ -321,23 +337,18 @@ class LaneRounds:
         ]
         return list(zip(self.rounds.walks, starts, strict=True))
 
-    def done(self) -> tuple[str, str]:
-        """The lanes that have gone through the loop: those that end there, and those that went further."""
-        b = self.b
-        able, rest, on = (b.load(b.lanes, f"%{self._name}.{masks}") for masks in ("able", "rest", "on"))
-        done = b.value(f"xor {b.lanes} {able}, {rest}")
-        further = b.value(f"and {b.lanes} {done}, {on}")
-        return b.value(f"xor {b.lanes} {done}, {further}"), further
+    def done(self) -> str:
+        """The lanes that have gone through the loop."""
+        return self._combined("xor", "able", "rest")
 
-    def not_done(self) -> tuple[str, str]:
-        """The lanes that have not gone through the loop: those that had come to it, and those to its end."""
+    def not_done(self) -> str:
+        """The lanes that have not gone through the loop."""
+        return self._combined("or", "rest", "others")
+
+    def _combined(self, operation: str, *masks: str) -> str:
         b = self.b
-        rest, others, late = (
-            b.load(b.lanes, f"%{self._name}.{masks}") for masks in ("rest", "others", "late")
-        )
-        back = b.value(f"and {b.lanes} {rest}, {late}")
-        here = b.value(f"xor {b.lanes} {rest}, {back}")
-        return b.value(f"or {b.lanes} {here}, {others}"), back
+        one, other = (b.load(b.lanes, f"%{self._name}.{each}") for each in masks)
+        return b.value(f"{operation} {b.lanes} {one}, {other}")
 
     def leave_others(self, mask: str, abreast: str) -> None:
         """Go on with the lanes that are left to the loop for all lanes, if there are any."""

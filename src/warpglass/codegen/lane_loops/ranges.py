@@ -38,7 +38,7 @@ class LaneRanges:
         if group.leader not in self._limits:
             more, limit = (group.high - group.low) // group.size - 1, self.bounds(group).limit
             if more:
-                limit = self.b.call("i64", "llvm.usub.sat.i64", [("i64", limit), ("i64", str(more))])
+                limit = self.b.intrinsic("usub.sat", "i64", limit, str(more))
             self._limits[group.leader] = limit
         return self._limits[group.leader]
 
@@ -51,11 +51,7 @@ class LaneRanges:
             bounds, limit = self.bounds(group), self.limit(group)
             start = b.splat("i64", b.value(f"sub i64 {bounds.low}, {group.low}"))
             inside = b.value(f"sub {whole} {lanes.as_vector(registers.read(group.base)).ir}, {start}")
-            if group.size > 1:
-                shift = b.splat("i64", str(group.size.bit_length() - 1))
-                inside = b.call(
-                    whole, f"llvm.fshr.{b.suffix('i64')}", [(whole, inside)] * 2 + [(whole, shift)]
-                )
+            inside = b.elements(inside, group.size, b.width)
             within = b.value(f"icmp ult {whole} {inside}, {b.splat('i64', limit)}")
             rounds = b.splat("i64", str(_ENDLESS))
             if group.stride:
@@ -66,7 +62,7 @@ class LaneRanges:
                 rounds = b.value(f"add {whole} {further}, {b.splat('i64', '1')}")
             none = f"{whole} zeroinitializer"
             rounds = b.value(f"select {b.vector('i1')} {within}, {whole} {rounds}, {none}")
-            least = b.call(whole, f"llvm.umin.{b.suffix('i64')}", [(whole, least), (whole, rounds)])
+            least = b.intrinsic("umin", "i64", least, rounds, lanes=b.width)
         return least
 
     def learn(self, accesses: Sequence[tuple[Group | Walk, str]]) -> str:

@@ -1,8 +1,8 @@
 """What a loop of one block does in round k, as far as it is known before the loop begins.
 
 Most loops count: registers move on by the same in every round, so how many rounds there are and where each
-loads can be computed in front of the loop. One round is run with the values of paths/analysis.py, whose roots
-say how each is made of what the round begins with. Two things may have to be taken for granted, and are
+loads can be computed in front of the loop. One round is run with the values of path_bounds/analysis.py, whose
+roots say how each is made of what the round begins with. Two things may have to be taken for granted, and are
 tested for each lane before it begins (preparation.py): that indices do not wrap, and which way tests go that
 choose between numbers. Compilers of Python write such tests: an index below zero counts from the end, and a
 range that is used up stays where it is. They are taken to go the way they do for large numbers.
@@ -19,7 +19,6 @@ from ...ptx import tree
 from ..operands import Operands, Symbols
 from ..path_bounds.analysis import COMPUTING
 from ..path_bounds.domain import INTEGERS, AbstractInt, AbstractLanes, Test, constant, signed
-from ..registers import Kind
 from ..shape import BlockShape, Promises
 from ..values.value import Value
 from .find import Group, LaneLoop
@@ -122,7 +121,7 @@ class Rounds:
 def find_rounds(
     program: Program,
     loop: LaneLoop,
-    kinds: Mapping[str, Kind],
+    kinds: Mapping[str, Value],
     shape: BlockShape,
     promises: Promises,
     symbols: Symbols,
@@ -131,9 +130,8 @@ def find_rounds(
     block = program.blocks[loop.header]
     if len(loop.blocks) != 1 or not isinstance(block.end, Branch):
         return None
-    entered = {
-        name: kind.constant for name, kind in kinds.items() if name not in loop.written and _known(kind)
-    }
+    outside = ((name, kind.constant) for name, kind in kinds.items() if name not in loop.written)
+    entered = {name: constant for name, constant in outside if constant is not None}
     lanes = _RoundLanes(shape, promises)
     together: dict[str, tuple[str, int]] = {}
     round_ = _Round(program, loop, lanes, symbols, entered, together)
@@ -141,10 +139,6 @@ def find_rounds(
         together |= more
         round_ = _Round(program, loop, lanes, symbols, entered, together)
     return round_.rounds(block.end, together)
-
-
-def _known(kind: Kind) -> bool:
-    return kind.constant is not None and kind.offsets is not None
 
 
 class _RoundLanes(AbstractLanes):
@@ -198,7 +192,7 @@ class _Round:
         loop: LaneLoop,
         lanes: _RoundLanes,
         symbols: Symbols,
-        entered: Mapping[str, int | None],
+        entered: Mapping[str, int],
         together: Mapping[str, tuple[str, int]],
     ):
         self.loop = loop
@@ -220,7 +214,7 @@ class _Round:
     def _begin(
         self,
         names: Iterable[str],
-        entered: Mapping[str, int | None],
+        entered: Mapping[str, int],
         together: Mapping[str, tuple[str, int]],
     ) -> None:
         self._first: dict[str, AbstractInt] = {}

@@ -166,7 +166,7 @@ class FastLanes(FastArithmetic):
         if predicate.uniform:
             votes = self.builder.value(f"select i1 {predicate.ir}, i32 {self.mask}, i32 0")
             return Value("i32", votes, UNIFORM)
-        return Value("i32", self._ballot_bits(self.as_vector(predicate)), UNIFORM)
+        return Value("i32", self.builder.votes(self.as_vector(predicate).ir, self.mask), UNIFORM)
 
     def mask_predicate(self, mask: Value) -> Value:
         if mask.uniform:

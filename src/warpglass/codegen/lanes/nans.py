@@ -115,11 +115,8 @@ class DelayedNans:
     def someone(self, a: Value) -> str:
         """An i1 that holds if some active lane, or the lane half of them away from it, is NaN."""
         b, mask, half = self._lanes.builder, self._lanes.mask, self._lanes.width // 2
-        whole, lanes = b.vector(a.type), b.lanes
-        halves = [
-            b.value(f"shufflevector {whole} {a.ir}, {whole} poison, <{half} x i32> <{picks}>")
-            for picks in (", ".join(f"i32 {first + k}" for k in range(half)) for first in (0, half))
-        ]
+        lanes, starts = b.lanes, (0, half)
+        halves = [b.shuffle(a.type, b.width, a.ir, range(start, start + half)) for start in starts]
         bits = b.mask_bits(b.value(f"fcmp uno {vector(a.type, half)} {halves[0]}, {halves[1]}"), half)
         if mask != "-1":
             either = b.value(f"or {lanes} {mask}, {b.value(f'lshr {lanes} {mask}, {half}')}")
@@ -135,7 +132,4 @@ class DelayedNans:
         for one, two in zip(values[::2], [*values[1::2], values[-1]], strict=False):
             pair = b.value(f"fcmp uno {whole} {one.ir}, {two.ir}")
             found = pair if not found else b.value(f"or {b.vector('i1')} {found}, {pair}")
-        bits = b.mask_bits(found)
-        if mask != "-1":
-            bits = b.value(f"and {b.lanes} {bits}, {mask}")
-        return b.someone(bits)
+        return b.someone(b.votes(found, mask))

@@ -191,7 +191,7 @@ class ReferenceLanes(Lanes[Value]):
     @contextmanager
     def only(self, condition: Value) -> Iterator[None]:
         b = self.builder
-        outer, inner = self.mask, self._ballot_bits(self.as_vector(condition))
+        outer, inner = self.mask, b.votes(self.as_vector(condition).ir, self.mask)
         inside, behind = b.label("only"), b.label("behind")
         b.branch(b.someone(inner), inside, behind)
         b.place(inside)
@@ -249,11 +249,7 @@ class ReferenceLanes(Lanes[Value]):
 
     def permute(self, a: Value, sources: tuple[int, ...]) -> Value:
         self.note_exchange(self.lane_constants("i32", sources))
-        picks = constant_vector("i32", sources)
-        whole = vector(a.type)
-        return Value(
-            a.type, self.builder.value(f"shufflevector {whole} {a.ir}, {whole} poison, <32 x i32> {picks}")
-        )
+        return Value(a.type, self.builder.shuffle(a.type, 32, a.ir, sources))
 
     def shuffle(self, a: Value, source: Value) -> Value:
         self.note_exchange(source)
@@ -269,12 +265,7 @@ class ReferenceLanes(Lanes[Value]):
         return self._splat("i32", self.mask)
 
     def ballot(self, predicate: Value) -> Value:
-        return self._splat("i32", self._ballot_bits(predicate))
-
-    def _ballot_bits(self, predicate: Value) -> str:
-        b = self.builder
-        votes = b.mask_bits(predicate.ir)
-        return votes if self.mask == "-1" else b.value(f"and {b.lanes} {votes}, {self.mask}")
+        return self._splat("i32", self.builder.votes(predicate.ir, self.mask))
 
     def mask_predicate(self, mask: Value) -> Value:
         one = self.builder.value(f"extractelement <32 x i32> {mask.ir}, i32 0")

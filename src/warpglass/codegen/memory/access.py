@@ -334,9 +334,7 @@ class Access:
         b = self.builder
         if count == 1:
             return whole
-        picks = ", ".join(f"i32 {lane * count + first}" for lane in range(b.width))
-        wide = vector(type_, b.width * count)
-        return b.value(f"shufflevector {wide} {whole}, {wide} poison, {b.vector('i32')} <{picks}>")
+        return b.shuffle(type_, b.width * count, whole, range(first, b.width * count, count))
 
     # ------------------------------------------------------------------------------------ atomics, shuffles
     def atomic(

@@ -25,9 +25,7 @@ class BoundaryAccess(Patterns):
         outside, host = self._check_ends(site, address, mask)
 
         def quick() -> list[str]:
-            lanes = (b.vector("i1"), b.mask_vector(mask))
-            args = [("ptr", f"align 1 {host}"), lanes, (b.vector(type_), "zeroinitializer")]
-            return [b.call(b.vector(type_), f"llvm.masked.load.{b.suffix(type_)}.p0", args)]
+            return [b.masked_load(type_, b.width, host, b.mask_vector(mask))]
 
         found = self.load_either(
             outside,
@@ -48,7 +46,7 @@ class BoundaryAccess(Patterns):
         b = self.builder
         self.store_either(
             outside,
-            lambda: self._store_masked(type_, values[0], host, b.mask_vector(mask), b.width),
+            lambda: b.masked_store(type_, b.width, values[0], host, b.mask_vector(mask)),
             lambda: self.store_slowly(site, self._splat_address(address), type_, values, mask),
         )
 
@@ -78,7 +76,4 @@ class BoundaryAccess(Patterns):
     def _is_outside(self, low: str, lane: str, size: int, bounds: Bounds) -> str:
         b = self.builder
         address = b.value(f"add i64 {low}, {b.value(f'mul i64 {lane}, {size}')}")
-        turned = b.call(
-            "i64", "llvm.fshr.i64", [("i64", address), ("i64", address), ("i64", str(size.bit_length() - 1))]
-        )
-        return b.value(f"icmp uge i64 {turned}, {bounds.limit}")
+        return b.value(f"icmp uge i64 {b.elements(address, size)}, {bounds.limit}")

@@ -18,15 +18,9 @@ def outside_range(b: Builder, address: str, low: str, limit: str, size: int, mas
     distance, whole = address, b.vector("i64")
     if low != "0":
         distance = b.value(f"sub {whole} {address}, {b.splat('i64', low)}")
-    if size > 1:
-        shift = f"splat (i64 {size.bit_length() - 1})"
-        operands = [(whole, distance)] * 2 + [(whole, shift)]
-        distance = b.call(whole, f"llvm.fshr.{b.suffix('i64')}", operands)
+    distance = b.elements(distance, size, b.width)
     outside = b.value(f"icmp uge {whole} {distance}, {b.splat('i64', limit)}")
-    bad = b.mask_bits(outside)
-    if mask != "-1":
-        bad = b.value(f"and {b.lanes} {bad}, {mask}")
-    return b.someone(bad)
+    return b.someone(b.votes(outside, mask))
 
 
 def gather_through(b: Builder, pointers: str, type_: str, mask: str) -> str:
@@ -199,8 +193,7 @@ def _by_halves(type_: str, width: int) -> str:
     whole, half, words = b.vector(type_), vector(type_, _HALF), b.vector("i64")
     parts: list[str] = []
     for first in range(0, width, _HALF):
-        picks = ", ".join(f"i32 {first + k}" for k in range(_HALF))
-        some = b.value(f"shufflevector {words} %at, {words} poison, <{_HALF} x i32> <{picks}>")
+        some = b.shuffle("i64", width, "%at", range(first, first + _HALF))
         moved = b.value(f"lshr {b.lanes} %mask, {first}")
         mask = b.value(f"trunc {b.lanes} {moved} to i{_HALF}")
         args = [(vector("i64", _HALF), some), (f"i{_HALF}", mask)]

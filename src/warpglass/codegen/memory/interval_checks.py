@@ -27,15 +27,12 @@ class IntervalChecks(Access):
         bounds = self.bounds(site)
         size = self.sites[site].size
         distance = low if bounds.low == "0" else b.value(f"sub i64 {low}, {bounds.low}")
-        last = distance
-        if size > 1:
-            shift = str(size.bit_length() - 1)
-            last = b.call("i64", "llvm.fshr.i64", [("i64", distance), ("i64", distance), ("i64", shift)])
+        last = b.elements(distance, size)
         limit = bounds.limit
         if span == b.width and self.sites[site].space != "shared":  # one of the site's words
             limit = b.load("i64", b.offset("%sites", (site * SITE_WORDS + 4) * 8))
         elif span > 1:  # saturating: a misaligned address just below the range must not wrap around into it
-            last = b.call("i64", "llvm.uadd.sat.i64", [("i64", last), ("i64", str(span - 1))])
+            last = b.intrinsic("uadd.sat", "i64", last, str(span - 1))
         return b.value(f"icmp uge i64 {last}, {limit}"), bounds
 
     def _placed(self, address: str) -> str:

@@ -8,7 +8,7 @@ addresses are byte offsets; the same checks as everywhere hold, against the kern
 from __future__ import annotations
 
 from ...isa.types import BITS
-from ..builder import constant_vector, suffix, vector
+from ..builder import constant_vector, vector
 from ..context import LOCAL_WINDOW
 from ..values.value import Value
 from .access import Access
@@ -52,18 +52,12 @@ class LocalMemory:
         size = self.access.sites[site].size
         lanes = 1 if address.uniform else 32
         whole = vector("i64", lanes)
-        shift = size.bit_length() - 1
-        amount = str(shift) if lanes == 1 else f"splat (i64 {shift})"
-        turned = b.call(
-            whole, f"llvm.fshr.{suffix('i64', lanes)}", [(whole, address.ir)] * 2 + [(whole, amount)]
-        )
-        limit = self.size >> shift
+        turned, limit = b.elements(address.ir, size, lanes), self.size // size
         outside = b.value(f"icmp uge {whole} {turned}, {limit if lanes == 1 else f'splat (i64 {limit})'}")
         if lanes == 1:
             bad = b.value(f"select i1 {outside}, i32 {mask}, i32 0")
         else:
-            bits = b.mask_bits(outside)
-            bad = bits if mask == "-1" else b.value(f"and i32 {bits}, {mask}")
+            bad = b.votes(outside, mask)
         wrong, right = b.label("outside"), b.label("inside")
         b.branch(b.value(f"icmp ne i32 {bad}, 0"), wrong, right, unlikely=True)
         b.place(wrong)
@@ -77,8 +71,7 @@ class LocalMemory:
         b = self.builder
         if BITS[type_] == 64:
             low, high = (self._load_word(address, offset + part, mask) for part in (0, 4))
-            picks = ", ".join(f"i32 {k // 2 + 32 * (k % 2)}" for k in range(64))
-            both = b.value(f"shufflevector <32 x i32> {low}, <32 x i32> {high}, <64 x i32> <{picks}>")
+            both = b.shuffle("i32", 32, low, (k // 2 + 32 * (k % 2) for k in range(64)), high)
             return b.value(f"bitcast <64 x i32> {both} to {vector(type_)}")
         if BITS[type_] == 32:
             word = self._load_word(address, offset, mask)
@@ -95,8 +88,7 @@ class LocalMemory:
         if BITS[type_] == 64:
             words = b.value(f"bitcast {vector(type_)} {value} to <64 x i32>")
             for part in (0, 1):
-                picks = ", ".join(f"i32 {2 * k + part}" for k in range(32))
-                half = b.value(f"shufflevector <64 x i32> {words}, <64 x i32> poison, <32 x i32> <{picks}>")
+                half = b.shuffle("i32", 64, words, range(part, 64, 2))
                 self._store_word(address, offset + 4 * part, half, mask)
         elif BITS[type_] == 32:
             word = value if type_ == "i32" else b.value(f"bitcast {vector(type_)} {value} to <32 x i32>")
@@ -109,12 +101,7 @@ class LocalMemory:
         if not address.uniform:
             self.access.scatter_one(self._pointers(address, offset), "i32", word, mask)
             return
-        args = [
-            ("<32 x i32>", word),
-            ("ptr", f"align 4 {self._row(address, offset)}"),
-            ("<32 x i1>", b.mask_vector(mask)),
-        ]
-        b.call("void", "llvm.masked.store.v32i32.p0", args)
+        b.masked_store("i32", 32, word, self._row(address, offset), b.mask_vector(mask), align=4)
 
     def _row(self, address: Value, offset: int) -> str:
         """Where word `address + offset` of lane 0 lies; the other lanes' follow."""

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from ...isa.types import LLVM_TYPE
 from ...program import Block, Program, Step
-from ..registers import VECTOR, Kind
 from ..values.affine import regular
+from ..values.value import Value
 
 # Checks that a region must save, and its steps for each of them.
 _WORTH, _LENGTH = 3, 10
@@ -73,7 +73,7 @@ class VersionedRegion:
         return frozenset().union(*(step.reads for step in self.steps[self.last :]))
 
 
-def merge_checks(program: Program, kinds: Mapping[str, Kind]) -> dict[int, VersionedRegion]:
+def merge_checks(program: Program, kinds: Mapping[str, Value]) -> dict[int, VersionedRegion]:
     """The regions that are worth it, by the number of their block."""
     types = {name: LLVM_TYPE[type_] for name, type_ in program.registers.items()}
     bases = {name: kind for name, kind in kinds.items() if kind.offsets is not None and types[name] == "i64"}
@@ -87,7 +87,7 @@ def merge_checks(program: Program, kinds: Mapping[str, Kind]) -> dict[int, Versi
     return found
 
 
-def _find(block: Block, bases: Mapping[str, Kind]) -> VersionedRegion | None:
+def _find(block: Block, bases: Mapping[str, Value]) -> VersionedRegion | None:
     if sum(step.match.load_or_store is not None for step in block.steps) <= _WORTH:
         return None
     steps = _computed_first(block.steps)
@@ -143,7 +143,7 @@ def _computed_first(steps: Sequence[Step]) -> tuple[Step, ...]:
     return (*early, *late)
 
 
-def _access(position: int, step: Step, bases: Mapping[str, Kind]) -> _Access | None:
+def _access(position: int, step: Step, bases: Mapping[str, Value]) -> _Access | None:
     """The access that a step makes from a base whose lanes are at known distances."""
     found = step.match.load_or_store
     if found is None or step.instruction.guard is not None:
@@ -151,17 +151,17 @@ def _access(position: int, step: Step, bases: Mapping[str, Kind]) -> _Access | N
     base = step.address_register
     if found.space not in ("global", "shared") or base is None:
         return None
-    kind = bases.get(base, VECTOR)
-    if kind.offsets is None or not regular(kind.offsets, found.size):
+    kind = bases.get(base)
+    if kind is None or kind.offsets is None or not regular(kind.offsets, found.size):
         return None
     # Another base's guard says nothing of this one's scalar.
-    shared, distance = (base, 0) if step.origin is None or kind.guarded else step.origin
+    shared, distance = (base, 0) if step.origin is None or kind.ok is not None else step.origin
     offset = distance + step.address.offset
     return _Access(position, base, shared, distance, offset, found.space, found.writes, found.size)
 
 
 def _merge(
-    accesses: Sequence[_Access], steps: Sequence[Step], bases: Mapping[str, Kind]
+    accesses: Sequence[_Access], steps: Sequence[Step], bases: Mapping[str, Value]
 ) -> list[MergedCheck]:
     groups: dict[tuple[object, ...], list[_Access]] = {}
     for access in accesses:

@@ -9,7 +9,7 @@ others, half a warp at a time.
 from __future__ import annotations
 
 from ...isa.types import BITS
-from ..builder import constant_vector, suffix, vector
+from ..builder import constant_vector, vector
 from ..context import SHARED_WINDOW
 from ..values.value import Offsets, Value, replace
 from .access import Bounds
@@ -157,17 +157,9 @@ class Patterns(IntervalChecks):
         if len(present) == wide:
             loaded = load_run(b, host, type_, wide)
         else:
-            picks = constant_vector("i1", ("true" if k in present else "false" for k in range(wide)))
-            args = [
-                ("ptr", f"align 1 {host}"),
-                (f"<{wide} x i1>", picks),
-                (vector(type_, wide), "zeroinitializer"),
-            ]
-            loaded = b.call(vector(type_, wide), f"llvm.masked.load.{suffix(type_, wide)}.p0", args)
-        return [
-            self._shuffle(type_, loaded, wide, tuple(place * count + k for place in places))
-            for k in range(count)
-        ]
+            picks = constant_vector("i1", (str(k in present).lower() for k in range(wide)))
+            loaded = b.masked_load(type_, wide, host, picks)
+        return [b.shuffle(type_, wide, loaded, (place * count + k for place in places)) for k in range(count)]
 
     def store_affine(self, site: int, address: Value, type_: str, values: list[str], mask: str) -> None:
         """Vectors of neighbouring elements to addresses at known distances."""
@@ -215,19 +207,16 @@ class Patterns(IntervalChecks):
         if places == tuple(range(b.width)):
             self._store_run(site, type_, spread, self._host(low, bounds), mask, wide)
             return
-        picks = ", ".join(f"i32 {b.width if lane is None else lane}" for lane in owners)
-        lanes = b.value(
-            f"shufflevector {b.vector('i1')} {b.mask_vector(mask)}, {b.vector('i1')} zeroinitializer, "
-            f"<{wide} x i32> <{picks}>"
-        )
-        self._store_masked(type_, spread, self._host(low, bounds), lanes, wide)
+        picks = (b.width if lane is None else lane for lane in owners)
+        lanes = b.shuffle("i1", b.width, b.mask_vector(mask), picks, "zeroinitializer")
+        b.masked_store(type_, wide, spread, self._host(low, bounds), lanes)
 
     def _spread(self, type_: str, values: list[str], owners: list[int | None]) -> str:
         """The elements of several vectors where they lie in memory: each place has the lane that owns it."""
         count, width = len(values), self.builder.width
         whole = self.builder.joined(type_, values, width)
-        picks = tuple((lane or 0) + width * (k % count) for k, lane in enumerate(owners))
-        return self._shuffle(type_, whole, width * count, picks)
+        picks = ((lane or 0) + width * (k % count) for k, lane in enumerate(owners))
+        return self.builder.shuffle(type_, width * count, whole, picks)
 
     def _places(self, site: int, address: Value) -> tuple[str, Offsets]:
         """The lowest lane's address, and every lane's distance from it in units of the access's size."""
@@ -236,13 +225,6 @@ class Patterns(IntervalChecks):
         lowest = min(address.offsets)
         low = self.builder.value(f"add i64 {address.ir}, {lowest}") if lowest else address.ir
         return low, tuple((offset - lowest) // size for offset in address.offsets)
-
-    def _shuffle(self, type_: str, value: str, width: int, picks: Offsets) -> str:
-        chosen = ", ".join(f"i32 {k}" for k in picks)
-        whole = vector(type_, width)
-        return self.builder.value(
-            f"shufflevector {whole} {value}, {whole} poison, <{len(picks)} x i32> <{chosen}>"
-        )
 
     def _store_run(self, site: int, type_: str, value: str, host: str, mask: str, width: int) -> None:
         """Elements side by side, as many of each lane: mostly all lanes have come."""
@@ -258,10 +240,8 @@ class Patterns(IntervalChecks):
         b.place(part)
         lanes = b.mask_vector(mask)
         if width > b.width:
-            owners = ", ".join(f"i32 {place * b.width // width}" for place in range(width))
-            every = b.vector("i1")
-            lanes = b.value(f"shufflevector {every} {lanes}, {every} poison, <{width} x i32> <{owners}>")
-        self._store_masked(type_, value, host, lanes, width)
+            lanes = b.shuffle("i1", b.width, lanes, (place * b.width // width for place in range(width)))
+        b.masked_store(type_, width, value, host, lanes)
         b.jump(done)
         b.place(done)
 
@@ -274,10 +254,6 @@ class Patterns(IntervalChecks):
             store_streaming(self.builder, finder, type_, value, host, width)
         else:
             self.builder.store(vector(type_, width), value, host, ", align 1")
-
-    def _store_masked(self, type_: str, value: str, host: str, lanes: str, width: int) -> None:
-        args = [(vector(type_, width), value), ("ptr", f"align 1 {host}"), (f"<{width} x i1>", lanes)]
-        self.builder.call("void", f"llvm.masked.store.{suffix(type_, width)}.p0", args)
 
     # ------------------------------------------------------------------------------------ any form
     def load_any(self, site: int, address: str, type_: str, count: int, mask: str) -> list[str]:
@@ -355,8 +331,6 @@ class Patterns(IntervalChecks):
         b.place(look)
         run = constant_vector("i64", (size * k for k in range(b.width)))
         expected = b.value(f"add {whole} {b.splat('i64', first)}, {run}")
-        strays = b.mask_bits(b.value(f"icmp ne {whole} {address}, {expected}"))
-        if mask != "-1":
-            strays = b.value(f"and {b.lanes} {strays}, {mask}")
+        strays = b.votes(b.value(f"icmp ne {whole} {address}, {expected}"), mask)
         b.branch(b.someone(strays), no, yes)
         return first, step

@@ -6,11 +6,11 @@ elements from the pattern's lowest one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...isa.types import BITS
-from ..builder import Builder, constant_vector, suffix, vector
+from ..builder import Builder, constant_vector, vector
 
 # Segments of one pattern up to which they beat a gather, elements of one, and elements between two of them.
 _MOST, _WIDEST, _GAP = 8, 32, 8
@@ -56,7 +56,6 @@ def load_segments(
     b: Builder, host: str, type_: str, segments: Sequence[Segment], elements: Sequence[int]
 ) -> str:
     """What each lane's element holds, all of which may be read, as a vector."""
-    whole = b.vector(type_)
     result = "poison"
     for segment in segments:
         own = [0 <= element - segment.start < segment.width for element in elements]
@@ -67,28 +66,21 @@ def load_segments(
             spread = b.splat(type_, loaded)
         else:
             picks = (e - segment.start if mine else 0 for e, mine in zip(elements, own, strict=True))
-            spread = _shuffle(b, vector(type_, segment.width), loaded, "poison", picks)
+            spread = b.shuffle(type_, segment.width, loaded, picks)
         if result == "poison":
             result = spread
         else:
-            result = _shuffle(
-                b, whole, result, spread, (lane + b.width * mine for lane, mine in enumerate(own))
-            )
+            picks = (lane + b.width * mine for lane, mine in enumerate(own))
+            result = b.shuffle(type_, b.width, result, picks, spread)
     return result
 
 
 def _load(b: Builder, host: str, type_: str, segment: Segment) -> str:
     where = b.offset(host, segment.start * BITS[type_] // 8)
-    whole = vector(type_, segment.width)
     if segment.full:
-        return b.load(whole, where, ", align 1")
-    args = [("ptr", f"align 1 {where}"), _present(segment), (whole, "zeroinitializer")]
-    return b.call(whole, f"llvm.masked.load.{suffix(type_, segment.width)}.p0", args)
-
-
-def _present(segment: Segment) -> tuple[str, str]:
-    bits = ("true" if k in segment.present else "false" for k in range(segment.width))
-    return vector("i1", segment.width), constant_vector("i1", bits)
+        return b.load(vector(type_, segment.width), where, ", align 1")
+    present = constant_vector("i1", (str(k in segment.present).lower() for k in range(segment.width)))
+    return b.masked_load(type_, segment.width, where, present)
 
 
 def store_segments(
@@ -109,20 +101,13 @@ def store_segments(
             one = b.value(f"extractelement {b.vector(type_)} {value}, i32 {lanes[0]}")
             b.store(type_, one, where, ", align 1")
             continue
-        part = _shuffle(b, b.vector(type_), value, "poison", (lane or 0 for lane in lanes))
-        whole, width = f"<{segment.width} x {type_}>", segment.width
+        part = b.shuffle(type_, b.width, value, (lane or 0 for lane in lanes))
         if segment.full and mask == "-1":
-            b.store(whole, part, where, ", align 1")
+            b.store(f"<{segment.width} x {type_}>", part, where, ", align 1")
             continue
-        acts = _shuffle(
-            b,
-            b.vector("i1"),
-            b.mask_vector(mask),
-            "zeroinitializer",
-            (b.width if lane is None else lane for lane in lanes),
-        )
-        args = [(whole, part), ("ptr", f"align 1 {where}"), (f"<{width} x i1>", acts)]
-        b.call("void", f"llvm.masked.store.v{width}{suffix(type_, 1)}.p0", args)
+        picks = (b.width if lane is None else lane for lane in lanes)
+        acts = b.shuffle("i1", b.width, b.mask_vector(mask), picks, "zeroinitializer")
+        b.masked_store(type_, segment.width, part, where, acts)
 
 
 # ------------------------------------------------------------------------------------ lanes far apart
@@ -140,8 +125,3 @@ def store_each(b: Builder, host: str, type_: str, elements: Sequence[int], value
     for lane, element in enumerate(elements):
         one = b.value(f"extractelement {b.vector(type_)} {value}, i32 {lane}")
         b.store(type_, one, b.offset(host, element * BITS[type_] // 8), ", align 1")
-
-
-def _shuffle(b: Builder, whole: str, one: str, two: str, picks: Iterable[int]) -> str:
-    chosen = [f"i32 {pick}" for pick in picks]
-    return b.value(f"shufflevector {whole} {one}, {whole} {two}, <{len(chosen)} x i32> <{', '.join(chosen)}>")

@@ -89,9 +89,8 @@ class WarpAtomics(BoundaryAccess):
 
     def _moved(self, value: str, type_: str, none: str, distance: int) -> str:
         """Each lane's value some lanes further up; neutral ones come in."""
-        picks = ", ".join(f"i32 {lane - distance if lane >= distance else 32}" for lane in range(WIDTH))
-        wide = vector(type_)
-        return self.builder.value(f"shufflevector {wide} {value}, {wide} {none}, <32 x i32> <{picks}>")
+        picks = (lane - distance if lane >= distance else WIDTH for lane in range(WIDTH))
+        return self.builder.shuffle(type_, WIDTH, value, picks, none)
 
     # ------------------------------------------------------------------------------------ any addresses
     def change_any(self, site: int, operation: str, address: str, value: Value, whole: str, mask: str) -> str:
