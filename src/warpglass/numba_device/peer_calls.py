@@ -19,7 +19,7 @@ from .calls import (
 from .device import Context, VirtualDevice
 from .device_calls import check_device
 from .memory_calls import cuMemcpy
-from .stream_calls import captured
+from .stream_calls import and_async
 
 
 @call_anywhere
@@ -48,6 +48,7 @@ def cuCtxDisablePeerAccess(device: VirtualDevice, context: Handle) -> None:
     raise Refusal(Result.PEER_ACCESS_NOT_ENABLED)
 
 
+@and_async
 @still
 @call
 def cuMemcpyPeer(
@@ -56,12 +57,3 @@ def cuMemcpyPeer(
     for context in (to, of):
         device.get(context, Context)
     cuMemcpy(device, target, source, size)
-
-
-@still
-@call
-@captured
-def cuMemcpyPeerAsync(
-    device: VirtualDevice, target: Device, to: Handle, source: Device, of: Handle, size: Size, stream: Handle
-) -> None:
-    cuMemcpyPeer(device, target, to, source, of, size)

@@ -74,6 +74,22 @@ def captured(function: Function) -> Function:
     return called
 
 
+def and_async(function: Function) -> Function:
+    """Register a function's twin `...Async` beside it: the same, in a stream, which is the last parameter."""
+
+    def in_stream(device: VirtualDevice, *arguments: Any) -> None:
+        function(device, *arguments[:-1])
+
+    signature = inspect.signature(function)
+    stream = inspect.Parameter("stream", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation="Handle")
+    in_stream.__name__ = f"{function.__name__}Async"
+    in_stream.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[*signature.parameters.values(), stream]
+    )
+    still(call(captured(in_stream)))
+    return function
+
+
 def not_captured(device: VirtualDevice, handle: Handle) -> None:
     """Raise Refusal for what cannot be captured if this stream is."""
     if stream_of(device, handle).captured is not None:
