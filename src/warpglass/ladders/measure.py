@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from ..engine.launch.backend import Backend
 from ..errors import ArgumentError, CompileError, LaunchError
 from ..records.bench import Record, Row
-from . import find_ladder
+from .ladder import find_ladder
 from .rung import Rung
 from .trial import Card, Options, Timing, Toolchain, Trial, Verdict
 from .view import Section, View, no_view
@@ -97,7 +97,7 @@ def run_bench(
         peers=tuple(peers),
         transfers=transfers,
     )
-    return Bench(record, rungs, found.view)
+    return Bench(record, rungs, found.problem.view)
 
 
 def _with_transfers(row: Row) -> Row:
