@@ -18,10 +18,11 @@ from . import (
     pool_calls,
     stream_calls,
 )
-from .calls import CALLS, Address, Int, Refusal, Result, Size, call_anywhere, put, put_int, text_at
+from .calls import CALLS, Address, Int, Size, call_anywhere, put, put_int, text_at
 from .compiler import Nvrtc
 from .device import VirtualDevice
 from .linker import NvJitLink, find_library
+from .results import Refusal, Result
 from .shared_library import SharedLibrary, Unavailable
 
 FILES = (

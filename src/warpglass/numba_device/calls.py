@@ -13,12 +13,11 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable
-from enum import IntEnum
 from threading import get_ident
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from .device import VirtualDevice
+from .device import VirtualDevice
+from .results import Refusal, Result
 
 # How C passes a parameter. An Address is a pointer of the host, a Device one of the device.
 Address = Device = Handle = Size = UInt = Int = Byte = Short = int
@@ -41,48 +40,6 @@ _PASSED: dict[str, Any] = {
     "Byte": ctypes.c_uint8,
     "Short": ctypes.c_uint16,
 }
-
-
-class Result(IntEnum):
-    """CUresult, as far as it is used here."""
-
-    SUCCESS = 0
-    INVALID_VALUE = 1
-    OUT_OF_MEMORY = 2
-    NOT_INITIALIZED = 3
-    INVALID_DEVICE = 101
-    INVALID_IMAGE = 200
-    INVALID_CONTEXT = 201
-    NO_BINARY_FOR_GPU = 209
-    PEER_ACCESS_UNSUPPORTED = 217
-    INVALID_PTX = 218
-    FILE_NOT_FOUND = 301
-    INVALID_HANDLE = 400
-    ILLEGAL_STATE = 401
-    NOT_FOUND = 500
-    ILLEGAL_ADDRESS = 700
-    PEER_ACCESS_NOT_ENABLED = 705
-    LAUNCH_OUT_OF_RESOURCES = 701
-    LAUNCH_TIMEOUT = 702
-    HOST_MEMORY_ALREADY_REGISTERED = 712
-    HOST_MEMORY_NOT_REGISTERED = 713
-    ASSERT = 710
-    MISALIGNED_ADDRESS = 716
-    LAUNCH_FAILED = 719
-    COOPERATIVE_LAUNCH_TOO_LARGE = 720
-    NOT_SUPPORTED = 801
-    STREAM_CAPTURE_UNSUPPORTED = 900
-    UNKNOWN = 999
-
-
-class Refusal(Exception):
-    """A call that fails: its status, and why if that is more than the status says."""
-
-    def __init__(self, result: Result, text: str = ""):
-        self.result = result
-        super().__init__(text or result.name)
-        self.text = text
-
 
 Function = Callable[..., None]
 

@@ -14,8 +14,6 @@ from .calls import (
     Address,
     Handle,
     Int,
-    Refusal,
-    Result,
     Size,
     UInt,
     call,
@@ -27,6 +25,7 @@ from .calls import (
     text_at,
 )
 from .device import Context, VirtualDevice
+from .results import Refusal, Result
 
 DRIVER_VERSION = 13000  # CUDA 13.0, whose PTX and functions these are
 _API_VERSION = 3020

@@ -11,8 +11,9 @@ import ctypes
 from collections import Counter
 from dataclasses import dataclass
 
-from .calls import Address, Handle, Int, Refusal, Result, Size, UInt, call, call_anywhere, put, put_int
+from .calls import Address, Handle, Int, Size, UInt, call, call_anywhere, put, put_int
 from .device import VirtualDevice
+from .results import Refusal, Result
 from .stream_calls import DEFAULT_STREAMS, Event, Graph, Stream, Work, stream_of
 
 _ACTIVE = 1  # CU_STREAM_CAPTURE_STATUS_ACTIVE

@@ -6,25 +6,11 @@ import ctypes
 import os
 import struct
 
-from .calls import (
-    Address,
-    Byte,
-    Device,
-    Handle,
-    Int,
-    IpcHandle,
-    Refusal,
-    Result,
-    Short,
-    Size,
-    UInt,
-    call,
-    put,
-    still,
-)
+from .calls import Address, Byte, Device, Handle, Int, IpcHandle, Short, Size, UInt, call, put, still
 from .device import VirtualDevice
 from .memory import Block, copy, fill
 from .modules import LoadedModule
+from .results import Refusal, Result
 from .stream_calls import and_async
 
 _HOST, _DEVICE = 1, 2  # CU_MEMORYTYPE_*

@@ -8,11 +8,12 @@ from __future__ import annotations
 import ctypes
 from pathlib import Path
 
-from .calls import Address, Handle, Int, Refusal, Result, Size, UInt, call, put, put_int, still, text_at
+from .calls import Address, Handle, Int, Size, UInt, call, put, put_int, still, text_at
 from .device import VirtualDevice
 from .device_calls import DRIVER_VERSION, check_device, lasting
 from .images import parse_image, read_image
 from .modules import LoadedKernel, LoadedModule
+from .results import Refusal, Result
 
 _MAX_DYNAMIC_SHARED, _CARVEOUT = 8, 9
 _PTX_VERSION = DRIVER_VERSION // 100 - 40  # CUDA 13.0 has PTX 9.0

@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from .calls import (
-    Address,
-    Device,
-    Handle,
-    Int,
-    Refusal,
-    Result,
-    Size,
-    UInt,
-    call,
-    call_anywhere,
-    put_int,
-    still,
-)
+from .calls import Address, Device, Handle, Int, Size, UInt, call, call_anywhere, put_int, still
 from .device import Context, VirtualDevice
 from .device_calls import check_device
 from .memory_calls import cuMemcpy
+from .results import Refusal, Result
 from .stream_calls import and_async
 
 

@@ -15,8 +15,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .calls import Address, Function, Handle, Int, Refusal, Result, UInt, call, put, put_int, still
+from .calls import Address, Function, Handle, Int, UInt, call, put, put_int, still
 from .device import VirtualDevice
+from .results import Refusal, Result
 
 DEFAULT_STREAMS = (0, 1, 2)  # the default, legacy and per-thread streams
 _NO_TIMING = 2  # CU_EVENT_DISABLE_TIMING
