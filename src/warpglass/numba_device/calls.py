@@ -13,6 +13,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable
+from copy import copy
 from threading import get_ident
 from typing import Any
 
@@ -110,6 +111,17 @@ def call_anywhere(function: Function) -> Function:
     """Register a function that works without a context, and on a device that refuses work."""
     CALLS[function.__name__] = Call(function, anywhere=True)
     return function
+
+
+def also(name: str) -> Callable[[Function], Function]:
+    """Give a registered function a second name: that of another call that does the same here."""
+
+    def register(function: Function) -> Function:
+        CALLS[name] = copy(CALLS[function.__name__])
+        CALLS[name].name = name
+        return function
+
+    return register
 
 
 def still(function: Function) -> Function:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .calls import Address, Device, Handle, Int, Size, call, put, put_int, word
+from .calls import Address, Device, Handle, Int, Size, also, call, put, put_int, word
 from .device import VirtualDevice
 from .device_calls import check_device
 from .memory_calls import cuMemFree
@@ -25,14 +25,9 @@ def _default_pool(device: VirtualDevice) -> int:
     return device.add(Pool()) if found is None else found
 
 
+@also("cuDeviceGetMemPool")
 @call
 def cuDeviceGetDefaultMemPool(device: VirtualDevice, pool: Address, number: Int) -> None:
-    check_device(number)
-    put(pool, _default_pool(device))
-
-
-@call
-def cuDeviceGetMemPool(device: VirtualDevice, pool: Address, number: Int) -> None:
     check_device(number)
     put(pool, _default_pool(device))
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .calls import Address, Function, Handle, Int, UInt, call, put, put_int, still
+from .calls import Address, Function, Handle, Int, UInt, also, call, put, put_int, still
 from .device import VirtualDevice
 from .results import Refusal, Result
 
@@ -115,15 +115,10 @@ def cuStreamDestroy(device: VirtualDevice, stream: Handle) -> None:
     device.remove(stream, Stream)
 
 
+@also("cuStreamQuery")
 @still
 @call
 def cuStreamSynchronize(device: VirtualDevice, stream: Handle) -> None:
-    not_captured(device, stream)
-
-
-@still
-@call
-def cuStreamQuery(device: VirtualDevice, stream: Handle) -> None:
     not_captured(device, stream)
 
 
@@ -213,15 +208,10 @@ def cuEventRecordWithFlags(device: VirtualDevice, event: Handle, stream: Handle,
     cuEventRecord(device, event, stream)
 
 
+@also("cuEventSynchronize")
 @still
 @call
 def cuEventQuery(device: VirtualDevice, event: Handle) -> None:
-    device.get(event, Event)
-
-
-@still
-@call
-def cuEventSynchronize(device: VirtualDevice, event: Handle) -> None:
     device.get(event, Event)
 
 
