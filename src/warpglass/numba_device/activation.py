@@ -8,7 +8,7 @@ import os
 
 from .. import devices
 from ..errors import ArgumentError
-from . import (
+from . import (  # noqa: F401  # functions by subject: importing a file fills CALLS
     device_calls,
     graph_calls,
     launch_calls,
@@ -25,16 +25,6 @@ from .linker import NvJitLink, find_library
 from .results import Refusal, Result
 from .shared_library import SharedLibrary, Unavailable
 
-FILES = (
-    device_calls,
-    graph_calls,
-    launch_calls,
-    memory_calls,
-    module_calls,
-    peer_calls,
-    pool_calls,
-    stream_calls,
-)  # fill CALLS
 _SONAME = "libcuda.so.1"
 _state: dict[str, object] = {}
 

@@ -20,8 +20,9 @@ from typing import Any
 from .device import VirtualDevice
 from .results import Refusal, Result
 
-# How C passes a parameter. An Address is a pointer of the host, a Device one of the device.
-Address = Device = Handle = Size = UInt = Int = Byte = Short = int
+# How C passes a parameter. An Address is a pointer of the host, a Device one of the device; an Ordinal is the
+# number of a device, which is checked.
+Address = Device = Handle = Size = UInt = Int = Ordinal = Byte = Short = int
 
 
 class IpcHandle(ctypes.Structure):
@@ -38,6 +39,7 @@ _PASSED: dict[str, Any] = {
     "Size": ctypes.c_uint64,
     "UInt": ctypes.c_uint32,
     "Int": ctypes.c_int32,
+    "Ordinal": ctypes.c_int32,
     "Byte": ctypes.c_uint8,
     "Short": ctypes.c_uint16,
 }
@@ -57,11 +59,13 @@ class Call:
         self.name = function.__name__
         self.anywhere = anywhere
         kinds = [parameter.annotation for parameter in inspect.signature(function).parameters.values()][1:]
+        self._ordinals = [place for place, kind in enumerate(kinds) if kind == "Ordinal"]
         self._prototype = ctypes.CFUNCTYPE(ctypes.c_int32, *(_PASSED[kind] for kind in kinds))
 
     def callback(self, device: VirtualDevice) -> Any:
         """What C can call."""
         function, anywhere, still, name = self.function, self.anywhere, self.still, self.name
+        ordinals = self._ordinals
         change, remember = device.shortcuts.change, device.shortcuts.remember
 
         def called(*arguments: int) -> int:
@@ -74,6 +78,10 @@ class Call:
                     return Result.NOT_INITIALIZED
                 if not anywhere:
                     device.check()
+                for place in ordinals:
+                    if arguments[place] != 0:
+                        text = f"there is no device {arguments[place]}: warpglass has one, device 0"
+                        raise Refusal(Result.INVALID_DEVICE, text)
                 if still:
                     function(device, *arguments)
                     remember(name, arguments)

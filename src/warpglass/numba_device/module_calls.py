@@ -8,9 +8,9 @@ from __future__ import annotations
 import ctypes
 from pathlib import Path
 
-from .calls import Address, Handle, Int, Size, UInt, also, call, put, put_int, still, text_at
+from .calls import Address, Handle, Int, Ordinal, Size, UInt, also, call, put, put_int, still, text_at
 from .device import VirtualDevice
-from .device_calls import DRIVER_VERSION, check_device, lasting
+from .device_calls import DRIVER_VERSION, lasting
 from .images import parse_image, read_image
 from .modules import LoadedKernel, LoadedModule
 from .results import Refusal, Result
@@ -164,9 +164,8 @@ def cuFuncGetAttribute(device: VirtualDevice, value: Address, attribute: Int, fu
 
 @call
 def cuKernelGetAttribute(
-    device: VirtualDevice, value: Address, attribute: Int, kernel: Handle, number: Int
+    device: VirtualDevice, value: Address, attribute: Int, kernel: Handle, number: Ordinal
 ) -> None:
-    check_device(number)
     cuFuncGetAttribute(device, value, attribute, kernel)
 
 
@@ -184,9 +183,8 @@ def cuFuncSetAttribute(device: VirtualDevice, function: Handle, attribute: Int, 
 
 @call
 def cuKernelSetAttribute(
-    device: VirtualDevice, attribute: Int, value: Int, kernel: Handle, number: Int
+    device: VirtualDevice, attribute: Int, value: Int, kernel: Handle, number: Ordinal
 ) -> None:
-    check_device(number)
     cuFuncSetAttribute(device, kernel, attribute, value)
 
 
