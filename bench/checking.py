@@ -29,7 +29,7 @@ import numpy as np
 from warpglass import lab, source
 from warpglass.engine.cpu.backend import CpuBackend
 from warpglass.engine.launch.backend import Launch, Outcome
-from warpglass.ladders.ladder import find_ladder
+from warpglass.ladders import find_ladder
 from warpglass.ladders.trial import Options, Toolchain
 from warpglass.observe.detectors import Checker
 

@@ -20,7 +20,7 @@ os.environ["WARPGLASS_TIER"] = "optimised"
 from warpglass import source
 from warpglass.engine.cpu.backend import CpuBackend
 from warpglass.engine.launch.backend import Launch, Outcome
-from warpglass.ladders.ladder import find_ladder
+from warpglass.ladders import find_ladder
 from warpglass.ladders.trial import Options, Toolchain, Trial
 from warpglass.observe.counting import Counting
 

@@ -29,7 +29,7 @@ from warpglass.engine.cpu.backend import CpuBackend
 from warpglass.engine.cpu.prepared import Prepared
 from warpglass.engine.cpu.tiers import OPTIMISED, QUICK, VARIABLE
 from warpglass.engine.launch.backend import Launch, Outcome
-from warpglass.ladders.ladder import find_ladder
+from warpglass.ladders import find_ladder
 from warpglass.ladders.trial import Options, Toolchain
 
 SOURCE = r"""

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from warpglass.ladders.ladder import find_ladder
+from warpglass.ladders import find_ladder
 from warpglass.ladders.reduction.problem import PROBLEM
 from warpglass.ladders.trial import Options
 from warpglass.report.figures import format_sum

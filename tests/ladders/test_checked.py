@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import warpglass as wg
-from warpglass.ladders import ladder_names
-from warpglass.ladders.ladder import find_ladder
+from warpglass.ladders import find_ladder, ladder_names
 from warpglass.ladders.reduction.problem import PROBLEM
 from warpglass.ladders.rung import Rung
 from warpglass.ladders.trial import Language, Options

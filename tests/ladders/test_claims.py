@@ -7,8 +7,7 @@ from functools import cache
 
 import pytest
 
-from warpglass.ladders import ladder_names
-from warpglass.ladders.ladder import find_ladder
+from warpglass.ladders import find_ladder, ladder_names
 from warpglass.ladders.rung import Claim
 from warpglass.ladders.trial import Language, Options
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from warpglass.ladders import find_ladder
 from warpglass.ladders.conv1d import counts
 from warpglass.ladders.conv1d.problem import RADIUS
-from warpglass.ladders.ladder import find_ladder
 
 from .judging import count
 

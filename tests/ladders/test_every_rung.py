@@ -15,9 +15,9 @@ import pytest
 
 from warpglass.engine.launch.backend import Backend
 from warpglass.errors import LaunchError
-from warpglass.ladders import ladder_names
+from warpglass.ladders import find_ladder, ladder_names
 from warpglass.ladders.dot.problem import MOST_BLOCKS
-from warpglass.ladders.ladder import PackagedLadder, find_ladder
+from warpglass.ladders.ladder import PackagedLadder
 from warpglass.ladders.rung import Rung
 from warpglass.ladders.trial import Language, Options
 

@@ -14,8 +14,7 @@ import pytest
 import warpglass as wg
 from warpglass import source
 from warpglass.errors import ArgumentError
-from warpglass.ladders import peer
-from warpglass.ladders.ladder import find_ladder
+from warpglass.ladders import find_ladder, peer
 from warpglass.ladders.peer import PeerTrial, peers_that_run
 from warpglass.ladders.problem import Case, Peer
 from warpglass.ladders.run import DeviceArrays, Setting

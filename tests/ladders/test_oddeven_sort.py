@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from warpglass.ladders.ladder import find_ladder
+from warpglass.ladders import find_ladder
 from warpglass.ladders.oddeven_sort.problem import PROBLEM
 from warpglass.ladders.trial import Language, Options
 

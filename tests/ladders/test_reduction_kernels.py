@@ -14,7 +14,7 @@ import pytest
 from warpglass import lab, source
 from warpglass.engine.launch.backend import Backend
 from warpglass.errors import KernelFault
-from warpglass.ladders.ladder import find_ladder
+from warpglass.ladders import find_ladder
 from warpglass.ladders.problem import Case
 from warpglass.ladders.reduction.problem import INPUTS, PROBLEM
 from warpglass.ladders.run import DeviceArrays, KernelTrial, Setting

@@ -10,8 +10,7 @@ import pytest
 
 from warpglass import source
 from warpglass.errors import ArgumentError
-from warpglass.ladders import ladder_names
-from warpglass.ladders.ladder import find_ladder
+from warpglass.ladders import find_ladder, ladder_names
 from warpglass.ladders.reduction.as_written.cpu_recursive import cpu_recursive as cpu_recursive_as_written
 from warpglass.ladders.reduction.cpu_recursive import cpu_recursive
 from warpglass.ladders.reduction.problem import (

@@ -8,7 +8,7 @@ from itertools import accumulate
 import numpy as np
 import pytest
 
-from warpglass.ladders.ladder import find_ladder
+from warpglass.ladders import find_ladder
 from warpglass.ladders.scan.problem import PROBLEM, exact_sums
 
 from .judging import judge, open_place

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warpglass.ladders.ladder import find_ladder
+from warpglass.ladders import find_ladder
 from warpglass.ladders.transpose.problem import columns_of
 
 from .judging import count

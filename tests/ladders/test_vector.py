@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import warpglass as wg
-from warpglass.ladders.ladder import find_ladder
+from warpglass.ladders import find_ladder
 from warpglass.ladders.rung import Rung
 from warpglass.ladders.vector.counts import blocks_for, idle_threads
 

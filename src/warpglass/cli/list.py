@@ -5,8 +5,7 @@ from __future__ import annotations
 
 def list_ladders() -> None:
     """List the ladders and their rungs."""
-    from ..ladders import ladder_names
-    from ..ladders.ladder import find_ladder
+    from ..ladders import find_ladder, ladder_names
     from ..ladders.trial import Options
     from ..report.console import stdout_console
     from ..report.listing import print_ladder

@@ -24,8 +24,7 @@ def trace(
     import numpy as np
 
     from .. import lab, source
-    from ..ladders import ladder_names
-    from ..ladders.ladder import find_ladder
+    from ..ladders import find_ladder, ladder_names
     from ..ladders.trial import Toolchain
     from ..report.console import stdout_console
     from ..report.trace import print_trace

@@ -13,7 +13,7 @@ from ..engine.cpu.tiers import OPTIMISED, only
 from ..engine.gpu.backend import GpuBackend
 from ..engine.launch.backend import Backend, Launch, Outcome
 from ..errors import ArgumentError, LaunchError
-from ..ladders.ladder import find_ladder
+from ..ladders import find_ladder
 from ..ladders.measure import Bench, Forecast, Progress, foresee, run_bench
 from ..ladders.trial import Final, Language, Options, Toolchain, Trial
 from ..models.roofline import Peaks, Work, peaks_of, place

@@ -5,9 +5,23 @@ A folder holds problem.py and its rungs, and a sort may have trace.py (ladder.py
 
 from __future__ import annotations
 
+import importlib
 import pkgutil
+from functools import cache
+
+from ..errors import ArgumentError
+from .ladder import PackagedLadder
 
 
 def ladder_names() -> tuple[str, ...]:
     """The names of all ladders."""
     return tuple(sorted(found.name for found in pkgutil.iter_modules(__path__) if found.ispkg))
+
+
+@cache
+def find_ladder(name: str) -> PackagedLadder:
+    """Return the ladder of that name, importing no other, or say which ones there are."""
+    if name not in ladder_names():
+        raise ArgumentError(f"no ladder {name!r}; there is: {', '.join(ladder_names())}")
+    package = f"{__name__}.{name}"
+    return PackagedLadder(package, importlib.import_module(f"{package}.problem").PROBLEM)

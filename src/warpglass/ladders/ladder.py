@@ -9,12 +9,11 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 
 from ..engine.launch.backend import Backend
 from ..errors import ArgumentError
-from . import ladder_names
 from .passes import Pass
 from .peer import PeerTrial, peers_that_run
 from .problem import Array, Problem
@@ -23,15 +22,6 @@ from .rung import AS_WRITTEN, Language, Rung, RungKernel, find_rungs
 from .trial import Options, Toolchain, Trial
 
 Tracer = Callable[[Array | None, int | None, Language, Backend, Toolchain], Sequence[Pass]]
-
-
-@cache
-def find_ladder(name: str) -> PackagedLadder:
-    """Return the ladder of that name, importing no other, or say which ones there are."""
-    if name not in ladder_names():
-        raise ArgumentError(f"no ladder {name!r}; there is: {', '.join(ladder_names())}")
-    package = f"{__package__}.{name}"
-    return PackagedLadder(package, importlib.import_module(f"{package}.problem").PROBLEM)
 
 
 class PackagedLadder:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from ..engine.launch.backend import Backend
 from ..errors import ArgumentError, CompileError, LaunchError
 from ..records.bench import Record, Row
-from .ladder import find_ladder
+from . import find_ladder
 from .rung import Rung
 from .trial import Card, Options, Timing, Toolchain, Trial, Verdict
 from .view import Section, View, no_view

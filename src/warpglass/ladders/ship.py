@@ -20,7 +20,7 @@ import numpy as np
 from .. import ladders
 from ..engine.launch.backend import Launch, Outcome
 from ..source import from_numba, load, shipped
-from .ladder import PackagedLadder, find_ladder
+from .ladder import PackagedLadder
 from .run import KernelTrial
 from .trial import Options, Toolchain
 
@@ -62,7 +62,7 @@ class NoDevice:
 def all_ladders(names: Sequence[str] = ()) -> Iterator[tuple[Path, PackagedLadder]]:
     """Yield every ladder, or those named, with its folder."""
     for name in names or ladders.ladder_names():
-        ladder = find_ladder(name)
+        ladder = ladders.find_ladder(name)
         folder = importlib.import_module(f"{ladders.__name__}.{name}").__path__[0]
         yield Path(folder), ladder
 
