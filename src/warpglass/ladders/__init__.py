@@ -8,9 +8,12 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
+from typing import TYPE_CHECKING
 
 from ..errors import ArgumentError
-from .ladder import PackagedLadder
+
+if TYPE_CHECKING:
+    from .ladder import PackagedLadder
 
 
 def ladder_names() -> tuple[str, ...]:
@@ -24,4 +27,7 @@ def find_ladder(name: str) -> PackagedLadder:
     if name not in ladder_names():
         raise ArgumentError(f"no ladder {name!r}; there is: {', '.join(ladder_names())}")
     package = f"{__name__}.{name}"
-    return PackagedLadder(package, importlib.import_module(f"{package}.problem").PROBLEM)
+    problem = importlib.import_module(f"{package}.problem").PROBLEM
+    # Not at the top: reports read records of this package and run no ladder.
+    found: PackagedLadder = importlib.import_module(f"{__name__}.ladder").PackagedLadder(package, problem)
+    return found
