@@ -35,7 +35,6 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "errors": (),
     "host": (),
     "records": (),
-    "records.check": ("report.sarif",),
     "selftest": (),
     "selftest.ship": ("selftest", "source"),  # compiles the planted bugs' PTX that the package ships
     "devices": (),

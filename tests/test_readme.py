@@ -9,10 +9,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from warpglass.ladders.reduction.ladder import LADDER
+from warpglass.ladders import find_ladder
 from warpglass.ladders.reduction.problem import PROBLEM
 from warpglass.ladders.trial import Options
 from warpglass.report.figures import format_sum
+
+LADDER = find_ladder("reduction")
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

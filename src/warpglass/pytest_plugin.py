@@ -199,7 +199,7 @@ class _Collector:
 
     def pytest_sessionfinish(self) -> None:
         """Write SARIF."""
-        from .report.sarif import sarif
+        from .records.sarif import sarif
 
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)

@@ -22,6 +22,7 @@ from tests.isa.answer_kernels import build
 from warpglass import lab, ptx
 from warpglass.engine.launch.backend import Launch
 from warpglass.errors import WarpglassError
+from warpglass.ptx.tree import Variable
 from warpglass.source import shipped
 from warpglass.source.compiled import Compiled
 
@@ -181,7 +182,7 @@ def run_broken(text: str, engine: str, block: int = 33) -> str:
     return ended
 
 
-def _argument(parameter: ptx.Variable) -> object:
+def _argument(parameter: Variable) -> object:
     if parameter.shape:
         size = np.prod(parameter.shape, dtype=object) * max(1, int(parameter.type[1:]) // 8)
         return bytes(min(size, 4096))

@@ -10,13 +10,14 @@ import pytest
 
 import warpglass as wg
 from warpglass.ladders import find_ladder, ladder_names
-from warpglass.ladders.reduction.ladder import LADDER as REDUCTION
 from warpglass.ladders.reduction.problem import PROBLEM
 from warpglass.ladders.rung import Rung
 from warpglass.ladders.trial import Language, Options
 from warpglass.records.check import KINDS
 
 from .watching import TOOLCHAIN, Checking
+
+REDUCTION = find_ladder("reduction")
 
 # Blocks and tiles break off here, and a checked launch takes about thirty times as long as a plain one.
 LARGEST = 5300

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from warpglass.ladders import find_ladder
 from warpglass.ladders.conv1d import counts
-from warpglass.ladders.conv1d.ladder import LADDER
 from warpglass.ladders.conv1d.problem import RADIUS
 
 from .judging import count
+
+LADDER = find_ladder("conv1d")
 
 
 def test_the_mask_costs_as_many_loads_as_x() -> None:

@@ -14,14 +14,15 @@ import pytest
 import warpglass as wg
 from warpglass import source
 from warpglass.errors import ArgumentError
-from warpglass.ladders import peer
-from warpglass.ladders.dot.ladder import LADDER as DOT
+from warpglass.ladders import find_ladder, peer
 from warpglass.ladders.peer import PeerTrial, peers_that_run
 from warpglass.ladders.problem import Case, Peer
 from warpglass.ladders.run import DeviceArrays, Setting
 from warpglass.ladders.ship import NoDevice
 from warpglass.ladders.trial import Options, Toolchain
 from warpglass.ladders.vector.problem import PROBLEM
+
+DOT = find_ladder("dot")
 
 TOOLCHAIN = Toolchain(open_cuda=source.load, open_python=source.from_numba)
 SETTING = Setting("vector", "", 256, "host", 60.0)

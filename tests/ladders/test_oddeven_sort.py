@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from warpglass.ladders.oddeven_sort.ladder import LADDER
+from warpglass.ladders import find_ladder
 from warpglass.ladders.oddeven_sort.problem import PROBLEM
 from warpglass.ladders.trial import Language, Options
 
 from .judging import LANGUAGES, open_place
 from .watching import TOOLCHAIN, Checking
+
+LADDER = find_ladder("oddeven_sort")
 
 
 def test_special_input_has_what_breaks_an_order() -> None:

@@ -14,12 +14,14 @@ import pytest
 from warpglass import lab, source
 from warpglass.engine.launch.backend import Backend
 from warpglass.errors import KernelFault
+from warpglass.ladders import find_ladder
 from warpglass.ladders.problem import Case
-from warpglass.ladders.reduction.ladder import LADDER
 from warpglass.ladders.reduction.problem import INPUTS, PROBLEM
 from warpglass.ladders.run import DeviceArrays, KernelTrial, Setting
 from warpglass.ladders.rung import Rung
 from warpglass.ladders.trial import Final, Language, Options, Toolchain, Verdict
+
+LADDER = find_ladder("reduction")
 
 BLOCKS = PROBLEM.blocks
 AWKWARD = (0, 1, 31, 33, 1000)

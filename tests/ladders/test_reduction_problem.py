@@ -13,7 +13,6 @@ from warpglass.errors import ArgumentError
 from warpglass.ladders import find_ladder, ladder_names
 from warpglass.ladders.reduction.as_written.cpu_recursive import cpu_recursive as cpu_recursive_as_written
 from warpglass.ladders.reduction.cpu_recursive import cpu_recursive
-from warpglass.ladders.reduction.ladder import LADDER
 from warpglass.ladders.reduction.problem import (
     DTYPES,
     INPUTS,
@@ -27,6 +26,8 @@ from warpglass.ladders.run import DeviceArrays, KernelTrial, Setting
 from warpglass.ladders.rung import LaunchShape, in_order
 from warpglass.ladders.ship import NoDevice
 from warpglass.ladders.trial import Options, Toolchain
+
+LADDER = find_ladder("reduction")
 
 GLOBAL_RUNGS = [
     "cpu_recursive",

@@ -8,10 +8,12 @@ from itertools import accumulate
 import numpy as np
 import pytest
 
-from warpglass.ladders.scan.ladder import LADDER
+from warpglass.ladders import find_ladder
 from warpglass.ladders.scan.problem import PROBLEM, exact_sums
 
 from .judging import judge, open_place
+
+LADDER = find_ladder("scan")
 
 
 def test_the_bound_is_narrow() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from warpglass.ladders.transpose.ladder import LADDER
+from warpglass.ladders import find_ladder
 from warpglass.ladders.transpose.problem import columns_of
 
 from .judging import count
+
+LADDER = find_ladder("transpose")
 
 
 def test_conflicts_are_what_the_columns_of_a_tile_say() -> None:

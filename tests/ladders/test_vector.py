@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 import warpglass as wg
+from warpglass.ladders import find_ladder
 from warpglass.ladders.rung import Rung
 from warpglass.ladders.vector.counts import blocks_for, idle_threads
-from warpglass.ladders.vector.ladder import LADDER
 
 from .judging import PLACES, judge, open_place
+
+LADDER = find_ladder("vector")
 
 
 def test_a_hundred_elements_take_four_blocks_and_leave_twenty_eight_threads_idle() -> None:

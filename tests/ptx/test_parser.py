@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.ptx.trees import without_lines
-from warpglass.ptx import (
+from warpglass.ptx import PtxSyntaxError, parse, print_module
+from warpglass.ptx.tree import (
     Address,
     AddressList,
     Component,
@@ -25,15 +26,12 @@ from warpglass.ptx import (
     Module,
     Negated,
     Pair,
-    PtxSyntaxError,
     Register,
     Sink,
     SourceLocation,
     Special,
     Symbol,
     Vector,
-    parse,
-    print_module,
 )
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*.ptx"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from warpglass.ptx import Module, Variable
+from warpglass.ptx.tree import Module, Variable
 
 
 def without_lines(module: Module) -> Module:

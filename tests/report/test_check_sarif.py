@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from warpglass.records.check import KINDS, Check, Finding, Place, Suppressed
-from warpglass.report.sarif import sarif
+from warpglass.records.sarif import sarif
 
 SCHEMA = json.loads((Path(__file__).parent / "sarif_subset.json").read_text("utf-8"))
 SOURCE = "__global__ void k() {\n  s[t] = 1;\n  x[t] = s[t ^ 32];\n}\n"

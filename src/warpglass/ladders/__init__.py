@@ -1,13 +1,13 @@
 """Ladders: one algorithm from its first version to its best, one folder each.
 
-A folder holds ladder.py with the constant LADDER, problem.py, and its rungs. Finding one imports only
-that one.
+A folder holds problem.py and its rungs, and a sort may have trace.py (ladder.py).
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
+from functools import cache
 from typing import TYPE_CHECKING
 
 from ..errors import ArgumentError
@@ -21,9 +21,13 @@ def ladder_names() -> tuple[str, ...]:
     return tuple(sorted(found.name for found in pkgutil.iter_modules(__path__) if found.ispkg))
 
 
+@cache
 def find_ladder(name: str) -> PackagedLadder:
-    """Return the ladder of that name, or say which ones there are."""
+    """Return the ladder of that name, importing no other, or say which ones there are."""
     if name not in ladder_names():
         raise ArgumentError(f"no ladder {name!r}; there is: {', '.join(ladder_names())}")
-    ladder: PackagedLadder = importlib.import_module(f"{__name__}.{name}.ladder").LADDER
-    return ladder
+    package = f"{__name__}.{name}"
+    problem = importlib.import_module(f"{package}.problem").PROBLEM
+    # Not at the top: reports read records of this package and run no ladder.
+    found: PackagedLadder = importlib.import_module(f"{__name__}.ladder").PackagedLadder(package, problem)
+    return found

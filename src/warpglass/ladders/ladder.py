@@ -20,25 +20,27 @@ from .problem import Array, Problem
 from .run import DeviceArrays, HostTrial, KernelTrial, Setting
 from .rung import AS_WRITTEN, Language, Rung, RungKernel, find_rungs
 from .trial import Options, Toolchain, Trial
-from .view import View, no_view
 
 Tracer = Callable[[Array | None, int | None, Language, Backend, Toolchain], Sequence[Pass]]
 
 
 class PackagedLadder:
-    """The rungs of a package and of its sub-package `as_written`, over one problem.
+    """The rungs of a package and of its sub-package `as_written`, over one problem."""
 
-    `view` says what belongs below a bench's tables (view.py). `trace` runs a sort of numbers in blocks of so
-    many threads, of its own choice where they are None, and returns its passes (`warpglass trace LADDER`).
-    """
-
-    def __init__(self, package: str, problem: Problem, *, view: View = no_view, trace: Tracer | None = None):
+    def __init__(self, package: str, problem: Problem):
         self._package = package
-        self.view = view
-        self.trace = trace
         self.problem = problem
         self.name = problem.name
         self.title = problem.title
+
+    @property
+    def trace(self) -> Tracer | None:
+        """Sorts numbers in blocks of so many threads (None: its own choice) and returns the passes.
+
+        It is `trace_passes` of the package's trace.py; None where there is no such file.
+        """
+        name = f"{self._package}.trace"
+        return importlib.import_module(name).trace_passes if importlib.util.find_spec(name) else None
 
     @cached_property
     def _default(self) -> tuple[Rung, ...]:

@@ -97,7 +97,7 @@ def run_bench(
         peers=tuple(peers),
         transfers=transfers,
     )
-    return Bench(record, rungs, found.view)
+    return Bench(record, rungs, found.problem.view)
 
 
 def _with_transfers(row: Row) -> Row:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..errors import ArgumentError
 from .rung import LaunchShape
+from .view import View, no_view
 
 if TYPE_CHECKING:
     from .run import HostRun
@@ -154,7 +155,7 @@ class Problem:
     `size_means` completes "size: ..."; `describe` says a case's size in words where it is not a number of
     elements. `reduces`: rungs leave partial results, which are combined where Options.final says. Problems
     whose `work` grows faster than their size say how, so that a bench can say first how long a larger one
-    takes.
+    takes. `view` says what belongs below a bench's tables.
     """
 
     name: str
@@ -175,6 +176,7 @@ class Problem:
     describe: Callable[[Case], str] | None = None
     reduces: bool = False
     peers: tuple[Peer, ...] = ()
+    view: View = no_view
 
     def case(self, table: str, size: int | None, dtype: str | None, data: str | None, seed: int) -> Case:
         """Make an instance; None means the table's own choice. ArgumentError names what is not taken."""

@@ -1,7 +1,7 @@
 """What a ladder has to say of a bench below its tables: sections of text and tables, from the record alone.
 
-Belongs here: the records. The words and figures are those of a ladder's own view, which its ladder.py
-registers; report/bench.py prints them.
+Belongs here: the records. The words and figures are those of a ladder's own view, which its problem
+names; report/bench.py prints them.
 """
 
 from __future__ import annotations

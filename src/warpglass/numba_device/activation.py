@@ -8,7 +8,7 @@ import os
 
 from .. import devices
 from ..errors import ArgumentError
-from . import (
+from . import (  # noqa: F401  # functions by subject: importing a file fills CALLS
     device_calls,
     graph_calls,
     launch_calls,
@@ -18,22 +18,13 @@ from . import (
     pool_calls,
     stream_calls,
 )
-from .calls import CALLS, Address, Int, Refusal, Result, Size, call_anywhere, put, put_int, text_at
+from .calls import CALLS, Address, Int, Size, call_anywhere, put, put_int, text_at
 from .compiler import Nvrtc
 from .device import VirtualDevice
 from .linker import NvJitLink, find_library
+from .results import Refusal, Result
 from .shared_library import SharedLibrary, Unavailable
 
-FILES = (
-    device_calls,
-    graph_calls,
-    launch_calls,
-    memory_calls,
-    module_calls,
-    peer_calls,
-    pool_calls,
-    stream_calls,
-)  # fill CALLS
 _SONAME = "libcuda.so.1"
 _state: dict[str, object] = {}
 

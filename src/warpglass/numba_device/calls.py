@@ -13,15 +13,16 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable
-from enum import IntEnum
+from copy import copy
 from threading import get_ident
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from .device import VirtualDevice
+from .device import VirtualDevice
+from .results import Refusal, Result
 
-# How C passes a parameter. An Address is a pointer of the host, a Device one of the device.
-Address = Device = Handle = Size = UInt = Int = Byte = Short = int
+# How C passes a parameter. An Address is a pointer of the host, a Device one of the device; an Ordinal is the
+# number of a device, which is checked.
+Address = Device = Handle = Size = UInt = Int = Ordinal = Byte = Short = int
 
 
 class IpcHandle(ctypes.Structure):
@@ -38,51 +39,10 @@ _PASSED: dict[str, Any] = {
     "Size": ctypes.c_uint64,
     "UInt": ctypes.c_uint32,
     "Int": ctypes.c_int32,
+    "Ordinal": ctypes.c_int32,
     "Byte": ctypes.c_uint8,
     "Short": ctypes.c_uint16,
 }
-
-
-class Result(IntEnum):
-    """CUresult, as far as it is used here."""
-
-    SUCCESS = 0
-    INVALID_VALUE = 1
-    OUT_OF_MEMORY = 2
-    NOT_INITIALIZED = 3
-    INVALID_DEVICE = 101
-    INVALID_IMAGE = 200
-    INVALID_CONTEXT = 201
-    NO_BINARY_FOR_GPU = 209
-    PEER_ACCESS_UNSUPPORTED = 217
-    INVALID_PTX = 218
-    FILE_NOT_FOUND = 301
-    INVALID_HANDLE = 400
-    ILLEGAL_STATE = 401
-    NOT_FOUND = 500
-    ILLEGAL_ADDRESS = 700
-    PEER_ACCESS_NOT_ENABLED = 705
-    LAUNCH_OUT_OF_RESOURCES = 701
-    LAUNCH_TIMEOUT = 702
-    HOST_MEMORY_ALREADY_REGISTERED = 712
-    HOST_MEMORY_NOT_REGISTERED = 713
-    ASSERT = 710
-    MISALIGNED_ADDRESS = 716
-    LAUNCH_FAILED = 719
-    COOPERATIVE_LAUNCH_TOO_LARGE = 720
-    NOT_SUPPORTED = 801
-    STREAM_CAPTURE_UNSUPPORTED = 900
-    UNKNOWN = 999
-
-
-class Refusal(Exception):
-    """A call that fails: its status, and why if that is more than the status says."""
-
-    def __init__(self, result: Result, text: str = ""):
-        self.result = result
-        super().__init__(text or result.name)
-        self.text = text
-
 
 Function = Callable[..., None]
 
@@ -99,11 +59,13 @@ class Call:
         self.name = function.__name__
         self.anywhere = anywhere
         kinds = [parameter.annotation for parameter in inspect.signature(function).parameters.values()][1:]
+        self._ordinals = [place for place, kind in enumerate(kinds) if kind == "Ordinal"]
         self._prototype = ctypes.CFUNCTYPE(ctypes.c_int32, *(_PASSED[kind] for kind in kinds))
 
     def callback(self, device: VirtualDevice) -> Any:
         """What C can call."""
         function, anywhere, still, name = self.function, self.anywhere, self.still, self.name
+        ordinals = self._ordinals
         change, remember = device.shortcuts.change, device.shortcuts.remember
 
         def called(*arguments: int) -> int:
@@ -116,6 +78,10 @@ class Call:
                     return Result.NOT_INITIALIZED
                 if not anywhere:
                     device.check()
+                for place in ordinals:
+                    if arguments[place] != 0:
+                        text = f"there is no device {arguments[place]}: warpglass has one, device 0"
+                        raise Refusal(Result.INVALID_DEVICE, text)
                 if still:
                     function(device, *arguments)
                     remember(name, arguments)
@@ -153,6 +119,17 @@ def call_anywhere(function: Function) -> Function:
     """Register a function that works without a context, and on a device that refuses work."""
     CALLS[function.__name__] = Call(function, anywhere=True)
     return function
+
+
+def also(name: str) -> Callable[[Function], Function]:
+    """Give a registered function a second name: that of another call that does the same here."""
+
+    def register(function: Function) -> Function:
+        CALLS[name] = copy(CALLS[function.__name__])
+        CALLS[name].name = name
+        return function
+
+    return register
 
 
 def still(function: Function) -> Function:

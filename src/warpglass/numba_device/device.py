@@ -19,8 +19,8 @@ from ..engine.cpu.backend import CpuBackend
 from ..engine.cpu.replay import Replay
 from ..engine.launch.backend import Launch, Outcome
 from ..errors import LaunchError
-from .calls import Refusal, Result
 from .memory import DeviceMemory
+from .results import Refusal, Result
 from .shortcuts import Shortcuts
 
 # The errors of the runtime, by the driver's names of the same.

@@ -14,8 +14,7 @@ from .calls import (
     Address,
     Handle,
     Int,
-    Refusal,
-    Result,
+    Ordinal,
     Size,
     UInt,
     call,
@@ -27,6 +26,7 @@ from .calls import (
     text_at,
 )
 from .device import Context, VirtualDevice
+from .results import Refusal, Result
 
 DRIVER_VERSION = 13000  # CUDA 13.0, whose PTX and functions these are
 _API_VERSION = 3020
@@ -104,12 +104,6 @@ def _attributes() -> dict[int, str]:
     }
 
 
-def check_device(number: int) -> None:
-    """Raise Refusal unless a number is that of the one device."""
-    if number != 0:
-        raise Refusal(Result.INVALID_DEVICE, f"there is no device {number}: warpglass has one, device 0")
-
-
 # ---------------------------------------------------------------------------------------- errors
 _TEXTS: dict[str, ctypes.Array[ctypes.c_char]] = {}
 
@@ -165,8 +159,7 @@ def cuDriverGetVersion(device: VirtualDevice, version: Address) -> None:
 
 
 @call_anywhere
-def cuDeviceGet(device: VirtualDevice, found: Address, ordinal: Int) -> None:
-    check_device(ordinal)
+def cuDeviceGet(device: VirtualDevice, found: Address, ordinal: Ordinal) -> None:
     put_int(found, 0)
 
 
@@ -176,26 +169,22 @@ def cuDeviceGetCount(device: VirtualDevice, count: Address) -> None:
 
 
 @call_anywhere
-def cuDeviceGetName(device: VirtualDevice, name: Address, room: Int, number: Int) -> None:
-    check_device(number)
+def cuDeviceGetName(device: VirtualDevice, name: Address, room: Int, number: Ordinal) -> None:
     put_text(name, device.model.name.encode(), room)
 
 
 @call_anywhere
-def cuDeviceGetUuid(device: VirtualDevice, place: Address, number: Int) -> None:
-    check_device(number)
+def cuDeviceGetUuid(device: VirtualDevice, place: Address, number: Ordinal) -> None:
     ctypes.memmove(place, uuid.uuid5(uuid.NAMESPACE_DNS, f"{device.model.key}.warpglass").bytes, 16)
 
 
 @call_anywhere
-def cuDeviceTotalMem(device: VirtualDevice, size: Address, number: Int) -> None:
-    check_device(number)
+def cuDeviceTotalMem(device: VirtualDevice, size: Address, number: Ordinal) -> None:
     put(size, device.memory.capacity)
 
 
 @call_anywhere
-def cuDeviceGetAttribute(device: VirtualDevice, value: Address, attribute: Int, number: Int) -> None:
-    check_device(number)
+def cuDeviceGetAttribute(device: VirtualDevice, value: Address, attribute: Int, number: Ordinal) -> None:
     name = _attributes().get(attribute)
     if name is None:
         raise Refusal(Result.INVALID_VALUE)
@@ -203,15 +192,13 @@ def cuDeviceGetAttribute(device: VirtualDevice, value: Address, attribute: Int, 
 
 
 @call_anywhere
-def cuDeviceComputeCapability(device: VirtualDevice, major: Address, minor: Address, number: Int) -> None:
-    check_device(number)
+def cuDeviceComputeCapability(device: VirtualDevice, major: Address, minor: Address, number: Ordinal) -> None:
     put_int(major, device.model.capability[0])
     put_int(minor, device.model.capability[1])
 
 
 @call_anywhere
-def cuDeviceGetPCIBusId(device: VirtualDevice, text: Address, room: Int, number: Int) -> None:
-    check_device(number)
+def cuDeviceGetPCIBusId(device: VirtualDevice, text: Address, room: Int, number: Ordinal) -> None:
     put_text(text, _BUS, room)
 
 
@@ -224,8 +211,7 @@ def cuDeviceGetByPCIBusId(device: VirtualDevice, found: Address, text: Address) 
 
 # ---------------------------------------------------------------------------------------- contexts
 @call_anywhere
-def cuDevicePrimaryCtxRetain(device: VirtualDevice, context: Address, number: Int) -> None:
-    check_device(number)
+def cuDevicePrimaryCtxRetain(device: VirtualDevice, context: Address, number: Ordinal) -> None:
     if device.primary is None:
         device.primary = device.add(Context())
     device.primary_users += 1
@@ -233,8 +219,7 @@ def cuDevicePrimaryCtxRetain(device: VirtualDevice, context: Address, number: In
 
 
 @call_anywhere
-def cuDevicePrimaryCtxRelease(device: VirtualDevice, number: Int) -> None:
-    check_device(number)
+def cuDevicePrimaryCtxRelease(device: VirtualDevice, number: Ordinal) -> None:
     if device.primary_users == 0:
         raise Refusal(Result.INVALID_CONTEXT)
     device.primary_users -= 1
@@ -243,29 +228,27 @@ def cuDevicePrimaryCtxRelease(device: VirtualDevice, number: Int) -> None:
 
 
 @call_anywhere
-def cuDevicePrimaryCtxReset(device: VirtualDevice, number: Int) -> None:
-    check_device(number)
+def cuDevicePrimaryCtxReset(device: VirtualDevice, number: Ordinal) -> None:
     device.reset()
 
 
 @call_anywhere
-def cuDevicePrimaryCtxGetState(device: VirtualDevice, number: Int, flags: Address, active: Address) -> None:
-    check_device(number)
+def cuDevicePrimaryCtxGetState(
+    device: VirtualDevice, number: Ordinal, flags: Address, active: Address
+) -> None:
     put(flags, device.primary_flags, ctypes.c_uint32)
     put_int(active, int(device.primary_users > 0))
 
 
 @call_anywhere
-def cuDevicePrimaryCtxSetFlags(device: VirtualDevice, number: Int, flags: UInt) -> None:
-    check_device(number)
+def cuDevicePrimaryCtxSetFlags(device: VirtualDevice, number: Ordinal, flags: UInt) -> None:
     device.primary_flags = flags
 
 
 @call_anywhere
 def cuCtxCreate(
-    device: VirtualDevice, context: Address, parameters: Address, flags: UInt, number: Int
+    device: VirtualDevice, context: Address, parameters: Address, flags: UInt, number: Ordinal
 ) -> None:
-    check_device(number)
     handle = device.add(Context())
     device.stack.append(handle)
     put(context, handle)

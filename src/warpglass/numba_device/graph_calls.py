@@ -11,8 +11,9 @@ import ctypes
 from collections import Counter
 from dataclasses import dataclass
 
-from .calls import Address, Handle, Int, Refusal, Result, Size, UInt, call, call_anywhere, put, put_int
+from .calls import Address, Handle, Int, Size, UInt, also, call, call_anywhere, put, put_int
 from .device import VirtualDevice
+from .results import Refusal, Result
 from .stream_calls import DEFAULT_STREAMS, Event, Graph, Stream, Work, stream_of
 
 _ACTIVE = 1  # CU_STREAM_CAPTURE_STATUS_ACTIVE
@@ -108,17 +109,13 @@ def cuGraphGetNodes(device: VirtualDevice, graph: Handle, nodes: Address, count:
     put(count, len(device.get(graph, Graph).work))
 
 
+@also("cuGraphInstantiateWithFlags")
 @call
 def cuGraphInstantiate(device: VirtualDevice, made: Address, graph: Handle, flags: Size) -> None:
     known = device.get(graph, Graph)
     for number, count in known.objects.items():
         device.get(number, UserObject).users += count
     put(made, device.add(Executable(tuple(known.work), Counter(known.objects))))
-
-
-@call
-def cuGraphInstantiateWithFlags(device: VirtualDevice, made: Address, graph: Handle, flags: Size) -> None:
-    cuGraphInstantiate(device, made, graph, flags)
 
 
 class _Parameters(ctypes.Structure):

@@ -11,7 +11,7 @@ import struct
 import zlib
 from dataclasses import dataclass
 
-from .calls import Refusal, Result
+from .results import Refusal, Result
 
 _MAGIC = b"warpglass-ptx-1\0"
 _FOOTER = struct.Struct("<QI16s")  # size of the packed PTX, its checksum, magic

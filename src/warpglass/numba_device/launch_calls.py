@@ -5,9 +5,10 @@ from __future__ import annotations
 import ctypes
 
 from ..models.occupancy import Demand, occupancy
-from .calls import Address, Handle, Int, Refusal, Result, Size, UInt, call, put, put_int, still, word
+from .calls import Address, Handle, Int, Size, UInt, call, put, put_int, still, word
 from .device import VirtualDevice
 from .modules import LoadedKernel
+from .results import Refusal, Result
 from .stream_calls import stream_of
 
 # CU_LAUNCH_PARAM_*: the list of `extra`

@@ -20,7 +20,7 @@ from ..codegen.context import GLOBAL_BASE, HEAP_BASE, SHARED_WINDOW
 from ..engine.cpu.address_space import Laid, Placed, range_words
 from ..engine.launch.arguments import Allocation
 from ..host.budget import MEMORY, in_units, memory_limit
-from .calls import Refusal, Result
+from .results import Refusal, Result
 
 _ALIGN = 512
 _GUARD = 1 << 32

@@ -6,26 +6,12 @@ import ctypes
 import os
 import struct
 
-from .calls import (
-    Address,
-    Byte,
-    Device,
-    Handle,
-    Int,
-    IpcHandle,
-    Refusal,
-    Result,
-    Short,
-    Size,
-    UInt,
-    call,
-    put,
-    still,
-)
+from .calls import Address, Byte, Device, Handle, Int, IpcHandle, Short, Size, UInt, call, put, still
 from .device import VirtualDevice
 from .memory import Block, copy, fill
 from .modules import LoadedModule
-from .stream_calls import captured, stream_of
+from .results import Refusal, Result
+from .stream_calls import and_async
 
 _HOST, _DEVICE = 1, 2  # CU_MEMORYTYPE_*
 
@@ -154,20 +140,14 @@ def cuIpcOpenMemHandle(device: VirtualDevice, address: Address, handle: IpcHandl
 
 
 # ---------------------------------------------------------------------------------------- copying
+@and_async
 @still
 @call
 def cuMemcpy(device: VirtualDevice, target: Device, source: Device, size: Size) -> None:
     copy(either_place(device, target, size), either_place(device, source, size), size)
 
 
-@still
-@call
-@captured
-def cuMemcpyAsync(device: VirtualDevice, target: Device, source: Device, size: Size, stream: Handle) -> None:
-    stream_of(device, stream)
-    cuMemcpy(device, target, source, size)
-
-
+@and_async
 @still
 @call
 def cuMemcpyHtoD(device: VirtualDevice, target: Device, source: Address, size: Size) -> None:
@@ -175,16 +155,7 @@ def cuMemcpyHtoD(device: VirtualDevice, target: Device, source: Address, size: S
         copy(place_of(device, target, size), either_place(device, source, size), size)
 
 
-@still
-@call
-@captured
-def cuMemcpyHtoDAsync(
-    device: VirtualDevice, target: Device, source: Address, size: Size, stream: Handle
-) -> None:
-    stream_of(device, stream)
-    cuMemcpyHtoD(device, target, source, size)
-
-
+@and_async
 @still
 @call
 def cuMemcpyDtoH(device: VirtualDevice, target: Address, source: Device, size: Size) -> None:
@@ -192,31 +163,12 @@ def cuMemcpyDtoH(device: VirtualDevice, target: Address, source: Device, size: S
         copy(either_place(device, target, size), place_of(device, source, size), size)
 
 
-@still
-@call
-@captured
-def cuMemcpyDtoHAsync(
-    device: VirtualDevice, target: Address, source: Device, size: Size, stream: Handle
-) -> None:
-    stream_of(device, stream)
-    cuMemcpyDtoH(device, target, source, size)
-
-
+@and_async
 @still
 @call
 def cuMemcpyDtoD(device: VirtualDevice, target: Device, source: Device, size: Size) -> None:
     if size:
         copy(place_of(device, target, size), place_of(device, source, size), size)
-
-
-@still
-@call
-@captured
-def cuMemcpyDtoDAsync(
-    device: VirtualDevice, target: Device, source: Device, size: Size, stream: Handle
-) -> None:
-    stream_of(device, stream)
-    cuMemcpyDtoD(device, target, source, size)
 
 
 # ---------------------------------------------------------------------------------------- filling
@@ -227,48 +179,25 @@ def _fill(device: VirtualDevice, target: int, pattern: bytes, count: int) -> Non
         fill(place_of(device, target, count * len(pattern)), pattern, count)
 
 
+@and_async
 @still
 @call
 def cuMemsetD8(device: VirtualDevice, target: Device, value: Byte, count: Size) -> None:
     _fill(device, target, value.to_bytes(1, "little"), count)
 
 
+@and_async
 @still
 @call
 def cuMemsetD16(device: VirtualDevice, target: Device, value: Short, count: Size) -> None:
     _fill(device, target, value.to_bytes(2, "little"), count)
 
 
+@and_async
 @still
 @call
 def cuMemsetD32(device: VirtualDevice, target: Device, value: UInt, count: Size) -> None:
     _fill(device, target, value.to_bytes(4, "little"), count)
-
-
-@still
-@call
-@captured
-def cuMemsetD8Async(device: VirtualDevice, target: Device, value: Byte, count: Size, stream: Handle) -> None:
-    stream_of(device, stream)
-    cuMemsetD8(device, target, value, count)
-
-
-@still
-@call
-@captured
-def cuMemsetD16Async(
-    device: VirtualDevice, target: Device, value: Short, count: Size, stream: Handle
-) -> None:
-    stream_of(device, stream)
-    cuMemsetD16(device, target, value, count)
-
-
-@still
-@call
-@captured
-def cuMemsetD32Async(device: VirtualDevice, target: Device, value: UInt, count: Size, stream: Handle) -> None:
-    stream_of(device, stream)
-    cuMemsetD32(device, target, value, count)
 
 
 # ---------------------------------------------------------------------------------------- pointers

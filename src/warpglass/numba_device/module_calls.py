@@ -8,17 +8,19 @@ from __future__ import annotations
 import ctypes
 from pathlib import Path
 
-from .calls import Address, Handle, Int, Refusal, Result, Size, UInt, call, put, put_int, still, text_at
+from .calls import Address, Handle, Int, Ordinal, Size, UInt, also, call, put, put_int, still, text_at
 from .device import VirtualDevice
-from .device_calls import DRIVER_VERSION, check_device, lasting
+from .device_calls import DRIVER_VERSION, lasting
 from .images import parse_image, read_image
 from .modules import LoadedKernel, LoadedModule
+from .results import Refusal, Result
 
 _MAX_DYNAMIC_SHARED, _CARVEOUT = 8, 9
 _PTX_VERSION = DRIVER_VERSION // 100 - 40  # CUDA 13.0 has PTX 9.0
 
 
 # ---------------------------------------------------------------------------------------- loading
+@also("cuModuleLoadFatBinary")
 @call
 def cuModuleLoadData(device: VirtualDevice, module: Address, image: Address) -> None:
     put(module, device.add(LoadedModule(device, read_image(image))))
@@ -32,11 +34,6 @@ def cuModuleLoadDataEx(
 
 
 @call
-def cuModuleLoadFatBinary(device: VirtualDevice, module: Address, image: Address) -> None:
-    cuModuleLoadData(device, module, image)
-
-
-@call
 def cuModuleLoad(device: VirtualDevice, module: Address, path: Address) -> None:
     file = Path(text_at(path))
     try:
@@ -46,9 +43,13 @@ def cuModuleLoad(device: VirtualDevice, module: Address, path: Address) -> None:
     put(module, device.add(LoadedModule(device, parse_image(content))))
 
 
+@also("cuLibraryUnload")
 @call
 def cuModuleUnload(device: VirtualDevice, module: Handle) -> None:
-    _unload(device, module)
+    unloaded = device.remove(module, LoadedModule)
+    for kernel in list(device.handles_of(LoadedKernel)):
+        if device.get(kernel, LoadedKernel).module is unloaded:
+            device.remove(kernel, LoadedKernel)
 
 
 @call
@@ -81,24 +82,7 @@ def cuLibraryLoadFromFile(
     cuModuleLoad(device, library, path)
 
 
-@call
-def cuLibraryUnload(device: VirtualDevice, library: Handle) -> None:
-    _unload(device, library)
-
-
-def _unload(device: VirtualDevice, handle: int) -> None:
-    module = device.remove(handle, LoadedModule)
-    for kernel in list(device.handles_of(LoadedKernel)):
-        if device.get(kernel, LoadedKernel).module is module:
-            device.remove(kernel, LoadedKernel)
-
-
 # ---------------------------------------------------------------------------------------- finding
-def _find_kernel(device: VirtualDevice, place: int, module: int, name: int) -> None:
-    kernel = device.get(module, LoadedModule).kernel(text_at(name))
-    put(place, _handle(device, kernel))
-
-
 def _handle(device: VirtualDevice, kernel: LoadedKernel) -> int:
     """The handle of a kernel: the same whenever it is asked for."""
     if kernel.handle is None:
@@ -106,24 +90,16 @@ def _handle(device: VirtualDevice, kernel: LoadedKernel) -> int:
     return kernel.handle
 
 
+@also("cuLibraryGetKernel")
 @call
 def cuModuleGetFunction(device: VirtualDevice, function: Address, module: Handle, name: Address) -> None:
-    _find_kernel(device, function, module, name)
+    put(function, _handle(device, device.get(module, LoadedModule).kernel(text_at(name))))
 
 
-@call
-def cuLibraryGetKernel(device: VirtualDevice, kernel: Address, library: Handle, name: Address) -> None:
-    _find_kernel(device, kernel, library, name)
-
-
+@also("cuLibraryGetKernelCount")
 @call
 def cuModuleGetFunctionCount(device: VirtualDevice, count: Address, module: Handle) -> None:
     put(count, len(device.get(module, LoadedModule).entries), ctypes.c_uint32)
-
-
-@call
-def cuLibraryGetKernelCount(device: VirtualDevice, count: Address, library: Handle) -> None:
-    cuModuleGetFunctionCount(device, count, library)
 
 
 @call
@@ -146,6 +122,7 @@ def cuKernelGetFunction(device: VirtualDevice, function: Address, kernel: Handle
     put(function, kernel)
 
 
+@also("cuFuncGetModule")
 @call
 def cuKernelGetLibrary(device: VirtualDevice, library: Address, kernel: Handle) -> None:
     wanted = device.get(kernel, LoadedKernel).module
@@ -155,29 +132,14 @@ def cuKernelGetLibrary(device: VirtualDevice, library: Address, kernel: Handle) 
     )
 
 
-@call
-def cuFuncGetModule(device: VirtualDevice, module: Address, function: Handle) -> None:
-    cuKernelGetLibrary(device, module, function)
-
-
-def _find_variable(device: VirtualDevice, address: int, size: int, module: int, name: int) -> None:
-    place, extent = device.get(module, LoadedModule).variable(text_at(name))
-    put(address, place)
-    put(size, extent)
-
-
+@also("cuLibraryGetGlobal")
 @call
 def cuModuleGetGlobal(
     device: VirtualDevice, address: Address, size: Address, module: Handle, name: Address
 ) -> None:
-    _find_variable(device, address, size, module, name)
-
-
-@call
-def cuLibraryGetGlobal(
-    device: VirtualDevice, address: Address, size: Address, library: Handle, name: Address
-) -> None:
-    _find_variable(device, address, size, library, name)
+    place, extent = device.get(module, LoadedModule).variable(text_at(name))
+    put(address, place)
+    put(size, extent)
 
 
 # ---------------------------------------------------------------------------------------- asking
@@ -202,9 +164,8 @@ def cuFuncGetAttribute(device: VirtualDevice, value: Address, attribute: Int, fu
 
 @call
 def cuKernelGetAttribute(
-    device: VirtualDevice, value: Address, attribute: Int, kernel: Handle, number: Int
+    device: VirtualDevice, value: Address, attribute: Int, kernel: Handle, number: Ordinal
 ) -> None:
-    check_device(number)
     cuFuncGetAttribute(device, value, attribute, kernel)
 
 
@@ -222,9 +183,8 @@ def cuFuncSetAttribute(device: VirtualDevice, function: Handle, attribute: Int, 
 
 @call
 def cuKernelSetAttribute(
-    device: VirtualDevice, attribute: Int, value: Int, kernel: Handle, number: Int
+    device: VirtualDevice, attribute: Int, value: Int, kernel: Handle, number: Ordinal
 ) -> None:
-    check_device(number)
     cuFuncSetAttribute(device, kernel, attribute, value)
 
 
@@ -238,16 +198,13 @@ def cuKernelSetCacheConfig(device: VirtualDevice, kernel: Handle, config: Int, n
     device.get(kernel, LoadedKernel)
 
 
+@also("cuKernelGetName")
 @call
 def cuFuncGetName(device: VirtualDevice, name: Address, function: Handle) -> None:
     put(name, lasting(device.get(function, LoadedKernel).entry.name))
 
 
-@call
-def cuKernelGetName(device: VirtualDevice, name: Address, kernel: Handle) -> None:
-    cuFuncGetName(device, name, kernel)
-
-
+@also("cuKernelGetParamInfo")
 @call
 def cuFuncGetParamInfo(
     device: VirtualDevice, function: Handle, index: Size, offset: Address, size: Address
@@ -257,13 +214,6 @@ def cuFuncGetParamInfo(
         raise Refusal(Result.INVALID_VALUE)
     put(offset, places[index][0])
     put(size, places[index][1])
-
-
-@call
-def cuKernelGetParamInfo(
-    device: VirtualDevice, kernel: Handle, index: Size, offset: Address, size: Address
-) -> None:
-    cuFuncGetParamInfo(device, kernel, index, offset, size)
 
 
 @call

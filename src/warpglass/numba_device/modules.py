@@ -24,9 +24,9 @@ from ..program import all_variables
 from ..ptx import tree
 from ..source.compiled import Argument, Compiled
 from ..source.cubin import read_resources, resources
-from .calls import Refusal, Result
 from .images import Image
 from .numba_names import arguments_of, plain_name
+from .results import Refusal, Result
 from .shortcuts import Repeatable
 from .views import views_of
 

@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
-from .calls import (
-    Address,
-    Device,
-    Handle,
-    Int,
-    Refusal,
-    Result,
-    Size,
-    UInt,
-    call,
-    call_anywhere,
-    put_int,
-    still,
-)
+from .calls import Address, Device, Handle, Int, Ordinal, Size, UInt, call, call_anywhere, put_int, still
 from .device import Context, VirtualDevice
-from .device_calls import check_device
 from .memory_calls import cuMemcpy
-from .stream_calls import captured
+from .results import Refusal, Result
+from .stream_calls import and_async
 
 
 @call_anywhere
-def cuDeviceCanAccessPeer(device: VirtualDevice, possible: Address, one: Int, other: Int) -> None:
-    check_device(one)
-    check_device(other)
+def cuDeviceCanAccessPeer(device: VirtualDevice, possible: Address, one: Ordinal, other: Ordinal) -> None:
     put_int(possible, 0)
 
 
 @call_anywhere
 def cuDeviceGetP2PAttribute(
-    device: VirtualDevice, value: Address, attribute: Int, one: Int, other: Int
+    device: VirtualDevice, value: Address, attribute: Int, one: Ordinal, other: Ordinal
 ) -> None:
-    check_device(one)
-    check_device(other)
     raise Refusal(Result.INVALID_DEVICE, "a device is no peer of itself")
 
 
@@ -48,6 +31,7 @@ def cuCtxDisablePeerAccess(device: VirtualDevice, context: Handle) -> None:
     raise Refusal(Result.PEER_ACCESS_NOT_ENABLED)
 
 
+@and_async
 @still
 @call
 def cuMemcpyPeer(
@@ -56,12 +40,3 @@ def cuMemcpyPeer(
     for context in (to, of):
         device.get(context, Context)
     cuMemcpy(device, target, source, size)
-
-
-@still
-@call
-@captured
-def cuMemcpyPeerAsync(
-    device: VirtualDevice, target: Device, to: Handle, source: Device, of: Handle, size: Size, stream: Handle
-) -> None:
-    cuMemcpyPeer(device, target, to, source, of, size)

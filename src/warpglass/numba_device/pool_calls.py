@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .calls import Address, Device, Handle, Int, Size, call, put, put_int, word
+from .calls import Address, Device, Handle, Int, Ordinal, Size, also, call, put, put_int, word
 from .device import VirtualDevice
-from .device_calls import check_device
 from .memory_calls import cuMemFree
 from .stream_calls import not_captured
 
@@ -25,21 +24,14 @@ def _default_pool(device: VirtualDevice) -> int:
     return device.add(Pool()) if found is None else found
 
 
+@also("cuDeviceGetMemPool")
 @call
-def cuDeviceGetDefaultMemPool(device: VirtualDevice, pool: Address, number: Int) -> None:
-    check_device(number)
+def cuDeviceGetDefaultMemPool(device: VirtualDevice, pool: Address, number: Ordinal) -> None:
     put(pool, _default_pool(device))
 
 
 @call
-def cuDeviceGetMemPool(device: VirtualDevice, pool: Address, number: Int) -> None:
-    check_device(number)
-    put(pool, _default_pool(device))
-
-
-@call
-def cuDeviceSetMemPool(device: VirtualDevice, number: Int, pool: Handle) -> None:
-    check_device(number)
+def cuDeviceSetMemPool(device: VirtualDevice, number: Ordinal, pool: Handle) -> None:
     device.get(pool, Pool)
 
 

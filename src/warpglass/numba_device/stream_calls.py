@@ -15,8 +15,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .calls import Address, Function, Handle, Int, Refusal, Result, UInt, call, put, put_int, still
+from .calls import Address, Function, Handle, Int, UInt, also, call, put, put_int, still
 from .device import VirtualDevice
+from .results import Refusal, Result
 
 DEFAULT_STREAMS = (0, 1, 2)  # the default, legacy and per-thread streams
 _NO_TIMING = 2  # CU_EVENT_DISABLE_TIMING
@@ -74,6 +75,22 @@ def captured(function: Function) -> Function:
     return called
 
 
+def and_async(function: Function) -> Function:
+    """Register a function's twin `...Async` beside it: the same, in a stream, which is the last parameter."""
+
+    def in_stream(device: VirtualDevice, *arguments: Any) -> None:
+        function(device, *arguments[:-1])
+
+    signature = inspect.signature(function)
+    stream = inspect.Parameter("stream", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation="Handle")
+    in_stream.__name__ = f"{function.__name__}Async"
+    in_stream.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[*signature.parameters.values(), stream]
+    )
+    still(call(captured(in_stream)))
+    return function
+
+
 def not_captured(device: VirtualDevice, handle: Handle) -> None:
     """Raise Refusal for what cannot be captured if this stream is."""
     if stream_of(device, handle).captured is not None:
@@ -98,15 +115,10 @@ def cuStreamDestroy(device: VirtualDevice, stream: Handle) -> None:
     device.remove(stream, Stream)
 
 
+@also("cuStreamQuery")
 @still
 @call
 def cuStreamSynchronize(device: VirtualDevice, stream: Handle) -> None:
-    not_captured(device, stream)
-
-
-@still
-@call
-def cuStreamQuery(device: VirtualDevice, stream: Handle) -> None:
     not_captured(device, stream)
 
 
@@ -196,15 +208,10 @@ def cuEventRecordWithFlags(device: VirtualDevice, event: Handle, stream: Handle,
     cuEventRecord(device, event, stream)
 
 
+@also("cuEventSynchronize")
 @still
 @call
 def cuEventQuery(device: VirtualDevice, event: Handle) -> None:
-    device.get(event, Event)
-
-
-@still
-@call
-def cuEventSynchronize(device: VirtualDevice, event: Handle) -> None:
     device.get(event, Event)
 
 

@@ -1,61 +1,7 @@
-"""PTX as a tree: lexer, parser, printer."""
+"""PTX as a tree (tree.py): parser, printer."""
 
 from .lexer import PtxSyntaxError
 from .parser import parse
 from .printer import print_module
-from .tree import (
-    Address,
-    AddressList,
-    Component,
-    Displaced,
-    Float,
-    Function,
-    Group,
-    Guard,
-    Instruction,
-    Integer,
-    Label,
-    Masked,
-    Module,
-    Negated,
-    Operand,
-    Pair,
-    Prototype,
-    Register,
-    Sink,
-    SourceLocation,
-    Special,
-    Symbol,
-    Variable,
-    Vector,
-)
 
-__all__ = [
-    "Address",
-    "AddressList",
-    "Component",
-    "Displaced",
-    "Float",
-    "Function",
-    "Group",
-    "Guard",
-    "Instruction",
-    "Integer",
-    "Label",
-    "Masked",
-    "Module",
-    "Negated",
-    "Operand",
-    "Pair",
-    "Prototype",
-    "PtxSyntaxError",
-    "Register",
-    "Sink",
-    "SourceLocation",
-    "Special",
-    "Symbol",
-    "Variable",
-    "Vector",
-    "parse",
-    "print_module",
-]
+__all__ = ["PtxSyntaxError", "parse", "print_module"]

@@ -6,7 +6,6 @@ behind its `;`, or at the next line if that clearly starts a new statement.
 
 from __future__ import annotations
 
-import difflib
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -329,15 +328,8 @@ class _BodyParser:
                 self._opened.pop()
             self.tokens.report(mistake)
             return
-        close = (
-            difflib.get_close_matches(token[:40], sorted(self._directives), n=1) if token[0] == "." else []
-        )
-        expected = close[0] if close else "an instruction, a label or a directive such as .reg"
-        mistake = self.tokens.unexpected(self.index, expected)
-        if not close:
-            raise mistake
-        self.tokens.report(mistake)
-        self.texts[self.index] = close[0]  # go on as if it had been spelt right
+        otherwise = "an instruction, a label or a directive such as .reg"
+        self.tokens.respell(self.index, self._directives, otherwise)
 
     def _end(self, what: str) -> None:
         if self.texts[self.index] != ";":

@@ -8,9 +8,10 @@ number. A token list ends in a few empty strings, so that a parser may look ahea
 
 from __future__ import annotations
 
+import difflib
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ..errors import CompileError, Diagnostic
 
@@ -119,6 +120,19 @@ class Tokens:
         if not found:
             return self.expected(index, what)
         return Mistake(index, f"expected {what}, found {shorten(found)!r}{_reason(found)}")
+
+    def respell(self, index: int, known: Iterable[str], otherwise: str) -> None:
+        """Report a directive that is nearly one of those known, and go on as if it had been spelt right.
+
+        Raises Mistake for any other token: `otherwise` says what should stand there.
+        """
+        token = self.texts[index]
+        close = difflib.get_close_matches(token[:40], sorted(known), n=1) if token[:1] == "." else []
+        mistake = self.unexpected(index, close[0] if close else otherwise)
+        if not close:
+            raise mistake
+        self.report(mistake)
+        self.texts[index] = close[0]
 
     def lose(self, start: int, stop: int) -> None:
         """Note that the declarations in a range of tokens were lost to a mistake."""

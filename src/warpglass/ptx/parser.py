@@ -116,19 +116,9 @@ class _ModuleParser:
         elif token == ";":
             self.index += 1
         else:
-            self._reject(token, linkage)
-
-    def _reject(self, token: str, linkage: str) -> None:
-        known = sorted([*self.statements, *SPACES, *_LINKAGES, ".entry", ".func"])
-        close = difflib.get_close_matches(token[:40], known, n=1) if token[:1] == "." else []
-        expected = close[0] if close else "a directive such as .visible, .entry, .func or .global"
-        if linkage:
-            expected = close[0] if close else ".entry, .func or a state space"
-        mistake = self.tokens.unexpected(self.index, expected)
-        if not close:
-            raise mistake
-        self.tokens.report(mistake)
-        self.texts[self.index] = close[0]  # go on as if it had been spelt right
+            known = [*self.statements, *SPACES, *_LINKAGES, ".entry", ".func"]
+            start = "a directive such as .visible, .entry, .func or .global"
+            self.tokens.respell(self.index, known, ".entry, .func or a state space" if linkage else start)
 
     def _recover(self, start: int) -> None:
         """Go on behind the next `;`, or at the next line that starts a declaration."""

@@ -10,38 +10,14 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 
-from .tree import (
-    Address,
-    AddressList,
-    Component,
-    Displaced,
-    Float,
-    Function,
-    Group,
-    Instruction,
-    Integer,
-    Label,
-    Masked,
-    Module,
-    Negated,
-    Operand,
-    Pair,
-    Prototype,
-    Register,
-    Sink,
-    SourceLocation,
-    Special,
-    Symbol,
-    Variable,
-    Vector,
-)
+from . import tree
 
 _INLINED_LABEL = "$L__inlined_name"
 _INLINED_SECTION = f".section .debug_str\n{{\n{_INLINED_LABEL}:\n.b8 105,110,108,105,110,101,100,0\n}}"
 _NUMBERED = re.compile(r"(.*?)(0|[1-9]\d*)", re.DOTALL)
 
 
-def print_module(module: Module) -> str:
+def print_module(module: tree.Module) -> str:
     """PTX text of a module."""
     numbers = {path: number for number, path in module.files.items()}
     for path in _unlisted_files(module):
@@ -69,7 +45,7 @@ def print_module(module: Module) -> str:
     return "\n".join(parts) + "\n"
 
 
-def print_instruction(instruction: Instruction) -> str:
+def print_instruction(instruction: tree.Instruction) -> str:
     """One instruction, without its `;`."""
     guard = instruction.guard
     prefix = f"@{'!' if guard.negated else ''}{guard.register} " if guard else ""
@@ -77,48 +53,48 @@ def print_instruction(instruction: Instruction) -> str:
     return f"{prefix}{head} {', '.join(map(print_operand, instruction.operands))}".rstrip()
 
 
-def print_operand(operand: Operand) -> str:
+def print_operand(operand: tree.Operand) -> str:
     """One operand."""
     match operand:
-        case Register(name) | Special(name):
+        case tree.Register(name) | tree.Special(name):
             return name
-        case Symbol(name, generic):
+        case tree.Symbol(name, generic):
             return f"generic({name})" if generic else name
-        case Integer(value):
+        case tree.Integer(value):
             return str(value)
-        case Float(bits, width):
+        case tree.Float(bits, width):
             return f"0f{bits:08X}" if width == 32 else f"0d{bits:016X}"
-        case Component(base, selector):
+        case tree.Component(base, selector):
             return f"{base.name}.{selector}"
-        case Sink():
+        case tree.Sink():
             return "_"
         case _:
             return _print_compound(operand)
 
 
-def _print_compound(operand: Operand) -> str:
+def _print_compound(operand: tree.Operand) -> str:
     match operand:
-        case Negated(inner):
+        case tree.Negated(inner):
             return f"!{print_operand(inner)}"
-        case Pair(first, second):
+        case tree.Pair(first, second):
             return f"{print_operand(first)}|{print_operand(second)}"
-        case Vector(elements):
+        case tree.Vector(elements):
             return "{" + ", ".join(map(print_operand, elements)) + "}"
-        case Group(elements):
+        case tree.Group(elements):
             return "(" + ", ".join(map(print_operand, elements)) + ")"
-        case Address(base, offset):
+        case tree.Address(base, offset):
             return f"[{print_operand(base)}{f'+{offset}' if offset else ''}]"
-        case AddressList(elements):
+        case tree.AddressList(elements):
             return "[" + ", ".join(map(_unbracketed, elements)) + "]"
-        case Displaced(base, offset):
+        case tree.Displaced(base, offset):
             return f"{print_operand(base)}+{offset}"
-        case Masked(mask, inner):
+        case tree.Masked(mask, inner):
             return f"0x{mask:X}({_unbracketed(inner)})"
         case _:
             raise TypeError(f"{operand!r} is no operand")
 
 
-def print_variable(variable: Variable) -> str:
+def print_variable(variable: tree.Variable) -> str:
     """A declaration without its linkage and `;`."""
     words = [f".{variable.space}"]
     words += [f".align {variable.align}"] if variable.align else []
@@ -134,20 +110,20 @@ def print_variable(variable: Variable) -> str:
     return " ".join(words)
 
 
-def _unbracketed(operand: Operand) -> str:
+def _unbracketed(operand: tree.Operand) -> str:
     text = print_operand(operand)
-    return text[1:-1] if isinstance(operand, Address) else text
+    return text[1:-1] if isinstance(operand, tree.Address) else text
 
 
-def _linkage(declared: Variable | Function) -> str:
+def _linkage(declared: tree.Variable | tree.Function) -> str:
     return f".{declared.linkage} " if declared.linkage else ""
 
 
-def _parameters(parameters: tuple[Variable, ...], separator: str = ", ") -> str:
+def _parameters(parameters: tuple[tree.Variable, ...], separator: str = ", ") -> str:
     return separator.join(map(print_variable, parameters))
 
 
-def _header(function: Function) -> str:
+def _header(function: tree.Function) -> str:
     results = f" ({_parameters(function.results)})" if function.results else ""
     kind = ".entry" if function.entry else f".func{results}"
     parameters = _parameters(function.parameters, ",\n    ")
@@ -157,22 +133,22 @@ def _header(function: Function) -> str:
     return f"{_linkage(function)}{kind} {function.name}(\n    {parameters}\n){directives}"
 
 
-def _prototype(prototype: Prototype) -> str:
+def _prototype(prototype: tree.Prototype) -> str:
     results = f"({_parameters(prototype.results)}) " if prototype.results else ""
     noreturn = " .noreturn" if prototype.noreturn else ""
     return f".callprototype {results}_ ({_parameters(prototype.parameters)}){noreturn};"
 
 
-def _sources(module: Module) -> Iterator[SourceLocation]:
+def _sources(module: tree.Module) -> Iterator[tree.SourceLocation]:
     for function in module.functions:
         for statement in function.body or ():
-            source = statement.source if isinstance(statement, Instruction) else None
+            source = statement.source if isinstance(statement, tree.Instruction) else None
             while source is not None:
                 yield source
                 source = source.inlined_at
 
 
-def _unlisted_files(module: Module) -> list[str]:
+def _unlisted_files(module: tree.Module) -> list[str]:
     listed = set(module.files.values())
     return sorted({source.file for source in _sources(module)} - listed)
 
@@ -180,11 +156,11 @@ def _unlisted_files(module: Module) -> list[str]:
 class _FunctionPrinter:
     """Prints one body; knows which `.loc` is in force."""
 
-    def __init__(self, function: Function, files: Mapping[str, int]):
+    def __init__(self, function: tree.Function, files: Mapping[str, int]):
         self.function = function
         self.files = files
-        self.source: SourceLocation | None = None
-        self.latest: dict[tuple[str, int, int], SourceLocation] = {}
+        self.source: tree.SourceLocation | None = None
+        self.latest: dict[tuple[str, int, int], tree.SourceLocation] = {}
 
     def lines(self) -> Iterator[str]:
         """The lines between the braces."""
@@ -198,7 +174,7 @@ class _FunctionPrinter:
         for name, prototype in self.function.prototypes.items():
             yield f"    {name}: {_prototype(prototype)}"
         for statement in self.function.body or ():
-            if isinstance(statement, Label):
+            if isinstance(statement, tree.Label):
                 yield f"{statement.name}:"
                 continue
             if statement.source is not None and statement.source != self.source:
@@ -206,7 +182,7 @@ class _FunctionPrinter:
                 self.source = statement.source
             yield f"    {print_instruction(statement)};"
 
-    def _location(self, source: SourceLocation) -> Iterator[str]:
+    def _location(self, source: tree.SourceLocation) -> Iterator[str]:
         """`.loc` lines for a place; the place it was inlined from must have been the latest of its line."""
         text = f"    .loc {self.files[source.file]} {source.line} {source.column}"
         parent = source.inlined_at
@@ -220,7 +196,7 @@ class _FunctionPrinter:
         yield text
 
 
-def _register_lines(registers: Mapping[str, str], function: Function) -> Iterator[str]:
+def _register_lines(registers: Mapping[str, str], function: tree.Function) -> Iterator[str]:
     """`.reg` lines: a range where all numbers from 0 exist, else the names."""
     declared = {parameter.name for parameter in (*function.parameters, *function.results)}
     numbers: dict[tuple[str, str], set[int]] = {}

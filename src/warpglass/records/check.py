@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..report.sarif import sarif
 from .kinds import KINDS as _KINDS
+from .sarif import sarif
 
 SCHEMA = 1
 KINDS = tuple(_KINDS)

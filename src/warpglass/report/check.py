@@ -10,6 +10,7 @@ from rich.text import Text
 
 from ..records.check import ALL_SCHEDULES, Check, Dim3, Finding, Place, ProgramCheck, Suppressed
 from .check_source import short, source_lines
+from .figures import format_launch
 
 _STYLES = {"error": "bold red", "warning": "bold yellow"}
 _WIDEST = 100
@@ -49,9 +50,8 @@ def print_program(program: ProgramCheck, console: Console) -> None:
 
 
 def _print_launch(check: Check, console: Console) -> None:
-    grid, block = (_extents(extent) for extent in (check.grid, check.block))
-    shared = f", {check.shared}" if check.shared else ""
-    console.print(Text(f"{check.kernel}<<<{grid}, {block}{shared}>>>", style="bold"))
+    launch = format_launch(check.kernel, check.grid, check.block, check.shared)
+    console.print(Text(launch, style="bold"))
     if check.site:
         first = f" (the first of {check.launches} launches there)" if check.launches > 1 else ""
         _say(f"Launched at {short(check.site)}{first}", console, "dim")
@@ -157,12 +157,6 @@ def _say(text: str, console: Console, style: str = "", indent: str = "", further
         break_long_words=False,
     )
     console.print(Text(wrapped, style=style), soft_wrap=True)
-
-
-def _extents(dims: Dim3) -> str:
-    """Dimensions without the trailing ones."""
-    used = max([1, *(k + 1 for k, extent in enumerate(dims) if extent != 1)])
-    return "x".join(map(str, dims[:used]))
 
 
 def _many(count: int, what: str, several: str = "") -> str:

@@ -1,9 +1,11 @@
 """Numbers as people read them: times with a unit, sums, sizes; and the names of languages and libraries.
 
-Belongs here: functions from one number to one short string, without colours. No tables.
+Belongs here: functions from one number, or one launch, to one short string, without colours. No tables.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 LANGUAGES = {
     "cuda": "C++",
@@ -50,3 +52,14 @@ def format_bytes(count: int) -> str:
         if count >= factor:
             return f"{count / factor:.1f} {unit}"
     return f"{count} bytes"
+
+
+def format_launch(kernel: str, grid: Sequence[int], block: Sequence[int], shared: int) -> str:
+    """Return a launch as in CUDA, kernel<<<grid, block, shared>>>, without what is left out there."""
+    parts = [_format_extents(grid), _format_extents(block), *([str(shared)] if shared else [])]
+    return f"{kernel}<<<{', '.join(parts)}>>>"
+
+
+def _format_extents(extents: Sequence[int]) -> str:
+    used = max([1, *(k + 1 for k, extent in enumerate(extents) if extent != 1)])
+    return "x".join(map(str, extents[:used]))

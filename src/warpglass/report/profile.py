@@ -18,7 +18,7 @@ from rich.text import Text
 from ..devices import get
 from ..records.profile import Profile
 from .bench import TIME_HEADINGS
-from .figures import format_seconds
+from .figures import format_launch, format_seconds
 from .metrics import Definition
 from .profile_csv import number_of, summary_rows
 from .profile_lines import print_lines, short
@@ -81,14 +81,7 @@ def _print_header(profile: Profile, launches: int, console: Console) -> None:
 
 def launch_text(profile: Profile) -> str:
     """A launch as in CUDA: kernel<<<grid, block, shared>>>."""
-    grid, block = ("x".join(map(str, _extents(dims))) for dims in (profile.grid, profile.block))
-    shared = f", {profile.shared}" if profile.shared else ""
-    return f"{profile.kernel}<<<{grid}, {block}{shared}>>>"
-
-
-def _extents(dims: Sequence[int]) -> tuple[int, ...]:
-    """Dimensions without the trailing ones."""
-    return tuple(dims[: max([1, *(k + 1 for k, extent in enumerate(dims) if extent != 1)])])
+    return format_launch(profile.kernel, profile.grid, profile.block, profile.shared)
 
 
 def _table(profile: Profile, subject: str, members: Sequence[Definition], width: int) -> Table:

@@ -125,7 +125,7 @@ def _prepare(plan: LaunchPlan, launch: Launch, kept: bool) -> list[Worker]:
         if worker.private:
             ranges = redirect(ranges, plan.private, worker.private)
         worker.set_alone(plan.alone)
-        worker.fill(launch.grid, end, chunk, plan.laid.parameters, plan.shared, ranges, plan.system)
+        worker.fill(launch.grid, end, chunk, plan.laid.parameters, plan.shared, ranges, plan.system.serve)
         if kept:
             worker.keep_filling(plan)
     for worker in workers if plan.private else ():

@@ -16,7 +16,7 @@ from ...codegen.memory.access import Site
 from ...errors import FaultPlace, KernelFault, KernelTimeout
 from ...program import STACK, STACK_BYTES, Barrier, ModuleVariable, Step
 from ..launch.arguments import Bound
-from ..launch.backend import Dim3, Launch, unflatten
+from ..launch.backend import Dim3, Launch, lane_list, unflatten
 from .address_space import GUARD, Meaning, Placed, explain_address
 from .heap import Chunk, Heap
 from .prepared import Executable, Prepared
@@ -164,7 +164,7 @@ def _explain_stuck_lanes(scene: Scene, context: np.ndarray, stuck: Mapping[int, 
     """The error for a warp whose lanes wait for each other at different places; masks by step."""
     steps = scene.prepared.steps
     by_lane = sorted(stuck.items(), key=lambda one: one[1] & -one[1])
-    places = "; ".join(f"{_lane_list(mask)} at {_described(steps[step])}" for step, mask in by_lane)
+    places = "; ".join(f"{lane_list(mask)} at {_described(steps[step])}" for step, mask in by_lane)
     waiting = next(step for step in stuck if steps[step].match.member_mask is not None)
     what = f"lanes of warp {int(context[SLOT['fault_warp']])} wait for others that never come: {places}"
     return _deadlock(scene, context, what, *_source(steps[waiting]))
@@ -182,15 +182,6 @@ def _deadlock(
 def _described(step: Step) -> str:
     file, line = _source(step)
     return f"{'.'.join([step.instruction.opcode, *step.instruction.modifiers])} ({file}:{line})"
-
-
-def _lane_list(mask: int) -> str:
-    """`lanes 0-3, 7` for a mask."""
-    lanes = [lane for lane in range(32) if mask >> lane & 1]
-    starts = [lane for lane in lanes if lane - 1 not in lanes]
-    ends = [lane for lane in lanes if lane + 1 not in lanes]
-    runs = [f"{a}-{b}" if b > a else str(a) for a, b in zip(starts, ends, strict=True)]
-    return f"lane{'s' if len(lanes) > 1 else ''} {', '.join(runs)}"
 
 
 def _position(launch: Launch, context: np.ndarray, width: int) -> tuple[Dim3, Dim3]:

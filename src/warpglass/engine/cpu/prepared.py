@@ -23,6 +23,7 @@ from ...host.budget import compile_deadline
 from ...host.environment import read
 from ...program import Program, Step, build_program
 from ...program.facts import Facts, find_facts
+from ...ptx.tree import Module
 from ...source.apart import FailedApart
 from ...source.compiled import Compiled
 from ..launch.arguments import Binder, Bound
@@ -119,9 +120,7 @@ class Executable:
 class Prepared:
     """What launches need of a kernel, and its executables by block shape."""
 
-    def __init__(
-        self, compiled: Compiled, memory: ModuleMemory | None = None, tree: ptx.Module | None = None
-    ):
+    def __init__(self, compiled: Compiled, memory: ModuleMemory | None = None, tree: Module | None = None):
         """`memory` has the variables of a module that is loaded on a device, `tree` is its PTX, if it is."""
         self.text, self.entry, self.name = compiled.ptx, compiled.entry, compiled.name
         # A compiler's text has no mistakes in other kernels; an author's has been parsed as a whole.
@@ -161,7 +160,7 @@ class Prepared:
         """The program's steps by number."""
         return {step.number: step for block in self.program.blocks for step in block.all_steps}
 
-    def _module(self) -> ptx.Module:
+    def _module(self) -> Module:
         return self._tree or ptx.parse(self.text, self.name, self._read)
 
     def _find_facts(self) -> Facts:

@@ -90,7 +90,7 @@ def make_replay(
     system = System(launch.grid, launch.block, heap)
     ranges = [*laid.low, *prepared.module.words, *laid.words, *heap.words()]
     blocks = prod(launch.grid)
-    worker.fill(launch.grid, blocks, blocks, laid.parameters, shared, ranges, system)
+    worker.fill(launch.grid, blocks, blocks, laid.parameters, shared, ranges, system.serve)
     control.clear()
 
     def explain(code: int, launch: Launch) -> LaunchError:

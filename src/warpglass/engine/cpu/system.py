@@ -11,7 +11,6 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,9 +18,7 @@ from ...codegen.context import LOCAL_WINDOW, service_code
 from ..launch.backend import Dim3, unflatten
 from .heap import Heap
 from .printf import format_printf
-
-if TYPE_CHECKING:
-    from .worker import Worker
+from .worker import Worker
 
 # What a launch may print, as it is kept until the end; more is cut, with a note. A GPU keeps 1 MiB and loses
 # what came first.

@@ -11,7 +11,7 @@ import ctypes
 import os
 import struct
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -33,7 +33,6 @@ from ...codegen.context import (
 )
 from ..launch.backend import Dim3
 from .order import Order
-from .system import System
 
 _CONTEXT = struct.Struct(f"={len(WORDS)}q")
 # Words of Control: those that are written while workers run are on cache lines of their own.
@@ -76,6 +75,8 @@ class Control:
 
 # service, lanes, warp, block and buffer of a call of the CUDA runtime
 _ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 5)
+# What answers it, the worker first.
+Service = Callable[["Worker", int, int, int, int, int], int]
 
 
 class Worker:
@@ -98,7 +99,7 @@ class Worker:
         self._frames = aligned(code.frame_stride * shape.warps)
         self.local_size = local
         self._local = aligned(shape.width * local * shape.warps)
-        self.system: System | None = None
+        self._service: Service | None = None
         self.private: list[np.ndarray] = []  # its own memory in place of arrays (privatisation.py)
         self._filled: tuple[object, bytes] = (None, b"")  # with what, and the context then
         self._entry = _ENTRY(self._serve)
@@ -180,8 +181,8 @@ class Worker:
 
     # ------------------------------------------------------------------------------------ the runtime's calls
     def _serve(self, service: int, lanes: int, warp: int, block: int, buffer: int) -> int:
-        assert self.system is not None, "a launch brings its system"
-        return self.system.serve(self, service, lanes, warp, block, buffer)
+        assert self._service is not None, "a launch brings its own"
+        return self._service(self, service, lanes, warp, block, buffer)
 
     def read_local(self, warp: int, lane: int, offset: int, size: int) -> bytes:
         """Bytes of a thread's local memory; less if it ends before."""
@@ -238,10 +239,13 @@ class Worker:
         parameters: bytes,
         shared_size: int,
         ranges: Sequence[int],
-        system: System,
+        service: Service,
     ) -> None:
-        """Fill in a launch; `ranges` are the words of the range table's entries for global memory."""
-        self.system = system
+        """Fill in a launch; `ranges` are the words of the range table's entries for global memory.
+
+        `service` answers the kernel's calls of the CUDA runtime (system.py).
+        """
+        self._service = service
         if shared_size > self._shared_room:
             self._make_shared(shared_size)
         count = RANGE_WORDS + len(ranges)

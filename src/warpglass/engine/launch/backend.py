@@ -23,6 +23,15 @@ def unflatten(linear: int, extents: Dim3) -> Dim3:
     return linear % x, linear // x % y, linear // (x * y)
 
 
+def lane_list(mask: int) -> str:
+    """`lanes 0-3, 7` for a mask."""
+    lanes = [lane for lane in range(32) if mask >> lane & 1]
+    starts = [lane for lane in lanes if lane - 1 not in lanes]
+    ends = [lane for lane in lanes if lane + 1 not in lanes]
+    runs = [f"{a}-{b}" if b > a else str(a) for a, b in zip(starts, ends, strict=True)]
+    return f"lane{'s' if len(lanes) > 1 else ''} {', '.join(runs)}"
+
+
 class Resident(Protocol):
     """Where the kernel and the memory of a launch already lie: a module loaded on a virtual device.
 

@@ -18,7 +18,7 @@ import numpy as np
 from ..inputs import any_integers, over_binades
 from ..problem import Array, Case, Expected, Peer, Problem, Question, Table
 from ..rounding import gamma
-from .counts import RADIUS, basic_reads
+from .counts import COUNTS, RADIUS, basic_reads
 
 # Constant memory holds these (constant.cu); small integers are exact in every element type.
 WEIGHTS = (1, 6, 2, 7, 3, 8, 4, 9, 5)
@@ -111,4 +111,5 @@ PROBLEM = Problem(
         Peer("cupy", "cupy.correlate", _correlate),
         Peer("torch", "conv1d (cuDNN)", _torch, kinds="f"),
     ),
+    view=COUNTS.sections,
 )

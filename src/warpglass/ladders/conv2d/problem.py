@@ -22,7 +22,7 @@ from ..inputs import columns_of
 from ..problem import Array, Case, Expected, Peer, Problem, Question, Table
 from ..rounding import gamma
 from ..rung import LaunchShape
-from .counts import RADIUS, basic_reads
+from .counts import COUNTS, RADIUS, basic_reads
 
 WIDTH = 2 * RADIUS + 1
 # Small integers, exact in every element type.
@@ -128,4 +128,5 @@ PROBLEM = Problem(
         Peer("scipy", "ndimage.correlate", _scipy),
         Peer("torch", "conv2d (cuDNN)", _torch, kinds="f"),
     ),
+    view=COUNTS.sections,
 )

@@ -22,6 +22,7 @@ from ..inputs import any_integers, over_binades
 from ..problem import Array, Case, Expected, Peer, Problem, Question, Table
 from ..rounding import gamma
 from ..rung import LaunchShape
+from .counts import COUNTS
 
 
 def make_case(question: Question) -> Case:
@@ -134,4 +135,5 @@ PROBLEM = Problem(
         Peer("cupy", "a @ b (cuBLAS)", _product),
         Peer("torch", "a @ b (cuBLAS)", _product, kinds="f"),
     ),
+    view=COUNTS.sections,
 )

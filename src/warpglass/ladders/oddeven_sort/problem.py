@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from ..problem import Case, Problem, Question, Table
 from ..sorting import KINDS, make_keys, sort_case, sort_peers, span_shape
+from .view import cost_model
 
 
 def make_case(question: Question) -> Case:
@@ -33,4 +34,5 @@ PROBLEM = Problem(
     largest=2**24,
     work=lambda n: float(n) ** 2,
     peers=sort_peers("oddeven_sort", "numpy", "cupy", "torch"),
+    view=cost_model,
 )

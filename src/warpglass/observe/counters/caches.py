@@ -5,7 +5,8 @@ These counters are there only if the caches were simulated.
 
 from __future__ import annotations
 
-from .table import add_simulated
+from ...records.profile import Subject
+from .table import declare
 
 _TEXTS = {
     "l1tex__t_sector_hit_rate.pct": ("sectors that the first-level cache had, of those asked of it", "%"),
@@ -26,7 +27,4 @@ _TEXTS = {
     "dram__bytes_read.sum": ("bytes read from DRAM", ""),
     "dram__bytes_write.sum": ("bytes written to DRAM", ""),
 }
-
-
-for _name, (_text, _unit) in _TEXTS.items():
-    add_simulated(_name, _text, _unit)
+declare(Subject.CACHES, {name: (*words, None) for name, words in _TEXTS.items()}, machine=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...records.profile import Subject
-from .table import Measured, add
+from .table import Measured, declare
 
 _KINDS = {"add": ("add", "sub"), "mul": ("mul",), "fma": ("fma", "mad")}
 _PRECISIONS = {"f": ("fp32", "single"), "d": ("fp64", "double"), "h": ("fp16", "half")}
@@ -17,13 +19,16 @@ def _threads(m: Measured, unit: str, opcodes: tuple[str, ...]) -> float:
     )
 
 
-for _letter, (_unit, _what) in _PRECISIONS.items():
-    for _name, _opcodes in _KINDS.items():
-        add(
-            f"smsp__sass_thread_inst_executed_op_{_letter}{_name}_pred_on.sum",
-            f"{_name} instructions in {_what} precision, counted by thread",
-            Subject.FLOPS,
+declare(
+    Subject.FLOPS,
+    {
+        f"smsp__sass_thread_inst_executed_op_{letter}{name}_pred_on.sum": (
+            f"{name} instructions in {what} precision, counted by thread",
             "inst",
-            lambda m, unit=_unit, opcodes=_opcodes: _threads(m, unit, opcodes),
-            machine=True,
+            partial(_threads, unit=unit, opcodes=opcodes),
         )
+        for letter, (unit, what) in _PRECISIONS.items()
+        for name, opcodes in _KINDS.items()
+    },
+    machine=True,
+)

@@ -6,10 +6,11 @@ Bytes that several lanes ask for count once.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from ...records.profile import Subject
-from .table import Measured, add, ratio
+from .table import Measured, declare, ratio
 
 _VERBS = {
     "ld": "loads",
@@ -30,79 +31,67 @@ def _passing(m: Measured, kind: str, column: int) -> float:
     return _column(m, kind, column) + (_column(m, "ldgsts", column) if kind == "ld" else 0)
 
 
-def _share(m: Measured, kind: str) -> float:
-    return ratio(_column(m, kind, BYTES), 32 * _column(m, kind, SECTORS), 100)
-
-
-def _per_request(m: Measured, kind: str) -> float:
-    return ratio(_passing(m, kind, SECTORS), _passing(m, kind, REQUESTS))
-
+# By name, with "mem_global_op_" and the kind of access in it: meaning, unit, formula over kind and measured.
+_ROWS: dict[str, tuple[str, str, Callable[[str, Measured], float]]] = {
+    "l1tex__t_requests_pipe_lsu_{}.sum": ("requests of {}", "request", lambda k, m: _passing(m, k, REQUESTS)),
+    "l1tex__t_sectors_pipe_lsu_{}.sum": (
+        "32-byte sectors of {}",
+        "sector",
+        lambda k, m: _passing(m, k, SECTORS),
+    ),
+    "l1tex__t_set_accesses_pipe_lsu_{}.sum": (
+        "128-byte lines of {}, counted once a request",
+        "",
+        lambda k, m: _passing(m, k, LINES),
+    ),
+    "l1tex__average_t_sectors_per_request_pipe_lsu_{}.ratio": (
+        "sectors per request of {}",
+        "sector/request",
+        lambda k, m: ratio(_passing(m, k, SECTORS), _passing(m, k, REQUESTS)),
+    ),
+    "l1tex__t_bytes_pipe_lsu_{}.sum": (
+        "bytes in the sectors of {}",
+        "byte",
+        lambda k, m: 32 * _passing(m, k, SECTORS),
+    ),
+    "smsp__sass_data_bytes_{}.sum": (
+        "distinct bytes that {} ask for",
+        "byte",
+        lambda k, m: _column(m, k, BYTES),
+    ),
+    "smsp__sass_average_data_bytes_per_sector_{}.pct": (
+        "share of the bytes in the sectors of {} that was asked for",
+        "%",
+        lambda k, m: ratio(_column(m, k, BYTES), 32 * _column(m, k, SECTORS), 100),
+    ),
+    "smsp__sass_average_data_bytes_per_sector_{}.ratio": (
+        "bytes asked for per sector of {}",
+        "byte/sector",
+        lambda k, m: ratio(_column(m, k, BYTES), _column(m, k, SECTORS)),
+    ),
+}
 
 for _kind, _what in _VERBS.items():
-    _subject = Subject.ATOMICS if _kind in ("atom", "red") else Subject.GLOBAL
-    _pipe = f"pipe_lsu_mem_global_op_{_kind}"
-    add(
-        f"l1tex__t_requests_{_pipe}.sum",
-        f"requests of global {_what}",
-        _subject,
-        "request",
-        partial(_passing, kind=_kind, column=REQUESTS),
+    declare(
+        Subject.ATOMICS if _kind in ("atom", "red") else Subject.GLOBAL,
+        {
+            name.format(f"mem_global_op_{_kind}"): (
+                text.format(f"global {_what}"),
+                unit,
+                partial(formula, _kind),
+            )
+            for name, (text, unit, formula) in _ROWS.items()
+        },
     )
-    add(
-        f"l1tex__t_sectors_{_pipe}.sum",
-        f"32-byte sectors of global {_what}",
-        _subject,
-        "sector",
-        partial(_passing, kind=_kind, column=SECTORS),
-    )
-    add(
-        f"l1tex__t_set_accesses_{_pipe}.sum",
-        f"128-byte lines of global {_what}, counted once a request",
-        _subject,
-        "",
-        partial(_passing, kind=_kind, column=LINES),
-    )
-    add(
-        f"l1tex__average_t_sectors_per_request_{_pipe}.ratio",
-        f"sectors per request of global {_what}",
-        _subject,
-        "sector/request",
-        partial(_per_request, kind=_kind),
-    )
-    add(
-        f"l1tex__t_bytes_{_pipe}.sum",
-        f"bytes in the sectors of global {_what}",
-        _subject,
-        "byte",
-        lambda m, k=_kind: 32 * _passing(m, k, SECTORS),
-    )
-    add(
-        f"smsp__sass_data_bytes_mem_global_op_{_kind}.sum",
-        f"distinct bytes that global {_what} ask for",
-        _subject,
-        "byte",
-        partial(_column, kind=_kind, column=BYTES),
-    )
-    add(
-        f"smsp__sass_average_data_bytes_per_sector_mem_global_op_{_kind}.pct",
-        f"share of the bytes in the sectors of global {_what} that was asked for",
-        _subject,
-        "%",
-        partial(_share, kind=_kind),
-    )
-    add(
-        f"smsp__sass_average_data_bytes_per_sector_mem_global_op_{_kind}.ratio",
-        f"bytes asked for per sector of global {_what}",
-        _subject,
-        "byte/sector",
-        lambda m, k=_kind: ratio(_column(m, k, BYTES), _column(m, k, SECTORS)),
-    )
-for _kind in ("ld", "st"):
-    add(
-        f"smsp__inst_executed_op_global_{_kind}.sum",
-        f"warp instructions that are global {_VERBS[_kind]}, those without acting lanes included",
-        Subject.GLOBAL,
-        "inst",
-        lambda m, k=_kind: m.issued("global", k),
-        machine=True,
-    )
+declare(
+    Subject.GLOBAL,
+    {
+        f"smsp__inst_executed_op_global_{kind}.sum": (
+            f"warp instructions that are global {_VERBS[kind]}, those without acting lanes included",
+            "inst",
+            lambda m, k=kind: m.issued("global", k),
+        )
+        for kind in ("ld", "st")
+    },
+    machine=True,
+)

@@ -6,61 +6,10 @@ the machine code these numbers are those of the PTX.
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...records.profile import Subject
-from .table import Measured, add, counter, ratio
-
-
-@counter("smsp__inst_executed.sum", "warp instructions executed", Subject.INSTRUCTIONS, "inst", machine=True)
-def inst_executed(m: Measured) -> float:
-    """Every instruction that a warp came to, whatever its predicate."""
-    return sum(tally.issued for tally in m.tallies)
-
-
-@counter(
-    "smsp__thread_inst_executed.sum",
-    "thread instructions executed, whatever their predicate",
-    Subject.INSTRUCTIONS,
-    "inst",
-    machine=True,
-)
-def thread_inst_executed(m: Measured) -> float:
-    """Lanes at every instruction that a warp came to."""
-    return sum(tally.active for tally in m.tallies)
-
-
-@counter(
-    "smsp__thread_inst_executed_pred_on.sum",
-    "thread instructions whose predicate held",
-    Subject.INSTRUCTIONS,
-    "inst",
-    machine=True,
-)
-def thread_inst_executed_pred_on(m: Measured) -> float:
-    """Lanes that acted."""
-    return sum(tally.threads for tally in m.tallies)
-
-
-@counter(
-    "smsp__thread_inst_executed_per_inst_executed.ratio",
-    "active threads per warp instruction",
-    Subject.INSTRUCTIONS,
-    machine=True,
-)
-def threads_per_inst(m: Measured) -> float:
-    """32 without divergence and partial warps."""
-    return ratio(thread_inst_executed(m), inst_executed(m))
-
-
-@counter(
-    "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio",
-    "active threads whose predicate held, per warp instruction",
-    Subject.INSTRUCTIONS,
-    machine=True,
-)
-def acting_threads_per_inst(m: Measured) -> float:
-    """As above, without the lanes whose predicate did not hold."""
-    return ratio(thread_inst_executed_pred_on(m), inst_executed(m))
-
+from .table import Measured, declare, ratio
 
 # The classes of Nsight Compute, and the units of the instruction table (isa/) that belong to each.
 _CLASSES = {
@@ -76,16 +25,57 @@ _CLASSES = {
 }
 
 
-def _threads_of(m: Measured, unit: str) -> float:
+def _issued(m: Measured) -> float:
+    """Every instruction that a warp came to, whatever its predicate."""
+    return sum(tally.issued for tally in m.tallies)
+
+
+def _active(m: Measured) -> float:
+    """Lanes at every instruction that a warp came to."""
+    return sum(tally.active for tally in m.tallies)
+
+
+def _acting(m: Measured) -> float:
+    """Those whose predicate held."""
+    return sum(tally.threads for tally in m.tallies)
+
+
+def _acting_of(m: Measured, unit: str) -> float:
     return sum(tally.threads for tally in m.tallies if tally.step.match.row.unit == unit)
 
 
-for _unit, _what in _CLASSES.items():
-    add(
-        f"smsp__sass_thread_inst_executed_op_{_unit}_pred_on.sum",
-        f"thread instructions of {_what}",
-        Subject.INSTRUCTIONS,
-        "inst",
-        lambda m, unit=_unit: _threads_of(m, unit),
-        machine=True,
-    )
+declare(
+    Subject.INSTRUCTIONS,
+    {
+        "smsp__inst_executed.sum": ("warp instructions executed", "inst", _issued),
+        "smsp__thread_inst_executed.sum": (
+            "thread instructions executed, whatever their predicate",
+            "inst",
+            _active,
+        ),
+        "smsp__thread_inst_executed_pred_on.sum": (
+            "thread instructions whose predicate held",
+            "inst",
+            _acting,
+        ),
+        "smsp__thread_inst_executed_per_inst_executed.ratio": (
+            "active threads per warp instruction",  # 32 without divergence and partial warps
+            "",
+            lambda m: ratio(_active(m), _issued(m)),
+        ),
+        "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio": (
+            "active threads whose predicate held, per warp instruction",
+            "",
+            lambda m: ratio(_acting(m), _issued(m)),
+        ),
+        **{
+            f"smsp__sass_thread_inst_executed_op_{unit}_pred_on.sum": (
+                f"thread instructions of {what}",
+                "inst",
+                partial(_acting_of, unit=unit),
+            )
+            for unit, what in _CLASSES.items()
+        },
+    },
+    machine=True,
+)

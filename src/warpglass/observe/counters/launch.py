@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...records.profile import Subject
-from .table import add
+from .table import Measured, declare
 
 _TEXTS = {
     "launch__grid_size": ("blocks", ""),
@@ -29,5 +31,12 @@ _TEXTS = {
     "smsp__warps_launched.sum": ("warps launched", "warp"),
 }
 
-for _name, (_text, _unit) in _TEXTS.items():
-    add(_name, _text, Subject.LAUNCH, _unit, lambda m, name=_name: m.launch.get(name, 0.0))
+
+def _launched(m: Measured, name: str) -> float:
+    return m.launch.get(name, 0.0)
+
+
+declare(
+    Subject.LAUNCH,
+    {name: (*words, partial(_launched, name=name)) for name, words in _TEXTS.items()},
+)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ...records.profile import Subject
-from .table import Measured, add, ratio
+from .table import Measured, declare, ratio
 
 _VERBS = {"ld": "loads", "st": "stores"}
-REQUESTS, SECTORS, LINES, BYTES = range(4)
+REQUESTS, SECTORS, _, BYTES = range(4)
 
 
 def _column(m: Measured, kind: str, column: int) -> float:
@@ -15,39 +15,40 @@ def _column(m: Measured, kind: str, column: int) -> float:
 
 for _kind, _what in _VERBS.items():
     _pipe = f"pipe_lsu_mem_local_op_{_kind}"
-    for _unit, _these, _number in (
-        ("request", "requests", REQUESTS),
-        ("sector", "32-byte sectors", SECTORS),
-    ):
-        add(
-            f"l1tex__t_{_unit}s_{_pipe}.sum",
-            f"{_these} of local {_what}",
-            Subject.LOCAL,
-            _unit,
-            lambda m, k=_kind, c=_number: _column(m, k, c),
-            rewritten=True,
-        )
-    add(
-        f"l1tex__average_t_sectors_per_request_{_pipe}.ratio",
-        f"sectors per request of local {_what}",
+    declare(
         Subject.LOCAL,
-        "sector/request",
-        lambda m, k=_kind: ratio(_column(m, k, SECTORS), _column(m, k, REQUESTS)),
+        {
+            f"l1tex__t_requests_{_pipe}.sum": (
+                f"requests of local {_what}",
+                "request",
+                lambda m, k=_kind: _column(m, k, REQUESTS),
+            ),
+            f"l1tex__t_sectors_{_pipe}.sum": (
+                f"32-byte sectors of local {_what}",
+                "sector",
+                lambda m, k=_kind: _column(m, k, SECTORS),
+            ),
+            f"l1tex__average_t_sectors_per_request_{_pipe}.ratio": (
+                f"sectors per request of local {_what}",
+                "sector/request",
+                lambda m, k=_kind: ratio(_column(m, k, SECTORS), _column(m, k, REQUESTS)),
+            ),
+            f"smsp__sass_average_data_bytes_per_sector_mem_local_op_{_kind}.pct": (
+                f"share of the bytes in the sectors of local {_what} that was asked for",
+                "%",
+                lambda m, k=_kind: ratio(_column(m, k, BYTES), 32 * _column(m, k, SECTORS), 100),
+            ),
+        },
         rewritten=True,
     )
-    add(
-        f"smsp__sass_average_data_bytes_per_sector_mem_local_op_{_kind}.pct",
-        f"share of the bytes in the sectors of local {_what} that was asked for",
+    declare(
         Subject.LOCAL,
-        "%",
-        lambda m, k=_kind: ratio(_column(m, k, BYTES), 32 * _column(m, k, SECTORS), 100),
-        rewritten=True,
-    )
-    add(
-        f"smsp__inst_executed_op_local_{_kind}.sum",
-        f"warp instructions that are local {_what}",
-        Subject.LOCAL,
-        "inst",
-        lambda m, k=_kind: m.issued("local", k),
+        {
+            f"smsp__inst_executed_op_local_{_kind}.sum": (
+                f"warp instructions that are local {_what}",
+                "inst",
+                lambda m, k=_kind: m.issued("local", k),
+            )
+        },
         machine=True,
     )

@@ -8,10 +8,11 @@ passes that were lost to other clients of the same memory; here the addresses al
 from __future__ import annotations
 
 from ...records.profile import Subject
-from .table import Measured, add, ratio
+from .table import Measured, Row, declare, ratio
 
 _VERBS = {"ld": ("ld", "ldsm"), "st": ("st",), "atom": ("atom", "red"), "copy": ("ldgsts",)}
 IDEAL, WAVEFRONTS, _, BYTES, CONFLICTS = range(5)
+_ALL = tuple(_VERBS)
 _WORDS = {"ld": "loads", "st": "stores", "atom": "atomics"}
 
 
@@ -26,73 +27,68 @@ def _bytes(m: Measured, verbs: tuple[str, ...]) -> float:
 
 
 def _declare(suffix: str, what: str, verbs: tuple[str, ...]) -> None:
-    add(
-        f"l1tex__data_pipe_lsu_wavefronts_mem_shared{suffix}.sum",
-        f"wavefronts of shared {what}",
+    wavefronts: Row = f"wavefronts of shared {what}", "", lambda m: _column(m, verbs, WAVEFRONTS)
+    declare(
         Subject.SHARED,
-        "",
-        lambda m: _column(m, verbs, WAVEFRONTS),
+        {f"l1tex__data_pipe_lsu_wavefronts_mem_shared{suffix}.sum": wavefronts},
         rewritten=True,
         modelled=not suffix,  # the hardware adds passes of shuffles, barriers and reads of thread indices
     )
-    add(
-        f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared{suffix}.sum",
-        f"wavefronts of shared {what} beyond those that they need without bank conflicts",
+    declare(
         Subject.SHARED,
-        "",
-        lambda m: _column(m, verbs, CONFLICTS),
-        rewritten=True,
-    )
-    add(
-        f"smsp__sass_data_bytes_mem_shared{suffix}.sum",
-        f"distinct bytes that shared {what} ask for",
-        Subject.SHARED,
-        "byte",
-        lambda m: _bytes(m, verbs),
+        {
+            f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared{suffix}.sum": (
+                f"wavefronts of shared {what} beyond those that they need without bank conflicts",
+                "",
+                lambda m: _column(m, verbs, CONFLICTS),
+            ),
+            f"smsp__sass_data_bytes_mem_shared{suffix}.sum": (
+                f"distinct bytes that shared {what} ask for",
+                "byte",
+                lambda m: _bytes(m, verbs),
+            ),
+        },
         rewritten=True,
     )
 
 
-_declare("", "loads, stores, atomics and asynchronous copies", tuple(_VERBS))
+_declare("", "loads, stores, atomics and asynchronous copies", _ALL)
 for _verb, _what in _WORDS.items():
     _declare(f"_op_{_verb}", _what, (_verb,))
-    add(
-        f"smsp__inst_executed_op_shared_{_verb}.sum",
-        f"warp instructions that are shared {_what}, those without acting lanes included",
+    declare(
         Subject.SHARED,
-        "inst",
-        lambda m, v=_verb: sum(m.issued("shared", kind) for kind in _VERBS[v]),
+        {
+            f"smsp__inst_executed_op_shared_{_verb}.sum": (
+                f"warp instructions that are shared {_what}, those without acting lanes included",
+                "inst",
+                lambda m, v=_verb: sum(m.issued("shared", kind) for kind in _VERBS[v]),
+            )
+        },
         machine=True,
     )
-add(
-    "memory_l1_wavefronts_shared",
-    "wavefronts of shared memory by the addresses alone",
+declare(
     Subject.SHARED,
-    "",
-    lambda m: _column(m, tuple(_VERBS), WAVEFRONTS),
-    rewritten=True,
-)
-add(
-    "memory_l1_wavefronts_shared_ideal",
-    "wavefronts that shared memory would need without bank conflicts",
-    Subject.SHARED,
-    "",
-    lambda m: _column(m, tuple(_VERBS), IDEAL),
-    rewritten=True,
-)
-add(
-    "smsp__sass_average_data_bytes_per_wavefront_mem_shared.pct",
-    "share of the 128 bytes a wavefront that was asked for",
-    Subject.SHARED,
-    "%",
-    lambda m: ratio(_column(m, tuple(_VERBS), BYTES), 128 * _column(m, tuple(_VERBS), WAVEFRONTS), 100),
-    rewritten=True,
-)
-add(
-    "smsp__sass_average_data_bytes_per_wavefront_mem_shared.ratio",
-    "bytes asked for per wavefront of shared memory",
-    Subject.SHARED,
-    "byte/wavefront",
-    lambda m: ratio(_column(m, tuple(_VERBS), BYTES), _column(m, tuple(_VERBS), WAVEFRONTS)),
+    {
+        "memory_l1_wavefronts_shared": (
+            "wavefronts of shared memory by the addresses alone",
+            "",
+            lambda m: _column(m, _ALL, WAVEFRONTS),
+        ),
+        "memory_l1_wavefronts_shared_ideal": (
+            "wavefronts that shared memory would need without bank conflicts",
+            "",
+            lambda m: _column(m, _ALL, IDEAL),
+        ),
+        "smsp__sass_average_data_bytes_per_wavefront_mem_shared.pct": (
+            "share of the 128 bytes a wavefront that was asked for",
+            "%",
+            lambda m: ratio(_column(m, _ALL, BYTES), 128 * _column(m, _ALL, WAVEFRONTS), 100),
+        ),
+        "smsp__sass_average_data_bytes_per_wavefront_mem_shared.ratio": (
+            "bytes asked for per wavefront of shared memory",
+            "byte/wavefront",
+            lambda m: ratio(_column(m, _ALL, BYTES), _column(m, _ALL, WAVEFRONTS)),
+        ),
+    },
     rewritten=True,
 )

@@ -1,10 +1,11 @@
 """The table of counters: each has Nsight Compute's name, what it means, and a formula over what was measured.
 
-A file of this folder declares the counters of one subject:
+A file of this folder declares the counters of one subject, here with a single one:
 
-    @counter("smsp__warps_launched.sum", "warps launched", Subject.LAUNCH, "warp")
-    def warps_launched(m):
-        return m.launch.get("smsp__warps_launched.sum", 0.0)
+    declare(
+        Subject.INSTRUCTIONS,
+        {"smsp__inst_executed.sum": ("warp instructions executed", "inst", _issued)},
+    )
 
 `m` is a Measured: a whole launch, or the part of it that one source line did. A counter with `machine=True`
 takes its number from the machine code that ptxas made of the kernel, where that is known (sass/), and else
@@ -176,38 +177,20 @@ class Counter:
 
 
 COUNTERS: dict[str, Counter] = {}
+Row = tuple[str, str, Formula | None]  # what a counter means, its unit, its formula
 
 
-def add(
-    name: str,
-    text: str,
+def declare(
     subject: Subject,
-    unit: str,
-    formula: Formula,
+    rows: Mapping[str, Row],
     *,
     machine: bool = False,
     rewritten: bool = False,
     modelled: bool = False,
 ) -> None:
-    """Declare a counter."""
-    COUNTERS[name] = Counter(name, text, subject, unit, formula, machine, rewritten, modelled)
-
-
-def add_simulated(name: str, text: str, unit: str) -> None:
-    """Declare a counter that is there only if a simulation gave its number (Measured.machine)."""
-    COUNTERS[name] = Counter(name, text, Subject.CACHES, unit, None, machine=True, rewritten=False)
-
-
-def counter(
-    name: str, text: str, subject: Subject, unit: str = "", *, machine: bool = False, rewritten: bool = False
-) -> Callable[[Formula], Formula]:
-    """Declare a counter by decorating its formula."""
-
-    def declare(formula: Formula) -> Formula:
-        add(name, text, subject, unit, formula, machine=machine, rewritten=rewritten)
-        return formula
-
-    return declare
+    """Declare the counters of `rows`, by name. Without a formula they need a simulation's numbers."""
+    for name, (text, unit, formula) in rows.items():
+        COUNTERS[name] = Counter(name, text, subject, unit, formula, machine, rewritten, modelled)
 
 
 def ratio(a: float, b: float, scale: float = 1.0) -> float:

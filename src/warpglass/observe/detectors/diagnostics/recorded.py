@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ....engine.launch.backend import lane_list
 from ....records.check import Dim3, Finding, Place
 from ....records.kinds import KINDS
 
@@ -57,11 +58,7 @@ class Recorded:
     @property
     def lanes(self) -> str:
         """`lanes 0-3, 7` for the mask."""
-        lanes = [lane for lane in range(32) if self.mask >> lane & 1]
-        starts = [lane for lane in lanes if lane - 1 not in lanes]
-        ends = [lane for lane in lanes if lane + 1 not in lanes]
-        runs = [f"{a}-{b}" if b > a else str(a) for a, b in zip(starts, ends, strict=True)]
-        return f"lane{'s' if len(lanes) > 1 else ''} {', '.join(runs)}"
+        return lane_list(self.mask)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from ..records.kinds import KINDS, Kind
+from .kinds import KINDS, Kind
 
 if TYPE_CHECKING:
-    from ..records.check import Check, Finding, Place, Suppressed
+    from .check import Check, Finding, Place, Suppressed
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _BASE = "%SRCROOT%"  # by which code hosts know the root of the repository
