@@ -17,7 +17,7 @@ _ENTRIES, _KEY, _BEFORE = 32, 4, 5
 KNOWN_SITE = TOTALS + _ENTRIES * _BEFORE  # words of a site where distances are known
 # Of the hash that finds an entry: a de Bruijn sequence, so that no two powers of two meet, and what a search
 # found to keep apart the warps of a reduction or a scan, whose lanes halve while their distance doubles.
-_STEP_FACTOR, _MASK_FACTOR = 80162293, 699916269
+_STEP_FACTOR, _MASK_FACTOR = 78977527, -1333110269
 INLINED = 24  # sites up to which their code is put in place, which costs time to compile
 
 
