@@ -1,4 +1,4 @@
-"""Imports point one way. The rules are the tables below; docs/architecture.md says why.
+"""Imports point one way. The rules are the tables below; docs/architecture/README.md says why.
 
 A module may import what lies under its row of MAY_IMPORT, what that lists, and what EVERYONE may import. The
 longest matching row counts. Imports under `if TYPE_CHECKING:` are knowledge too, but make no cycle.

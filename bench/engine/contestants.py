@@ -16,7 +16,7 @@ import numpy as np
 import warpglass as wg
 from warpglass import lab, ptx
 from warpglass.codegen import Probe
-from warpglass.codegen.probes import Emission, Words
+from warpglass.codegen.probes import Emission, WorkerWords
 from warpglass.engine.cpu.backend import CpuBackend
 from warpglass.engine.cpu.prepared import prepare
 from warpglass.program import Block, Exit, Jump, Program, WarpBarrier
@@ -87,7 +87,7 @@ class _Instructions:
 
 
 class _Counter(Probe):
-    def prepare(self, program: Program, words: Words) -> None:
+    def prepare(self, program: Program, words: WorkerWords) -> None:
         self._word = words.take(1)
 
     def block(self, at: Emission, index: int, block: Block) -> None:

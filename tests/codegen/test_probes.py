@@ -10,7 +10,7 @@ import pytest
 
 from tests.engines import CPU_ENGINES, engine_mode
 from tests.generators.kernels import random_kernel
-from warpglass.codegen import Emission, Probe, Words
+from warpglass.codegen import Emission, Probe, WorkerWords
 from warpglass.codegen.memory.access import Site
 from warpglass.codegen.values.value import Value
 from warpglass.engine.cpu.backend import CpuBackend
@@ -24,7 +24,7 @@ from .interpreter import Interpreter
 class CountingProbe(Probe):
     """Counts threads per block, per taken branch and per access; branches and accesses by step number."""
 
-    def prepare(self, program: Program, words: Words) -> None:
+    def prepare(self, program: Program, words: WorkerWords) -> None:
         """A counter for each block, then two for each step."""
         self.blocks = program.blocks
         self.steps = 1 + max((step.number for block in self.blocks for step in steps_of(block)), default=0)

@@ -13,7 +13,7 @@ import pytest
 from tests.engines import CPU_ENGINES, ENGINES, run_ptx
 from tests.ptx_text import kernel
 from warpglass import lab
-from warpglass.codegen import Emission, Probe, Words
+from warpglass.codegen import Emission, Probe, WorkerWords
 from warpglass.codegen.memory.access import Site
 from warpglass.codegen.values.value import Value
 from warpglass.engine.cpu.backend import CpuBackend
@@ -163,7 +163,7 @@ class _Sites(Probe):
     def __init__(self) -> None:
         self.seen: list[tuple[str, bool, int]] = []
 
-    def prepare(self, program: Program, words: Words) -> None:
+    def prepare(self, program: Program, words: WorkerWords) -> None:
         pass
 
     def access(self, at: Emission, site: Site, address: Value) -> None:

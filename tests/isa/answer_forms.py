@@ -31,7 +31,7 @@ _ESSENTIAL = ("space", "op", "type", "vec")  # what of an access a lone thread s
 
 # Opcodes that neither operands in registers nor memory of a thread's own show at work: where they are run.
 OWN_TESTS = {
-    "isa/test_memory.py": "cvta prefetch prefetchu applypriority discard createpolicy",
+    "isa/test_memory.py": "cvta ldu prefetch prefetchu applypriority discard createpolicy",
     "isa/test_warp_reductions.py": "membar fence",
     "program/test_blocks.py": "bra ret exit trap bar",
     "engine/test_barriers.py": "barrier",

@@ -14,6 +14,7 @@ from typing import Literal
 import pytest
 
 from warpglass.engine.launch.backend import Backend
+from warpglass.errors import LaunchError
 from warpglass.ladders import find_ladder, ladder_names
 from warpglass.ladders.dot.problem import MOST_BLOCKS
 from warpglass.ladders.ladder import PackagedLadder
@@ -116,7 +117,12 @@ def test_awkward_sizes(
     backend: Backend, row: Row, rung: Rung, language: Language, block: int, dtype: str
 ) -> None:
     for size, data in row.tried(block):
-        verdict = judge(row.ladder, rung.name, backend, language, size, dtype, block, data)
+        try:
+            verdict = judge(row.ladder, rung.name, backend, language, size, dtype, block, data)
+        except LaunchError as error:
+            if backend.name != "gpu" or error.cuda_name != "cudaErrorLaunchOutOfResources":
+                raise
+            pytest.skip(str(error))  # the driver's own compiler decides how many registers a thread takes
         assert verdict.verified, f"{size} elements, {data}: {verdict}"
 
 

@@ -7,7 +7,7 @@ from .machine.apart import compile_apart
 from .machine.jit import MachineCode, Target, compile_ir, compile_optimised, load_object
 from .machine.target import chosen_target, host_key
 from .operands import Symbols
-from .probes import Emission, Instrument, Probe, Words
+from .probes import Emission, Instrument, Probe, WorkerWords
 from .shape import BlockShape, Promises, grid_class
 
 __all__ = [
@@ -21,7 +21,7 @@ __all__ = [
     "Promises",
     "Symbols",
     "Target",
-    "Words",
+    "WorkerWords",
     "chosen_target",
     "compile_apart",
     "compile_ir",

@@ -23,7 +23,7 @@ from .memory.warp_atomics import WarpAtomics
 from .operands import Symbols
 from .outlines import outline_helper
 from .passes import PASSES
-from .probes import Probe, Words
+from .probes import Probe, WorkerWords
 from .registers import Registers
 from .runtime import DECLARATIONS, helpers
 from .shape import BlockShape, Promises
@@ -72,7 +72,7 @@ def generate(
 
 def _emit(version: Version) -> KernelCode:
     program, shape, pending = version.program, version.shape, version.inference.pending
-    words = Words()
+    words = WorkerWords()
     for probe in version.probes:
         probe.prepare(program, words)
     lanes = _lanes(version)

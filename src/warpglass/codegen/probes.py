@@ -38,7 +38,7 @@ class Emission:
         return self.lanes.builder
 
 
-class Words:
+class WorkerWords:
     """Hands out the 64-bit words that probes own in each worker's memory; they are zero at every launch."""
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class Probe:
     alone = False
     any_order = False
 
-    def prepare(self, program: Program, words: Words) -> None:
+    def prepare(self, program: Program, words: WorkerWords) -> None:
         """Called once before emission; `words` may be asked for memory now and at every event."""
 
     def block(self, at: Emission, index: int, block: Block) -> None:

@@ -161,13 +161,13 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
 
     def _sign(self, name: str, operands: Operands, type_: str) -> tuple[str, str]:
         """The sign of an affine value, if no lane wraps and all have one."""
-        a, b = self.builder, operands[0]
+        a, b = operands[0], self.builder
         scalar = self.emit(name, *operands, lanes=1).ir
-        assert b.offsets is not None
-        same = self._stays(b, signed=True)
-        ends = [a.value(f"add {b.type} {b.ir}, {x}") for x in (min(b.offsets), max(b.offsets))]
-        agree = a.value(f"icmp sge {b.type} {a.value(f'xor {b.type} {ends[0]}, {ends[1]}')}, 0")
-        return scalar, a.value(f"and i1 {same}, {agree}")
+        assert a.offsets is not None
+        same = self._stays(a, signed=True)
+        ends = [b.value(f"add {a.type} {a.ir}, {end}") for end in (min(a.offsets), max(a.offsets))]
+        agree = b.value(f"icmp sge {a.type} {b.value(f'xor {a.type} {ends[0]}, {ends[1]}')}, 0")
+        return scalar, b.value(f"and i1 {same}, {agree}")
 
     def _limited(self, name: str, operands: Operands, type_: str) -> tuple[str, str]:
         """An affine value that a uniform one may limit, as a border limits an index: mostly it does not."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...codegen import Emission, Probe, Words
+from ...codegen import Emission, Probe, WorkerWords
 from ...codegen.memory.access import Site
 from ...codegen.values.value import Value
 from ...isa.ordering import ordering_of
@@ -35,7 +35,7 @@ class CacheProbe(Probe):
     def __init__(self, geometry: Geometry):
         self._geometry = geometry
 
-    def prepare(self, program: Program, words: Words) -> None:
+    def prepare(self, program: Program, words: WorkerWords) -> None:
         g = self._geometry
         self._counts = words.take(len(COUNTS))
         self._l1 = words.take(g.multiprocessors * g.l1_sets * g.l1_ways)

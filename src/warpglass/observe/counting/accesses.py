@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from ...codegen import Emission, Probe, Words
+from ...codegen import Emission, Probe, WorkerWords
 from ...codegen.builder import constant_vector
 from ...codegen.context import LOCAL_WINDOW, SHARED_WINDOW
 from ...codegen.memory.access import Site
@@ -59,7 +59,7 @@ class AccessProbe(Probe):
         self._silent, self._gathered = rewritten.silent, rewritten.gathered
         self._wide = {line: (size, distance) for line, size, distance in rewritten.wide}
 
-    def prepare(self, program: Program, words: Words) -> None:
+    def prepare(self, program: Program, words: WorkerWords) -> None:
         self._words = words
         self._found = {step.number: step.match for block in program.blocks for step in block.all_steps}
         self.sites: list[CountedSite] = []

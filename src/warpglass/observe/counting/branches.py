@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ...codegen import Emission, Probe, Words
+from ...codegen import Emission, Probe, WorkerWords
 from ...program import Branch, Program
 
 
 class BranchProbe(Probe):
     """One word per conditional branch: executions at which some lanes jump and others do not."""
 
-    def prepare(self, program: Program, words: Words) -> None:
+    def prepare(self, program: Program, words: WorkerWords) -> None:
         self._words = words
         self.words: dict[int, int] = {}  # step number -> word
 

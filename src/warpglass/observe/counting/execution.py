@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ...codegen import Emission, Probe, Words
+from ...codegen import Emission, Probe, WorkerWords
 from ...program import Block, Program, Step
 
 
 class ExecutionProbe(Probe):
     """Two words per block and per predicated step: warps with at least one acting lane, and lanes."""
 
-    def prepare(self, program: Program, words: Words) -> None:
+    def prepare(self, program: Program, words: WorkerWords) -> None:
         self._words = words
         self.blocks = words.take(2 * len(program.blocks))
         self.guards: dict[int, int] = {}  # step number -> first word

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ...codegen import Emission, Probe, Words
+from ...codegen import Emission, Probe, WorkerWords
 from ...codegen.builder import constant_vector
 from ...codegen.context import BARRIER_WORDS, SLOT, START
-from ...codegen.values.value import Value
 from ...codegen.memory.access import Site
+from ...codegen.values.value import Value
 from ...isa.ordering import ordering_of
 from ...program import Barrier, Block, Program, Step
 from ...ptx.tree import SourceLocation
@@ -41,7 +41,7 @@ class Instrumentation(Probe):
     def __init__(self, families: Sequence[Callable[[Instrumentation], Detector]]):
         self.detectors = tuple(family(self) for family in families)
 
-    def prepare(self, program: Program, words: Words) -> None:
+    def prepare(self, program: Program, words: WorkerWords) -> None:
         self.program = program
         self.state = words.take(1)
         self.functions = {name: words.take(1) for name in native.names()}

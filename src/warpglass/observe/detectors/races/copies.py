@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from ....codegen import Emission
-from ....codegen.values.value import Value
 from ....codegen.memory.access import Site
+from ....codegen.values.value import Value
 from ....program import Step
 from ....ptx import tree
 from .. import layout

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ....codegen import Emission, Probe, Words
+from ....codegen import Emission, Probe, WorkerWords
 from ....codegen.context import HEAP_BASE, MODULE_BASE
 from ....codegen.memory.access import Site
 from ....program import Program
@@ -103,7 +103,7 @@ class OnlyRead:
     each from `passes` on.
     """
 
-    def __init__(self, program: Program, words: Words):
+    def __init__(self, program: Program, words: WorkerWords):
         names = frozenset(variable.name for variable in program.variables)
         self._bases = find_bases(program.blocks, program.registers, names)
         self.stores: set[frozenset[Base]] = set()

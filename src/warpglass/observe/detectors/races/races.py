@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ....codegen import Emission
-from ....codegen import Words as WorkerWords
-from ....codegen.values.value import Offsets, Value
+from ....codegen import Emission, WorkerWords
 from ....codegen.memory.access import Site
+from ....codegen.values.value import Offsets, Value
 from ....isa.ordering import Ordering
 from ....isa.types import integer_of
 from ....program import Program, Step

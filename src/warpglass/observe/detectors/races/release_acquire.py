@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ....codegen import Emission, Words
-from ....codegen.values.value import Value
+from ....codegen import Emission, WorkerWords
 from ....codegen.memory.access import Site
+from ....codegen.values.value import Value
 from ....isa.ordering import Ordering
 from ....program import Barrier, Program, Step
 from .. import layout
@@ -105,7 +105,7 @@ class BlockState:
 class ReleaseAcquire(Detector):
     """Fences, and the accesses that publish and read behind them."""
 
-    def prepare(self, program: Program, words: Words) -> None:
+    def prepare(self, program: Program, words: WorkerWords) -> None:
         self._order_word = words.take(1)
 
     def begin(self, watched: Watched) -> None:

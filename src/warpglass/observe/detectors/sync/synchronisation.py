@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from ....codegen import Emission
-from ....codegen import Words as WorkerWords
+from ....codegen import Emission, WorkerWords
 from ....codegen.values.value import Value
 from ....program import Barrier, Block, Exit, Program, Step, Trap
 from .. import layout, native

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ....codegen import Emission, Words
+from ....codegen import Emission, WorkerWords
 from ....codegen.values.value import Value
 from ....program import Step
 from .. import layout
@@ -30,7 +30,7 @@ _NOTHING = ("zeroinitializer", "zeroinitializer")
 class ShadowRegisters:
     """The code for one kernel."""
 
-    def __init__(self, code: Instrumentation, uses: Uses, words: Words):
+    def __init__(self, code: Instrumentation, uses: Uses, words: WorkerWords):
         self._code = code
         self._uses = uses
         self.notes = words.take(_ROW)

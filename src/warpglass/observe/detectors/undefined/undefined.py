@@ -13,10 +13,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ....codegen import Emission
-from ....codegen import Words as WorkerWords
-from ....codegen.values.value import Value
+from ....codegen import Emission, WorkerWords
 from ....codegen.memory.access import Site
+from ....codegen.values.value import Value
 from ....program import Program, Step
 from .. import layout
 from ..detector import Detector, Watched
