@@ -4,7 +4,11 @@ Belongs here: starting such helper processes, their limits (budget.py), and what
 helper stays for later calls; it costs its start once. What it does is apart_child.py's; the functions that it
 calls take and return byte strings.
 
-Time is limited on every platform, memory where the system has resource.setrlimit (not Windows). In a Python
+Helpers end with this process, whatever ends it: they watch their pipe of requests (apart_child.py), whose
+other end nobody else holds, forks included. None is waited for at the end of this process.
+
+Time is limited on every platform, memory and processor time where the system has resource.setrlimit (not
+Windows); the latter ends helpers that this process, which watches the clock, cannot. In a Python
 without an interpreter to start (sys.executable is empty, as where Python is embedded), calls are made in this
 process, without limits.
 """
@@ -13,6 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -24,11 +29,14 @@ from .apart_child import DONE, _function, receive, send
 
 # What an interpreter with a compiler needs in any case, so that a small WARPGLASS_MEMORY does not stop it.
 _LEAST = 1 << 30
+# The status of a helper that has used its processor time.
+_OUT_OF_TIME = -getattr(signal, "SIGXCPU", 0) or None
 # Where helpers work, whatever the current directory is.
 FOLDER = Path(__file__).resolve().parent
 # A program may be made to find a GPU that is not there (numba_device/hook.py); compilers need none.
 _NOT_THEIRS = "WARPGLASS_VIRTUAL_GPU"
 _CHILD = FOLDER / "apart_child.py"
+_Limits = tuple[float, int]  # seconds of a call, bytes of memory
 
 
 class FailedApart(Exception):
@@ -45,7 +53,8 @@ class Apart:
     def __init__(self, path: Path, function: str):
         self._target = (str(path), function)
         self._lock = threading.Lock()
-        self._idle: list[tuple[int, subprocess.Popen[bytes]]] = []  # with their limits of memory
+        self._idle: list[tuple[_Limits, subprocess.Popen[bytes]]] = []
+        self._alive: set[subprocess.Popen[bytes]] = set()  # the idle ones and those at work
         if hasattr(os, "register_at_fork"):  # a helper belongs to the process that started it
             os.register_at_fork(after_in_child=self._forget)
 
@@ -55,8 +64,8 @@ class Apart:
         Raises FailedApart for its exceptions, and CompileError if it takes too long or its process ends;
         `what` names in messages what is compiled.
         """
-        seconds, memory = compile_timeout(), max(memory_limit(), _LEAST)
-        helper = self._take(memory)
+        limits = seconds, memory = compile_timeout(), max(memory_limit(), _LEAST)
+        helper = self._take(limits)
         if helper is None:
             return [bytes(part) for part in _function(*self._target)(*arguments)]
         late = threading.Event()
@@ -74,12 +83,13 @@ class Apart:
         finally:
             timer.cancel()
             if answer is None:
-                _end(helper)
+                self._end(helper)
             else:
                 with self._lock:
-                    self._idle.append((memory, helper))
+                    self._idle.append((limits, helper))
         if answer is None:
-            raise too_slow(what, seconds) if late.is_set() else _died(what, helper, memory)
+            is_slow = late.is_set() or helper.returncode == _OUT_OF_TIME
+            raise too_slow(what, seconds) if is_slow else _died(what, helper, memory)
         if answer[0] != DONE:
             raise FailedApart(answer[1].decode(), answer[2].decode(errors="replace"))
         return answer[1:]
@@ -94,39 +104,48 @@ class Apart:
         except OSError:  # it ended before it had read everything
             return None
 
-    def _take(self, memory: int) -> subprocess.Popen[bytes] | None:
-        """A helper with this limit that nobody uses, or a new one; None where none can be started."""
+    def _take(self, limits: _Limits) -> subprocess.Popen[bytes] | None:
+        """A helper with these limits that nobody uses, or a new one; None where none can be started."""
         with self._lock:
             while self._idle:
-                limit, helper = self._idle.pop()
-                if limit == memory and helper.poll() is None:
+                its_limits, helper = self._idle.pop()
+                if its_limits == limits and helper.poll() is None:
                     return helper
-                _end(helper)
+                self._end(helper)
         if not sys.executable:
             return None
         folders = [str(Path(folder).absolute()) for folder in sys.path if folder]  # it works elsewhere
-        command = [sys.executable, str(_CHILD), *self._target, str(memory), *folders]
+        seconds, memory = limits
+        command = [sys.executable, str(_CHILD), *self._target, str(memory), str(seconds), *folders]
         environment = {name: value for name, value in os.environ.items() if name != _NOT_THEIRS}
         pipe = subprocess.PIPE
         try:
-            return subprocess.Popen(
+            helper = subprocess.Popen(
                 command, env=environment, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, cwd=FOLDER
             )
         except OSError as error:
             raise CompileError(f"cannot start the compiler's process: {error.strerror}") from None
+        self._alive.add(helper)
+        return helper
+
+    def _end(self, helper: subprocess.Popen[bytes]) -> None:
+        self._alive.discard(helper)
+        helper.kill()
+        for stream in (helper.stdin, helper.stdout):
+            if stream is not None:
+                with contextlib.suppress(OSError):  # of a message that it never read
+                    stream.close()
+        helper.wait()
 
     def _forget(self) -> None:
-        self._lock = threading.Lock()
-        self._idle = []
-
-
-def _end(helper: subprocess.Popen[bytes]) -> None:
-    helper.kill()
-    for stream in (helper.stdin, helper.stdout):
-        if stream is not None:
-            with contextlib.suppress(OSError):  # of a message that it never read
-                stream.close()
-    helper.wait()
+        """Let go of the pipes in a fork; a thread that is not here may hold the streams' own locks."""
+        alive, self._alive, self._idle, self._lock = self._alive, set(), [], threading.Lock()
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for helper in alive:
+            for stream in (helper.stdin, helper.stdout):
+                if stream is not None:
+                    os.dup2(nothing, stream.fileno(), inheritable=False)
+        os.close(nothing)
 
 
 def _died(what: str, helper: subprocess.Popen[bytes], memory: int) -> CompileError:

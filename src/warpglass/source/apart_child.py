@@ -3,15 +3,25 @@
 It is run by its path and loads the file by its path, so that it need not import this package. A message is a
 count, the lengths, then that many byte strings: whatever a compiler that was taken over could send back, it
 is only bytes to the process that reads it.
+
+It ends with the process that started it, however that ends: then the system closes the pipe of requests,
+which a thread of its own always reads. The compilers' Python bindings let other threads run meanwhile; what
+does not is ended by its budget of processor time. (Linux could send a signal when a parent dies, but sends it
+when the *thread* ends that started the helper.)
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import math
 import os
+import queue
 import signal
 import struct
 import sys
+import threading
+import time
 from typing import IO, Any
 
 try:
@@ -49,10 +59,17 @@ def _restrict(memory: int) -> None:
     for kind, limit in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_CORE, 0)):
         _, hard = resource.getrlimit(kind)
         least = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
-        try:
+        with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(kind, (least, least))
-        except (OSError, ValueError):
-            continue
+
+
+def _allow(seconds: float) -> None:
+    """Let this process use so many more seconds of processor time, rounded up; then a signal ends it."""
+    if resource is None:
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(time.process_time() + seconds), hard))
 
 
 def _function(path: str, name: str) -> Any:
@@ -65,18 +82,31 @@ def _function(path: str, name: str) -> Any:
     return getattr(module, name)
 
 
+def _read(stream: IO[bytes], requests: queue.SimpleQueue[list[bytes]]) -> None:
+    """Hand on requests; when there can be no more, end this process in the midst of whatever it does."""
+    try:
+        while (request := receive(stream)) is not None:
+            requests.put(request)
+    finally:
+        os._exit(1)
+
+
 def main() -> None:
     """Serve until the other end closes the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits
-    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    stream, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    requests: queue.SimpleQueue[list[bytes]] = queue.SimpleQueue()
+    threading.Thread(target=_read, args=(stream, requests), daemon=True).start()
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)  # what is compiled may neither read requests nor write answers
     os.dup2(nothing, 1)
-    path, name, memory, *folders = sys.argv[1:]
+    path, name, memory, seconds, *folders = sys.argv[1:]
     sys.path[:] = folders
     _restrict(int(memory))
     function: Any = None
-    while (arguments := receive(requests)) is not None:
+    while True:
+        arguments = requests.get()
+        _allow(float(seconds))
         try:
             function = function or _function(path, name)
             answer = [DONE, *function(*arguments)]
