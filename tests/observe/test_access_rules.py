@@ -159,7 +159,7 @@ def test_rules_are_sets_of_bytes(rule: Rule, size: int):
         want = by_hand(rule, addresses, size)
         assert rule_cost(rule, addresses, size) == want, (addresses, size)
         given = [addresses.get(lane, 0) for lane in range(32)]
-        assert rules.cost(rule, given, mask, size, [0] * 65) == want, "as plain Python"
+        assert rules.cost(rule, given, mask, size, [0] * (rules.SLOTS + 1)) == want, "as plain Python"
 
 
 def test_compiled_rules_come_from_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -20,7 +20,7 @@ from ...program import Block, Program
 from .choice import bypasses, choose_rule
 from .native import cost, register
 from .rules import WORD, Cost, Rule
-from .site_code import INLINED, KNOWN_SITE, SITE, TOTALS, site_code
+from .site_code import INLINED, KNOWN_SITE, TOTALS, distance_bits, site_code, site_words
 
 NOTHING: Cost = (0, 0, 0, 0)
 # Which part of an address tells its window.
@@ -210,9 +210,10 @@ class AccessProbe(Probe):
 
     def _count_any(self, at: Emission, site: Site, space: str, rule: Rule, address: Value) -> str:
         """Distances that are known at run time only; returns where the site's totals are."""
-        totals = self._site(at, site, space, SITE)
+        bits = distance_bits(rule)
+        totals = self._site(at, site, space, site_words(bits))
         args = [("<32 x i64>", at.lanes.as_vector(address).ir), ("i32", at.mask)]
-        self._call(at, "wg_count", totals, rule, site.size, *args)
+        self._call(at, f"wg_count_{bits}", totals, rule, site.size, *args)
         return totals
 
     @staticmethod

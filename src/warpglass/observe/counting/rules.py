@@ -30,7 +30,7 @@ STARTS = (
     *(-1, 0x5555555555555555, 0x1111111111111111, 0x0101010101010101),
     *(0x0001000100010001, 0x0000000100000001, 1),
 )
-SLOTS = 64  # of a hash table
+SLOTS, SLOT_SHIFT = 512, 54  # of a hash table in which lanes seldom meet; leaves its bits of a product
 HIGHEST = (1 << 63) - 1
 
 
@@ -51,9 +51,14 @@ class Rule(IntEnum):
     SHARED_CAS_LOOP = 11
 
     @property
+    def is_global(self) -> bool:
+        """Whether it is one of global memory."""
+        return self in (Rule.GLOBAL, Rule.GLOBAL_ATOMIC, Rule.GLOBAL_CAS64)
+
+    @property
     def period(self) -> int:
         """Bytes within which an address's place makes a difference: lines are fixed, of banks only words."""
-        return 128 if self in (Rule.GLOBAL, Rule.GLOBAL_ATOMIC, Rule.GLOBAL_CAS64) else WORD
+        return 128 if self.is_global else WORD
 
 
 def cost(rule: int, a: Addresses, mask: int, size: int, work: Work) -> Cost:
@@ -111,9 +116,13 @@ def shared_cost(a: Addresses, mask: int, size: int, fuses: bool, work: Work) -> 
     """
     low, high = span(a, mask)
     shift, banks = log2(max(size, WORD)), LANES // max(1, size // WORD)
-    wavefronts = least = 1
-    if size > WORD or (high >> shift) - (low >> shift) >= banks:
-        wavefronts, least, _ = passes(a, mask, shift, banks, banks, work)
+    if size == WORD:  # the same in fewer steps: elements are words, and all lanes are one group
+        if (high >> shift) - (low >> shift) < BITS:
+            words = bitmap(a, mask, shift, low)
+            return 1, fullest(words, banks), 1, size * lanes_of(words)
+        served = firsts(a, mask, shift, work)
+        return 1, busiest(a, served, shift, banks, work), 1, size * lanes_of(served)
+    wavefronts, least, _ = passes(a, mask, shift, banks, banks, work)
     if fuses and size > WORD and (mirrored(a, mask, 1) or mirrored(a, mask, 2)):
         fused, least, most = passes(a, mask, shift, banks, 2 * banks, work)
         if most == 1:
@@ -221,12 +230,11 @@ def busiest(a: Addresses, mask: int, shift: int, banks: int, work: Work) -> int:
     """The most lanes that want the same bank."""
     for bank in range(LANES):
         work[bank] = 0
-    most = 0
     for lane in range(LANES):
-        if (mask >> lane) & 1:
-            bank = (a[lane] >> shift) & (banks - 1)
-            work[bank] += 1
-            most = max(most, work[bank])
+        work[(a[lane] >> shift) & (banks - 1)] += (mask >> lane) & 1
+    most = 0
+    for bank in range(LANES):
+        most = max(most, work[bank])
     return most
 
 
@@ -282,11 +290,11 @@ def firsts(a: Addresses, mask: int, shift: int, work: Work) -> int:
     found, factor = 0, 0x1E3779B97F4A7C15
     while mask:
         for lane in range(LANES - 1, -1, -1):
-            slot = (((a[lane] >> shift) * factor) >> 57) & (SLOTS - 1)
+            slot = (((a[lane] >> shift) * factor) >> SLOT_SHIFT) & (SLOTS - 1)
             work[slot if (mask >> lane) & 1 else SLOTS] = lane
         left = 0
         for lane in range(LANES):
-            slot = (((a[lane] >> shift) * factor) >> 57) & (SLOTS - 1)
+            slot = (((a[lane] >> shift) * factor) >> SLOT_SHIFT) & (SLOTS - 1)
             acts, winner = (mask >> lane) & 1, work[slot] & (LANES - 1)
             found |= (acts & (winner == lane)) << lane
             left |= (acts & (a[winner] >> shift != a[lane] >> shift)) << lane
@@ -304,17 +312,14 @@ def span(a: Addresses, mask: int) -> tuple[int, int]:
     return low, high
 
 
+def log2(size: int) -> int:
+    """Of a power of two."""
+    return lanes_of(size - 1)
+
+
 def lanes_of(mask: int) -> int:
     """How many bits of 64 are set: LLVM knows this way of counting them, and takes one instruction."""
     pairs = mask - ((mask >> 1) & 0x5555555555555555)
     fours = (pairs & 0x3333333333333333) + ((pairs >> 2) & 0x3333333333333333)
     bytes_ = (fours + (fours >> 4)) & 0x0F0F0F0F0F0F0F0F
     return ((bytes_ * 0x0101010101010101) >> 56) & 0xFF
-
-
-def log2(size: int) -> int:
-    """Of a power of two."""
-    shift = 0
-    while size >> (shift + 1):
-        shift += 1
-    return shift
