@@ -37,13 +37,19 @@ def resident() -> int:
 
 
 def growth(work: Callable[[], None]) -> tuple[int, int]:
-    """Bytes and Python objects that 1000 calls leave behind, after a few to warm up."""
+    """Bytes and Python objects that 1000 calls leave behind, after a few to warm up.
+
+    The less of two times: what other tests have left to do in the background comes once, a leak each time.
+    """
     for _ in range(100):
         work()
-    before, objects = resident(), len(gc.get_objects())
-    for _ in range(1000):
-        work()
-    return resident() - before, len(gc.get_objects()) - objects
+    found: list[tuple[int, int]] = []
+    for _ in range(2):
+        before, objects = resident(), len(gc.get_objects())
+        for _ in range(1000):
+            work()
+        found.append((resident() - before, len(gc.get_objects()) - objects))
+    return min(grown for grown, _ in found), min(objects for _, objects in found)
 
 
 @pytest.mark.skipif(not STATUS.exists(), reason="reads /proc")
@@ -58,7 +64,7 @@ def test_a_thousand_launches() -> None:
     grown, objects = growth(launch)
     assert grown < 2**22
     assert objects < 50
-    assert y[0] == 1100
+    assert y[0] == 2100
 
 
 @pytest.mark.skipif(not STATUS.exists(), reason="reads /proc")
