@@ -15,12 +15,18 @@ to exit, releases them all.
 
 In a fair loop (fairness.py) lanes take turns: a backward jump lets the next block in cyclic order run, so
 lanes may wait at the loop's header while others run anything that can be reached from it.
+
+Sets of blocks are integers here, a bit for each block. The result can have a member for every pair of blocks,
+so the search for it handles a pair once: what a block's lanes do next is followed again only for the blocks
+that were found to wait since.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import reduce
+from operator import and_, or_
 
 from .blocks import Barrier, Block, Exit, WarpBarrier
 
@@ -52,83 +58,187 @@ def find_pending(
     `steady` are warp barriers that are given the same mask whenever they are reached.
     """
     resumes = tuple(sorted({block.end.resume for block in blocks if isinstance(block.end, Barrier)}))
+    resuming = _bits(resumes)
+    barriers = [index for index, block in enumerate(blocks) if isinstance(block.end, Barrier)]
     gates = [index for index, block in enumerate(blocks) if isinstance(block.end, WarpBarrier)]
-    parked = [frozenset[int]() for _ in blocks]
+    after = [_bits(block.successors) for block in blocks]
+    reached = _reachable(after)
+    parked = [0] * len(blocks)
     for header in fair:
-        for index in _reachable(blocks, {header}):
-            parked[index] |= {header}
+        for index in _members(reached[header]):
+            parked[index] |= 1 << header
     while True:
-        sets = _propagate(blocks, divergent, fair, parked)
+        sets = _Schedule(blocks, divergent, fair, parked).follow()
         more = list(parked)
-        divergent_barrier = any(isinstance(block.end, Barrier) and sets[i] for i, block in enumerate(blocks))
+        divergent_barrier = any(sets[index] for index in barriers)
         if divergent_barrier:
-            more = [one | set(resumes) for one in more]
+            more = [one | resuming for one in more]
         for gate in gates:
             if sets[gate]:
                 # A new mask may let lanes through while those with another still wait.
-                through = set() if gate in steady else set(blocks[gate].successors)
-                for index in _reachable(blocks, sets[gate] | through):
-                    more[index] |= {gate}
+                through = 0 if gate in steady else after[gate]
+                for index in _members(_united(reached, sets[gate] | through)):
+                    more[index] |= 1 << gate
         if more == parked:
             waited = tuple(gate for gate in gates if sets[gate])
-            return Pending(tuple(sets), divergent_barrier, resumes, fair, waited)
+            named = {one: frozenset(_members(one)) for one in set(sets)}
+            return Pending(tuple(named[one] for one in sets), divergent_barrier, resumes, fair, waited)
         parked = more
 
 
-def _reachable(blocks: tuple[Block, ...], starts: Iterable[int]) -> set[int]:
-    found = set(starts)
-    work = list(found)
-    while work:
-        for target in blocks[work.pop()].successors:
-            if target not in found:
-                found.add(target)
-                work.append(target)
+def _reachable(after: list[int]) -> list[int]:
+    """Of each block, those that can be reached from it, itself included, given its successors."""
+    reached = [1 << index | successors for index, successors in enumerate(after)]
+    changed = True
+    while changed:
+        changed = False
+        for index in reversed(range(len(after))):  # most successors have higher numbers
+            more = reached[index]
+            for target in _members(after[index]):
+                more |= reached[target]
+            changed |= more != reached[index]
+            reached[index] = more
+    return reached
+
+
+def _united(reached: list[int], starts: int) -> int:
+    """What can be reached from any of the blocks."""
+    found = 0
+    while starts:
+        found |= reached[(starts & -starts).bit_length() - 1]
+        starts &= ~found
     return found
+
+
+@dataclass(slots=True)
+class _Move:
+    """One way to go on from a block: some of its lanes go to `heading`, the others wait on.
+
+    Of all blocks that then have lanes, those of `candidates` may run next, while lanes wait in the later ones
+    (in all, if they take turns). `done` are the blocks with lanes for which this has been followed.
+    """
+
+    heading: int
+    candidates: int
+    turns: bool = False
+    done: int = 0
+    closed: int = 0  # at a warp barrier: those that do not release their lanes yet, as no lanes wait there
 
 
 class _Schedule:
     """Follows every choice of the schedule to a fixpoint.
 
-    Sets of blocks are integers here, a bit for each block. `parked[b]` are blocks where lanes may stand at
-    any time while b runs: at a barrier, or at the header of a fair loop.
+    `parked[b]` are blocks where lanes may stand at any time while b runs: at a barrier, or at the header of
+    a fair loop. Of each block, `sets` has those where lanes may wait while it runs, and `_runs` those that
+    may run while lanes wait there, with itself. Of the blocks of `_together`, the most that were found, each
+    has been visited while lanes wait at those after it, so a move that comes to them says nothing new.
     """
 
-    def __init__(self, blocks: tuple[Block, ...], parked: list[frozenset[int]]):
-        self.parked = [_bits(one) for one in parked]
-        self.sets = list(self.parked)
-        self.work: list[int] = []
+    def __init__(
+        self,
+        blocks: tuple[Block, ...],
+        divergent: tuple[bool, ...],
+        fair: frozenset[int],
+        parked: list[int],
+    ):
+        self.sets = list(parked)
         self._staying = [0 if block.only_exits else 1 << index for index, block in enumerate(blocks)]
+        self._behind = {
+            index: _bits(block.successors)
+            for index, block in enumerate(blocks)
+            if isinstance(block.end, WarpBarrier)
+        }
+        self._gates = _bits(self._behind)
+        self._runs = [1 << index for index in range(len(blocks))]
         self._seen = [False] * len(blocks)
+        self._work = 0
+        self._park(parked)
+        self._moves = [
+            list(self._moves_of(index, block, divergent[index], fair)) for index, block in enumerate(blocks)
+        ]
+        self._follow_move(_go_on(self._targets((0,))), 0)
 
-    def visit(self, block: int, others: int) -> None:
+    def _park(self, parked: list[int]) -> None:
+        alike: dict[int, int] = {}
+        for index, points in enumerate(parked):
+            alike[points] = alike.get(points, 0) | 1 << index
+        for points, where in alike.items():
+            for point in _members(points):
+                self._runs[point] |= where
+        for points in alike:
+            for point in _members(points & ~self._gates):
+                self._visit(point, points)
+        self._together = reduce(and_, parked) & ~self._gates
+
+    def _moves_of(self, index: int, block: Block, divergent: bool, fair: frozenset[int]) -> Iterator[_Move]:
+        heading = self._targets(block.successors)
+        if any(target in fair and target <= index for target in block.successors):
+            yield _Move(heading, -1, turns=True)
+        if block.splits is None:
+            yield _go_on(heading)
+            if index in self._behind:
+                yield _Move(heading, -1, closed=self._gates)
+            return
+        for choice in {self._staying[target] for target in block.successors}:
+            yield _go_on(choice)
+        while divergent and heading:  # any of the targets may be the lowest that gets lanes
+            yield _go_on(heading)
+            heading &= heading - 1
+
+    def follow(self) -> list[int]:
+        """The blocks where lanes may wait while each block runs."""
+        index = 0
+        while self._work:
+            # Upwards again and again: much is then found between two turns of a block.
+            ahead = self._work >> index << index or self._work
+            index = (ahead & -ahead).bit_length() - 1
+            self._work ^= 1 << index
+            for move in self._moves[index]:
+                self._follow_move(move, self.sets[index])
+        return self.sets
+
+    def _follow_move(self, move: _Move, waiting: int) -> None:
+        """Visit what may run next, as far as it has not been for the blocks that have had lanes before."""
+        if move.closed:
+            if not waiting:
+                return
+            for gate in _members(waiting & move.closed):
+                move.heading |= self._behind[gate]
+            move.closed &= ~waiting
+        everyone = waiting | move.heading
+        done, known = move.done, everyone & self._together
+        if known.bit_count() > done.bit_count() and not move.turns:
+            done = known
+        move.done = everyone
+        fresh, before = everyone & ~done, done & move.candidates
+        for block in _members(fresh & move.candidates):
+            self._visit(block, everyone if move.turns else everyone & (-2 << block))
+        for block in _members(fresh):
+            earlier = before if move.turns else before & ((1 << block) - 1)
+            for other in _members(earlier & ~self._runs[block]):
+                self._visit(other, 1 << block)
+        together = everyone & move.candidates
+        if together.bit_count() > self._together.bit_count():
+            self._together = together
+
+    def _visit(self, block: int, others: int) -> None:
         """A block may run while lanes wait at others."""
-        others = (others | self.parked[block]) & ~(1 << block)
-        if not self._seen[block] or others & ~self.sets[block]:
+        others &= ~(self.sets[block] | 1 << block)
+        if others or not self._seen[block]:
             self._seen[block] = True
             self.sets[block] |= others
-            self.work.append(block)
+            for other in _members(others):
+                self._runs[other] |= 1 << block
+            self._work |= 1 << block
 
-    def go_on(self, heading: int, waiting: int) -> None:
-        """Lanes go to targets: the lowest block that has lanes runs next."""
-        everyone = waiting | heading
-        rest = everyone & ((heading & -heading) * 2 - 1) if heading else everyone
-        while rest:
-            lowest = rest & -rest
-            rest ^= lowest
-            self.visit(lowest.bit_length() - 1, everyone & -(lowest * 2))
-
-    def take_turns(self, heading: int, waiting: int) -> None:
-        """Lanes jump back in a fair loop: any block that has lanes may run next."""
-        everyone = waiting | heading
-        for block in _members(everyone):
-            self.visit(block, everyone)
-
-    def targets(self, blocks: Iterable[int]) -> int:
+    def _targets(self, blocks: Iterable[int]) -> int:
         """Those where lanes stay: the others only exit."""
-        found = 0
-        for block in blocks:
-            found |= self._staying[block]
-        return found
+        return reduce(or_, (self._staying[block] for block in blocks), 0)
+
+
+def _go_on(heading: int) -> _Move:
+    """Lanes go to targets: the lowest block that has lanes runs next."""
+    return _Move(heading, (heading & -heading) * 2 - 1 if heading else -1)
 
 
 def _bits(blocks: Iterable[int]) -> int:
@@ -143,44 +253,6 @@ def _members(bits: int) -> Iterator[int]:
         lowest = bits & -bits
         yield lowest.bit_length() - 1
         bits ^= lowest
-
-
-def _propagate(
-    blocks: tuple[Block, ...],
-    divergent: tuple[bool, ...],
-    fair: frozenset[int],
-    parked: list[frozenset[int]],
-) -> list[frozenset[int]]:
-    schedule = _Schedule(blocks, parked)
-    schedule.go_on(schedule.targets((0,)), 0)
-    behind = {
-        index: _bits(block.successors)
-        for index, block in enumerate(blocks)
-        if isinstance(block.end, WarpBarrier)
-    }
-    for points in set(parked):
-        for point in points - behind.keys():
-            schedule.visit(point, _bits(points))
-    while schedule.work:
-        index = schedule.work.pop()
-        successors = blocks[index].successors
-        waiting, heading = schedule.sets[index], schedule.targets(successors)
-        if any(target in fair and target <= index for target in successors):
-            schedule.take_turns(heading, waiting)
-        if blocks[index].splits is None:
-            schedule.go_on(heading, waiting)
-            if index in behind and waiting:  # the lanes stay, or release others that do
-                released = heading
-                for gate in _members(waiting):
-                    released |= behind.get(gate, 0)
-                schedule.go_on(0, waiting | released)
-            continue
-        for target in successors:
-            schedule.go_on(schedule.targets((target,)), waiting)
-        while divergent[index] and heading:  # any of the targets may be the lowest that gets lanes
-            schedule.go_on(heading, waiting)
-            heading &= heading - 1
-    return [frozenset(_members(one)) for one in schedule.sets]
 
 
 def find_full(blocks: tuple[Block, ...], divergent: tuple[bool, ...], pending: Pending) -> tuple[bool, ...]:
