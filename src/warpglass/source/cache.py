@@ -19,10 +19,12 @@ import random
 import stat
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import WarpglassError
+from ..host.locks import locked
 
 VARIABLE = "WARPGLASS_CACHE"
 LIMIT = 512 * 2**20  # bytes of one kind; the entries unused for longest go first
@@ -146,6 +148,19 @@ class Cache:
                 raise
             if random.random() < PRUNE_CHANCE:
                 self.prune()
+
+    def made(self, key: str, make: Callable[[], bytes]) -> bytes:
+        """Return what is under `key`, else what `make` returns, and keep that.
+
+        Of several processes that ask for entries of one kind at once, one makes them while others wait.
+        """
+        root = directory()
+        with contextlib.nullcontext() if root is None else locked(root / f"{self.kind}.lock"):
+            found = self.get(key)
+            if found is None:
+                found = make()
+                self.put(key, found)
+        return found
 
     def prune(self, limit: int = LIMIT) -> None:
         """Delete the entries unused for longest until at most `limit` bytes are left."""
