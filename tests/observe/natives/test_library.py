@@ -30,7 +30,8 @@ def double(a):
 library.compile_ir = slowly
 found = ctypes.c_int64()
 doubles = library.Library("something", [double], {"double": double})
-ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(doubles.address("double"))(ctypes.addressof(found), 21)
+kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)
+kind(doubles.address("double"))(ctypes.addressof(found), 21)
 print(found.value)
 """
 
