@@ -20,7 +20,10 @@ _PAUSE = 0.05  # seconds between two tries, where the system cannot wait
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold a file's lock, for which its holder is waited. Where there can be none, go on without it."""
-    held = take(path, wait=True)
+    try:
+        held = _open(path, wait=True)
+    except OSError:  # a read-only disk, or one that knows no locks
+        held = None
     try:
         yield
     finally:
@@ -28,20 +31,42 @@ def locked(path: Path) -> Iterator[None]:
             os.close(held)
 
 
-def take(path: Path, *, wait: bool) -> int | None:
+@contextmanager
+def slot(folder: Path | None, name: str, count: int) -> Iterator[bool]:
+    """Hold one of `count` locks in a folder, for a share of what processes share; False if all are taken.
+
+    Where there can be none, all may go on.
+    """
+    held, free = None, False
+    for number in range(count):
+        try:
+            if folder is not None:
+                held = _open(folder / f"{name}-{number}.lock", wait=False)
+            free = True
+            break
+        except BlockingIOError:
+            continue
+        except OSError:
+            free = True
+            break
+    try:
+        yield free
+    finally:
+        if held is not None:
+            os.close(held)
+
+
+def _open(path: Path, *, wait: bool) -> int:
     """Take a file's lock: the descriptor that holds it until it is closed. The file is made, and stays.
 
-    None if another process has it and is not waited for, or if there can be none, as on a read-only disk.
+    Raises BlockingIOError if another process has it and is not waited for, OSError if there can be none.
     """
-    try:
-        held = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
-    except OSError:
-        return None
+    held = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
     try:
         _take(held, wait)
     except OSError:
         os.close(held)
-        return None
+        raise
     return held
 
 
@@ -52,9 +77,9 @@ if sys.platform == "win32":
             try:
                 msvcrt.locking(held, msvcrt.LK_NBLCK, 1)
                 return
-            except OSError:
+            except PermissionError:
                 if not wait:
-                    raise
+                    raise BlockingIOError from None
             time.sleep(_PAUSE)
 else:
 
