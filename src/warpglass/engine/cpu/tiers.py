@@ -14,6 +14,7 @@ one: quick code stays.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import queue
 import threading
@@ -37,6 +38,7 @@ VARIABLE = "WARPGLASS_TIER"
 QUICK, OPTIMISED = "quick", "optimised"
 
 _OBJECTS, _ABANDONED = Cache("object"), Cache("abandoned")
+_LOGGER = logging.getLogger("warpglass")
 _PAUSE = 0.5  # seconds until it is seen again whether others are done
 # Characters of IR that this process compiles itself, in about half a second, without a way to stop it.
 _LONG_IR = {QUICK: 1 << 21, OPTIMISED: 1 << 19}
@@ -147,7 +149,7 @@ class Tiers:
                         return
                     code = self._compile_within_limits(self._generated.ir(False))
         except (WarpglassError, FailedApart) as error:
-            _say(f"{self._name} is not optimised: {error}")
+            _LOGGER.info("%s is not optimised: %s", self._name, error)
             return
         self._waiting = code
         self._retire()
@@ -188,13 +190,6 @@ class Tiers:
 
     def _key(self, tier: str) -> str:
         return digest(host_key(), tier, self._generated.key)
-
-
-def _say(what: str) -> None:
-    """Tell whoever listens to the logger `warpglass`."""
-    import logging
-
-    logging.getLogger("warpglass").info(what)
 
 
 def in_background(job: Callable[[], None]) -> None:
