@@ -14,16 +14,21 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-_PAUSE = 0.05  # seconds between two tries, where the system cannot wait
+_PAUSE = 0.05  # seconds between two tries
+_LONGEST = 60.0  # seconds; whoever holds a lock for longer has been stopped, or sleeps
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold a file's lock, for which its holder is waited. Where there can be none, go on without it."""
-    try:
-        held = _open(path, wait=True)
-    except OSError:  # a read-only disk, or one that knows no locks
-        held = None
+    """Hold a file's lock; its holder is waited for a minute. Where there can be none, go on without it."""
+    held, end = None, time.monotonic() + _LONGEST
+    while held is None and time.monotonic() < end:
+        try:
+            held = _take(path)
+        except BlockingIOError:
+            time.sleep(_PAUSE)
+        except OSError:  # a read-only disk, or one that knows no locks
+            break
     try:
         yield
     finally:
@@ -37,18 +42,16 @@ def slot(folder: Path | None, name: str, count: int) -> Iterator[bool]:
 
     Where there can be none, all may go on.
     """
-    held, free = None, False
-    for number in range(count):
+    held, free = None, folder is None
+    for number in range(count if folder is not None else 0):
         try:
-            if folder is not None:
-                held = _open(folder / f"{name}-{number}.lock", wait=False)
-            free = True
-            break
+            held = _take(Path(folder or "", f"{name}-{number}.lock"))
         except BlockingIOError:
             continue
         except OSError:
-            free = True
-            break
+            pass
+        free = True
+        break
     try:
         yield free
     finally:
@@ -56,32 +59,20 @@ def slot(folder: Path | None, name: str, count: int) -> Iterator[bool]:
             os.close(held)
 
 
-def _open(path: Path, *, wait: bool) -> int:
+def _take(path: Path) -> int:
     """Take a file's lock: the descriptor that holds it until it is closed. The file is made, and stays.
 
-    Raises BlockingIOError if another process has it and is not waited for, OSError if there can be none.
+    Raises BlockingIOError if somebody else has it, OSError if there can be none.
     """
     held = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
     try:
-        _take(held, wait)
-    except OSError:
+        if sys.platform == "win32":
+            msvcrt.locking(held, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
         os.close(held)
+        if isinstance(error, PermissionError):  # Windows' word for it
+            raise BlockingIOError from None
         raise
     return held
-
-
-if sys.platform == "win32":
-
-    def _take(held: int, wait: bool) -> None:
-        while True:
-            try:
-                msvcrt.locking(held, msvcrt.LK_NBLCK, 1)
-                return
-            except PermissionError:
-                if not wait:
-                    raise BlockingIOError from None
-            time.sleep(_PAUSE)
-else:
-
-    def _take(held: int, wait: bool) -> None:
-        fcntl.flock(held, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
