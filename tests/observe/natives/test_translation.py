@@ -35,7 +35,8 @@ def divisions(a, b, c):
 
 def comparisons(a, b, c):
     chain = 1 if a < b <= c != 3 else 0
-    return (a == b) + 2 * (a > c) + 4 * (b >= c) + 8 * chain + 16 * (a < b < c)
+    among = (a in (b, 5, c)) + 2 * (b not in TABLE) + (4 if 0 < a in (c, 3) else 0)
+    return (a == b) + 2 * (a > c) + 4 * (b >= c) + 8 * chain + 16 * (a < b < c) + 32 * among
 
 
 def logic(a, b, c):
@@ -107,8 +108,14 @@ def passed_on(a, b):
     return swapped(a, b - 1)
 
 
+def either(a, b):
+    return (a, b) if a < b else swapped(a, b)
+
+
 def calls(a, b, c):
     a, b = b, a
+    a, c = either(a, c)
+    b, c = (c, b) if b == 3 else either(b, 5) if a > 1 else (7, b)
     x = y = arithmetic(a, b, c)
     p, q = passed_on(x, y)
     no_result(a)
@@ -136,7 +143,7 @@ def outer(words: Words, count: int):
 
 
 PURE = (arithmetic, divisions, comparisons, logic, extremes, constants, ranges, tuples, loops, calls)
-NATIVES = (*PURE, swapped, passed_on, no_result, reverse, outer)
+NATIVES = (*PURE, swapped, either, passed_on, no_result, reverse, outer)
 VALUES = (-(1 << 40), -17, -3, -1, 0, 1, 2, 3, 5, 9, 64, 700, (1 << 35) + 3)
 
 
@@ -238,6 +245,15 @@ def floating(a):
     return a * 2.0
 
 
+def identical(a):
+    return a is a + 1
+
+
+def uneven(a):
+    a, b = (a, 1) if a else a
+    return a + b
+
+
 native_text = "no word"
 WRONG = {
     other_number: "different numbers of words",
@@ -250,6 +266,8 @@ WRONG = {
     by_name: "calls 'swapped",
     optional: "optional",
     floating: "uses '2.0'",
+    identical: "compares by Is",
+    uneven: "chooses between different numbers",
 }
 
 

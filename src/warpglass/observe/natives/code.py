@@ -52,6 +52,12 @@ class Code:
     def store(self, value: str, place: str) -> None:
         self.emit(f"store i64 {value}, ptr {place}, align 8")
 
+    def kept(self, value: str) -> str:
+        """A new variable that has a value."""
+        place = self.slot()
+        self.store(value, place)
+        return place
+
     def label(self) -> str:
         self._count += 1
         return f".{self._count}"
