@@ -4,7 +4,8 @@ The language is Python, less most of it. A variable is a word: an integer of 64 
 gives 0 or 1. A parameter whose annotation is neither int nor bool is the address of words, which subscripts
 read and write. A function returns nothing, a word, or several of them as a tuple, and calls other native
 functions, intrinsics, `min` and `max`. Integers of modules and enumerations are constants, tuples of them
-tables. Shifts go by 0 to 63 places, `//` and `%` round as Python's; statements are what body.py lists, expressions what expressions.py does.
+tables. Shifts go by 0 to 63 places, `//` and `%` round as Python's; body.py lists the statements,
+expressions.py the expressions.
 
 So no types are inferred, and a thousand lines take LLVM a second or two.
 """
