@@ -38,7 +38,8 @@ def square(distance: Integers, bits: int) -> Integers:
 def _sum(name: str, row: Integers, distance: Integers) -> Integers:
     table = TABLES[name]
     c0, c1, c2 = np.array(table["rows"], np.int64).T
-    return c0[row] + c1[row] * distance + c2[row] * square(distance, table["bits"])
+    constant = (c0[row] << table["step"]) + table["bias"]
+    return constant + c1[row] * distance + c2[row] * square(distance, table["bits"])
 
 
 def _pack(value: Integers, exponent: Integers | int) -> Integers:

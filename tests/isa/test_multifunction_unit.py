@@ -12,7 +12,7 @@ from tests.ptx_text import kernel
 
 from .answer_forms import all_forms, operands
 from .answers import load
-from .multifunction_unit import QUOTIENTS, TABLES, UNIT, Floats, square
+from .multifunction_unit import QUOTIENTS, UNIT, Floats, square
 
 _BLOCK = 256
 _EDGES = (
@@ -120,16 +120,3 @@ def test_square_is_near_the_exact_one(bits: int):
     distance = np.arange(1 << bits)
     error = square(distance, bits) * 2.0**-15 - (distance / 2.0**bits) ** 2
     assert -0.002 < error.min() <= error.max() <= 0
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_rows_meet(name: str):
-    """Neighbouring rows give almost the same value where one ends and the next begins."""
-    table = TABLES[name]
-    if name == "tanh":
-        return  # its binades are of different lengths
-    last = np.array([(1 << table["bits"]) - 1])
-    for (c0, c1, c2), (next_, _, _) in zip(table["rows"], table["rows"][1:], strict=False):
-        end = c0 + c1 * int(last[0]) + c2 * int(square(last, table["bits"])[0])
-        if next_ != table["rows"][64 % len(table["rows"])][0]:  # the roots' second half begins anew
-            assert abs(end - next_) < 1 << (table["unit"] - 20), (name, c0)

@@ -1,8 +1,8 @@
 """Every form of every row gives on the engine what hardware answered (answers.py), bit for bit.
 
-Approximate functions of half and double precision are compared within twice the manual's bound. Where hardware and engine may differ for
-another reason, `UNSPECIFIED` says why. The reference implementation runs whole warps; so does the fast one,
-and then blocks of one thread, for which all values are uniform.
+Approximate functions of half and double precision are compared within twice the manual's bound. Where
+hardware and engine may differ for another reason, `UNSPECIFIED` says why. The reference implementation runs
+whole warps; so does the fast one, and then blocks of one thread, for which all values are uniform.
 """
 
 from __future__ import annotations

@@ -21,10 +21,10 @@ import json
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from .lanes import Lanes, Table
-from .rounding import INFINITY, NAN, SMALLEST_NORMAL, double_bits, number
+from .rounding import INFINITY, NAN, SMALLEST_NORMAL, number
 
 V = TypeVar("V")
 
@@ -39,36 +39,36 @@ _C2_BITS = 13  # of c2 beside c1 in one word, where they fit
 class Coefficients:
     """The table of one function.
 
-    The distance has `bits` bits, sums are multiples of 2**-unit. `c1` and `c2` hold those coefficients, or
-    `c1` both of them, c1 * 2**_C2_BITS + c2, and `c2` is None.
+    The distance has `bits` bits, sums are multiples of 2**-unit. The constant term is c0 * 2**step + bias, of
+    which the bias centres what is cut. `c1` and `c2` hold those coefficients, or `c1` holds both of them,
+    c1 * 2**_C2_BITS + c2, and `c2` is None.
     """
 
     bits: int
     unit: int
+    step: int
+    bias: int
     c0: Table
     c1: Table
     c2: Table | None
 
 
 @cache
-def measured() -> dict[str, dict[str, list[list[int]]]]:
-    """The tables as they were measured: `bits`, `unit`, and `rows` of c0, c1 and c2, by function."""
+def _measured() -> dict[str, dict[str, Any]]:
     return json.loads(_PATH.read_text("utf-8"))
 
 
 @cache
 def coefficients(function: str) -> Coefficients:
     """The table of a function: rcp, rsqrt, sqrt, ex2, lg2, sin or tanh."""
-    found = measured()[function]
+    found = _measured()[function]
     rows = _by_leading_bits(found["rows"]) if function == "tanh" else found["rows"]
     firsts, seconds, thirds = (list(column) for column in zip(*rows, strict=True))
-    c0 = Table(f"{function}_c0", "double", tuple(double_bits(float(first)) for first in firsts))
-    fits = all(abs(third) < 1 << (_C2_BITS - 1) for third in thirds)
-    both = [(second << _C2_BITS) + third for second, third in zip(seconds, thirds, strict=True)]
-    if fits and all(abs(one) < 1 << 31 for one in both):
-        return Coefficients(found["bits"], found["unit"], c0, _integers(f"{function}_c12", both), None)
-    c1, c2 = _integers(f"{function}_c1", seconds), _integers(f"{function}_c2", thirds)
-    return Coefficients(found["bits"], found["unit"], c0, c1, c2)
+    head = (found["bits"], found["unit"], found["step"], found["bias"], _integers(f"{function}_c0", firsts))
+    if all(abs(third) < 1 << (_C2_BITS - 1) for third in thirds):
+        both = [(second << _C2_BITS) + third for second, third in zip(seconds, thirds, strict=True)]
+        return Coefficients(*head, _integers(f"{function}_c12", both), None)
+    return Coefficients(*head, _integers(f"{function}_c1", seconds), _integers(f"{function}_c2", thirds))
 
 
 def _integers(name: str, values: list[int]) -> Table:
@@ -97,15 +97,17 @@ def interpolate(lanes: Lanes[V], table: Coefficients, row: V, distance: V) -> V:
     """The sum, an integer as a double: every step is exact."""
     wide = lambda a: lanes.convert("sitofp", a, "double")  # noqa: E731
     c0, c1 = lanes.look_up(table.c0, row), lanes.look_up(table.c1, row)
+    squared = lanes.extend(square(lanes, distance, table.bits), "i32", signed=False)
     if table.c2 is None:
         rest = _i32(lanes, 32 - _C2_BITS)
         c2 = lanes.apply("ashr", lanes.apply("shl", c1, rest), rest)
         c1 = lanes.apply("ashr", lanes.sub(c1, c2), _i32(lanes, _C2_BITS))
+        total = wide(lanes.add(lanes.mul(c2, squared), _i32(lanes, table.bias)))
     else:
         c2 = lanes.look_up(table.c2, row)
-    squared = lanes.extend(square(lanes, distance, table.bits), "i32", signed=False)
-    linear = lanes.apply("llvm.fma", wide(c1), wide(distance), c0)
-    return lanes.apply("llvm.fma", wide(c2), wide(squared), linear)
+        total = lanes.apply("llvm.fma", wide(c2), wide(squared), number(lanes, table.bias))
+    total = lanes.apply("llvm.fma", wide(c1), wide(distance), total)
+    return lanes.apply("llvm.fma", wide(c0), number(lanes, 2.0**table.step), total)
 
 
 def cut(lanes: Lanes[V], a: V) -> V:

@@ -61,14 +61,9 @@ _QUIET = 1 << 51
 _SIGN = 1 << 63
 
 
-def double_bits(value: float) -> int:
-    """The pattern of a double."""
-    return int.from_bytes(struct.pack(">d", value), "big")
-
-
 def number(lanes: Lanes[V], value: float) -> V:
     """A double."""
-    return lanes.constant("double", double_bits(value))
+    return lanes.constant("double", int.from_bytes(struct.pack(">d", value), "big"))
 
 
 def is_nan(lanes: Lanes[V], a: V) -> V:
