@@ -93,21 +93,43 @@ def square(lanes: Lanes[V], distance: V, bits: int) -> V:
     return total
 
 
+def _looked_up(lanes: Lanes[V], table: Coefficients, row: V) -> tuple[V, V, V]:
+    c0, c1 = lanes.look_up(table.c0, row), lanes.look_up(table.c1, row)
+    if table.c2 is not None:
+        return c0, c1, lanes.look_up(table.c2, row)
+    rest = _i32(lanes, 32 - _C2_BITS)
+    c2 = lanes.apply("ashr", lanes.apply("shl", c1, rest), rest)
+    return c0, lanes.apply("ashr", lanes.sub(c1, c2), _i32(lanes, _C2_BITS)), c2
+
+
 def interpolate(lanes: Lanes[V], table: Coefficients, row: V, distance: V) -> V:
     """The sum, an integer as a double: every step is exact."""
     wide = lambda a: lanes.convert("sitofp", a, "double")  # noqa: E731
-    c0, c1 = lanes.look_up(table.c0, row), lanes.look_up(table.c1, row)
+    c0, c1, c2 = _looked_up(lanes, table, row)
     squared = lanes.extend(square(lanes, distance, table.bits), "i32", signed=False)
     if table.c2 is None:
-        rest = _i32(lanes, 32 - _C2_BITS)
-        c2 = lanes.apply("ashr", lanes.apply("shl", c1, rest), rest)
-        c1 = lanes.apply("ashr", lanes.sub(c1, c2), _i32(lanes, _C2_BITS))
         total = wide(lanes.add(lanes.mul(c2, squared), _i32(lanes, table.bias)))
     else:
-        c2 = lanes.look_up(table.c2, row)
         total = lanes.apply("llvm.fma", wide(c2), wide(squared), number(lanes, table.bias))
     total = lanes.apply("llvm.fma", wide(c1), wide(distance), total)
     return lanes.apply("llvm.fma", wide(c0), number(lanes, 2.0**table.step), total)
+
+
+def _leading(lanes: Lanes[V], function: str, reduced: V, top: int) -> V:
+    """The leading 24 bits (i32) of a sum between 2**top and 2**(top + 1).
+
+    The distance is multiplied in two parts, so that products and sums fit 32 bits.
+    """
+    table = coefficients(function)
+    row, distance = _split(lanes, reduced, len(table.c0.patterns), table.bits)
+    c0, c1, c2 = _looked_up(lanes, table, row)
+    part = min(table.step, 14)
+    squared = lanes.extend(square(lanes, distance, table.bits), "i32", signed=False)
+    low = lanes.add(lanes.mul(c2, squared), _i32(lanes, table.bias))
+    low = lanes.add(low, lanes.mul(c1, lanes.and_(distance, _i32(lanes, (1 << part) - 1))))
+    high = lanes.add(_shifted(lanes, "shl", c0, table.step - part), _shifted(lanes, "ashr", low, part))
+    high = lanes.add(high, lanes.mul(c1, _shifted(lanes, "lshr", distance, part)))
+    return _shifted(lanes, "lshr", high, top - 23 - part)
 
 
 def cut(lanes: Lanes[V], a: V) -> V:
@@ -133,15 +155,6 @@ def _split(lanes: Lanes[V], reduced: V, rows: int, bits: int) -> tuple[V, V]:
     """Row (of a power of two) and distance, the lower bits of a reduced argument."""
     row = lanes.and_(_shifted(lanes, "lshr", reduced, bits), _i32(lanes, rows - 1))
     return row, lanes.and_(reduced, _i32(lanes, (1 << bits) - 1))
-
-
-def _sum(lanes: Lanes[V], function: str, reduced: V, *, scaled: bool = False) -> V:
-    """The cut sum of a reduced argument's row and distance as a float; `scaled` to its value."""
-    table = coefficients(function)
-    total = cut(lanes, interpolate(lanes, table, *_split(lanes, reduced, len(table.c0.patterns), table.bits)))
-    if not scaled:
-        return total
-    return lanes.mul(total, lanes.constant("float", (127 - table.unit) << 23))
 
 
 def _unless(lanes: Lanes[V], condition: V, pattern: V | int, result: V) -> V:
@@ -173,8 +186,9 @@ def reciprocal(lanes: Lanes[V], x: V) -> V:
     given = _bits(lanes, x)
     sign, magnitude = lanes.and_(given, _i32(lanes, _SIGN)), lanes.and_(given, _i32(lanes, _MAGNITUDE))
     exponent = lanes.and_(given, _i32(lanes, INFINITY["float"]))
-    total = _bits(lanes, _sum(lanes, "rcp", given))
-    bias = _i32(lanes, (127 - coefficients("rcp").unit) << 23)
+    # The leading bit of a sum adds one to the exponent.
+    bias = _i32(lanes, (2 * 127 - 2) << 23)
+    total = _leading(lanes, "rcp", given, top=38)
     # Infinity has the next exponent and gives zero like the largest numbers.
     result = _flush(lanes, lanes.add(lanes.sub(total, exponent), bias))
     result = _unless(lanes, _is_tiny(lanes, magnitude), INFINITY["float"], result)
@@ -204,24 +218,22 @@ def _reduced_root(lanes: Lanes[V], given: V) -> V:
 def reciprocal_root(lanes: Lanes[V], x: V) -> V:
     """1/sqrt(x), exact for powers of four."""
     given = _bits(lanes, x)
-    total = _bits(lanes, _sum(lanes, "rsqrt", _reduced_root(lanes, given)))
-    unit = coefficients("rsqrt").unit
+    total = _leading(lanes, "rsqrt", _reduced_root(lanes, given), top=39)
     power = lanes.and_(given, _i32(lanes, _IMPLICIT | _SIGNIFICAND))
     is_power = lanes.compare("eq", power, _i32(lanes, _IMPLICIT))
-    total = _unless(lanes, is_power, (127 + unit) << 23, total)
-    total = lanes.sub(total, _halved_exponent(lanes, given))
+    total = _unless(lanes, is_power, 2 * _IMPLICIT, total)
+    total = lanes.sub(lanes.add(total, _i32(lanes, (127 - 2) << 23)), _halved_exponent(lanes, given))
     zero = lanes.or_(lanes.and_(given, _i32(lanes, _SIGN)), _i32(lanes, INFINITY["float"]))
-    return _of_positive(lanes, given, zero, 0, lanes.sub(total, _i32(lanes, unit << 23)))
+    return _of_positive(lanes, given, zero, 0, total)
 
 
 def root(lanes: Lanes[V], x: V) -> V:
     """sqrt(x)."""
     given = _bits(lanes, x)
-    total = _bits(lanes, _sum(lanes, "sqrt", _reduced_root(lanes, given)))
-    total = lanes.add(total, _halved_exponent(lanes, given))
-    unit = _i32(lanes, coefficients("sqrt").unit << 23)
+    total = _leading(lanes, "sqrt", _reduced_root(lanes, given), top=40)
+    total = lanes.add(lanes.add(total, _i32(lanes, (127 - 1) << 23)), _halved_exponent(lanes, given))
     zero = lanes.and_(given, _i32(lanes, _SIGN))
-    return _of_positive(lanes, given, zero, INFINITY["float"], lanes.sub(total, unit))
+    return _of_positive(lanes, given, zero, INFINITY["float"], total)
 
 
 def exp2(lanes: Lanes[V], x: V) -> V:
@@ -236,10 +248,9 @@ def exp2(lanes: Lanes[V], x: V) -> V:
     whole = lanes.compare("eq", lanes.and_(fixed, _i32(lanes, _SIGNIFICAND)), _i32(lanes, 0))
     inverted = lanes.xor(fixed, negative)
     fixed = lanes.select(whole, lanes.sub(inverted, negative), inverted)
-    total = _bits(lanes, _sum(lanes, "ex2", fixed))
-    exponent = lanes.and_(fixed, _i32(lanes, -_IMPLICIT))
-    bias = _i32(lanes, coefficients("ex2").unit << 23)
-    return _number(lanes, given, _flush(lanes, lanes.add(lanes.sub(total, bias), exponent)))
+    exponent = lanes.add(lanes.and_(fixed, _i32(lanes, -_IMPLICIT)), _i32(lanes, (127 - 1) << 23))
+    result = lanes.add(_leading(lanes, "ex2", fixed, top=38), exponent)
+    return _number(lanes, given, _flush(lanes, result))
 
 
 def log2(lanes: Lanes[V], x: V) -> V:
@@ -284,7 +295,10 @@ def _circle(lanes: Lanes[V], x: V, quarters: int) -> tuple[V, V]:
     fixed = lanes.convert("fptosi", lanes.mul(turns, lanes.constant("float", (127 + 25) << 23)), "i32")
     angle = lanes.add(fixed, _i32(lanes, quarters << 23))
     backwards = _shifted(lanes, "ashr", _shifted(lanes, "shl", angle, 8), 31)
-    size = _sum(lanes, "sin", lanes.xor(angle, backwards), scaled=True)
+    table = coefficients("sin")
+    place = _split(lanes, lanes.xor(angle, backwards), len(table.c0.patterns), table.bits)
+    size = cut(lanes, interpolate(lanes, table, *place))
+    size = lanes.mul(size, lanes.constant("float", (127 - table.unit) << 23))
     sign = lanes.and_(_shifted(lanes, "shl", angle, 7), _i32(lanes, _SIGN))
     return _bits(lanes, size), sign
 
