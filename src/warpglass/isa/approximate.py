@@ -1,17 +1,15 @@
 """Approximate functions (PTX manual, "Floating Point Instructions": the `.approx` and `.full` forms).
 
 Those of single precision are what ptxas writes for them around the hardware's multifunction unit, whose bits
-interpolator.py gives. Those of half precision and the `.ftz.f64` forms are exact results rounded to nearest,
-which satisfy every bound of the manual; the latter work on upper halves and cut what does not fit, which
-decides the bits of rsqrt in double precision too. Exact results are evaluated in double precision by
-polynomials: no library of the host has a say in it.
+interpolator.py gives. The `.ftz.f64` forms are exact results rounded to nearest, which satisfy the manual's
+bounds; they work on upper halves and cut what does not fit, which decides the bits of rsqrt in double
+precision too.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from fractions import Fraction
+from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
@@ -22,44 +20,6 @@ from .rounding import SMALLEST_NORMAL, flush, is_nan, number, settle
 from .table import Match, add_row, row
 
 V = TypeVar("V")
-
-
-def _polynomial(lanes: Lanes[V], x: V, coefficients: Sequence[float]) -> V:
-    """Horner's rule; coefficients from the constant up."""
-    result = number(lanes, coefficients[-1])
-    for coefficient in reversed(coefficients[:-1]):
-        result = lanes.apply("llvm.fma", result, x, number(lanes, coefficient))
-    return result
-
-
-# Taylor series, cut where what follows is below 2**-40 of the result on the range that is left.
-_EXP2 = [math.log(2) ** k / math.factorial(k) for k in range(12)]  # |x| <= 1/2
-_TANH = [float(c) for c in (1, Fraction(-1, 3), Fraction(2, 15), Fraction(-17, 315), Fraction(62, 2835))]
-
-
-def exp2(lanes: Lanes[V], x: V) -> V:
-    """2**x of a double, correct for single precision's range and infinities."""
-    inside = lanes.apply(
-        "llvm.minnum", lanes.apply("llvm.maxnum", x, number(lanes, -400.0)), number(lanes, 400.0)
-    )
-    whole = lanes.apply("llvm.roundeven", inside)
-    power = _polynomial(lanes, lanes.sub(inside, whole), _EXP2)
-    exponent = lanes.add(whole, number(lanes, 1023.0))
-    field = lanes.apply("shl", lanes.convert("fptosi", exponent, "i64"), lanes.constant("i64", 52))
-    return lanes.select(is_nan(lanes, x), x, lanes.mul(power, lanes.bitcast(field, "double")))
-
-
-def tanh(lanes: Lanes[V], x: V) -> V:
-    """The hyperbolic tangent of a double."""
-    power = exp2(lanes, lanes.mul(x, number(lanes, 2 / math.log(2))))
-    one = number(lanes, 1.0)
-    far = lanes.apply("fdiv", lanes.sub(power, one), lanes.add(power, one))
-    # Near zero the difference above cancels.
-    near = lanes.mul(x, _polynomial(lanes, lanes.mul(x, x), _TANH))
-    size = lanes.apply("llvm.fabs", x)
-    result = lanes.select(lanes.compare("olt", size, number(lanes, 0.0625)), near, far)
-    limit = lanes.apply("llvm.copysign", one, x)
-    return lanes.select(lanes.compare("ogt", size, number(lanes, 40.0)), limit, result)
 
 
 def _reciprocal(lanes: Lanes[V], x: V) -> V:
