@@ -9,7 +9,7 @@ that follow them, `low`, are the distance x within the row's interval:
 is a fixed-point number whose leading 24 bits are the result: it is cut, not rounded. The squarer drops the
 low columns of its partial products. The tables (interpolator.json) and what happens before and behind the sum
 were measured: results on an H100 are these for each of the 2**32 arguments of each function, with and without
-`.ftz` (tests/gpu/interpolator).
+`.ftz` (tests/gpu/test_interpolator.py).
 
 Functions here take and give a `float`, subnormal arguments counting as zero, as the instruction MUFU does;
 approximate.py has what surrounds it in PTX.
