@@ -7,8 +7,9 @@ A row of the instruction table is written as the manual writes it, on one line:
     setp.cmp.type         p[|q]:pred, a, b
     ld{.weak}{.space}{.vec}.type   d*, [a]
 
-Left of the first blank: the opcode and its modifiers in order. `.name` stands for any of the alternatives
-that the row gives for `name`, a modifier without alternatives for itself, `{...}` makes one optional.
+Left of the first blank: the opcode and its modifiers in the manual's order (spelling.py has others). `.name`
+stands for any of the alternatives that the row gives for `name`, a modifier without alternatives for itself,
+`{...}` makes one optional.
 Right of it: the operands. `d`, `p` (and `q`) are destinations, all others sources. `x:type` gives an
 operand's type: a PTX type, the name of a modifier, `wide` (twice the width of `.type`), `part` (the width
 of `.type` shared out among a vector's elements), or `any` (its register's own); without it the operand has
@@ -24,6 +25,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..ptx import tree
+from .spelling import in_order, name_length
 
 WIDER = {"u8": "u16", "s8": "s16", "u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
 WIDER |= {"b8": "b16", "b16": "b32", "b32": "b64"}
@@ -66,6 +68,10 @@ class Pattern:
         """The value of every modifier present in `words`, or None if they do not fit."""
         return _match(self.modifiers, words)
 
+    def respell(self, words: tuple[str, ...]) -> tuple[str, ...] | None:
+        """Modifiers written in another order in the notation's own; None if they do not fit."""
+        return in_order(self.modifiers, words, name_length(self.opcode, self.modifiers))
+
     def fits_operands(self, operands: tuple[tree.Operand, ...], values: Mapping[str, str]) -> bool:
         """Whether number and kinds of the operands are the notation's."""
         required = sum(1 for form in self.operands if not form.optional)
@@ -74,7 +80,7 @@ class Pattern:
         return all(
             _fits(form, operand)
             and (form.type != "part" or self.type_of(form, values, operand))
-            and (not self._is_counted(form) or _elements(operand) == _COUNT[values.get("vec")])
+            and (not self._is_counted(form) or _elements(operand) in _COUNTS[values.get("vec")])
             for form, operand in zip(self.operands, operands, strict=False)
         )
 
@@ -114,8 +120,8 @@ def _part(type_: str, operand: tree.Operand | None) -> str:
     return f"b{width}" if not rest and width in (8, 16, 32, 64) else ""
 
 
-# Elements of a vector by the modifier `.vec`.
-_COUNT = {None: 0, "v2": 2, "v4": 4, "v8": 8}
+# Elements of a vector by the modifier `.vec`; without it a vector of one is as good as its element.
+_COUNTS = {None: (0, 1), "v2": (2,), "v4": (4,), "v8": (8,)}
 
 
 def _elements(operand: tree.Operand) -> int:
@@ -136,7 +142,7 @@ def _fits(form: OperandForm, operand: tree.Operand) -> bool:
         return form.second is not None
     if form.destination:
         return isinstance(operand, tree.Register | tree.Sink)
-    return not isinstance(operand, tree.Address | tree.Group | tree.Sink)
+    return not isinstance(operand, tree.Address | tree.Group | tree.Sink | tree.Minus)
 
 
 _PLACE = re.compile(r"\{\.([\w:]+)\}|\.([\w:]+)")

@@ -34,8 +34,6 @@ for _name in ("min", "max"):
     _unsigned, _signed = _pairwise(f"llvm.u{_name}"), _pairwise(f"llvm.s{_name}")
     add_row(f"{_name}.type  d, a, b", type="u16x2", unit="integer", meaning=_unsigned)
     add_row(f"{_name}{{.relu}}.type  d, a, b", type="s16x2", unit="integer", meaning=_signed)
-    # CUDA's headers write the modifier last.
-    add_row(f"{_name}.type.relu  d, a, b", type="s16x2", unit="integer", meaning=_signed)
 
 
 # ---------------------------------------------------------------------------------------- dot products
