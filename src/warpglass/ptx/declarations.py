@@ -100,8 +100,10 @@ def parse_parameters(tokens: Tokens, index: int) -> tuple[list[tuple[int, Variab
 def parse_registers(tokens: Tokens, index: int, names: Names) -> int:
     """`.reg .b32 %r<12>, %x;`: declare the registers and return the index behind the `;`."""
     texts = tokens.texts
+    start = index
     prefix, index = _parse_prefix(tokens, index)
-    type_ = prefix.type if prefix.vector == 1 else f"v{prefix.vector}.{prefix.type}"
+    if prefix.vector > 4 or (prefix.vector > 1 and prefix.type == "pred"):
+        raise Mistake(start, "a vector register has two or four parts (.v2, .v4), none of them predicates")
     while True:
         at = index
         name = _parse_name(tokens, index)
@@ -112,10 +114,10 @@ def parse_registers(tokens: Tokens, index: int, names: Names) -> int:
                 raise tokens.expected(index, f"'>' after '{shorten(name)}<{count}'")
             if not 0 <= count <= MAXIMUM_REGISTERS:
                 raise Mistake(at, f"{count} registers {shorten(name)}; 0 to {MAXIMUM_REGISTERS} are possible")
-            names.declare_range(at, name, count, type_)
+            names.declare_range(at, name, count, prefix.type, prefix.vector)
             index += 1
         else:
-            names.declare_register(at, name, type_)
+            names.declare_register(at, name, prefix.type, prefix.vector)
         if texts[index] == ";":
             return index + 1
         if texts[index] != ",":

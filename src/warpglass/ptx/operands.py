@@ -13,10 +13,12 @@ from .names import Names
 from .tree import (
     Address,
     AddressList,
+    Component,
     Displaced,
     Float,
     Group,
     Integer,
+    Minus,
     Negated,
     Operand,
     Pair,
@@ -81,16 +83,18 @@ def parse_address(tokens: Tokens, names: Names, index: int) -> tuple[Operand, in
 
 
 def parse_simple(tokens: Tokens, names: Names, index: int) -> tuple[Operand, int]:
-    """An operand without punctuation of its own: a name, `_`, a constant, `sym+8`, `!%p1`."""
+    """An operand without punctuation of its own: a name, `_`, a constant, `sym+8`, `%r1+8`, `!%p1`."""
     first = tokens.texts[index]
     if first == "_":
         return _SINK, index + 1
     if is_word(first):
         operand = names.current.get(first) or names.resolve(index)
-        if isinstance(operand, Symbol) and tokens.texts[index + 1] in ("+", "-"):
+        if isinstance(operand, Symbol | Register) and tokens.texts[index + 1] in ("+", "-"):
             offset, behind = _parse_offset(tokens, index + 1)
             return Displaced(operand, offset), behind
         return operand, index + 1
+    if first == "-" and is_word(tokens.texts[index + 1]):
+        return _parse_minus(tokens, names, index)
     if first[:1].isdigit() or first[:1] == "." or first in ("-", "+", "~"):
         return _parse_number(tokens, names, index)
     if first == "!":
@@ -144,7 +148,10 @@ def _parse_elements(tokens: Tokens, names: Names, index: int, close: str) -> tup
             index += 1
         else:
             element, index = parse_simple(tokens, names, index)
-        elements.append(element)
+        if isinstance(element, Vector):  # a vector register
+            elements += element.elements
+        else:
+            elements.append(element)
         if texts[index] == ",":
             index += 1
         elif texts[index] == close:
@@ -171,6 +178,13 @@ def _parse_negated(tokens: Tokens, names: Names, index: int) -> tuple[Operand, i
         if isinstance(operand, Register):
             return Negated(operand), index + 2
     raise tokens.expected(index + 1, "a predicate register after '!'")
+
+
+def _parse_minus(tokens: Tokens, names: Names, index: int) -> tuple[Operand, int]:
+    operand = names.resolve(index + 1)
+    if isinstance(operand, Register | Component):
+        return Minus(operand), index + 2
+    raise tokens.expected(index + 1, "a register or a number after '-'")
 
 
 def _parse_address_part(tokens: Tokens, names: Names, index: int) -> tuple[Operand, int]:
