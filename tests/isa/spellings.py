@@ -96,6 +96,8 @@ def _operand(pattern: Pattern, form: OperandForm, values: dict[str, str], number
     if form.name in _CONSTANTS.get(pattern.opcode, ()):
         return "24"
     name = register(type_, number)
+    if form.selector and not form.selector.optional:
+        name += f".{form.selector.choices[0]}"
     return f"{name}|{register('pred', number + 40)}" if form.second else name
 
 

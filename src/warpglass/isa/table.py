@@ -256,15 +256,24 @@ def _candidates(instruction: tree.Instruction) -> Iterator[tuple[Match, str | No
 
     Those with its modifiers in another order come last; the match then has them in the notation's.
     """
-    opcode, modifiers, operands = instruction.opcode, instruction.modifiers, instruction.operands
-    for candidate, values in _rows_with(opcode, modifiers):
-        if candidate.pattern.fits_operands(operands, values):
-            reason = candidate.excludes(values) if candidate.excludes else None
-            yield Match(candidate, instruction, values), reason
-    for candidate, values, words in _rows_respelled(opcode, modifiers):
-        if candidate.pattern.fits_operands(operands, values):
-            reason = candidate.excludes(values) if candidate.excludes else None
-            yield Match(candidate, replace(instruction, modifiers=words), values), reason
+    for candidate, values in _rows_with(instruction.opcode, instruction.modifiers):
+        yield from _fitting(candidate, values, instruction)
+    for candidate, values, words in _rows_respelled(instruction.opcode, instruction.modifiers):
+        yield from _fitting(candidate, values, replace(instruction, modifiers=words))
+
+
+def _fitting(
+    candidate: Row, values: dict[str, str], instruction: tree.Instruction
+) -> Iterator[tuple[Match, str | None]]:
+    """The match of a row whose modifiers an instruction has, if its operands fit too."""
+    if candidate.pattern.has_parts:
+        taken = candidate.pattern.take_apart(instruction.operands)
+        if taken is None:
+            return
+        instruction, values = replace(instruction, operands=taken[0]), {**values, **taken[1]}
+    if candidate.pattern.fits_operands(instruction.operands, values):
+        reason = candidate.excludes(values) if candidate.excludes else None
+        yield Match(candidate, instruction, values), reason
 
 
 @lru_cache(maxsize=1 << 12)
