@@ -7,7 +7,7 @@ import pytest
 
 from tests.engines import CPU_ENGINES, ENGINES, run_ptx
 from tests.ptx_text import kernel
-from warpglass.errors import CompileError
+from warpglass.errors import CompileError, UnsupportedError
 from warpglass.program import build_program
 from warpglass.program.shorthand import write_out
 from warpglass.ptx import PtxSyntaxError, parse, print_module
@@ -73,6 +73,16 @@ CASES = {
         "add.u32 %r6, %r6, %r7; st.global.v4.u32 [%rd1], {%r3, %r4, %r5, %r6};",
         [5, 5, 5, 11],
     ),
+    "special registers as vectors": (
+        "",
+        "mov.v4.u32 {%r2, %r3, %r4, %r5}, %ntid; st.global.v4.u32 [%rd1], {%r2, %r3, %r4, %r5};",
+        [1, 1, 1, 0],
+    ),
+    "parameters by the longer name": (
+        "",
+        "ld.param::entry.u64 %rd4, [out]; st.global.u64 [%rd4], 12;",
+        [12, 0],
+    ),
     "the space of parameters last": ("", "ld.b64.param %rd4, [out]; st.global.u64 [%rd4], 12;", [12, 0]),
 }
 
@@ -136,3 +146,9 @@ def test_vector_registers_that_there_are_not(body: str, words: str):
     with pytest.raises(PtxSyntaxError) as caught:
         parse(text("", body), "k")
     assert words in str(caught.value)
+
+
+def test_textures_as_parameters_are_refused():
+    module = text("", "").replace(".param .u64 out", ".param .u64 out, .param .texref t")
+    with pytest.raises(UnsupportedError, match=r"the parameter t of type \.texref"):
+        build_program(parse(module, "k"), "k")

@@ -67,12 +67,15 @@ def spaces_of(words: Sequence[str]) -> list[str]:
 
 
 def space_first(words: Sequence[str]) -> tuple[str, ...]:
-    """Modifiers of a load or store with the state space in front and the type behind all others."""
+    """Modifiers of a load or store with the state space in front and the type behind all others.
+
+    `param::entry` and `param::func` are `param`.
+    """
 
     def rank(word: str) -> int:
         return 2 if _KINDS["type"].fullmatch(word) else 0 if spaces_of([word]) else 1
 
-    return tuple(sorted(words, key=rank))
+    return tuple(sorted((word.partition("::")[0] if rank(word) == 0 else word for word in words), key=rank))
 
 
 def name_length(opcode: str, places: Sequence[Place]) -> int:

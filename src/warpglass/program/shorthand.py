@@ -2,6 +2,7 @@
 
 * `ld.u32 %r1, [name]` names no state space: ptxas takes that of the variable.
 * `add.u32 %r1, %r2+4, %r3` has a sum as an operand: it gets an instruction of its own.
+* `mov.v4.u32 {...}, %tid` reads the parts of a special register.
 * `ld.u32.param %r1, [name]`: what follows looks for the space of parameters in front.
 
 An access that names another space than its variable's is an error, as it is to ptxas.
@@ -13,8 +14,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from .. import isa
-from ..errors import CompileError, Diagnostic
+from ..errors import CompileError, Diagnostic, UnsupportedError
 from ..isa.calls import rewriting
+from ..isa.specials import is_special
 from ..isa.spelling import space_first, spaces_of
 from ..ptx import tree
 
@@ -28,6 +30,7 @@ def write_out(module: tree.Module, entry: tree.Function) -> tuple[tree.Module, t
     Raises CompileError naming every access of a variable in a space that is not its own, and every sum of a
     register that is no integer.
     """
+    _refuse_textures(entry)
     spaces = {variable.name: variable.space for variable in module.variables}
     functions = tuple(
         _Function(one, spaces).written_out() if one is entry or not one.entry else one
@@ -37,6 +40,16 @@ def write_out(module: tree.Module, entry: tree.Function) -> tuple[tree.Module, t
         return module, entry
     written = next(new for new, old in zip(functions, module.functions, strict=True) if old is entry)
     return replace(module, functions=functions), written
+
+
+def _refuse_textures(entry: tree.Function) -> None:
+    """Raise UnsupportedError for parameters without a value that a program could read."""
+    for parameter in entry.parameters:
+        if parameter.type.endswith("ref"):
+            raise UnsupportedError(
+                f"kernel {entry.name} has the parameter {parameter.name} of type .{parameter.type}; "
+                "the engine has no textures or surfaces"
+            )
 
 
 class _Function:
@@ -81,6 +94,8 @@ class _Function:
                 total = self._add(item, operand.base, operand.offset)
                 yield total
                 operand = total.operands[0]
+            elif isinstance(operand, tree.Special) and _is_vector(item, operand):
+                operand = tree.Vector(tuple(tree.Special(f"{operand.name}.{part}") for part in "xyzw"))
             operands.append(operand)
         if any(new is not old for new, old in zip(operands, item.operands, strict=True)):
             item = replace(item, operands=tuple(operands))
@@ -132,9 +147,17 @@ def _is_short(item: tree.Instruction) -> bool:
         if isinstance(operand, tree.Address):
             if isinstance(operand.base, tree.Symbol):
                 return item.modifiers[:1] != ("param",) or item.opcode not in ("ld", "st")
-        elif isinstance(operand, tree.Displaced) and isinstance(operand.base, tree.Register):
+        elif isinstance(operand, tree.Displaced):
+            if isinstance(operand.base, tree.Register):
+                return True
+        elif isinstance(operand, tree.Special) and _is_vector(item, operand):
             return True
     return rewriting(item) == "parameter" and item.modifiers[:1] != ("param",)
+
+
+def _is_vector(item: tree.Instruction, operand: tree.Special) -> bool:
+    """Whether an instruction reads all parts of a special register."""
+    return "v4" in item.modifiers and not is_special(operand.name)
 
 
 def _at(item: tree.Instruction, what: str) -> Diagnostic:
