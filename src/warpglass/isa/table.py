@@ -257,23 +257,26 @@ def _candidates(instruction: tree.Instruction) -> Iterator[tuple[Match, str | No
     Those with its modifiers in another order come last; the match then has them in the notation's.
     """
     for candidate, values in _rows_with(instruction.opcode, instruction.modifiers):
-        yield from _fitting(candidate, values, instruction)
+        if (found := _fit(candidate, values, instruction)) is not None:
+            yield found
     for candidate, values, words in _rows_respelled(instruction.opcode, instruction.modifiers):
-        yield from _fitting(candidate, values, replace(instruction, modifiers=words))
+        if (found := _fit(candidate, values, replace(instruction, modifiers=words))) is not None:
+            yield found
 
 
-def _fitting(
+def _fit(
     candidate: Row, values: dict[str, str], instruction: tree.Instruction
-) -> Iterator[tuple[Match, str | None]]:
-    """The match of a row whose modifiers an instruction has, if its operands fit too."""
+) -> tuple[Match, str | None] | None:
+    """The match of a row whose modifiers an instruction has, with what it excludes; None if operands do not
+    fit."""
     if candidate.pattern.has_parts:
         taken = candidate.pattern.take_apart(instruction.operands)
         if taken is None:
-            return
+            return None
         instruction, values = replace(instruction, operands=taken[0]), {**values, **taken[1]}
-    if candidate.pattern.fits_operands(instruction.operands, values):
-        reason = candidate.excludes(values) if candidate.excludes else None
-        yield Match(candidate, instruction, values), reason
+    if not candidate.pattern.fits_operands(instruction.operands, values):
+        return None
+    return Match(candidate, instruction, values), candidate.excludes(values) if candidate.excludes else None
 
 
 @lru_cache(maxsize=1 << 12)
