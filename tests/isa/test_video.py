@@ -154,6 +154,8 @@ def draw_simd(opcode: str, rng: random.Random) -> Drawn:
     word = rng.choice(tuple(_COMPARE))
     types = f".{a}.{b}.{word}" if name == "vset" else f".{d}.{a}.{b}"
     chosen = [[rng.randrange(2 * count) for _ in range(count)] for _ in range(2)]
+    if [4, 2, 0, 1] in chosen:  # ptxas takes .b1024 for a type
+        chosen = [[0] * count, [1] * count]
     usual = [list(range(count)), list(range(count, 2 * count))]
     written = [rng.random() < 0.6 for _ in range(2)]
     picks = [one if told else other for one, other, told in zip(chosen, usual, written, strict=True)]

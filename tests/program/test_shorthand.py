@@ -97,6 +97,8 @@ def text(functions: str, body: str) -> str:
 @pytest.mark.parametrize("case", CASES)
 def test_short_forms(case: str, engine: str):
     functions, body, expected = CASES[case]
+    if engine == "gpu" and "predicates" in case:
+        pytest.skip("ptxas 13 passes no predicates to functions")
     out = np.zeros(len(expected), np.uint32)
     run_ptx(text(functions, body), 1, 1, [out], engine=engine)
     assert out.tolist() == expected
