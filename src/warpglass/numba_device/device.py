@@ -34,6 +34,7 @@ _RESULTS = {
     "cudaErrorLaunchOutOfResources": Result.LAUNCH_OUT_OF_RESOURCES,
     "cudaErrorCooperativeLaunchTooLarge": Result.COOPERATIVE_LAUNCH_TOO_LARGE,
     "cudaErrorInvalidConfiguration": Result.INVALID_VALUE,
+    "cudaErrorInvalidPtx": Result.INVALID_PTX,
     "cudaErrorInvalidValue": Result.INVALID_VALUE,
 }
 # Failures whose reason a program cannot ask for.

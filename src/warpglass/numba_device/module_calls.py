@@ -172,9 +172,14 @@ def cuKernelGetAttribute(
 @call
 def cuFuncSetAttribute(device: VirtualDevice, function: Handle, attribute: Int, value: Int) -> None:
     kernel = device.get(function, LoadedKernel)
-    most = device.model.limits.shared_per_block_optin
-    if attribute == _MAX_DYNAMIC_SHARED and 0 <= value <= most:
-        kernel.max_dynamic_shared = value
+    if attribute == _MAX_DYNAMIC_SHARED:
+        most = device.model.limits.shared_per_block_optin - kernel.static_shared
+        if not 0 <= value <= most:
+            text = (
+                f"{value} bytes of dynamic shared memory, but {device.model.name} has {most} for this kernel"
+            )
+            raise Refusal(Result.INVALID_VALUE, text)
+        kernel.allowed_shared = value
     elif attribute == _CARVEOUT and -1 <= value <= 100:
         kernel.carveout = value
     else:

@@ -94,7 +94,7 @@ class LoadedKernel:
     def __init__(self, module: LoadedModule, entry: tree.Function):
         self.module = module
         self.entry = entry
-        self.max_dynamic_shared = module.device.model.limits.shared_per_block
+        self.allowed_shared: int | None = None  # dynamic, as the program has set it
         self.carveout = -1
         self.handle: int | None = None  # once the program has asked for it
         self._by_compiled: dict[Compiled, Prepared] = {}
@@ -147,6 +147,18 @@ class LoadedKernel:
         """Something for each argument: only the parameters count."""
         return (0,) * len(self.prepared.binder.names)
 
+    @property
+    def max_dynamic_shared(self) -> int:
+        """The most dynamic shared memory of a launch, in bytes; without opting in, what is left of 48 KiB."""
+        if self.allowed_shared is not None:
+            return self.allowed_shared
+        return max(0, self.module.device.model.limits.shared_per_block - self.static_shared)
+
+    @cached_property
+    def static_shared(self) -> int:
+        """Bytes of shared memory that it declares."""
+        return self.prepared.facts.shared.static
+
     @cached_property
     def bounds(self) -> int:
         """The most threads of a block, as the kernel's author and the GPU have it."""
@@ -177,7 +189,9 @@ class LoadedKernel:
             "threads": threads,
         }
 
-    def launch(self, grid: Dim3, block: Dim3, shared: int, parameters: bytes) -> Launch:
+    def launch(
+        self, grid: Dim3, block: Dim3, shared: int, parameters: bytes, *, cooperative: bool = False
+    ) -> Launch:
         """A launch with these bytes of parameters."""
         return Launch(
             self.compiled,
@@ -187,6 +201,7 @@ class LoadedKernel:
             shared,
             math.inf,
             resident=_Invocation(self, parameters),
+            cooperative=cooperative,
         )
 
     def repeatable(self, launch: Launch) -> Repeatable | None:
@@ -210,6 +225,14 @@ class _Invocation:
 
     kernel: LoadedKernel
     parameters: bytes
+
+    @property
+    def registers(self) -> int | None:
+        """The registers of a thread in the kernel's machine code."""
+        try:
+            return self.kernel.attributes["registers"]
+        except Refusal:  # there is no assembler, or it does not take the PTX
+            return None
 
     def prepare(self, compiled: Compiled) -> Prepared:
         """The kernel, or another form of it, with the variables of its module."""

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from ...codegen import BlockShape, KernelCode
 from ...codegen.context import SITE_WORDS
-from ...devices.device import Device
 from ...errors import LaunchError
 from ...host.budget import MEMORY, in_units, memory_limit
 from ...program.facts import Facts
@@ -76,17 +75,3 @@ def _check(need: Footprint, kernel: str, workers: int, blocks: str, limit: int) 
         synchronous=True,
         sticky=False,
     )
-
-
-def check_cooperative(model: Device, kernel: str, blocks: int, threads: int) -> None:
-    """Raise LaunchError if a cooperative grid has more blocks than the device could hold at once."""
-    limits = model.limits
-    most = model.multiprocessors * max(1, min(limits.blocks_per_sm, limits.threads_per_sm // threads))
-    if blocks > most:
-        raise LaunchError(
-            f"cudaErrorCooperativeLaunchTooLarge: {kernel} synchronises its grid, whose {blocks} blocks of "
-            f"{threads} threads must run at once; {model.name} holds at most {most} of them",
-            cuda_name="cudaErrorCooperativeLaunchTooLarge",
-            synchronous=True,
-            sticky=False,
-        )

@@ -38,6 +38,11 @@ class Resident(Protocol):
     Such a launch names no arguments; the engine asks here for what it would make of them.
     """
 
+    @property
+    def registers(self) -> int | None:
+        """The registers of a thread in its machine code; None if that is not known."""
+        ...
+
     def prepare(self, compiled: Compiled) -> Any:
         """The kernel, with the module variables of the device (engine/cpu/prepared.py)."""
         ...
@@ -64,6 +69,7 @@ class Launch:
     timeout: float = 60.0  # seconds
     purposes: Purposes = ()  # of marked arrays, for the checker
     resident: Resident | None = None
+    cooperative: bool = False  # all blocks at once, as the program says (a kernel may need it anyway)
 
 
 @dataclass(slots=True)
