@@ -7,10 +7,12 @@ and the host see the same. A kernel is made ready when something is first asked 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .. import ptx
 from ..codegen.context import MODULE_BASE
@@ -32,6 +34,7 @@ from .views import views_of
 
 if TYPE_CHECKING:
     from .device import VirtualDevice
+    from .memory import DeviceMemory
 
 _GUARD = 1 << 24
 _WARP = 32
@@ -243,9 +246,28 @@ class _Invocation:
         """The parameters' values."""
         return PackedArguments(self, prepared)
 
+    @property
+    def _memory(self) -> DeviceMemory:
+        return self.kernel.module.device.memory
+
     def lay_out(self) -> Laid:
         """The device's memory."""
-        return self.kernel.module.device.memory.lay_out(self.parameters)
+        return self._memory.lay_out(self.parameters)
+
+    def written(self) -> Mapping[int, np.ndarray[Any, Any]]:
+        """What of the device's memory was written before the launch."""
+        return self._memory.written()
+
+    def add_written(self, touched: Mapping[int, np.ndarray[Any, Any]]) -> None:
+        """Note what it has written itself."""
+        self._memory.add_written(touched)
+
+    def freed(self, address: int) -> str | None:
+        """Memory of the device that the program has freed."""
+        block = self._memory.freed(address)
+        if block is None:
+            return None
+        return f"byte {address - block.base} of allocation {block.number} ({block.size} bytes)"
 
 
 class PackedArguments:

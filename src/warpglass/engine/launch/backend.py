@@ -6,6 +6,7 @@ is arguments.py; what a device refuses is limits.py.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -53,6 +54,21 @@ class Resident(Protocol):
 
     def lay_out(self) -> Any:
         """The memory that it may reach (engine/cpu/address_space.py)."""
+        ...
+
+    def written(self) -> Mapping[int, np.ndarray[Any, Any]]:
+        """By number of allocation, for those with bytes that nobody has written: a bit for each that is.
+
+        The lowest bit of a byte comes first.
+        """
+        ...
+
+    def add_written(self, touched: Mapping[int, np.ndarray[Any, Any]]) -> None:
+        """Note which bytes the launch has written of those allocations: flags from their first bytes on."""
+        ...
+
+    def freed(self, address: int) -> str | None:
+        """What was at an address, in words, before the program freed it."""
         ...
 
 

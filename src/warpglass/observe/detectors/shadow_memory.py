@@ -7,7 +7,7 @@ them that are used. Memory for the stamps of lines that have more than one comes
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Collection
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -32,8 +32,8 @@ _SHADOWS = (
 class ShadowMemory:
     """All that the native functions work on; `states` are the workers', in order."""
 
-    def __init__(self, begun: Begun, fresh: Collection[int]):
-        """`fresh` are the allocations that nobody has written."""
+    def __init__(self, begun: Begun, fresh: Mapping[int, np.ndarray | None]):
+        """`fresh` are the allocations of which nobody has written all, with a bit for each byte that is."""
         scene = begun.scene
         granule = _granules(begun)
         self._granule = granule["shared"]
@@ -52,6 +52,10 @@ class ShadowMemory:
             delta = one.allocation.address - one.base
             row = self._row(one.base, one.allocation.nbytes, delta, granule["global"])
             row[layout.FRESH] = int(number in fresh)
+            defined = fresh.get(number)
+            if defined is not None:
+                self._kept.append(defined)
+                row[layout.DEFINED] = defined.ctypes.data
             rows.append(row)
         self.arrays = rows[2:]
         self.states: list[np.ndarray] = []
