@@ -23,7 +23,12 @@ _PTX_VERSION = DRIVER_VERSION // 100 - 40  # CUDA 13.0 has PTX 9.0
 @also("cuModuleLoadFatBinary")
 @call
 def cuModuleLoadData(device: VirtualDevice, module: Address, image: Address) -> None:
-    put(module, device.add(LoadedModule(device, read_image(image))))
+    put(module, device.add(LoadedModule(device, read_image(image, _architecture(device)))))
+
+
+def _architecture(device: VirtualDevice) -> int:
+    major, minor = device.model.capability
+    return 10 * major + minor
 
 
 @call
@@ -40,7 +45,7 @@ def cuModuleLoad(device: VirtualDevice, module: Address, path: Address) -> None:
         content = file.read_bytes()
     except OSError as error:
         raise Refusal(Result.FILE_NOT_FOUND, f"{file}: {error.strerror}") from None
-    put(module, device.add(LoadedModule(device, parse_image(content))))
+    put(module, device.add(LoadedModule(device, parse_image(content, _architecture(device)))))
 
 
 @also("cuLibraryUnload")
