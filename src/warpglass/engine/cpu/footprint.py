@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ...codegen import BlockShape, KernelCode
 from ...codegen.context import SITE_WORDS
+from ...devices.device import Device
 from ...errors import LaunchError
 from ...host.budget import MEMORY, in_units, memory_limit
 from ...program.facts import Facts
@@ -75,3 +76,9 @@ def _check(need: Footprint, kernel: str, workers: int, blocks: str, limit: int) 
         synchronous=True,
         sticky=False,
     )
+
+
+def most_resident(model: Device, threads: int) -> int:
+    """How many blocks of so many threads the device could hold at once, by its limits on both."""
+    limits = model.limits
+    return model.multiprocessors * max(1, min(limits.blocks_per_sm, limits.threads_per_sm // threads))
