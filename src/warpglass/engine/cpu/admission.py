@@ -64,11 +64,9 @@ def _check_cooperative(launch: Launch, most: Demand, model: Device) -> None:
     fit = occupancy(demand, model.limits)
     if blocks <= model.multiprocessors * fit.blocks:
         return
-    what = f"{most.threads} threads"
-    if registers is not None:
-        what += f", {registers} registers each"
-    if most.shared:
-        what += f" and {most.shared} bytes of shared memory"
+    each = [] if registers is None else [f"{registers} registers a thread"]
+    each += [f"{most.shared} bytes of shared memory"] if most.shared else []
+    what = f"{most.threads} threads" + (f" ({', '.join(each)})" if each else "")
     raise LaunchError(
         f"cudaErrorCooperativeLaunchTooLarge: {launch.compiled.name} is launched cooperatively: its {blocks} "
         f"blocks of {what} must run at once; {model.name} holds at most {model.multiprocessors * fit.blocks} "
