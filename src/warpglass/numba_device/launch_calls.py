@@ -129,7 +129,7 @@ def _check(kernel: LoadedKernel, grid: Dim3, block: Dim3, shared: int) -> None:
     if prod(block) > kernel.bounds:
         text = f"a block of {block}, but the kernel was compiled for at most {kernel.bounds} threads"
         raise Refusal(Result.INVALID_VALUE, text)
-    if shared > kernel.max_dynamic_shared:
+    if shared and shared > kernel.max_dynamic_shared:
         raise Refusal(
             Result.INVALID_VALUE,
             f"{shared} bytes of dynamic shared memory, but the kernel allows {kernel.max_dynamic_shared}",

@@ -22,6 +22,7 @@ import numpy as np
 from ..codegen.context import GLOBAL_BASE, HEAP_BASE, SHARED_WINDOW
 from ..engine.cpu.address_space import Laid, Placed, range_words
 from ..engine.launch.arguments import Allocation
+from ..engine.launch.backend import Lines
 from ..host.budget import MEMORY, in_units, memory_limit
 from .results import Refusal, Result
 from .written import Written, fill_with_poison
@@ -29,6 +30,7 @@ from .written import Written, fill_with_poison
 _ALIGN = 512
 _GUARD = 1 << 32
 _PINNED_ALIGN = 4096
+_POOL = 64 << 20  # bytes of memory that is not filled, so that pages which nobody uses cost nothing
 _PART = 1 << 20  # bytes whose state is copied at once
 _FREED = 10_000  # allocations that are remembered after they were freed, for messages
 
@@ -94,7 +96,7 @@ class DeviceMemory:
         return max(0, self.usable - self._used)
 
     def allocate(self, size: int, kind: str = "device") -> Block:
-        """New memory, pinned of zeros, other of a pattern. Raises Refusal if there is not enough."""
+        """New memory, of a pattern, or zeros if pinned or large. Raises Refusal if there is not enough."""
         if size == 0:
             raise Refusal(Result.INVALID_VALUE, "an allocation of 0 bytes")
         if size > self.free:
@@ -102,15 +104,15 @@ class DeviceMemory:
                 Result.OUT_OF_MEMORY,
                 f"an allocation of {in_units(size)}; {in_units(self.free)} are left ({MEMORY} sets a limit)",
             )
-        pinned = kind == "host"
-        buffer = (np.zeros if pinned else np.empty)(size + _PINNED_ALIGN, np.uint8)
+        zeros = kind == "host" or (kind == "device" and size >= _POOL)
+        buffer = (np.zeros if zeros else np.empty)(size + _PINNED_ALIGN, np.uint8)
         host = -(-buffer.ctypes.data // _PINNED_ALIGN) * _PINNED_ALIGN
         base = self._place(size) if kind == "device" else host
         self._used += size
-        if not pinned:
+        if not zeros:
             fill_with_poison(host, size)
-            if self._watched():
-                self._written[base] = Written(host, size, shared=kind == "managed")
+        if kind != "host" and self._watched():
+            self._written[base] = Written(host, size, shared=kind == "managed")
         return self._insert(Block(base, size, host, kind, self._number(), buffer))
 
     def register(self, host: int, size: int) -> Block:
@@ -230,13 +232,13 @@ class DeviceMemory:
         numbers = {block.base: number for number, block in enumerate(self._blocks)}
         return {numbers[base]: written.bits for base, written in self._written.items()}
 
-    def add_written(self, touched: Mapping[int, np.ndarray[Any, Any]]) -> None:
+    def add_written(self, touched: Mapping[int, Lines]) -> None:
         """A launch has written bytes of blocks, by number."""
         self._told = True
-        for number, flags in touched.items():
+        for number, lines in touched.items():
             written = self._written.get(self._blocks[number].base)
             if written is not None:
-                written.add(flags)
+                written.add_lines(*lines)
 
     @contextmanager
     def launching(self) -> Iterator[None]:

@@ -19,7 +19,7 @@ from ..codegen.context import MODULE_BASE
 from ..engine.cpu.address_space import Laid, ModuleMemory
 from ..engine.cpu.prepared import Prepared
 from ..engine.launch.arguments import BoundArray
-from ..engine.launch.backend import Dim3, Launch
+from ..engine.launch.backend import Dim3, Launch, Lines
 from ..engine.launch.parameters import Layout
 from ..errors import CompileError, UnsupportedError, WarpglassError
 from ..program import all_variables
@@ -258,7 +258,7 @@ class _Invocation:
         """What of the device's memory was written before the launch."""
         return self._memory.written()
 
-    def add_written(self, touched: Mapping[int, np.ndarray[Any, Any]]) -> None:
+    def add_written(self, touched: Mapping[int, Lines]) -> None:
         """Note what it has written itself."""
         self._memory.add_written(touched)
 

@@ -1,9 +1,9 @@
 """Which bytes of the device's memory somebody has written, for the checker.
 
-New memory is filled with a pattern, so that what a program makes of it does not depend on the host's heap,
-and nobody has written it. Copies and fills of the driver define bytes as they are called; what kernels write,
-the checker tells after each launch. Memory that the host reaches at the same address is written without a
-call: of it, what is not the pattern any more was written.
+New memory is filled with a pattern, so that what a program makes of it does not depend on the host's heap
+(memory.py leaves large allocations to the system, which gives zeros). Copies and fills of the driver define
+bytes as they are called; what kernels write, the checker tells after each launch. Memory that the host
+reaches at the same address is written without a call: of it, what is not the pattern any more was written.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 # A NaN in 32 and in 64 bits, a negative number in integers of all sizes; no two neighbouring bytes are zero.
 POISON = 0xFFF5A5A5
 _WORD = 4
+_SLACK = 64  # bytes of bits that there are beyond the last, for the checker's last line
 
 
 def fill_with_poison(host: int, size: int) -> None:
@@ -35,14 +36,15 @@ class Written:
 
     def __init__(self, host: int, size: int, *, shared: bool):
         self._host, self._size, self._shared = host, size, shared
-        self._bits = np.zeros(-(-size // 8) + 1, np.uint8)
+        self._bits = np.zeros(size // 8 + _SLACK, np.uint8)
 
     @property
     def bits(self) -> np.ndarray[Any, np.dtype[np.uint8]]:
-        """The bits, of each byte's the lowest first; one more byte than these take, at least."""
+        """The bits, of each byte's the lowest first."""
         if self._shared:
             words = _view(self._host, self._size // _WORD * _WORD).view(np.uint32)
-            self.add(np.repeat(words != POISON, _WORD))
+            more = np.packbits(np.repeat(words != POISON, _WORD), bitorder="little")
+            self._bits[: more.size] |= more
         return self._bits
 
     @property
@@ -50,7 +52,9 @@ class Written:
         """Whether all bytes were written."""
         bits, whole = self.bits, self._size // 8
         rest = (1 << self._size % 8) - 1
-        return bool(np.all(bits[:whole] == 255)) and bits[whole] & rest == rest
+        if bits[whole] & rest != rest or (whole and bits[whole - 1] != 255):
+            return False
+        return bool(np.all(bits[:whole] == 255))
 
     def define(self, offset: int, count: int) -> None:
         """These bytes are written."""
@@ -76,7 +80,8 @@ class Written:
         bits[offset % 8 : offset % 8 + written.size] = written
         self._bits[first:last] = np.packbits(bits, bitorder="little")
 
-    def add(self, written: np.ndarray[Any, np.dtype[np.bool_]]) -> None:
-        """Of the first bytes, these are written as well."""
-        more = np.packbits(written[: self._size], bitorder="little")
-        self._bits[: more.size] |= more
+    def add_lines(self, numbers: np.ndarray[Any, Any], rows: np.ndarray[Any, Any]) -> None:
+        """Of some lines, each of 8 times the bytes of a row, what their rows say is written as well."""
+        width = rows.shape[1]
+        lines = self._bits[: self._bits.size // width * width].reshape(-1, width)
+        lines[numbers] |= rows

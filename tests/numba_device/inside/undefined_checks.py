@@ -103,6 +103,15 @@ def test_reading_back_is_no_finding_and_shows_the_pattern(found: Any) -> None:
     assert not found()
 
 
+def test_large_memory_is_undefined_zeros(found: Any, add: Any) -> None:
+    back = np.ones(N, np.int32)
+    place = ask(driver.cuMemAlloc, 64 << 20)
+    ask(driver.cuMemcpyDtoH, back.ctypes.data, int(place) + 4096, back.nbytes)
+    assert not back.any()
+    add(place)
+    assert found() == [("uninitialised-read", 0, N)]
+
+
 def test_the_host_writes_managed_memory_unseen(found: Any, add: Any) -> None:
     place = int(ask(driver.cuMemAllocManaged, 4 * N, 1))
     seen = np.ctypeslib.as_array((ctypes.c_int32 * N).from_address(place))

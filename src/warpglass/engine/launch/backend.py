@@ -16,6 +16,8 @@ from ...records.marks import Purposes
 from ...source.compiled import Compiled
 
 Dim3 = tuple[int, int, int]
+# Lines of an allocation, all of one length: their numbers, and for each a row of bits, one for each byte.
+Lines = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
 
 
 def unflatten(linear: int, extents: Dim3) -> Dim3:
@@ -63,8 +65,8 @@ class Resident(Protocol):
         """
         ...
 
-    def add_written(self, touched: Mapping[int, np.ndarray[Any, Any]]) -> None:
-        """Note which bytes the launch has written of those allocations: flags from their first bytes on."""
+    def add_written(self, touched: Mapping[int, Lines]) -> None:
+        """Note which bytes the launch has written of those allocations."""
         ...
 
     def freed(self, address: int) -> str | None:

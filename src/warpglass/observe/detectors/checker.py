@@ -94,13 +94,8 @@ class Checker:
         if self._watched is None or self.scene.launch.resident is None:
             return
         memory = self._watched.memory
-        touched = {
-            number: np.repeat(
-                memory.touched(number, layout.WRITES), 1 << int(memory.arrays[number][layout.SHIFT])
-            )
-            for number in self._fresh
-        }
-        self.scene.launch.resident.add_written(touched)
+        written = {number: memory.touched_bytes(number, layout.WRITES) for number in self._fresh}
+        self.scene.launch.resident.add_written(written)
 
     @property
     def scene(self) -> Scene:

@@ -103,8 +103,23 @@ class ShadowMemory:
 
     def touched(self, allocation: int, which: int) -> np.ndarray:
         """Of which places of an allocation, a granule each, stamps of a kind were ever set."""
+        return self._places(self._lines(allocation, which)).ravel()
+
+    def touched_bytes(self, allocation: int, which: int) -> tuple[np.ndarray, np.ndarray]:
+        """Likewise, for lines in which some are: their numbers, and of each a bit for each of its bytes."""
+        words = self._lines(allocation, which)
+        numbers = np.flatnonzero(words)
+        granule = 1 << int(self.arrays[allocation][layout.SHIFT])
+        places = np.repeat(self._places(words[numbers]), granule, axis=1)
+        return numbers, np.packbits(places, axis=1, bitorder="little")
+
+    def _lines(self, allocation: int, which: int) -> np.ndarray:
+        """The words of an allocation's lines."""
         address = int(self.arrays[allocation][which])
-        words = next(one for one in self._words if one.ctypes.data == address)
+        return next(one for one in self._words if one.ctypes.data == address)
+
+    def _places(self, words: np.ndarray) -> np.ndarray:
+        """Which places of lines have stamps, by their words."""
         found = np.repeat((words > 0)[:, None], layout.LINE, axis=1)
         mixed = words & layout.PALETTE != 0
         for slab in self._slabs:
@@ -114,7 +129,7 @@ class ShadowMemory:
                 lines = inside & chosen
                 at = first[lines, None] + (start + np.arange(layout.LINE * itemsize))
                 found[lines] = slab[at].reshape(-1, layout.LINE, itemsize).any(axis=2)
-        return found.ravel()
+        return found
 
     @property
     def shadow_bytes(self) -> int:
