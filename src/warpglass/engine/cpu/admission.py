@@ -20,7 +20,7 @@ from ...models.occupancy import Demand, occupancy
 from ...source.compiled import Compiled
 from ...source.cubin import OLDEST, ptxas_program, resources, retargeted
 from ..launch.backend import Launch
-from ..launch.limits import check_launch
+from ..launch.limits import FEW_PARAMETERS, check_launch, registers_needed
 from .prepared import Prepared
 
 # From this version on PTX may have more parameters than before.
@@ -30,28 +30,25 @@ _VERSION = re.compile(r"^\s*\.version\s+(\d+)\.(\d+)", re.MULTILINE)
 
 def admit(launch: Launch, prepared: Prepared, model: Device) -> None:
     """Raise LaunchError if the model refuses a launch."""
-    facts, limits = prepared.facts, model.limits
-    static, threads = facts.shared.static, prod(launch.block)
+    facts, limits, threads = prepared.facts, model.limits, prod(launch.block)
+    static, parameters = facts.shared.static, prepared.binder.layout.size
+    given = [values[0] for name, values in facts.directives if name == "maxnreg"]
+    most = min([limits.registers_per_thread, *given])
+    bounded = any(name in ("maxntid", "reqntid") for name, _ in facts.directives)
+    undecided = not bounded and registers_needed(limits, threads, most) > limits.registers_per_block
     check_launch(
         model,
         launch.grid,
         launch.block,
         static,
         launch.shared,
+        registers=registers_of(launch, model) if undecided and threads <= limits.threads_per_block else None,
         directives=facts.directives,
-        parameters=prepared.binder.layout.size,
-        wide_parameters=_version(launch.compiled.ptx) >= _WIDE_PARAMETERS,
+        parameters=parameters,
+        wide_parameters=parameters <= FEW_PARAMETERS or _version(launch.compiled.ptx) >= _WIDE_PARAMETERS,
     )
-    most = min(
-        [limits.registers_per_thread, *(values[0] for name, values in facts.directives if name == "maxnreg")]
-    )
-    bounded = any(name in ("maxntid", "reqntid") for name, _ in facts.directives)
-    demand = Demand(threads, most, static, launch.shared)
-    if not bounded and occupancy(demand, limits).blocks == 0:
-        registers = registers_of(launch, model)
-        check_launch(model, launch.grid, launch.block, registers=registers)
     if prepared.cooperative or launch.cooperative:
-        _check_cooperative(launch, demand, model)
+        _check_cooperative(launch, Demand(threads, most, static, launch.shared), model)
 
 
 def _check_cooperative(launch: Launch, most: Demand, model: Device) -> None:

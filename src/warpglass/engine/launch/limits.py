@@ -25,7 +25,7 @@ from .backend import Dim3
 _AXES = "xyz"
 _WARP = 32
 # Bytes of a kernel's parameters (ptxas of CUDA 13 says so): from this compute capability on, and before.
-_WIDE_SINCE, _PARAMETERS, _FEW_PARAMETERS = (7, 0), 32764, 4352
+_WIDE_SINCE, _PARAMETERS, FEW_PARAMETERS = (7, 0), 32764, 4352
 
 Directives = Sequence[tuple[str, tuple[int, ...]]]
 
@@ -107,7 +107,7 @@ def check_launch(
 
 def _check_parameters(label: str, limits: Limits, size: int, wide: bool) -> None:
     """What ptxas says: "uses too much parameter space"."""
-    most = _PARAMETERS if wide and limits.capability >= _WIDE_SINCE else _FEW_PARAMETERS
+    most = _PARAMETERS if wide and limits.capability >= _WIDE_SINCE else FEW_PARAMETERS
     if size > most:
         raise _refused(
             "cudaErrorInvalidPtx", f"{size} bytes of parameters, but {label} allows at most {most} per kernel"
@@ -151,13 +151,17 @@ def _check_directives(block: Dim3, threads: int, directives: Directives) -> None
                 )
 
 
-def _check_registers(label: str, limits: Limits, threads: int, registers: int) -> None:
-    """The hardware's check of one block's registers (cuda_occupancy.h, cudaOccMaxBlocksPerSMRegsLimit)."""
+def registers_needed(limits: Limits, threads: int, registers: int) -> int:
+    """What a block takes of the registers, as they are allocated (cudaOccMaxBlocksPerSMRegsLimit)."""
     warps = -(-threads // _WARP)
     if limits.capability < (2, 0):  # allocated per block, in pairs of warps
-        needed = _up(_up(warps, limits.sub_partitions) * registers * _WARP, limits.register_unit)
-    else:
-        needed = _up(registers * _WARP, limits.register_unit) * _up(warps, limits.sub_partitions)
+        return _up(_up(warps, limits.sub_partitions) * registers * _WARP, limits.register_unit)
+    return _up(registers * _WARP, limits.register_unit) * _up(warps, limits.sub_partitions)
+
+
+def _check_registers(label: str, limits: Limits, threads: int, registers: int) -> None:
+    """The hardware's check of one block's registers."""
+    needed = registers_needed(limits, threads, registers)
     if needed > limits.registers_per_block:
         raise _refused(
             "cudaErrorLaunchOutOfResources",
