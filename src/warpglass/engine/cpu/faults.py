@@ -36,8 +36,9 @@ _TRAPS = {
     "wild-call": "the kernel calls through a pointer that is no device function with this signature",
     "wild-branch": "brx.idx has an index beyond its list of targets",
 }
-# An address this close to 0 comes from a null pointer: 32-bit indices of 16-byte elements reach as far.
-_NULL_REACH = 1 << 36
+# An address this close to 0 comes from a null pointer: of members of a structure, and where an argument is
+# None of 32-bit indices of 16-byte elements.
+_NULL_PAGE, _NULL_REACH = 1 << 12, 1 << 36
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,8 +215,9 @@ def _explain(scene: Scene, site: Site, address: int) -> _Account:
     verb = "write" if site.write else "read"
     amount = f"{site.size}-byte {verb}"
     signed = address - (1 << 64) if address >> 63 else address
-    if abs(signed) < _NULL_REACH:
-        return _Account("out-of-bounds", f"{amount} through a null pointer{_nulls(scene)}", address=address)
+    if abs(signed) < (_NULL_REACH if _nulls(scene) else _NULL_PAGE):
+        text = f"{amount} through a null pointer{_nulls(scene) or ': pass an array'} (address {signed:#x})"
+        return _Account("out-of-bounds", text, address=address)
     variable = scene.prepared.module.find(address)
     if variable is not None:
         return _explain_variable(*variable, site, address, amount)
@@ -230,8 +232,12 @@ def _explain(scene: Scene, site: Site, address: int) -> _Account:
     if meaning is None:
         text = f"{amount} at address {address:#x}, where nothing is: the launch has no arrays"
         return _Account("out-of-bounds", text, address=address)
-    if meaning.away > GUARD // 2 and len(scene.bound.arrays) > 1:
-        text = f"{amount} at address {address:#x}, far from every array (the nearest is {meaning.name})"
+    if abs(signed) < _NULL_REACH or (meaning.away > GUARD // 2 and len(scene.bound.arrays) > 1):
+        side = "past the end" if address >= meaning.first else "before the start"
+        text = (
+            f"{amount} at address {address:#x}, far from every array: the nearest is {meaning.name}, "
+            f"{meaning.away:#x} bytes {side} of it"
+        )
         return _Account("out-of-bounds", text, address=address)
     name = meaning.name
     flat = scene.launch.compiled.language != "python"  # C++ has pointers, whatever the array's shape
@@ -273,11 +279,11 @@ def _explain_parameters(distance: int, size: int, site: Site, address: int, amou
 
 
 def _nulls(scene: Scene) -> str:
-    """Which arguments were None, as a clause."""
-    arguments = scene.prepared.binder.names
-    names = [name for name, arg in zip(arguments, scene.launch.args, strict=True) if arg is None]
+    """Which arguments were None, as a clause, "" if none was."""
+    arguments = zip(scene.prepared.binder.names, scene.launch.args, strict=False)
+    names = [name for name, argument in arguments if argument is None]
     if not names:
-        return ": pass an array"
+        return ""
     return f": {', '.join(names)} {'is' if len(names) == 1 else 'are'} None; pass an array"
 
 
