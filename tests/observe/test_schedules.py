@@ -16,7 +16,7 @@ from tests.engines import CPU_ENGINES, engine_mode
 from tests.levels import FULL
 from warpglass.engine.cpu.order import Order
 from warpglass.lab import check as lab_check
-from warpglass.records.check import ALL_SCHEDULES, SAME_ORDER
+from warpglass.records.schedules import ALL_SCHEDULES, SAME_ORDER, schedule_of_all
 
 from .corpus import TWINS, judge, read_cases, show
 
@@ -219,3 +219,13 @@ def test_checks_of_several_threads_do_not_disturb_each_other() -> None:
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(check, [1, 9, 2, 9, 3, 9, 4, 9]))
     assert found == [[], ["out-of-bounds"]] * 4
+
+
+def test_the_sentence_for_several_launches_is_one() -> None:
+    same = schedule_of_all([("a", (), ALL_SCHEDULES), ("b", (), ALL_SCHEDULES)])
+    assert same.endswith("the verdict holds for all schedules")
+    apart = schedule_of_all([("a", (), ALL_SCHEDULES), ("b", (1, 2), SAME_ORDER), ("a", (), ALL_SCHEDULES)])
+    assert apart.endswith(
+        "then in 2 random orders, seeds 1 to 2; the verdict holds of b for schedules with the same "
+        "synchronisation order, of all other launches for all schedules"
+    )

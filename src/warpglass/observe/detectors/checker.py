@@ -13,8 +13,9 @@ from ...engine.cpu.faults import Scene
 from ...engine.launch.backend import unflatten
 from ...isa.ordering import Ordering
 from ...program import Program, Step
-from ...records.check import ALL_SCHEDULES, SAME_ORDER, Finding
+from ...records.check import Finding
 from ...records.marks import OUTPUT
+from ...records.schedules import ALL_SCHEDULES, SAME_ORDER
 from . import layout, native
 from .detector import Watched
 from .diagnostics.causes import RACES

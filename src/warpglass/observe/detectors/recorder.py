@@ -60,6 +60,8 @@ def record(S, code, stamp, other, region, offset, same, access, extra):
     variant, kind = code & ((1 << VARIANT_BITS) - 1), code >> VARIANT_BITS
     key = 1 | variant << 1 | here << 5 | there << 16 | (region & 0xFFFF) << 27 | same << 43 | access << 44
     key |= kind << 46
+    if other != 0 and (stamp ^ other) >> word(S, layout.BLOCK_SHIFT) != 0:
+        key |= 1 << 52  # what orders threads of a block orders no blocks
     table = word(S, layout.FINDINGS)
     slot = (key * 40503) & (layout.FINDING_SLOTS - 1)
     for _ in range(layout.FINDING_SLOTS):
