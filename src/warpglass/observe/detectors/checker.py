@@ -19,8 +19,10 @@ from ...records.schedules import ALL_SCHEDULES, SAME_ORDER
 from . import layout, native
 from .detector import Watched
 from .diagnostics.causes import RACES
+from .diagnostics.compiler_defects import compiler_defect
 from .diagnostics.explain import explain, kernel_place
 from .diagnostics.faults import fault_finding
+from .diagnostics.line_facts import LineFacts
 from .instrumentation import Instrumentation
 from .races.copies import AsynchronousCopies
 from .races.order_dependence import depends_on_order
@@ -145,6 +147,8 @@ class Checker:
         finding = self._placed(fault_finding(error))
         if self._watched is None or finding.thread is None:
             return finding
+        hint = compiler_defect(finding, self.scene, LineFacts(self._code.program, ()))
+        finding = replace(finding, hint=hint or finding.hint)
         launch, epoch = self.scene.launch, None
         x, y, _ = launch.block
         tx, ty, tz = finding.thread
