@@ -198,7 +198,13 @@ class _Runs:
             self.holds = SAME_ORDER
         self.file = checker.file
         self.notes = tuple(dict.fromkeys((*self.notes, *checker.notes)))
-        found = () if failed is None else (checker.fault(failed),)
+        found = [] if failed is None else [checker.fault(failed)]
+        refused = checker.refused()
+        known = {(finding.kind, finding.source, finding.array) for _, finding in refused}
+        found = [one for one in found if (one.kind, one.source, one.array) not in known]
+        found = [finding for _, finding in refused] + found
+        if refused and failed is None:
+            failed = refused[0][0]
         found = one_per_cause([*found, *checker.findings(complete=failed is None)])
         return tuple(found), failed
 

@@ -72,21 +72,30 @@ def explain_fault(scene: Scene, contexts: Sequence[np.ndarray]) -> KernelFault:
     context = min(contexts, key=lambda c: int(c[SLOT["fault_block"]]))
     number = int(context[SLOT["fault_site"]])
     code = scene.executable.code
-    size = None
+    block, thread = _position(scene.launch, context, scene.executable.shape.width)
     if number < 0:
         step = scene.prepared.steps[code.traps[-number - 1]]
-        account = _Account("trap", _TRAPS[step.control or "trap"])
-    else:
+        return _error(scene, step, _Account("trap", _TRAPS[step.control or "trap"]), None, block, thread)
+    if code.sites[number].space == "system":
         site = code.sites[number]
-        step, size = scene.prepared.steps[site.step], site.size
-        address = int(context[SLOT["fault_address"]]) & (1 << 64) - 1
-        if site.space == "system":
-            served = scene.system.accounts[int(context[SLOT["fault_block"]])]
-            account = _Account(served.kind, served.text, cuda_name=served.cuda_name)
-        else:
-            explain = {"shared": _explain_shared, "local": _explain_local}.get(site.space, _explain)
-            account = explain(scene, site, address)
-    block, thread = _position(scene.launch, context, scene.executable.shape.width)
+        served = scene.system.accounts[int(context[SLOT["fault_block"]])]
+        account = _Account(served.kind, served.text, cuda_name=served.cuda_name)
+        return _error(scene, scene.prepared.steps[site.step], account, site.size, block, thread)
+    address = int(context[SLOT["fault_address"]]) & (1 << 64) - 1
+    return explain_access(scene, number, address, block, thread)
+
+
+def explain_access(scene: Scene, number: int, address: int, block: Dim3, thread: Dim3) -> KernelFault:
+    """The error for a thread that may not make the access of a site, by number, at an address."""
+    site = scene.executable.code.sites[number]
+    explain = {"shared": _explain_shared, "local": _explain_local}.get(site.space, _explain)
+    account = explain(scene, site, address)
+    return _error(scene, scene.prepared.steps[site.step], account, site.size, block, thread)
+
+
+def _error(
+    scene: Scene, step: Step, account: _Account, size: int | None, block: Dim3, thread: Dim3
+) -> KernelFault:
     file, line = _source(step)
     place = FaultPlace(
         account.kind, file, line, block, thread, account.array, account.index, account.address, size

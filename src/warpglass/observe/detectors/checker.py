@@ -11,6 +11,7 @@ from ...codegen import Probe
 from ...engine.cpu.backend import Begun
 from ...engine.cpu.faults import Scene
 from ...engine.launch.backend import unflatten
+from ...errors import KernelFault
 from ...isa.ordering import Ordering
 from ...program import Program, Step
 from ...records.check import Finding
@@ -29,6 +30,7 @@ from .races.order_dependence import depends_on_order
 from .races.races import Races
 from .races.release_acquire import ReleaseAcquire
 from .recorder import VARIANT_BITS, code_of
+from .refused import RefusedAccesses, refused_accesses
 from .shadow_memory import ShadowMemory
 from .sync.synchronisation import Synchronisation
 from .undefined.undefined import UndefinedValues
@@ -42,6 +44,7 @@ FAMILIES = (
     UndefinedValues,  # of what Races has noted of loads
     ReleaseAcquire,  # what Synchronisation knows is passed on
     UntouchedElements,
+    RefusedAccesses,
 )
 
 
@@ -142,13 +145,26 @@ class Checker:
             found.append(f"only the first {layout.FINDING_SLOTS} pairs of places are kept")
         return tuple(found)
 
+    def refused(self) -> list[tuple[KernelFault, Finding]]:
+        """The accesses that the launch went on without, with their errors: one for each line and array."""
+        found: dict[tuple[object, ...], tuple[KernelFault, Finding]] = {}
+        if self._watched is None:
+            return []
+        for error, count, time in refused_accesses(self._watched):
+            epoch = self._code.epoch(time, self._launch.memory.states[0])
+            finding = replace(self.fault(error), count=count, epoch=epoch)
+            key = finding.kind, finding.source, finding.array
+            if key in found:
+                error, before = found[key]
+                finding = replace(before, count=before.count + count)
+            found[key] = error, finding
+        return list(found.values())
+
     def fault(self, error: BaseException) -> Finding:
         """The finding for an error that ended the kernel, with what is known of its thread."""
         finding = self._placed(fault_finding(error))
         if self._watched is None or finding.thread is None:
             return finding
-        hint = compiler_defect(finding, self.scene, LineFacts(self._code.program, ()))
-        finding = replace(finding, hint=hint or finding.hint)
         launch, epoch = self.scene.launch, None
         x, y, _ = launch.block
         tx, ty, tz = finding.thread
@@ -157,7 +173,8 @@ class Checker:
             place = int(state[layout.BLOCK])
             if place >= 0 and unflatten(self._watched.begun.block_at(place), launch.grid) == finding.block:
                 epoch = self._code.epoch(int(state[layout.TIMES + warp]), state)
-        return replace(finding, warp=warp, lane=lane, epoch=epoch)
+        hint = compiler_defect(finding, self.scene, LineFacts(self._code.program, ())) or finding.hint
+        return replace(finding, warp=warp, lane=lane, epoch=epoch, hint=hint)
 
     @property
     def shadow_bytes(self) -> int:

@@ -56,6 +56,8 @@ def _collected(watched: Watched, code: Instrumentation) -> tuple[list[Finding], 
     found: dict[tuple[object, ...], Finding] = {}
     mended: dict[tuple[object, ...], Remedy] = {}
     for row in watched.memory.findings[watched.memory.findings[:, layout.KEY] != 0]:
+        if _KINDS[row[layout.CODE] >> VARIANT_BITS] not in told:
+            continue  # refused accesses are explained as faults
         recorded = reader.read(row)
         finding = _finding(recorded, told[recorded.kind](recorded))
         key = key_of(finding)
