@@ -193,20 +193,30 @@ class _Runs:
             if not (isinstance(error, KernelFault | KernelTimeout) or raised_by_kernel(error)):
                 raise
             failed = error
+        refused = checker.refused()  # in the words of a heap that a reset clears
+        if failed is not None:
             self._place.reset()
         if checker.holds_for == SAME_ORDER:
             self.holds = SAME_ORDER
         self.file = checker.file
         self.notes = tuple(dict.fromkeys((*self.notes, *checker.notes)))
-        found = [] if failed is None else [checker.fault(failed)]
-        refused = checker.refused()
-        known = {(finding.kind, finding.source, finding.array) for _, finding in refused}
-        found = [one for one in found if (one.kind, one.source, one.array) not in known]
-        found = [finding for _, finding in refused] + found
-        if refused and failed is None:
+        found = [finding for _, finding in refused]
+        if failed is not None:
+            found += [
+                one for one in [checker.fault(failed)] if not any(_again(one, other) for other in found)
+            ]
+        elif refused:
             failed = refused[0][0]
         found = one_per_cause([*found, *checker.findings(complete=failed is None)])
         return tuple(found), failed
+
+
+def _again(fault: Finding, before: Finding) -> bool:
+    """Whether what ended a launch is the same defect as an access that it had gone on without."""
+    if fault.kind != before.kind:
+        return False
+    freed = fault.kind == "use-after-free"  # memory that is freed too early is freed again where it should be
+    return freed or (fault.source, fault.array) == (before.source, before.array)
 
 
 def _endless(error: Exception | None) -> bool:

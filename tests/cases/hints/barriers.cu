@@ -229,3 +229,18 @@ extern "C" __global__ void of_templates(float *x, int n)
     __syncthreads();
     x[T] = s[0];
 }
+
+extern "C" __global__ void exchanged(float *x, int n)
+{
+    __shared__ float a[128], b[128];
+    float *from = a, *to = b;
+    from[T] = x[T];
+    __syncthreads();
+    for (int i = 0; i < n; i++) {
+        to[T] = from[T] + from[(T + 32) % 128];
+        float *other = from;
+        from = to;
+        to = other;
+    }
+    x[T] = from[T];
+}

@@ -104,3 +104,28 @@ extern "C" __global__ void sum_of_blocks(float *x, int n)  // two blocks
 {
     if (T == 0) x[0] += n;  // HINT: atomicAdd()
 }
+
+extern "C" __global__ void unguarded_tail(float *x, int n)
+{
+    __shared__ volatile float s[96];
+    if (T < 64) s[T] = x[T];
+    __syncthreads();
+    if (T < 32) {
+        s[T] += s[T + 32];
+        s[T] += s[T + 16];  // HINT: then __syncwarp(), then write, then __syncwarp()
+        s[T] += s[T + 8];
+        s[T] += s[T + 4];
+        s[T] += s[T + 2];
+        s[T] += s[T + 1];
+    }
+    __syncthreads();
+    if (T == 0) x[0] = s[0];
+}
+
+extern "C" __global__ void transposed_in_place(float *x, int n)  // two blocks
+{
+    int i = blockIdx.x * 128 + T;
+    float v = x[i];  // HINT: no barrier orders blocks
+    x[i] = x[255 - i] + T;
+    x[255 - i] = v - T;
+}

@@ -49,7 +49,11 @@ def _joined(group: list[tuple[Finding, Remedy | None]], mended: Mended) -> Findi
     if not remedies:
         return group[0][0]
     remedy = mended.together(remedies)
-    (first, _), *others = sorted(group, key=lambda one: one[1] is not None and one[1].cause != remedy.cause)
+
+    def rank(one: tuple[Finding, Remedy | None]) -> tuple[bool, int]:
+        return (False, 0) if one[1] is None else (one[1].cause != remedy.cause, one[1].rank)
+
+    (first, _), *others = sorted(group, key=rank)
     instances = tuple(
         Instance(one.source, one.other_source, one.array, one.index, one.count) for one, _ in others
     )

@@ -90,6 +90,12 @@ class Placing:
         return Placement(points, around=Place(one.file, around[-1].first) if around else None)
 
     @staticmethod
+    def around(place: Place) -> Place | None:
+        """The first line of the statement in whose list a line is, None where that is not known."""
+        way = way_to(outline_of(place.file) or (), place.line)
+        return Place(place.file, way[-2].statement.first) if len(way) > 1 else None
+
+    @staticmethod
     def in_one_statement(one: Place, other: Place) -> bool:
         """Whether two lines are one, or of one statement without others in it."""
         if one == other:

@@ -33,6 +33,8 @@ class Remedy:
     primitive: str = ""
     cause: Hashable = None  # what races of one cause have in common, None where that is not known
     series: bool = False  # of one cause are also those at other lines of a series of updates
+    rewrites: bool = False  # no added line helps
+    rank: int = 0  # of one cause the race with the lowest is told first
 
     @property
     def is_atomic(self) -> bool:
@@ -106,6 +108,7 @@ class Remedies:
     def together(self, remedies: Sequence[Remedy]) -> Remedy:
         """One remedy for races of one cause."""
         first = next((one for one in remedies if one.is_atomic or one.points), remedies[0])
+        first = next((one for one in remedies if one.rewrites), first)
         if not first.series:
             return first
         points = sorted({point for one in remedies for point in one.points}, key=_rank)
@@ -146,19 +149,16 @@ class Remedies:
             return Remedy(text, cause=self._added(name, (loop,)).cause)
         if not update.neighbour:
             return Remedy(f"give the two accesses of {one} lines of their own, with {name} between them")
-        if loop is not None and self._placing.has_condition(one, loop.loop or 0):
+        if loop is not None and (update.alternates or self._placing.has_condition(one, loop.loop or 0)):
             return self._added(name, (loop,))
         text = (
             f"{one} writes what other {_whom(warp)} read there: read into a variable first, then {name}, "
-            "then write"
+            f"then write, then {name}"
         )
         if placement.obstacle is not None and placement.obstacle.what != "branches":
-            text += f", all three outside of the condition of {placement.obstacle.place}"
-        elif loop is not None:
-            text += f", and another {name} {_where(loop)}"
-        else:
-            text += "; or write to another array"
-        return Remedy(text)
+            text += f", all outside of the condition of {placement.obstacle.place}"
+        text += f"; or {self._words.shuffle}" if warp else "; or write to another array"
+        return Remedy(text, cause=(name, self._placing.around(one)), rewrites=True)
 
     def _atomic(self, found: Recorded, place: Place) -> Remedy:
         name = self._words.atomic_for(line_of(place)) or f"an atomic operation ({self._words.atomic}, ...)"
@@ -173,12 +173,13 @@ class Remedies:
         if update is not None and update.itself and not update.neighbour:
             return self._atomic(found, one)
         if all(found.writers):
-            return Remedy("let each block write elements of its own, or use an atomic operation")
+            hint = "let each block write elements of its own, or use an atomic operation"
+            return Remedy(hint, cause=("blocks", found.array) if one != other else None)
         return Remedy(
             "no barrier orders blocks: write to another array than the one that is read, launch a second "
             f"kernel, or put {self._words.fence} before and an atomic operation on a flag between the two "
             "accesses",
-            cause=("blocks", found.array, one if found.writers[0] else other),
+            cause=("blocks", found.array),
         )
 
     def _after_copy(self, found: Recorded, one: Place, other: Place) -> Remedy:
@@ -187,6 +188,7 @@ class Remedies:
             f"wait for the copy (__pipeline_wait_prior, cp.async.wait_group) and then add "
             f"{self._words.barrier} {where}",
             cause=("copy", found.array),
+            rank=int(all(found.writers)),
         )
 
     def _without_lines(self, found: Recorded) -> Remedy:

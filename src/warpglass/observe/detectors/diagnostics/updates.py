@@ -13,17 +13,21 @@ from .line_facts import LineFacts
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """What a line writes is computed from: the element itself, other elements of the array."""
+    """What a line writes is computed from: the element itself, other elements of the array.
+
+    `alternates` says that the arrays it reads and writes take turns: pointers that are exchanged.
+    """
 
     itself: bool
     neighbour: bool
+    alternates: bool
 
 
 def update_at(facts: LineFacts, types: Mapping[str, str], *places: Place) -> Update:
     """What the lines of a statement do to what they write."""
     steps = [step for place in set(places) for step in facts.by_line.get((place.file, place.line), [])]
     here = {step.number for step in steps}
-    itself = neighbour = False
+    itself = neighbour = alternates = False
     for store in steps:
         if store.match.row.access != "store":
             continue
@@ -38,9 +42,10 @@ def update_at(facts: LineFacts, types: Mapping[str, str], *places: Place) -> Upd
         for load in loads.values():
             if load.address == store.address:
                 itself = True
-            elif _bases(facts, types, load) & _bases(facts, types, store):
+            elif shared := _bases(facts, types, load) & _bases(facts, types, store):
                 neighbour = True
-    return Update(itself, neighbour)
+                alternates |= len(shared) > 1
+    return Update(itself, neighbour, alternates)
 
 
 def _bases(facts: LineFacts, types: Mapping[str, str], step: Step) -> frozenset[str]:

@@ -12,6 +12,7 @@ class Vocabulary:
 
     barrier: str
     warp_barrier: str
+    shuffle: str
     fence: str
     atomic: str
     atomics: tuple[tuple[str, str], ...]  # patterns of source text, and the operation for what they find
@@ -24,6 +25,7 @@ class Vocabulary:
 _CPP = Vocabulary(
     "__syncthreads()",
     "__syncwarp()",
+    "exchange values by __shfl_down_sync() and its like",
     "__threadfence()",
     "atomicAdd",
     (
@@ -38,6 +40,7 @@ _CPP = Vocabulary(
 _PYTHON = Vocabulary(
     "cuda.syncthreads()",
     "cuda.syncwarp()",
+    "exchange values by cuda.shfl_down_sync() and its like",
     "cuda.threadfence() (which numba-cuda-mlir 0.6 lacks: link a __threadfence() from CUDA C++ there)",
     "cuda.atomic.add",
     (
@@ -49,5 +52,7 @@ _PYTHON = Vocabulary(
         (r"\^=", "cuda.atomic.xor()"),
     ),
 )
-_PTX = Vocabulary("bar.sync 0", "bar.warp.sync", "fence.acq_rel.gpu", "atom", ())
+_PTX = Vocabulary(
+    "bar.sync 0", "bar.warp.sync", "exchange values by shfl.sync", "fence.acq_rel.gpu", "atom", ()
+)
 VOCABULARIES = {"python": _PYTHON, "cuda": _CPP, "ptx": _PTX}
