@@ -20,3 +20,13 @@ def between_blocks(x, n):  # two blocks
     i = cuda.grid(1)
     x[i] = 1
     x[256 + i] = x[255 - i]  # HINT: cuda.threadfence() (which numba-cuda-mlir
+
+
+def dynamic(x, n):
+    first = cuda.shared.array(0, numba.float32)
+    second = cuda.shared.array(0, dtype=numba.int32)
+    t = cuda.threadIdx.x
+    first[t] = x[t]
+    second[127 - t] = 1  # HINT: first and second are the same dynamic shared memory
+    cuda.syncthreads()
+    x[t] = first[t] + second[t]

@@ -24,6 +24,7 @@ from .diagnostics.compiler_defects import compiler_defect
 from .diagnostics.explain import explain, kernel_place
 from .diagnostics.faults import fault_finding
 from .diagnostics.line_facts import LineFacts
+from .diagnostics.vocabulary import in_words_of
 from .instrumentation import Instrumentation
 from .races.copies import AsynchronousCopies
 from .races.order_dependence import depends_on_order
@@ -194,10 +195,11 @@ class Checker:
         return tuple(map(self._placed, found))
 
     def _placed(self, finding: Finding) -> Finding:
-        """What only the kernel as a whole is to blame for is at its first line."""
-        if finding.source is not None or self._watched is None:
+        """A finding in the kernel's language; what the whole kernel is to blame for is at its first line."""
+        if self._watched is None:
             return finding
-        return replace(finding, source=kernel_place(self._code.program))
+        hint = in_words_of(self.scene.launch.compiled.language, finding.hint)
+        return replace(finding, source=finding.source or kernel_place(self._code.program), hint=hint)
 
 
 def _line_of(step: Step) -> tuple[object, str]:

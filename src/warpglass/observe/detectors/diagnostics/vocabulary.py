@@ -56,3 +56,17 @@ _PTX = Vocabulary(
     "bar.sync 0", "bar.warp.sync", "exchange values by shfl.sync", "fence.acq_rel.gpu", "atom", ()
 )
 VOCABULARIES = {"python": _PYTHON, "cuda": _CPP, "ptx": _PTX}
+
+# What the kinds' own hints say in C++, and in Python.
+_TRANSLATED = (
+    ("if (i < n)", "if i < n:"),
+    ("__ballot_sync", "cuda.ballot_sync"),
+    ("__shfl", "cuda.shfl"),
+)
+
+
+def in_words_of(language: str, hint: str) -> str:
+    """A kind's hint in the words of a language."""
+    for cpp, python in _TRANSLATED if language == "python" else ():
+        hint = hint.replace(cpp, python)
+    return hint
