@@ -315,7 +315,7 @@ def _explain_heap(chunk: Chunk, site: Site, address: int, amount: str) -> _Accou
     offset = address - chunk.base
     block, thread = chunk.owner
     what = f"{amount} at byte {offset} of memory that block {block} thread {thread} got from malloc"
-    if chunk.freed_by is not None:
+    if chunk.freed_by is not None and 0 <= offset < chunk.size:  # by now, if not when the access was made
         return _Account(
             "use-after-free", f"{what}, but {freed_before(*chunk.freed_by)}", "malloc", offset, address
         )
