@@ -108,15 +108,19 @@ def test_views_and_read_only_arrays_are_put_back() -> None:
     assert whole.tolist() == [5] * 8 + [5 + value for value in range(8)] + [5] * 8
 
 
-def test_a_launch_that_fails_leaves_what_it_had_written() -> None:
-    text = """extern "C" __global__ void k(int* x, int n) {
+@pytest.mark.parametrize(
+    ("fails", "kind", "left"),
+    [("__trap()", "trap", [1, 1, 1, 0]), ("x[n] = 1", "out-of-bounds", [1, 1, 1, 1])],
+)
+def test_a_launch_that_fails_leaves_what_it_had_written(fails: str, kind: str, left: list[int]) -> None:
+    text = f"""extern "C" __global__ void k(int* x, int n) {{
   x[blockIdx.x]++;
-  if (blockIdx.x == 2) x[n] = 1;
-}"""
+  if (blockIdx.x == 2) {fails};
+}}"""
     x = np.zeros(4, np.int32)
     found = wg.check(wg.compile(text, "k"), 4, 1, (x, 4), schedules=8)
-    assert [(one.kind, one.seed) for one in found.findings] == [("out-of-bounds", None)]
-    assert x.tolist() == [1, 1, 1, 0]
+    assert [(one.kind, one.seed) for one in found.findings] == [(kind, None)]
+    assert x.tolist() == left  # a refused access alone does not end the kernel
 
 
 def test_a_launch_that_does_not_end_is_made_once() -> None:
