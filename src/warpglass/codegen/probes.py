@@ -55,11 +55,12 @@ class Probe:
     """An observer's part in the generated code; subclasses override the events they want.
 
     `alone` asks for all blocks in order on one thread, `any_order` for code whose blocks and warps the engine
-    may run in another order.
+    may run in another order, `refuses` for accesses out of bounds to be left out, so that the kernel goes on.
     """
 
     alone = False
     any_order = False
+    refuses = False
 
     def prepare(self, program: Program, words: WorkerWords) -> None:
         """Called once before emission; `words` may be asked for memory now and at every event."""
@@ -75,6 +76,12 @@ class Probe:
 
     def access(self, at: Emission, site: Site, address: Value) -> None:
         """Lanes are about to load or store at an address that nobody has checked yet."""
+
+    def refused(self, at: Emission, site: Site, number: int) -> None:
+        """Some lanes of an access, the one of this number, may not make it: the context says which.
+
+        Control may leave for the fault label; if it goes on, these lanes have read zero or written nothing.
+        """
 
     def branch(self, at: Emission, end: Branch, taken: str, together: bool) -> None:
         """Lanes branch; `taken` names the i32 mask of those whose predicate holds.

@@ -111,7 +111,9 @@ MISSED = AWAITED_AGAIN + WARPS  # by warp: the place where awaited lanes have me
 TOLD = (
     MISSED + WARPS
 )  # by warp: 0 if none of its lanes knows by a fence what others do not, or has one behind it
-STATE_WORDS = TOLD + WARPS
+REFUSED = TOLD + WARPS  # address of a word for each warp of the grid: lanes that were refused an access; or 0
+REFUSALS = REFUSED + 1  # how many accesses were refused
+STATE_WORDS = REFUSALS + 1
 # An entry of the table STOOD_FOR, by address: it, and until when operations there are forgotten.
 STOOD_SLOTS, STOOD_SHIFT, ALWAYS = 4096, 2, -1
 # A copy under way: address of the stamp, the stamp, the copy's group.
