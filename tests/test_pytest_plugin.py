@@ -103,7 +103,7 @@ def test_a_bad_launch_fails_its_test(workers: tuple[str, ...], tmp_path: Path) -
     assert "'shared-rage'; it may name shared-race" in said
     assert "sitecustomize" not in said
     assert "gld_transactions is 8, allowed is at most 1" in said
-    assert "no counter or metric 'shared_bank_conflict'; do you mean shared_bank_conflicts" in said
+    assert "no counter or metric 'shared_bank_conflict' (did you mean shared_bank_conflicts?)" in said
     results = json.loads(sarif.read_text("utf-8"))["runs"][0]["results"]
     assert [result["ruleId"] for result in results] == ["shared-race"]
 

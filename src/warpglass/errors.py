@@ -38,6 +38,10 @@ class CompileError(WarpglassError):
         super().__init__("\n".join([summary, *map(str, diagnostics)]))
 
 
+class UnknownKernel(CompileError):
+    """A kernel that its file has not, or that is not named; the text lists those that there are."""
+
+
 class UnsupportedError(CompileError):
     """PTX that is valid but that the engine has no row for; all such instructions of the entry at once."""
 

@@ -11,7 +11,6 @@ makes a bad one fails with the finding. `warpglass_profile` counts a test's laun
 from __future__ import annotations
 
 import base64
-import difflib
 import pickle
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from .errors import ArgumentError
+from .records.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from .engine.launch.backend import Launch
@@ -267,8 +267,7 @@ class Counted:
 def _number(profile: Profile, name: str) -> float:
     known = {**profile.counters, **profile.metrics}
     if name not in known:
-        alike = " or ".join(difflib.get_close_matches(name, known, n=2))
-        hint = f"; do you mean {alike}?" if alike else "; `warpglass metrics` lists them"
+        hint = did_you_mean(name, known) or "; `warpglass metrics` lists them"
         pytest.fail(f"there is no counter or metric {name!r}{hint}", pytrace=False)
     return known[name]
 

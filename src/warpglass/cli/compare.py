@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from .metrics import chosen_definitions, metric_definitions
-from .options import FAILED, JsonOption
+from .options import JsonOption
+from .status import FAILED
 
 
 def compare(
