@@ -14,8 +14,12 @@ from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from .versions import check_version
+
+if TYPE_CHECKING:
+    from .device import VirtualDevice
 
 MODEL = "WARPGLASS_VIRTUAL_GPU"  # the model of the GPU; set in every process under `warpglass run`
 OWN_DEVICE = "WARPGLASS_DEVICE"  # what "auto" means where warpglass itself makes launches
@@ -44,9 +48,20 @@ class _Hook:
         return None
 
 
+def wanted() -> bool:
+    """Whether this process, or one that started it, asks for the device."""
+    return bool(os.environ.get(MODEL))
+
+
+def active_device() -> VirtualDevice | None:
+    """The device, if something has asked for it in this process."""
+    activation = sys.modules.get(f"{__package__}.activation")
+    return None if activation is None else activation.active_device()
+
+
 def install() -> None:
     """Wait for the first import of such a package, if this process runs under `warpglass run`."""
-    if os.environ.get(MODEL) and not any(isinstance(one, _Hook) for one in sys.meta_path):
+    if wanted() and not any(isinstance(one, _Hook) for one in sys.meta_path):
         sys.meta_path.insert(0, _Hook())
 
 
