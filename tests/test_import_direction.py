@@ -50,7 +50,10 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "report": (*RECORDS, "models"),  # records only, none of the stages before it
     "lab": ("*",),
     "numba_device": ("*",),
-    "pytest_plugin": ("", "lab", "numba_device.hook", "numba_device.source_lines", "report"),
+    "pytest_plugin": (
+        *("", "lab", "report"),
+        *("numba_device.hook", "numba_device.source_lines", "numba_device.device"),
+    ),
     "cli": (
         *("", "source", "engine", "observe", "models", "ladders", "lab", "report"),
         *("numba_device.hook", "numba_device.source_lines"),

@@ -50,6 +50,10 @@ class ArgumentError(WarpglassError, ValueError):
     """A kernel argument of the wrong count, type, layout or alignment; the text names the argument."""
 
 
+class PackageError(WarpglassError, ImportError):
+    """A package that a program needs is missing, or cannot run here; the text says what to install."""
+
+
 class LaunchError(WarpglassError):
     """A launch that failed as CUDA would report it.
 
