@@ -29,9 +29,9 @@ def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     return int(leaving.value.code or 0)
 
 
-def start(*arguments: str, **options: object) -> subprocess.Popen[str]:
+def start(*arguments: str, columns: str = "120") -> subprocess.Popen[str]:
     """Start `python -m warpglass` in a process of its own."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "COLUMNS": columns}
     command = [sys.executable, "-m", "warpglass", *arguments]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe, text=True)

@@ -21,6 +21,7 @@ from .bench import bench
 from .check import check
 from .compare import compare
 from .devices import devices
+from .examples import epilog
 from .list import list_ladders
 from .metrics import metrics
 from .occupancy import occupancy
@@ -38,7 +39,6 @@ app = typer.Typer(
     name="warpglass",
     help="Run, check, profile and race CUDA kernels on any machine.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -79,6 +79,10 @@ app.command(cls=script_command(*_PROFILED))(profile)
 app.command()(metrics)
 app.command()(compare)
 app.command(context_settings={"ignore_unknown_options": True})(trace)  # a negative number is no option
+
+for _command in app.registered_commands:
+    assert _command.callback is not None
+    _command.epilog = epilog(_command.name or _command.callback.__name__)
 
 
 def main() -> None:

@@ -21,7 +21,16 @@ ArgOption = Annotated[list[str] | None, typer.Option(help=ARGUMENT_FORMS)]
 SHARED = typer.Option(help="Bytes of dynamic shared memory.")
 SharedOption = Annotated[str, SHARED]
 DeviceOption = Annotated[str, typer.Option(help="auto (the first GPU, else the engine), cpu or gpu.")]
-TIMEOUT = typer.Option(help="Seconds after which a launch is stopped.")
+
+
+def above_zero(seconds: float | None) -> float | None:
+    """A time as given; raises ArgumentError for what is none."""
+    if seconds is not None and not seconds > 0:
+        raise ArgumentError(f"--timeout {seconds:g}: give seconds above 0")
+    return seconds
+
+
+TIMEOUT = typer.Option(callback=above_zero, help="Seconds after which a launch is stopped.")
 TimeoutOption = Annotated[float, TIMEOUT]
 
 # ---------------------------------------------------------------------------------------- output

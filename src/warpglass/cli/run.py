@@ -14,6 +14,7 @@ from .options import (
     GridOption,
     ProgramArguments,
     SharedOption,
+    above_zero,
     existing_target,
     find_gpu,
     launch_shape,
@@ -43,7 +44,10 @@ def run(
     device: DeviceOption = "auto",
     timeout: Annotated[
         float | None,
-        typer.Option(help="Seconds after which a launch (60 if not given) or a whole program is ended."),
+        typer.Option(
+            callback=above_zero,
+            help="Seconds after which a launch (60 if not given) or a whole program is ended.",
+        ),
     ] = None,
     json_output: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
     model: Annotated[
