@@ -116,10 +116,11 @@ def _check_kernel(target: str, launch: dict[str, Any], view: _View, options: dic
     from ..records.suppressions import find_entries, suppress
     from ..report.check import print_check
     from ..report.console import stdout_console
+    from ..report.progress import waiting
 
     path, name = existing_target(target)
     entries = find_entries(view.suppress)
-    with words_apart(view.json):
+    with words_apart(view.json), waiting(f"Checking {name}"):
         (found,), notes = suppress([lab_check.check(lab.load(path, name), **launch, **options)], entries)
     found = replace(found, notes=(*found.notes, *notes))
     _write(found, view)

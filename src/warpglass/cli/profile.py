@@ -91,6 +91,7 @@ def profile(
     """Run a kernel, or a whole program, on the engine and count what Nsight Compute and nvprof count."""
     from .. import lab
     from ..lab import profile as lab_profile
+    from ..report.progress import waiting
 
     chosen, model = chosen_definitions(metric), find_gpu(model).key
     view = _View(chosen, lines, gpu_summary, csv, json_output, log_file, save)
@@ -105,7 +106,7 @@ def profile(
     refuse_words(arguments)
     launch_grid, launch_block = launch_shape(grid, block)
     path, name = existing_target(str(target))
-    with words_apart(json_output):
+    with words_apart(json_output), waiting(f"Counting {name}"):
         found = lab_profile.profile(
             lab.load(path, name),
             launch_grid,

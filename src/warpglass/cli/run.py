@@ -70,8 +70,10 @@ def run(
     texts = arg or []
     specs = [parse_argument(text) for text in texts]
     given = make_arguments(specs)
+    from ..report.progress import waiting
+
     limit = 60.0 if timeout is None else timeout
-    with words_apart(json_output):
+    with words_apart(json_output), waiting(f"Running {name}"):
         kernel = lab.load(path, name)
         outcome = lab.run(
             kernel, *shape, given, shared=parse_size(shared), device=device, timeout=limit, model=model
