@@ -30,7 +30,7 @@ from .roofline import roofline
 from .run import run
 from .script import script_command
 from .selftest import selftest
-from .status import DEFECT, NOT_LAUNCHED, status_of
+from .status import BAD_USAGE, DEFECT, NOT_LAUNCHED, status_of
 from .trace import trace
 
 TRACEBACK = "WARPGLASS_TRACEBACK"  # set to 1, an error inside warpglass shows its traceback
@@ -95,6 +95,8 @@ def main() -> None:
         said = f"{type(problem).__name__}: {problem}"
         if raised_by_kernel(problem):
             _leave(said, NOT_LAUNCHED)
+        if isinstance(problem, OSError):  # such as a full disk behind standard output
+            _leave(said, BAD_USAGE)
         if isinstance(problem, MemoryError):
             _leave(f"there is not enough memory: {problem}", NOT_LAUNCHED)
         if os.environ.get(TRACEBACK, "0") not in ("", "0"):
