@@ -8,7 +8,7 @@ itself: an address is a value of any form (values/value.py), `mask` names the i3
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -81,6 +81,9 @@ class Probe:
 
         `together` says that they are known to be all or none.
         """
+
+    def go(self, at: Emission, source: int, target: int, read: Callable[[str], Value]) -> None:
+        """Lanes go from the end of a block to another; `read` gives a predicate that it has written."""
 
     def barrier(self, at: Emission, end: Barrier, others: Mapping[int, str]) -> None:
         """Lanes arrive at a barrier; `others` has the masks of those that stand in front of other blocks."""
