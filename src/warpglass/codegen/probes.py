@@ -55,11 +55,12 @@ class Probe:
     """An observer's part in the generated code; subclasses override the events they want.
 
     `alone` asks for all blocks in order on one thread, `any_order` for code whose blocks and warps the engine
-    may run in another order.
+    may run in another order, `judges_reads` for loads only by threads that use what they load.
     """
 
     alone = False
     any_order = False
+    judges_reads = False
 
     def prepare(self, program: Program, words: WorkerWords) -> None:
         """Called once before emission; `words` may be asked for memory now and at every event."""
