@@ -106,8 +106,8 @@ class BarrierDivergence(Detector):
         state, warp = code.pointer(at), code.warp(at)
         b.store("i64", "0", of_warp(b, state, warp, layout.WAITING))
         if self._departures and code.uncounted:
-            anyone = b.load("i64", b.offset(state, 8 * layout.ANYONE_DEPARTED))
-            with where(b, b.value(f"icmp ne i64 {anyone}, 0"), unlikely=True):
+            first = b.load("i64", b.offset(state, 8 * layout.FIRST_DEPARTED))
+            with where(b, b.value(f"icmp ult i64 {first}, {code.resumed}"), unlikely=True):
                 code.call(at, missing.look_around, warp)
 
     # ------------------------------------------------------------------------------------ emission

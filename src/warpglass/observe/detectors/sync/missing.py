@@ -29,7 +29,7 @@ def forget_missing(S):
     for one in range(word(S, layout.WARP_COUNT)):
         for words in CLEARED:
             set_word(S, words + one, 0)
-    set_word(S, layout.ANYONE_DEPARTED, 0)
+    set_word(S, layout.FIRST_DEPARTED, layout.NEVER)
     if word(S, layout.COUNTED) != 0:
         for one in range(word(S, layout.WARP_COUNT) * layout.BARRIERS):
             set_word(S, layout.SETTLED + one, 0)
@@ -94,8 +94,9 @@ def depart(S, warp, mask, place):
     at = place << 8 | first_lane(mask)
     set_word(S, layout.DEPARTED + warp, word(S, layout.DEPARTED + warp) | mask)
     set_word(S, layout.DEPARTED_AT + warp, at)
-    set_word(S, layout.DEPARTED_TIME + warp, word(S, layout.TIMES + warp))
-    set_word(S, layout.ANYONE_DEPARTED, 1)
+    time = word(S, layout.TIMES + warp)
+    set_word(S, layout.DEPARTED_TIME + warp, time)
+    set_word(S, layout.FIRST_DEPARTED, min(time, word(S, layout.FIRST_DEPARTED)))
     if word(S, layout.WAITING + warp) != 0:
         miss(S, warp, word(S, layout.WAITING + warp), word(S, layout.WAITING_AT + warp) >> 8)
 
@@ -133,7 +134,7 @@ def settle_everyone(S, warp, number, came):
     """The same behind a barrier with an id that is for all: `came` is its generation plus one."""
     barrier = number >> 1
     set_word(S, layout.SETTLED + warp * layout.BARRIERS + barrier, came)
-    if word(S, layout.ANYONE_DEPARTED) != 0:
+    if word(S, layout.FIRST_DEPARTED) != layout.NEVER:
         for other in range(word(S, layout.WARP_COUNT)):
             if word(S, layout.SETTLED + other * layout.BARRIERS + barrier) < came:
                 _miss_by_warp(S, warp, other)
