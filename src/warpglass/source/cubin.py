@@ -25,6 +25,7 @@ from typing import Any
 
 from ..errors import CompileError
 from ..host.budget import compile_timeout, too_slow
+from ..host.tied import run_tied
 from .cache import Cache, digest, versions
 from .compiled import Compiled
 from .elf import Elf, attributes, read_elf, symbols
@@ -195,14 +196,7 @@ def _run(program: Path, ptx: str, name: str, target: str) -> tuple[bytes, str]:
         source.write_text(ptx, encoding="utf-8")
         command = [str(program), "-v", "-lineinfo", f"-arch={target}", str(source), "-o", str(result)]
         try:
-            run = subprocess.run(
-                command,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                check=False,
-                timeout=compile_timeout(),
-            )
+            run = run_tied(command, timeout=compile_timeout(), scratch=Path(folder))
         except subprocess.TimeoutExpired:
             raise too_slow(name, compile_timeout()) from None
         except OSError as error:
