@@ -46,8 +46,8 @@ Where the programming guide, the PTX manual and the hardware do not say the same
   atomic operations, unless a compare and swap of the same word compares what it has read.
 * Volatile accesses of a word are relaxed ones of the system's scope, as in the PTX manual: two of them do not
   race, whether lanes, warps or blocks make them, and they order nothing. A lane that reads once what another
-  of its warp stores relies on lockstep, which nobody promises: that is a `warp-race`. One that waits in a loop
-  until it reads it does not.
+  of its warp stores relies on lockstep, which nobody promises: that is a `warp-race`. One that waits in a
+  loop until it reads it does not.
 * What a thread loads and drops is no read, as where compilers make a load and a choice of a branch.
 * Undefined bytes may be copied, moved and chosen from. A finding names the load and, if it is another line,
   the use.
