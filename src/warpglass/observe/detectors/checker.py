@@ -33,6 +33,7 @@ from .races.release_acquire import ReleaseAcquire
 from .recorder import VARIANT_BITS, code_of
 from .refused import RefusedAccesses, refused_accesses
 from .shadow_memory import ShadowMemory
+from .sync.barriers import BarrierDivergence
 from .sync.synchronisation import Synchronisation
 from .undefined.undefined import UndefinedValues
 from .undefined.untouched import UntouchedElements
@@ -41,6 +42,7 @@ from .undefined.untouched import UntouchedElements
 FAMILIES = (
     AsynchronousCopies,  # what is waited for is there for the accesses that follow
     Races,
+    BarrierDivergence,
     Synchronisation,
     UndefinedValues,  # of what Races has noted of loads
     ReleaseAcquire,  # what Synchronisation knows is passed on

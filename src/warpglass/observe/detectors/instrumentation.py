@@ -37,6 +37,7 @@ class Instrumentation(Probe):
 
     alone = True  # blocks follow one another on one thread
     any_order = True  # stamps have a block's place in their order
+    judges_reads = True
 
     def __init__(self, families: Sequence[Callable[[Instrumentation], Detector]]):
         self.detectors = tuple(family(self) for family in families)

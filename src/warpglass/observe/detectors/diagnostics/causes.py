@@ -22,12 +22,7 @@ def one_per_cause(findings: list[Finding]) -> list[Finding]:
     """
     astray = {(finding.array, finding.source) for finding in findings if finding.kind == "out-of-bounds"}
     findings = [finding for finding in findings if not _goes_astray(finding, astray)]
-    apart = [finding for finding in findings if finding.kind == "barrier-divergence"]
-    if apart:
-        epochs = [finding.epoch for finding in apart if finding.epoch is not None]
-        first = min(epochs, default=None)
-        parted = {finding.source for finding in apart if finding.warp == finding.other_warp}
-        findings = [finding for finding in findings if not _follows_divergence(finding, first, parted)]
+    findings = _without_consequences(findings)
     races = [finding for finding in findings if finding.kind in RACES]
     masks = [finding for finding in findings if finding.kind == "sync-mask"]
     hurt = {
@@ -59,17 +54,32 @@ def _goes_astray(finding: Finding, astray: set[tuple[str | None, Place | None]])
     )
 
 
-def _follows_divergence(finding: Finding, first: int | None, parted: set[Place | None]) -> bool:
-    """Whether barriers that threads come to separately may be why: they order nothing then.
+def _without_consequences(findings: list[Finding]) -> list[Finding]:
+    """Drop what follows from barriers that threads come to separately.
 
-    Behind the `first` of them, threads that have missed it are out of step at all further ones; where a
-    warp's lanes have `parted`, those that go on come to another barrier than the other warps.
+    Where a warp's lanes part, those that go on come to another barrier than the other warps, or to none.
+    Behind the first barrier that threads miss they are out of step at all further ones.
     """
-    if finding.kind == "barrier-divergence":
-        places = finding.source, finding.other_source
-        if finding.warp != finding.other_warp and not parted.isdisjoint(places):
-            return True
-        return first is not None and finding.epoch is not None and finding.epoch > first
+    apart = [finding for finding in findings if finding.kind == "barrier-divergence"]
+    parted = {finding.source for finding in apart if finding.warp == finding.other_warp}
+    apart = [one for one in apart if one.warp == one.other_warp or _is_clear_of(one, parted)]
+    first = min((one.epoch for one in apart if one.epoch is not None), default=None)
+    apart = [one for one in apart if first is None or one.epoch is None or one.epoch <= first]
+    orders_nothing = any(one.severity == ERROR for one in apart)
+    return [
+        finding
+        for finding in findings
+        if (finding.kind != "barrier-divergence" or finding in apart)
+        and not (orders_nothing and _needs_barriers(finding))
+    ]
+
+
+def _is_clear_of(finding: Finding, places: set[Place | None]) -> bool:
+    return places.isdisjoint((finding.source, finding.other_source))
+
+
+def _needs_barriers(finding: Finding) -> bool:
+    """Whether a barrier that threads come to separately may be why: it orders nothing then."""
     within = finding.kind in RACES and finding.block == finding.other_block
     return within or finding.kind == "uninitialised-read"
 

@@ -18,7 +18,7 @@ from .. import layout
 from ..detector import Detector, Watched
 from ..diagnostics.recorded import WARNING, Recorded, Words
 from ..emit import where
-from ..value_uses import compared_loads, deciding_updates
+from ..value_uses import compared_loads, deciding_updates, polled_loads
 from . import accesses
 from .fast_path import atomics, journal
 from .fast_path.contiguous import run_test
@@ -83,6 +83,7 @@ class Races(Detector):
         self._words = words
         self._deciding = deciding_updates(program)
         self._compared = compared_loads(program)
+        self._polled = polled_loads(program)
         self._tests: set[Test] = set()
         self._forgets = False  # whether some operations may be forgotten
         self._met_regions: list[int] = []  # words, by test: the row of the region that it met last
@@ -92,6 +93,8 @@ class Races(Detector):
     def access_bits(self, at: Emission, site: Site, step: Step) -> int:
         ordering = self.code.orderings[site.step]
         strong = layout.VOLATILE if site.step in self._compared else strength(ordering)
+        if site.step in self._polled:  # no lane relies on another's step that it waits for
+            strong = layout.ATOMIC
         return (
             strong << layout.STRENGTH_FIELD
             | int(ordering.atomic and ordering.reads) << layout.UPDATE_FIELD
