@@ -124,8 +124,9 @@ DEPARTED = BARRIER_AT + WARPS  # by warp: the lanes that have departed, where th
 DEPARTED_AT = DEPARTED + WARPS
 DEPARTED_TIME = DEPARTED_AT + WARPS
 SETTLED = DEPARTED_TIME + WARPS  # by warp and barrier: up to which generation plus one it has gone on
-REFUSED = SETTLED + WARPS * BARRIERS  # address of a word for each warp of the grid: lanes that were refused an access; or 0
-REFUSALS = REFUSED + 1  # how many accesses were refused
+# Accesses that were refused: the address of a word for each warp of the grid with their lanes, or 0; how many.
+REFUSED = SETTLED + WARPS * BARRIERS
+REFUSALS = REFUSED + 1
 STATE_WORDS = REFUSALS + 1
 # An entry of the table STOOD_FOR, by address: it, and until when operations there are forgotten.
 STOOD_SLOTS, STOOD_SHIFT, ALWAYS = 4096, 2, -1
