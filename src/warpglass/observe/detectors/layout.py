@@ -124,7 +124,7 @@ DEPARTED = BARRIER_AT + WARPS  # by warp: the lanes that have departed, where th
 DEPARTED_AT = DEPARTED + WARPS
 DEPARTED_TIME = DEPARTED_AT + WARPS
 SETTLED = DEPARTED_TIME + WARPS  # by warp and barrier: up to which generation plus one it has gone on
-# Accesses that were refused: the address of a word for each warp of the grid with their lanes, or 0; how many.
+# Accesses that were refused: the address of a word for each warp of the grid with lanes, or 0; how many.
 REFUSED = SETTLED + WARPS * BARRIERS
 REFUSALS = REFUSED + 1
 STATE_WORDS = REFUSALS + 1
