@@ -20,7 +20,7 @@ from ..engine.launch.backend import Backend, Launch, Outcome
 from ..errors import ArgumentError, KernelFault, KernelTimeout, raised_by_kernel
 from ..observe.detectors import Checker
 from ..observe.detectors.diagnostics.causes import merged, one_per_cause
-from ..records.check import ALL_SCHEDULES, SAME_ORDER, Check, Finding, joined
+from ..records.check import ALL_SCHEDULES, Check, Finding, joined, weakest
 from ..records.suppressions import read_entries
 from ..records.suppressions import suppress as suppress_findings
 
@@ -195,8 +195,7 @@ class _Runs:
                 raise
             failed = error
             self._place.reset()
-        if checker.holds_for == SAME_ORDER:
-            self.holds = SAME_ORDER
+        self.holds = weakest((self.holds, checker.holds_for))
         self.file = checker.file
         self.notes = tuple(dict.fromkeys((*self.notes, *checker.notes)))
         found = () if failed is None else (checker.fault(failed),)

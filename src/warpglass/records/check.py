@@ -7,7 +7,7 @@ records.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,13 @@ Dim3 = tuple[int, int, int]
 # For which orders of threads a verdict holds.
 ALL_SCHEDULES = "all schedules"
 SAME_ORDER = "all schedules with the same synchronisation order"
+REMEMBERED = "what was remembered of this run"  # the checker has given up on some of it: notes say what
+_HOLDS = (ALL_SCHEDULES, SAME_ORDER, REMEMBERED)
+
+
+def weakest(holds: Iterable[str]) -> str:
+    """What several verdicts together hold for."""
+    return max(holds, key=_HOLDS.index)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,11 +220,10 @@ def joined(checks: Sequence[Check]) -> Check:
         else:
             kept = finding if finding.severity < before.severity else before  # "error" < "warning"
             found[finding.cause] = replace(kept, count=before.count + finding.count)
-    same = any(check.holds == SAME_ORDER for check in checks)
     return replace(
         checks[0],
         findings=tuple(found.values()),
-        holds=SAME_ORDER if same else ALL_SCHEDULES,
+        holds=weakest(check.holds for check in checks),
         seeds=max((check.seeds for check in checks), key=len),
         notes=tuple(dict.fromkeys(note for check in checks for note in check.notes)),
         launches=sum(check.launches for check in checks),
