@@ -126,6 +126,7 @@ class Dialect:
             "    for (int step = 0; step < steps; step++) {\n"
             "        int place = places[step * threads + id];\n"
             "        unsigned mask = masks[step * threads + id];\n"
+            "        (void)place, (void)mask;\n"
             "        switch (kinds[step * threads + id]) {\n"
             "            case 1: __syncthreads(); break;\n"
             f"{barriers}"
