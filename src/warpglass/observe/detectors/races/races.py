@@ -148,7 +148,8 @@ class Races(Detector):
             state[layout.EXACT], state[layout.SEVERAL] = self.code.exact, len(memory.states) > 1
             # What operations leave of each other they leave to all workers.
             state[layout.STOOD_FOR] = tables[0 if self.code.exact else number]
-            state[layout.SET_TABLE] = memory.take((layout.SET_SLOTS, 2))
+            if self.code.exact or self.code.strong:
+                state[layout.SET_TABLE] = memory.take((layout.SET_SLOTS, 2))
             if self.code.journals:
                 memory.add_journal(state)
             worker.words[self._met_regions] = state[layout.REGIONS]  # of any
