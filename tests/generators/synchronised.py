@@ -126,7 +126,7 @@ class Dialect:
             "    for (int step = 0; step < steps; step++) {\n"
             "        int place = places[step * threads + id];\n"
             "        unsigned mask = masks[step * threads + id];\n"
-            "        (void)place, (void)mask;\n"
+            "        total += 0 * (place + mask);\n"
             "        switch (kinds[step * threads + id]) {\n"
             "            case 1: __syncthreads(); break;\n"
             f"{barriers}"
@@ -538,7 +538,8 @@ class Judge:
         same_block = one.thread // block == other.thread // block
         same_warp = one.thread // WARP == other.thread // WARP
         if "" not in strengths:
-            if same_warp and strengths != {"volatile"}:
+            both_write = one.form.write and other.form.write
+            if same_warp and (both_write or strengths != {"volatile"}):
                 return ""
             if not same_warp and (same_block or "block" not in strengths):
                 return ""

@@ -1,4 +1,4 @@
-"""What the commands have in common: options that several take, exit statuses, and what each begins with."""
+"""What the commands have in common: options that several take, and what each begins with."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from ..devices import Device
 from ..errors import ArgumentError
 from ..records.argument_text import parse_dimensions, parse_target
 
-FAILED, BAD_USAGE, INTERRUPTED = 1, 2, 130
-
 # ---------------------------------------------------------------------------------------- a launch
 ARGUMENT_FORMS = "f8[1048576]:rand, f8[2048], u4=1048576; in order. Fills: zero, one, rand, perm, arange."
 ProgramArguments = Annotated[list[str] | None, typer.Argument(metavar="ARGUMENTS", help="Of the program.")]
@@ -23,7 +21,16 @@ ArgOption = Annotated[list[str] | None, typer.Option(help=ARGUMENT_FORMS)]
 SHARED = typer.Option(help="Bytes of dynamic shared memory.")
 SharedOption = Annotated[str, SHARED]
 DeviceOption = Annotated[str, typer.Option(help="auto (the first GPU, else the engine), cpu or gpu.")]
-TIMEOUT = typer.Option(help="Seconds after which a launch is stopped.")
+
+
+def above_zero(seconds: float | None) -> float | None:
+    """A time as given; raises ArgumentError for what is none."""
+    if seconds is not None and not seconds > 0:
+        raise ArgumentError(f"--timeout {seconds:g}: give seconds above 0")
+    return seconds
+
+
+TIMEOUT = typer.Option(callback=above_zero, help="Seconds after which a launch is stopped.")
 TimeoutOption = Annotated[float, TIMEOUT]
 
 # ---------------------------------------------------------------------------------------- output
@@ -53,12 +60,3 @@ def launch_shape(grid: str | None, block: str | None) -> tuple[tuple[int, ...], 
     if grid is None or block is None:
         raise ArgumentError("give the launch: --grid BLOCKS and --block THREADS")
     return parse_dimensions(grid), parse_dimensions(block)
-
-
-def write_file(text: str, path: Path) -> None:
-    """Write a file, its folders made if need be; raises ArgumentError if that cannot be."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise ArgumentError(f"{path} cannot be written: {problem.strerror or problem}") from None

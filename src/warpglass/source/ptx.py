@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from ..errors import CompileError
+from ..errors import CompileError, UnknownKernel
+from ..records.spelling import did_you_mean
 from .compiled import Compiled, FixedSource
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
@@ -48,7 +49,11 @@ def choose_entry(text: str, name: str | None, file: str) -> str:
         return names[0]
     if name in names:
         return name
-    problem = "name the kernel to load" if name is None else f"no kernel named {name}"
+    problem = (
+        "name the kernel to load" if name is None else f"no kernel named {name}{did_you_mean(name, names)}"
+    )
     if not names:
         problem = "it has no kernels"
-    raise CompileError(f"{file}: {problem}" + (f"; kernels in the file: {', '.join(names)}" if names else ""))
+    raise UnknownKernel(
+        f"{file}: {problem}" + (f"; kernels in the file: {', '.join(names)}" if names else "")
+    )

@@ -45,6 +45,7 @@ def every_race(monkeypatch: pytest.MonkeyPatch) -> None:
     """Races are told even where what removes one removes another."""
     for module in (explain, import_module("warpglass.lab.check")):
         monkeypatch.setattr(module, "one_per_cause", lambda findings: findings)
+    monkeypatch.setattr(explain, "one_per_remedy", lambda findings, remedies: findings)
 
 
 @pytest.mark.parametrize("name", DIALECTS)

@@ -194,6 +194,12 @@ class CpuBackend:
         self._heap.clear()
         self._plans.clear()
 
+    def recover(self) -> LaunchError | None:
+        """Forget a sticky error and nothing else, as no GPU can; returns it. Tests do not share one then."""
+        first = self._state.first
+        self._state.clear()
+        return first
+
 
 def _prepared(launch: Launch) -> Prepared:
     return prepare(launch.compiled) if launch.resident is None else launch.resident.prepare(launch.compiled)

@@ -85,6 +85,9 @@ WRITTEN = 35  # address of a bit for each byte of shared memory: 1 if the block 
 MARKS = 36  # address of a word for each place of shared memory: which lane of which access marked it
 MARKED = 37  # how many accesses have marked places
 FOLLOWING = 38  # 1 once undefined bytes have been copied to shared memory: SHARED_BYTES says what they are
+GATE_CONTEXT = 28  # which turn of the loops around it that was
+FIRST_DEPARTED = 29  # the least time at which lanes of the block under way have, NEVER while none has
+NEVER = 1 << 62
 COUNTED = 39  # 1 where arrivals at barriers are counted
 READ_LIST, WRITE_LIST = 40, 48  # words of the two lists
 STOOD_FOR = 56  # address of the table of places whose atomic operations are forgotten (fast_path/atomics.py)
@@ -129,7 +132,22 @@ FENCE_KNOWS = FENCE_LEARNED + WARPS * LANES  # its warp's snapshot then
 PASSED = FENCE_KNOWS + WARPS * LANES  # by meeting: what the threads that came to a barrier leave there
 PASSED_WORDS = 4
 PASSED_TAG, PASSED_LEARNED, PASSED_FENCED, PASSED_FENCED_NEAR = range(4)
-STATE_WORDS = PASSED + 2 * BARRIERS * PASSED_WORDS
+# Who waits at a barrier of the block, and who has taken a way to none (sync/missing.py):
+WAITING = (
+    PASSED + 2 * BARRIERS * PASSED_WORDS
+)  # by warp: lanes that wait; place << 8 | lane, barrier, turn of the first
+WAITING_AT = WAITING + WARPS
+WAITING_GATE = WAITING_AT + WARPS
+WAITING_CONTEXT = WAITING_GATE + WARPS
+BARRIER_AT = WAITING_CONTEXT + WARPS  # by warp: the barrier that it has come to last, place << 8 | lane
+DEPARTED = BARRIER_AT + WARPS  # by warp: the lanes that have departed, where the latest did, when
+DEPARTED_AT = DEPARTED + WARPS
+DEPARTED_TIME = DEPARTED_AT + WARPS
+SETTLED = DEPARTED_TIME + WARPS  # by warp and barrier: up to which generation plus one it has gone on
+# Address of a word for each warp of the grid: lanes that were refused an access; or 0.
+REFUSED = SETTLED + WARPS * BARRIERS
+REFUSALS = REFUSED + 1  # how many accesses were refused
+STATE_WORDS = REFUSALS + 1
 # An entry of the table STOOD_FOR, by address: it, and until when operations there are forgotten.
 STOOD_SLOTS, STOOD_SHIFT, ALWAYS = 4096, 2, -1
 # Until anybody else comes there, of those that acquire and release (races/chained_updates.py): a mark with
