@@ -21,7 +21,7 @@ from ..errors import ArgumentError, KernelFault, KernelTimeout, raised_by_kernel
 from ..observe.detectors import Checker
 from ..observe.detectors.diagnostics.causes import merged, one_per_cause
 from ..records.check import Check, Finding, joined
-from ..records.schedules import ALL_SCHEDULES, SAME_ORDER, schedule_of
+from ..records.schedules import ALL_SCHEDULES, schedule_of, weakest
 from ..records.suppressions import read_entries
 from ..records.suppressions import suppress as suppress_findings
 
@@ -205,8 +205,7 @@ class _Runs:
         refused = checker.refused()  # in the words of a heap that a reset clears
         if failed is not None:
             self._place.reset()
-        if checker.holds_for == SAME_ORDER:
-            self.holds = SAME_ORDER
+        self.holds = weakest((self.holds, checker.holds_for))
         self.file = checker.file
         self.notes = tuple(dict.fromkeys((*self.notes, *checker.notes)))
         found = [finding for _, finding in refused]

@@ -14,7 +14,7 @@ from typing import Any
 
 from .kinds import KINDS as _KINDS
 from .sarif import sarif
-from .schedules import ALL_SCHEDULES, schedule_of
+from .schedules import ALL_SCHEDULES, schedule_of, weakest
 
 SCHEMA = 1
 KINDS = tuple(_KINDS)
@@ -253,7 +253,7 @@ def joined(checks: Sequence[Check]) -> Check:
             before = found[number]
             kept = finding if finding.severity < before.severity else before  # "error" < "warning"
             found[number] = replace(kept, count=before.count + finding.count)
-    holds = next((check.holds for check in checks if check.holds != ALL_SCHEDULES), ALL_SCHEDULES)
+    holds = weakest(check.holds for check in checks)
     seeds = max((check.seeds for check in checks), key=len)
     return replace(
         checks[0],

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 # For which orders of threads a verdict holds: all, or those in which atomic operations, flags and racing
 # accesses that decide where threads go take effect in the order in which they did.
 ALL_SCHEDULES = "all schedules"
 SAME_ORDER = "schedules with the same synchronisation order"
+REMEMBERED = "what was remembered of this run"  # the checker has given up on some of it: notes say what
+_HOLDS = (ALL_SCHEDULES, SAME_ORDER, REMEMBERED)
+
+
+def weakest(holds: Iterable[str]) -> str:
+    """What several verdicts together hold for."""
+    return max(holds, key=_HOLDS.index)
+
+
 _BY_NUMBER = "blocks in order, warps in order up to each barrier"
 
 

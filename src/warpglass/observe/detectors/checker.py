@@ -16,7 +16,7 @@ from ...isa.ordering import Ordering
 from ...program import Program, Step
 from ...records.check import Finding
 from ...records.marks import OUTPUT
-from ...records.schedules import ALL_SCHEDULES, SAME_ORDER
+from ...records.schedules import ALL_SCHEDULES, REMEMBERED, SAME_ORDER
 from . import layout, native
 from .detector import Watched
 from .diagnostics.causes import RACES
@@ -119,9 +119,11 @@ class Checker:
 
     @property
     def holds_for(self) -> str:
-        """For which orders of threads the verdict holds: ALL_SCHEDULES or SAME_ORDER."""
+        """What the verdict holds for: ALL_SCHEDULES, SAME_ORDER or REMEMBERED."""
         if self._watched is None:
             return ALL_SCHEDULES
+        if any(detector.notes(self._watched) for detector in self._code.detectors):
+            return REMEMBERED
         depends = self._depends_on_order(self._code.orderings, communicates=self._code.communicates)
         return SAME_ORDER if depends else ALL_SCHEDULES
 

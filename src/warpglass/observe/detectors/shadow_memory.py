@@ -26,6 +26,7 @@ _SHADOWS = (
     layout.LANE_READS,
     layout.OTHER_READS,
     layout.FAR_READS,
+    layout.SETS,
 )
 
 

@@ -100,13 +100,19 @@ class Races(Detector):
             | int(ordering.atomic and ordering.reads) << layout.UPDATE_FIELD
             | int(len(at.values) == 1 and site.size <= 8) << layout.VALUE_FIELD
             | int(site.step in self._deciding) << layout.MET_FIELD
+            | int(self.code.is_chained(site)) << layout.CHAINED_FIELD
         )
 
     def begin(self, watched: Watched) -> None:
         memory = watched.memory
         set_only_read(watched, self.code.only_read)
-        for worker, state in zip(watched.begun.workers, memory.states, strict=True):
-            state[layout.STOOD_FOR] = memory.take((layout.STOOD_SLOTS, 2))
+        tables = [memory.take((layout.STOOD_SLOTS, 2)) for _ in memory.states]
+        for number, (worker, state) in enumerate(zip(watched.begun.workers, memory.states, strict=True)):
+            state[layout.EXACT], state[layout.SEVERAL] = self.code.exact, len(memory.states) > 1
+            # What operations leave of each other they leave to all workers.
+            state[layout.STOOD_FOR] = tables[0 if self.code.exact else number]
+            if self.code.exact or self.code.strong:
+                state[layout.SET_TABLE] = memory.take((layout.SET_SLOTS, 2))
             if self.code.journals:
                 memory.add_journal(state)
             worker.words[self._met_regions] = state[layout.REGIONS]  # of any
@@ -142,7 +148,8 @@ class Races(Detector):
             self._look(at, site, address, info, values)
             return
         mask = at.mask
-        if address.uniform and not site.write and not info >> layout.NOTE_FIELD & 1:
+        alike = address.uniform and not self.code.exact  # else lanes may be ordered one by one
+        if alike and not site.write and not info >> layout.NOTE_FIELD & 1:
             mask = self._ends(at)  # the first and the last stand for all lanes that read one place
         low_bits = (info >> layout.PLACE_FIELD & layout.PLACES - 1) << layout.PLACE_SHIFT
         met = self._words.take(1)
@@ -175,13 +182,17 @@ class Races(Detector):
     def _look(self, at: Emission, site: Site, address: Value, info: int, values: str) -> None:
         """Have every lane looked at, but for atomic operations that are to be forgotten."""
         b, mask, vector = at.builder, at.mask, at.lanes.as_vector(address).ir
-        only_barriers = self.code.journals and not self.code.communicates
         atomic = info >> layout.STRENGTH_FIELD & 3 >= layout.ATOMIC and not info >> layout.MET_FIELD & 1
-        if not (only_barriers and atomic and site.write):
+        if self.code.exact:
+            forgets = bool(info >> layout.CHAINED_FIELD & 1)
+        else:
+            forgets = self.code.journals and atomic and site.write
+        if not forgets:
             self._call_access(at, info, mask, vector, values)
             return
         self._forgets = True
         args = [("ptr", "%counters"), ("i32", mask), ("i32", "%warp"), ("<32 x i64>", vector)]
+        args.append(("i64", str(site.size.bit_length() - 1)))
         mask = b.call("i32", atomics.NAME, args)
         with where(b, b.value(f"icmp ne i32 {mask}, 0")):
             self._call_access(at, info, mask, vector, values)

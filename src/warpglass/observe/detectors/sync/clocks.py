@@ -103,7 +103,7 @@ def _advance(S, warp, time):
 
 
 @native
-def _step(S, warp):
+def step(S, warp):
     """A warp's time grows, without coming to that of the next barrier of the block."""
     time = word(S, layout.TIMES + warp)
     if (time + 1) & word(S, layout.STEPS) == 0:
@@ -135,6 +135,7 @@ def arrive(S, warp, barrier, count, wait, generation):
         if count != 0:
             for one in range(word(S, layout.WARP_COUNT)):
                 set_word(S, meeting + layout.KNOWN_THERE + one, 0)
+    set_word(S, layout.MET_LAST + warp, number)
     time = word(S, layout.TIMES + warp)
     set_word(S, meeting + layout.LATEST, max(time, word(S, meeting + layout.LATEST)))
     if count != 0:
@@ -164,6 +165,7 @@ def settle(S, warp):
     if number < 0:
         return
     set_word(S, layout.PENDING + warp, 0)
+    set_word(S, layout.MET_LAST + warp, number)
     meeting = layout.MEETINGS + number * layout.MEETING_WORDS
     latest = word(S, meeting + layout.LATEST)
     everyone = word(S, meeting + layout.EVERYONE)
@@ -214,7 +216,7 @@ def meet(S, warp, mask, members, place, exchanges):
         set_word(S, layout.EARLY + warp, missing)
         set_word(S, layout.EARLY_AT + warp, time)
         set_word(S, layout.EARLY_PLACE + warp, place)
-    _step(S, warp)
+    step(S, warp)
 
 
 @native
