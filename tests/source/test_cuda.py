@@ -278,7 +278,7 @@ def test_difficult_parameters() -> None:
     """
     assert names_and_fields(text, "k<double>") == [
         ("x", "pointer"),
-        ("y", "any"),
+        ("y", "pointer"),
         ("p", "value"),
         ("z", "pointer"),
         ("flag", "value"),
@@ -290,7 +290,7 @@ def test_difficult_parameters() -> None:
 
 def test_unreadable_parameters_are_numbered() -> None:
     text = '#define ARGS int* x, int n\nextern "C" __global__ void k(ARGS) { x[0] = n; }'
-    assert names_and_fields(text, "k") == [("argument 1", "any"), ("argument 2", "value")]
+    assert names_and_fields(text, "k") == [("argument 1", "pointer"), ("argument 2", "value")]
 
 
 def test_kernels_are_found_in_text() -> None:
@@ -306,7 +306,10 @@ def test_kernels_are_found_in_text() -> None:
         ("g", False, 2),
         ("h", False, 5),
     ]
-    assert kernels[2].parameters == (Parameter("x", True), Parameter("p", None))
+    assert kernels[2].parameters == (
+        Parameter("x", True, "int*"),
+        Parameter("p", None, "std::pair<int, float>"),
+    )
 
 
 # ---------------------------------------------------------------------------------------- PTX

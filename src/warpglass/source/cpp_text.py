@@ -35,10 +35,14 @@ _NOT_NAMES = _SCALAR_WORDS | {"__restrict__", "__restrict", "restrict", "struct"
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter: its name ("" if it has none) and whether it is a pointer (None: cannot tell)."""
+    """One parameter: its name ("" if it has none), whether it is a pointer (None: cannot tell), its type.
+
+    `type` is as written, without the name; "" where that cannot be told.
+    """
 
     name: str
     pointer: bool | None
+    type: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +140,9 @@ def _read_parameter(part: str) -> Parameter:
     named = len(words) > 1 or (pointer and words)
     name = words[-1] if named and words[-1] not in _NOT_NAMES else ""
     kind = words[:-1] if name else words
-    return Parameter(name, True if pointer else (False if _SCALAR_WORDS.issuperset(kind) else None))
+    scalar = False if _SCALAR_WORDS.issuperset(kind) else None
+    whole = " ".join(re.sub(rf"\b{name}\b(?=[^\w]*$)", " ", declared).split()) if name else ""
+    return Parameter(name, True if pointer else scalar, re.sub(r"\s*\[\]$", " *", whole))
 
 
 def _without_templates(text: str) -> str:

@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import CompileError, Diagnostic
-from . import cpp_text, nvrtc, ptx, store
+from . import cpp_text, mangled, nvrtc, ptx, signature, store
 from .apart import FOLDER
 from .cache import digest
-from .compiled import Argument, Compiled, FixedSource
+from .compiled import Argument, Compiled, CType, FixedSource
+from .cpp_types import parameter_type
 from .headers import reachable_headers
 from .includes import refuse_outside
 from .relocate import Layout
@@ -110,7 +111,7 @@ def _build(job: _Job) -> Compiled:
         *(f"-I{folder}" for folder in (*job.include, *cuda)),
     )
     try:
-        result = nvrtc.compile_program(job.text, job.file, expression, options)
+        result, types = _compile(job, expression, options)
     except nvrtc.Refused as refusal:
         raise _explain(job, kernels, refusal, cuda_missing) from None
     text = result.ptx
@@ -120,7 +121,32 @@ def _build(job: _Job) -> Compiled:
     if entry not in ptx.entry_names(text):
         raise _no_such_kernel(job, kernels)
     name = job.name or (expression if expression else entry)
-    return Compiled(text, entry, name, "cuda", _arguments(text, entry, expression, kernels), result.warnings)
+    arguments = _arguments(text, entry, expression, kernels, types)
+    return Compiled(text, entry, name, "cuda", arguments, result.warnings)
+
+
+def _compile(
+    job: _Job, expression: str, options: tuple[str, ...]
+) -> tuple[nvrtc.Result, tuple[signature.Record, ...]]:
+    """Compile, and learn the types of the kernel's parameters in passing, () where they cannot be told.
+
+    Raises nvrtc.Refused.
+    """
+    debug = any(re.match(r"-G$|--device-debug", option) for option in job.options)  # names what we take out
+    questions = (signature.Question(expression, True),) if expression and not debug else ()
+    while True:
+        try:
+            text = job.text + signature.text_of(questions)
+            result = nvrtc.compile_program(text, job.file, expression, options)
+            break
+        except nvrtc.Refused as refusal:
+            ours = {error.line or 0 for error in refusal.errors if error.file == signature.FILE}
+            if not ours:
+                raise
+            questions = signature.without(questions, ours)
+    ptx_text, found = signature.answers(result.ptx, questions)
+    types = next((records for asked, records in found.items() if asked.is_kernel), ())
+    return replace(result, ptx=ptx_text), types
 
 
 def _expression(job: _Job, kernels: tuple[cpp_text.KernelDeclaration, ...]) -> str:
@@ -187,9 +213,16 @@ def _with_text(job: _Job, found: Diagnostic) -> Diagnostic:
 
 
 def _arguments(
-    text: str, entry: str, expression: str, kernels: tuple[cpp_text.KernelDeclaration, ...]
+    text: str,
+    entry: str,
+    expression: str,
+    kernels: tuple[cpp_text.KernelDeclaration, ...],
+    types: tuple[signature.Record, ...],
 ) -> tuple[Argument, ...]:
-    """Name the PTX parameters after the C++ ones where the text can be read, else by their number."""
+    """Name the PTX parameters after the C++ ones where the text can be read, else by their number.
+
+    `types` are the compiler's; without them, what the text and a mangled name say has to do.
+    """
     declared = ptx.entry_parameters(text, entry)
     base = expression.partition("<")[0].strip().removeprefix("::") or entry
     written: tuple[cpp_text.Parameter, ...] = ()
@@ -197,12 +230,27 @@ def _arguments(
         if kernel.name == base and kernel.parameters and len(kernel.parameters) == len(declared):
             written = kernel.parameters
             break
+    known = tuple(record.parameter() for record in types) or mangled.parameter_types(entry)
+    if not known:
+        known = tuple(_written_type(parameter) for parameter in written)
+    if len(known) != len(declared):
+        known = (None,) * len(declared)
     arguments = list[Argument]()
     for index, kind in enumerate(declared):
         parameter = written[index] if written else cpp_text.Parameter("", None)
+        told = known[index]
         pointer = parameter.pointer if kind in ("u64", "b64") else False
+        if told is not None and pointer is None and (told.pointer or told.kind):
+            pointer = told.pointer  # a typedef, or a parameter that a macro declares
         fields = ("any",) if pointer is None else ("pointer",) if pointer else ("value",)
+        ndim = 0 if pointer is False else None
         arguments.append(
-            Argument(parameter.name or f"argument {index + 1}", fields, ndim=0 if pointer is False else None)
+            Argument(parameter.name or f"argument {index + 1}", fields, ndim=ndim, declared=told)
         )
     return tuple(arguments)
+
+
+def _written_type(parameter: cpp_text.Parameter) -> CType | None:
+    """The type of a parameter as the text has it; None unless it is one that C++ itself names."""
+    found = parameter_type(re.sub(r"\s*\b__restrict(?:__)?\b\s*", " ", parameter.type).strip())
+    return found if found.kind else None

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 
 from ..errors import CompileError
-from .compiled import Compiled, FixedSource
+from . import mangled
+from .compiled import Argument, Compiled, FixedSource
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _ENTRY = re.compile(r"\.entry\s+([\w$%.@]+)\s*(?:\(([^)]*)\))?")
@@ -25,7 +26,21 @@ def load_ptx(text: str, file: str, name: str | None) -> FixedSource:
     if not _DIALECT.search(text):
         raise CompileError(f"{file}: this is not PTX (no .version and no .target line)")
     entry = choose_entry(text, name, file)
-    return FixedSource(Compiled(text, entry, entry, "ptx"))
+    return FixedSource(Compiled(text, entry, entry, "ptx", _arguments(text, entry)))
+
+
+def _arguments(text: str, entry: str) -> tuple[Argument, ...] | None:
+    """The arguments of an entry whose mangled name tells their types; None if it does not."""
+    types = mangled.parameter_types(entry)
+    if len(types) != len(entry_parameters(text, entry)):
+        return None
+    return (
+        tuple(
+            Argument(f"argument {number}", ("pointer",) if one.pointer else ("any",), declared=one)
+            for number, one in enumerate(types, 1)
+        )
+        or None
+    )
 
 
 def entry_names(text: str) -> tuple[str, ...]:

@@ -18,10 +18,10 @@ import numpy as np
 from ..errors import Diagnostic
 from . import shipped
 from .cache import Cache, digest
-from .compiled import Argument, Compiled, CompilerWarning
+from .compiled import Argument, Compiled, CompilerWarning, CType
 from .relocate import Layout, attach, attach_path, detach, detach_path
 
-FORMAT = "1"  # of an entry; part of the disk cache's key
+FORMAT = "2"  # of an entry; part of the disk cache's key
 
 
 def obtain(
@@ -86,4 +86,5 @@ def _argument(record: dict[str, Any]) -> Argument:
         fields=tuple(record["fields"]),
         dtype=None if dtype is None else np.dtype(dtype),
         ndim=record["ndim"],
+        declared=None if (declared := record.get("declared")) is None else CType(**declared),
     )
