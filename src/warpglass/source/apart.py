@@ -28,7 +28,7 @@ from ..host.budget import MEMORY, compile_timeout, in_units, memory_limit, too_s
 from .apart_child import DONE, _function, receive, send
 
 # What an interpreter with a compiler needs in any case, so that a small WARPGLASS_MEMORY does not stop it.
-_LEAST = 1 << 30
+LEAST_MEMORY = 1 << 30
 # The status of a helper that has used its processor time.
 _OUT_OF_TIME = -getattr(signal, "SIGXCPU", 0) or None
 # Where helpers work, whatever the current directory is.
@@ -64,7 +64,7 @@ class Apart:
         Raises FailedApart for its exceptions, and CompileError if it takes too long or its process ends;
         `what` names in messages what is compiled.
         """
-        limits = seconds, memory = compile_timeout(), max(memory_limit(), _LEAST)
+        limits = seconds, memory = compile_timeout(), max(memory_limit(), LEAST_MEMORY)
         helper = self._take(limits)
         if helper is None:
             return [bytes(part) for part in _function(*self._target)(*arguments)]

@@ -55,11 +55,19 @@ class KernelDeclaration:
     parameters: tuple[Parameter, ...] | None
 
 
-def find_kernels(text: str) -> tuple[KernelDeclaration, ...]:
-    """Return the kernels that the text declares, in order; a declaration and its definition count once."""
+def find_kernels(*texts: str) -> tuple[KernelDeclaration, ...]:
+    """Return the kernels that the texts declare, in order; a declaration and its definition count once."""
+    found: dict[tuple[str, tuple[Parameter, ...] | None], KernelDeclaration] = {}
+    for text in texts:
+        _find_kernels(text, found)
+    return tuple(found.values())
+
+
+def _find_kernels(
+    text: str, found: dict[tuple[str, tuple[Parameter, ...] | None], KernelDeclaration]
+) -> None:
     clean = _NOISE.sub(_blank, text)
     scopes: list[str] = []
-    found: dict[tuple[str, tuple[Parameter, ...] | None], KernelDeclaration] = {}
     for token in _TOKEN.finditer(clean):
         word = token.group()
         if word == "}":
@@ -69,7 +77,6 @@ def find_kernels(text: str) -> tuple[KernelDeclaration, ...]:
             scopes.append(re.sub(r"\b(?:namespace|inline)\b|[\s{]|\[\[.*?\]\]", "", word))
         elif kernel := _read_kernel(clean, token.start(), token.end(), scopes):
             found.setdefault((kernel.name, kernel.parameters), kernel)
-    return tuple(found.values())
 
 
 def _blank(match: re.Match[str]) -> str:

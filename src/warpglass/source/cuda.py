@@ -4,17 +4,20 @@ Belongs here: how an entry's name is found, what a compilation is keyed by, and 
 fails. The compiler itself is nvrtc.py; reading C++ text is cpp_text.py. A name goes to NVRTC as a name
 expression, which makes it instantiate templates and tell the mangled name. Compiling happens at once, so that
 a mistake shows where the file is named.
+
+A file that NVRTC refuses for its host code is compiled as a whole by nvcc.py, if there is a C++ compiler.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import CompileError, Diagnostic
-from . import cpp_text, mangled, nvrtc, ptx, signature, store
+from . import cpp_text, mangled, nvcc, nvrtc, ptx, signature, store
 from .apart import FOLDER
 from .cache import digest
 from .compiled import Argument, Compiled, CType, FixedSource
@@ -26,9 +29,14 @@ from .relocate import Layout
 TEXT_FILE = "<cuda>"  # the file name of text that has none
 _POSITION_IN_CODE = re.compile(r"__FILE__|\bassert\b|source_location|__builtin_FILE")
 _HOST_HINT = (
-    "warpglass compiles the device code of a file (NVRTC): put host code and its headers between "
-    "`#ifndef __CUDACC_RTC__` and `#endif`, or name further header folders with options=('-I...',)"
+    "Host code and its headers need a C++ compiler on this machine (g++ or clang++), which was not found; or "
+    "put them between `#ifndef __CUDACC_RTC__` and `#endif`"
 )
+_FOLDER_HINT = "Name the folders of headers with options=('-I', 'folder'), on the command line with -I folder"
+# What NVRTC says of host code, and what only host code has.
+_HOST_REFUSAL = re.compile(r"not open source file|host function|in JIT mode|<<<")
+_MISSING = re.compile(r"not open source file|No such file or directory|file not found")
+_HOST_CODE = re.compile(r"<<<|\bmain\s*\(|\bcuda[A-Z]\w+\s*\(")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +49,7 @@ class _Job:
     target: str
     options: tuple[str, ...]  # without include folders
     include: tuple[str, ...]  # the user's folders, absolute
+    headers: tuple[str, ...] = ()  # the contents of the user's own headers, as far as they can be told
 
     @property
     def shown(self) -> str:
@@ -58,11 +67,12 @@ def load_cuda(
     folder = str(FOLDER if path is None else path.parent.resolve())
     file = TEXT_FILE if path is None else str(Path(folder, path.name))
     include, plain = _split_options(options)
-    refuse_outside(text, file, folder, include, nvrtc.header_folders())
-    job = _Job(text, file, (name or "").strip(), target, plain, include)
     own = () if path is None else (folder,)
+    refuse_outside(text, file, folder, (*include, *own), nvrtc.header_folders())
     layout = Layout(roots=tuple(dict.fromkeys((file, *own, *include, *nvrtc.header_folders()[:1]))))
     headers = reachable_headers(text, folder, include)
+    known = () if headers is None else tuple(content for _, content in headers)
+    job = _Job(text, file, (name or "").strip(), target, plain, include, known)
     if headers is None:
         return FixedSource(_build(job))
     content = [part for header in headers for part in header]
@@ -93,7 +103,7 @@ def _split_options(options: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str
 
 
 def _build(job: _Job) -> Compiled:
-    kernels = cpp_text.find_kernels(job.text)
+    kernels = cpp_text.find_kernels(job.text, *job.headers)
     expression = _expression(job, kernels)
     if not re.fullmatch(r"sm_\d+[af]?", job.target):
         raise CompileError(f"target {job.target!r}: expected a form such as 'sm_90'")
@@ -111,7 +121,7 @@ def _build(job: _Job) -> Compiled:
         *(f"-I{folder}" for folder in (*job.include, *cuda)),
     )
     try:
-        result, types = _compile(job, expression, options)
+        result, types = _compile_anyhow(job, expression, options)
     except nvrtc.Refused as refusal:
         raise _explain(job, kernels, refusal, cuda_missing) from None
     text = result.ptx
@@ -125,9 +135,22 @@ def _build(job: _Job) -> Compiled:
     return Compiled(text, entry, name, "cuda", arguments, result.warnings)
 
 
-def _compile(
-    job: _Job, expression: str, options: tuple[str, ...]
-) -> tuple[nvrtc.Result, tuple[signature.Record, ...]]:
+_Compiler = Callable[[str, str, str, tuple[str, ...]], nvrtc.Result]
+_Outcome = tuple[nvrtc.Result, tuple[signature.Record, ...]]
+
+
+def _compile_anyhow(job: _Job, expression: str, options: tuple[str, ...]) -> _Outcome:
+    """Compile with NVRTC, and what it refuses for host code with nvcc. Raises nvrtc.Refused."""
+    try:
+        return _compile(nvrtc.compile_program, job, expression, options)
+    except nvrtc.Refused as refusal:
+        theirs = any(_HOST_REFUSAL.search(error.message) for error in refusal.errors)
+        if nvcc.find() is None or not (theirs or _HOST_CODE.search(job.text)):
+            raise
+    return _compile(nvcc.compile_program, job, expression, options)
+
+
+def _compile(compiler: _Compiler, job: _Job, expression: str, options: tuple[str, ...]) -> _Outcome:
     """Compile, and learn the types of the kernel's parameters in passing, () where they cannot be told.
 
     Raises nvrtc.Refused.
@@ -137,7 +160,7 @@ def _compile(
     while True:
         try:
             text = job.text + signature.text_of(questions)
-            result = nvrtc.compile_program(text, job.file, expression, options)
+            result = compiler(text, job.file, expression, options)
             break
         except nvrtc.Refused as refusal:
             ours = {error.line or 0 for error in refusal.errors if error.file == signature.FILE}
@@ -188,7 +211,7 @@ def _explain(
     job: _Job, kernels: tuple[cpp_text.KernelDeclaration, ...], refusal: nvrtc.Refused, cuda_missing: str
 ) -> CompileError:
     """Turn NVRTC's log into an error in the user's terms."""
-    errors = tuple(error for error in refusal.errors if error.file != nvrtc.NAME_MAP)
+    errors = tuple(error for error in refusal.errors if error.file not in (nvrtc.NAME_MAP, nvcc.MARK))
     if refusal.errors and not errors:
         return _no_such_kernel(job, kernels, refusal.errors[0].message)
     if not refusal.errors:
@@ -196,11 +219,13 @@ def _explain(
     found = tuple(_with_text(job, error) for error in (*errors, *refusal.warnings))
     count = "1 error" if len(errors) == 1 else f"{len(errors)} errors"
     hint = ""
-    missing = [error.message for error in errors if "not open source file" in error.message]
+    missing = [error.message for error in errors if _MISSING.search(error.message)]
     if any('"curand' in message for message in missing):
         hint = f"cuRAND's device headers come with `pip install {nvrtc.CURAND}`"
     elif missing:
-        hint = cuda_missing or _HOST_HINT
+        hint = cuda_missing or (_FOLDER_HINT if nvcc.find() else _HOST_HINT)
+    elif nvcc.find() is None and any(_HOST_REFUSAL.search(error.message) for error in errors):
+        hint = _HOST_HINT
     return CompileError(f"{job.shown}: {count} in CUDA C++" + (f". {hint}" if hint else ""), found)
 
 
