@@ -76,6 +76,25 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
+class ModuleVariable:
+    """A __constant__ or __device__ variable: its C++ name, its name in the PTX, bytes, elements and extents.
+
+    `element` is None where nothing but the size is known; `shape` is () then, and for a single element.
+    """
+
+    name: str
+    symbol: str
+    size: int
+    element: CType | None = None
+    shape: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        if self.element is None:
+            return f"{self.name} ({self.size} bytes)"
+        return self.element.declare(self.name) + "".join(f"[{extent}]" for extent in self.shape)
+
+
+@dataclass(frozen=True, slots=True)
 class Raisable:
     """An exception that a Python kernel may raise: its class, its arguments, and where it is raised.
 
@@ -115,6 +134,8 @@ class Compiled:
     arguments: tuple[Argument, ...] | None = None
     warnings: tuple[Diagnostic, ...] = ()  # the compiler's; also raised as CompilerWarning when it ran
     exceptions: ExceptionVariables | None = None  # of Python kernels with debug=True
+    variables: tuple[ModuleVariable, ...] = ()  # of the whole file, in CUDA C++ and PTX
+    instance: int = 0  # tells loadings apart, each of which has variables of its own
 
 
 class CompilerWarning(UserWarning):

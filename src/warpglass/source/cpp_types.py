@@ -66,9 +66,9 @@ def parameter_type(text: str, size: int = 0, enumeration: str = "") -> CType:
 def variable_type(text: str, size: int = 0, enumeration: str = "") -> tuple[CType, tuple[int, ...]]:
     """The element type and the extents of a variable of the type spelled `text`; `size` is an element's."""
     extents = _EXTENTS.search(text)
-    element = text[: extents.start()] if extents else text
+    element = text[: extents.start()].rstrip() if extents else text
     shape = tuple(map(int, re.findall(r"\d+", extents[1]))) if extents else ()
-    return CType(text, False, *_elements(element, size, enumeration)), shape
+    return CType(element, False, *_elements(element, size, enumeration)), shape
 
 
 def _elements(text: str, size: int, enumeration: str) -> _Elements:

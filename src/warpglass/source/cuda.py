@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from .relocate import Layout
 
 TEXT_FILE = "<cuda>"  # the file name of text that has none
 _POSITION_IN_CODE = re.compile(r"__FILE__|\bassert\b|source_location|__builtin_FILE")
+_MOST_VARIABLES = 100  # whose types are asked for
 _HOST_HINT = (
     "Host code and its headers need a C++ compiler on this machine (g++ or clang++), which was not found; or "
     "put them between `#ifndef __CUDACC_RTC__` and `#endif`"
@@ -121,7 +122,7 @@ def _build(job: _Job) -> Compiled:
         *(f"-I{folder}" for folder in (*job.include, *cuda)),
     )
     try:
-        result, types = _compile_anyhow(job, expression, options)
+        result, answers = _compile_anyhow(job, expression, options)
     except nvrtc.Refused as refusal:
         raise _explain(job, kernels, refusal, cuda_missing) from None
     text = result.ptx
@@ -131,12 +132,19 @@ def _build(job: _Job) -> Compiled:
     if entry not in ptx.entry_names(text):
         raise _no_such_kernel(job, kernels)
     name = job.name or (expression if expression else entry)
+    types = next((records for asked, records in answers.items() if asked.is_kernel), ())
     arguments = _arguments(text, entry, expression, kernels, types)
-    return Compiled(text, entry, name, "cuda", arguments, result.warnings)
+    elements = {
+        asked.name: records[0].variable()
+        for asked, records in answers.items()
+        if records and not asked.is_kernel
+    }
+    variables = ptx.module_variables(text, elements)
+    return Compiled(text, entry, name, "cuda", arguments, result.warnings, variables=variables)
 
 
 _Compiler = Callable[[str, str, str, tuple[str, ...]], nvrtc.Result]
-_Outcome = tuple[nvrtc.Result, tuple[signature.Record, ...]]
+_Outcome = tuple[nvrtc.Result, Mapping[signature.Question, tuple[signature.Record, ...]]]
 
 
 def _compile_anyhow(job: _Job, expression: str, options: tuple[str, ...]) -> _Outcome:
@@ -145,18 +153,23 @@ def _compile_anyhow(job: _Job, expression: str, options: tuple[str, ...]) -> _Ou
         return _compile(nvrtc.compile_program, job, expression, options)
     except nvrtc.Refused as refusal:
         theirs = any(_HOST_REFUSAL.search(error.message) for error in refusal.errors)
-        if nvcc.find() is None or not (theirs or _HOST_CODE.search(job.text)):
+        if not nvrtc.header_folders() or nvcc.find() is None or not (theirs or _HOST_CODE.search(job.text)):
             raise
     return _compile(nvcc.compile_program, job, expression, options)
 
 
 def _compile(compiler: _Compiler, job: _Job, expression: str, options: tuple[str, ...]) -> _Outcome:
-    """Compile, and learn the types of the kernel's parameters in passing, () where they cannot be told.
+    """Compile, and learn the types of parameters and variables in passing, as far as they can be told.
 
     Raises nvrtc.Refused.
     """
     debug = any(re.match(r"-G$|--device-debug", option) for option in job.options)  # names what we take out
-    questions = (signature.Question(expression, True),) if expression and not debug else ()
+    names = cpp_text.find_variables(job.text, *job.headers)[:_MOST_VARIABLES]
+    questions = tuple(signature.Question(name, False) for name in names)
+    if expression:
+        questions = (signature.Question(expression, True), *questions)
+    if debug:
+        questions = ()
     while True:
         try:
             text = job.text + signature.text_of(questions)
@@ -168,8 +181,7 @@ def _compile(compiler: _Compiler, job: _Job, expression: str, options: tuple[str
                 raise
             questions = signature.without(questions, ours)
     ptx_text, found = signature.answers(result.ptx, questions)
-    types = next((records for asked, records in found.items() if asked.is_kernel), ())
-    return replace(result, ptx=ptx_text), types
+    return replace(result, ptx=ptx_text), found
 
 
 def _expression(job: _Job, kernels: tuple[cpp_text.KernelDeclaration, ...]) -> str:

@@ -39,7 +39,7 @@ _BUILTIN = {
 _BUILTIN_D = {"Dh": "_Float16", "Ds": "char16_t", "Di": "char32_t", "Du": "char8_t"}
 _QUALIFIERS = {"r": "__restrict__", "V": "volatile", "K": "const"}
 _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_UNNAMED = "_GLOBAL__N_"
+_UNNAMED = ("_GLOBAL__N_", "_INTERNAL_")
 
 
 class _UnreadableError(Exception):

@@ -7,14 +7,24 @@ Belongs here: entry names and parameter types by regular expression, enough to c
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from math import prod
 
 from ..errors import CompileError
 from . import mangled
-from .compiled import Argument, Compiled, FixedSource
+from .compiled import Argument, Compiled, CType, FixedSource, ModuleVariable
+
+VariableType = tuple[CType, tuple[int, ...]]  # of elements, and extents
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _ENTRY = re.compile(r"\.entry\s+([\w$%.@]+)\s*(?:\(([^)]*)\))?")
 _PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.(\w+)[^,]*")
+_VARIABLE = re.compile(
+    r"^[ \t]*(?:\.(?P<linkage>visible|weak|extern|common)\s+)?\.(?:const|global)\s+"
+    r"(?:\.attribute\([^)]*\)\s*)?(?:\.align\s+\d+\s+)?(?:\.v(?P<vector>[248])\s+)?"
+    r"\.(?P<type>[bfus]\d+)\s+(?P<name>[\w$]+)(?P<extents>(?:\[\d*\])*)\s*[;=]",
+    re.MULTILINE,
+)
 _DIALECT = re.compile(r"^\s*\.(?:version|target)\b", re.MULTILINE)
 
 
@@ -26,7 +36,8 @@ def load_ptx(text: str, file: str, name: str | None) -> FixedSource:
     if not _DIALECT.search(text):
         raise CompileError(f"{file}: this is not PTX (no .version and no .target line)")
     entry = choose_entry(text, name, file)
-    return FixedSource(Compiled(text, entry, entry, "ptx", _arguments(text, entry)))
+    compiled = Compiled(text, entry, entry, "ptx", _arguments(text, entry), variables=module_variables(text))
+    return FixedSource(compiled)
 
 
 def _arguments(text: str, entry: str) -> tuple[Argument, ...] | None:
@@ -54,6 +65,35 @@ def entry_parameters(text: str, entry: str) -> tuple[str, ...]:
         if match[1] == entry:
             return tuple(_PARAMETER.findall(match[2] or ""))
     return ()
+
+
+def module_variables(
+    text: str, types: Mapping[str, VariableType] | None = None
+) -> tuple[ModuleVariable, ...]:
+    """The variables of PTX text outside of its functions that have a name in C++ or are no compiler's own.
+
+    `types` has what is known of the elements and extents of some by their C++ names.
+    """
+    found = list[ModuleVariable]()
+    for match in _VARIABLE.finditer(_COMMENT.sub(" ", text)):
+        symbol, kind = match["name"], match["type"]
+        if symbol.startswith(("$", "_ZZ", "__warpglass")) or match["linkage"] == "extern":
+            continue
+        shape = tuple(map(int, re.findall(r"\d+", match["extents"])))
+        size = int(kind[1:]) // 8 * int(match["vector"] or 1) * prod(shape)
+        name = mangled.plain_name(symbol)
+        element, extents = (types or {}).get(name) or _element(kind, shape)
+        if element is not None and element.size * element.count * prod(extents) != size:
+            element, extents = None, ()
+        found.append(ModuleVariable(name, symbol, size, element, extents))
+    return tuple(found)
+
+
+def _element(kind: str, shape: tuple[int, ...]) -> tuple[CType | None, tuple[int, ...]]:
+    """What a PTX type says: bits without a meaning say nothing."""
+    if kind[0] not in "fus" or kind == "f16":
+        return None, ()
+    return CType(f".{kind}", False, kind[0].replace("s", "i"), int(kind[1:]) // 8), shape
 
 
 def choose_entry(text: str, name: str | None, file: str) -> str:

@@ -38,18 +38,22 @@ _DATES = "mM"  # 64-bit integers to a kernel
 _PAIRS = {"f": "F", "d": "D"}
 
 
+def element_kinds(declared: CType | None) -> frozenset[str] | None:
+    """The `dtype.char` that scalars of a type may have in NumPy; None for any."""
+    scalars = None if declared is None else _CHARS.get((declared.kind, declared.size))
+    if declared is None or scalars is None:
+        return None
+    return frozenset(scalars + "".join(_PAIRS.get(one, "") for one in scalars if declared.count > 1))
+
+
 def taken(declared: CType | None, plain: frozenset[str]) -> frozenset[str]:
     """The `dtype.char` of arrays that a parameter takes, of those that are `plain`."""
     if declared is None or not declared.pointer:
         return plain
-    scalars = _CHARS.get((declared.kind, declared.size))
-    if scalars is None:
+    kinds = element_kinds(declared)
+    if kinds is None:
         return plain
-    if declared.count > 1:
-        scalars += "".join(_PAIRS.get(one, "") for one in scalars)
-    if declared.kind in "iu" and declared.size == 8:
-        scalars += _DATES
-    return frozenset(scalars)
+    return kinds.union(_DATES) if declared.kind in "iu" and declared.size == 8 else kinds
 
 
 def check_elements(declared: CType, plain: frozenset[str], view: ArrayView, arg: object) -> None:
