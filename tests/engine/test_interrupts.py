@@ -213,7 +213,9 @@ from warpglass import lab
 from tests.engine.test_interrupts import SOURCE, total
 total()
 spin = lab.compile(SOURCE, "spin")
-x = np.zeros(64, np.int32)
+x = np.ones(64, np.int32)
+lab.run(spin, 1, 32, (x,), device="cpu")  # compiled: whoever forks within LLVM inherits its locks
+x[:] = 0
 busy = threading.Thread(target=lambda: lab.run(spin, 1, 32, (x,), device="cpu"))
 busy.start()
 time.sleep(0.1)  # fork while another thread is in the middle of a launch

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from ..isa import Row
 from ..ptx import tree
 from . import Program
+from .fairness import find_block_waits
 from .layout import LocalLayout, SharedLayout
 from .privatisation import Privatisable, find_privatisable
 from .variables import ModuleVariable
@@ -29,6 +30,7 @@ class Facts:
     addressed: bool
     functions: Mapping[str, int]
     services: frozenset[str]
+    waits_for_blocks: bool  # whether a loop may wait for threads of other blocks
     most_steps: int | None  # of a warp, those that take time; None if it may loop, or wait for the host
     privatisable: Privatisable
 
@@ -45,6 +47,7 @@ def find_facts(function: tree.Function, program: Program) -> Facts:
         addressed=program.addressed,
         functions=program.functions,
         services=program.services,
+        waits_for_blocks=bool(find_block_waits(program.blocks, program.live)),
         most_steps=_most_steps(program),
         privatisable=find_privatisable(program.blocks, program.registers, names),
     )

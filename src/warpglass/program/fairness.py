@@ -4,11 +4,18 @@ Lanes always run lowest block first, which starves a lane that has left such a l
 while others spin in it. So loops in which a branch depends on what an atomic or volatile access returned are
 found here and treated fairly: their lanes take turns with all others of the warp on the backward jump, and
 after a number of turns the warp lets the other warps run.
+
+A loop that looks at one and the same place outside of shared memory until somebody changes it may wait for a
+thread of a block that has not even begun, as in grid barriers made by hand. A loop that makes its own way,
+such as a compare-and-swap that is tried again with what it has returned, does not.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from .blocks import Block, loops_of
+from .decode import Step
 
 
 def find_fair(blocks: tuple[Block, ...]) -> frozenset[int]:
@@ -17,17 +24,39 @@ def find_fair(blocks: tuple[Block, ...]) -> frozenset[int]:
     return frozenset(header for header, body in loops.items() if _waits([blocks[index] for index in body]))
 
 
-def _waits(body: list[Block]) -> bool:
-    """Whether a branch in a loop depends on the result of an access that other threads may change."""
+def find_block_waits(blocks: tuple[Block, ...], live: tuple[frozenset[str], ...]) -> frozenset[int]:
+    """The headers of loops that may wait for threads of other blocks of the grid; `live` is Program's."""
+    loops = loops_of(blocks)
+    return frozenset(
+        header for header, body in loops.items() if _waits([blocks[index] for index in body], live[header])
+    )
+
+
+def _waits(body: list[Block], carried: frozenset[str] | None = None) -> bool:
+    """Whether a branch in a loop depends on the result of an access that other threads may change.
+
+    With the registers that its turns begin with, only accesses count that all its turns make at the same
+    place and with the same operands, and not those of shared memory.
+    """
     steps = [step for block in body for step in block.steps]
-    tainted = {name for step in steps if step.match.row.waits for name in step.writes}
-    if not tainted:
-        return False
-    grown = True
+    polls = [step for step in steps if step.match.row.waits]
+    if carried is not None and polls:
+        written = {name for step in steps for name in step.writes}
+        answers = {name for step in polls for name in step.writes}
+        changing = _reached(steps, written & carried | answers)
+        polls = [s for s in polls if s.match.state_space != "shared" and changing.isdisjoint(s.reads)]
+    told = _reached(steps, {name for step in polls for name in step.writes})
+    return any(block.splits in told for block in body)
+
+
+def _reached(steps: Iterable[Step], start: set[str]) -> set[str]:
+    """The registers that are computed from some registers, those included."""
+    reached = set(start)
+    grown = bool(reached)
     while grown:
         grown = False
         for step in steps:
-            if not tainted.isdisjoint(step.reads) and not tainted.issuperset(step.writes):
-                tainted.update(step.writes)
+            if not reached.isdisjoint(step.reads) and not reached.issuperset(step.writes):
+                reached.update(step.writes)
                 grown = True
-    return any(block.splits in tainted for block in body)
+    return reached

@@ -126,6 +126,7 @@ entry:
   %going_on = icmp ne i64 %resumed, 0
   br i1 %going_on, label %return_to, label %take
 return_to:
+  store i64 0, ptr %resumed.p
   br label %locate
 take:
   %outdated = load volatile i32, ptr %retire
@@ -155,7 +156,8 @@ next_block:
   %asked = icmp ne i32 %stopping, 0
   %first_bad = load volatile i64, ptr %limit
   %late = icmp sge i64 %place, %first_bad
-  %halt = or i1 %asked, %late
+  %halts = or i1 %asked, %late
+  %halt = and i1 %halts, %fresh  ; a block that was left says itself in which loop it is
   br i1 %halt, label %stopped, label %take_place
 take_place:
   %place.p = getelementptr i64, ptr %context, i64 {SLOT["place"]}

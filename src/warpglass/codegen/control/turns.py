@@ -2,7 +2,8 @@
 
 All workers of a launch share the place of the block whose turn it is. It grows when a block ends, which
 waits for its turn too if nothing in it has. Blocks begin in order, so the oldest always has its turn, and
-waiting ends. It also ends, without a turn, when the launch stops or an earlier block has faulted.
+waiting ends. It also ends, without a turn, when the launch stops or an earlier block has faulted. Where one
+thread runs blocks that wait for each other, it is every block's turn from the start.
 """
 
 from __future__ import annotations
@@ -67,7 +68,10 @@ def pass_turn() -> str:
 pass_turn:
   %turn.w = getelementptr i64, ptr %context, i64 {SLOT["turn"]}
   %turn = load ptr, ptr %turn.w
-  %turn.next = add i64 %place, 1
+  %turn.now = load atomic i64, ptr %turn monotonic, align 8
+  %turn.after = add i64 %place, 1
+  %turn.grows = icmp slt i64 %turn.now, %turn.after
+  %turn.next = select i1 %turn.grows, i64 %turn.after, i64 %turn.now
   store atomic i64 %turn.next, ptr %turn release, align 8
   br label %turn_passed
 turn_passed:"""

@@ -29,11 +29,11 @@ from ..launch.limits import check_launch
 from ..launch.sticky import StickyState
 from . import execution
 from .execution import Begun
-from .footprint import check_cooperative
+from .footprint import check_cooperative, most_resident
 from .heap import Heap
-from .launch_plan import PlanCache, make_plan
+from .launch_plan import LaunchPlan, PlanCache, make_plan
 from .order import Order
-from .prepared import Prepared, prepare
+from .prepared import Executable, Prepared, prepare
 from .replay import Replay, is_short, make_replay
 from .thread_pool import POOL, thread_count
 
@@ -89,7 +89,7 @@ class CpuBackend:
             hot = general.tiers.hot
             executable, settled = prepared.specialised(general, launch.block, launch.grid, bound)
             clear_exception(launch.compiled, prepared.module.clear)
-            plan = make_plan(launch, prepared, executable, bound, self._heap, range(prod(launch.grid)))
+            plan = self._plan(launch, prepared, executable, bound, range(prod(launch.grid)))
             seconds, _ = execution.run(plan, launch, self._heap)
             if key is not None and settled:
                 self._plans.keep(key, launch, plan, general, hot)
@@ -126,7 +126,7 @@ class CpuBackend:
                 clear_exception(launch.compiled, prepared.module.clear)
                 for blocks, seen in parts:
                     code = observed if seen else plain
-                    plan = make_plan(launch, prepared, code, bound, self._heap, blocks)
+                    plan = self._plan(launch, prepared, code, bound, blocks)
                     took, workers = execution.run(plan, launch, self._heap, begin, order)
                     seconds += took
                     if seen:
@@ -152,6 +152,12 @@ class CpuBackend:
     def static_shared(self, compiled: Compiled) -> int:
         """Bytes of shared memory that a kernel declares itself."""
         return prepare(compiled).facts.shared.static
+
+    def _plan(
+        self, launch: Launch, prepared: Prepared, executable: Executable, bound: Bound, blocks: range
+    ) -> LaunchPlan:
+        resident = most_resident(self.model, prod(launch.block))
+        return make_plan(launch, prepared, executable, bound, self._heap, blocks, resident)
 
     def _bind(self, launch: Launch) -> tuple[Prepared, Bound]:
         """A launch's kernel and checked arguments; raises ArgumentError, and LaunchError as CUDA would."""

@@ -1,15 +1,17 @@
-"""The blocks of a cooperative grid that one thread has, run in turns by machine code.
+"""Blocks that wait for each other, run in turns by machine code.
 
-All blocks of the grid are under way at once, and one that waits for others is left for the next. A thread
+A block whose warps only wait is left for the next. All blocks of a cooperative grid are under way at once. Of
+other kernels in which a block may wait for one that has not begun (program/fairness.py), a block begins where
+those under way have waited for some turns, until there are as many as the modelled GPU could hold. A thread
 that came back to Python between two blocks would wait for other threads there, longer than most blocks run.
 
-Belongs here: the turns. With a single thread Python takes them, since it then looks for deadlocks
-(grid_watch.py).
+Belongs here: the turns. With a single thread Python takes those of a cooperative grid, since it then looks
+for deadlocks (grid_watch.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import numpy as np
@@ -21,8 +23,9 @@ from .grid_watch import GridWatch
 from .tiers import Tiers
 from .worker import Worker
 
-# The words: the code, sched_yield, how many blocks; then each block's context and what it has returned.
-# Runs the blocks that are left, in turns, until none is (0) or one has ended otherwise (-1).
+# The words: the code, sched_yield, how many blocks, how many turns; then each block's context and what it has
+# returned. Runs blocks that are left, in turns, until none is (0), the turns are over (1), or one has ended
+# otherwise (-1).
 _TURNS = f"""
 define i64 @run(ptr %words) #0 {{
 entry:
@@ -31,9 +34,12 @@ entry:
   %yield = load ptr, ptr %yield.p
   %count.p = getelementptr i64, ptr %words, i64 2
   %count = load i64, ptr %count.p
-  %pairs = getelementptr i64, ptr %words, i64 3
+  %turns.p = getelementptr i64, ptr %words, i64 3
+  %turns = load i64, ptr %turns.p
+  %pairs = getelementptr i64, ptr %words, i64 4
   br label %turn
 turn:
+  %turns.left = phi i64 [ %turns, %entry ], [ %turns.next, %wait ]
   br label %block
 block:
   %i = phi i64 [ 0, %turn ], [ %i.next, %next ]
@@ -63,13 +69,21 @@ turned:
   br i1 %none, label %end, label %wait
 wait:
   %ignored = call i32 %yield()
-  br label %turn
+  %turns.next = sub i64 %turns.left, 1
+  %goes.on = icmp sgt i64 %turns.next, 0
+  br i1 %goes.on, label %turn, label %over
+over:
+  ret i64 1
 end:
   ret i64 0
 stop:
   ret i64 -1
 }}
 """
+
+
+# Turns in which blocks wait before another begins.
+_PATIENCE = 16
 
 
 def run_workers(
@@ -92,25 +106,49 @@ def run_workers(
     return OK
 
 
-def _run_in_turns(tiers: Tiers, workers: Sequence[Worker]) -> int:
-    """The same by machine code, without a watch."""
+def run_waiting(
+    tiers: Tiers, workers: Sequence[Worker], take: Callable[[], Worker | None], number: int
+) -> int:
+    """Run blocks that may wait for later ones, on one thread, until none is left; the first bad code.
+
+    The thread begins with the worker of its number; `take` gives another, None if there are enough or no
+    block is left.
+    """
+    worker = workers[number]
+    worker.code = tiers.run(worker)
+    waiting = [worker] if worker.code == LEFT else []
+    while waiting:
+        code = _run_in_turns(tiers, waiting, _PATIENCE)
+        if code < 0:
+            return code
+        waiting = [one for one in waiting if one.code == LEFT]
+        for _ in range(len(waiting)):
+            further = take()
+            if further is None:
+                break
+            waiting.append(further)
+    return min(worker.code, OK)
+
+
+def _run_in_turns(tiers: Tiers, workers: Sequence[Worker], most: int = 1 << 62) -> int:
+    """The same by machine code, without a watch; LEFT if that takes more turns than `most`."""
     turns = _turns()  # the names keep machine code alive
-    words = np.zeros(3 + 2 * len(workers), np.int64)
-    words[1], words[2] = workers[0].context[SLOT["give_way"]], len(workers)
-    words[3::2], words[4::2] = [worker.address for worker in workers], LEFT
+    words = np.zeros(4 + 2 * len(workers), np.int64)
+    words[1:4] = workers[0].context[SLOT["give_way"]], len(workers), most
+    words[4::2], words[5::2] = [worker.address for worker in workers], LEFT
     while True:
         machine = tiers.newest()
         words[0] = machine.address
         ended = turns.run(words.ctypes.data)
-        for worker, code in zip(workers, words[4::2].tolist(), strict=True):
+        for worker, code in zip(workers, words[5::2].tolist(), strict=True):
             worker.code = code
-        if ended == 0:
-            return OK
+        if ended >= 0:
+            return LEFT if ended else OK
         stopped = next(worker for worker in workers if worker.code not in (LEFT, OK))
         if stopped.code != RETIRED:
             return stopped.code
         stopped.keep_code()  # better code takes over from this block on
-        words[4 + 2 * workers.index(stopped)] = LEFT
+        words[5 + 2 * workers.index(stopped)] = LEFT
 
 
 @cache

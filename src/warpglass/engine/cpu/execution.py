@@ -11,6 +11,7 @@ A kept plan that one thread runs takes the same way without what it does not nee
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ import numpy as np
 from ...codegen.context import DEADLOCK, FAULT, OK
 from ..launch.arguments import Bound
 from ..launch.backend import Launch
-from .cooperative import run_workers
+from .cooperative import run_waiting, run_workers
 from .faults import Scene, explain_deadlock, explain_fault, explain_grid_deadlock, explain_timeout
 from .grid_watch import GridWatch
 from .heap import Heap
@@ -84,7 +85,8 @@ def run(
     if plan.system.error is not None:
         raise plan.system.error
     if failed:
-        _explain(_scene(plan, launch, heap), workers, watch, late)
+        vain = plan.resident if 1 < plan.resident < len(plan.blocks) else 0
+        _explain(_scene(plan, launch, heap), workers, watch, late, vain)
     return seconds, workers
 
 
@@ -112,20 +114,23 @@ def rerun(plan: LaunchPlan, launch: Launch, heap: Heap) -> float:
 
 # ---------------------------------------------------------------------------------------- preparing
 def _prepare(plan: LaunchPlan, launch: Launch, kept: bool) -> list[Worker]:
-    """The workers of a launch, filled in; a cooperative grid has one for each block."""
+    """The workers of a launch, filled in; a cooperative grid has one for each block.
+
+    Where blocks wait for later ones, what looks at all workers now gets all that there may be; else more come
+    when they are needed.
+    """
     executable, cooperative = plan.executable, plan.prepared.cooperative
     executable.control.clear(plan.blocks.start)
-    workers = executable.residents(len(plan.blocks)) if cooperative else executable.workers(plan.count)
+    if plan.resident > 1:
+        known = executable.probes or plan.prepared.allocates
+        workers = executable.leaving(plan.resident if known else plan.count, alone=plan.count == 1)
+    else:
+        workers = executable.residents(len(plan.blocks)) if cooperative else executable.workers(plan.count)
     for number, worker in enumerate(workers):
         if kept and worker.refill(plan):
             continue
-        end, chunk = (number + 1, 1) if cooperative else (plan.blocks.stop, plan.chunk)
-        ranges = plan.ranges
         worker.private = [array.copy() for array in plan.private] if number else []
-        if worker.private:
-            ranges = redirect(ranges, plan.private, worker.private)
-        worker.set_alone(plan.alone)
-        worker.fill(launch.grid, end, chunk, plan.laid.parameters, plan.shared, ranges, plan.system.serve)
+        _fill(worker, plan, launch, number + 1 if cooperative else plan.blocks.stop)
         if kept:
             worker.keep_filling(plan)
     for worker in workers if plan.private else ():
@@ -133,6 +138,12 @@ def _prepare(plan: LaunchPlan, launch: Launch, kept: bool) -> list[Worker]:
             array.clear(own)
     plan.system.workers = workers
     return workers
+
+
+def _fill(worker: Worker, plan: LaunchPlan, launch: Launch, end: int) -> None:
+    ranges = redirect(plan.ranges, plan.private, worker.private) if worker.private else plan.ranges
+    worker.set_alone(plan.alone)
+    worker.fill(launch.grid, end, plan.chunk, plan.laid.parameters, plan.shared, ranges, plan.system.serve)
 
 
 def _put_in_order(
@@ -155,13 +166,39 @@ def _put_in_order(
     return workers, listed
 
 
+class _Reserve:
+    """Workers that begin when all blocks under way wait for others; all threads take from it."""
+
+    def __init__(self, plan: LaunchPlan, launch: Launch, workers: list[Worker]):
+        """`workers` are those that are filled in; further ones join them."""
+        self._plan, self._launch, self._workers = plan, launch, workers
+        self._begun = plan.count
+        self._lock = threading.Lock()
+
+    def take(self) -> Worker | None:
+        """One more; None if no more blocks may be under way, or none is left."""
+        plan, executable = self._plan, self._plan.executable
+        with self._lock:
+            if self._begun == plan.resident or executable.control.taken >= plan.blocks.stop:
+                return None
+            if self._begun == len(self._workers):
+                worker = executable.leaving(self._begun + 1, alone=plan.count == 1)[-1]
+                _fill(worker, plan, self._launch, plan.blocks.stop)
+                self._workers.append(worker)
+            self._begun += 1
+            return self._workers[self._begun - 1]
+
+
 # ---------------------------------------------------------------------------------------- running
 def _run(
-    plan: LaunchPlan, launch: Launch, workers: Sequence[Worker], watch: GridWatch | None
+    plan: LaunchPlan, launch: Launch, workers: list[Worker], watch: GridWatch | None
 ) -> tuple[bool, bool]:
     """Run workers on as many threads as planned; whether one has failed, and whether time ran out."""
     tiers, count = plan.executable.tiers, plan.count
-    job = partial(run_workers, tiers, [workers[k::count] for k in range(count)], watch)
+    if plan.resident > 1:
+        job = partial(run_waiting, tiers, workers, _Reserve(plan, launch, workers).take)
+    else:
+        job = partial(run_workers, tiers, [workers[k::count] for k in range(count)], watch)
     if plan.joins and count == 1:
         return job(0) != OK, False
     stop = plan.executable.control.stop
@@ -182,8 +219,13 @@ def bind(launch: Launch, prepared: Prepared) -> Bound:
     return prepared.binder.bind(launch.args) if launch.resident is None else launch.resident.bind(prepared)
 
 
-def _explain(scene: Scene, workers: Sequence[Worker], watch: GridWatch | None, late: bool) -> None:
-    """Raise the error for what has ended a launch early; `late` says that its time was over."""
+def _explain(
+    scene: Scene, workers: Sequence[Worker], watch: GridWatch | None, late: bool, resident: int = 0
+) -> None:
+    """Raise the error for what has ended a launch early.
+
+    `late` says that its time was over, `resident` how many blocks could be under way if that were too few.
+    """
     contexts = [worker.context for worker in workers if worker.code == FAULT]
     if contexts:
         raise explain_fault(scene, contexts)
@@ -193,4 +235,4 @@ def _explain(scene: Scene, workers: Sequence[Worker], watch: GridWatch | None, l
         if worker.code == DEADLOCK:
             raise explain_deadlock(scene, worker)
     if late:
-        raise explain_timeout(scene, [worker.context for worker in workers])
+        raise explain_timeout(scene, [worker.context for worker in workers], resident)

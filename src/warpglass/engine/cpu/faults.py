@@ -104,10 +104,15 @@ def _remedy(launch: Launch) -> str:
     return "; warpglass.reset() makes the device usable" if launch.resident is None else ""
 
 
-def explain_timeout(scene: Scene, contexts: Sequence[np.ndarray]) -> KernelTimeout:
-    """The error for a launch that was stopped, with the place of the first block that was found in a loop."""
+def explain_timeout(scene: Scene, contexts: Sequence[np.ndarray], resident: int = 0) -> KernelTimeout:
+    """The error for a launch that was stopped, with the place of the first block that was found in a loop.
+
+    `resident` is how many blocks could be under way at once, if they may have waited for others in vain.
+    """
     launch = scene.launch
     text = f"did not end within {launch.timeout:g} s (timeout=) and was stopped"
+    if resident:
+        text += f"; its blocks may wait for each other, but at most {resident} can be under way at once"
     name = launch.compiled.name
     looping = [context for context in contexts if context[SLOT["fault_site"]] != NOWHERE]
     if not looping:

@@ -78,10 +78,15 @@ def _check(need: Footprint, kernel: str, workers: int, blocks: str, limit: int) 
     )
 
 
+def most_resident(model: Device, threads: int) -> int:
+    """How many blocks of so many threads the device could hold at once, by its limits on both."""
+    limits = model.limits
+    return model.multiprocessors * max(1, min(limits.blocks_per_sm, limits.threads_per_sm // threads))
+
+
 def check_cooperative(model: Device, kernel: str, blocks: int, threads: int) -> None:
     """Raise LaunchError if a cooperative grid has more blocks than the device could hold at once."""
-    limits = model.limits
-    most = model.multiprocessors * max(1, min(limits.blocks_per_sm, limits.threads_per_sm // threads))
+    most = most_resident(model, threads)
     if blocks > most:
         raise LaunchError(
             f"cudaErrorCooperativeLaunchTooLarge: {kernel} synchronises its grid, whose {blocks} blocks of "

@@ -39,6 +39,8 @@ from .tiers import chosen_tier
 _SMALL_GRID = 4
 # Parts of a grid that each worker takes, so that none has much left to do when the others have ended.
 _SHARES = 64
+# Blocks that are under way at once at most if they wait for each other and are watched.
+_MOST_WATCHED = 256
 # PlanCache that a device remembers; the oldest goes first.
 _PLANS = 256
 _DOUBLE = struct.Struct("d")
@@ -56,6 +58,7 @@ class LaunchPlan:
     shared: int  # bytes, static and dynamic
     blocks: range
     count: int  # of threads
+    resident: int  # blocks that may be under way at once since they may wait for later ones; else 1
     chunk: int  # blocks that a worker takes at once
     worker_bytes: int
     joins: bool  # the launching thread is a worker itself
@@ -64,9 +67,18 @@ class LaunchPlan:
 
 
 def make_plan(
-    launch: Launch, prepared: Prepared, executable: Executable, bound: Bound, heap: Heap, blocks: range
+    launch: Launch,
+    prepared: Prepared,
+    executable: Executable,
+    bound: Bound,
+    heap: Heap,
+    blocks: range,
+    resident: int,
 ) -> LaunchPlan:
-    """Decide how blocks of a launch run; raises LaunchError if the memory limit does not allow it."""
+    """Decide how blocks of a launch run; raises LaunchError if the memory limit does not allow it.
+
+    `resident` is how many blocks the modelled GPU could hold at once.
+    """
     laid = lay_out(bound) if launch.resident is None else launch.resident.lay_out()
     workspace = grid_workspace() if prepared.cooperative else ()
     parameters = prepared.parameters.fill(laid.parameters) if prepared.parameters else ()
@@ -75,17 +87,22 @@ def make_plan(
     facts = prepared.facts
     shared = facts.shared.static + launch.shared
     turns = executable.code.turns
-    # Blocks of a cooperative grid cannot take turns: each needs the others to go on.
+    # Blocks that wait for each other cannot take turns: each needs the others to go on.
     watched = any(probe.alone for probe in executable.probes)
-    alone = watched or prepared.allocates or (prepared.cooperative and turns)
+    waits = facts.waits_for_blocks and len(blocks) > 1 and not prepared.cooperative
+    alone = watched or prepared.allocates or ((prepared.cooperative or waits) and turns)
     short = is_short(prepared, launch) and not executable.probes
     count = thread_count() if len(blocks) >= _SMALL_GRID and not (alone or short) else 1
     if turns:  # who waits for a turn keeps a core busy
         count = min(count, spare_cores() + 1)
     need = footprint(facts, executable.code, executable.shape, shared)
     count = affordable(need, launch.compiled.name, count, len(blocks) if prepared.cooperative else None)
+    if waits:
+        watched = executable.probes or prepared.allocates  # what is known of all workers from the start
+        resident = min(resident, len(blocks), affordable(need, launch.compiled.name, 2 * resident, None) // 2)
+        resident = max(count, min(resident, _MOST_WATCHED) if watched else resident)
     private, apart = (), False
-    if count > 1 and not (prepared.cooperative or facts.services or executable.probes):
+    if count > 1 and not (prepared.cooperative or waits or facts.services or executable.probes):
         arrays = range(len(others) // RANGE_WORDS, (len(others) + len(laid.words)) // RANGE_WORDS)
         given = laid.parameters, prepared.symbols.parameters
         threads = len(blocks) * prod(launch.block)
@@ -99,7 +116,8 @@ def make_plan(
         shared,
         blocks,
         count,
-        1 if turns else max(1, min(64, len(blocks) // (count * _SHARES))),
+        resident if waits else 1,
+        1 if turns or waits else max(1, min(64, len(blocks) // (count * _SHARES))),
         need.each,
         not executable.probes and is_soon_over(prepared, launch),
         private,
@@ -138,7 +156,8 @@ class PlanCache:
         It holds as long as `general`, the version for all integers, is or is not as hot as it was.
         """
         prepared = plan.prepared
-        alike = not (prepared.cooperative or prepared.parameters or prepared.facts.services)
+        apart = prepared.cooperative or plan.resident > 1  # blocks that wait for each other
+        alike = not (apart or prepared.parameters or prepared.facts.services)
         if not alike or launch.compiled.exceptions is not None or not self._heap.unused:
             return
         self._kept.pop(key, None)

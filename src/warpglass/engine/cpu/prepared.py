@@ -84,13 +84,14 @@ class Executable:
         self._parameters = prepared.binder.layout.size
         self._local = prepared.facts.local.size
         self._workers: list[Worker] = []
+        self._leaving: list[Worker] = []
 
     def residents(self, blocks: int) -> list[Worker]:
         """A worker for each block of a cooperative grid, all of which are under way at once."""
         found: list[Worker] = []
         for block in range(blocks):
             control = Control(self.control, block)
-            worker = Worker(self.code, self.shape, self._threads, control, self._parameters, self._local)
+            worker = self._worker(control)
             worker.make_resident()
             found.append(worker)
         return found
@@ -98,14 +99,29 @@ class Executable:
     def workers(self, count: int) -> list[Worker]:
         """The buffers of the first `count` workers."""
         while len(self._workers) < count:
-            worker = Worker(self.code, self.shape, self._threads, self.control, self._parameters, self._local)
-            self._workers.append(worker)
+            self._workers.append(self._worker(self.control))
         return self._workers[:count]
+
+    def leaving(self, count: int, *, alone: bool) -> list[Worker]:
+        """The buffers of the first `count` workers of those that leave a block which waits for another.
+
+        With `alone` one thread has them all.
+        """
+        while len(self._leaving) < count:
+            worker = self._worker(self.control)
+            worker.make_resident()
+            if alone:
+                worker.share_turn()
+            self._leaving.append(worker)
+        return self._leaving[:count]
+
+    def _worker(self, control: Control) -> Worker:
+        return Worker(self.code, self.shape, self._threads, control, self._parameters, self._local)
 
     def apart(self) -> tuple[Worker, Control]:
         """Buffers of one worker that no other launch uses, and their control."""
         control = Control()
-        return Worker(self.code, self.shape, self._threads, control, self._parameters, self._local), control
+        return self._worker(control), control
 
     def trim(self, each: int) -> None:
         """Give back the workers' buffers if one worker has so many bytes that they are not worth keeping."""
@@ -115,6 +131,7 @@ class Executable:
     def release(self) -> None:
         """Give back the workers' buffers, which observers may have made large."""
         self._workers.clear()
+        self._leaving.clear()
 
 
 class Prepared:

@@ -36,7 +36,7 @@ from .order import Order
 
 _CONTEXT = struct.Struct(f"={len(WORDS)}q")
 # Words of Control: those that are written while workers run are on cache lines of their own.
-_NEXT, _STOP, _RETIRE, _NEVER, _LIMIT, _TURN = 0, 16, 17, 18, 32, 48
+_NEXT, _STOP, _RETIRE, _NEVER, _ALWAYS, _LIMIT, _TURN = 0, 16, 17, 18, 19, 32, 48
 _NO_LIMIT = 1 << 62
 
 
@@ -51,9 +51,10 @@ class Control:
         self._words = aligned(self.BYTES).view(np.int64)
         self._first = first
         address = self._words.ctypes.data
-        self.next, self.stop_flag, self.limit, self.turn, self.retire_flag, self.never = (
-            address + 8 * word for word in (_NEXT, _STOP, _LIMIT, _TURN, _RETIRE, _NEVER)
+        self.next, self.stop_flag, self.limit, self.turn, self.retire_flag, self.never, self.always = (
+            address + 8 * word for word in (_NEXT, _STOP, _LIMIT, _TURN, _RETIRE, _NEVER, _ALWAYS)
         )
+        self._words[_ALWAYS] = _NO_LIMIT
         if shared is not None:
             self.stop_flag, self.limit = shared.stop_flag, shared.limit
         self.clear()
@@ -63,6 +64,11 @@ class Control:
         words = self._words
         words[_NEXT] = words[_TURN] = self._first if first is None else first
         words[_STOP], words[_RETIRE], words[_LIMIT] = 0, 0, _NO_LIMIT
+
+    @property
+    def taken(self) -> int:
+        """The first block that nobody has taken; the number of blocks or more if there is none left."""
+        return int(self._words[_NEXT])
 
     def stop(self) -> None:
         """Tell all workers to end at the next backward jump or block."""
@@ -151,8 +157,12 @@ class Worker:
         self._words[_ALONE] = int(alone)
 
     def make_resident(self) -> None:
-        """Let this worker's one block be left whenever its warps only yield."""
+        """Let this worker's block be left whenever its warps only yield."""
         self._put(resident=1)
+
+    def share_turn(self) -> None:
+        """Let it always be this worker's turn: its thread has others too, whose blocks wait for its own."""
+        self._put(turn=self._keep[1].always)
 
     def follow(self, order: Order, blocks: np.ndarray | None) -> None:
         """Run the blocks and warps of a launch, which is filled in, in another order than by number."""
