@@ -115,7 +115,7 @@ def test_run_takes_python_kernels(
     assert "Sum of i4[8]: 1000" in capsys.readouterr().out
 
 
-def test_a_fault_is_one_message_and_status_1(
+def test_a_fault_is_one_message_and_status_4(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     process = start(
@@ -124,7 +124,7 @@ def test_a_fault_is_one_message_and_status_1(
         *("--arg", "i4[200]:one", "--arg", "i4[2]", "--arg", "u4=200"),
     )
     error = process.communicate()[1]
-    assert process.returncode == 1
+    assert process.returncode == 4
     assert "x[200]" in error
     assert "Traceback" not in error
 

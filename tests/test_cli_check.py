@@ -153,8 +153,8 @@ def test_bad_usage_is_status_2(
 def test_an_unknown_kernel_names_those_that_there_are(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert call(monkeypatch, "k.cu:rice", *LAUNCH) == 1
-    assert "race, clean, past" in capsys.readouterr().err
+    assert call(monkeypatch, "k.cu:rice", *LAUNCH) == 2
+    assert "rice (did you mean race?); kernels in the file: race, clean, past" in capsys.readouterr().err
 
 
 # ---------------------------------------------------------------------------------------- programs
@@ -191,7 +191,7 @@ def test_findings_are_told_by_launch_site(
 def test_a_program_sees_its_results_and_words(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert call(monkeypatch, program("clean[1, 64](y)", "print(y.sum(), sys.argv)"), "a", "--json") == 0
+    assert call(monkeypatch, program("clean[1, 64](y)", "print(y.sum(), sys.argv)"), "--", "a", "--json") == 0
     output = capsys.readouterr().out
     assert output.startswith("2016.0 ['program.py', 'a', '--json']\n")
     assert "program.py: 1 launch checked." in output
@@ -252,7 +252,7 @@ def test_a_module_is_a_program_too(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     program("race[1, 64](x, y)", "print(sys.argv[1:])")
-    assert call(monkeypatch, "-m", "program", "a", "--json") == 1
+    assert call(monkeypatch, "-m", "program", "--", "a", "--json") == 1
     output = capsys.readouterr().out
     assert output.startswith("['a', '--json']\n")
     assert "-m program: 1 launch checked." in output
@@ -302,7 +302,8 @@ def test_ctrl_c_shows_what_was_found_before(
     captured = capsys.readouterr()
     assert "error: shared-race" in captured.out
     assert "interrupted" in captured.out
-    assert captured.err == ""
+    assert captured.err.splitlines()[1].startswith('  File "program.py", line ')
+    assert captured.err.endswith("\nKeyboardInterrupt\n")
 
 
 def test_ctrl_c_within_a_random_order_stops_at_once(

@@ -107,7 +107,7 @@ def test_block_that_cannot_run(call: Call):
             ["--threads", "256", "--device", "cc 5.9"],
             "compute capability 5.9 is not known; there is 1.0, 1.1",
         ),
-        (["--threads", "256", "--device", "h1000"], "no GPU is called 'h1000'; known: "),
+        (["--threads", "256", "--device", "h1000"], "no GPU is called 'h1000' (did you mean h100?); known: "),
         (["--threads", "256", "--plot", "x.jpg"], "x.jpg: pictures are written as .png, .svg, .pdf"),
         (["none.cu:k", "--threads", "256"], "no file none.cu"),
         (["reduce", "--threads", "256"], "write FILE:KERNEL"),

@@ -50,12 +50,15 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "report": (*RECORDS, "models"),  # records only, none of the stages before it
     "lab": ("*",),
     "numba_device": ("*",),
-    "pytest_plugin": ("", "lab", "numba_device.hook", "numba_device.source_lines", "report"),
+    "pytest_plugin": (
+        *("", "lab", "report"),
+        *("numba_device.hook", "numba_device.source_lines", "numba_device.device"),
+    ),
     "cli": (
         *("", "source", "engine", "observe", "models", "ladders", "lab", "report"),
         *("numba_device.hook", "numba_device.source_lines"),
     ),
-    "cli.script": (),  # runs programs; what becomes of their launches is the commands' business
+    "cli.script": ("cli.status",),  # runs programs; what becomes of their launches is the commands' business
     "__main__": ("cli",),
     "": ("lab", "ladders.measure"),
 }

@@ -9,7 +9,9 @@ import typer
 
 from ..errors import ArgumentError
 from ..records.argument_text import parse_size, parse_target
-from .options import FAILED, DeviceOption, TimeoutOption, write_file
+from .options import DeviceOption, TimeoutOption
+from .output import write_file
+from .status import FAILED
 
 if TYPE_CHECKING:
     from ..ladders.measure import Bench

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import math
-import os
-import sys
 from collections.abc import Sequence
-from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import ArgumentError, WarpglassError
+from ..errors import WarpglassError
 from ..records.argument_text import make_marked, parse_size
 from .options import (
     ARGUMENT_FORMS,
-    FAILED,
-    INTERRUPTED,
     SHARED,
     TIMEOUT,
     BlockOption,
@@ -29,7 +24,9 @@ from .options import (
     find_gpu,
     launch_shape,
 )
-from .script import MODULE_OPTION, is_script, refuse_launch_options, run_module, run_script
+from .output import words_apart, write_file
+from .script import MODULE_OPTION, Program, is_program, refuse_words
+from .status import FAILED, INTERRUPTED, status_of
 
 if TYPE_CHECKING:
     from ..lab.check import Launches
@@ -88,16 +85,11 @@ def check(
 
     model, view = find_gpu(model).key, _View(json_output, sarif, suppress or ())
     seeds = lab_check.seeds_of(schedules, seed)
-    if module is not None or (target is not None and is_script(target)):
-        refuse_launch_options({"--grid": grid, "--block": block, "--arg": arg, "--shared": shared})
+    if is_program(target, module):
         launches = lab_check.Launches(model, seeds, math.inf if timeout is None else timeout)
-        words = [one for one in (target, *(arguments or ())) if one is not None]
-        _check_program(module, words, view, launches)
+        _check_program(Program.of(target, arguments, module), view, launches)
         return
-    if target is None:
-        raise ArgumentError("give FILE:KERNEL with --grid and --block, SCRIPT.py, or -m MODULE")
-    if arguments:
-        raise ArgumentError(f"{arguments[0]!r}: what a kernel gets is given with --arg")
+    refuse_words(arguments)
     blocks, threads = launch_shape(grid, block)
     launch = {
         "grid": blocks,
@@ -106,7 +98,7 @@ def check(
         "shared": parse_size(shared or "0"),
         "timeout": 60.0 if timeout is None else timeout,
     }
-    _check_kernel(target, launch, view, {"model": model, "schedules": schedules, "seed": seed})
+    _check_kernel(str(target), launch, view, {"model": model, "schedules": schedules, "seed": seed})
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +119,8 @@ def _check_kernel(target: str, launch: dict[str, Any], view: _View, options: dic
 
     path, name = existing_target(target)
     entries = find_entries(view.suppress)
-    (found,), notes = suppress([lab_check.check(lab.load(path, name), **launch, **options)], entries)
+    with words_apart(view.json):
+        (found,), notes = suppress([lab_check.check(lab.load(path, name), **launch, **options)], entries)
     found = replace(found, notes=(*found.notes, *notes))
     _write(found, view)
     if view.json:
@@ -138,11 +131,8 @@ def _check_kernel(target: str, launch: dict[str, Any], view: _View, options: dic
         raise typer.Exit(FAILED)
 
 
-def _check_program(module: str | None, words: Sequence[str], view: _View, launches: Launches) -> None:
-    """Check every launch of a program; a finding makes our exit status 1, else the program's is ours.
-
-    `words` are a module's arguments; without one the first is the script.
-    """
+def _check_program(program: Program, view: _View, launches: Launches) -> None:
+    """Check every launch of a program; a finding makes our exit status 1, else the program's is ours."""
     from .. import __version__, lab
     from ..numba_device import hook, source_lines
     from ..records.check import ProgramCheck
@@ -153,19 +143,23 @@ def _check_program(module: str | None, words: Sequence[str], view: _View, launch
     entries = find_entries(view.suppress)
     error = ""
     try:
-        words_apart = redirect_stdout(sys.stderr) if view.json else nullcontext()
-        with words_apart, hook.lent(launches.model), source_lines.asked_for(), lab.watching(launches.make):
-            status = run_script(words[0], words[1:]) if module is None else run_module(module, words)
+        with (
+            words_apart(view.json),
+            hook.lent(launches.model),
+            source_lines.asked_for(),
+            lab.watching(launches.make),
+        ):
+            status = program.run()
     except WarpglassError as problem:
         if not launches.begun:
             raise
-        error, status = str(problem), FAILED
-    except KeyboardInterrupt:
-        error, status = "interrupted", INTERRUPTED
+        error, status = str(problem), status_of(problem)
+    if status == INTERRUPTED:
+        error = "interrupted"
     checks, notes = suppress(launches.checks(), entries)
     found = ProgramCheck(
-        program=words[0] if module is None else f"-m {module}",
-        arguments=tuple(words[1:] if module is None else words),
+        program=str(program),
+        arguments=program.arguments,
         status=status,
         error=error,
         checks=tuple(checks),
@@ -182,12 +176,5 @@ def _check_program(module: str | None, words: Sequence[str], view: _View, launch
 
 
 def _write(found: Check | ProgramCheck, view: _View) -> None:
-    if view.sarif is None:
-        return
-    try:
-        view.sarif.parent.mkdir(parents=True, exist_ok=True)
-        whole = view.sarif.with_name(f"{view.sarif.name}.{os.getpid()}")  # nobody sees a part of it
-        whole.write_text(found.to_sarif(), encoding="utf-8")
-        whole.replace(view.sarif)
-    except OSError as problem:
-        raise ArgumentError(f"{view.sarif} cannot be written: {problem.strerror or problem}") from None
+    if view.sarif is not None:
+        write_file(found.to_sarif(), view.sarif)

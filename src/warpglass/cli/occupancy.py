@@ -13,7 +13,8 @@ import typer
 
 from ..errors import ArgumentError, LaunchError
 from ..records.argument_text import make_arguments, parse_argument, parse_dimensions, parse_size
-from .options import FAILED, JsonInsteadOption, PlotOption, existing_target, find_gpu
+from .options import JsonInsteadOption, PlotOption, existing_target, find_gpu
+from .status import FAILED
 
 if TYPE_CHECKING:
     from ..devices import Device, Limits

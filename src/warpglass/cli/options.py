@@ -1,4 +1,4 @@
-"""What the commands have in common: options that several take, exit statuses, and what each begins with."""
+"""What the commands have in common: options that several take, and what each begins with."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from .. import devices
 from ..devices import Device
 from ..errors import ArgumentError
 from ..records.argument_text import parse_dimensions, parse_target
-
-FAILED, BAD_USAGE, INTERRUPTED = 1, 2, 130
 
 # ---------------------------------------------------------------------------------------- a launch
 ARGUMENT_FORMS = "f8[1048576]:rand, f8[2048], u4=1048576; in order. Fills: zero, one, rand, perm, arange."
@@ -53,12 +51,3 @@ def launch_shape(grid: str | None, block: str | None) -> tuple[tuple[int, ...], 
     if grid is None or block is None:
         raise ArgumentError("give the launch: --grid BLOCKS and --block THREADS")
     return parse_dimensions(grid), parse_dimensions(block)
-
-
-def write_file(text: str, path: Path) -> None:
-    """Write a file, its folders made if need be; raises ArgumentError if that cannot be."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise ArgumentError(f"{path} cannot be written: {problem.strerror or problem}") from None

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import typer
 
-from ..errors import ArgumentError
 from ..records.argument_text import ArraySpec, make_arguments, parse_argument, parse_size
 from .options import (
     ArgOption,
@@ -15,12 +14,13 @@ from .options import (
     GridOption,
     ProgramArguments,
     SharedOption,
-    TimeoutOption,
     existing_target,
     find_gpu,
     launch_shape,
 )
-from .script import MODULE_OPTION, is_script, run_module, run_script
+from .output import words_apart
+from .script import MODULE_OPTION, Program, is_program, refuse_words
+from .time_limit import run_limited
 
 
 def run(
@@ -41,7 +41,10 @@ def run(
     arg: ArgOption = None,
     shared: SharedOption = "0",
     device: DeviceOption = "auto",
-    timeout: TimeoutOption = 60.0,
+    timeout: Annotated[
+        float | None,
+        typer.Option(help="Seconds after which a launch (60 if not given) or a whole program is ended."),
+    ] = None,
     json_output: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
     model: Annotated[
         str, typer.Option(help="The GPU that a program finds, and whose limits apply.")
@@ -52,22 +55,23 @@ def run(
     Of a kernel, its time and the sum of every array afterwards are printed. A program that uses numba.cuda,
     numba_cuda_mlir or cuda.core finds one GPU, whose work the engine does; its exit status is ours.
     """
-    if module is not None or (target is not None and is_script(target)):
-        _run_program(target, arguments or [], module, model)
+    if is_program(target, module):
+        _run_program(Program.of(target, arguments, module), find_gpu(model).key, timeout)
         return
-    if target is None:
-        raise ArgumentError("give FILE:KERNEL with --grid and --block, SCRIPT.py, or -m MODULE")
+    refuse_words(arguments)
     shape = launch_shape(grid, block)
     from .. import lab
 
-    path, name = existing_target(target)
+    path, name = existing_target(str(target))
     texts = arg or []
     specs = [parse_argument(text) for text in texts]
     given = make_arguments(specs)
-    kernel = lab.load(path, name)
-    outcome = lab.run(
-        kernel, *shape, given, shared=parse_size(shared), device=device, timeout=timeout, model=model
-    )
+    limit = 60.0 if timeout is None else timeout
+    with words_apart(json_output):
+        kernel = lab.load(path, name)
+        outcome = lab.run(
+            kernel, *shape, given, shared=parse_size(shared), device=device, timeout=limit, model=model
+        )
     from ..report.console import stdout_console
     from ..report.run import RunReport, print_run, run_json
 
@@ -83,13 +87,17 @@ def run(
         print_run(report, stdout_console())
 
 
-def _run_program(target: str | None, arguments: list[str], module: str | None, model: str) -> None:
+def _run_program(program: Program, model: str, timeout: float | None) -> None:
     """Run a program with the virtual device; leave with its exit status."""
     from ..numba_device import hook
 
-    hook.spread(find_gpu(model).key)
-    words = arguments if target is None or module is None else [target, *arguments]
-    status = run_module(module, words) if module is not None else run_script(str(target), words)
+    if timeout is None:
+        hook.spread(model)
+        status = program.run()
+    else:
+        target = (MODULE_OPTION, program.name) if program.module else (program.name,)
+        words = ("run", "--model", model, *target, "--", *program.arguments)
+        status = run_limited(words, timeout, str(program))
     if status:
         raise typer.Exit(status)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from .options import FAILED, JsonOption
+from .options import JsonOption
+from .status import FAILED
 
 
 def selftest(

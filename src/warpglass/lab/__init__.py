@@ -18,7 +18,7 @@ from functools import cache
 from itertools import count
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from ..host.environment import read
 from ..records.marks import purposes, unmark
 from ..source import Compiled, FixedSource, Source
 from .variables import Variables
+
+if TYPE_CHECKING:
+    from ..engine.cpu.backend import CpuBackend
 
 Extent = int | Sequence[int]
 
@@ -332,11 +335,21 @@ def backend(device: str = "auto", model: str = "h100") -> Backend:
     raise ArgumentError(f"device {name!r}; it may be 'auto', 'cpu', 'gpu' or 'gpu:1', 'gpu:2', ...")
 
 
-@cache
-def _engine(model: str) -> Backend:
+_engines: dict[str, CpuBackend] = {}
+
+
+def _engine(model: str) -> CpuBackend:
     from ..engine.cpu.backend import CpuBackend
 
-    return CpuBackend(model)
+    if model not in _engines:
+        _engines[model] = CpuBackend(model)
+    return _engines[model]
+
+
+def recover() -> None:
+    """Let the engine forget a sticky error, and nothing else."""
+    for engine in list(_engines.values()):
+        engine.recover()
 
 
 @cache

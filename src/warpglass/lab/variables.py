@@ -8,7 +8,6 @@ travel with the next launch and stay until a kernel or the author changes them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from ..engine.launch.backend import Backend
 from ..engine.launch.declared_types import element_kinds
 from ..errors import ArgumentError
+from ..records.spelling import did_you_mean
 from ..source import Compiled
 from ..source.compiled import ModuleVariable
 
@@ -74,8 +74,7 @@ def find(compiled: Compiled, name: str) -> ModuleVariable:
     if compiled.language == "python":
         raise ArgumentError(f"{compiled.name}: kernels in Python have no variables that can be set or read")
     names = [one.name for one in known]
-    near = get_close_matches(name, [*names, *(one.rpartition("::")[2] for one in names)], 1)
-    hint = f"; did you mean {near[0]}?" if near else ""
+    hint = did_you_mean(name, [*names, *(one.rpartition("::")[2] for one in names)])
     listed = ", ".join(map(str, known)) or "none"
     what = (
         f"{len(found)} variables are named {name}"

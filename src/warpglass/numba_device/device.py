@@ -10,6 +10,7 @@ import itertools
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -52,6 +53,14 @@ class Context:
         self.limits: dict[int, int] = {}
 
 
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """The fault of a launch in words; `told` says whether a later call has failed with it."""
+
+    text: str
+    told: bool
+
+
 class VirtualDevice:
     """One GPU that is not there. `run` makes the launches: the engine, or who watches it."""
 
@@ -70,6 +79,7 @@ class VirtualDevice:
         self.notes: dict[Result, str] = {}  # what was said last about a status
         self.next_module = 0
         self._sticky: Result | None = None
+        self._fault: Fault | None = None
         self._numbers = itertools.count(_FIRST_HANDLE, _HANDLE_STEP)
         self._objects: dict[int, Any] = {}
         self._stacks: dict[int, list[int]] = {}  # of contexts, by thread
@@ -121,14 +131,21 @@ class VirtualDevice:
                 raise Refusal(Result.NOT_INITIALIZED)
             raise Refusal(Result.INVALID_CONTEXT)
         if self._sticky is not None:
+            self._fault = self._fault and replace(self._fault, told=True)
             raise Refusal(self._sticky)
 
     def reset(self) -> None:
         """Forget all that the primary context owns, and the error that broke it."""
         self.memory.clear()
         self.backend.reset()
-        self._sticky = None
+        self._sticky = self._fault = None
         self._objects = {handle: one for handle, one in self._objects.items() if isinstance(one, Context)}
+
+    def recover(self) -> Fault | None:
+        """Forget the error that broke the device and nothing else, as no GPU can; returns what it was."""
+        fault, self._sticky, self._fault = self._fault, None, None
+        self.backend.recover()
+        return fault
 
     # ------------------------------------------------------------------------------------ work
     def launch(self, launch: Launch) -> None:
@@ -149,7 +166,7 @@ class VirtualDevice:
         """Note that a kernel has failed."""
         result = _RESULTS.get(error.cuda_name, Result.UNKNOWN)
         if error.sticky:
-            self._sticky = result
+            self._sticky, self._fault = result, Fault(str(error), told=False)
             self.shortcuts.change()
         self.say(result, str(error))
 

@@ -16,7 +16,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..errors import CompileError, Diagnostic
+from ..errors import CompileError, Diagnostic, UnknownKernel
+from ..records.spelling import did_you_mean
 from . import cpp_text, mangled, nvcc, nvrtc, ptx, signature, store
 from .apart import FOLDER
 from .cache import digest
@@ -215,8 +216,8 @@ def _no_such_kernel(
     elif any(k.name == base or k.name.endswith("::" + base) for k in kernels):
         problem = f"cannot form {job.name}" + (f" ({reason})" if reason else "")
     else:
-        problem = f"no kernel named {job.name}"
-    return CompileError(f"{job.shown}: {problem}; kernels in the file: {listed}")
+        problem = f"no kernel named {job.name}{did_you_mean(base, [k.name for k in kernels])}"
+    return UnknownKernel(f"{job.shown}: {problem}; kernels in the file: {listed}")
 
 
 def _explain(

@@ -10,7 +10,8 @@ import re
 from collections.abc import Mapping
 from math import prod
 
-from ..errors import CompileError
+from ..errors import CompileError, UnknownKernel
+from ..records.spelling import did_you_mean
 from . import mangled
 from .compiled import Argument, Compiled, CType, FixedSource, ModuleVariable
 
@@ -103,7 +104,11 @@ def choose_entry(text: str, name: str | None, file: str) -> str:
         return names[0]
     if name in names:
         return name
-    problem = "name the kernel to load" if name is None else f"no kernel named {name}"
+    problem = (
+        "name the kernel to load" if name is None else f"no kernel named {name}{did_you_mean(name, names)}"
+    )
     if not names:
         problem = "it has no kernels"
-    raise CompileError(f"{file}: {problem}" + (f"; kernels in the file: {', '.join(names)}" if names else ""))
+    raise UnknownKernel(
+        f"{file}: {problem}" + (f"; kernels in the file: {', '.join(names)}" if names else "")
+    )
