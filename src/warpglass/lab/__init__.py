@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import source
+from .. import devices, source
 from ..engine.launch.backend import Backend, Launch, Outcome
 from ..engine.launch.limits import as_dim3
 from ..errors import ArgumentError, LaunchError
@@ -332,7 +332,16 @@ def backend(device: str = "auto", model: str = "h100") -> Backend:
     kind, _, ordinal = name.partition(":")
     if kind == "gpu" and (not ordinal or ordinal.isdecimal()):
         return _gpu(int(ordinal) if ordinal else None)
-    raise ArgumentError(f"device {name!r}; it may be 'auto', 'cpu', 'gpu' or 'gpu:1', 'gpu:2', ...")
+    raise ArgumentError(f"device {name!r}; it may be 'auto', 'cpu', 'gpu' or 'gpu:1', ...{_as_model(name)}")
+
+
+def _as_model(name: str) -> str:
+    """What to say of a GPU's name where a device belongs."""
+    try:
+        key = devices.get(name).key
+    except devices.UnknownDevice:
+        return ""
+    return f"; to assume the limits of that GPU, give its name as the model, {key!r} (--model {key})"
 
 
 _engines: dict[str, CpuBackend] = {}

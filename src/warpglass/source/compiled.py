@@ -95,6 +95,19 @@ class ModuleVariable:
 
 
 @dataclass(frozen=True, slots=True)
+class DeclaredKernel:
+    """A kernel as its file declares it: name (templates end in <...>), parameters as text, and its line.
+
+    `file` is a header's name, "" for the file itself.
+    """
+
+    name: str
+    parameters: str
+    line: int
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Raisable:
     """An exception that a Python kernel may raise: its class, its arguments, and where it is raised.
 

@@ -46,6 +46,12 @@ class Parameter:
     pointer: bool | None
     type: str = ""
 
+    def __str__(self) -> str:
+        """The parameter as C++ writes it, without what only the compiler wants to know."""
+        kind = re.sub(r"\s*\b__restrict(?:__)?\b\s*", " ", self.type).strip()
+        kind = re.sub(r"\s*([*&]+)$", r" \1", kind)
+        return f"{kind}{'' if kind.endswith(('*', '&')) or not kind else ' '}{self.name}" or "..."
+
 
 @dataclass(frozen=True, slots=True)
 class KernelDeclaration:

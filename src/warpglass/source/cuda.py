@@ -21,7 +21,7 @@ from ..records.spelling import did_you_mean
 from . import cpp_text, mangled, nvcc, nvrtc, ptx, signature, store
 from .apart import FOLDER
 from .cache import digest
-from .compiled import Argument, Compiled, CType, FixedSource
+from .compiled import Argument, Compiled, CType, DeclaredKernel, FixedSource
 from .cpp_types import parameter_type
 from .headers import reachable_headers
 from .includes import refuse_outside
@@ -85,6 +85,22 @@ def load_cuda(
     return FixedSource(store.obtain(key, nvrtc.version(), layout, lambda: _build(job)))
 
 
+def declared_in_cuda(text: str, path: Path) -> tuple[DeclaredKernel, ...]:
+    """The kernels that a file and its own headers declare."""
+    folder = str(path.parent.resolve())
+    headers = reachable_headers(text, folder, ()) or ()
+    return tuple(
+        DeclaredKernel(
+            kernel.name + ("<...>" if kernel.template else ""),
+            "..." if kernel.parameters is None else ", ".join(map(str, kernel.parameters)),
+            kernel.line,
+            file,
+        )
+        for file, content in (("", text), *headers)
+        for kernel in cpp_text.find_kernels(content)
+    )
+
+
 def _split_options(options: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return (include folders, other options)."""
     include, plain = list[str](), list[str]()
@@ -97,6 +113,8 @@ def _split_options(options: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str
             include.append(str(Path(folder.strip()).resolve()))
         elif option in ("-D", "--define-macro", "-U", "-std", "--std", "-include") and queue:
             plain.append(option + ("" if option in ("-D", "-U") else "=") + queue.pop(0))
+        elif re.fullmatch(r"-O[0-3]", option):
+            continue  # what ptxas does, which comes later; PTX is always optimised
         elif re.match(r"-arch|--gpu-architecture|--gpu-code|-gencode", option):
             raise CompileError(f"option {option}: the architecture is chosen with target=, such as 'sm_90'")
         else:

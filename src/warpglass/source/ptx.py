@@ -13,7 +13,7 @@ from math import prod
 from ..errors import CompileError, UnknownKernel
 from ..records.spelling import did_you_mean
 from . import mangled
-from .compiled import Argument, Compiled, CType, FixedSource, ModuleVariable
+from .compiled import Argument, Compiled, CType, DeclaredKernel, FixedSource, ModuleVariable
 
 VariableType = tuple[CType, tuple[int, ...]]  # of elements, and extents
 
@@ -52,6 +52,20 @@ def _arguments(text: str, entry: str) -> tuple[Argument, ...] | None:
             for number, one in enumerate(types, 1)
         )
         or None
+    )
+
+
+def declared_in_ptx(text: str) -> tuple[DeclaredKernel, ...]:
+    """The kernels of PTX text, with the C++ types of their parameters where mangled names tell them."""
+    clean = _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    return tuple(
+        DeclaredKernel(
+            found[1],
+            ", ".join(one.text for one in mangled.parameter_types(found[1]))
+            or ", ".join(f".{kind}" for kind in _PARAMETER.findall(found[2] or "")),
+            clean.count("\n", 0, found.start()) + 1,
+        )
+        for found in _ENTRY.finditer(clean)
     )
 
 
