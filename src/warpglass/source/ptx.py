@@ -26,6 +26,7 @@ _VARIABLE = re.compile(
     r"\.(?P<type>[bfus]\d+)\s+(?P<name>[\w$]+)(?P<extents>(?:\[\d*\])*)\s*[;=]",
     re.MULTILINE,
 )
+_LIBRARIES = ("cooperative_groups::", "cuda::", "cub::", "thrust::", "std::")  # whose variables are their own
 _DIALECT = re.compile(r"^\s*\.(?:version|target)\b", re.MULTILINE)
 
 
@@ -97,6 +98,8 @@ def module_variables(
         shape = tuple(map(int, re.findall(r"\d+", match["extents"])))
         size = int(kind[1:]) // 8 * int(match["vector"] or 1) * prod(shape)
         name = mangled.plain_name(symbol)
+        if name.startswith(_LIBRARIES):
+            continue
         element, extents = (types or {}).get(name) or _element(kind, shape)
         if element is not None and element.size * element.count * prod(extents) != size:
             element, extents = None, ()
