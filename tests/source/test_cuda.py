@@ -136,7 +136,7 @@ def test_include_folders_are_opt_in(tmp_path: Path) -> None:
 
 def test_host_headers_get_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nvcc, "find", lambda: None)
-    assert "__CUDACC_RTC__" in str(refusal("#include <iostream>\n__global__ void k(int* x) {}", "k"))
+    assert "__CUDACC_RTC__" in str(refusal("#include <fancy_gui>\n__global__ void k(int* x) {}", "k"))
 
 
 def test_a_changed_header_compiles_again(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 import warpglass as wg
 from warpglass.source import load, nvcc
+from warpglass.source.device_code import device_only
 
 pytestmark = pytest.mark.skipif(nvcc.find() is None, reason="needs a C++ compiler and nvcc")
 
@@ -119,7 +120,37 @@ def test_several_kernels_need_a_name(program: Path) -> None:
         load(program)
 
 
+@pytest.mark.parametrize(("name", "expected"), [("local", 9), ("plain", 4), ("in_header", 5)])
+def test_without_a_host_compiler_host_code_is_left_out(
+    name: str, expected: int, program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nvcc, "find", lambda: None)
+    program.write_text(PROGRAM.replace("x[threadIdx.x] = 7", "x[threadIdx.x] = 9") + f"// {name}\n")
+    x = np.zeros(4, np.uint32)
+    wg.load(program, name)[1, 4](x)
+    assert expected in x
+
+
 def test_without_a_host_compiler_the_reason_is_told(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nvcc, "find", lambda: None)
+    program.write_text(PROGRAM.replace("x[threadIdx.x] = 7", "x[threadIdx.x] = numbers.size()"))
     with pytest.raises(wg.CompileError, match=r"need a C\+\+ compiler on this machine"):
-        load(program, "plain")
+        load(program, "local")
+
+
+def test_host_code_is_blanked_in_place() -> None:
+    text = (
+        "#define HD __host__ __device__\n"
+        "namespace a {\nint host(int x) { if (x) { return 1; } return 2; }\n"
+        "HD int both() { return 1; }\nstruct S { int x; __device__ int get() { return x; } } s;\n}\n"
+        "std::vector<int> v;\ntemplate <class T> void launch(T *x) { k<<<1, 1>>>(x); }\n"
+        "__global__ void k(int *x) { x[0] = 1; }\n"
+        "int main() { return 0; }\n"
+    )
+    left = device_only(text, {7})
+    assert len(left) == len(text)
+    assert left.count("\n") == text.count("\n")
+    for gone in ("host(int", "vector", "launch", "main"):
+        assert gone not in left
+    for kept in ("namespace a {", "both() { return 1; }", "get()", "} s;", "x[0] = 1; }"):
+        assert kept in left

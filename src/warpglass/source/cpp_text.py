@@ -104,6 +104,11 @@ def _declarations(texts: Sequence[str]) -> Iterator[tuple[str, str, tuple[int, i
                 yield clean, word, token.span(), scopes
 
 
+def without_noise(text: str) -> str:
+    """The text with blanks for comments, literals and directives; lines and columns stay."""
+    return _NOISE.sub(_blank, text)
+
+
 def _blank(match: re.Match[str]) -> str:
     return re.sub(r"[^\n]", " ", match.group())
 

@@ -14,6 +14,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from ..errors import CompileError, Diagnostic, UnknownKernel
@@ -23,12 +24,14 @@ from .apart import FOLDER
 from .cache import digest
 from .compiled import Argument, Compiled, CType, DeclaredKernel, FixedSource
 from .cpp_types import parameter_type
+from .device_code import STAND_INS, device_only
 from .headers import reachable_headers
 from .includes import refuse_outside
 from .relocate import Layout
 
 TEXT_FILE = "<cuda>"  # the file name of text that has none
 _POSITION_IN_CODE = re.compile(r"__FILE__|\bassert\b|source_location|__builtin_FILE")
+_GUESSES = 8  # at what is host code, each after what the compiler refused at the one before
 _MOST_VARIABLES = 100  # whose types are asked for
 _HOST_HINT = (
     "Host code and its headers need a C++ compiler on this machine (g++ or clang++), which was not found; or "
@@ -51,7 +54,12 @@ class _Job:
     target: str
     options: tuple[str, ...]  # without include folders
     include: tuple[str, ...]  # the user's folders, absolute
-    headers: tuple[str, ...] = ()  # the contents of the user's own headers, as far as they can be told
+    headers: tuple[tuple[str, str], ...] = ()  # the user's own, as far as they can be told: name and content
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The text and its own headers."""
+        return self.text, *(content for _, content in self.headers)
 
     @property
     def shown(self) -> str:
@@ -73,8 +81,7 @@ def load_cuda(
     refuse_outside(text, file, folder, (*include, *own), nvrtc.header_folders())
     layout = Layout(roots=tuple(dict.fromkeys((file, *own, *include, *nvrtc.header_folders()[:1]))))
     headers = reachable_headers(text, folder, include)
-    known = () if headers is None else tuple(content for _, content in headers)
-    job = _Job(text, file, (name or "").strip(), target, plain, include, known)
+    job = _Job(text, file, (name or "").strip(), target, plain, include, headers or ())
     if headers is None:
         return FixedSource(_build(job))
     content = [part for header in headers for part in header]
@@ -113,8 +120,10 @@ def _split_options(options: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str
             include.append(str(Path(folder.strip()).resolve()))
         elif option in ("-D", "--define-macro", "-U", "-std", "--std", "-include") and queue:
             plain.append(option + ("" if option in ("-D", "-U") else "=") + queue.pop(0))
-        elif re.fullmatch(r"-O[0-3]", option):
-            continue  # what ptxas does, which comes later; PTX is always optimised
+        elif re.fullmatch(
+            r"-O[0-3]|--?extended-lambda|--?expt-(?:extended-lambda|relaxed-constexpr)", option
+        ):
+            continue  # what ptxas does, which comes later; what nvcc gets anyway
         elif re.match(r"-arch|--gpu-architecture|--gpu-code|-gencode", option):
             raise CompileError(f"option {option}: the architecture is chosen with target=, such as 'sm_90'")
         else:
@@ -123,7 +132,7 @@ def _split_options(options: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str
 
 
 def _build(job: _Job) -> Compiled:
-    kernels = cpp_text.find_kernels(job.text, *job.headers)
+    kernels = cpp_text.find_kernels(*job.texts)
     expression = _expression(job, kernels)
     if not re.fullmatch(r"sm_\d+[af]?", job.target):
         raise CompileError(f"target {job.target!r}: expected a form such as 'sm_90'")
@@ -172,9 +181,34 @@ def _compile_anyhow(job: _Job, expression: str, options: tuple[str, ...]) -> _Ou
         return _compile(nvrtc.compile_program, job, expression, options)
     except nvrtc.Refused as refusal:
         theirs = any(_HOST_REFUSAL.search(error.message) for error in refusal.errors)
-        if not nvrtc.header_folders() or nvcc.find() is None or not (theirs or _HOST_CODE.search(job.text)):
+        if not nvrtc.header_folders() or not (theirs or _HOST_CODE.search(job.text)):
             raise
+        if nvcc.find() is None:
+            return _compile_device_code(job, expression, options, refusal)
     return _compile(nvcc.compile_program, job, expression, options)
+
+
+def _compile_device_code(
+    job: _Job, expression: str, options: tuple[str, ...], refusal: nvrtc.Refused
+) -> _Outcome:
+    """Compile what is left without host code, as far as it can be told; raises nvrtc.Refused."""
+    last = refusal
+    blamed: dict[str, set[int]] = {Path(name).name: set() for name in (job.file, *dict(job.headers))}
+    for _ in range(_GUESSES):
+        rest = replace(job, text=device_only(job.text, blamed[Path(job.file).name]))
+        own = {name: device_only(content, blamed[Path(name).name]) for name, content in job.headers}
+        own |= {Path(name).name: content for name, content in own.items()}
+        compiler = partial(nvrtc.compile_program, stand_ins={**STAND_INS, **own})
+        try:
+            return _compile(compiler, rest, expression, (*options, "-default-device"))
+        except nvrtc.Refused as again:
+            last, before = again, sum(map(len, blamed.values()))
+            for error in again.errors:
+                if (name := Path(error.file or "").name) in blamed:
+                    blamed[name].add(error.line or 0)
+            if sum(map(len, blamed.values())) == before:
+                break
+    raise last
 
 
 def _compile(compiler: _Compiler, job: _Job, expression: str, options: tuple[str, ...]) -> _Outcome:
@@ -183,7 +217,7 @@ def _compile(compiler: _Compiler, job: _Job, expression: str, options: tuple[str
     Raises nvrtc.Refused.
     """
     debug = any(re.match(r"-G$|--device-debug", option) for option in job.options)  # names what we take out
-    names = cpp_text.find_variables(job.text, *job.headers)[:_MOST_VARIABLES]
+    names = cpp_text.find_variables(*job.texts)[:_MOST_VARIABLES]
     questions = tuple(signature.Question(name, False) for name in names)
     if expression:
         questions = (signature.Question(expression, True), *questions)
@@ -255,7 +289,7 @@ def _explain(
         hint = f"cuRAND's device headers come with `pip install {nvrtc.CURAND}`"
     elif missing:
         hint = cuda_missing or (_FOLDER_HINT if nvcc.find() else _HOST_HINT)
-    elif nvcc.find() is None and any(_HOST_REFUSAL.search(error.message) for error in errors):
+    elif nvcc.find() is None and _HOST_CODE.search(job.text):
         hint = _HOST_HINT
     return CompileError(f"{job.shown}: {count} in CUDA C++" + (f". {hint}" if hint else ""), found)
 
