@@ -40,6 +40,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "devices": (),
     "source.compiled": (),
     "ptx.tree": (),
+    "engine": (*STAGES[: STAGES.index("engine")], "models"),
     "engine.launch": ("source", "ptx"),
     "engine.gpu": ("source", "ptx", "engine.launch"),
     "models": (),

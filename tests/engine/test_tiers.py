@@ -21,7 +21,10 @@ from warpglass.engine.cpu.backend import CpuBackend
 from warpglass.engine.cpu.prepared import Executable, Prepared, prepare
 from warpglass.engine.launch.backend import Launch
 from warpglass.errors import ArgumentError, CompileError, KernelFault
+from warpglass.host.budget import Limits
+from warpglass.host.locks import slot
 from warpglass.program import Program
+from warpglass.source.apart import OverBudget
 from warpglass.source.compiled import Compiled
 
 # Once a flag is up, each thread writes its number.
@@ -158,6 +161,66 @@ def test_what_cannot_be_optimised_stays_quick(own_cache: Path, monkeypatch: pyte
     fixture.executable.tiers._optimise()
     assert (fixture.run() == NUMBERS).all()
     assert fixture.executable.tiers.tier == tiers.QUICK
+
+
+@pytest.fixture
+def optimised(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[Limits]]:
+    """Optimise a kernel as in the background; returns with which limits the compiler was called."""
+    monkeypatch.setenv(tiers.VARIABLE, tiers.QUICK)
+    fixture = Fixture()
+    fixture.run()
+
+    def optimise() -> list[Limits]:
+        calls: list[Limits] = []
+
+        def compile_apart(what: str, ir: str, *, quick: bool, limits: Limits) -> bytes:
+            calls.append(limits)
+            raise OverBudget(f"{what}: compiling did not end")
+
+        monkeypatch.setattr(tiers, "compile_apart", compile_apart)
+        fixture.executable.tiers._optimise()
+        return calls
+
+    return optimise
+
+
+def test_what_came_to_a_limit_is_tried_again_with_a_greater_one(
+    optimised: Callable[[], list[Limits]], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    monkeypatch.setenv("WARPGLASS_OPTIMISE_MEMORY", "2G")
+    assert optimised() == [Limits(60.0, 2 << 30, 240.0)]
+    with caplog.at_level("INFO", "warpglass"):
+        assert optimised() == []
+    assert caplog.messages == ["k is not optimised: 60 s and 2 GiB of memory were not enough before"]
+    monkeypatch.setenv("WARPGLASS_OPTIMISE_TIMEOUT", "61")
+    assert len(optimised()) == 1
+    monkeypatch.setenv("WARPGLASS_OPTIMISE_MEMORY", "3G")
+    assert len(optimised()) == 1
+    assert optimised() == []
+
+
+def test_processes_take_turns_to_optimise(
+    optimised: Callable[[], list[Limits]], own_cache: Path, monkeypatch: pytest.MonkeyPatch
+):
+    later: list[Callable[[], None]] = []
+    monkeypatch.setattr(tiers, "in_background", later.append)
+    monkeypatch.setattr(tiers, "_PAUSE", 0.0)
+    monkeypatch.setattr(tiers, "background_share", lambda: 2)
+    with slot(own_cache, "optimiser", 2) as first, slot(own_cache, "optimiser", 2) as second:
+        assert (first, second) == (True, True)
+        assert optimised() == []
+    end = time.monotonic() + 10
+    while not later and time.monotonic() < end:
+        time.sleep(0.01)
+    assert len(later) == 1
+    assert len(optimised()) == 1
+
+
+@pytest.mark.parametrize("variable", ["WARPGLASS_OPTIMISE_TIMEOUT", "WARPGLASS_OPTIMISE_MEMORY"])
+def test_limits_of_the_background_that_are_none_are_refused(variable: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(variable, "much")
+    with pytest.raises(ArgumentError, match=f"{variable} is 'much'; it must be a number of"):
+        Fixture().run()
 
 
 def test_a_launch_that_takes_long_has_its_kernel_optimised(own_cache: Path, monkeypatch: pytest.MonkeyPatch):

@@ -25,6 +25,9 @@ def _run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     ("file", "package"),
     [
         ("driver_checks.py", "cuda.bindings"),
+        ("launch_checks.py", "cuda.bindings"),
+        ("undefined_checks.py", "cuda.bindings"),
+        ("link_checks.py", "cuda.bindings"),
         ("core_checks.py", "cuda.core"),
         ("numba_checks.py", "numba_cuda_mlir"),
         ("numba_checks.py", "numba_cuda"),

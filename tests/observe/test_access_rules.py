@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -160,17 +159,6 @@ def test_rules_are_sets_of_bytes(rule: Rule, size: int):
         assert rule_cost(rule, addresses, size) == want, (addresses, size)
         given = [addresses.get(lane, 0) for lane in range(32)]
         assert rules.cost(rule, given, mask, size, [0] * (rules.SLOTS + 1)) == want, "as plain Python"
-
-
-def test_compiled_rules_come_from_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("WARPGLASS_CACHE", str(tmp_path / "cache"))
-    native._load()
-
-    def compile_again() -> str:
-        raise AssertionError("these rules have been compiled before")
-
-    monkeypatch.setattr(native, "_ir", compile_again)
-    native._load()
 
 
 def kernel(space: str, size: int) -> str:

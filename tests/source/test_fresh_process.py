@@ -77,6 +77,26 @@ def test_a_known_kernel_imports_no_compiler(tmp_path: Path) -> None:
     assert [text.split() for text in second["ptx"]] == [text.split() for text in first["ptx"]]
 
 
+COMMAND = """
+import atexit, sys
+atexit.register(lambda: print([n for n in ("numba", "scipy") if n in sys.modules], file=sys.stderr))
+from warpglass.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("command", ["run", "check", "profile"])
+def test_commands_on_cuda_kernels_import_no_numba(tmp_path: Path, own_cache: Path, command: str) -> None:
+    kernel = tmp_path / "k.cu"
+    kernel.write_text(CUDA)
+    words = [command, f"{kernel}:scale<3>", "--grid", "1", "--block", "1", "--arg", "i4[1]"]
+    done = subprocess.run(
+        [sys.executable, "-c", COMMAND, *words], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr.splitlines()[-1] == "[]"
+
+
 @pytest.fixture(scope="module")
 def cache_that_knows_it(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache in which the Python kernel is, from a file somewhere else."""

@@ -1,4 +1,4 @@
-"""Helper processes end with the process that started them, and within their own budget of processor time."""
+"""What a process starts ends with it, whatever ends it, and helpers within their own processor time."""
 
 from __future__ import annotations
 
@@ -42,7 +42,29 @@ extern "C" __global__ void k(int* x) { x[0] = B<28, 1>::v; }
 threading.Thread(target=compile_text, args=(text, "k"), daemon=True).start()
 """,
 }
-WAIT = "import sys\nsys.stdin.readline()\n"
+# Another program, as ptxas, ncu and nvcc are run, which starts others.
+TIED = """
+import threading
+from pathlib import Path
+from warpglass.host.tied import run_tied
+scratch = Path("scratch")
+scratch.mkdir()
+(scratch / "file").write_text("")
+busy = "i=0; while :; do i=$((i+1)); done"
+command = ["sh", "-c", f"({busy}) & {busy}"]
+options = dict(scratch=scratch.resolve())
+threading.Thread(target=run_tied, args=(command,), kwargs=options, daemon=True).start()
+"""
+WAIT = "import sys\nword = sys.stdin.readline()\n"
+# Ways in which a process ends by itself once it is told to, and its status then.
+ENDS = {
+    "return": ("", 0),
+    "exit": ("sys.exit(3)", 3),
+    "_exit": ("import os; os._exit(4)", 4),
+    "exception": ("raise SystemError('of a test')", 1),
+    "crash": ("import ctypes; ctypes.string_at(8)", -signal.SIGSEGV),
+    "abort": ("import os; os.abort()", -signal.SIGABRT),
+}
 # A fork that lives on must not keep the helper of the process that it was forked from.
 FORK = WAIT + "import os, time\nif not os.fork():\n    time.sleep(60)\nsys.stdin.readline()\n"
 
@@ -52,6 +74,7 @@ class Parent:
     """A process that has one helper at work."""
 
     process: subprocess.Popen[str]
+    program: str
     mark: str
 
     def helpers(self) -> list[Path]:
@@ -60,8 +83,9 @@ class Parent:
 
     def _started(self, folder: Path) -> bool:
         try:
-            command = (folder / "cmdline").read_bytes()
-            return b"apart_child.py" in command and self.mark.encode() in (folder / "environ").read_bytes()
+            command = (folder / "cmdline").read_bytes().split(b"\0")
+            own = self.program.encode() in command  # or a fork
+            return not own and self.mark.encode() in (folder / "environ").read_bytes()
         except OSError:  # it has ended meanwhile, or is another user's
             return False
 
@@ -98,7 +122,9 @@ def start(tmp_path: Path) -> Iterator[Callable[[str], Parent]]:
         name, value = mark.split("=")
         environment = os.environ | {name: value, "WARPGLASS_CACHE": str(tmp_path)}
         command = [sys.executable, "-c", program]
-        parent = Parent(subprocess.Popen(command, stdin=subprocess.PIPE, text=True, env=environment), mark)
+        pipe = subprocess.PIPE
+        process = subprocess.Popen(command, stdin=pipe, stderr=pipe, text=True, env=environment, cwd=tmp_path)
+        parent = Parent(process, program, mark)
         started.append(parent)
         assert until(lambda: any(processor_seconds(helper) > 1.5 for helper in parent.helpers()), 60)
         return parent
@@ -111,23 +137,38 @@ def start(tmp_path: Path) -> Iterator[Callable[[str], Parent]]:
             os.kill(int(helper.name), signal.SIGKILL)
 
 
-@pytest.mark.parametrize("work", BUSY)
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def nothing_left(parent: Parent, folder: Path) -> bool:
+    """Whether all of a process's helpers end soon, with their temporary files."""
+    assert parent.process.stderr is not None
+    return until(lambda: not parent.helpers() and not (folder / "scratch").exists(), 2)
+
+
+WORKS = {**BUSY, "tied": TIED}
+
+
+@pytest.mark.sampled(quick=6, ci=3)
+@pytest.mark.parametrize("work", WORKS)
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_helpers_end_with_a_process_that_is_killed(
-    start: Callable[[str], Parent], work: str, number: signal.Signals
+    start: Callable[[str], Parent], work: str, number: signal.Signals, tmp_path: Path
 ) -> None:
-    parent = start(BUSY[work] + WAIT)
+    parent = start(WORKS[work] + WAIT)
     parent.process.send_signal(number)
     assert parent.process.wait(2) == -number
-    assert until(lambda: not parent.helpers(), 2)
+    assert nothing_left(parent, tmp_path)
 
 
-@pytest.mark.parametrize("work", BUSY)
-def test_a_process_ends_at_once_and_its_helpers_with_it(start: Callable[[str], Parent], work: str) -> None:
-    parent = start(BUSY[work] + WAIT)
+@pytest.mark.sampled(quick=6, ci=3)
+@pytest.mark.parametrize("work", WORKS)
+@pytest.mark.parametrize("end", ENDS)
+def test_a_process_ends_at_once_and_its_helpers_with_it(
+    start: Callable[[str], Parent], work: str, end: str, tmp_path: Path
+) -> None:
+    how, status = ENDS[end]
+    parent = start(WORKS[work] + WAIT + how)
     parent.say()
-    assert parent.process.wait(2) == 0
-    assert until(lambda: not parent.helpers(), 2)
+    assert parent.process.wait(2) == status
+    assert nothing_left(parent, tmp_path)
 
 
 @pytest.mark.least("ci")
@@ -167,6 +208,7 @@ def test_each_call_has_a_budget_of_processor_time(tmp_path: Path) -> None:
         assert helper.stdout is not None
         for seconds in (b"0.9", b"0.9", b"0.9"):
             apart_child.send(helper.stdin, [seconds])
-            assert apart_child.receive(helper.stdout) == [apart_child.DONE, b"done"]
+            status, _, answer = apart_child.receive(helper.stdout) or (b"", b"", b"")
+            assert (status, answer) == (apart_child.DONE, b"done")
         apart_child.send(helper.stdin, [b"60"])
         assert helper.wait(30) == -signal.SIGXCPU

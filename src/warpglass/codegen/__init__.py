@@ -4,7 +4,7 @@ from .builder import WIDTH
 from .cost import cost_of_forms
 from .kernel import KernelCode, generate
 from .machine.apart import compile_apart
-from .machine.jit import MachineCode, Target, compile_ir, compile_optimised, load_object
+from .machine.jit import Linked, MachineCode, Target, compile_ir, link, load_object
 from .machine.target import chosen_target, host_key
 from .operands import Symbols
 from .probes import Emission, Instrument, Probe, WorkerWords
@@ -16,6 +16,7 @@ __all__ = [
     "Emission",
     "Instrument",
     "KernelCode",
+    "Linked",
     "MachineCode",
     "Probe",
     "Promises",
@@ -25,10 +26,10 @@ __all__ = [
     "chosen_target",
     "compile_apart",
     "compile_ir",
-    "compile_optimised",
     "cost_of_forms",
     "generate",
     "grid_class",
     "host_key",
+    "link",
     "load_object",
 ]

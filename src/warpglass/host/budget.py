@@ -1,10 +1,11 @@
 """How much of the host one kernel may take: memory, and time to compile it.
 
-Belongs here: the two variables, their defaults and their forms. Who needs how much is known where it is
+Belongs here: the variables, their defaults and their forms. Who needs how much is known where it is
 allocated (engine/cpu/footprint.py) or compiled (source/apart.py, engine/cpu/prepared.py).
 
 `WARPGLASS_MEMORY` is a number of bytes, with K, M, G or T for 2**10 to 2**40; half of the machine's memory by
-default. `WARPGLASS_COMPILE_TIMEOUT` is a number of seconds, 120 by default.
+default. `WARPGLASS_COMPILE_TIMEOUT` is a number of seconds, 120 by default. What is optimised in the
+background has `WARPGLASS_OPTIMISE_MEMORY`, a share of what is free, and `WARPGLASS_OPTIMISE_TIMEOUT`, 60 s.
 """
 
 from __future__ import annotations
@@ -18,42 +19,89 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
 from ..errors import ArgumentError, CompileError
+from .cores import core_count
 from .environment import read
 
 MEMORY, COMPILE_TIMEOUT = "WARPGLASS_MEMORY", "WARPGLASS_COMPILE_TIMEOUT"
+OPTIMISE_MEMORY, OPTIMISE_TIMEOUT = "WARPGLASS_OPTIMISE_MEMORY", "WARPGLASS_OPTIMISE_TIMEOUT"
 _UNKNOWN = 4 << 30  # bytes to assume where the machine does not say how many it has
-_SECONDS = 120.0
+_SECONDS, _OPTIMISE_SECONDS = 120.0, 60.0
+# What an interpreter with a compiler needs in any case, so that a small limit does not stop it.
+_LEAST = 1 << 30
+# How much longer than its processor time the clock may say that something in the background takes.
+_PATIENCE = 4
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one call of a compiler may take: seconds of processor time, bytes, seconds by the clock."""
+
+    seconds: float
+    memory: int
+    patience: float
+
+
 def memory_limit() -> int:
     """Bytes that a launch, or a compiler, may take. Raises ArgumentError for a variable that is no size."""
-    wish = read(MEMORY).strip()
-    if not wish:
-        return _host_memory() // 2
-    found = _SIZE.fullmatch(wish)
-    size = int(float(found[1]) * (1 << _UNITS[found[2].upper()])) if found else 0
-    if size < 1:
-        raise ArgumentError(f"{MEMORY} is {wish!r}; it must be a number of bytes such as 2G, 500M or 1048576")
-    return size
+    return _size(MEMORY) or _host_memory() // 2
 
 
 def compile_timeout() -> float:
     """Seconds that compiling one kernel may take. Raises ArgumentError for a variable that is no number."""
-    wish = read(COMPILE_TIMEOUT).strip()
+    return _number(COMPILE_TIMEOUT) or _SECONDS
+
+
+def compile_limits() -> Limits:
+    """What a compiler may take while somebody waits for it. Raises ArgumentError for a bad variable."""
+    return Limits(compile_timeout(), max(memory_limit(), _LEAST), compile_timeout())
+
+
+def background_share() -> int:
+    """How many compilers may work at once, of all processes, for which nobody waits: half of the cores."""
+    return max(1, core_count() // 2)
+
+
+def background_limits() -> Limits:
+    """What one of them may take: by default as much memory as lets all have half of what is free now.
+
+    It is a power of two, so that it seldom changes. Raises ArgumentError for a bad variable.
+    """
+    seconds = _number(OPTIMISE_TIMEOUT) or _OPTIMISE_SECONDS
+    share = max(_free_memory() // 2 // background_share(), _LEAST)
+    memory = _size(OPTIMISE_MEMORY) or min(1 << share.bit_length() - 1, memory_limit())
+    return Limits(seconds, max(memory, _LEAST), _PATIENCE * seconds)
+
+
+def _size(variable: str) -> int:
+    """The bytes that a variable says, 0 if it is not set."""
+    wish = read(variable).strip()
+    found = _SIZE.fullmatch(wish)
+    size = int(float(found[1]) * (1 << _UNITS[found[2].upper()])) if found else 0
+    if wish and size < 1:
+        raise ArgumentError(
+            f"{variable} is {wish!r}; it must be a number of bytes such as 2G, 500M or 1048576"
+        )
+    return size
+
+
+def _number(variable: str) -> float:
+    """The seconds that a variable says, 0 if it is not set."""
+    wish = read(variable).strip()
     if not wish:
-        return _SECONDS
+        return 0.0
     try:
         seconds = float(wish)
     except ValueError:
         seconds = 0.0
     if not 0 < seconds <= threading.TIMEOUT_MAX:  # NaN as well
-        raise ArgumentError(f"{COMPILE_TIMEOUT} is {wish!r}; it must be a number of seconds above 0")
+        raise ArgumentError(f"{variable} is {wish!r}; it must be a number of seconds above 0")
     return seconds
 
 
@@ -170,6 +218,16 @@ def _host_memory() -> int:
     """Bytes of memory of this machine, or of the container if that is less."""
     sizes = [_installed(), *_container_limits()]
     return min([size for size in sizes if size > 0], default=_UNKNOWN)
+
+
+def _free_memory() -> int:
+    """Bytes of memory that nobody uses, where the system says; at most what may be used at all."""
+    try:
+        with Path("/proc/meminfo").open(encoding="ascii") as file:
+            (kilobytes,) = (line.split()[1] for line in file if line.startswith("MemAvailable:"))
+    except (OSError, ValueError):
+        return _host_memory()
+    return min(int(kilobytes) << 10, _host_memory())
 
 
 def _installed() -> int:

@@ -91,6 +91,7 @@ def examine(launch: Launch, model: str, seeds: Sequence[int], site: str = "") ->
         tried = () if _endless(error) else tuple(seeds)
         if tried:
             runs.in_other_orders(tried)
+        runs.tell_written()
     note = [_ENDLESS] if tried != tuple(seeds) else []
     note += [_NO_LINES] if not runs.file else []
     schedule = f"{_BY_NUMBER}; {_random(tried)}the verdict holds for {runs.holds}"
@@ -162,11 +163,17 @@ class _Runs:
         self.notes: tuple[str, ...] = ()
         self.holds = ALL_SCHEDULES
         self.file = ""
+        self._first: Checker | None = None
 
     def by_number(self) -> Exception | None:
         """The run whose results stay; returns what it ended with."""
         self.found, error = self._run(None)
         return error
+
+    def tell_written(self) -> None:
+        """Tell the memory of a device what the run whose results stay has written."""
+        if self._first is not None:
+            self._first.tell_written()
 
     def in_other_orders(self, seeds: Sequence[int]) -> None:
         """The others, each from where the first began."""
@@ -182,6 +189,8 @@ class _Runs:
 
     def _run(self, order: Order | None) -> tuple[tuple[Finding, ...], Exception | None]:
         checker, failed = Checker(dict(self._launch.purposes)), None
+        if order is None:
+            self._first = checker
 
         def begin(begun: Begun) -> None:
             if order is None and self._seeds:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -30,7 +29,7 @@ from ..records.profile import LineProfile, Numbers, Profile
 from ..sass.choices import mark_choices
 from ..sass.translate import Translation, translate
 from ..source.compiled import Compiled
-from ..source.cubin import OLDEST, Resources, resources
+from ..source.cubin import OLDEST, Resources, resources, retargeted
 
 
 def profile(
@@ -189,14 +188,6 @@ def target_of(model: Device) -> str:
     return f"sm_{major}{minor}"
 
 
-def _for_target(compiled: Compiled, target: str) -> Compiled:
-    """The kernel's PTX, said to be for a GPU: PTX for a newer one may use nothing that the older lacks."""
-    return replace(compiled, ptx=_TARGET.sub(f".target {target}", compiled.ptx, count=1))
-
-
-_TARGET = re.compile(r"^\s*\.target\s+sm_\w+", re.MULTILINE)
-
-
 @lru_cache(maxsize=256)
 def _machine_code(compiled: Compiled, gpu: str) -> _MachineCode:
     """What ptxas makes of a kernel for a GPU, and a note where it makes nothing."""
@@ -210,7 +201,7 @@ def _machine_code(compiled: Compiled, gpu: str) -> _MachineCode:
         return _MachineCode(None, None, (note,))
     target = target_of(model)
     try:
-        own = _for_target(compiled, target)
+        own = retargeted(compiled, target)
         translation = translate(own, target)
         marked = mark_choices(compiled, translation.choices) if translation else None
         return _MachineCode(translation, resources(own, target), (), marked)

@@ -35,6 +35,7 @@ _RESULTS = {
     "cudaErrorLaunchOutOfResources": Result.LAUNCH_OUT_OF_RESOURCES,
     "cudaErrorCooperativeLaunchTooLarge": Result.COOPERATIVE_LAUNCH_TOO_LARGE,
     "cudaErrorInvalidConfiguration": Result.INVALID_VALUE,
+    "cudaErrorInvalidPtx": Result.INVALID_PTX,
     "cudaErrorInvalidValue": Result.INVALID_VALUE,
 }
 # Failures whose reason a program cannot ask for.
@@ -68,9 +69,10 @@ class VirtualDevice:
         self.model = model
         self.backend = CpuBackend(model.key)
         self.run: Runner = partial(lab.carry_out, self.backend)
-        self.memory = DeviceMemory(int(model.memory_gb * 1e9))
+        self.memory = DeviceMemory(int(model.memory_gb * 1e9), lab.watched)
         self.shortcuts = Shortcuts()
         lab.when_watched(self.shortcuts.change)
+        lab.when_watched(self.memory.forget_undefined)  # launches of machine code are made unseen
         self.initialized = False
         self.forked = False  # in a process that was forked off one that had initialised the driver
         self.primary: int | None = None  # the handle of the primary context
@@ -151,7 +153,7 @@ class VirtualDevice:
     def launch(self, launch: Launch) -> None:
         """Make a launch. What goes wrong while it runs shows at the next call, as on a GPU."""
         try:
-            with self.shortcuts.aside():
+            with self.shortcuts.aside(), self.memory.launching():
                 self.run(launch)
         except LaunchError as error:
             if error.synchronous:

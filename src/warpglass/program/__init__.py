@@ -36,6 +36,7 @@ from .paired_tests import split_tests
 from .parameter_accesses import check_parameter_accesses, read_through_addresses, takes_addresses
 from .passes import Pass, run_passes
 from .pending import Pending, find_full, find_pending
+from .shorthand import write_out
 from .sinking import sink
 from .spaces import resolve_local
 from .stack import save_registers
@@ -121,6 +122,7 @@ def _find_services(blocks: tuple[Block, ...]) -> frozenset[str]:
 
 
 PASSES = (
+    Pass("short forms", write_out, "module entry", "module entry"),
     Pass("calls put in", merge_calls, "module entry", "merged"),
     Pass("parameters by address", _read_parameters, "merged.function", "function addressed"),
     Pass("rows of instructions", decode, "function", "decoded"),

@@ -2,7 +2,8 @@
 
 It is run by its path and loads the file by its path, so that it need not import this package. A message is a
 count, the lengths, then that many byte strings: whatever a compiler that was taken over could send back, it
-is only bytes to the process that reads it.
+is only bytes to the process that reads it. An answer says whether the function returned and how many bytes
+of memory this process has used at most, before what it returned.
 
 It ends with the process that started it, however that ends: then the system closes the pipe of requests,
 which a thread of its own always reads. The compilers' Python bindings let other threads run meanwhile; what
@@ -72,6 +73,13 @@ def _allow(seconds: float) -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(time.process_time() + seconds), hard))
 
 
+def _peak() -> int:
+    """The most bytes of memory that this process has used; 0 where nothing says it."""
+    if resource is None:
+        return 0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
 def _function(path: str, name: str) -> Any:
     spec = importlib.util.spec_from_file_location("apart", path)
     assert spec is not None
@@ -109,12 +117,12 @@ def main() -> None:
         _allow(float(seconds))
         try:
             function = function or _function(path, name)
-            answer = [DONE, *function(*arguments)]
+            status, answer = DONE, function(*arguments)
         except MemoryError:
             raise
         except Exception as error:
-            answer = [FAILED, type(error).__name__.encode(), str(error).encode(errors="replace")]
-        send(answers, answer)
+            status, answer = FAILED, [type(error).__name__.encode(), str(error).encode(errors="replace")]
+        send(answers, [status, str(_peak()).encode(), *answer])
 
 
 if __name__ == "__main__":

@@ -19,10 +19,13 @@ import random
 import stat
 import sys
 import tempfile
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import WarpglassError
+from ..host.locks import locked
 
 VARIABLE = "WARPGLASS_CACHE"
 LIMIT = 512 * 2**20  # bytes of one kind; the entries unused for longest go first
@@ -105,6 +108,10 @@ def _refuse_if_shared(root: Path) -> None:
         )
 
 
+_NEW = ".new-"  # what files that are being written begin with
+_ABANDONED = 3600.0  # seconds after which nobody writes one any more
+
+
 @dataclass(frozen=True, slots=True)
 class Cache:
     """The entries of one kind ("ptx", ...), a subdirectory of the cache."""
@@ -136,7 +143,7 @@ class Cache:
             return
         with contextlib.suppress(OSError):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=_NEW)
             try:
                 with os.fdopen(handle, "wb") as file:
                     file.write(digest(key, payload).encode() + b"\n" + payload)
@@ -147,8 +154,21 @@ class Cache:
             if random.random() < PRUNE_CHANCE:
                 self.prune()
 
+    def made(self, key: str, make: Callable[[], bytes]) -> bytes:
+        """Return what is under `key`, else what `make` returns, and keep that.
+
+        Of several processes that ask for entries of one kind at once, one makes them while others wait.
+        """
+        root = directory()
+        with contextlib.nullcontext() if root is None else locked(root / f"{self.kind}.lock"):
+            found = self.get(key)
+            if found is None:
+                found = make()
+                self.put(key, found)
+        return found
+
     def prune(self, limit: int = LIMIT) -> None:
-        """Delete the entries unused for longest until at most `limit` bytes are left."""
+        """Delete the entries unused for longest until at most `limit` bytes are left, and unfinished ones."""
         root = directory()
         if root is None:
             return
@@ -156,7 +176,10 @@ class Cache:
         for path in (root / self.kind).glob("*/*"):
             with contextlib.suppress(OSError):
                 status = path.stat()
-                files.append((status.st_mtime, status.st_size, path))
+                if path.name.startswith(_NEW) and status.st_mtime < time.time() - _ABANDONED:
+                    path.unlink()
+                else:
+                    files.append((status.st_mtime, status.st_size, path))
         excess = sum(size for _, size, _ in files) - limit
         for _, size, path in sorted(files):
             if excess <= 0:

@@ -18,13 +18,14 @@ import importlib.util
 import re
 import subprocess
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 from ..errors import CompileError
 from ..host.budget import compile_timeout, too_slow
+from ..host.tied import run_tied
 from .cache import Cache, digest, versions
 from .compiled import Compiled
 from .elf import Elf, attributes, read_elf, symbols
@@ -106,6 +107,11 @@ def resources(compiled: Compiled, target: str) -> Resources:
     )
 
 
+def retargeted(compiled: Compiled, target: str) -> Compiled:
+    """A kernel whose PTX is said to be for a target: PTX for a newer one may use nothing that it lacks."""
+    return replace(compiled, ptx=_PTX_TARGET.sub(f".target {target}", compiled.ptx, count=1))
+
+
 def read_resources(image: bytes, entry: str, target: str, reserved: int) -> Resources:
     """Return what an ELF file of this release's linker says of a kernel; there is no log, and no spills.
 
@@ -142,7 +148,7 @@ def _called_from(elf: Elf, first: int) -> set[int]:
 def _assemble(ptx: str, name: str, target: str) -> _Assembled:
     """Return machine code and log, from the disk cache if they are there."""
     _check_target(ptx, name, target)
-    program = _ptxas()
+    program = ptxas_program()
     if program is None:
         version, label = versions(LINKER_WHEEL, "cuda-bindings"), "nvJitLink"
     else:
@@ -179,7 +185,7 @@ def _check_target(ptx: str, name: str, target: str) -> None:
 
 
 @cache
-def _ptxas() -> Path | None:
+def ptxas_program() -> Path | None:
     """Return the program ptxas of its wheel, None if that is not installed."""
     spec = importlib.util.find_spec("nvidia")
     for root in spec.submodule_search_locations or () if spec else ():
@@ -195,14 +201,7 @@ def _run(program: Path, ptx: str, name: str, target: str) -> tuple[bytes, str]:
         source.write_text(ptx, encoding="utf-8")
         command = [str(program), "-v", "-lineinfo", f"-arch={target}", str(source), "-o", str(result)]
         try:
-            run = subprocess.run(
-                command,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                check=False,
-                timeout=compile_timeout(),
-            )
+            run = run_tied(command, timeout=compile_timeout(), scratch=Path(folder))
         except subprocess.TimeoutExpired:
             raise too_slow(name, compile_timeout()) from None
         except OSError as error:

@@ -23,8 +23,7 @@ from functools import cache
 from pathlib import Path
 
 from ..errors import CompileError, Diagnostic
-from ..host.budget import compile_timeout, memory_limit, too_slow
-from .apart import LEAST_MEMORY
+from ..host.budget import compile_limits, too_slow
 from .nvrtc import Refused, Result, parse_log
 
 WHEEL = "nvidia-cuda-nvcc"
@@ -116,9 +115,10 @@ def _host_errors(log: str) -> tuple[Diagnostic, ...]:
 
 def _run(command: list[str], folder: str, what: str) -> tuple[int, str]:
     """Run nvcc and the programs that it starts; all are ended if they take too long."""
-    seconds = compile_timeout()
+    allowed = compile_limits()
+    seconds = allowed.patience
     if sys.platform != "win32":
-        limits = str(max(memory_limit(), LEAST_MEMORY) >> 10), str(math.ceil(seconds))
+        limits = str(allowed.memory >> 10), str(math.ceil(seconds))
         command = ["/bin/sh", "-c", _LIMITED, "sh", *limits, *command]
     environment = {**os.environ, "TMPDIR": folder, "LC_ALL": "C"}
     for name in ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "CPATH"):

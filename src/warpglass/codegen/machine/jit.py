@@ -30,12 +30,23 @@ _MASKED_DECLARATION = re.compile(
 )
 
 
-class MachineCode:
-    """A compiled kernel: `run(context)` is callable from any thread and releases the GIL."""
+class Linked:
+    """Object code that is linked into this process."""
 
     def __init__(self, engine: llvm.ExecutionEngine):
         self._engine = engine
-        self.address = engine.get_function_address("run")
+
+    def address(self, symbol: str) -> int:
+        """Where a function is, for as long as this object lives."""
+        return self._engine.get_function_address(symbol)
+
+
+class MachineCode:
+    """A compiled kernel: `run(context)` is callable from any thread and releases the GIL."""
+
+    def __init__(self, linked: Linked):
+        self._linked = linked
+        self.address = linked.address("run")
         self.run = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self.address)
 
 
@@ -105,7 +116,7 @@ def spelled(ir: str) -> str:
 
 
 def compile_ir(ir: str, *, quick: bool = False, target: Target | None = None) -> bytes:
-    """Compile a module that defines `@run` to object code for a target: None stands for this host.
+    """Compile a module, a kernel's if it defines `@run`, to object code for a target; None: this host.
 
     Quick code takes a third of the time to compile and computes the same, two to four times slower.
     """
@@ -127,13 +138,6 @@ def compile_ir(ir: str, *, quick: bool = False, target: Target | None = None) ->
     return machine.emit_object(module)
 
 
-def compile_optimised(ir: str, target: Target) -> bytes:
-    """Object code of a module that another compiler has optimised, such as numba."""
-    module = llvm.parse_assembly(ir)
-    module.verify()
-    return _target_machine(target, _CODEGEN_LEVEL).emit_object(module)
-
-
 def compile_bytes(ir: bytes, *target: bytes) -> list[bytes]:
     """`compile_ir` for a helper process, which speaks bytes: quick code."""
     return [compile_ir(ir.decode(), quick=True, target=Target(*(part.decode() for part in target)))]
@@ -145,6 +149,11 @@ def optimise_bytes(ir: bytes, *target: bytes) -> list[bytes]:
 
 
 def load_object(code: bytes) -> MachineCode:
+    """Link a kernel's object code from `compile_ir` into this process."""
+    return MachineCode(link(code))
+
+
+def link(code: bytes) -> Linked:
     """Link object code from `compile_ir` into this process."""
     machine = _new_target_machine(host_target(), _CODEGEN_LEVEL)
     empty = llvm.parse_assembly("")
@@ -154,4 +163,4 @@ def load_object(code: bytes) -> MachineCode:
     engine = llvm.create_mcjit_compiler(empty, machine, use_lmm=True)
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
-    return MachineCode(engine)
+    return Linked(engine)

@@ -25,11 +25,11 @@ from ...source.compiled import Compiled
 from ..launch.arguments import Bound
 from ..launch.backend import Launch, Outcome
 from ..launch.kernel_exceptions import clear_exception, raise_exception
-from ..launch.limits import check_launch
 from ..launch.sticky import StickyState
 from . import execution
+from .admission import admit
 from .execution import Begun
-from .footprint import check_cooperative, most_resident
+from .footprint import most_resident
 from .heap import Heap
 from .launch_plan import LaunchPlan, PlanCache, make_plan
 from .order import Order
@@ -162,8 +162,7 @@ class CpuBackend:
     def _bind(self, launch: Launch) -> tuple[Prepared, Bound]:
         """A launch's kernel and checked arguments; raises ArgumentError, and LaunchError as CUDA would."""
         prepared = _prepared(launch)
-        static, directives = prepared.facts.shared.static, prepared.facts.directives
-        check_launch(self.model, launch.grid, launch.block, static, launch.shared, directives=directives)
+        admit(launch, prepared, self.model)
         bound = execution.bind(launch, prepared)
         for array in bound.arrays if launch.resident is None else ():
             if array.device is not None:
@@ -171,8 +170,6 @@ class CpuBackend:
                     f"argument {array.position + 1} ({array.name}) lies on CUDA device {array.device}; "
                     f"the CPU engine needs it in host memory"
                 )
-        if prepared.cooperative:
-            check_cooperative(self.model, launch.compiled.name, prod(launch.grid), prod(launch.block))
         return prepared, bound
 
     # ------------------------------------------------------------------------------------ module variables

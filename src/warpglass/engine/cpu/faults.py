@@ -221,6 +221,10 @@ def _explain(scene: Scene, site: Site, address: int) -> _Account:
     signed = address - (1 << 64) if address >> 63 else address
     if abs(signed) < _NULL_REACH:
         return _Account("out-of-bounds", f"{amount} through a null pointer{_nulls(scene)}", address=address)
+    freed = scene.launch.resident.freed(address) if scene.launch.resident is not None else None
+    if freed is not None:
+        text = f"{amount} at {freed}, which the program has freed"
+        return _Account("use-after-free", text, address=address)
     variable = scene.prepared.module.find(address)
     if variable is not None:
         return _explain_variable(*variable, site, address, amount)

@@ -4,11 +4,17 @@ Both are made from the same IR, without any freedom in arithmetic, so results ar
 can take over from the other between two blocks. Optimised code is compiled by a process of its own while
 launches go on. Object code is kept on disk by content; the best there is comes from there at once.
 
+Nobody waits for what is optimised in the background, so it has limits of its own (host/budget.py), and all
+processes that share a cache take turns. What comes to a limit is not tried again until there is a greater
+one: quick code stays.
+
 `WARPGLASS_TIER` names the only tier to use: "quick" or "optimised".
 """
 
 from __future__ import annotations
 
+import json
+import logging
 import os
 import queue
 import threading
@@ -19,9 +25,11 @@ from functools import lru_cache
 from ...codegen import MachineCode, chosen_target, compile_apart, compile_ir, host_key, load_object
 from ...codegen.context import RETIRED
 from ...errors import ArgumentError, CompileError, WarpglassError
+from ...host.budget import background_limits, background_share, in_units
 from ...host.environment import read
-from ...source.apart import FailedApart
-from ...source.cache import Cache, digest
+from ...host.locks import slot
+from ...source.apart import FailedApart, OverBudget
+from ...source.cache import Cache, digest, directory
 from .generated import Generated
 from .thread_pool import BRIEF, LONG_KERNEL
 from .worker import Worker
@@ -29,7 +37,9 @@ from .worker import Worker
 VARIABLE = "WARPGLASS_TIER"
 QUICK, OPTIMISED = "quick", "optimised"
 
-_OBJECTS = Cache("object")
+_OBJECTS, _ABANDONED = Cache("object"), Cache("abandoned")
+_LOGGER = logging.getLogger("warpglass")
+_PAUSE = 0.5  # seconds until it is seen again whether others are done
 # Characters of IR that this process compiles itself, in about half a second, without a way to stop it.
 _LONG_IR = {QUICK: 1 << 21, OPTIMISED: 1 << 19}
 # Quick code keeps every value on the stack, so code that is longer than this might need too much of it.
@@ -60,7 +70,7 @@ class Tiers:
     """A kernel's machine code; `retire` tells workers in the midst of a launch that there is better code."""
 
     def __init__(self, name: str, generated: Generated, retire: Callable[[], None], only: str | None = None):
-        """`only` is a tier that is wanted at once, whatever others are."""
+        """`only` is a tier that is wanted at once or not at all, whatever others are."""
         self._name = name
         self._generated = generated
         self._retire = retire
@@ -68,6 +78,8 @@ class Tiers:
         self._spent = 0.0
         self._waiting: bytes | None = None  # optimised code that nobody has run yet
         self._asked = False
+        self._spare = only is not None
+        background_limits()  # whether its variables are right, while there is somebody to tell
         self.brief = True  # whether the last launch was over within moments
         self.tier = QUICK
         tier = only or chosen_tier()
@@ -129,12 +141,34 @@ class Tiers:
         try:
             code = _OBJECTS.get(self._key(OPTIMISED))
             if code is None:
-                code = compile_apart(self._name, self._generated.ir(False), quick=False)
-                _OBJECTS.put(self._key(OPTIMISED), code)
-        except (WarpglassError, FailedApart):
+                with slot(directory(), "optimiser", background_share()) as free:
+                    if not free:
+                        later = threading.Timer(_PAUSE, in_background, [self._optimise])
+                        later.daemon = True
+                        later.start()
+                        return
+                    code = self._compile_within_limits(self._generated.ir(False))
+        except (WarpglassError, FailedApart) as error:
+            _LOGGER.info("%s is not optimised: %s", self._name, error)
             return
         self._waiting = code
         self._retire()
+
+    def _compile_within_limits(self, ir: str) -> bytes:
+        """Optimised code that is done without if it takes too much; CompileError if it has before."""
+        key, limits = self._key(OPTIMISED), background_limits()
+        tried = _ABANDONED.get(key)
+        if tried is not None:
+            seconds, memory = json.loads(tried)
+            if limits.seconds <= seconds and limits.memory <= memory:
+                raise CompileError(f"{seconds:g} s and {in_units(memory)} of memory were not enough before")
+        try:
+            code = compile_apart(self._name, ir, quick=False, limits=limits)
+        except (OverBudget, FailedApart):
+            _ABANDONED.put(key, json.dumps([limits.seconds, limits.memory]).encode())
+            raise
+        _OBJECTS.put(key, code)
+        return code
 
     def _quick(self) -> bytes:
         return _OBJECTS.get(self._key(QUICK)) or self._compile(QUICK)
@@ -144,6 +178,8 @@ class Tiers:
         ir = self._generated.ir(quick)
         if len(ir) < _LONG_IR[tier]:
             code = compile_ir(ir, quick=quick, target=chosen_target())
+        elif self._spare:
+            return self._compile_within_limits(ir)
         else:
             try:
                 code = compile_apart(self._name, ir, quick=quick)

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import ArgumentError, WarpglassError
+from ...host.tied import run_tied
 from ..launch.arrays import view_of
 from ..launch.backend import Launch
 
@@ -118,6 +119,7 @@ def _arrive(value: object, memories: Sequence[np.ndarray[Any, Any]]) -> object:
 def measure(job: Path, names: Sequence[str], device: str, timeout: float) -> Measurement:
     """Make a saved launch under ncu and return the counters of these names that it knows on this GPU.
 
+    The launch stands alone in a folder, which is deleted if this process ends meanwhile.
     `timeout` is in seconds, for a launch. Raises WarpglassError if ncu is missing, may not read counters, or
     measures nothing.
     """
@@ -142,12 +144,11 @@ def _call(program: str, names: Sequence[str], job: Path, log: Path, device: str,
     paths = (str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", ""))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     try:
-        ended = subprocess.run(
+        ended = run_tied(
             [program, *options, "--clock-control", "none", "--metrics", ",".join(names), *output, *runner],
             env=environment,
-            capture_output=True,
-            text=True,
             timeout=None if math.isinf(seconds) else seconds,
+            scratch=job.parent,
         )
     except subprocess.TimeoutExpired:
         raise WarpglassError(f"Nsight Compute did not end within {seconds:.0f} s") from None

@@ -1,9 +1,8 @@
 """What one access of a warp to memory costs by its addresses alone: one function for each kind of access.
 
-This is the only implementation: numba compiles it (native.py). Generated code calls it where a pattern shows
-at run time, the code generator where it knows one. So this is plain Python over 64-bit integers that
-allocates nothing, and a function stands above those that it calls: `a[lane]` is the address of each lane, in
-bytes within its space, `mask` has a bit for each acting lane, `size` is bytes per lane, a power of two of
+This is the only implementation. Generated code calls it where a pattern shows at run time, the code generator
+where it knows one. So these are native functions (observe/natives/): `a[lane]` is the address of each lane,
+in bytes within its space, `mask` has a bit for each acting lane, `size` is bytes per lane, a power of two of
 which addresses are multiples, `work` has SLOTS + 1 words to work in.
 
 Lanes are compared by bitmaps while what they touch is near, as for most warps, else by a hash table. Loops go

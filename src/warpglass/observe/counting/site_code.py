@@ -39,7 +39,7 @@ def site_code(inlined: bool) -> str:
     """The definitions of everything that is called at sites."""
     linkage = "alwaysinline" if inlined else "noinline"
     return f"""
-declare i32 @{SYMBOL}(ptr, ptr, i64, ptr, i64, i64, ptr) nonlazybind
+declare void @{SYMBOL}(ptr, i64, ptr, i64, i64, ptr) nonlazybind
 
 define internal void @wg_cost(
   ptr %row, i64 %rule, i64 %size, <32 x i64> %a, i32 %mask
@@ -48,8 +48,7 @@ define internal void @wg_cost(
   %work = alloca [{SLOTS + 1} x i64], align 64
   store <32 x i64> %a, ptr %addresses
   %wide = zext i32 %mask to i64
-  %status = call i32 @{SYMBOL}(
-    ptr %row, ptr null, i64 %rule, ptr %addresses, i64 %wide, i64 %size, ptr %work)
+  call void @{SYMBOL}(ptr %row, i64 %rule, ptr %addresses, i64 %wide, i64 %size, ptr %work)
   ret void
 }}
 

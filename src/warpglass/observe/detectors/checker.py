@@ -77,9 +77,10 @@ class Checker:
 
     def begin(self, begun: Begun) -> None:
         """Make memory for a launch and tell its workers where it is."""
-        arrays = begun.scene.bound.arrays
-        outputs = {one.allocation for one in arrays if self._purposes.get(one.position) == OUTPUT}
-        self._watched = Watched(begun, ShadowMemory(begun, outputs), self._purposes)
+        arrays, resident = begun.scene.bound.arrays, begun.scene.launch.resident
+        outputs = (one.allocation for one in arrays if self._purposes.get(one.position) == OUTPUT)
+        self._fresh = dict.fromkeys(outputs) if resident is None else dict(resident.written())
+        self._watched = Watched(begun, ShadowMemory(begun, self._fresh), self._purposes)
         code, places = self._code, native.addresses()
         for worker, state in zip(begun.workers, self._watched.memory.states, strict=True):
             worker.words[code.state] = state.ctypes.data
@@ -87,6 +88,14 @@ class Checker:
                 worker.words[code.functions[name]] = address
         for detector in code.detectors:
             detector.begin(self._watched)
+
+    def tell_written(self) -> None:
+        """Tell where the launch's memory is what of it was written for the first time."""
+        if self._watched is None or self.scene.launch.resident is None:
+            return
+        memory = self._watched.memory
+        written = {number: memory.touched_bytes(number, layout.WRITES) for number in self._fresh}
+        self.scene.launch.resident.add_written(written)
 
     @property
     def scene(self) -> Scene:

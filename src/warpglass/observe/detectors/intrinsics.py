@@ -1,55 +1,47 @@
-"""Raw memory and function pointers for numba: what native functions need and Python has no words for."""
+"""Raw memory and function pointers: what native functions need and Python has no words for."""
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
+from ..natives import Intrinsic
 
-_WORD = ir.IntType(64)
-
-
-def _loader(bits: int, *, signed: bool = False) -> Any:
-    """Loads an integer of so many bits at an address, as a word."""
-
-    def load(typing: Any, address: Any) -> Any:
-        def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            value = builder.load(builder.inttoptr(args[0], ir.IntType(bits).as_pointer()))
-            return value if bits == 64 else (builder.sext if signed else builder.zext)(value, _WORD)
-
-        return types.int64(types.int64), emit
-
-    return intrinsic(load)
+_PLACE = "%at = inttoptr i64 %0 to ptr"
+_HOST_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 3)
 
 
-def _storer(bits: int) -> Any:
-    """Puts the lowest bits of a word at an address."""
-
-    def store(typing: Any, address: Any, value: Any) -> Any:
-        def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            narrow = args[1] if bits == 64 else builder.trunc(args[1], ir.IntType(bits))
-            builder.store(narrow, builder.inttoptr(args[0], ir.IntType(bits).as_pointer()))
-            return context.get_dummy_value()
-
-        return types.void(types.int64, types.int64), emit
-
-    return intrinsic(store)
+def _loader(name: str, integer: Any, extended: str = "zext i{bits} %found to i64") -> Intrinsic:
+    """Loads an integer at an address, which need not be aligned, as a word."""
+    bits = 8 * ctypes.sizeof(integer)
+    word = extended.format(bits=bits)
+    body = f"{_PLACE}\n%found = load i{bits}, ptr %at, align 1\n%word = {word}\nret i64 %word"
+    return Intrinsic(name, 1, body, lambda at: integer.from_address(at).value)
 
 
-def _ask(typing: Any, function: Any, worker: Any, stamp: Any, other: Any) -> Any:
-    """Call a host function of three words that returns one."""
+def _storer(name: str, integer: Any, narrowed: str = "trunc i64 %1 to i{bits}") -> Intrinsic:
+    """Puts the lowest bits of a word at an address, which need not be aligned."""
+    bits = 8 * ctypes.sizeof(integer)
+    narrow = narrowed.format(bits=bits)
+    body = f"{_PLACE}\n%narrow = {narrow}\nstore i{bits} %narrow, ptr %at, align 1\nret void"
 
-    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind = ir.FunctionType(_WORD, [_WORD] * 3).as_pointer()
-        return builder.call(builder.inttoptr(args[0], kind), args[1:])
+    def python(at: int, value: int) -> None:
+        integer.from_address(at).value = value
 
-    return types.int64(types.int64, types.int64, types.int64, types.int64), emit
+    return Intrinsic(name, 2, body, python, results=0)
 
 
-# numba's own types say nothing about how intrinsics are called.
-load, store = _loader(64), _storer(64)
-load_byte, store_byte = _loader(8), _storer(8)
-load_half, store_half = _loader(32, signed=True), _storer(32)
-ask: Any = intrinsic(_ask)
+load = _loader("load", ctypes.c_int64, "add i64 %found, 0")
+load_byte = _loader("load_byte", ctypes.c_uint8)
+load_half = _loader("load_half", ctypes.c_int32, "sext i32 %found to i64")
+store = _storer("store", ctypes.c_int64, "add i64 %1, 0")
+store_byte, store_half = _storer("store_byte", ctypes.c_uint8), _storer("store_half", ctypes.c_int32)
+# Calls a host function of three words that returns one.
+ask = Intrinsic(
+    "ask",
+    4,
+    """%function = inttoptr i64 %0 to ptr
+%answer = call i64 %function(i64 %1, i64 %2, i64 %3)
+ret i64 %answer""",
+    lambda function, *words: _HOST_FUNCTION(function)(*words),
+)

@@ -150,7 +150,8 @@ REGION_WORDS = 16
     FAR_READS,
     START,  # BASE as a generic address
     ONLY_READ,  # 1 where no store of the launch leads: nothing is remembered
-) = range(14)
+    DEFINED,  # of FRESH ones: address of a bit for each byte that was written before the launch; 0: none was
+) = range(15)
 SOME, FAR = 1, 2
 SHARED_REGION, MODULE_REGION, HEAP_REGION, FIRST_ARRAY = range(4)
 SHARED_WINDOW, LOCAL_WINDOW = 1, 2  # of generic addresses, above the bits that say where in it

@@ -1,44 +1,52 @@
-"""The native functions: Python compiled by numba, called by one another and, if exported, by generated code.
+"""The detectors' native functions (observe/natives/), and those of them that generated code calls.
 
-All arguments are 64-bit words; the first, `S`, is the address of a worker's state (layout.py). What generated
-code calls is registered where it is written, under its name; the checker gives workers the addresses.
+All arguments are words; the first, `S`, is the address of a worker's state (layout.py). What generated code
+calls is registered where it is written, under its name; the checker gives workers the addresses.
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
 from functools import cache
+from types import FunctionType
 from typing import Any
 
-from numba import cfunc, njit, types
+from ..natives import Library
 
-_exported: dict[str, Any] = {}
+_natives: dict[FunctionType, None] = {}
+_inlined: dict[FunctionType, None] = {}
+_exported: dict[str, FunctionType] = {}
+_LIBRARY = Library("the detectors", _natives, _exported, _inlined)
 
-native: Callable[[Any], Any] = njit(cache=True)
-inlined: Callable[[Any], Any] = njit(cache=True, forceinline=True)
+
+def native(function: Any) -> Any:
+    """A native function, for others to call."""
+    _natives[function] = None
+    return function
 
 
-def exported(function: Callable[..., None]) -> Any:
-    """A native function that generated code may call by its name."""
-    assert function.__name__ not in _exported, f"two native functions are named {function.__name__}"
-    _exported[function.__name__] = function
+def inlined(function: Any) -> Any:
+    """A native function that is put in place where it is called."""
+    _inlined[function] = None
     return native(function)
+
+
+def exported(function: Any) -> Any:
+    """A native function that generated code may call by its name; it returns nothing."""
+    symbol = _symbol(function.__name__)
+    assert symbol not in _exported, f"two native functions are named {function.__name__}"
+    _exported[symbol] = function
+    return native(function)
+
+
+def _symbol(name: str) -> str:
+    """Not what the C library may have, or LLVM know."""
+    return f"wg_{name}"
 
 
 def names() -> list[str]:
     """The names of the exported functions, in an order that does not depend on who is imported first."""
-    return sorted(_exported)
-
-
-@cache
-def compiled() -> dict[str, Any]:
-    """The exported functions, compiled when first asked for; numba keeps them on disk."""
-    found: dict[str, Any] = {}
-    for name, function in _exported.items():
-        words = function.__code__.co_argcount
-        found[name] = cfunc(types.void(*[types.int64] * words), cache=True)(function)
-    return found
+    return sorted(function.__name__ for function in _exported.values())
 
 
 def run(function: Any, *words: int) -> None:
@@ -49,5 +57,5 @@ def run(function: Any, *words: int) -> None:
 
 @cache
 def addresses() -> dict[str, int]:
-    """Where they are."""
-    return {name: function.address for name, function in compiled().items()}
+    """Where they are, compiled when first asked for."""
+    return {name: _LIBRARY.address(_symbol(name)) for name in names()}
