@@ -252,9 +252,11 @@ def test_compare(call: Call, tmp_path: Path):
     status, out, _ = call(
         "compare", first, second, "--threshold", "5%", "--metrics", "gld_transactions", "--json"
     )
-    assert status == 1
+    assert status == 0  # fewer are no worse
     (change,) = json.loads(out)["pairs"][0]["changes"]
     assert (change["name"], change["ratio"]) == ("gld_transactions", 0.5)
+    worse = ("compare", second, first, "--threshold", "5%", "--metrics", "gld_transactions")
+    assert call(*worse)[0] == 1
 
 
 def test_a_saved_profile_has_a_place_on_the_roofline(call: Call, tmp_path: Path):

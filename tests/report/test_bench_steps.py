@@ -79,7 +79,8 @@ def test_nothing_gained_is_said_too() -> None:
 def test_a_count_that_appears_leaves_room_for_the_lesson() -> None:
     appearing = {"shared_bank_conflicts": 5000.0, "shared_store_transactions": 900.0}
     lesson = {"theoretical_occupancy": 50.0, "warp_execution_efficiency": 40.0}
-    after = row("second", **appearing, **lesson, inst_executed=500.0, gld_transactions=200.0)
+    counts = {**METRICS, **appearing, **lesson, "inst_executed": 500.0, "gld_transactions": 200.0}
+    after = replace(row("second"), metrics=counts)
     (text,) = sentences(row("first"), after)
     assert "occupancy 100.0 -> 50.0 %" in text
     assert "lanes busy 100.0 -> 40.0 %" in text

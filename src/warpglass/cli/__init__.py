@@ -22,6 +22,7 @@ from .check import check
 from .compare import compare
 from .compiler_flags import CompilerCommand
 from .devices import devices
+from .examples import epilog
 from .list import list_ladders
 from .metrics import metrics
 from .occupancy import occupancy
@@ -30,7 +31,7 @@ from .roofline import roofline
 from .run import run
 from .script import script_command
 from .selftest import selftest
-from .status import DEFECT, NOT_LAUNCHED, status_of
+from .status import BAD_USAGE, DEFECT, NOT_LAUNCHED, status_of
 from .trace import trace
 
 TRACEBACK = "WARPGLASS_TRACEBACK"  # set to 1, an error inside warpglass shows its traceback
@@ -39,7 +40,6 @@ app = typer.Typer(
     name="warpglass",
     help="Run, check, profile and race CUDA kernels on any machine.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -81,6 +81,10 @@ app.command()(metrics)
 app.command()(compare)
 app.command(context_settings={"ignore_unknown_options": True})(trace)  # a negative number is no option
 
+for _command in app.registered_commands:
+    assert _command.callback is not None
+    _command.epilog = epilog(_command.name or _command.callback.__name__)
+
 
 def main() -> None:
     """Run the command line and leave the process with its exit status."""
@@ -92,6 +96,8 @@ def main() -> None:
         said = f"{type(problem).__name__}: {problem}"
         if raised_by_kernel(problem):
             _leave(said, NOT_LAUNCHED)
+        if isinstance(problem, OSError):  # such as a full disk behind standard output
+            _leave(said, BAD_USAGE)
         if isinstance(problem, MemoryError):
             _leave(f"there is not enough memory: {problem}", NOT_LAUNCHED)
         if os.environ.get(TRACEBACK, "0") not in ("", "0"):

@@ -117,9 +117,10 @@ def _check_kernel(launch: KernelLaunch, view: _View, options: dict[str, Any]) ->
     from ..records.suppressions import find_entries, suppress
     from ..report.check import print_check
     from ..report.console import stdout_console
+    from ..report.progress import waiting
 
     entries = find_entries(view.suppress)
-    with words_apart(view.json):
+    with words_apart(view.json), waiting(f"Checking {launch.name}"):
         one = launch.kernel, launch.grid, launch.block, launch.args, launch.shared
         (found,), notes = suppress([lab_check.check(*one, **options)], entries)
     launch.save()

@@ -31,7 +31,16 @@ CheckedOnOption = Annotated[str, typer.Option(help="Where it runs: cpu, the engi
 MODEL = "The GPU (`warpglass devices`) whose limits and caches apply"
 ModelOption = Annotated[str, typer.Option(help=f"{MODEL}.")]
 OldDeviceOption = Annotated[str | None, typer.Option("--device", hidden=True)]
-TIMEOUT = typer.Option(help="Seconds after which a launch is stopped.")
+
+
+def above_zero(seconds: float | None) -> float | None:
+    """A time as given; raises ArgumentError for what is none."""
+    if seconds is not None and not seconds > 0:
+        raise ArgumentError(f"--timeout {seconds:g}: give seconds above 0")
+    return seconds
+
+
+TIMEOUT = typer.Option(callback=above_zero, help="Seconds after which a launch is stopped.")
 TimeoutOption = Annotated[float, TIMEOUT]
 
 # ---------------------------------------------------------------------------------------- output

@@ -14,7 +14,7 @@ from ..errors import ArgumentError
 @contextlib.contextmanager
 def words_apart(wanted: bool) -> Iterator[None]:
     """With `--json`, let what kernels, programs and their processes print go to standard error."""
-    if not wanted:
+    if not wanted or sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]  # it was closed
         yield
         return
     sys.stdout.flush()

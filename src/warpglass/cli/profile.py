@@ -93,6 +93,7 @@ def profile(
 ) -> None:
     """Run a kernel, or a whole program, on the engine and count what Nsight Compute and nvprof count."""
     from ..lab import profile as lab_profile
+    from ..report.progress import waiting
 
     chosen, model = chosen_definitions(metric), find_gpu(model).key
     view = _View(chosen, lines, gpu_summary, csv, json_output, log_file, save)
@@ -105,7 +106,7 @@ def profile(
         _profile_program(Program.of(target, arguments, module), model, view, count)
         return
     refuse_words(arguments)
-    with words_apart(json_output):
+    with words_apart(json_output), waiting(f"Counting {target}"):
         one = open_launch(str(target), grid, block, arg, shared, settings, outputs, flags)
         found = lab_profile.profile(
             *(one.kernel, one.grid, one.block, one.args, one.shared),

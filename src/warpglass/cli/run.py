@@ -16,6 +16,7 @@ from .options import (
     GridOption,
     ProgramArguments,
     SharedOption,
+    above_zero,
     find_gpu,
 )
 from .output import words_apart
@@ -46,7 +47,10 @@ def run(
     device: DeviceOption = "auto",
     timeout: Annotated[
         float | None,
-        typer.Option(help="Seconds after which a launch (60 if not given) or a whole program is ended."),
+        typer.Option(
+            callback=above_zero,
+            help="Seconds after which a launch (60 if not given) or a whole program is ended.",
+        ),
     ] = None,
     json_output: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
     model: Annotated[str, typer.Option(help=f"{MODEL}; a program finds it.")] = "h100",
@@ -62,9 +66,10 @@ def run(
         return
     refuse_words(arguments)
     from .. import lab
+    from ..report.progress import waiting
 
     limit = 60.0 if timeout is None else timeout
-    with words_apart(json_output):
+    with words_apart(json_output), waiting(f"Running {target}"):
         one = open_launch(str(target), grid, block, arg, shared, settings, outputs, flags)
         outcome = lab.run(
             one.kernel,

@@ -39,7 +39,7 @@ class ScriptCommand(CompilerCommand):
         """Parse our own words; the program's become plain arguments."""
         args = self.compiler_words(args)
         position = self._program_position(args)
-        if position is not None:
+        if position is not None and not ctx.resilient_parsing:  # as when a shell asks for completions
             own, words = args[: position + 1], args[position + 1 :]
             self._refuse_kernel_options(own)
             if words[:1] == [_END_OF_OPTIONS]:

@@ -22,7 +22,7 @@ _KNOWN = {
 
 
 _NO_NUMBA_CUDA = (
-    "numba.cuda needs the package numba-cuda, which is not installed: install warpglass's extra of it, "
+    "numba.cuda needs the package numba-cuda, which is not installed: install warpglass with its extra, "
     "pip install 'warpglass[numba-cuda]', or write `from numba_cuda_mlir import cuda`, which is installed"
 )
 # Modules that look for NVIDIA's driver once, when they are imported, and keep that there is none.

@@ -232,8 +232,13 @@ def _link(ptx: str, name: str, target: str) -> tuple[bytes, str]:
         linker.destroy(handle)
 
 
+_COMPLAINT = re.compile(r"\b(error|fatal|warning)\b", re.IGNORECASE)
+
+
 def _refused(name: str, target: str, said: str) -> CompileError:
-    return CompileError(f"{name}: ptxas does not assemble it for {target}\n{said.strip()}")
+    """What ptxas complains of, without what it says of the other kernels of the file."""
+    lines = [line for line in said.splitlines() if _COMPLAINT.search(line)] or said.strip().splitlines()
+    return CompileError("\n".join([f"{name}: ptxas does not assemble it for {target}", *lines]))
 
 
 def _text(handle: int, size: Any, content: Any) -> str:

@@ -48,8 +48,18 @@ def obtain(
     shipped.note(key, payload)
     compiled = unpack(payload, layout)  # fresh ones too, so that the text does not depend on where it is from
     for diagnostic in compiled.warnings:
-        warnings.warn(str(diagnostic), CompilerWarning, stacklevel=4)
+        _warn(diagnostic)
     return compiled
+
+
+_shown: dict[str, dict[Any, Any]] = {}  # by file, what has been said of it
+
+
+def _warn(found: Diagnostic) -> None:
+    """Say what the compiler warns of at the place in the kernel's file, where Python shows that line."""
+    file, line = found.file or "kernel", found.line or 1
+    said = found.message if found.column is None else f"{found.message} (column {found.column})"
+    warnings.warn_explicit(said, CompilerWarning, file, line, registry=_shown.setdefault(file, {}))
 
 
 def pack(compiled: Compiled, layout: Layout) -> bytes:
