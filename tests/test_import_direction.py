@@ -60,7 +60,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         *("numba_device.hook", "numba_device.source_lines"),
     ),
     "cli.compiler_flags": (),
-    "cli.script": ("cli.status", "cli.compiler_flags"),  # runs programs; what becomes of their launches is the commands' business
+    "cli.script": ("cli.status", "cli.compiler_flags"),  # launches are the business of the commands
     "__main__": ("cli",),
     "": ("lab", "ladders.measure"),
 }
