@@ -81,7 +81,7 @@ def test_a_finding_is_shown_with_lines_threads_and_hint(
         "         3 |     __shared__ float s[64];",
         "  line 4: block (0, 0, 0) thread (32, 0, 0), warp 1 lane 0, before the first barrier",
         "  line 5: block (0, 0, 0) thread (31, 0, 0), warp 0 lane 31, before the first barrier",
-        "  hint: add __syncthreads() (cuda.syncthreads()) between k.cu:4 and k.cu:5",
+        "  hint: add __syncthreads() before k.cu:5",
         "1 error, 0 warnings.",
         "2 random orders, seeds 1 to 2; the verdict holds for all schedules.",
     ):

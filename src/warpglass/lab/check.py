@@ -20,11 +20,11 @@ from ..engine.launch.backend import Backend, Launch, Outcome
 from ..errors import ArgumentError, KernelFault, KernelTimeout, raised_by_kernel
 from ..observe.detectors import Checker
 from ..observe.detectors.diagnostics.causes import merged, one_per_cause
-from ..records.check import ALL_SCHEDULES, SAME_ORDER, Check, Finding, joined
+from ..records.check import Check, Finding, joined
+from ..records.schedules import ALL_SCHEDULES, SAME_ORDER, schedule_of
 from ..records.suppressions import read_entries
 from ..records.suppressions import suppress as suppress_findings
 
-_BY_NUMBER = "blocks in order, warps in order up to each barrier"
 _ENDLESS = "the launch did not end, so it was not run in other orders"
 _NO_LINES = (
     "the kernel has no line numbers, so places are lines of its PTX: compile it with -lineinfo, in numba "
@@ -94,7 +94,6 @@ def examine(launch: Launch, model: str, seeds: Sequence[int], site: str = "") ->
         runs.tell_written()
     note = [_ENDLESS] if tried != tuple(seeds) else []
     note += [_NO_LINES] if not runs.file else []
-    schedule = f"{_BY_NUMBER}; {_random(tried)}the verdict holds for {runs.holds}"
     found = merged(runs.found, runs.others)
     return Examined(
         Check(
@@ -105,7 +104,7 @@ def examine(launch: Launch, model: str, seeds: Sequence[int], site: str = "") ->
             block=launch.block,
             shared=launch.shared,
             findings=tuple(replace(finding, holds=runs.holds) for finding in found),
-            schedule=schedule,
+            schedule=schedule_of(tried, runs.holds),
             file=runs.file,
             holds=runs.holds,
             seeds=tried,
@@ -203,29 +202,36 @@ class _Runs:
             if not (isinstance(error, KernelFault | KernelTimeout) or raised_by_kernel(error)):
                 raise
             failed = error
+        refused = checker.refused()  # in the words of a heap that a reset clears
+        if failed is not None:
             self._place.reset()
         if checker.holds_for == SAME_ORDER:
             self.holds = SAME_ORDER
         self.file = checker.file
         self.notes = tuple(dict.fromkeys((*self.notes, *checker.notes)))
-        found = () if failed is None else (checker.fault(failed),)
+        found = [finding for _, finding in refused]
+        if failed is not None:
+            found += [
+                one for one in [checker.fault(failed)] if not any(_again(one, other) for other in found)
+            ]
+        elif refused:
+            failed = refused[0][0]
         found = one_per_cause([*found, *checker.findings(complete=failed is None)])
         return tuple(found), failed
+
+
+def _again(fault: Finding, before: Finding) -> bool:
+    """Whether what ended a launch is the same defect as an access that it had gone on without."""
+    if fault.kind != before.kind:
+        return False
+    freed = fault.kind == "use-after-free"  # memory that is freed too early is freed again where it should be
+    return freed or (fault.source, fault.array) == (before.source, before.array)
 
 
 def _endless(error: Exception | None) -> bool:
     """Whether a launch was stopped because it took too long."""
     place = error.place if isinstance(error, KernelTimeout) else None
     return isinstance(error, KernelTimeout) and (place is None or place.kind == "timeout")
-
-
-def _random(seeds: Sequence[int]) -> str:
-    """The orders of some seeds, as words to put before others."""
-    if not seeds:
-        return ""
-    if len(seeds) == 1:
-        return f"then in the random order of seed {seeds[0]}; "
-    return f"then in {len(seeds)} random orders, seeds {seeds[0]} to {seeds[-1]}; "
 
 
 class _Turns:

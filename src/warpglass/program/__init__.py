@@ -27,6 +27,7 @@ from .blocks import (
 from .calls import STACK, STACK_BYTES, merge_calls
 from .contraction import contract
 from .decode import Step, decode
+from .discarded_reads import guard_discarded_reads
 from .fairness import find_fair
 from .grid_barriers import find_grid_waits
 from .grid_strides import find_grid_strides
@@ -169,6 +170,7 @@ __all__ = [
     "find_instructions",
     "find_pending",
     "find_streaming",
+    "guard_discarded_reads",
     "sink",
     "split_tests",
 ]

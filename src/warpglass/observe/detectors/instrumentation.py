@@ -19,7 +19,7 @@ from ...codegen.context import BARRIER_WORDS, SLOT, START
 from ...codegen.memory.access import Site
 from ...codegen.values.value import Value
 from ...isa.ordering import ordering_of
-from ...program import Barrier, Block, Program, Step
+from ...program import Barrier, Block, Branch, Program, Step
 from ...ptx.tree import SourceLocation
 from . import layout, native
 from .blocks import begin
@@ -37,6 +37,7 @@ class Instrumentation(Probe):
 
     alone = True  # blocks follow one another on one thread
     any_order = True  # stamps have a block's place in their order
+    judges_reads = True
 
     def __init__(self, families: Sequence[Callable[[Instrumentation], Detector]]):
         self.detectors = tuple(family(self) for family in families)
@@ -49,6 +50,8 @@ class Instrumentation(Probe):
         self.resumed = ""  # an i64 in the code of a warp that goes on behind a barrier: its time
         self.places: list[Step | None] = [None]
         self._numbers: dict[object, int] = {}
+        self._together: set[int] = set()
+        self._apart: set[int] = set()
         self.copies: set[int] = set()  # places of asynchronous copies
         self.steps = {step.number: step for block in program.blocks for step in block.all_steps}
         self.orderings = {number: ordering_of(step.match) for number, step in self.steps.items()}
@@ -85,6 +88,14 @@ class Instrumentation(Probe):
         waits = "1" if wait else "0"
         warp, number = self.warp(at), self.wide(at, number)
         self.call(at, arrive, warp, number, given, waits, self.wide(at, generation))
+
+    def branch(self, at: Emission, end: Branch, taken: str, together: bool) -> None:
+        (self._together if together else self._apart).add(end.step.number)
+
+    @property
+    def together(self) -> frozenset[int]:
+        """The branches, by step, that all lanes of a warp are known to take alike."""
+        return frozenset(self._together - self._apart)
 
     # ------------------------------------------------------------------------------------ places
     def place_of(self, step: Step | None, part: str = "") -> int:

@@ -79,6 +79,9 @@ WRITTEN = 35  # address of a bit for each byte of shared memory: 1 if the block 
 MARKS = 36  # address of a word for each place of shared memory: which lane of which access marked it
 MARKED = 37  # how many accesses have marked places
 FOLLOWING = 38  # 1 once undefined bytes have been copied to shared memory: SHARED_BYTES says what they are
+GATE_CONTEXT = 28  # which turn of the loops around it that was
+FIRST_DEPARTED = 29  # the least time at which lanes of the block under way have, NEVER while none has
+NEVER = 1 << 62
 COUNTED = 39  # 1 where arrivals at barriers are counted
 READ_LIST, WRITE_LIST = 40, 48  # words of the two lists
 STOOD_FOR = 56  # address of the table of places whose atomic operations are forgotten (fast_path/atomics.py)
@@ -111,7 +114,20 @@ MISSED = AWAITED_AGAIN + WARPS  # by warp: the place where awaited lanes have me
 TOLD = (
     MISSED + WARPS
 )  # by warp: 0 if none of its lanes knows by a fence what others do not, or has one behind it
-STATE_WORDS = TOLD + WARPS
+# Who waits at a barrier of the block, and who has taken a way to none (sync/missing.py):
+WAITING = TOLD + WARPS  # by warp: the lanes that wait; place << 8 | lane, barrier and turn of the first
+WAITING_AT = WAITING + WARPS
+WAITING_GATE = WAITING_AT + WARPS
+WAITING_CONTEXT = WAITING_GATE + WARPS
+BARRIER_AT = WAITING_CONTEXT + WARPS  # by warp: the barrier that it has come to last, place << 8 | lane
+DEPARTED = BARRIER_AT + WARPS  # by warp: the lanes that have departed, where the latest did, when
+DEPARTED_AT = DEPARTED + WARPS
+DEPARTED_TIME = DEPARTED_AT + WARPS
+SETTLED = DEPARTED_TIME + WARPS  # by warp and barrier: up to which generation plus one it has gone on
+# Accesses that were refused: the address of a word for each warp of the grid with their lanes, or 0; how many.
+REFUSED = SETTLED + WARPS * BARRIERS
+REFUSALS = REFUSED + 1
+STATE_WORDS = REFUSALS + 1
 # An entry of the table STOOD_FOR, by address: it, and until when operations there are forgotten.
 STOOD_SLOTS, STOOD_SHIFT, ALWAYS = 4096, 2, -1
 # A copy under way: address of the stamp, the stamp, the copy's group.

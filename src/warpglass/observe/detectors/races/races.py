@@ -18,7 +18,7 @@ from .. import layout
 from ..detector import Detector, Watched
 from ..diagnostics.recorded import WARNING, Recorded, Words
 from ..emit import where
-from ..value_uses import compared_loads, deciding_updates
+from ..value_uses import compared_loads, deciding_updates, polled_loads
 from . import accesses
 from .fast_path import atomics, journal
 from .fast_path.contiguous import run_test
@@ -39,27 +39,13 @@ _VERBS = {
 
 
 # -------------------------------------------------------------------------------------------- words
-def _explain(found: Recorded, nothing: str, hint: str) -> Words:
+def _explain(found: Recorded, nothing: str) -> Words:
     verb, other_verb = _VERBS[found.access]
     message = f"{found.one} {verb} {found.element} {found.one.where}"
     if found.other is not None:
         message += f", {found.other} {other_verb} it {found.other.where}"
     message += f", and {nothing}"
-    if not found.same_value:
-        return Words(message, hint)
-    return Words(f"{message}; both write the same value", hint, WARNING)
-
-
-def _lines(found: Recorded) -> str:
-    """The two lines in the order of the text, which is most often that of the program."""
-    places = [one.source for one in (found.other, found.one) if one is not None and one.source is not None]
-    return " and ".join(map(str, sorted(places, key=lambda place: (place.file, place.line))))
-
-
-def _both_write_there(found: Recorded) -> bool:
-    """Whether both threads write at one line."""
-    assert found.other is not None, "races have two threads"
-    return found.one.source == found.other.source and found.access == WRITE_AFTER_WRITE
+    return Words(f"{message}; both write the same value", "", WARNING) if found.same_value else Words(message)
 
 
 def _no_barrier(found: Recorded) -> str:
@@ -67,50 +53,24 @@ def _no_barrier(found: Recorded) -> str:
     return f"no barrier orders warps {found.other.warp} and {found.one.warp}"
 
 
-def _add_barrier(found: Recorded) -> str:
-    return f"add __syncthreads() (cuda.syncthreads()) between {_lines(found)}"
-
-
 def _warp_race(found: Recorded) -> Words:
     assert found.other is not None, "races have two threads"
-    nothing = f"nothing makes lanes {found.other.lane} and {found.one.lane} of warp {found.one.warp} wait"
-    hint = (
-        f"add __syncwarp() (cuda.syncwarp()) between {_lines(found)}: lanes of a "
-        "warp need not run in lockstep"
+    return _explain(
+        found, f"nothing makes lanes {found.other.lane} and {found.one.lane} of warp {found.one.warp} wait"
     )
-    if _both_write_there(found):
-        hint = "let one lane write it, or use an atomic operation"
-    return _explain(found, nothing, hint)
 
 
 def _shared_race(found: Recorded) -> Words:
-    assert found.other is not None, "races have two threads"
     if found.copied:
-        hint = (
-            f"wait for the copy (__pipeline_wait_prior, cp.async.wait_group) and then add __syncthreads() "
-            f"between {_lines(found)}"
-        )
-        return _explain(found, "no thread has waited for that asynchronous copy", hint)
-    hint = _add_barrier(found)
-    if found.one.source == found.other.source:
-        hint = (
-            f"add __syncthreads() (cuda.syncthreads()) between two passes over {found.one.source}, "
-            "or use an atomic operation"
-        )
-    return _explain(found, _no_barrier(found), hint)
+        return _explain(found, "no thread has waited for that asynchronous copy")
+    return _explain(found, _no_barrier(found))
 
 
 def _global_race(found: Recorded) -> Words:
     assert found.other is not None, "races have two threads"
     if found.one.block == found.other.block:
-        return _explain(found, _no_barrier(found), _add_barrier(found))
-    hint = (
-        "write to another array than the one that is read, launch a second kernel, or put "
-        "__threadfence() before and an atomic operation on a flag between the two accesses"
-    )
-    if _both_write_there(found):
-        hint = "let each block write elements of its own, or use an atomic operation"
-    return _explain(found, "nothing orders the two blocks", hint)
+        return _explain(found, _no_barrier(found))
+    return _explain(found, "nothing orders the two blocks")
 
 
 # -------------------------------------------------------------------------------------------- events
@@ -123,6 +83,7 @@ class Races(Detector):
         self._words = words
         self._deciding = deciding_updates(program)
         self._compared = compared_loads(program)
+        self._polled = polled_loads(program)
         self._tests: set[Test] = set()
         self._forgets = False  # whether some operations may be forgotten
         self._met_regions: list[int] = []  # words, by test: the row of the region that it met last
@@ -132,6 +93,8 @@ class Races(Detector):
     def access_bits(self, at: Emission, site: Site, step: Step) -> int:
         ordering = self.code.orderings[site.step]
         strong = layout.VOLATILE if site.step in self._compared else strength(ordering)
+        if site.step in self._polled:  # no lane relies on another's step that it waits for
+            strong = layout.ATOMIC
         return (
             strong << layout.STRENGTH_FIELD
             | int(ordering.atomic and ordering.reads) << layout.UPDATE_FIELD

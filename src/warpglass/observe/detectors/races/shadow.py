@@ -43,14 +43,18 @@ def _same_value(S, info, row, offset, other, stamp, mask, addresses, values):
 
 @native
 def _conflict(S, info, number, offset, other, stamp, access, mask, addresses, values):
-    """Record a race if an earlier access is unordered with the one now and not both are strong."""
+    """Record a race if an earlier access is unordered with the one now and not both are strong.
+
+    Volatile accesses are strong, but a lane that reads what another of its warp stores relies on their steps.
+    """
     scope = unordered(S, other, stamp)
     if scope == 0:
         return
     mine, theirs = stamp & layout.STRENGTHS, other & layout.STRENGTHS
     if mine != 0 and theirs != 0:
         if scope == ONE_WARP:
-            if mine != layout.VOLATILE or theirs != layout.VOLATILE:
+            volatile = mine == layout.VOLATILE and theirs == layout.VOLATILE
+            if not volatile or access == WRITE_AFTER_WRITE:
                 return
         elif scope == ONE_BLOCK or (mine != layout.BLOCK_ATOMIC and theirs != layout.BLOCK_ATOMIC):
             return
