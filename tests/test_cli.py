@@ -98,10 +98,10 @@ def test_run_prints_time_and_sums(
     assert call(monkeypatch, *launch, *arguments) == 0
     output = capsys.readouterr().out
     assert "Engine time:" in output
-    assert "Sum of f8[8]: 4096.000000" in output
+    assert "Sum of partial (f8[8]): 4096.000000" in output
     assert call(monkeypatch, *launch, *arguments, "--json") == 0
     report = json.loads(capsys.readouterr().out)
-    assert report["sums"][1] == {"argument": "f8[8]", "sum": 4096.0}
+    assert report["sums"][1] == {"name": "partial", "argument": "f8[8]", "sum": 4096.0}
     assert (report["grid"], report["label"]) == ([8], "engine")
 
 
@@ -113,7 +113,7 @@ def test_run_takes_python_kernels(
     assert (
         call(monkeypatch, "run", target, "--grid", "8", "--block", "128", "--device", "cpu", *arguments) == 0
     )
-    assert "Sum of i4[8]: 1000" in capsys.readouterr().out
+    assert "Sum of partial (i4[8]): 1000" in capsys.readouterr().out
 
 
 def test_a_fault_is_one_message_and_status_4(

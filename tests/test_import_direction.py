@@ -59,7 +59,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         *("", "source", "engine", "observe", "models", "ladders", "lab", "report"),
         *("numba_device.hook", "numba_device.source_lines"),
     ),
-    "cli.script": ("cli.status",),  # runs programs; what becomes of their launches is the commands' business
+    "cli.compiler_flags": (),
+    "cli.script": ("cli.status", "cli.compiler_flags"),  # launches are the business of the commands
     "__main__": ("cli",),
     "": ("lab", "ladders.measure"),
 }

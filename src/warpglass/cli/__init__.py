@@ -20,6 +20,7 @@ from ..errors import WarpglassError, raised_by_kernel
 from .bench import bench
 from .check import check
 from .compare import compare
+from .compiler_flags import CompilerCommand
 from .devices import devices
 from .examples import epilog
 from .list import list_ladders
@@ -68,12 +69,12 @@ _PROFILED = (
 
 # In the order of --help.
 app.command(cls=script_command("--model", "--timeout"))(run)
-app.command()(bench)
+app.command(cls=CompilerCommand)(bench)
 app.command(name="list")(list_ladders)
 app.command(cls=script_command(*_CHECKED))(check)
 app.command()(selftest)
 app.command()(devices)
-app.command()(occupancy)
+app.command(cls=CompilerCommand)(occupancy)
 app.command()(roofline)
 app.command(cls=script_command(*_PROFILED))(profile)
 app.command()(metrics)

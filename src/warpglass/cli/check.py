@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import WarpglassError
-from ..records.argument_text import make_marked, parse_size
+from ..errors import ArgumentError, WarpglassError
+from .compiler_flags import CompilerOption
+from .kernel_launch import KernelLaunch, OutOption, SetOption, open_launch
 from .options import (
     ARGUMENT_FORMS,
     SHARED,
     TIMEOUT,
     BlockOption,
+    CheckedOnOption,
     GridOption,
     JsonOption,
+    ModelOption,
     ProgramArguments,
-    existing_target,
     find_gpu,
-    launch_shape,
 )
 from .output import words_apart, write_file
 from .script import MODULE_OPTION, Program, is_program, refuse_words
@@ -37,7 +38,7 @@ def check(
     target: Annotated[
         str | None,
         typer.Argument(
-            metavar="FILE:KERNEL | SCRIPT.py",
+            metavar="FILE[:KERNEL] | SCRIPT.py",
             help="As in reduce.cu:sum<512> or k.py:sum; or a program, whose every launch is checked.",
         ),
     ] = None,
@@ -55,6 +56,9 @@ def check(
             "out:f8[2048] must be written whole, all:f8[1024]:rand read whole, ro:f8[64] not be written."
         ),
     ] = None,
+    settings: SetOption = None,
+    outputs: OutOption = None,
+    flags: CompilerOption = None,
     shared: Annotated[str | None, SHARED] = None,
     schedules: Annotated[
         int, typer.Option(metavar="N", help="Run N times more, blocks and warps in random orders.")
@@ -70,7 +74,8 @@ def check(
             "pyproject.toml counts, too.",
         ),
     ] = None,
-    model: Annotated[str, typer.Option(help="The GPU whose limits apply.")] = "h100",
+    device: CheckedOnOption = "cpu",
+    model: ModelOption = "h100",
     json_output: JsonOption = False,
     sarif: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write SARIF 2.1.0 here, for code hosts.")
@@ -85,20 +90,17 @@ def check(
 
     model, view = find_gpu(model).key, _View(json_output, sarif, suppress or ())
     seeds = lab_check.seeds_of(schedules, seed)
+    if device not in ("cpu", "auto"):
+        raise ArgumentError(f"--device {device}: check runs kernels on the engine, --device cpu")
     if is_program(target, module):
         launches = lab_check.Launches(model, seeds, math.inf if timeout is None else timeout)
         _check_program(Program.of(target, arguments, module), view, launches)
         return
     refuse_words(arguments)
-    blocks, threads = launch_shape(grid, block)
-    launch = {
-        "grid": blocks,
-        "block": threads,
-        "args": make_marked(arg or []),
-        "shared": parse_size(shared or "0"),
-        "timeout": 60.0 if timeout is None else timeout,
-    }
-    _check_kernel(str(target), launch, view, {"model": model, "schedules": schedules, "seed": seed})
+    with words_apart(json_output):
+        launch = open_launch(str(target), grid, block, arg, shared or "0", settings, outputs, flags)
+    limit = 60.0 if timeout is None else timeout
+    _check_kernel(launch, view, {"model": model, "schedules": schedules, "seed": seed, "timeout": limit})
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,18 +112,18 @@ class _View:
     suppress: Sequence[Path]
 
 
-def _check_kernel(target: str, launch: dict[str, Any], view: _View, options: dict[str, Any]) -> None:
-    from .. import lab
+def _check_kernel(launch: KernelLaunch, view: _View, options: dict[str, Any]) -> None:
     from ..lab import check as lab_check
     from ..records.suppressions import find_entries, suppress
     from ..report.check import print_check
     from ..report.console import stdout_console
     from ..report.progress import waiting
 
-    path, name = existing_target(target)
     entries = find_entries(view.suppress)
-    with words_apart(view.json), waiting(f"Checking {name}"):
-        (found,), notes = suppress([lab_check.check(lab.load(path, name), **launch, **options)], entries)
+    with words_apart(view.json), waiting(f"Checking {launch.name}"):
+        one = launch.kernel, launch.grid, launch.block, launch.args, launch.shared
+        (found,), notes = suppress([lab_check.check(*one, **options)], entries)
+    launch.save()
     found = replace(found, notes=(*found.notes, *notes))
     _write(found, view)
     if view.json:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..records.argument_text import make_arguments, parse_argument, parse_size
+from .compiler_flags import CompilerOption
+from .kernel_launch import OutOption, SetOption, open_launch
 from .metrics import chosen_definitions, counter_definitions, metric_definitions
 from .options import (
+    MODEL,
     TIMEOUT,
     ArgOption,
     BlockOption,
@@ -20,9 +22,7 @@ from .options import (
     JsonOption,
     ProgramArguments,
     SharedOption,
-    existing_target,
     find_gpu,
-    launch_shape,
 )
 from .output import words_apart, write_file
 from .script import MODULE_OPTION, Program, is_program, refuse_words
@@ -39,7 +39,7 @@ def profile(
     target: Annotated[
         str | None,
         typer.Argument(
-            metavar="FILE:KERNEL | SCRIPT.py",
+            metavar="FILE[:KERNEL] | SCRIPT.py",
             help="As in reduce.cu:sum<512> or k.py:sum; or a program, whose every launch is counted.",
         ),
     ] = None,
@@ -51,11 +51,14 @@ def profile(
     grid: GridOption = None,
     block: BlockOption = None,
     arg: ArgOption = None,
+    settings: SetOption = None,
+    outputs: OutOption = None,
+    flags: CompilerOption = None,
     shared: SharedOption = "0",
     device: Annotated[
         str, typer.Option(help="cpu counts on the engine; gpu measures with Nsight Compute beside that.")
     ] = "cpu",
-    model: Annotated[str, typer.Option(help="The GPU whose machine code and limits apply.")] = "h100",
+    model: Annotated[str, typer.Option(help=f"{MODEL}; a program finds it.")] = "h100",
     metric: Annotated[
         list[str] | None,
         typer.Option(
@@ -89,7 +92,6 @@ def profile(
     timeout: Annotated[float | None, TIMEOUT] = None,
 ) -> None:
     """Run a kernel, or a whole program, on the engine and count what Nsight Compute and nvprof count."""
-    from .. import lab
     from ..lab import profile as lab_profile
     from ..report.progress import waiting
 
@@ -104,21 +106,17 @@ def profile(
         _profile_program(Program.of(target, arguments, module), model, view, count)
         return
     refuse_words(arguments)
-    launch_grid, launch_block = launch_shape(grid, block)
-    path, name = existing_target(str(target))
-    with words_apart(json_output), waiting(f"Counting {name}"):
+    with words_apart(json_output), waiting(f"Counting {target}"):
+        one = open_launch(str(target), grid, block, arg, shared, settings, outputs, flags)
         found = lab_profile.profile(
-            lab.load(path, name),
-            launch_grid,
-            launch_block,
-            make_arguments([parse_argument(text) for text in arg or ()]),
-            shared=parse_size(shared),
+            *(one.kernel, one.grid, one.block, one.args, one.shared),
             device=device,
             model=model,
             timeout=60.0 if timeout is None else timeout,
             caches=caches,
             blocks=blocks,
         )
+        one.save()
     _show([found], view)
 
 

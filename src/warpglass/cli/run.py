@@ -6,8 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from ..records.argument_text import ArraySpec, make_arguments, parse_argument, parse_size
+from .compiler_flags import CompilerOption
+from .kernel_launch import OutOption, SetOption, open_launch
 from .options import (
+    MODEL,
     ArgOption,
     BlockOption,
     DeviceOption,
@@ -15,9 +17,7 @@ from .options import (
     ProgramArguments,
     SharedOption,
     above_zero,
-    existing_target,
     find_gpu,
-    launch_shape,
 )
 from .output import words_apart
 from .script import MODULE_OPTION, Program, is_program, refuse_words
@@ -28,7 +28,7 @@ def run(
     target: Annotated[
         str | None,
         typer.Argument(
-            metavar="FILE:KERNEL | SCRIPT.py",
+            metavar="FILE[:KERNEL] | SCRIPT.py",
             help="As in reduce.cu:sum<512> or k.py:sum; or a program that finds a GPU, the engine.",
         ),
     ] = None,
@@ -40,6 +40,9 @@ def run(
     grid: GridOption = None,
     block: BlockOption = None,
     arg: ArgOption = None,
+    settings: SetOption = None,
+    outputs: OutOption = None,
+    flags: CompilerOption = None,
     shared: SharedOption = "0",
     device: DeviceOption = "auto",
     timeout: Annotated[
@@ -50,43 +53,43 @@ def run(
         ),
     ] = None,
     json_output: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
-    model: Annotated[
-        str, typer.Option(help="The GPU that a program finds, and whose limits apply.")
-    ] = "h100",
+    model: Annotated[str, typer.Option(help=f"{MODEL}; a program finds it.")] = "h100",
 ) -> None:
     """Run one kernel once, or a whole program without a GPU.
 
-    Of a kernel, its time and the sum of every array afterwards are printed. A program that uses numba.cuda,
+    Of a kernel, its time and the sum of every array afterwards are printed; a file alone shows what kernels
+    it has. A program that uses numba.cuda,
     numba_cuda_mlir or cuda.core finds one GPU, whose work the engine does; its exit status is ours.
     """
     if is_program(target, module):
         _run_program(Program.of(target, arguments, module), find_gpu(model).key, timeout)
         return
     refuse_words(arguments)
-    shape = launch_shape(grid, block)
     from .. import lab
-
-    path, name = existing_target(str(target))
-    texts = arg or []
-    specs = [parse_argument(text) for text in texts]
-    given = make_arguments(specs)
     from ..report.progress import waiting
 
     limit = 60.0 if timeout is None else timeout
-    with words_apart(json_output), waiting(f"Running {name}"):
-        kernel = lab.load(path, name)
+    with words_apart(json_output), waiting(f"Running {target}"):
+        one = open_launch(str(target), grid, block, arg, shared, settings, outputs, flags)
         outcome = lab.run(
-            kernel, *shape, given, shared=parse_size(shared), device=device, timeout=limit, model=model
+            one.kernel,
+            *(one.grid, one.block, one.args, one.shared),
+            device=device,
+            timeout=limit,
+            model=find_gpu(model).key,
         )
+        one.save()
     from ..report.console import stdout_console
     from ..report.run import RunReport, print_run, run_json
 
     sums = [
-        (text, value.sum(dtype=_sum_type(value)).item())
-        for text, spec, value in zip(texts, specs, given, strict=True)
-        if isinstance(spec, ArraySpec)
+        (name, text, value.sum(dtype=_sum_type(value)).item())
+        for name, text, value in one.arrays()
+        if value.dtype.kind in "biufc"
     ]
-    report = RunReport(name, *shape, outcome.device, outcome.label, outcome.seconds, tuple(sums))
+    report = RunReport(
+        one.name, one.grid, one.block, outcome.device, outcome.label, outcome.seconds, tuple(sums)
+    )
     if json_output:
         typer.echo(run_json(report))
     else:

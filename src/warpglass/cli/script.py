@@ -19,16 +19,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from typer.core import TyperCommand
-
 from ..errors import ArgumentError, WarpglassError
+from .compiler_flags import CompilerCommand
 from .status import FAILED, INTERRUPTED
 
 MODULE_OPTION = "-m"
 _END_OF_OPTIONS = "--"
 
 
-class ScriptCommand(TyperCommand):
+class ScriptCommand(CompilerCommand):
     """A command whose words after `script.py`, or `-m module`, belong to the program.
 
     `PROGRAM_OPTIONS` are those of the command's options that mean something for a program.
@@ -38,6 +37,7 @@ class ScriptCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse our own words; the program's become plain arguments."""
+        args = self.compiler_words(args)
         position = self._program_position(args)
         if position is not None and not ctx.resilient_parsing:  # as when a shell asks for completions
             own, words = args[: position + 1], args[position + 1 :]

@@ -58,7 +58,7 @@ def check(
         raise ArgumentError(f"device {device!r}: check runs kernels on the engine; pass 'cpu' or nothing")
     seeds = seeds_of(schedules, seed)
     entries = () if suppress is None else read_entries(Path(suppress), always=True)
-    launch = lab.make_launch(kernel, grid, block, args, shared, timeout)
+    launch = lab.make_launch(kernel, grid, block, args, shared, timeout, _engine(model))
     (found,), notes = suppress_findings([examine(launch, model, seeds).check], entries)
     return replace(found, notes=(*found.notes, *notes))
 

@@ -56,7 +56,7 @@ def profile(
     Raises ArgumentError for arguments that do not fit and LaunchError if the kernel fails: there is no
     profile of a part of a launch.
     """
-    launch = lab.make_launch(kernel, grid, block, args, shared, timeout)
+    launch = lab.make_launch(kernel, grid, block, args, shared, timeout, lab.backend("cpu", model))
     if device in ("cpu", "auto"):
         return count(launch, model, caches, blocks)
     return _measured(launch, device, model, caches, blocks)
@@ -74,7 +74,11 @@ def count(launch: Launch, model: str, caches: bool = True, blocks: int | None = 
         _caches(fit, place.model) if caches and sample is None else None,
     )
     whole = replace(launch, compiled=machine.marked or launch.compiled)
+    if whole.compiled is not launch.compiled:
+        place.hand_on_variables(launch.compiled, whole.compiled)
     outcome, seen = place.observe(whole, instrument, sample=sample)
+    if whole.compiled is not launch.compiled:
+        place.hand_on_variables(whole.compiled, launch.compiled)
     scale = 1.0 if sample is None else prod(launch.grid) / len(sample)
     totals = seen.totals if sample is None else np.rint(seen.totals * scale).astype(np.int64)
     tallies, traffic = instrument.read(seen.program, seen.probes, totals)

@@ -105,7 +105,7 @@ class LoadedKernel:
     @cached_property
     def compiled(self) -> Compiled:
         """The kernel as the engine takes it."""
-        arguments = arguments_of(self.entry)
+        arguments = arguments_of(self.entry, self.module.image.ptx)
         return Compiled(
             ptx=self.module.image.ptx,
             entry=self.entry.name,

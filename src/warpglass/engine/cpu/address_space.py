@@ -112,6 +112,15 @@ class ModuleMemory:
                 content[one.position : one.position + 8] = np.frombuffer(target, np.uint8)
         self._open = [(variable, one) for variable, one in self._open if one.symbol not in known]
 
+    def content(self, name: str) -> bytes | None:
+        """The bytes of a variable; None if the kernel does not use it."""
+        return self._content[name].tobytes() if name in self._content else None
+
+    def assign(self, name: str, content: bytes) -> None:
+        """Set the bytes of a variable, if the kernel uses it."""
+        if name in self._content:
+            self._content[name][:] = np.frombuffer(content, np.uint8)
+
     def read(self, name: str) -> int:
         """The value of a 32-bit variable; 0 if the kernel does not use it."""
         return int(self._content[name].view(np.int32)[0]) if name in self._content else 0

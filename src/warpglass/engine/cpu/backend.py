@@ -67,6 +67,8 @@ class CpuBackend:
     def run(self, launch: Launch) -> Outcome:
         """Run a kernel to completion; results are in the argument arrays."""
         self._state.check()
+        if launch.variables:
+            _assign(launch)
         try:
             with POOL.lock:
                 key, plan = self._plans.find(launch)
@@ -109,6 +111,8 @@ class CpuBackend:
         whose probes allow it; what the kernel prints is dropped.
         """
         self._state.check()
+        if launch.variables:
+            _assign(launch)
         prepared, bound = self._bind(launch)
         parts = _parts(prod(launch.grid), sample)
         if prepared.cooperative and len(parts) > 1:
@@ -168,6 +172,20 @@ class CpuBackend:
                 )
         return prepared, bound
 
+    # ------------------------------------------------------------------------------------ module variables
+    def read_variable(self, compiled: Compiled, symbol: str) -> bytes | None:
+        """What a module variable of a kernel holds; None if the kernel does not use it."""
+        with POOL.lock:
+            return prepare(compiled).module.content(symbol)
+
+    def hand_on_variables(self, source: Compiled, target: Compiled) -> None:
+        """Let a kernel's variables hold what those of another version of it hold."""
+        with POOL.lock:
+            values, module = prepare(source).module, prepare(target).module
+            for variable in module.variables:
+                if (content := values.content(variable.name)) is not None:
+                    module.assign(variable.name, content)
+
     # ------------------------------------------------------------------------------------ arrays
     def to_device(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """The array itself: the engine works on host memory."""
@@ -199,6 +217,15 @@ class CpuBackend:
         first = self._state.first
         self._state.clear()
         return first
+
+
+def _assign(launch: Launch) -> None:
+    """Write the values that a launch brings for module variables."""
+    with POOL.lock:
+        POOL.settle()
+        module = _prepared(launch).module
+        for symbol, content in launch.variables:
+            module.assign(symbol, content)
 
 
 def _prepared(launch: Launch) -> Prepared:

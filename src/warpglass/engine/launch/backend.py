@@ -87,6 +87,7 @@ class Launch:
     timeout: float = 60.0  # seconds
     purposes: Purposes = ()  # of marked arrays, for the checker
     resident: Resident | None = None
+    variables: tuple[tuple[str, bytes], ...] = ()  # what to write to module variables first, by PTX name
     cooperative: bool = False  # all blocks at once, as the program says (a kernel may need it anyway)
 
 
@@ -117,6 +118,10 @@ class Backend(Protocol):
 
     def run(self, launch: Launch) -> Outcome:
         """Run to completion, results in the argument arrays; raise ArgumentError or LaunchError."""
+        ...
+
+    def read_variable(self, compiled: Compiled, symbol: str) -> bytes | None:
+        """What a module variable of a kernel holds; None if the back end has no such variable of it."""
         ...
 
     def to_device(self, array: np.ndarray[Any, Any]) -> Any:
