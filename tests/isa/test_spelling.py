@@ -20,7 +20,7 @@ from warpglass import isa, ptx
 from warpglass.isa import Row
 from warpglass.isa.table import ROWS
 from warpglass.ptx.tree import Instruction
-from warpglass.source.cubin import _ptxas  # pyright: ignore[reportPrivateUsage]
+from warpglass.source.cubin import ptxas_program
 
 from .spellings import ask, choices, operands, permutations, write_module
 
@@ -58,7 +58,7 @@ def read(lines: Sequence[str], target: tuple[str, str]) -> list[isa.Match | None
 
 @pytest.mark.parametrize("opcode", OPCODES)
 def test_the_table_takes_the_orders_that_ptxas_takes(opcode: str, tmp_path: Path):
-    ptxas = _ptxas()
+    ptxas = ptxas_program()
     if ptxas is None:
         pytest.skip("the wheel with ptxas is not installed")
     rng = random.Random(f"{opcode} {SEED}")

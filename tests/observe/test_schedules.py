@@ -85,9 +85,11 @@ def test_what_only_another_order_shows_names_its_seed(engine: str) -> None:
 
 @pytest.mark.parametrize("engine", CPU_ENGINES)
 def test_a_launch_leaves_what_one_run_leaves(engine: str, capsys: pytest.CaptureFixture[str]) -> None:
+    kernel = wg.compile(TRACES, "traces")
+
     def launch(schedules: int) -> list[Any]:
         arrays = np.zeros(7, np.int32), np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros(1, np.float32)
-        found = wg.check(wg.compile(TRACES, "traces"), 7, 1, arrays, schedules=schedules)
+        found = wg.check(kernel, 7, 1, arrays, schedules=schedules)
         assert found.findings == ()
         return [array.tolist() for array in arrays]
 

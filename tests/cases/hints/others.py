@@ -1,5 +1,7 @@
 """Races that no added line mends: one block of 128 threads, x of 512 floats, n = 4."""
 
+# pyright: basic, reportCallIssue=false, reportArgumentType=false, reportOptionalSubscript=false, reportOperatorIssue=false
+
 import numba
 from numba import cuda
 
