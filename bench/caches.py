@@ -69,7 +69,9 @@ def _cost(name: str, case: Case) -> float:
     kernel, engine = truth.kernel(name, case), lab.backend("cpu")
 
     def launch() -> Launch:
-        return lab.make_launch(kernel, case.grid, case.block, truth.arguments(case), case.shared, 60.0)
+        return lab.make_launch(
+            kernel, case.grid, case.block, truth.arguments(case), case.shared, 60.0, lab.backend("cpu")
+        )
 
     pairs = [(lab_profile.count(launch(), "h100").seconds, engine.run(launch()).seconds) for _ in range(4)]
     return min(counted for counted, _ in pairs[1:]) / min(plain for _, plain in pairs[1:])

@@ -75,7 +75,7 @@ def _timed() -> Iterator[Job]:
             made = language == "cuda"
             path = FOLDER / f"{theme}.cu"
             kernel = wg.load(path, function) if made else wg.from_numba(getattr(module(theme), function))
-            launch = lab.make_launch(kernel, case.grid, case.block, case.make(), 0, 60.0)
+            launch = lab.make_launch(kernel, case.grid, case.block, case.make(), 0, 60.0, lab.backend("cpu"))
             prepared = Prepared(launch.compiled)
             values = prepared.binder.bind(launch.args).values
             structural = {at: usual for index, at, usual in prepared.structural if values[index] == usual}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -29,9 +30,9 @@ def call(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     return int(leaving.value.code or 0)
 
 
-def start(*arguments: str, **options: object) -> subprocess.Popen[str]:
+def start(*arguments: str, columns: str = "120") -> subprocess.Popen[str]:
     """Start `python -m warpglass` in a process of its own."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "COLUMNS": columns}
     command = [sys.executable, "-m", "warpglass", *arguments]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe, text=True)
@@ -97,10 +98,10 @@ def test_run_prints_time_and_sums(
     assert call(monkeypatch, *launch, *arguments) == 0
     output = capsys.readouterr().out
     assert "Engine time:" in output
-    assert "Sum of f8[8]: 4096.000000" in output
+    assert "Sum of partial (f8[8]): 4096.000000" in output
     assert call(monkeypatch, *launch, *arguments, "--json") == 0
     report = json.loads(capsys.readouterr().out)
-    assert report["sums"][1] == {"argument": "f8[8]", "sum": 4096.0}
+    assert report["sums"][1] == {"name": "partial", "argument": "f8[8]", "sum": 4096.0}
     assert (report["grid"], report["label"]) == ([8], "engine")
 
 
@@ -112,10 +113,10 @@ def test_run_takes_python_kernels(
     assert (
         call(monkeypatch, "run", target, "--grid", "8", "--block", "128", "--device", "cpu", *arguments) == 0
     )
-    assert "Sum of i4[8]: 1000" in capsys.readouterr().out
+    assert "Sum of partial (i4[8]): 1000" in capsys.readouterr().out
 
 
-def test_a_fault_is_one_message_and_status_1(
+def test_a_fault_is_one_message_and_status_4(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     process = start(
@@ -124,7 +125,7 @@ def test_a_fault_is_one_message_and_status_1(
         *("--arg", "i4[200]:one", "--arg", "i4[2]", "--arg", "u4=200"),
     )
     error = process.communicate()[1]
-    assert process.returncode == 1
+    assert process.returncode == 4
     assert "x[200]" in error
     assert "Traceback" not in error
 
@@ -160,6 +161,26 @@ def test_bad_usage_names_the_mistake_and_is_status_2(
     assert word in captured.err
     assert "Traceback" not in captured.err
     assert captured.out == ""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux")
+@pytest.mark.parametrize("words", [("devices",), ("metrics",), ("occupancy", "--threads", "64", "--json")])
+def test_output_that_nobody_takes_is_no_defect(words: tuple[str, ...]) -> None:
+    for redirection in (">/dev/full", ">&-", "| head -1"):
+        line = f"{shlex.join([sys.executable, '-m', 'warpglass', *words])} {redirection}"
+        environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+        done = subprocess.run(line, shell=True, env=environment, capture_output=True, text=True, check=False)
+        assert "Traceback" not in done.stderr, redirection
+        assert "defect" not in done.stderr, redirection
+
+
+def test_a_terminal_without_unicode_gets_what_it_can_show() -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONIOENCODING": "ascii"}
+    words = ("occupancy", "--threads", "256", "--registers", "40", "--curve")
+    done = subprocess.run(
+        [sys.executable, "-m", "warpglass", *words], env=environment, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_lists(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

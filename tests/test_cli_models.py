@@ -35,7 +35,7 @@ def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
 
 # ---------------------------------------------------------------------------------------- occupancy
 def test_bare_numbers(call: Call):
-    status, out, _ = call("occupancy", "--threads", "256", "--registers", "40", "--device", "cc 5.2")
+    status, out, _ = call("occupancy", "--threads", "256", "--registers", "40", "--model", "cc 5.2")
     assert status == 0
     assert "6 blocks at once = 48 of 64 warps: occupancy 75 %, limited by registers." in out
     assert "registers 40 -> 32 gives 100 %" in out
@@ -43,7 +43,7 @@ def test_bare_numbers(call: Call):
 
 @pytest.mark.parametrize("name", ["cc 5.2", "cc5.2", "5.2", "CC 5.2", "gtx980", "GTX 980"])
 def test_ways_to_name_a_gpu(call: Call, name: str):
-    status, out, _ = call("occupancy", "--threads", "64", "--device", name, "--json")
+    status, out, _ = call("occupancy", "--threads", "64", "--model", name, "--json")
     assert status == 0
     assert json.loads(out)["compute_capability"] == "5.2"
 
@@ -65,16 +65,16 @@ def test_kernel_in_python_needs_types(call: Call):
         "takes 3 arguments (x, partial, n), got 0; a Python kernel is compiled for types: give --arg" in err
     )
     types = [word for text in ("f8[1024]", "f8[1]", "i8=3") for word in ("--arg", text)]
-    status, out, _ = call("occupancy", UNROLL, "--block", "256", *types, "--device", "rtx4090")
+    status, out, _ = call("occupancy", UNROLL, "--block", "256", *types, "--model", "rtx4090")
     assert status == 0
     assert "Machine code for sm_89" in out
 
 
 def test_kernel_for_an_older_gpu_needs_its_registers(call: Call):
-    status, _, err = call("occupancy", REDUCE, "--block", "512", "--device", "gtx980")
+    status, _, err = call("occupancy", REDUCE, "--block", "512", "--model", "gtx980")
     assert status == 2
     assert "older than the oldest that CUDA 13 compiles for, 7.5: give the registers per thread" in err
-    status, out, _ = call("occupancy", REDUCE, "--block", "512", "--device", "gtx980", "--registers", "20")
+    status, out, _ = call("occupancy", REDUCE, "--block", "512", "--model", "gtx980", "--registers", "20")
     assert status == 0
     assert "4096 bytes of shared memory" in out
 
@@ -89,7 +89,7 @@ def test_launch_bounds_refuse_a_block_that_would_fit(call: Call, tmp_path: Path)
 
 
 def test_block_that_cannot_run(call: Call):
-    status, out, _ = call("occupancy", "--block", "64x64", "--device", "gtx980")
+    status, out, _ = call("occupancy", "--block", "64x64", "--model", "gtx980")
     assert status == 1
     assert "Such a block cannot run: 64x64 is 4096 threads, but a block has at most 1024" in out
     status, out, _ = call("occupancy", "--block", "1,1,128")
@@ -104,10 +104,10 @@ def test_block_that_cannot_run(call: Call):
         (["--threads", "0"], "at least 1 thread, not 0"),
         (["--threads", "many"], "size 'many'"),
         (
-            ["--threads", "256", "--device", "cc 5.9"],
+            ["--threads", "256", "--model", "cc 5.9"],
             "compute capability 5.9 is not known; there is 1.0, 1.1",
         ),
-        (["--threads", "256", "--device", "h1000"], "no GPU is called 'h1000'; known: "),
+        (["--threads", "256", "--model", "h1000"], "no GPU is called 'h1000' (did you mean h100?); known: "),
         (["--threads", "256", "--plot", "x.jpg"], "x.jpg: pictures are written as .png, .svg, .pdf"),
         (["none.cu:k", "--threads", "256"], "no file none.cu"),
         (["reduce", "--threads", "256"], "write FILE:KERNEL"),
@@ -134,7 +134,7 @@ def test_curve_and_picture(call: Call, tmp_path: Path):
 def test_roofline_of_numbers(call: Call, tmp_path: Path):
     picture = tmp_path / "roof.svg"
     counts = ("--flops", "1", "--bytes", "8", "--precision", "fp64")
-    rates = ("--device", "a100", "--peak", "10000", "--bandwidth", "1500")
+    rates = ("--model", "a100", "--peak", "10000", "--bandwidth", "1500")
     status, out, _ = call("roofline", *counts, *rates, "--plot", str(picture))
     assert status == 0
     assert "It can attain 187.5 GFLOP/s, 1.875 % of the peak of 10000." in out
@@ -152,7 +152,7 @@ def test_roofline_of_profiles_and_numbers(call: Call, tmp_path: Path):
 
 
 def test_roofline_of_a_gpu_alone(call: Call):
-    status, out, _ = call("roofline", "--device", "8800gtx")
+    status, out, _ = call("roofline", "--model", "8800gtx")
     assert status == 0
     assert "No rate is known for FP64, FP16, L2, L1." in out
 
@@ -165,7 +165,7 @@ def test_roofline_of_a_gpu_alone(call: Call):
         (["--flops", "1", "--precision", "fp8"], "--precision 'fp8'; there is fp64, fp32, fp16"),
         (["--flops", "1", "--seconds", "-2"], "--seconds is -2.0; it must be above 0"),
         (["--flops", "1", "--peak", "inf"], "--peak is inf; it must be above 0"),
-        (["--flops", "1", "--device", "voodoo"], "no GPU is called 'voodoo'"),
+        (["--flops", "1", "--model", "voodoo"], "no GPU is called 'voodoo'"),
         (["none.json"], "none.json: No such file"),
     ],
 )

@@ -40,6 +40,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "devices": (),
     "source.compiled": (),
     "ptx.tree": (),
+    "engine": (*STAGES[: STAGES.index("engine")], "models"),
     "engine.launch": ("source", "ptx"),
     "engine.gpu": ("source", "ptx", "engine.launch"),
     "models": (),
@@ -50,12 +51,16 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "report": (*RECORDS, "models"),  # records only, none of the stages before it
     "lab": ("*",),
     "numba_device": ("*",),
-    "pytest_plugin": ("", "lab", "numba_device.hook", "numba_device.source_lines", "report"),
+    "pytest_plugin": (
+        *("", "lab", "report"),
+        *("numba_device.hook", "numba_device.source_lines", "numba_device.device"),
+    ),
     "cli": (
         *("", "source", "engine", "observe", "models", "ladders", "lab", "report"),
         *("numba_device.hook", "numba_device.source_lines"),
     ),
-    "cli.script": (),  # runs programs; what becomes of their launches is the commands' business
+    "cli.compiler_flags": (),
+    "cli.script": ("cli.status", "cli.compiler_flags"),  # launches are the business of the commands
     "__main__": ("cli",),
     "": ("lab", "ladders.measure"),
 }

@@ -99,7 +99,7 @@ def test_the_model_sets_the_limits() -> None:
         ({"device": "tpu"}, "device 'tpu'"),
         ({"model": "h900"}, "no GPU is called 'h900'"),
         ({"args": np.zeros(3)}, "args is a ndarray; pass a tuple"),
-        ({"args": (1,)}, r"takes 3 arguments \(x, a, n\), got 1"),
+        ({"args": (1,)}, r"takes 3 arguments \(float \*x, float a, int n\), got 1"),
         ({"args": (np.zeros(3, "f4"), "a", 3)}, r"argument 2 of 3 \(a\)"),
         ({"kernel": print}, "is no kernel; load, compile and from_numba make one"),
     ],

@@ -46,7 +46,7 @@ def test_fault_is_reported_as_shown() -> None:
     assert shown is not None
     words = shlex.split(shown[2].replace("\\\n", " "))
     done = run([sys.executable, "-m", "warpglass", *words], ROOT / shown[1])
-    assert done.returncode == 1
+    assert done.returncode == 4
     assert " ".join(shown[3].split()) in done.stderr.replace(str(ROOT / shown[1]) + os.sep, "")
 
 

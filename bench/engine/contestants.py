@@ -74,7 +74,9 @@ class Engine:
         """PTX instructions that the threads execute in one launch."""
         place = lab.backend("cpu")
         assert isinstance(place, CpuBackend)
-        launch = lab.make_launch(self.kernel, self._grid, self._block, self.args, 0, 600.0)
+        launch = lab.make_launch(
+            self.kernel, self._grid, self._block, self.args, 0, 600.0, lab.backend("cpu")
+        )
         return int(place.observe(launch, _Instructions())[1].totals[0])
 
 

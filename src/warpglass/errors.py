@@ -38,12 +38,20 @@ class CompileError(WarpglassError):
         super().__init__("\n".join([summary, *map(str, diagnostics)]))
 
 
+class UnknownKernel(CompileError):
+    """A kernel that its file has not, or that is not named; the text lists those that there are."""
+
+
 class UnsupportedError(CompileError):
     """PTX that is valid but that the engine has no row for; all such instructions of the entry at once."""
 
 
 class ArgumentError(WarpglassError, ValueError):
     """A kernel argument of the wrong count, type, layout or alignment; the text names the argument."""
+
+
+class PackageError(WarpglassError, ImportError):
+    """A package that a program needs is missing, or cannot run here; the text says what to install."""
 
 
 class LaunchError(WarpglassError):

@@ -3,15 +3,16 @@
 Belongs here: options, markers, fixtures, and what makes a test fail. Imports stand inside the functions: the
 plugin is loaded in every pytest session, and does nothing unless it is asked to.
 
-`--warpglass` lets numba.cuda, numba_cuda_mlir and cuda.core find a GPU, the engine. `--warpglass-check`
-checks every launch besides, theirs and those of `wg.run` and `k[grid, block](...)`, and a test that
-makes a bad one fails with the finding. `warpglass_profile` counts a test's launches.
+`--warpglass` lets numba.cuda, numba_cuda_mlir and cuda.core find a GPU, the engine; a fault of one test
+leaves the others alone. `--warpglass-check` checks every launch besides, theirs and those of `wg.run` and
+`k[grid, block](...)`, and a test that makes a bad one fails with the finding. `warpglass_profile` counts the
+launches of a test.
 """
 
 from __future__ import annotations
 
+import argparse
 import base64
-import difflib
 import pickle
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
@@ -22,15 +23,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from .errors import ArgumentError
+from .records.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from .engine.launch.backend import Launch
     from .lab.check import Launches
+    from .numba_device.device import Fault
     from .records.check import Check
     from .records.profile import Numbers, Profile
 
 _LAUNCHES: pytest.StashKey[Launches] = pytest.StashKey()
 _CHECKS: pytest.StashKey[list[Check]] = pytest.StashKey()
+_EXPLANATIONS: pytest.StashKey[list[str]] = pytest.StashKey()
 _PROFILE = "warpglass_profile"
 _MARKER = "warpglass_allow"
 _WIDTH = 100
@@ -41,10 +45,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("warpglass", "GPU code without a GPU (warpglass)")
     group.addoption(
         "--warpglass",
-        nargs="?",
-        const="h100",
-        metavar="MODEL",
-        help="Let numba.cuda and its like find this GPU (h100 by default), whose work the CPU engine does.",
+        action="store_true",
+        help="Let numba.cuda and its like find a GPU, whose work the CPU engine does.",
+    )
+    group.addoption(
+        "--warpglass-model", metavar="MODEL", help="Which GPU they find (default: h100). Implies --warpglass."
     )
     group.addoption(
         "--warpglass-check",
@@ -59,21 +64,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Switch the virtual GPU on before a conftest can import what asks for one."""
-    given = early_config.known_args_namespace
-    if getattr(given, "warpglass", None) or getattr(given, "warpglass_check", False):
-        _lend(given.warpglass or "h100")
+    _lend(early_config.known_args_namespace)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker; switch the GPU on where the plugin was loaded late."""
+    from .numba_device import hook
+
     config.addinivalue_line(
         "markers",
         f"{_MARKER}(*kinds, reason=''): findings of these kinds do not fail the test under --warpglass-check",
     )
     if config.option.warpglass_sarif and not hasattr(config, "workerinput"):
         config.pluginmanager.register(_Collector(config.option.warpglass_sarif), "warpglass-sarif")
-    if config.option.warpglass or config.option.warpglass_check:
-        _lend(config.option.warpglass or "h100")
+    _lend(config.option)
+    if hook.wanted():
+        config.pluginmanager.register(_Recovery(), "warpglass-recovery")
     if config.option.warpglass_check:
         from .numba_device import source_lines
 
@@ -82,14 +88,78 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(lines.close)
 
 
-def _lend(model: str) -> None:
+def _lend(options: argparse.Namespace) -> None:
+    """Let the session find a GPU if its options ask for one."""
+    asked = ("warpglass", "warpglass_model", "warpglass_check")
+    if not any(getattr(options, name, None) for name in asked):
+        return
     from . import devices
     from .numba_device import hook
 
     try:
-        hook.spread(devices.get(model).key)
+        hook.spread(devices.get(_model(options)).key)
     except devices.UnknownDevice as problem:
+        raise pytest.UsageError(f"--warpglass-model: {problem}") from None
+    except ArgumentError as problem:
         raise pytest.UsageError(f"--warpglass: {problem}") from None
+
+
+def _model(options: argparse.Namespace) -> str:
+    return getattr(options, "warpglass_model", None) or "h100"
+
+
+# ---------------------------------------------------------------------------------------- faults
+class _Recovery:
+    """A kernel's fault is one test's business: the device, which a GPU would have lost, goes on after it.
+
+    A test that has not noticed that a launch of its own failed fails, since on a GPU the next one would.
+    """
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        """Recover from a fixture's launches."""
+        return (yield from self._recovering(item))
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        """Recover from the test's launches."""
+        return (yield from self._recovering(item))
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        """Recover from launches at the end of fixtures."""
+        return (yield from self._recovering(item))
+
+    def _recovering(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        try:
+            result = yield
+        except BaseException:
+            fault = _recover()
+            if fault is not None:
+                item.user_properties.append(("warpglass", fault.text))
+                _explain(item, f"a launch of this test failed: {fault.text}")
+            raise
+        fault = _recover()
+        if fault is not None and not fault.told:
+            item.user_properties.append(("warpglass", fault.text))
+            text = f"a launch of this test failed, which it has not noticed: {fault.text}"
+            pytest.fail(text, pytrace=False)
+        return result
+
+
+def _explain(item: pytest.Item, text: str) -> None:
+    """Let a test's failure say this as well."""
+    item.stash.setdefault(_EXPLANATIONS, []).append(text)
+
+
+def _recover() -> Fault | None:
+    """Let the devices of this process go on after a fault; returns that of the virtual GPU."""
+    from . import lab
+    from .numba_device import hook
+
+    lab.recover()
+    device = hook.active_device()
+    return None if device is None else device.recover()
 
 
 # ---------------------------------------------------------------------------------------- checking
@@ -100,7 +170,7 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None, Any, Any]:
         return (yield)
     from .lab import check as lab_check
 
-    item.stash[_LAUNCHES] = lab_check.Launches(item.config.option.warpglass or "h100", ())
+    item.stash[_LAUNCHES] = lab_check.Launches(_model(item.config.option), ())
     return (yield from _watched(item))
 
 
@@ -115,7 +185,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     except BaseException:  # the test's own failure counts; what was found goes with it
         bad = _note_bad(item, allowed)
         if bad:
-            item.add_report_section("call", "warpglass", _words(bad))
+            _explain(item, _words(bad))
         raise
     bad = _note_bad(item, allowed)
     if bad:
@@ -126,6 +196,8 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
 def _note_bad(item: pytest.Item, allowed: dict[str, str]) -> list[Check]:
     """Keep a test's checks for its report; returns those that found something."""
     checks = item.stash[_CHECKS] = _reported(item.stash[_LAUNCHES].checks(), allowed)
+    for finding in (finding for check in checks for finding in check.findings):
+        item.user_properties.append(("warpglass", f"{finding.severity}: {finding.kind}: {finding.message}"))
     return [check for check in checks if check.findings]
 
 
@@ -173,11 +245,17 @@ def _words(checks: Sequence[Check]) -> str:
     return f"warpglass found defects in a launch of this test\n\n{text_of(console)}"
 
 
-# ---------------------------------------------------------------------------------------- SARIF
+# ---------------------------------------------------------------------------------------- reports
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Generator[None, Any, Any]:
-    """Send a test's checks to the process that writes the file: pytest-xdist's workers write none."""
+    """Say of a failure what is known; pytest-xdist's workers send checks to the process that writes them."""
     report = yield
+    for text in item.stash.get(_EXPLANATIONS, []):
+        if hasattr(report.longrepr, "addsection"):  # so that it stands in JUnit's failure, too
+            report.longrepr.addsection("warpglass", text)
+        else:
+            report.sections.append(("warpglass", text))
+    item.stash[_EXPLANATIONS] = []
     if call.when == "call" and item.config.option.warpglass_sarif:
         checks = item.stash.get(_CHECKS, [])
         report.warpglass_checks = base64.b64encode(pickle.dumps(checks)).decode()
@@ -267,8 +345,7 @@ class Counted:
 def _number(profile: Profile, name: str) -> float:
     known = {**profile.counters, **profile.metrics}
     if name not in known:
-        alike = " or ".join(difflib.get_close_matches(name, known, n=2))
-        hint = f"; do you mean {alike}?" if alike else "; `warpglass metrics` lists them"
+        hint = did_you_mean(name, known) or "; `warpglass metrics` lists them"
         pytest.fail(f"there is no counter or metric {name!r}{hint}", pytrace=False)
     return known[name]
 
@@ -282,7 +359,7 @@ def warpglass_profile(request: pytest.FixtureRequest) -> Iterator[Counted]:
     from . import lab
     from .lab import profile as lab_profile
 
-    model = request.config.option.warpglass or "h100"
+    model = _model(request.config.option)
     counted = Counted()
 
     def count(launch: Launch) -> Profile:

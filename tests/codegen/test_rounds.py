@@ -98,7 +98,7 @@ def _same(name: str, args: Arguments) -> Any:
 
 def _find(name: str) -> list[Rounds]:
     kernel, args = _kernel(name), _arguments(LENGTHS["all"])
-    launch = lab.make_launch(kernel, 3, BLOCK, args, 0, 20)
+    launch = lab.make_launch(kernel, 3, BLOCK, args, 0, 20, lab.backend("cpu"))
     prepared = prepare(launch.compiled)
     uniform = {offset: value for _, offset, value in prepared.structural}
     shape, promises = BlockShape((BLOCK, 1, 1)), Promises((1024, 1, 1), uniform)

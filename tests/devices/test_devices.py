@@ -70,7 +70,7 @@ def test_names_people_use(name: str, key: str):
 
 
 def test_unknown_name_lists_the_known_ones():
-    with pytest.raises(devices.UnknownDevice, match="no GPU is called 'h1000'; known: .*gtx980.*h100"):
+    with pytest.raises(devices.UnknownDevice, match="'h1000' .did you mean h100..; known: .*gtx980.*h100"):
         devices.get("h1000")
 
 

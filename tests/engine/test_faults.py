@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from warpglass import lab
+from warpglass.codegen.context import GLOBAL_BASE
 from warpglass.errors import ArgumentError, FaultPlace, KernelFault, LaunchError
 
 SOURCE = r"""
@@ -280,6 +281,13 @@ def test_null_pointers_name_their_argument(fault: Any, at: int) -> None:
     assert "through a null pointer: x is None" in str(error)
     lab.reset("cpu")
     assert "through a null pointer: x is None" in str(fault("write_affine", None, at))
+
+
+def test_a_low_address_is_no_null_pointer(fault: Any) -> None:
+    at = (0x200000 - GLOBAL_BASE) // 4
+    error = fault("read_uniform", np.zeros(N, np.float32), np.zeros(32, np.float32), at)
+    assert "at address 0x200000, far from every array: the nearest is x, " in str(error)
+    assert f"{GLOBAL_BASE - 0x200000:#x} bytes before the start of it" in str(error)
 
 
 # ---------------------------------------------------------------------------------------- shared memory

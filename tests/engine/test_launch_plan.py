@@ -212,7 +212,7 @@ def test_memory_from_malloc_is_seen_by_planned_launches() -> None:
     allocate, take = wg.compile(SOURCE, "allocate"), wg.compile(SOURCE, "take")
 
     def launch(kernel: wg.Kernel, block: int, *args: object) -> None:
-        device.run(wg.lab.make_launch(kernel, 1, block, args, 0, 60.0))
+        device.run(wg.lab.make_launch(kernel, 1, block, args, 0, 60.0, device))
 
     for _ in range(2):
         pointer[0] = 0

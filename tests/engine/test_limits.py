@@ -122,6 +122,24 @@ def test_register_limit():
         check_launch(devices.get("8800gtx"), (1, 1, 1), (512, 1, 1), registers=17)
 
 
+def test_static_shared_memory_limit():
+    for name, most, hint in (("h100", 49152, "may have 232448"), ("8800gtx", 16384, "16384$")):
+        check_launch(devices.get(name), (1, 1, 1), (32, 1, 1), most)
+        with pytest.raises(LaunchError, match=f"{most + 4} bytes of static .*{hint}") as caught:
+            check_launch(devices.get(name), (1, 1, 1), (32, 1, 1), most + 4)
+        assert caught.value.cuda_name == "cudaErrorInvalidPtx"
+        assert not caught.value.sticky
+
+
+@pytest.mark.parametrize(
+    ("name", "wide", "most"), [("h100", True, 32764), ("h100", False, 4352), ("p100", True, 4352)]
+)
+def test_parameter_limit(name: str, wide: bool, most: int):
+    check_launch(devices.get(name), (1, 1, 1), (32, 1, 1), parameters=most, wide_parameters=wide)
+    with pytest.raises(LaunchError, match=f"{most + 1} bytes of parameters.*at most {most}"):
+        check_launch(devices.get(name), (1, 1, 1), (32, 1, 1), parameters=most + 1, wide_parameters=wide)
+
+
 def test_kernel_directives():
     h100 = devices.get("h100")
     bounds = (("maxntid", (16, 16)), ("minnctapersm", (2,)))

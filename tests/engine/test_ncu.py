@@ -73,7 +73,7 @@ def test_views_of_one_array_arrive_as_such(tmp_path: Path):
     owner = np.arange(100, dtype="f4")
     left, right = owner[3:90:2], owner[50:]
     right.flags.writeable = False
-    launch = lab.make_launch(SCALE, (2, 3), 64, (left, right, np.int32(7)), 16, 5.0)
+    launch = lab.make_launch(SCALE, (2, 3), 64, (left, right, np.int32(7)), 16, 5.0, lab.backend("cpu"))
     ncu.save_launch(launch, tmp_path / "launch")
     owner[:] = 0
     found = ncu.load_launch(tmp_path / "launch")
@@ -92,7 +92,9 @@ def test_views_of_one_array_arrive_as_such(tmp_path: Path):
 def test_arrays_of_a_gpu_stay_here(tmp_path: Path):
     interface = {"shape": (4,), "typestr": "<f4", "data": (512, False), "version": 3}
     array = SimpleNamespace(__cuda_array_interface__=interface)
-    launch = lab.make_launch(SCALE, 1, 32, (array, np.zeros(4, "f4"), np.int32(4)), 0, 5.0)
+    launch = lab.make_launch(
+        SCALE, 1, 32, (array, np.zeros(4, "f4"), np.int32(4)), 0, 5.0, lab.backend("cpu")
+    )
     with pytest.raises(ArgumentError, match="pass NumPy arrays"):
         ncu.save_launch(launch, tmp_path / "launch")
 
@@ -107,7 +109,9 @@ def test_runner_makes_the_launch_once(
         "GpuBackend",
         lambda chosen: SimpleNamespace(run=lambda launch: made.append((chosen, launch))),
     )
-    launch = lab.make_launch(SCALE, 4, 256, (np.ones(9, "f4"), np.ones(9, "f4"), np.int32(9)), 0, 5.0)
+    launch = lab.make_launch(
+        SCALE, 4, 256, (np.ones(9, "f4"), np.ones(9, "f4"), np.int32(9)), 0, 5.0, lab.backend("cpu")
+    )
     ncu.save_launch(launch, tmp_path / "launch")
     ncu_runner.main(str(tmp_path / "launch"), device)
     ((chosen, found),) = made

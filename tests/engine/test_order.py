@@ -64,7 +64,9 @@ def launch(name: str, grid: int, block: int, *args: object, seed: int | None, en
     kernel = lab.compile(SOURCE, name)
     order = None if seed is None else Order(seed)
     with engine_mode(engine):
-        CpuBackend().observe(lab.make_launch(kernel, grid, block, args, 0, 10.0), _AnyOrder(), order=order)
+        backend = CpuBackend()
+        launch = lab.make_launch(kernel, grid, block, args, 0, 10.0, backend)
+        backend.observe(launch, _AnyOrder(), order=order)
 
 
 def arrivals(seed: int | None, engine: str) -> tuple[list[int], list[int]]:

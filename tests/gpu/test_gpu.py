@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import warpglass as wg
 from tests.gpu import kernels
 from tests.gpu.kernels import compiled
 from warpglass.engine.gpu.backend import GpuBackend
@@ -266,3 +267,31 @@ def test_timeout():
         "cudaErrorLaunchTimeout True True",
         "reset: True",
     ]
+
+
+def test_variables_are_set_and_read() -> None:
+    text = """
+    __constant__ float M[2];
+    namespace inner { __device__ int count; }
+    extern "C" __global__ void k(float *out) { out[0] = M[1]; ++inner::count; }
+    """
+    kernel, out = wg.compile(text, "k"), np.zeros(1, np.float32)
+    for value in (3.0, 4.0):
+        kernel.set("M", [0, value])
+        wg.run(kernel, 1, 1, (out,), device="gpu")
+        assert out[0] == value
+    assert kernel.get("count") == 2
+    kernel.set("count", 10)
+    wg.run(kernel, 1, 1, (out,), device="gpu")
+    assert kernel.get("inner::count") == 11
+    again = wg.compile(text, "k")
+    wg.run(again, 1, 1, (out,), device="gpu")
+    assert again.get("count") == 1
+    assert out[0] == 0
+
+
+def test_element_types_are_checked() -> None:
+    kernel = wg.compile('extern "C" __global__ void k(const float *x) {}', "k")
+    wg.run(kernel, 1, 1, (np.zeros(3, np.float32),), device="gpu")
+    with pytest.raises(ArgumentError, match=r"\(x\) got an array of float64"):
+        wg.run(kernel, 1, 1, (np.zeros(3),), device="gpu")

@@ -34,7 +34,6 @@ REFUSED = {
     "wgmma": "matrix multiplication of warp groups (sm_90a)",
     "tcgen05": "matrix multiplication of sm_100a",
     "cp.async.bulk, cp.reduce.async.bulk, tensormap": "bulk copies by the tensor memory accelerator",
-    "vadd, vsub, vabsdiff, vmin, vmax, vshl, vshr, vmad, vset": "scalar video instructions",
     "multimem": "memory of several GPUs at one address",
 }
 _INTRODUCTION = """# Instructions

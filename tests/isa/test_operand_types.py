@@ -136,9 +136,3 @@ def test_messages_say_what_is_right() -> None:
 
 def test_all_registers_are_named_at_once() -> None:
     assert "has 3 registers of a wrong type" in message("add.s64 %u32_0, %f64_0, %u16_0")
-
-
-@pytest.mark.parametrize("opcode", "vadd vsub vabsdiff vmin vmax vshl vshr vmad vset".split())
-def test_scalar_video_instructions_are_refused(opcode: str) -> None:
-    line = f"{opcode}.s32.s32.s32 %s32_0, %s32_0, %s32_0, %s32_0"
-    assert "the engine has no scalar video instructions; use integer arithmetic" in message(line)

@@ -54,8 +54,6 @@ _REFUSED = [
         "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%r1], [%r2];",
         "cluster of its own",
     ),
-    ("vadd.s32.s32.s32 %r1, %r2, %r3;", "video"),
-    ("vavrg4.u32.u32.u32 %r1, %r2, %r3, 0;", "the engine has no vavrg and vset"),
     ("vadd4.u32.u32.u32.max %r1, %r2, %r3, %r4;", "known forms: vadd4.dtype.atype.btype"),
     ("brkpt;", "debugger"),
     ("pmevent 3;", "profiler"),

@@ -47,6 +47,9 @@ class FakeBackend:
         source[:] = -1  # pyright: ignore[reportIndexIssue]  # in place kernels destroy their input
         return Outcome(seconds=float(self.launches), label="engine")
 
+    def read_variable(self, compiled: object, symbol: str) -> bytes | None:
+        return None
+
     def to_device(self, array: Any) -> Any:
         return array
 

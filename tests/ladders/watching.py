@@ -43,6 +43,7 @@ class Checking(CpuBackend):
         checker = Checker({})
         try:
             outcome, _ = self.observe(launch, checker, checker.begin)
+            self.findings += [finding for _, finding in checker.refused()]
         except (KernelFault, KernelTimeout) as error:
             self.findings += [fault_finding(error), *checker.findings(complete=False)]
             self.reset()

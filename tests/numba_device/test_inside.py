@@ -25,6 +25,9 @@ def _run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     ("file", "package"),
     [
         ("driver_checks.py", "cuda.bindings"),
+        ("launch_checks.py", "cuda.bindings"),
+        ("undefined_checks.py", "cuda.bindings"),
+        ("link_checks.py", "cuda.bindings"),
         ("core_checks.py", "cuda.core"),
         ("numba_checks.py", "numba_cuda_mlir"),
         ("numba_checks.py", "numba_cuda"),
@@ -95,6 +98,50 @@ def test_a_driver_in_use_is_not_replaced() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert "in use in this process already" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("package", ["numba", "numba_cuda_mlir"])
+def test_what_has_found_no_gpu_is_not_switched_on_late(package: str) -> None:
+    program = (
+        f"from {package} import cuda\n"
+        "import warpglass.numba_device as device\n"
+        "try: device.activate()\n"
+        "except ValueError as problem: print(problem)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    name = "numba.cuda" if package == "numba" else package
+    if package == "numba" and importlib.util.find_spec("numba_cuda"):
+        name = "numba_cuda"
+    assert f"{name} was imported before the virtual device was switched on" in done.stdout, done.stderr
+
+
+@pytest.mark.skipif(importlib.util.find_spec("numba_cuda") is not None, reason="numba-cuda is installed")
+def test_what_numba_cuda_needs_is_one_sentence(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("from numba import cuda\ncuda.to_device([1])\n", encoding="utf-8")
+    done = _run(str(program))
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "pip install 'warpglass[numba-cuda]'" in done.stderr
+    late = (
+        "from warpglass.numba_device import activate\nactivate()\n"
+        "try: from numba import cuda\nexcept ImportError as problem: print(problem)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", late], capture_output=True, text=True, check=False)
+    assert "pip install 'warpglass[numba-cuda]'" in done.stdout, done.stderr
+
+
+def test_numbas_advice_about_idle_multiprocessors_is_off(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "from numba_cuda_mlir import cuda\n"
+        "import numpy as np\n"
+        "k = cuda.jit(lambda x: None)\n"
+        "k[1, 32](cuda.to_device(np.zeros(3)))\n",
+        encoding="utf-8",
+    )
+    done = _run(str(program))
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize(

@@ -29,10 +29,14 @@ page. *Found* means that the defect is reported at the marked line as the marked
 
 Where the programming guide, the PTX manual and the hardware do not say the same, these are the rules:
 
-* A barrier of the block is for all of its threads that have not ended. Lanes of one warp that come to it
-  while others may yet do so are a finding, and so are warps that come to *different* barriers: the hardware
-  counts warps and lets them pass, and the guide forbids a condition that is not the same for the whole block.
-  Threads that have returned before are not waited for, and that is no finding.
+* A barrier of the block is for all of its threads that have not ended. Lanes of one warp must come to it
+  together, in one turn of the loops around it; those that come to another barrier, or to none, miss it. So do
+  warps that come to *different* barriers, or to none (a warning): the hardware counts warps and lets them
+  pass, and the guide forbids a condition that is not the same for the whole block.
+* Threads that have *returned* are not waited for, and that is no finding: `if (i >= n) return;` in front of a
+  barrier. A barrier in `if (i < n) { ... }` is one that others miss, even as the last thing of a kernel, and
+  so is one that threads go past by `break`, `continue`, `goto` or by returning to a caller that does more.
+  Compilers make the same code of both, so the text of the branch decides, if it can be read.
 * A warp barrier or a vote does without lanes of its mask that have ended. A shuffle or a reduction does not:
   a mask that names them is a finding. Warp barriers in different branches pair up if their masks are the
   same, as in the PTX manual; lanes that are one barrier short in the end are a finding.
@@ -40,6 +44,11 @@ Where the programming guide, the PTX manual and the hardware do not say the same
   announcement, and who reads the flag by a volatile load needs one behind it. An atomic operation whose
   result decides what its thread does has met all operations on that word before it. A plain load races with
   atomic operations, unless a compare and swap of the same word compares what it has read.
+* Volatile accesses of a word are relaxed ones of the system's scope, as in the PTX manual: two of them do not
+  race, whether lanes, warps or blocks make them, and they order nothing. A lane that reads once what another
+  of its warp stores relies on lockstep, which nobody promises: that is a `warp-race`. One that waits in a
+  loop until it reads it does not.
+* What a thread loads and drops is no read, as where compilers make a load and a choice of a branch.
 * Undefined bytes may be copied, moved and chosen from. A finding names the load and, if it is another line,
   the use.
 * One cause is told once: the race between warps for a missing barrier and not that between lanes as well, the

@@ -16,7 +16,7 @@ from tests.engines import CPU_ENGINES, engine_mode
 from tests.levels import FULL
 from warpglass.engine.cpu.order import Order
 from warpglass.lab import check as lab_check
-from warpglass.records.check import ALL_SCHEDULES, SAME_ORDER
+from warpglass.records.schedules import ALL_SCHEDULES, SAME_ORDER, schedule_of_all
 
 from .corpus import TWINS, judge, read_cases, show
 
@@ -85,9 +85,11 @@ def test_what_only_another_order_shows_names_its_seed(engine: str) -> None:
 
 @pytest.mark.parametrize("engine", CPU_ENGINES)
 def test_a_launch_leaves_what_one_run_leaves(engine: str, capsys: pytest.CaptureFixture[str]) -> None:
+    kernel = wg.compile(TRACES, "traces")
+
     def launch(schedules: int) -> list[Any]:
         arrays = np.zeros(7, np.int32), np.zeros(1, np.int32), np.zeros(1, np.int32), np.zeros(1, np.float32)
-        found = wg.check(wg.compile(TRACES, "traces"), 7, 1, arrays, schedules=schedules)
+        found = wg.check(kernel, 7, 1, arrays, schedules=schedules)
         assert found.findings == ()
         return [array.tolist() for array in arrays]
 
@@ -108,15 +110,19 @@ def test_views_and_read_only_arrays_are_put_back() -> None:
     assert whole.tolist() == [5] * 8 + [5 + value for value in range(8)] + [5] * 8
 
 
-def test_a_launch_that_fails_leaves_what_it_had_written() -> None:
-    text = """extern "C" __global__ void k(int* x, int n) {
+@pytest.mark.parametrize(
+    ("fails", "kind", "left"),
+    [("__trap()", "trap", [1, 1, 1, 0]), ("x[n] = 1", "out-of-bounds", [1, 1, 1, 1])],
+)
+def test_a_launch_that_fails_leaves_what_it_had_written(fails: str, kind: str, left: list[int]) -> None:
+    text = f"""extern "C" __global__ void k(int* x, int n) {{
   x[blockIdx.x]++;
-  if (blockIdx.x == 2) x[n] = 1;
-}"""
+  if (blockIdx.x == 2) {fails};
+}}"""
     x = np.zeros(4, np.int32)
     found = wg.check(wg.compile(text, "k"), 4, 1, (x, 4), schedules=8)
-    assert [(one.kind, one.seed) for one in found.findings] == [("out-of-bounds", None)]
-    assert x.tolist() == [1, 1, 1, 0]
+    assert [(one.kind, one.seed) for one in found.findings] == [(kind, None)]
+    assert x.tolist() == left  # a refused access alone does not end the kernel
 
 
 def test_a_launch_that_does_not_end_is_made_once() -> None:
@@ -219,3 +225,13 @@ def test_checks_of_several_threads_do_not_disturb_each_other() -> None:
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(check, [1, 9, 2, 9, 3, 9, 4, 9]))
     assert found == [[], ["out-of-bounds"]] * 4
+
+
+def test_the_sentence_for_several_launches_is_one() -> None:
+    same = schedule_of_all([("a", (), ALL_SCHEDULES), ("b", (), ALL_SCHEDULES)])
+    assert same.endswith("the verdict holds for all schedules")
+    apart = schedule_of_all([("a", (), ALL_SCHEDULES), ("b", (1, 2), SAME_ORDER), ("a", (), ALL_SCHEDULES)])
+    assert apart.endswith(
+        "then in 2 random orders, seeds 1 to 2; the verdict holds of b for schedules with the same "
+        "synchronisation order, of all other launches for all schedules"
+    )

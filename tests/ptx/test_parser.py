@@ -113,7 +113,7 @@ def test_kernel_header(kernel: Function) -> None:
 def test_declarations_in_the_body(kernel: Function) -> None:
     assert kernel.registers["%r11"] == "b32"
     assert kernel.registers["plain"] == "b64"
-    assert kernel.registers["%v"] == "v4.f32"
+    assert [kernel.registers[f"%v${part}"] for part in "xyzw"] == ["f32"] * 4
     assert "%r12" not in kernel.registers
     assert kernel.branch_targets == {"targets": ("L1", "L2")}
     assert kernel.call_targets == {"candidates": ("indirect_a",)}
@@ -158,7 +158,7 @@ def test_operands(kernel: Function) -> None:
     assert move[1].operands[1] == Special("WARP_SZ")
     assert move[3].operands[1] == Displaced(Symbol("counter"), 8)
     assert move[4].operands == (Register("plain"), Vector((Register("%r1"), Register("%r2"))))
-    assert move[5].operands[1] == Component(Register("%v"), "x")
+    assert move[5].operands[1] == Register("%v$x")
     assert move[6].operands[1] == Integer(19)
     assert instructions(kernel, "fma")[0].operands[2:] == (Float(0xBF800000, 32), Float(0xBF800000, 32))
     assert instructions(kernel, "vadd")[0].operands[1] == Component(Register("%r2"), "b0")

@@ -213,7 +213,7 @@ def test_counted_rungs_get_a_table_of_their_own(width: int) -> None:
 
 def test_run_report_names_the_kind_of_time() -> None:
     report = RunReport(
-        "sum<512>", (32, 4), (16,), "a device", "engine", 0.001, (("f8[4]", 1.5), ("i4[2]", 3))
+        "sum<512>", (32, 4), (16,), "a device", "engine", 0.001, (("x", "f8[4]", 1.5), ("y", "i4[2]", 3))
     )
     console = Console(file=io.StringIO(), width=80)
     print_run(report, console)
@@ -222,8 +222,8 @@ def test_run_report_names_the_kind_of_time() -> None:
         "Device: a device",
         "Kernel: sum<512><<<32x4, 16>>>",
         "Engine time: 1.000 ms",
-        "Sum of f8[4]: 1.500000",
-        "Sum of i4[2]: 3",
+        "Sum of x (f8[4]): 1.500000",
+        "Sum of y (i4[2]): 3",
     ]
 
 

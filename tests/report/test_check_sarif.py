@@ -105,17 +105,29 @@ def test_fingerprints_stay_when_lines_move(project: Path) -> None:
     assert prints(race(project, 5, 4)) == before
     assert prints(race(project, 4, 5)) == before  # the order of the two does not matter
     assert prints(race(project, 5, 4, "u")) != before
-    same = prints(race(project, 5, 4), race(project, 5, 4))
+    lines = SOURCE.count("\n")  # the same text at two places is two causes
+    (project / "src" / "my kernel.cu").write_text("// new\n\n" + SOURCE + SOURCE, encoding="utf-8")
+    same = prints(race(project, 5, 4), race(project, 5 + lines, 4 + lines))
     assert len(set(same)) == 2
     assert same[0] == before[0]
 
 
 def test_suppressed_findings_are_there_with_their_reason(project: Path) -> None:
     hidden = Suppressed(race(project), str(project / "warpglass.toml"), 3, "known")
-    plain = replace(hidden, reason="")
+    plain = replace(hidden, finding=race(project, 1), reason="")
     results = written(check(race(project), suppressed=(hidden, plain)))["results"]
     reasons = [[one["justification"] for one in result["suppressions"]] for result in results]
     assert reasons == [[], ["known (warpglass.toml, entry 3)"], ["warpglass.toml, entry 3"]]
+
+
+def test_one_cause_is_one_result_with_all_its_launches(project: Path) -> None:
+    (project / "run.py").write_text("a()\nb()\n", encoding="utf-8")
+    first = check(race(project), race(project, array="t"), site=f"{project}/run.py:1")
+    second = check(race(project, 2, 3), race(project, 1), site=f"{project}/run.py:2")
+    one, other = written(first, second)["results"]
+    places = [found["physicalLocation"]["region"]["startLine"] for found in one["relatedLocations"][1:]]
+    assert (one["occurrenceCount"], places) == (21, [1, 2])
+    assert other["occurrenceCount"] == 7
 
 
 def test_a_programs_launch_is_a_related_place(project: Path) -> None:

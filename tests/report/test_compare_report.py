@@ -58,6 +58,18 @@ def test_threshold(limit: float | None, past: bool):
         assert ("exceeded" if past else "kept") in shown(found)
 
 
+def test_only_what_got_worse_is_past_a_threshold():
+    better = compare([make(sectors=100, used=8)], [make(sectors=10, used=16)], 0.05)
+    assert {one.verdict for one in better.pairs[0].changes} == {"better"}
+    assert not better.past_limit
+    assert "!" not in shown(better)
+    mixed = compare([make(sectors=100, used=16)], [make(sectors=10, used=8)], 0.05)
+    assert mixed.past_limit
+    new = compare([make(), make(kernel="j")], [make(), make(kernel="j"), make(kernel="new")], 0.0)
+    assert new.unpaired
+    assert not new.past_limit
+
+
 def test_different_launches_are_said():
     text = shown(compare([make()], [make(kernel="j", grid=(4, 1, 1))]))
     assert "different kernels: k and j" in text

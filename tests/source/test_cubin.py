@@ -65,8 +65,8 @@ def compiled(name: str, target: str = "sm_75") -> Compiled:
 def assembler(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Each assembler, if it is installed."""
     if request.param == "nvJitLink":
-        monkeypatch.setattr(cubin, "_ptxas", lambda: None)
-    elif cubin._ptxas() is None:
+        monkeypatch.setattr(cubin, "ptxas_program", lambda: None)
+    elif cubin.ptxas_program() is None:
         pytest.skip("nvidia-cuda-nvcc is not installed")
     cubin._assemble.cache_clear()
     return request.param

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from warpglass.errors import CompileError
-from warpglass.source import Compiled, CompilerWarning, compile_text, load, nvrtc
+from warpglass.source import Compiled, CompilerWarning, compile_text, load, nvcc, nvrtc
 from warpglass.source.apart import Apart, FailedApart
 from warpglass.source.cpp_text import Parameter, find_kernels
 
@@ -126,17 +126,17 @@ def test_include_folders_are_opt_in(tmp_path: Path) -> None:
     (tmp_path / "near.h").write_text("#pragma once\n#define NEAR 4\n")
     source = tmp_path / "k.cu"
     source.write_text('#include "near.h"\nextern "C" __global__ void k(int* x) { x[0] = NEAR; }\n')
-    with pytest.raises(CompileError, match=r"k\.cu:1: near\.h stands in .*(-I)"):
-        load(source, "k")
+    assert load(source, "k").compile(()).entry == "k"  # the file's own folder is offered
     assert load(source, "k", options=("-I", str(tmp_path))).compile(()).entry == "k"
     source.write_text('#include "far.h"\nextern "C" __global__ void k(int* x) { x[0] = FAR; }\n')
-    with pytest.raises(CompileError, match=r"k\.cu:1:\d+: cannot open source file"):
+    with pytest.raises(CompileError, match=r"k\.cu:1.*(cannot open source file|No such file)"):
         load(source, "k")
     assert load(source, "k", options=("-I", str(other))).compile(()).entry == "k"
 
 
-def test_host_headers_get_a_hint() -> None:
-    assert "__CUDACC_RTC__" in str(refusal("#include <iostream>\n__global__ void k(int* x) {}", "k"))
+def test_host_headers_get_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nvcc, "find", lambda: None)
+    assert "__CUDACC_RTC__" in str(refusal("#include <fancy_gui>\n__global__ void k(int* x) {}", "k"))
 
 
 def test_a_changed_header_compiles_again(tmp_path: Path) -> None:
@@ -278,7 +278,7 @@ def test_difficult_parameters() -> None:
     """
     assert names_and_fields(text, "k<double>") == [
         ("x", "pointer"),
-        ("y", "any"),
+        ("y", "pointer"),
         ("p", "value"),
         ("z", "pointer"),
         ("flag", "value"),
@@ -290,7 +290,7 @@ def test_difficult_parameters() -> None:
 
 def test_unreadable_parameters_are_numbered() -> None:
     text = '#define ARGS int* x, int n\nextern "C" __global__ void k(ARGS) { x[0] = n; }'
-    assert names_and_fields(text, "k") == [("argument 1", "any"), ("argument 2", "value")]
+    assert names_and_fields(text, "k") == [("argument 1", "pointer"), ("argument 2", "value")]
 
 
 def test_kernels_are_found_in_text() -> None:
@@ -306,7 +306,10 @@ def test_kernels_are_found_in_text() -> None:
         ("g", False, 2),
         ("h", False, 5),
     ]
-    assert kernels[2].parameters == (Parameter("x", True), Parameter("p", None))
+    assert kernels[2].parameters == (
+        Parameter("x", True, "int*"),
+        Parameter("p", None, "std::pair<int, float>"),
+    )
 
 
 # ---------------------------------------------------------------------------------------- PTX

@@ -98,9 +98,15 @@ def test_what_stands_in_an_offered_folder_is_read(tmp_path: Path) -> None:
     source = tmp_path / "k.cu"
     for name in ("value.h", "deep/own.h", str(tmp_path / "value.h")):
         source.write_text(f'#include "{name}"\n{KERNEL}')
-        with pytest.raises(CompileError, match="k.cu:1: .*no include folder"):
-            load(source, "k")
+        assert "12345" in load(source, "k").compile(()).ptx  # its own folder is offered
         assert "12345" in load(source, "k", options=("-I", str(tmp_path))).compile(()).ptx
+    (tmp_path / "value.h").write_text("#define VALUE 23456\n")
+    assert "23456" in load(source, "k").compile(()).ptx  # the content counts, whatever is cached
+    inner = tmp_path / "deep" / "k.cu"
+    inner.write_text(f'#include "../value.h"\n{KERNEL}')
+    with pytest.raises(CompileError, match=r"k.cu:1: .*no include folder \(-I .* offers its own\)"):
+        load(inner, "k")
+    assert "23456" in load(inner, "k", options=("-I", str(tmp_path))).compile(()).ptx
 
 
 def test_a_header_is_checked_like_the_text(tmp_path: Path) -> None:

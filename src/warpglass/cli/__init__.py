@@ -4,38 +4,42 @@ Belongs here: options, exit status, and the choice of a report. What runs kernel
 looks things up (devices, occupancy, roofline, metrics, list) asks their own folders.
 Imports of numpy, rich and the stages stand inside the commands: `warpglass --help` must not wait for them.
 
-Exit status: 0, 1 when something fails to verify or a launch fails, 2 for bad usage, 130 after Ctrl-C.
+Exit statuses are those of status.py.
 """
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
 from .. import __version__
-from ..errors import ArgumentError, WarpglassError, raised_by_kernel
+from ..errors import WarpglassError, raised_by_kernel
 from .bench import bench
 from .check import check
 from .compare import compare
+from .compiler_flags import CompilerCommand
 from .devices import devices
+from .examples import epilog
 from .list import list_ladders
 from .metrics import metrics
 from .occupancy import occupancy
-from .options import BAD_USAGE, FAILED
 from .profile import profile
 from .roofline import roofline
 from .run import run
-from .script import ScriptCommand
+from .script import script_command
 from .selftest import selftest
+from .status import BAD_USAGE, DEFECT, NOT_LAUNCHED, status_of
 from .trace import trace
+
+TRACEBACK = "WARPGLASS_TRACEBACK"  # set to 1, an error inside warpglass shows its traceback
 
 app = typer.Typer(
     name="warpglass",
     help="Run, check, profile and race CUDA kernels on any machine.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -56,30 +60,51 @@ def _root(
     pass
 
 
+# The options that mean something for whole programs.
+_CHECKED = "--schedules --seed --suppress --model --json --sarif --timeout".split()
+_PROFILED = (
+    "--model --metrics --lines --gpu-summary --print-gpu-summary --csv --json --log-file --save --caches "
+    "--no-caches --blocks --timeout"
+).split()
+
 # In the order of --help.
-app.command(cls=ScriptCommand)(run)
-app.command()(bench)
+app.command(cls=script_command("--model", "--timeout"))(run)
+app.command(cls=CompilerCommand)(bench)
 app.command(name="list")(list_ladders)
-app.command(cls=ScriptCommand)(check)
+app.command(cls=script_command(*_CHECKED))(check)
 app.command()(selftest)
 app.command()(devices)
-app.command()(occupancy)
+app.command(cls=CompilerCommand)(occupancy)
 app.command()(roofline)
-app.command(cls=ScriptCommand)(profile)
+app.command(cls=script_command(*_PROFILED))(profile)
 app.command()(metrics)
 app.command()(compare)
 app.command(context_settings={"ignore_unknown_options": True})(trace)  # a negative number is no option
 
+for _command in app.registered_commands:
+    assert _command.callback is not None
+    _command.epilog = epilog(_command.name or _command.callback.__name__)
+
 
 def main() -> None:
-    """Run the command line and leave the process with its exit status (typer's own: 2 usage, 130 Ctrl-C)."""
+    """Run the command line and leave the process with its exit status."""
     try:
         app()
     except WarpglassError as problem:
-        typer.echo(f"warpglass: {problem}", err=True)
-        sys.exit(BAD_USAGE if isinstance(problem, ArgumentError) else FAILED)
+        _leave(str(problem), status_of(problem))
     except Exception as problem:
-        if not raised_by_kernel(problem):
+        said = f"{type(problem).__name__}: {problem}"
+        if raised_by_kernel(problem):
+            _leave(said, NOT_LAUNCHED)
+        if isinstance(problem, OSError):  # such as a full disk behind standard output
+            _leave(said, BAD_USAGE)
+        if isinstance(problem, MemoryError):
+            _leave(f"there is not enough memory: {problem}", NOT_LAUNCHED)
+        if os.environ.get(TRACEBACK, "0") not in ("", "0"):
             raise
-        typer.echo(f"warpglass: {type(problem).__name__}: {problem}", err=True)
-        sys.exit(FAILED)
+        _leave(f"a defect of warpglass: {said} ({TRACEBACK}=1 shows where, for a report)", DEFECT)
+
+
+def _leave(text: str, status: int) -> NoReturn:
+    typer.echo(f"warpglass: {text}", err=True)
+    sys.exit(status)

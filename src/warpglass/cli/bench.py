@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,7 +10,10 @@ import typer
 
 from ..errors import ArgumentError
 from ..records.argument_text import parse_size, parse_target
-from .options import FAILED, DeviceOption, TimeoutOption, write_file
+from .compiler_flags import CompilerOption, split_target
+from .options import DeviceOption, ModelOption, TimeoutOption, find_gpu
+from .output import write_file
+from .status import FAILED
 
 if TYPE_CHECKING:
     from ..ladders.measure import Bench
@@ -30,6 +34,8 @@ def bench(
     block: Annotated[int | None, typer.Option(help="Threads per block.")] = None,
     language: Annotated[str, typer.Option(help="Kernels in cuda, python or both.")] = "both",
     device: DeviceOption = "auto",
+    model: ModelOption = "h100",
+    flags: CompilerOption = None,
     repeat: Annotated[int, typer.Option(min=1, help="Timed repeats; the median counts.")] = 5,
     rung: Annotated[
         list[str] | None, typer.Option(help="Only this rung; may be given several times.")
@@ -80,6 +86,8 @@ def bench(
                 block=block,
                 language=language,
                 device=device,
+                model=find_gpu(model).key,
+                options=_bench_options(flags),
                 repeat=repeat,
                 rungs=tuple(rung or ()),
                 final=final,
@@ -101,6 +109,13 @@ def bench(
         _write_json(results, json_path, several=all_ladders)
     if not all(result.verified for result in results):
         raise typer.Exit(FAILED)
+
+
+def _bench_options(flags: Sequence[str] | None) -> tuple[str, ...]:
+    found = split_target(flags)
+    if "target" in found:
+        raise ArgumentError("-arch: the rungs of a ladder are compiled for sm_90")
+    return found["options"]
 
 
 def _chosen(ladder: str | None, all_ladders: bool) -> tuple[str, ...]:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
-import sys
 from collections.abc import Sequence
-from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,22 +11,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import ArgumentError, WarpglassError
-from ..records.argument_text import make_marked, parse_size
+from .compiler_flags import CompilerOption
+from .kernel_launch import KernelLaunch, OutOption, SetOption, open_launch
 from .options import (
     ARGUMENT_FORMS,
-    FAILED,
-    INTERRUPTED,
     SHARED,
     TIMEOUT,
     BlockOption,
+    CheckedOnOption,
     GridOption,
     JsonOption,
+    ModelOption,
     ProgramArguments,
-    existing_target,
     find_gpu,
-    launch_shape,
 )
-from .script import MODULE_OPTION, is_script, refuse_launch_options, run_module, run_script
+from .output import words_apart, write_file
+from .script import MODULE_OPTION, Program, is_program, refuse_words
+from .status import FAILED, INTERRUPTED, status_of
 
 if TYPE_CHECKING:
     from ..lab.check import Launches
@@ -40,7 +38,7 @@ def check(
     target: Annotated[
         str | None,
         typer.Argument(
-            metavar="FILE:KERNEL | SCRIPT.py",
+            metavar="FILE[:KERNEL] | SCRIPT.py",
             help="As in reduce.cu:sum<512> or k.py:sum; or a program, whose every launch is checked.",
         ),
     ] = None,
@@ -58,6 +56,9 @@ def check(
             "out:f8[2048] must be written whole, all:f8[1024]:rand read whole, ro:f8[64] not be written."
         ),
     ] = None,
+    settings: SetOption = None,
+    outputs: OutOption = None,
+    flags: CompilerOption = None,
     shared: Annotated[str | None, SHARED] = None,
     schedules: Annotated[
         int, typer.Option(metavar="N", help="Run N times more, blocks and warps in random orders.")
@@ -73,7 +74,8 @@ def check(
             "pyproject.toml counts, too.",
         ),
     ] = None,
-    model: Annotated[str, typer.Option(help="The GPU whose limits apply.")] = "h100",
+    device: CheckedOnOption = "cpu",
+    model: ModelOption = "h100",
     json_output: JsonOption = False,
     sarif: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write SARIF 2.1.0 here, for code hosts.")
@@ -88,25 +90,17 @@ def check(
 
     model, view = find_gpu(model).key, _View(json_output, sarif, suppress or ())
     seeds = lab_check.seeds_of(schedules, seed)
-    if module is not None or (target is not None and is_script(target)):
-        refuse_launch_options({"--grid": grid, "--block": block, "--arg": arg, "--shared": shared})
+    if device not in ("cpu", "auto"):
+        raise ArgumentError(f"--device {device}: check runs kernels on the engine, --device cpu")
+    if is_program(target, module):
         launches = lab_check.Launches(model, seeds, math.inf if timeout is None else timeout)
-        words = [one for one in (target, *(arguments or ())) if one is not None]
-        _check_program(module, words, view, launches)
+        _check_program(Program.of(target, arguments, module), view, launches)
         return
-    if target is None:
-        raise ArgumentError("give FILE:KERNEL with --grid and --block, SCRIPT.py, or -m MODULE")
-    if arguments:
-        raise ArgumentError(f"{arguments[0]!r}: what a kernel gets is given with --arg")
-    blocks, threads = launch_shape(grid, block)
-    launch = {
-        "grid": blocks,
-        "block": threads,
-        "args": make_marked(arg or []),
-        "shared": parse_size(shared or "0"),
-        "timeout": 60.0 if timeout is None else timeout,
-    }
-    _check_kernel(target, launch, view, {"model": model, "schedules": schedules, "seed": seed})
+    refuse_words(arguments)
+    with words_apart(json_output):
+        launch = open_launch(str(target), grid, block, arg, shared or "0", settings, outputs, flags)
+    limit = 60.0 if timeout is None else timeout
+    _check_kernel(launch, view, {"model": model, "schedules": schedules, "seed": seed, "timeout": limit})
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +112,18 @@ class _View:
     suppress: Sequence[Path]
 
 
-def _check_kernel(target: str, launch: dict[str, Any], view: _View, options: dict[str, Any]) -> None:
-    from .. import lab
+def _check_kernel(launch: KernelLaunch, view: _View, options: dict[str, Any]) -> None:
     from ..lab import check as lab_check
     from ..records.suppressions import find_entries, suppress
     from ..report.check import print_check
     from ..report.console import stdout_console
+    from ..report.progress import waiting
 
-    path, name = existing_target(target)
     entries = find_entries(view.suppress)
-    (found,), notes = suppress([lab_check.check(lab.load(path, name), **launch, **options)], entries)
+    with words_apart(view.json), waiting(f"Checking {launch.name}"):
+        one = launch.kernel, launch.grid, launch.block, launch.args, launch.shared
+        (found,), notes = suppress([lab_check.check(*one, **options)], entries)
+    launch.save()
     found = replace(found, notes=(*found.notes, *notes))
     _write(found, view)
     if view.json:
@@ -138,11 +134,8 @@ def _check_kernel(target: str, launch: dict[str, Any], view: _View, options: dic
         raise typer.Exit(FAILED)
 
 
-def _check_program(module: str | None, words: Sequence[str], view: _View, launches: Launches) -> None:
-    """Check every launch of a program; a finding makes our exit status 1, else the program's is ours.
-
-    `words` are a module's arguments; without one the first is the script.
-    """
+def _check_program(program: Program, view: _View, launches: Launches) -> None:
+    """Check every launch of a program; a finding makes our exit status 1, else the program's is ours."""
     from .. import __version__, lab
     from ..numba_device import hook, source_lines
     from ..records.check import ProgramCheck
@@ -153,19 +146,23 @@ def _check_program(module: str | None, words: Sequence[str], view: _View, launch
     entries = find_entries(view.suppress)
     error = ""
     try:
-        words_apart = redirect_stdout(sys.stderr) if view.json else nullcontext()
-        with words_apart, hook.lent(launches.model), source_lines.asked_for(), lab.watching(launches.make):
-            status = run_script(words[0], words[1:]) if module is None else run_module(module, words)
+        with (
+            words_apart(view.json),
+            hook.lent(launches.model),
+            source_lines.asked_for(),
+            lab.watching(launches.make),
+        ):
+            status = program.run()
     except WarpglassError as problem:
         if not launches.begun:
             raise
-        error, status = str(problem), FAILED
-    except KeyboardInterrupt:
-        error, status = "interrupted", INTERRUPTED
+        error, status = str(problem), status_of(problem)
+    if status == INTERRUPTED:
+        error = "interrupted"
     checks, notes = suppress(launches.checks(), entries)
     found = ProgramCheck(
-        program=words[0] if module is None else f"-m {module}",
-        arguments=tuple(words[1:] if module is None else words),
+        program=str(program),
+        arguments=program.arguments,
         status=status,
         error=error,
         checks=tuple(checks),
@@ -182,12 +179,5 @@ def _check_program(module: str | None, words: Sequence[str], view: _View, launch
 
 
 def _write(found: Check | ProgramCheck, view: _View) -> None:
-    if view.sarif is None:
-        return
-    try:
-        view.sarif.parent.mkdir(parents=True, exist_ok=True)
-        whole = view.sarif.with_name(f"{view.sarif.name}.{os.getpid()}")  # nobody sees a part of it
-        whole.write_text(found.to_sarif(), encoding="utf-8")
-        whole.replace(view.sarif)
-    except OSError as problem:
-        raise ArgumentError(f"{view.sarif} cannot be written: {problem.strerror or problem}") from None
+    if view.sarif is not None:
+        write_file(found.to_sarif(), view.sarif)

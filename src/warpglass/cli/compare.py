@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from .metrics import chosen_definitions, metric_definitions
-from .options import FAILED, JsonOption
+from .options import JsonOption
+from .status import FAILED
 
 
 def compare(
@@ -16,7 +17,7 @@ def compare(
     after: Annotated[Path, typer.Argument(metavar="B.json", help="The one to compare with it.")],
     threshold: Annotated[
         str | None,
-        typer.Option(metavar="SHARE", help="Exit with status 1 if a number changed by more, as in 5%."),
+        typer.Option(metavar="SHARE", help="Exit with status 1 if a number got worse by more, as in 5%."),
     ] = None,
     metric: Annotated[
         list[str] | None,

@@ -13,7 +13,17 @@ import typer
 
 from ..errors import ArgumentError, LaunchError
 from ..records.argument_text import make_arguments, parse_argument, parse_dimensions, parse_size
-from .options import FAILED, JsonInsteadOption, PlotOption, existing_target, find_gpu
+from .compiler_flags import CompilerOption, split_target
+from .options import (
+    MODEL,
+    JsonInsteadOption,
+    OldDeviceOption,
+    PlotOption,
+    calculated_for,
+    existing_target,
+    find_gpu,
+)
+from .status import FAILED
 
 if TYPE_CHECKING:
     from ..devices import Device, Limits
@@ -50,7 +60,9 @@ def occupancy(
         list[str] | None,
         typer.Option(help="Types of a Python kernel's arguments, as for run: f8[100], i4=1."),
     ] = None,
-    device: Annotated[str, typer.Option(help='A GPU\'s name (`warpglass devices`) or "cc 5.2".')] = "h100",
+    model: Annotated[str, typer.Option(help=f'{MODEL}; or "cc 5.2".')] = "h100",
+    device: OldDeviceOption = None,
+    flags: CompilerOption = None,
     curve: Annotated[bool, typer.Option("--curve", help="Add a bar for every block size.")] = False,
     plot: PlotOption = None,
     json_output: JsonInsteadOption = False,
@@ -66,10 +78,10 @@ def occupancy(
     from ..models.occupancy import occupancy as fit
     from ..report.occupancy import OccupancyReport
 
-    gpu, limits, known = _gpu(device)
+    gpu, limits, known = _gpu(calculated_for(model, device))
     block = parse_dimensions(threads)
     amount = parse_size(shared)
-    machine = _machine_code(kernel, limits, registers, arg or ()) if kernel is not None else None
+    machine = _machine_code(kernel, limits, registers, arg or (), flags) if kernel is not None else None
     found = machine.resources if machine else None
     demand = Demand(
         threads=prod(block),
@@ -119,7 +131,9 @@ class _MachineCode:
     directives: Any  # of the entry, for engine.limits
 
 
-def _machine_code(text: str, limits: Limits, registers: int | None, args: Sequence[str]) -> _MachineCode:
+def _machine_code(
+    text: str, limits: Limits, registers: int | None, args: Sequence[str], flags: Sequence[str] | None
+) -> _MachineCode:
     """Compile FILE:KERNEL for a compute capability and read what it takes.
 
     For GPUs older than the assembler knows, the registers have to be given; its oldest target says the rest.
@@ -137,7 +151,7 @@ def _machine_code(text: str, limits: Limits, registers: int | None, args: Sequen
                 *limits.capability, *OLDEST
             )
         )
-    kernel = lab.load(path, name, target=target)
+    kernel = lab.load(path, name, **{**split_target(flags), "target": target})
     try:
         compiled = kernel.compile(make_arguments([parse_argument(one) for one in args]))
     except ArgumentError as problem:

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import ArgumentError
-from ..records.argument_text import make_arguments, parse_argument, parse_size
+from .compiler_flags import CompilerOption
+from .kernel_launch import OutOption, SetOption, open_launch
 from .metrics import chosen_definitions, counter_definitions, metric_definitions
 from .options import (
+    MODEL,
+    TIMEOUT,
     ArgOption,
     BlockOption,
     GridOption,
     JsonOption,
     ProgramArguments,
     SharedOption,
-    existing_target,
     find_gpu,
-    launch_shape,
-    write_file,
 )
-from .script import is_script, refuse_launch_options, run_script
+from .output import words_apart, write_file
+from .script import MODULE_OPTION, Program, is_program, refuse_words
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,21 +37,28 @@ if TYPE_CHECKING:
 
 def profile(
     target: Annotated[
-        str,
+        str | None,
         typer.Argument(
-            metavar="FILE:KERNEL | SCRIPT.py",
+            metavar="FILE[:KERNEL] | SCRIPT.py",
             help="As in reduce.cu:sum<512> or k.py:sum; or a program, whose every launch is counted.",
         ),
-    ],
+    ] = None,
     arguments: ProgramArguments = None,
+    module: Annotated[
+        str | None,
+        typer.Option(MODULE_OPTION, metavar="MODULE", help="A module as a program, as python -m runs it."),
+    ] = None,
     grid: GridOption = None,
     block: BlockOption = None,
     arg: ArgOption = None,
+    settings: SetOption = None,
+    outputs: OutOption = None,
+    flags: CompilerOption = None,
     shared: SharedOption = "0",
     device: Annotated[
         str, typer.Option(help="cpu counts on the engine; gpu measures with Nsight Compute beside that.")
     ] = "cpu",
-    model: Annotated[str, typer.Option(help="The GPU whose machine code and limits apply.")] = "h100",
+    model: Annotated[str, typer.Option(help=f"{MODEL}; a program finds it.")] = "h100",
     metric: Annotated[
         list[str] | None,
         typer.Option(
@@ -81,41 +89,34 @@ def profile(
         int | None,
         typer.Option(metavar="N", help="Count only N blocks, evenly spread, and let them stand for all."),
     ] = None,
-    timeout: Annotated[float, typer.Option(help="Seconds after which the launch is stopped.")] = 60.0,
+    timeout: Annotated[float | None, TIMEOUT] = None,
 ) -> None:
     """Run a kernel, or a whole program, on the engine and count what Nsight Compute and nvprof count."""
-    from .. import lab
     from ..lab import profile as lab_profile
+    from ..report.progress import waiting
 
     chosen, model = chosen_definitions(metric), find_gpu(model).key
     view = _View(chosen, lines, gpu_summary, csv, json_output, log_file, save)
-    if is_script(target):
-        given = {"--grid": grid, "--block": block, "--arg": arg, "--device": device != "cpu" or None}
-        refuse_launch_options(given)
-        _profile_script(
-            target,
-            arguments or (),
-            model,
-            view,
-            lambda launch: lab_profile.count(launch, model, caches, blocks),
-        )
+    if is_program(target, module):
+
+        def count(launch: Launch) -> Profile:
+            bounded = replace(launch, timeout=min(launch.timeout, math.inf if timeout is None else timeout))
+            return lab_profile.count(bounded, model, caches, blocks)
+
+        _profile_program(Program.of(target, arguments, module), model, view, count)
         return
-    if arguments:
-        raise ArgumentError(f"{arguments[0]!r}: what a kernel gets is given with --arg")
-    launch_grid, launch_block = launch_shape(grid, block)
-    path, name = existing_target(target)
-    found = lab_profile.profile(
-        lab.load(path, name),
-        launch_grid,
-        launch_block,
-        make_arguments([parse_argument(text) for text in arg or ()]),
-        shared=parse_size(shared),
-        device=device,
-        model=model,
-        timeout=timeout,
-        caches=caches,
-        blocks=blocks,
-    )
+    refuse_words(arguments)
+    with words_apart(json_output), waiting(f"Counting {target}"):
+        one = open_launch(str(target), grid, block, arg, shared, settings, outputs, flags)
+        found = lab_profile.profile(
+            *(one.kernel, one.grid, one.block, one.args, one.shared),
+            device=device,
+            model=model,
+            timeout=60.0 if timeout is None else timeout,
+            caches=caches,
+            blocks=blocks,
+        )
+        one.save()
     _show([found], view)
 
 
@@ -132,17 +133,20 @@ class _View:
     save: Path | None
 
 
-def _profile_script(
-    path: str, arguments: Sequence[str], model: str, view: _View, count: Callable[[Launch], Profile]
-) -> None:
+def _profile_program(program: Program, model: str, view: _View, count: Callable[[Launch], Profile]) -> None:
     """Count every launch of a program, which finds a GPU of this model; its exit status is ours."""
     from .. import lab
     from ..lab import profile as lab_profile
     from ..numba_device import hook, source_lines
 
     found: list[Profile] = []
-    with hook.lent(model), source_lines.asked_for(), lab.watching(lab_profile.recorder(found, count)):
-        status = run_script(path, arguments)
+    with (
+        words_apart(view.json),
+        hook.lent(model),
+        source_lines.asked_for(),
+        lab.watching(lab_profile.recorder(found, count)),
+    ):
+        status = program.run()
     _show(found, view)
     if status:
         raise typer.Exit(status)

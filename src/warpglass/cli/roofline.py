@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import ArgumentError
-from .options import JsonInsteadOption, PlotOption, find_gpu
+from .options import JsonInsteadOption, ModelOption, OldDeviceOption, PlotOption, calculated_for, find_gpu
 
 if TYPE_CHECKING:
     from ..models.roofline import Peaks, Work
@@ -32,7 +32,8 @@ def roofline(
     seconds: Annotated[float | None, typer.Option(help="The time that it took on that GPU.")] = None,
     precision: Annotated[str, typer.Option(help="fp64, fp32 or fp16.")] = "fp32",
     name: Annotated[str, typer.Option(help="What to call it.")] = "kernel",
-    device: Annotated[str, typer.Option(help="A GPU's name (`warpglass devices`).")] = "h100",
+    model: ModelOption = "h100",
+    device: OldDeviceOption = None,
     peak: Annotated[float | None, typer.Option(help="Another peak of that precision, in GFLOP/s.")] = None,
     bandwidth: Annotated[float | None, typer.Option(help="Another DRAM bandwidth, in GB/s.")] = None,
     plot: PlotOption = None,
@@ -50,7 +51,7 @@ def roofline(
     moved = {"dram": bytes_, "l2": l2_bytes, "l1": l1_bytes, "shared": shared_bytes}
     works = _given_work(name, precision, flops, moved, seconds)
     works += [work for path in profiles or () for work in _saved_works(path)]
-    peaks = _changed(peaks_of(find_gpu(device)), precision, peak, bandwidth)
+    peaks = _changed(peaks_of(find_gpu(calculated_for(model, device))), precision, peak, bandwidth)
     report = roofline_report(works, peaks)
     if json_output:
         typer.echo(roofline_json(report))

@@ -6,28 +6,29 @@ from typing import Annotated, Any
 
 import typer
 
-from ..errors import ArgumentError
-from ..records.argument_text import ArraySpec, make_arguments, parse_argument, parse_size
+from .compiler_flags import CompilerOption
+from .kernel_launch import OutOption, SetOption, open_launch
 from .options import (
+    MODEL,
     ArgOption,
     BlockOption,
     DeviceOption,
     GridOption,
     ProgramArguments,
     SharedOption,
-    TimeoutOption,
-    existing_target,
+    above_zero,
     find_gpu,
-    launch_shape,
 )
-from .script import MODULE_OPTION, is_script, run_module, run_script
+from .output import words_apart
+from .script import MODULE_OPTION, Program, is_program, refuse_words
+from .time_limit import run_limited
 
 
 def run(
     target: Annotated[
         str | None,
         typer.Argument(
-            metavar="FILE:KERNEL | SCRIPT.py",
+            metavar="FILE[:KERNEL] | SCRIPT.py",
             help="As in reduce.cu:sum<512> or k.py:sum; or a program that finds a GPU, the engine.",
         ),
     ] = None,
@@ -39,57 +40,73 @@ def run(
     grid: GridOption = None,
     block: BlockOption = None,
     arg: ArgOption = None,
+    settings: SetOption = None,
+    outputs: OutOption = None,
+    flags: CompilerOption = None,
     shared: SharedOption = "0",
     device: DeviceOption = "auto",
-    timeout: TimeoutOption = 60.0,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            callback=above_zero,
+            help="Seconds after which a launch (60 if not given) or a whole program is ended.",
+        ),
+    ] = None,
     json_output: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
-    model: Annotated[
-        str, typer.Option(help="The GPU that a program finds, and whose limits apply.")
-    ] = "h100",
+    model: Annotated[str, typer.Option(help=f"{MODEL}; a program finds it.")] = "h100",
 ) -> None:
     """Run one kernel once, or a whole program without a GPU.
 
-    Of a kernel, its time and the sum of every array afterwards are printed. A program that uses numba.cuda,
+    Of a kernel, its time and the sum of every array afterwards are printed; a file alone shows what kernels
+    it has. A program that uses numba.cuda,
     numba_cuda_mlir or cuda.core finds one GPU, whose work the engine does; its exit status is ours.
     """
-    if module is not None or (target is not None and is_script(target)):
-        _run_program(target, arguments or [], module, model)
+    if is_program(target, module):
+        _run_program(Program.of(target, arguments, module), find_gpu(model).key, timeout)
         return
-    if target is None:
-        raise ArgumentError("give FILE:KERNEL with --grid and --block, SCRIPT.py, or -m MODULE")
-    shape = launch_shape(grid, block)
+    refuse_words(arguments)
     from .. import lab
+    from ..report.progress import waiting
 
-    path, name = existing_target(target)
-    texts = arg or []
-    specs = [parse_argument(text) for text in texts]
-    given = make_arguments(specs)
-    kernel = lab.load(path, name)
-    outcome = lab.run(
-        kernel, *shape, given, shared=parse_size(shared), device=device, timeout=timeout, model=model
-    )
+    limit = 60.0 if timeout is None else timeout
+    with words_apart(json_output), waiting(f"Running {target}"):
+        one = open_launch(str(target), grid, block, arg, shared, settings, outputs, flags)
+        outcome = lab.run(
+            one.kernel,
+            *(one.grid, one.block, one.args, one.shared),
+            device=device,
+            timeout=limit,
+            model=find_gpu(model).key,
+        )
+        one.save()
     from ..report.console import stdout_console
     from ..report.run import RunReport, print_run, run_json
 
     sums = [
-        (text, value.sum(dtype=_sum_type(value)).item())
-        for text, spec, value in zip(texts, specs, given, strict=True)
-        if isinstance(spec, ArraySpec)
+        (name, text, value.sum(dtype=_sum_type(value)).item())
+        for name, text, value in one.arrays()
+        if value.dtype.kind in "biufc"
     ]
-    report = RunReport(name, *shape, outcome.device, outcome.label, outcome.seconds, tuple(sums))
+    report = RunReport(
+        one.name, one.grid, one.block, outcome.device, outcome.label, outcome.seconds, tuple(sums)
+    )
     if json_output:
         typer.echo(run_json(report))
     else:
         print_run(report, stdout_console())
 
 
-def _run_program(target: str | None, arguments: list[str], module: str | None, model: str) -> None:
+def _run_program(program: Program, model: str, timeout: float | None) -> None:
     """Run a program with the virtual device; leave with its exit status."""
     from ..numba_device import hook
 
-    hook.spread(find_gpu(model).key)
-    words = arguments if target is None or module is None else [target, *arguments]
-    status = run_module(module, words) if module is not None else run_script(str(target), words)
+    if timeout is None:
+        hook.spread(model)
+        status = program.run()
+    else:
+        target = (MODULE_OPTION, program.name) if program.module else (program.name,)
+        words = ("run", "--model", model, *target, "--", *program.arguments)
+        status = run_limited(words, timeout, str(program))
     if status:
         raise typer.Exit(status)
 

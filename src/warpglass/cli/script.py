@@ -2,6 +2,9 @@
 
 Belongs here: telling the program's arguments from our own, and running it as `python script.py` would. What
 is done with its launches is the command's business.
+
+Our options stand before the program, its own after it. One of ours behind it would be lost without a word, or
+taken from the program: that is refused, and `--` before the program's arguments says that they are its own.
 """
 
 from __future__ import annotations
@@ -11,29 +14,43 @@ import runpy
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from typer.core import TyperCommand
-
 from ..errors import ArgumentError, WarpglassError
+from .compiler_flags import CompilerCommand
+from .status import FAILED, INTERRUPTED
 
 MODULE_OPTION = "-m"
+_END_OF_OPTIONS = "--"
 
 
-class ScriptCommand(TyperCommand):
-    """A command whose words after `script.py`, or `-m module`, belong to the program, whatever they are."""
+class ScriptCommand(CompilerCommand):
+    """A command whose words after `script.py`, or `-m module`, belong to the program.
+
+    `PROGRAM_OPTIONS` are those of the command's options that mean something for a program.
+    """
+
+    PROGRAM_OPTIONS: tuple[str, ...] = ()
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse our own words; the script's become plain arguments."""
-        position = self._script_position(args)
-        if position is not None:
-            args = [*args[: position + 1], "--", *args[position + 1 :]]
+        """Parse our own words; the program's become plain arguments."""
+        args = self.compiler_words(args)
+        position = self._program_position(args)
+        if position is not None and not ctx.resilient_parsing:  # as when a shell asks for completions
+            own, words = args[: position + 1], args[position + 1 :]
+            self._refuse_kernel_options(own)
+            if words[:1] == [_END_OF_OPTIONS]:
+                words = words[1:]
+            else:
+                self._refuse_late_options(ctx.command_path, own, words)
+            args = [*own, _END_OF_OPTIONS, *words]
         return super().parse_args(ctx, args)
 
-    def _script_position(self, args: Sequence[str]) -> int | None:
-        """Where the script is named: the first word that is neither an option nor an option's value."""
+    def _program_position(self, args: Sequence[str]) -> int | None:
+        """Where the program is named: the first word that is neither an option nor an option's value."""
         valued = {
             name for option in self.params if not getattr(option, "is_flag", True) for name in option.opts
         }
@@ -43,6 +60,39 @@ class ScriptCommand(TyperCommand):
                 return position + 1
             position += 2 if args[position] in valued else 1
         return position if position < len(args) and is_script(args[position]) else None
+
+    def _options(self) -> set[str]:
+        """All spellings of the command's options."""
+        return {name for one in self.params for name in (*one.opts, *one.secondary_opts) if name[:1] == "-"}
+
+    def _refuse_kernel_options(self, own: Sequence[str]) -> None:
+        alien = self._options() - {*self.PROGRAM_OPTIONS, MODULE_OPTION, "--help", "-h"}
+        for word in own:
+            name = word.partition("=")[0]
+            if name in alien:
+                raise ArgumentError(f"{name} belongs to FILE:KERNEL; a program makes its own launches")
+
+    def _refuse_late_options(self, command: str, own: Sequence[str], words: Sequence[str]) -> None:
+        for word in words:
+            name = word.partition("=")[0]
+            if word == _END_OF_OPTIONS:
+                return
+            if name in self.PROGRAM_OPTIONS:
+                target = _target(own)
+                raise ArgumentError(
+                    f"{name} stands after {own[-1]}, where the program's own arguments are. If it is "
+                    f"warpglass's, write it before: {command} {word} ... {target}; if it is the program's, "
+                    f"say so with --: {command} {target} -- {' '.join(words)}"
+                )
+
+
+def script_command(*options: str) -> type[ScriptCommand]:
+    """A ScriptCommand with these PROGRAM_OPTIONS."""
+    return type("_Command", (ScriptCommand,), {"PROGRAM_OPTIONS": options})
+
+
+def _target(own: Sequence[str]) -> str:
+    return f"{MODULE_OPTION} {own[-1]}" if own[-2:-1] == [MODULE_OPTION] else own[-1]
 
 
 def is_script(target: str) -> bool:
@@ -72,11 +122,40 @@ def _can_run(name: str) -> bool:
     return found is not None
 
 
-def refuse_launch_options(options: Mapping[str, object]) -> None:
-    """Raise ArgumentError if one of these options of FILE:KERNEL was given with a program."""
-    given = [name for name, value in options.items() if value is not None]
-    if given:
-        raise ArgumentError(f"{given[0]} belongs to FILE:KERNEL; a program makes its own launches")
+def is_program(target: str | None, module: str | None) -> bool:
+    """Whether a command line names a whole program; raises ArgumentError if it names nothing."""
+    if module is None and target is None:
+        raise ArgumentError("give FILE:KERNEL with --grid and --block, SCRIPT.py, or -m MODULE")
+    return module is not None or is_script(str(target))
+
+
+def refuse_words(words: Sequence[str] | None) -> None:
+    """Raise ArgumentError for words behind FILE:KERNEL."""
+    if words:
+        raise ArgumentError(f"{words[0]!r}: what a kernel gets is given with --arg")
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program by its file or, with `module`, by its module's name; and its arguments."""
+
+    name: str
+    arguments: tuple[str, ...]
+    module: bool
+
+    @classmethod
+    def of(cls, target: str | None, words: Sequence[str] | None, module: str | None) -> Program:
+        """The program of a command line, where a module's first argument stands in the target's place."""
+        if module is None:
+            return cls(str(target), tuple(words or ()), module=False)
+        return cls(module, (*(() if target is None else (target,)), *(words or ())), module=True)
+
+    def __str__(self) -> str:
+        return f"{MODULE_OPTION} {self.name}" if self.module else self.name
+
+    def run(self) -> int:
+        """Run it as Python would, in this process; returns its exit status."""
+        return run_module(self.name, self.arguments) if self.module else run_script(self.name, self.arguments)
 
 
 def run_script(path: str, arguments: Sequence[str]) -> int:
@@ -101,12 +180,12 @@ def _run(words: list[str], folder: str, program: Callable[[], object]) -> int:
         return _status(leaving.code)
     except WarpglassError:
         raise
-    except Exception as problem:
+    except (Exception, KeyboardInterrupt) as problem:
         trace = problem.__traceback__
         while trace is not None and trace.tb_frame.f_code.co_filename in _STARTERS:
             trace = trace.tb_next
         traceback.print_exception(problem.with_traceback(trace))
-        return 1
+        return INTERRUPTED if isinstance(problem, KeyboardInterrupt) else FAILED
     finally:
         sys.argv, sys.path[:] = kept
     return 0

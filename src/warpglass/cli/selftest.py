@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from .options import FAILED, JsonOption
+from .options import JsonOption
+from .status import FAILED
 
 
 def selftest(
@@ -16,9 +17,11 @@ def selftest(
     """
     from ..lab.selftest import selftest as run
     from ..report.console import stdout_console
+    from ..report.progress import waiting
     from ..report.selftest import print_selftest
 
-    found = run()
+    with waiting("Planting bugs"):
+        found = run()
     if json_output:
         typer.echo(found.to_json(), nl=False)
     else:

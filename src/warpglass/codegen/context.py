@@ -43,6 +43,7 @@ WORDS = (
     "fault_address",
     "fault_warp",
     "fault_block",
+    "refused",  # the lanes whose access was refused and left out, where an observer wants the others to go on
     "place",  # of the block under way in the order of the blocks
     "block_order",  # pointer to the block at each place, i64; 0: they come by number
     "warp_orders",  # pointer to orders of a block's warps, i32, one for each round in turn

@@ -137,7 +137,12 @@ def _module(version: Version, lanes: ReferenceLanes, body: str, scheduling: Warp
     functions += [probe.helpers(declared) for probe in version.probes]
     if access.uses_streaming:
         functions.append(streaming_helper([not site.write for site in access.sites]))
-    served = helpers(program.local.size if program.strays else 0, width, streaming=access.uses_streaming)
+    served = helpers(
+        program.local.size if program.strays else 0,
+        width,
+        streaming=access.uses_streaming,
+        refusing=access.refuse is not None,
+    )
     return "\n".join([*sorted(declared), served, "".join(functions), body, _METADATA])
 
 

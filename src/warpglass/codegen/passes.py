@@ -11,7 +11,16 @@ which values are emitted (lanes/).
 
 from __future__ import annotations
 
-from ..program import Block, Program, find_full, find_pending, find_streaming, sink, split_tests
+from ..program import (
+    Block,
+    Program,
+    find_full,
+    find_pending,
+    find_streaming,
+    guard_discarded_reads,
+    sink,
+    split_tests,
+)
 from ..program.passes import Pass, run_passes
 from .infer import Inference, infer_kinds
 from .lane_loops.find import find_lane_loops
@@ -35,6 +44,10 @@ def _optimised(v: Version) -> bool:
 
 def _unobserved(v: Version) -> bool:
     return v.promises is not None and not v.observed
+
+
+def _reads_matter(v: Version) -> bool:
+    return any(probe.judges_reads for probe in v.probes)
 
 
 def _repeated(v: Version) -> bool:
@@ -65,6 +78,7 @@ _ALONE = "not measured alone"
 _PROMISED = "program shape promises symbols"
 # Up to the kinds of registers, and what lets more be said of them.
 _TO_KINDS = (
+    Pass("discarded reads", guard_discarded_reads, "program", "program", _reads_matter),
     Pass("paired tests", split_tests, "program", "program", _unobserved, _ALONE),
     Pass("sinking", sink, "program", "program", _repeated, _ALONE),
     Pass("path-sensitive bounds", bound_by_paths, _PROMISED, "program", _repeated, "1.19, most 4.6"),

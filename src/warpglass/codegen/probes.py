@@ -8,7 +8,7 @@ itself: an address is a value of any form (values/value.py), `mask` names the i3
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -55,11 +55,14 @@ class Probe:
     """An observer's part in the generated code; subclasses override the events they want.
 
     `alone` asks for all blocks in order on one thread, `any_order` for code whose blocks and warps the engine
-    may run in another order.
+    may run in another order, `refuses` for accesses out of bounds to be left out, so that the kernel goes on,
+    `judges_reads` for loads only by threads that use what they load.
     """
 
     alone = False
     any_order = False
+    refuses = False
+    judges_reads = False
 
     def prepare(self, program: Program, words: WorkerWords) -> None:
         """Called once before emission; `words` may be asked for memory now and at every event."""
@@ -76,11 +79,20 @@ class Probe:
     def access(self, at: Emission, site: Site, address: Value) -> None:
         """Lanes are about to load or store at an address that nobody has checked yet."""
 
+    def refused(self, at: Emission, site: Site, number: int) -> None:
+        """Some lanes of an access, the one of this number, may not make it: the context says which.
+
+        Control may leave for the fault label; if it goes on, these lanes have read zero or written nothing.
+        """
+
     def branch(self, at: Emission, end: Branch, taken: str, together: bool) -> None:
         """Lanes branch; `taken` names the i32 mask of those whose predicate holds.
 
         `together` says that they are known to be all or none.
         """
+
+    def go(self, at: Emission, source: int, target: int, read: Callable[[str], Value]) -> None:
+        """Lanes go from the end of a block to another; `read` gives a predicate that it has written."""
 
     def barrier(self, at: Emission, end: Barrier, others: Mapping[int, str]) -> None:
         """Lanes arrive at a barrier; `others` has the masks of those that stand in front of other blocks."""

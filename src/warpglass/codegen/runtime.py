@@ -81,6 +81,30 @@ FAULT = f"""  %fault.site = getelementptr i64, ptr %context, i64 {SLOT["fault_si
   ret i1 true
 """
 
+# How it leaves the lane out and says so, where observers want the kernel to go on.
+_REFUSE = f"""  %refused.p = getelementptr i64, ptr %context, i64 {SLOT["refused"]}
+  %refused.before = load i64, ptr %refused.p
+  %refused.lane = shl i64 1, %lane.wide
+  %refused.now = or i64 %refused.before, %refused.lane
+  store i64 %refused.now, ptr %refused.p
+"""
+_SOMEONE_REFUSED = f"""  %refused.all.p = getelementptr i64, ptr %context, i64 {SLOT["refused"]}
+  %refused.all = load i64, ptr %refused.all.p
+  %refused.any = icmp ne i64 %refused.all, 0
+  ret i1 %refused.any"""
+
+
+def endings(goes_on: str) -> dict[str, str]:
+    """How a helper ends when all lanes are served, and for one that is not: `goes_on` is where the next are.
+
+    Without such a label the kernel stops.
+    """
+    if not goes_on:
+        return {"done": "  ret i1 false", "fault": FAULT}
+    stored = FAULT.removesuffix("  ret i1 true\n")
+    return {"done": _SOMEONE_REFUSED, "fault": f"{stored}{_REFUSE}  br label %{goes_on}\n"}
+
+
 _SERVE = """
 define internal i1 @wg_{verb}_lanes(
   ptr %context, i64 %site, i64 %size, i1 %generic, {lanes} %mask, ptr %addresses, ptr %buffer
@@ -135,7 +159,7 @@ remember:
 {further}
   br label %done
 done:
-  ret i1 false
+{done}
 fault:
 {fault}}}
 """
@@ -201,16 +225,17 @@ fault:
 """
 
 
-def helpers(local: int, width: int, *, streaming: bool) -> str:
+def helpers(local: int, width: int, *, streaming: bool, refusing: bool) -> str:
     """The helpers' definitions.
 
     `local` are the bytes of local memory that generic pointers may reach; `streaming` says whether stores may
-    go past the caches.
+    go past the caches, `refusing` whether a lane that may not access an address is left out.
     """
-    words = {"site_words": SITE_WORDS, "sites": SLOT["sites"], "fault": FAULT}
+    words = {"site_words": SITE_WORDS, "sites": SLOT["sites"], **endings("copied" if refusing else "")}
     words |= {"lanes": f"i{width}", "all_but_one": width - 1, "lane_wide": widened("%lane", width)}
     words["absent"] = "elsewhere" if local else "fault"
-    words["leave"] = "br i1 %missing, label %done, label %remember" if local else "br label %remember"
+    skips = local or refusing
+    words["leave"] = "br i1 %missing, label %done, label %remember" if skips else "br label %remember"
     found: list[str] = []
     for verb, need, further in (("load", READ, ""), ("store", WRITE, REMEMBER if streaming else "")):
         to, of = ("lane", "host") if verb == "load" else ("host", "lane")

@@ -9,6 +9,7 @@ import re
 from functools import cache
 
 from ..errors import WarpglassError
+from ..records.spelling import did_you_mean
 from .device import Device, Limits, all_devices, limits_of
 
 __all__ = ["Device", "Limits", "UnknownDevice", "get", "limits_of", "names"]
@@ -33,7 +34,9 @@ def get(name: str) -> Device:
     """
     device = _by_name().get(_plain(name))
     if device is None:
-        raise UnknownDevice(f"no GPU is called {name!r}; known: {', '.join(names())}")
+        raise UnknownDevice(
+            f"no GPU is called {name!r}{did_you_mean(name, names())}; known: {', '.join(names())}"
+        )
     return device
 
 

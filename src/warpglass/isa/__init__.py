@@ -26,6 +26,7 @@ from . import (  # noqa: F401  # sections of the manual: importing one adds its 
     memory,
     packed,
     system,
+    video,
     warp,
 )
 from .lanes import Lanes

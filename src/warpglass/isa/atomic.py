@@ -7,7 +7,7 @@ not in shared memory, as the manual says of the hardware; halves never are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from .floating import compute, extreme
@@ -172,19 +172,9 @@ def _add_rows(operations: str, notation: str, *, exchange: bool = False, **choic
             continue
         given: dict[str, Any] = {"sem": _ORDER[opcode], "scope": SCOPES, "space": COMMON, **choices}
         given |= {"meaning": meaning, "access": access, "waits": opcode == "atom", "op": operations}
-        for line in _orders(opcode, notation, operands):
+        before, after = notation.split()
+        for line in hinted(f"{opcode}{{.sem}}{{.scope}}{{.space}}{before}", after, operands):
             add_row(line, unit="memory", **given)
-
-
-def _orders(opcode: str, notation: str, operands: str) -> Iterator[str]:
-    """The manual's order, and others that the assembler takes: in headers, and in the manual's examples."""
-    before, _, after = notation.rpartition(".type")[0].partition(" ")
-    if after == ".vec":
-        yield f"{opcode}{{.sem}}{{.scope}}{{.space}}.vec.type{before}  {operands}"
-    else:
-        yield f"{opcode}{before}.sem{{.scope}}{{.space}}.type  {operands}"
-        yield f"{opcode}.space.scope{before}.type  {operands}"  # atomicAdd_block() and the like
-    yield from hinted(f"{opcode}{{.sem}}{{.scope}}{{.space}}{before}", f"{after}.type", operands)
 
 
 for _names, _types in _INTEGER_TYPES.items():
@@ -197,15 +187,14 @@ _add_rows("add", ".op .vec.type", vec="v2 v4", type="f32", space="global")
 _add_rows("add min max", ".op.noftz .vec.type", vec="v2 v4 v8", type=_HALVES, space="global")
 _add_rows("add min max", ".op.noftz .vec.type", vec="v2 v4", type=_PAIRS, space="global")
 
-for _order in ("{.sem}{.scope}{.space}.cas", ".cas.sem{.scope}{.space}", ".space.scope.cas"):
-    add_row(
-        f"atom{_order}.type  d, [a], b, c",
-        sem=_ORDER["atom"],
-        scope=SCOPES,
-        space=COMMON,
-        type="b16 b32 b64 b128",
-        unit="memory",
-        meaning=cas,
-        access="atomic",
-        waits=True,
-    )
+add_row(
+    "atom{.sem}{.scope}{.space}.cas.type  d, [a], b, c",
+    sem=_ORDER["atom"],
+    scope=SCOPES,
+    space=COMMON,
+    type="b16 b32 b64 b128",
+    unit="memory",
+    meaning=cas,
+    access="atomic",
+    waits=True,
+)

@@ -18,13 +18,13 @@ V = TypeVar("V")
 
 _BY_OPCODE = {"call": "call", "ret": "return", "brx": "switch", "alloca": "alloca"}
 _BY_OPCODE |= {"stacksave": "stacksave", "stackrestore": "stackrestore"}
-_PARAMETER = ("param", "param::func", "param::entry")
+_PARAMETER = frozenset(("param", "param::func", "param::entry"))
 
 
 def rewriting(instruction: tree.Instruction) -> str | None:
     """What a function's instruction has to do with calls: "parameter" is an access to one; None for most."""
-    if instruction.modifiers and instruction.modifiers[0] in _PARAMETER:
-        return {"ld": "parameter", "st": "parameter"}.get(instruction.opcode)
+    if instruction.opcode in ("ld", "st"):
+        return None if _PARAMETER.isdisjoint(instruction.modifiers) else "parameter"
     return _BY_OPCODE.get(instruction.opcode)
 
 
@@ -40,7 +40,7 @@ add_row("_stack.push  owner", unit="control", control="push")
 add_row("_stack.pop  owner", unit="control", control="pop")
 
 
-@row("_param.type  d, a", type=MEMORY, unit="memory")
+@row("_param.type  d, a", type=f"pred {MEMORY}", unit="memory")
 def pass_parameter(lanes: Lanes[V], m: Match, a: V) -> V:
     return a
 

@@ -34,6 +34,11 @@ def mov_unpack(lanes: Lanes[V], m: Match, a: V) -> tuple[V, ...]:
     return lanes.split(a, len(destination.elements))
 
 
+@row("mov.vec.type  d*, a*", vec="v2 v4", type=f"{BITWISE} {INTEGERS} {_FLOATS}", unit="misc")
+def mov_vector(lanes: Lanes[V], m: Match, a: tuple[V, ...]) -> tuple[V, ...]:
+    return a
+
+
 @row(
     "cvta.to.space.size  d, a",
     space=f"global {SHARED} local const param",

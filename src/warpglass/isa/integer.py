@@ -130,14 +130,11 @@ def maximum(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
     return lanes.apply("llvm.smax" if is_signed(m.type) else "llvm.umax", a, b)
 
 
-# CUDA's headers write the modifier last.
 @row("min.relu.type  d, a, b", type="s32", unit="integer")
-@row("min.type.relu  d, a, b", type="s32", unit="integer")
 def minimum_relu(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
     return lanes.apply("llvm.smax", minimum(lanes, m, a, b), lanes.constant("i32", 0))
 
 
 @row("max.relu.type  d, a, b", type="s32", unit="integer")
-@row("max.type.relu  d, a, b", type="s32", unit="integer")
 def maximum_relu(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
     return lanes.apply("llvm.smax", maximum(lanes, m, a, b), lanes.constant("i32", 0))

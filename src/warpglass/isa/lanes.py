@@ -273,7 +273,7 @@ class Lanes(ABC, Generic[V]):
         type_ = self.type_of(a)
         width = bits(type_) // count
         return tuple(
-            self.convert("trunc", self.apply("lshr", a, self.constant(type_, k * width)), f"i{width}")
+            self.extend(self.apply("lshr", a, self.constant(type_, k * width)), f"i{width}", signed=False)
             for k in range(count)
         )
 

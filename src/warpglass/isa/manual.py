@@ -38,6 +38,8 @@ _CHAPTERS = {
         "mbarrier.arrive mbarrier.arrive_drop cp.async.mbarrier.arrive mbarrier.pending_count"
     ),
     "warp-level-matrix-instructions": "wmma.mma mma ldmatrix stmatrix movmatrix",
+    "scalar-video-instructions": "vmad vset",
+    "simd-video-instructions": "vset2 vset4",
     "miscellaneous-instructions": "nanosleep trap setmaxnreg",
 }
 _UNITS = {
@@ -49,6 +51,7 @@ _UNITS = {
 }
 # Sections of several instructions, and those that are called otherwise.
 _SIMD_VIDEO = ("vadd", "vsub", "vavrg", "vabsdiff", "vmin", "vmax")
+_SCALAR_VIDEO = ("vadd", "vsub", "vabsdiff", "vmin", "vmax")
 _SHARED = {
     **dict.fromkeys(("prefetch", "prefetchu"), f"{_MOVEMENT}-prefetch-prefetchu"),
     "cp.async.wait_all": f"{_MOVEMENT}-cp-async-wait-group",
@@ -60,6 +63,8 @@ _SHARED = {
     "match": f"{_SYNCHRONISATION}-match-sync",
     "wmma.load": "warp-level-matrix-instructions-wmma-ld",
     "wmma.store": "warp-level-matrix-instructions-wmma-st",
+    **dict.fromkeys(_SCALAR_VIDEO, "-".join(["scalar-video-instructions", *_SCALAR_VIDEO])),
+    **dict.fromkeys(("vshl", "vshr"), "scalar-video-instructions-vshl-vshr"),
     **{
         f"{name}{parts}": "-".join(["simd-video-instructions", *(f"{one}{parts}" for one in _SIMD_VIDEO)])
         for name in _SIMD_VIDEO

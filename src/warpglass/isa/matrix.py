@@ -188,8 +188,5 @@ for _shape in ("m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16"):
 
 # Shapes of bits, and the same in words of 32.
 for _shape, _in_words in (("m8n8k128", "m8n8k4"), ("m16n8k128", "m16n8k4"), ("m16n8k256", "m16n8k8")):
-    for _notation in (
-        f"{_HEAD}.{_shape}.row.col.s32.b1.b1.s32.op.popc",
-        f"mma.op.popc.sync.aligned.{_shape}.row.col.s32.b1.b1.s32",
-    ):
-        _add(_notation, _in_words, single_bits, Bits("and"), op="and xor")
+    _notation = f"{_HEAD}.{_shape}.row.col.s32.b1.b1.s32.op.popc"
+    _add(_notation, _in_words, single_bits, Bits("and"), op="and xor")

@@ -149,8 +149,8 @@ def _add_products() -> None:
         types = dict.fromkeys(("atype", "btype"), f"s{width} u{width}")
         meaning = _plain(shape, lambda m, width=width: integers(m, width))
         _add(notation, shape, width, meaning, **types)
-    for types in ("f64.f64.f64.f64{.rnd}", "rnd.f64.f64.f64.f64"):
-        _add(f"{_HEAD}.m8n8k4.{types}", "m8n8k4", 64, _plain("m8n8k4", doubles), 64, rnd="rn rz rm rp")
+    head = f"{_HEAD}.m8n8k4.f64.f64.f64.f64{{.rnd}}"
+    _add(head, "m8n8k4", 64, _plain("m8n8k4", doubles), 64, rnd="rn rz rm rp")
     add_product(
         "wmma.mma.op.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32",
         (2, 1, 1, 2),

@@ -7,14 +7,16 @@ A row of the instruction table is written as the manual writes it, on one line:
     setp.cmp.type         p[|q]:pred, a, b
     ld{.weak}{.space}{.vec}.type   d*, [a]
 
-Left of the first blank: the opcode and its modifiers in order. `.name` stands for any of the alternatives
-that the row gives for `name`, a modifier without alternatives for itself, `{...}` makes one optional.
+Left of the first blank: the opcode and its modifiers in the manual's order (spelling.py has others). `.name`
+stands for any of the alternatives that the row gives for `name`, a modifier without alternatives for itself,
+`{...}` makes one optional.
 Right of it: the operands. `d`, `p` (and `q`) are destinations, all others sources. `x:type` gives an
 operand's type: a PTX type, the name of a modifier, `wide` (twice the width of `.type`), `part` (the width
 of `.type` shared out among a vector's elements), or `any` (its register's own); without it the operand has
 the row's `.type` or, failing that, the last modifier. `[a]` is an address, `x*` an operand that may be a
 vector (of as many elements as `.vec` says, in a row that has it), `x*4` one that is a vector of four, `d[|p]`
-an optional second destination, a number matches only that number.
+an optional second destination, a number matches only that number. `a{.asel}` may have one of the selectors
+that the row gives for `asel`, `d.dsel` has one, `{-}a` may have a minus sign.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..ptx import tree
+from .spelling import in_order, name_length
 
 WIDER = {"u8": "u16", "s8": "s16", "u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
 WIDER |= {"b8": "b16", "b16": "b32", "b32": "b64"}
@@ -51,6 +54,8 @@ class OperandForm:
     second: str | None = None  # name of the optional second destination
     literal: int | None = None
     optional: bool = False
+    negatable: bool = False  # may have a minus sign
+    selector: Modifier | None = None  # the part of a register that is meant
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +66,35 @@ class Pattern:
     opcode: str
     modifiers: tuple[Modifier, ...]
     operands: tuple[OperandForm, ...]
+    has_parts: bool = False  # whether any operand may have a selector or a minus sign
 
     def match_modifiers(self, words: tuple[str, ...]) -> dict[str, str] | None:
         """The value of every modifier present in `words`, or None if they do not fit."""
         return _match(self.modifiers, words)
+
+    def respell(self, words: tuple[str, ...]) -> tuple[str, ...] | None:
+        """Modifiers written in another order in the notation's own; None if they do not fit."""
+        return in_order(self.modifiers, words, name_length(self.opcode, self.modifiers))
+
+    def take_apart(
+        self, operands: tuple[tree.Operand, ...]
+    ) -> tuple[tuple[tree.Operand, ...], dict[str, str]] | None:
+        """Operands without selectors and minus signs, and these as values, `asel` or `-a`; None if a selector
+        is missing."""
+        values: dict[str, str] = {}
+        plain: list[tree.Operand] = []
+        for form, operand in zip(self.operands, operands, strict=False):
+            if isinstance(operand, tree.Minus) and form.negatable:
+                values[f"-{form.name}"] = "-"
+                operand = operand.operand
+            selector = form.selector
+            if selector and isinstance(operand, tree.Component) and operand.selector in selector.choices:
+                values[selector.name] = operand.selector
+                operand = operand.base
+            elif selector and not selector.optional:
+                return None
+            plain.append(operand)
+        return (*plain, *operands[len(plain) :]), values
 
     def fits_operands(self, operands: tuple[tree.Operand, ...], values: Mapping[str, str]) -> bool:
         """Whether number and kinds of the operands are the notation's."""
@@ -74,7 +104,7 @@ class Pattern:
         return all(
             _fits(form, operand)
             and (form.type != "part" or self.type_of(form, values, operand))
-            and (not self._is_counted(form) or _elements(operand) == _COUNT[values.get("vec")])
+            and (not self._is_counted(form) or _elements(operand) in _COUNTS[values.get("vec")])
             for form, operand in zip(self.operands, operands, strict=False)
         )
 
@@ -114,8 +144,8 @@ def _part(type_: str, operand: tree.Operand | None) -> str:
     return f"b{width}" if not rest and width in (8, 16, 32, 64) else ""
 
 
-# Elements of a vector by the modifier `.vec`.
-_COUNT = {None: 0, "v2": 2, "v4": 4, "v8": 8}
+# Elements of a vector by the modifier `.vec`; without it a vector of one is as good as its element.
+_COUNTS = {None: (0, 1), "v2": (2,), "v4": (4,), "v8": (8,)}
 
 
 def _elements(operand: tree.Operand) -> int:
@@ -136,12 +166,14 @@ def _fits(form: OperandForm, operand: tree.Operand) -> bool:
         return form.second is not None
     if form.destination:
         return isinstance(operand, tree.Register | tree.Sink)
-    return not isinstance(operand, tree.Address | tree.Group | tree.Sink)
+    return not isinstance(operand, tree.Address | tree.Group | tree.Sink | tree.Minus)
 
 
 _PLACE = re.compile(r"\{\.([\w:]+)\}|\.([\w:]+)")
 _OPERAND = re.compile(
-    r"(?P<open>\{)?(?:(?P<literal>\d+)|\[(?P<address>\w+)\]|(?P<name>\w+)(?:\[\|(?P<second>\w+)\])?)"
+    r"(?P<minus>\{-\})?(?P<open>\{)?"
+    r"(?:(?P<literal>\d+)|\[(?P<address>\w+)\]|(?P<name>\w+)(?:\[\|(?P<second>\w+)\])?)"
+    r"(?:\{\.(?P<part>\w+)\}|\.(?P<fixed>\w+))?"
     r"(?P<vector>\*(?P<count>\d+)?)?(?::(?P<type>\w+))?\}?$"
 )
 
@@ -157,15 +189,17 @@ def parse_notation(text: str, choices: Mapping[str, str]) -> Pattern:
         for found in _PLACE.finditer(head, opcode.end())
         for name in (found[1] or found[2],)
     )
-    operands = tuple(_parse_operand(part.strip()) for part in tail.split(",") if part.strip())
-    return Pattern(" ".join(text.split()), opcode[0], modifiers, operands)
+    operands = tuple(_parse_operand(part.strip(), choices) for part in tail.split(",") if part.strip())
+    has_parts = any(form.negatable or form.selector for form in operands)
+    return Pattern(" ".join(text.split()), opcode[0], modifiers, operands, has_parts)
 
 
-def _parse_operand(text: str) -> OperandForm:
+def _parse_operand(text: str, choices: Mapping[str, str]) -> OperandForm:
     found = _OPERAND.match(text)
     if found is None:
         raise ValueError(f"not an operand of the notation: {text!r}")
     name = found["name"] or found["address"] or found["literal"]
+    part = found["part"] or found["fixed"]
     return OperandForm(
         name=name,
         type=found["type"],
@@ -176,4 +210,6 @@ def _parse_operand(text: str) -> OperandForm:
         second=found["second"],
         literal=int(found["literal"]) if found["literal"] else None,
         optional=found["open"] is not None,
+        negatable=found["minus"] is not None,
+        selector=Modifier(part, tuple(choices[part].split()), found["part"] is not None) if part else None,
     )

@@ -1,8 +1,4 @@
-"""Several small integers in one register: u16x2 and s16x2, dot products, SIMD video instructions.
-
-The SIMD video instructions come without the manual's lane masks: `vabsdiff4.u32.u32.u32 d, a, b, c` is how
-CUDA's headers write them.
-"""
+"""Several small integers in one register: u16x2 and s16x2, dot products (video instructions: video.py)."""
 
 from __future__ import annotations
 
@@ -10,7 +6,7 @@ from typing import TypeVar
 
 from .lanes import Lanes
 from .table import Match, Meaning, add_row, row
-from .types import bits, is_signed
+from .types import is_signed
 
 V = TypeVar("V")
 
@@ -34,8 +30,6 @@ for _name in ("min", "max"):
     _unsigned, _signed = _pairwise(f"llvm.u{_name}"), _pairwise(f"llvm.s{_name}")
     add_row(f"{_name}.type  d, a, b", type="u16x2", unit="integer", meaning=_unsigned)
     add_row(f"{_name}{{.relu}}.type  d, a, b", type="s16x2", unit="integer", meaning=_signed)
-    # CUDA's headers write the modifier last.
-    add_row(f"{_name}.type.relu  d, a, b", type="s16x2", unit="integer", meaning=_signed)
 
 
 # ---------------------------------------------------------------------------------------- dot products
@@ -64,51 +58,3 @@ def dp4a(lanes: Lanes[V], m: Match, a: V, b: V, c: V) -> V:
 def dp2a(lanes: Lanes[V], m: Match, a: V, b: V, c: V) -> V:
     bytes_ = lanes.split(b, 4)
     return _dot(lanes, m, lanes.split(a, 2), bytes_[2:] if m.half == "hi" else bytes_[:2], c)
-
-
-# ---------------------------------------------------------------------------------------- SIMD video
-def _difference(lanes: Lanes[V], a: V, b: V) -> V:
-    return lanes.apply("llvm.smax", lanes.sub(a, b), lanes.sub(b, a))
-
-
-_VIDEO: dict[str, Meaning] = {
-    "vadd": lambda lanes, a, b: lanes.add(a, b),
-    "vsub": lambda lanes, a, b: lanes.sub(a, b),
-    "vabsdiff": _difference,
-    "vmin": lambda lanes, a, b: lanes.apply("llvm.smin", a, b),
-    "vmax": lambda lanes, a, b: lanes.apply("llvm.smax", a, b),
-}
-
-
-def _video(count: int, compute: Meaning) -> Meaning:
-    """A meaning that computes `count` small results in 32 bits and packs them, or adds them to c."""
-
-    def meaning(lanes: Lanes[V], m: Match, a: V, b: V, c: V) -> V:
-        narrow, signed = f"i{32 // count}", is_signed(m.dtype)
-        results: list[V] = []
-        for x, y in zip(lanes.split(a, count), lanes.split(b, count), strict=True):
-            wide_x = lanes.extend(x, "i32", is_signed(m.atype))
-            results.append(compute(lanes, wide_x, lanes.extend(y, "i32", is_signed(m.btype))))
-        if m.sat:
-            top = 1 << (bits(narrow) - signed)
-            results = [lanes.clamp(x, -top if signed else 0, top - 1, signed=True) for x in results]
-        if m.add:
-            for x in results:
-                c = lanes.add(c, x)
-            return c
-        return lanes.join([lanes.convert("trunc", x, narrow) for x in results])
-
-    return meaning
-
-
-for _opcode, _compute in _VIDEO.items():
-    for _count in (2, 4):
-        for _option in ("{.sat}", ".add"):
-            add_row(
-                f"{_opcode}{_count}.dtype.atype.btype{_option}  d:b32, a:b32, b:b32, c:b32",
-                dtype="u32 s32",
-                atype="u32 s32",
-                btype="u32 s32",
-                unit="integer",
-                meaning=_video(_count, _compute),
-            )

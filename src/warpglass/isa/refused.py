@@ -15,10 +15,6 @@ _REMOTE = "the engine has no asynchronous access to other blocks' memory; use st
 _MULTICAST = "the engine is one GPU and has no multicast memory; use ld, red and atom"
 _CLUSTER_LAUNCH = "on the engine every block is a cluster of its own, and all are launched"
 _DEBUGGER = "the engine has no debugger or profiler to signal to; leave it out"
-_VIDEO = "the engine has no scalar video instructions; use integer arithmetic, shifts and bit fields"
-_SIMD_VIDEO = "the engine has no vavrg and vset; use integer arithmetic, shifts and bit fields"
-
-_SCALAR_VIDEO = "vadd vsub vabsdiff vmin vmax vshl vshr vmad vset"
 
 # Opcode and first modifiers -> why it is refused.
 _REASONS = {
@@ -31,8 +27,6 @@ _REASONS = {
     "multimem": _MULTICAST,
     "clusterlaunchcontrol": _CLUSTER_LAUNCH,
     **dict.fromkeys(("brkpt", "pmevent"), _DEBUGGER),
-    **dict.fromkeys(_SCALAR_VIDEO.split(), _VIDEO),
-    **dict.fromkeys(("vavrg2", "vavrg4", "vset2", "vset4"), _SIMD_VIDEO),
 }
 
 

@@ -21,13 +21,14 @@ what it does to memory, `operation` what it does to its operands. Nobody compare
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, Literal
 
 from ..ptx import tree
 from .manual import section_url
 from .notation import OperandForm, Pattern, parse_notation
+from .spelling import spaces_of
 from .types import BITS, LLVM_TYPE
 
 Meaning = Callable[..., Any]
@@ -126,10 +127,6 @@ class Row:
         return self.access in ("atomic", "reduction")
 
 
-# State spaces as modifiers of accesses write them, without a sub-qualifier.
-_SPACES = frozenset(("global", "shared", "local", "const", "param"))
-
-
 class Match:
     """An instruction with its row; modifiers are attributes (`m.type`), None if absent."""
 
@@ -163,8 +160,7 @@ class Match:
     @property
     def state_space(self) -> str:
         """The state space that an access names, without a sub-qualifier; generic if it names none."""
-        words = (word.partition("::")[0] for word in self.instruction.modifiers)
-        return next((word for word in words if word in _SPACES), "generic")
+        return next(iter(spaces_of(self.instruction.modifiers)), "generic")
 
     @property
     def access(self) -> MemoryAccess | None:
@@ -256,11 +252,31 @@ def exclusion(instruction: tree.Instruction) -> str | None:
 
 
 def _candidates(instruction: tree.Instruction) -> Iterator[tuple[Match, str | None]]:
-    """The rows whose notation an instruction has, and what they exclude of it."""
+    """The rows whose notation an instruction has, and what they exclude of it.
+
+    Those with its modifiers in another order come last; the match then has them in the notation's.
+    """
     for candidate, values in _rows_with(instruction.opcode, instruction.modifiers):
-        if candidate.pattern.fits_operands(instruction.operands, values):
-            reason = candidate.excludes(values) if candidate.excludes else None
-            yield Match(candidate, instruction, values), reason
+        if (found := _fit(candidate, values, instruction)) is not None:
+            yield found
+    for candidate, values, words in _rows_respelled(instruction.opcode, instruction.modifiers):
+        if (found := _fit(candidate, values, replace(instruction, modifiers=words))) is not None:
+            yield found
+
+
+def _fit(
+    candidate: Row, values: dict[str, str], instruction: tree.Instruction
+) -> tuple[Match, str | None] | None:
+    """The match of a row whose modifiers an instruction has, with what it excludes; None if operands do not
+    fit."""
+    if candidate.pattern.has_parts:
+        taken = candidate.pattern.take_apart(instruction.operands)
+        if taken is None:
+            return None
+        instruction, values = replace(instruction, operands=taken[0]), {**values, **taken[1]}
+    if not candidate.pattern.fits_operands(instruction.operands, values):
+        return None
+    return Match(candidate, instruction, values), candidate.excludes(values) if candidate.excludes else None
 
 
 @lru_cache(maxsize=1 << 12)
@@ -268,6 +284,21 @@ def _rows_with(opcode: str, modifiers: tuple[str, ...]) -> tuple[tuple[Row, dict
     """The rows of an opcode that have all of the modifiers, with their values."""
     found = [(row, row.pattern.match_modifiers(modifiers)) for row in ROWS.get(opcode, ())]
     return tuple((row, values) for row, values in found if values is not None)
+
+
+@lru_cache(maxsize=1 << 12)
+def _rows_respelled(
+    opcode: str, modifiers: tuple[str, ...]
+) -> tuple[tuple[Row, dict[str, str], tuple[str, ...]], ...]:
+    """The rows of an opcode that have all of the modifiers in another order, with their values in the
+    notation's."""
+    found: list[tuple[Row, dict[str, str], tuple[str, ...]]] = []
+    for candidate in ROWS.get(opcode, ()):
+        words = candidate.pattern.respell(modifiers)
+        values = candidate.pattern.match_modifiers(words) if words not in (None, modifiers) else None
+        if words is not None and values is not None:
+            found.append((candidate, values, words))
+    return tuple(found)
 
 
 def known_forms(instruction: tree.Instruction) -> str:

@@ -13,22 +13,27 @@ import ctypes
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from itertools import count
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import source
+from .. import devices, source
 from ..engine.launch.backend import Backend, Launch, Outcome
 from ..engine.launch.limits import as_dim3
 from ..errors import ArgumentError, LaunchError
 from ..host.budget import compile_deadline
 from ..host.environment import read
 from ..records.marks import purposes, unmark
-from ..source import Compiled, Source
+from ..source import Compiled, FixedSource, Source
+from .variables import Variables
+
+if TYPE_CHECKING:
+    from ..engine.cpu.backend import CpuBackend
 
 Extent = int | Sequence[int]
 
@@ -55,7 +60,8 @@ class Kernel:
     """A kernel from any language; `k[grid, block](*args)` launches it, `run(k, ...)` does and reports."""
 
     def __init__(self, origin: Source):
-        self._source = origin
+        self._source = _of_its_own(origin)
+        self._variables = Variables()
 
     @property
     def name(self) -> str:
@@ -74,6 +80,31 @@ class Kernel:
     def leaves(self, args: Sequence[object]) -> tuple[object, ...]:
         """The arguments as a back end takes them: Python kernels take tuples apart."""
         return self._source.leaves(args)
+
+    def set(self, name: str, value: object) -> None:
+        """Set a __constant__ or __device__ variable of the kernel's file for all launches to come.
+
+        `value` is an array of the variable's element type and size in bytes, or numbers for them. Namespaces
+        may be left out. Kernels of one file have variables of their own. Raises ArgumentError.
+        """
+        self._variables.set(self._with_variables(), name, value)
+
+    def get(self, name: str) -> np.ndarray[Any, Any]:
+        """A copy of what a __constant__ or __device__ variable holds after the last launch.
+
+        It has the variable's element type and extents; bytes where NumPy has no such type.
+        """
+        compiled = self._with_variables()
+        return self._variables.get(compiled, name, lambda: backend("cpu"))
+
+    def variables_for(self, place: Backend) -> tuple[tuple[str, bytes], ...]:
+        """What a launch on a back end has to write to variables first."""
+        return self._variables.for_launch(place)
+
+    def _with_variables(self) -> Compiled:
+        if self.language == "python":
+            raise ArgumentError(f"{self.name}: kernels in Python have no variables that can be set or read")
+        return self._source.compile(())
 
     def __getitem__(self, configuration: object) -> Launcher:
         """`k[grid, block]`, `k[grid, block, stream, shared_bytes]`, numba's launch syntax."""
@@ -94,6 +125,16 @@ class Kernel:
         return f"<warpglass kernel {self.name} ({self.language})>"
 
 
+_instances = count(1)
+
+
+def _of_its_own(origin: Source) -> Source:
+    """A kernel whose variables no other has that was loaded before from the same text."""
+    if not isinstance(origin, FixedSource) or not origin.compiled.variables:
+        return origin
+    return FixedSource(replace(origin.compiled, instance=next(_instances)))
+
+
 @dataclass(frozen=True, slots=True)
 class Launcher:
     """A kernel with its launch configuration, waiting for arguments."""
@@ -108,8 +149,10 @@ class Launcher:
         plain = unmark(args)
         compiled, given = self.kernel.compile(plain), self.kernel.leaves(plain)
         marks = purposes(args, self.kernel.leaves)
-        launch = Launch(compiled, self.grid, self.block, given, self.shared, _TIMEOUT, marks)
-        carry_out(backend(), launch)
+        place = backend()
+        news = self.kernel.variables_for(place)
+        launch = Launch(compiled, self.grid, self.block, given, self.shared, _TIMEOUT, marks, variables=news)
+        carry_out(place, launch)
 
 
 def load(
@@ -171,7 +214,7 @@ def run(
     report.
     """
     place = backend(device, model)
-    outcome = carry_out(place, make_launch(kernel, grid, block, args, shared, timeout))
+    outcome = carry_out(place, make_launch(kernel, grid, block, args, shared, timeout, place))
     return Run(outcome.seconds, outcome.label, place.description, outcome.transfer_seconds)
 
 
@@ -228,9 +271,15 @@ def _is_library(file: Path) -> bool:
 
 
 def make_launch(
-    kernel: Kernel, grid: Extent, block: Extent, args: Sequence[object], shared: int, timeout: float
+    kernel: Kernel,
+    grid: Extent,
+    block: Extent,
+    args: Sequence[object],
+    shared: int,
+    timeout: float,
+    place: Backend,
 ) -> Launch:
-    """The launch that these arguments of `run` describe; raises ArgumentError and LaunchError."""
+    """The launch at `place` that these arguments of `run` describe; raises ArgumentError and LaunchError."""
     if not isinstance(kernel, Kernel):
         raise ArgumentError(f"{kernel!r} is no kernel; load, compile and from_numba make one")
     if not isinstance(args, _LISTS):
@@ -244,6 +293,7 @@ def make_launch(
         _bytes(shared),
         _seconds(timeout),
         purposes(args, kernel.leaves),
+        variables=kernel.variables_for(place),
     )
 
 
@@ -282,14 +332,33 @@ def backend(device: str = "auto", model: str = "h100") -> Backend:
     kind, _, ordinal = name.partition(":")
     if kind == "gpu" and (not ordinal or ordinal.isdecimal()):
         return _gpu(int(ordinal) if ordinal else None)
-    raise ArgumentError(f"device {name!r}; it may be 'auto', 'cpu', 'gpu' or 'gpu:1', 'gpu:2', ...")
+    raise ArgumentError(f"device {name!r}; it may be 'auto', 'cpu', 'gpu' or 'gpu:1', ...{_as_model(name)}")
 
 
-@cache
-def _engine(model: str) -> Backend:
+def _as_model(name: str) -> str:
+    """What to say of a GPU's name where a device belongs."""
+    try:
+        key = devices.get(name).key
+    except devices.UnknownDevice:
+        return ""
+    return f"; to assume the limits of that GPU, give its name as the model, {key!r} (--model {key})"
+
+
+_engines: dict[str, CpuBackend] = {}
+
+
+def _engine(model: str) -> CpuBackend:
     from ..engine.cpu.backend import CpuBackend
 
-    return CpuBackend(model)
+    if model not in _engines:
+        _engines[model] = CpuBackend(model)
+    return _engines[model]
+
+
+def recover() -> None:
+    """Let the engine forget a sticky error, and nothing else."""
+    for engine in list(_engines.values()):
+        engine.recover()
 
 
 @cache

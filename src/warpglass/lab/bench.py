@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from .. import __version__, devices, lab, source
@@ -64,6 +65,7 @@ def bench(
     peers: bool = True,
     transfers: bool = False,
     added: tuple[tuple[Path, str], ...] = (),
+    options: Sequence[str] = (),
     progress: Progress | None = None,
     announce: Callable[[Forecast], None] | None = None,
 ) -> Bench:
@@ -75,14 +77,15 @@ def bench(
     more, on the engine, and its row says how well it uses memory and lanes on the `model` GPU. `small` takes
     sizes that take milliseconds, where no size is given. `peers` adds what libraries take, `added` the user's
     own kernels (file and name) with the parameters of the ladder's; `transfers` puts the copies to a GPU and
-    back into its times. Where a size takes far longer than the usual one, `announce` is told first how long.
+    back into its times; `options` go to the compiler of CUDA C++. Where a size takes far longer than the
+    usual one, `announce` is told first how long.
     Raises ArgumentError for what the ladder does not take; a rung that fails is a row that is not verified.
     """
     if language not in LANGUAGES:
         raise ArgumentError(f"language {language!r}: one of {', '.join(LANGUAGES)}")
     if final not in FINALS:
         raise ArgumentError(f"final {final!r}: one of {', '.join(FINALS)}")
-    options = Options(
+    chosen = Options(
         size=size,
         dtype=dtype,
         block=block,
@@ -97,17 +100,19 @@ def bench(
         peers=peers,
         added=tuple(added),
     )
-    toolchain = Toolchain(open_cuda=source.load, open_python=source.from_numba)
+    toolchain = Toolchain(
+        open_cuda=partial(source.load, options=tuple(options)), open_python=source.from_numba
+    )
     backend = lab.backend(device, model)
     if announce is not None:
         runs = 1 + repeat + counters  # the first warms up
-        forecast = foresee(ladder, options, backend=backend, toolchain=toolchain, runs=runs)
+        forecast = foresee(ladder, chosen, backend=backend, toolchain=toolchain, runs=runs)
         if forecast is not None:
             announce(forecast)
     with only(OPTIMISED):
         timed = run_bench(
             ladder,
-            options,
+            chosen,
             backend=backend,
             toolchain=toolchain,
             version=__version__,
@@ -117,7 +122,7 @@ def bench(
         )
     rows, rivals = (_with_shares(part, backend) for part in (timed.rows, timed.record.peers))
     timed = replace(timed, record=replace(timed.record, rows=rows, peers=rivals))
-    return _count(timed, options, toolchain, model, progress) if counters else timed
+    return _count(timed, chosen, toolchain, model, progress) if counters else timed
 
 
 def _with_shares(rows: Sequence[Row], backend: Backend) -> tuple[Row, ...]:

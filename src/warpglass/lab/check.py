@@ -20,11 +20,11 @@ from ..engine.launch.backend import Backend, Launch, Outcome
 from ..errors import ArgumentError, KernelFault, KernelTimeout, raised_by_kernel
 from ..observe.detectors import Checker
 from ..observe.detectors.diagnostics.causes import merged, one_per_cause
-from ..records.check import ALL_SCHEDULES, SAME_ORDER, Check, Finding, joined
+from ..records.check import Check, Finding, joined
+from ..records.schedules import ALL_SCHEDULES, schedule_of, weakest
 from ..records.suppressions import read_entries
 from ..records.suppressions import suppress as suppress_findings
 
-_BY_NUMBER = "blocks in order, warps in order up to each barrier"
 _ENDLESS = "the launch did not end, so it was not run in other orders"
 _NO_LINES = (
     "the kernel has no line numbers, so places are lines of its PTX: compile it with -lineinfo, in numba "
@@ -58,7 +58,7 @@ def check(
         raise ArgumentError(f"device {device!r}: check runs kernels on the engine; pass 'cpu' or nothing")
     seeds = seeds_of(schedules, seed)
     entries = () if suppress is None else read_entries(Path(suppress), always=True)
-    launch = lab.make_launch(kernel, grid, block, args, shared, timeout)
+    launch = lab.make_launch(kernel, grid, block, args, shared, timeout, _engine(model))
     (found,), notes = suppress_findings([examine(launch, model, seeds).check], entries)
     return replace(found, notes=(*found.notes, *notes))
 
@@ -91,9 +91,9 @@ def examine(launch: Launch, model: str, seeds: Sequence[int], site: str = "") ->
         tried = () if _endless(error) else tuple(seeds)
         if tried:
             runs.in_other_orders(tried)
+        runs.tell_written()
     note = [_ENDLESS] if tried != tuple(seeds) else []
     note += [_NO_LINES] if not runs.file else []
-    schedule = f"{_BY_NUMBER}; {_random(tried)}the verdict holds for {runs.holds}"
     found = merged(runs.found, runs.others)
     return Examined(
         Check(
@@ -104,7 +104,7 @@ def examine(launch: Launch, model: str, seeds: Sequence[int], site: str = "") ->
             block=launch.block,
             shared=launch.shared,
             findings=tuple(replace(finding, holds=runs.holds) for finding in found),
-            schedule=schedule,
+            schedule=schedule_of(tried, runs.holds),
             file=runs.file,
             holds=runs.holds,
             seeds=tried,
@@ -162,11 +162,17 @@ class _Runs:
         self.notes: tuple[str, ...] = ()
         self.holds = ALL_SCHEDULES
         self.file = ""
+        self._first: Checker | None = None
 
     def by_number(self) -> Exception | None:
         """The run whose results stay; returns what it ended with."""
         self.found, error = self._run(None)
         return error
+
+    def tell_written(self) -> None:
+        """Tell the memory of a device what the run whose results stay has written."""
+        if self._first is not None:
+            self._first.tell_written()
 
     def in_other_orders(self, seeds: Sequence[int]) -> None:
         """The others, each from where the first began."""
@@ -182,6 +188,8 @@ class _Runs:
 
     def _run(self, order: Order | None) -> tuple[tuple[Finding, ...], Exception | None]:
         checker, failed = Checker(dict(self._launch.purposes)), None
+        if order is None:
+            self._first = checker
 
         def begin(begun: Begun) -> None:
             if order is None and self._seeds:
@@ -194,29 +202,35 @@ class _Runs:
             if not (isinstance(error, KernelFault | KernelTimeout) or raised_by_kernel(error)):
                 raise
             failed = error
+        refused = checker.refused()  # in the words of a heap that a reset clears
+        if failed is not None:
             self._place.reset()
-        if checker.holds_for == SAME_ORDER:
-            self.holds = SAME_ORDER
+        self.holds = weakest((self.holds, checker.holds_for))
         self.file = checker.file
         self.notes = tuple(dict.fromkeys((*self.notes, *checker.notes)))
-        found = () if failed is None else (checker.fault(failed),)
+        found = [finding for _, finding in refused]
+        if failed is not None:
+            found += [
+                one for one in [checker.fault(failed)] if not any(_again(one, other) for other in found)
+            ]
+        elif refused:
+            failed = refused[0][0]
         found = one_per_cause([*found, *checker.findings(complete=failed is None)])
         return tuple(found), failed
+
+
+def _again(fault: Finding, before: Finding) -> bool:
+    """Whether what ended a launch is the same defect as an access that it had gone on without."""
+    if fault.kind != before.kind:
+        return False
+    freed = fault.kind == "use-after-free"  # memory that is freed too early is freed again where it should be
+    return freed or (fault.source, fault.array) == (before.source, before.array)
 
 
 def _endless(error: Exception | None) -> bool:
     """Whether a launch was stopped because it took too long."""
     place = error.place if isinstance(error, KernelTimeout) else None
     return isinstance(error, KernelTimeout) and (place is None or place.kind == "timeout")
-
-
-def _random(seeds: Sequence[int]) -> str:
-    """The orders of some seeds, as words to put before others."""
-    if not seeds:
-        return ""
-    if len(seeds) == 1:
-        return f"then in the random order of seed {seeds[0]}; "
-    return f"then in {len(seeds)} random orders, seeds {seeds[0]} to {seeds[-1]}; "
 
 
 class _Turns:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -30,7 +29,7 @@ from ..records.profile import LineProfile, Numbers, Profile
 from ..sass.choices import mark_choices
 from ..sass.translate import Translation, translate
 from ..source.compiled import Compiled
-from ..source.cubin import OLDEST, Resources, resources
+from ..source.cubin import OLDEST, Resources, resources, retargeted
 
 
 def profile(
@@ -57,7 +56,7 @@ def profile(
     Raises ArgumentError for arguments that do not fit and LaunchError if the kernel fails: there is no
     profile of a part of a launch.
     """
-    launch = lab.make_launch(kernel, grid, block, args, shared, timeout)
+    launch = lab.make_launch(kernel, grid, block, args, shared, timeout, lab.backend("cpu", model))
     if device in ("cpu", "auto"):
         return count(launch, model, caches, blocks)
     return _measured(launch, device, model, caches, blocks)
@@ -75,7 +74,11 @@ def count(launch: Launch, model: str, caches: bool = True, blocks: int | None = 
         _caches(fit, place.model) if caches and sample is None else None,
     )
     whole = replace(launch, compiled=machine.marked or launch.compiled)
+    if whole.compiled is not launch.compiled:
+        place.hand_on_variables(launch.compiled, whole.compiled)
     outcome, seen = place.observe(whole, instrument, sample=sample)
+    if whole.compiled is not launch.compiled:
+        place.hand_on_variables(whole.compiled, launch.compiled)
     scale = 1.0 if sample is None else prod(launch.grid) / len(sample)
     totals = seen.totals if sample is None else np.rint(seen.totals * scale).astype(np.int64)
     tallies, traffic = instrument.read(seen.program, seen.probes, totals)
@@ -185,14 +188,6 @@ def target_of(model: Device) -> str:
     return f"sm_{major}{minor}"
 
 
-def _for_target(compiled: Compiled, target: str) -> Compiled:
-    """The kernel's PTX, said to be for a GPU: PTX for a newer one may use nothing that the older lacks."""
-    return replace(compiled, ptx=_TARGET.sub(f".target {target}", compiled.ptx, count=1))
-
-
-_TARGET = re.compile(r"^\s*\.target\s+sm_\w+", re.MULTILINE)
-
-
 @lru_cache(maxsize=256)
 def _machine_code(compiled: Compiled, gpu: str) -> _MachineCode:
     """What ptxas makes of a kernel for a GPU, and a note where it makes nothing."""
@@ -206,7 +201,7 @@ def _machine_code(compiled: Compiled, gpu: str) -> _MachineCode:
         return _MachineCode(None, None, (note,))
     target = target_of(model)
     try:
-        own = _for_target(compiled, target)
+        own = retargeted(compiled, target)
         translation = translate(own, target)
         marked = mark_choices(compiled, translation.choices) if translation else None
         return _MachineCode(translation, resources(own, target), (), marked)

@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ..errors import ArgumentError
+from ..records.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from .ladder import PackagedLadder
@@ -25,7 +26,8 @@ def ladder_names() -> tuple[str, ...]:
 def find_ladder(name: str) -> PackagedLadder:
     """Return the ladder of that name, importing no other, or say which ones there are."""
     if name not in ladder_names():
-        raise ArgumentError(f"no ladder {name!r}; there is: {', '.join(ladder_names())}")
+        known = ladder_names()
+        raise ArgumentError(f"no ladder {name!r}{did_you_mean(name, known)}; there is: {', '.join(known)}")
     package = f"{__name__}.{name}"
     problem = importlib.import_module(f"{package}.problem").PROBLEM
     # Not at the top: reports read records of this package and run no ladder.

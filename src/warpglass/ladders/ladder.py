@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ..engine.launch.backend import Backend
 from ..errors import ArgumentError
+from ..records.spelling import did_you_mean
 from .passes import Pass
 from .peer import PeerTrial, peers_that_run
 from .problem import Array, Problem
@@ -58,7 +59,8 @@ class PackagedLadder:
         known = {rung.name: rung for rung in (*self._default, *self._as_written)}
         unknown = [name for name in options.rungs if name not in known]
         if unknown:
-            raise ArgumentError(f"no rung {', '.join(unknown)}; there is: {', '.join(known)}")
+            said = ", ".join(name + did_you_mean(name, known) for name in unknown)
+            raise ArgumentError(f"no rung {said}; there is: {', '.join(known)}")
         if options.rungs:
             return tuple(rung for rung in known.values() if rung.name in options.rungs)
         return (*self._default, *self._as_written) if options.as_written else self._default

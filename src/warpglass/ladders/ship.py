@@ -20,6 +20,7 @@ import numpy as np
 from .. import ladders
 from ..engine.launch.backend import Launch, Outcome
 from ..source import from_numba, load, shipped
+from ..source.compiled import Compiled
 from .ladder import PackagedLadder
 from .run import KernelTrial
 from .trial import Options, Toolchain
@@ -36,6 +37,10 @@ class NoDevice:
     def run(self, launch: Launch) -> Outcome:
         """Do nothing."""
         return Outcome(0.0, "engine")
+
+    def read_variable(self, compiled: Compiled, symbol: str) -> bytes | None:
+        """No variable is known."""
+        return None
 
     def to_device(self, array: np.ndarray[Any, Any]) -> Any:
         """Return the array itself."""

@@ -21,9 +21,11 @@ from . import (  # noqa: F401  # functions by subject: importing a file fills CA
 from .calls import CALLS, Address, Int, Size, call_anywhere, put, put_int, text_at
 from .compiler import Nvrtc
 from .device import VirtualDevice
+from .hook import LOW_OCCUPANCY, watch_imports
 from .linker import NvJitLink, find_library
 from .results import Refusal, Result
 from .shared_library import SharedLibrary, Unavailable
+from .versions import refuse_imported
 
 _SONAME = "libcuda.so.1"
 _state: dict[str, object] = {}
@@ -32,14 +34,17 @@ _state: dict[str, object] = {}
 def activate(model: str = "h100") -> VirtualDevice:
     """Let this process find one GPU, a `model` of `warpglass device`, whose work the CPU engine does.
 
-    Must come before the first use of the driver; what has been imported does not matter. A second call
-    changes nothing. Raises ArgumentError where a real driver is in use already, or the platform has no such
+    Must come before numba.cuda or numba_cuda_mlir are imported, and before the first use of the driver. A
+    second call changes nothing. Raises ArgumentError where it comes too late, or the platform has no such
     libraries.
     """
     device = active_device()
     if device is not None:
         return device
+    refuse_imported()
     _refuse_late()
+    watch_imports()
+    os.environ.setdefault(LOW_OCCUPANCY, "0")
     device = VirtualDevice(devices.get(model))
     functions = device.shortcuts.lead({name: one.callback(device) for name, one in CALLS.items()})
     try:

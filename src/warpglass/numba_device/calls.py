@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import inspect
-import signal
 import sys
 import traceback
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from threading import get_ident
 from typing import Any
 
 from .device import VirtualDevice
+from .interrupts import INTERRUPTS
 from .results import Refusal, Result
 
 # How C passes a parameter. An Address is a pointer of the host, a Device one of the device; an Ordinal is the
@@ -64,11 +64,24 @@ class Call:
 
     def callback(self, device: VirtualDevice) -> Any:
         """What C can call."""
+        answered = self._answering(device)
+
+        def called(*arguments: int) -> int:
+            result = answered(arguments)
+            if INTERRUPTS.waiting:
+                INTERRUPTS.ask()
+            return result
+
+        INTERRUPTS.callbacks.add(called.__code__)
+        return self._prototype(called)
+
+    def _answering(self, device: VirtualDevice) -> Callable[[tuple[int, ...]], int]:
+        """The function for a device, with the status that C gets."""
         function, anywhere, still, name = self.function, self.anywhere, self.still, self.name
         ordinals = self._ordinals
         change, remember = device.shortcuts.change, device.shortcuts.remember
 
-        def called(*arguments: int) -> int:
+        def answered(arguments: tuple[int, ...]) -> int:
             try:
                 get_ident()
             except SystemError as failure:  # C has set an exception that it has yet to raise
@@ -94,8 +107,8 @@ class Call:
             except Refusal as refusal:
                 device.note(refusal)
                 return refusal.result
-            except KeyboardInterrupt:  # raised again once C has returned to Python
-                signal.raise_signal(signal.SIGINT)
+            except KeyboardInterrupt:
+                INTERRUPTS.defer()
                 return Result.LAUNCH_FAILED
             except Exception:
                 sys.stderr.write(f"warpglass: {self.name} failed, which is a defect of warpglass:\n")
@@ -103,7 +116,7 @@ class Call:
                 return Result.UNKNOWN
             return Result.SUCCESS
 
-        return self._prototype(called)
+        return answered
 
 
 CALLS: dict[str, Call] = {}

@@ -10,6 +10,7 @@ import itertools
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -34,6 +35,7 @@ _RESULTS = {
     "cudaErrorLaunchOutOfResources": Result.LAUNCH_OUT_OF_RESOURCES,
     "cudaErrorCooperativeLaunchTooLarge": Result.COOPERATIVE_LAUNCH_TOO_LARGE,
     "cudaErrorInvalidConfiguration": Result.INVALID_VALUE,
+    "cudaErrorInvalidPtx": Result.INVALID_PTX,
     "cudaErrorInvalidValue": Result.INVALID_VALUE,
 }
 # Failures whose reason a program cannot ask for.
@@ -52,6 +54,14 @@ class Context:
         self.limits: dict[int, int] = {}
 
 
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """The fault of a launch in words; `told` says whether a later call has failed with it."""
+
+    text: str
+    told: bool
+
+
 class VirtualDevice:
     """One GPU that is not there. `run` makes the launches: the engine, or who watches it."""
 
@@ -59,9 +69,10 @@ class VirtualDevice:
         self.model = model
         self.backend = CpuBackend(model.key)
         self.run: Runner = partial(lab.carry_out, self.backend)
-        self.memory = DeviceMemory(int(model.memory_gb * 1e9))
+        self.memory = DeviceMemory(int(model.memory_gb * 1e9), lab.watched)
         self.shortcuts = Shortcuts()
         lab.when_watched(self.shortcuts.change)
+        lab.when_watched(self.memory.forget_undefined)  # launches of machine code are made unseen
         self.initialized = False
         self.forked = False  # in a process that was forked off one that had initialised the driver
         self.primary: int | None = None  # the handle of the primary context
@@ -70,6 +81,7 @@ class VirtualDevice:
         self.notes: dict[Result, str] = {}  # what was said last about a status
         self.next_module = 0
         self._sticky: Result | None = None
+        self._fault: Fault | None = None
         self._numbers = itertools.count(_FIRST_HANDLE, _HANDLE_STEP)
         self._objects: dict[int, Any] = {}
         self._stacks: dict[int, list[int]] = {}  # of contexts, by thread
@@ -121,20 +133,27 @@ class VirtualDevice:
                 raise Refusal(Result.NOT_INITIALIZED)
             raise Refusal(Result.INVALID_CONTEXT)
         if self._sticky is not None:
+            self._fault = self._fault and replace(self._fault, told=True)
             raise Refusal(self._sticky)
 
     def reset(self) -> None:
         """Forget all that the primary context owns, and the error that broke it."""
         self.memory.clear()
         self.backend.reset()
-        self._sticky = None
+        self._sticky = self._fault = None
         self._objects = {handle: one for handle, one in self._objects.items() if isinstance(one, Context)}
+
+    def recover(self) -> Fault | None:
+        """Forget the error that broke the device and nothing else, as no GPU can; returns what it was."""
+        fault, self._sticky, self._fault = self._fault, None, None
+        self.backend.recover()
+        return fault
 
     # ------------------------------------------------------------------------------------ work
     def launch(self, launch: Launch) -> None:
         """Make a launch. What goes wrong while it runs shows at the next call, as on a GPU."""
         try:
-            with self.shortcuts.aside():
+            with self.shortcuts.aside(), self.memory.launching():
                 self.run(launch)
         except LaunchError as error:
             if error.synchronous:
@@ -149,7 +168,7 @@ class VirtualDevice:
         """Note that a kernel has failed."""
         result = _RESULTS.get(error.cuda_name, Result.UNKNOWN)
         if error.sticky:
-            self._sticky = result
+            self._sticky, self._fault = result, Fault(str(error), told=False)
             self.shortcuts.change()
         self.say(result, str(error))
 

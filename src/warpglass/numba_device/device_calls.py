@@ -96,12 +96,11 @@ ATTRIBUTES: dict[str, Callable[[Gpu], int]] = {
 
 @cache
 def _attributes() -> dict[int, str]:
-    """CUdevice_attribute: its numbers with their names."""
+    """CUdevice_attribute: its numbers with their names, of several for one those that ATTRIBUTES has."""
     driver: Any = importlib.import_module("cuda.bindings.driver")
-    return {
-        int(one): name.removeprefix("CU_DEVICE_ATTRIBUTE_")
-        for name, one in driver.CUdevice_attribute.__members__.items()
-    }
+    names = driver.CUdevice_attribute.__members__
+    short = [(int(one), name.removeprefix("CU_DEVICE_ATTRIBUTE_")) for name, one in names.items()]
+    return dict(sorted(short, key=lambda row: row[1] in ATTRIBUTES))
 
 
 # ---------------------------------------------------------------------------------------- errors

@@ -14,11 +14,17 @@ from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
-from .versions import check_version
+from .versions import check_version, refuse_imported
+
+if TYPE_CHECKING:
+    from .device import VirtualDevice
 
 MODEL = "WARPGLASS_VIRTUAL_GPU"  # the model of the GPU; set in every process under `warpglass run`
 OWN_DEVICE = "WARPGLASS_DEVICE"  # what "auto" means where warpglass itself makes launches
+# Set to 0: numba's advice about launches that leave a GPU idle stood between a program's own words.
+LOW_OCCUPANCY = "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS"
 SIMULATOR = "NUMBA_ENABLE_CUDASIM"
 # Packages that ask for a driver when they are imported or used.
 _ASKING = frozenset(("cuda.bindings", "cuda.core", "numba.cuda", "numba_cuda", "numba_cuda_mlir"))
@@ -37,16 +43,33 @@ class _Hook:
         """Find nothing; importlib goes on with the next finder."""
         if name in _ASKING:
             check_version(name)
-            if not self._done:
+            if wanted() and not self._done:
                 self._done = True
                 package = importlib.import_module("warpglass.numba_device")
                 package.activate(os.environ[MODEL])
         return None
 
 
+def wanted() -> bool:
+    """Whether this process, or one that started it, asks for the device."""
+    return bool(os.environ.get(MODEL))
+
+
+def active_device() -> VirtualDevice | None:
+    """The device, if something has asked for it in this process."""
+    activation = sys.modules.get(f"{__package__}.activation")
+    return None if activation is None else activation.active_device()
+
+
 def install() -> None:
     """Wait for the first import of such a package, if this process runs under `warpglass run`."""
-    if os.environ.get(MODEL) and not any(isinstance(one, _Hook) for one in sys.meta_path):
+    if wanted():
+        watch_imports()
+
+
+def watch_imports() -> None:
+    """Look at each import of such a package."""
+    if not any(isinstance(one, _Hook) for one in sys.meta_path):
         sys.meta_path.insert(0, _Hook())
 
 
@@ -70,7 +93,11 @@ def lent(model: str) -> Iterator[None]:
 
 
 def spread(model: str) -> None:
-    """Let this process and all that it starts find the device; explain what stands in the way."""
+    """Let this process and all that it starts find the device; explain what stands in the way.
+
+    Raises ArgumentError if something has been imported that has found no device.
+    """
+    refuse_imported()
     os.environ[MODEL] = model
     folders = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if _STARTUP not in folders:
@@ -80,4 +107,5 @@ def spread(model: str) -> None:
             f"warpglass: {SIMULATOR} is set; it is ignored, since warpglass takes the simulator's place: the "
             "program is compiled by numba's real compiler and runs on the engine\n"
         )
+    os.environ.setdefault(LOW_OCCUPANCY, "0")
     install()

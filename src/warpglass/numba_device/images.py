@@ -11,12 +11,15 @@ import struct
 import zlib
 from dataclasses import dataclass
 
+from ..errors import WarpglassError
+from .fatbin import MAGIC, WRAPPER, fatbins, size_of
+from .merging import merge
 from .results import Refusal, Result
 
 _MAGIC = b"warpglass-ptx-1\0"
 _FOOTER = struct.Struct("<QI16s")  # size of the packed PTX, its checksum, magic
 _ELF_HEADER = 64
-_FATBIN = 0xBA55ED50
+_FATBIN_HEADER = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,32 +30,54 @@ class Image:
     cubin: bytes | None = None
 
 
-def read_image(address: int) -> Image:
-    """The image at an address of the host; raises Refusal for machine code alone."""
+def read_image(address: int, architecture: int) -> Image:
+    """The image at an address of the host, for an architecture such as 90; Refusal if it has no PTX."""
     start = ctypes.string_at(address, 4)
+    if start == WRAPPER:
+        address = ctypes.c_uint64.from_address(address + 8).value
+        start = ctypes.string_at(address, 4)
     if start == b"\x7fELF":
-        return parse_image(ctypes.string_at(address, _elf_size(ctypes.string_at(address, _ELF_HEADER))))
-    if int.from_bytes(start, "little") == _FATBIN:
-        raise Refusal(Result.NO_BINARY_FOR_GPU, _ONLY_MACHINE_CODE.format("fatbin"))
-    return parse_image(ctypes.string_at(address))
+        size = _elf_size(ctypes.string_at(address, _ELF_HEADER))
+    elif start == MAGIC:
+        size = size_of(ctypes.string_at(address, _FATBIN_HEADER))
+    else:
+        size = -1  # text, up to its end
+    return parse_image(ctypes.string_at(address, size), architecture)
 
 
-_ONLY_MACHINE_CODE = (
-    "the {} holds machine code, and warpglass runs PTX: link or load the PTX it was made from"
-)
+def only_machine_code(what: str) -> Refusal:
+    """What there is to say of what has no PTX."""
+    return Refusal(
+        Result.NO_BINARY_FOR_GPU,
+        f"the {what} holds machine code, and warpglass runs PTX: link or load the PTX it was made from "
+        "(nvcc -gencode arch=compute_80,code=compute_80 keeps it)",
+    )
 
 
-def parse_image(content: bytes) -> Image:
+def parse_image(content: bytes, architecture: int) -> Image:
     """Likewise, for bytes."""
     if content[:4] == b"\x7fELF":
         text = ptx_within(content)
         if text is None:
-            raise Refusal(Result.NO_BINARY_FOR_GPU, _ONLY_MACHINE_CODE.format("cubin"))
+            raise only_machine_code("cubin")
         return Image(text, content)
+    if content[:4] == MAGIC:
+        return Image(ptx_for(content, "fatbin", architecture))
     text = content.partition(b"\0")[0].decode(errors="replace")
     if ".version" not in text:
         raise Refusal(Result.INVALID_IMAGE, "the image is neither PTX nor a cubin")
     return Image(text)
+
+
+def ptx_for(content: bytes, what: str, architecture: int) -> str:
+    """The PTX of all fatbins of a fatbin, object or library, linked; Refusal where one has none that fits."""
+    try:
+        texts = [one.ptx(architecture) for one in fatbins(content) if one.entries]
+        if not texts or None in texts:
+            raise only_machine_code(what)
+        return merge([text for text in texts if text is not None])
+    except WarpglassError as problem:
+        raise Refusal(Result.INVALID_IMAGE, f"the {what}: {problem}") from None
 
 
 def with_ptx(cubin: bytes, ptx: str) -> bytes:

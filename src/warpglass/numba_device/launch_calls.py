@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+from dataclasses import dataclass
+from math import prod
 
+from ..engine.launch.backend import Dim3
 from ..models.occupancy import Demand, occupancy
 from .calls import Address, Handle, Int, Size, UInt, call, put, put_int, still, word
 from .device import VirtualDevice
@@ -72,6 +75,17 @@ def cuOccupancyAvailableDynamicSMemPerBlock(
 
 
 # ---------------------------------------------------------------------------------------- launching
+@dataclass(frozen=True, slots=True)
+class _Configuration:
+    """What a launch is of: all but its parameters."""
+
+    grid: Dim3
+    block: Dim3
+    shared: int
+    stream: int
+    cooperative: bool = False
+
+
 @still
 @call
 def cuLaunchKernel(
@@ -88,27 +102,38 @@ def cuLaunchKernel(
     parameters: Address,
     extra: Address,
 ) -> None:
-    captured = stream_of(device, stream).captured
+    extents = (grid_x, grid_y, grid_z), (block_x, block_y, block_z)
+    _launch(device, function, _Configuration(*extents, shared, stream), parameters, extra)
+
+
+def _launch(device: VirtualDevice, function: int, given: _Configuration, parameters: int, extra: int) -> None:
+    captured = stream_of(device, given.stream).captured
     kernel = device.get(function, LoadedKernel)
-    grid, block = (grid_x, grid_y, grid_z), (block_x, block_y, block_z)
-    if 0 in grid or 0 in block:
-        raise Refusal(Result.INVALID_VALUE, f"an extent of the grid {grid} or the block {block} is 0")
-    if block_x * block_y * block_z > kernel.bounds:
-        text = f"a block of {block}, but the kernel was compiled for at most {kernel.bounds} threads"
-        raise Refusal(Result.INVALID_VALUE, text)
-    if shared > kernel.max_dynamic_shared:
-        raise Refusal(
-            Result.INVALID_VALUE,
-            f"{shared} bytes of dynamic shared memory, but the kernel allows {kernel.max_dynamic_shared}",
-        )
+    grid, block, shared = given.grid, given.block, given.shared
+    _check(kernel, grid, block, shared)
     packed = _packed(kernel, parameters) if parameters or not extra else _given(kernel, extra)
-    launch = kernel.launch(grid, block, shared, packed)
+    launch = kernel.launch(grid, block, shared, packed, cooperative=given.cooperative)
     if captured is not None:
         captured.work.append(lambda: device.launch(launch))
         return
     device.launch(launch)
-    if parameters:
-        device.shortcuts.offer((function, grid, block, shared, stream), lambda: kernel.repeatable(launch))
+    if parameters and not given.cooperative:
+        key = function, grid, block, shared, given.stream
+        device.shortcuts.offer(key, lambda: kernel.repeatable(launch))
+
+
+def _check(kernel: LoadedKernel, grid: Dim3, block: Dim3, shared: int) -> None:
+    """Raise Refusal for what no kernel is launched with; the rest is the engine's to say."""
+    if 0 in grid or 0 in block:
+        raise Refusal(Result.INVALID_VALUE, f"an extent of the grid {grid} or the block {block} is 0")
+    if prod(block) > kernel.bounds:
+        text = f"a block of {block}, but the kernel was compiled for at most {kernel.bounds} threads"
+        raise Refusal(Result.INVALID_VALUE, text)
+    if shared and shared > kernel.max_dynamic_shared:
+        raise Refusal(
+            Result.INVALID_VALUE,
+            f"{shared} bytes of dynamic shared memory, but the kernel allows {kernel.max_dynamic_shared}",
+        )
 
 
 def _packed(kernel: LoadedKernel, parameters: int) -> bytes:
@@ -133,7 +158,7 @@ def _given(kernel: LoadedKernel, extra: int) -> bytes:
     return ctypes.string_at(found[_BUFFER], size).ljust(kernel.layout.size, b"\0")[: kernel.layout.size]
 
 
-class _Configuration(ctypes.Structure):
+class _Config(ctypes.Structure):
     """CUlaunchConfig."""
 
     _fields_ = [
@@ -148,14 +173,50 @@ class _Configuration(ctypes.Structure):
     ]
 
 
+class _Attribute(ctypes.Structure):
+    """CUlaunchAttribute, whose value is a union of 64 bytes."""
+
+    _fields_ = [("id", ctypes.c_uint32), ("_", ctypes.c_uint32), ("value", ctypes.c_uint32 * 16)]
+
+
+_COOPERATIVE, _CLUSTER = 2, 4  # CU_LAUNCH_ATTRIBUTE_...
+_LARGEST_CLUSTER = 8
+
+
 @still
 @call
 def cuLaunchKernelEx(
     device: VirtualDevice, config: Address, function: Handle, parameters: Address, extra: Address
 ) -> None:
-    given = _Configuration.from_address(config)
-    extents = given.grid_x, given.grid_y, given.grid_z, given.block_x, given.block_y, given.block_z
-    cuLaunchKernel(device, function, *extents, given.shared, given.stream or 0, parameters, extra)
+    given = _Config.from_address(config)
+    grid, block = (given.grid_x, given.grid_y, given.grid_z), (given.block_x, given.block_y, given.block_z)
+    found: dict[int, list[int]] = {}
+    if given.count:
+        attributes = (_Attribute * given.count).from_address(given.attributes)
+        found = {one.id: list(one.value) for one in attributes}
+    if _CLUSTER in found:
+        x, y, z = found[_CLUSTER][:3]
+        _refuse_cluster(grid, (x, y, z))
+    cooperative = found.get(_COOPERATIVE, [0])[0] != 0
+    configuration = _Configuration(grid, block, given.shared, given.stream or 0, cooperative)
+    _launch(device, function, configuration, parameters, extra)
+
+
+def _refuse_cluster(grid: Dim3, cluster: Dim3) -> None:
+    """Raise Refusal for clusters of more than one block: as a GPU does, or because the engine has none."""
+    blocks = prod(cluster)
+    if blocks == 1:
+        return
+    if not 0 < blocks <= _LARGEST_CLUSTER:
+        text = f"a cluster of {cluster} has {blocks} blocks; it may have 1 to {_LARGEST_CLUSTER}"
+        raise Refusal(Result.INVALID_CLUSTER_SIZE, text)
+    if any(extent % step for extent, step in zip(grid, cluster, strict=True)):
+        raise Refusal(Result.INVALID_VALUE, f"the grid {grid} is no multiple of the cluster {cluster}")
+    raise Refusal(
+        Result.NOT_SUPPORTED,
+        f"the launch asks for clusters of {blocks} blocks (CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION {cluster}), "
+        "which the engine does not support: every block is a cluster of its own",
+    )
 
 
 @still
@@ -173,5 +234,5 @@ def cuLaunchCooperativeKernel(
     stream: Handle,
     parameters: Address,
 ) -> None:
-    extents = grid_x, grid_y, grid_z, block_x, block_y, block_z
-    cuLaunchKernel(device, function, *extents, shared, stream, parameters, 0)
+    extents = (grid_x, grid_y, grid_z), (block_x, block_y, block_z)
+    _launch(device, function, _Configuration(*extents, shared, stream, cooperative=True), parameters, 0)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
+import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -21,12 +22,16 @@ from typing import Any
 
 from ..errors import WarpglassError
 from ..source.link import link
-from .images import ptx_within, with_ptx
+from .fatbin import ARCHIVE, ELF, MAGIC, fatbins
+from .images import only_machine_code, ptx_for, ptx_within, with_ptx
+from .keeping import keeper, undefined, without_keeper
 from .merging import merge
+from .results import Refusal
 from .shared_library import SharedLibrary
 
 # nvJitLinkInputType and nvJitLinkResult
-_CUBIN, _PTX, _LTOIR, _ANY = 1, 2, 3, 10
+_CUBIN, _PTX, _LTOIR, _FATBIN, _OBJECT, _LIBRARY, _ANY = 1, 2, 3, 4, 5, 6, 10
+_CONTAINERS = {_FATBIN: "fatbin", _OBJECT: "object", _LIBRARY: "library"}
 _SUCCESS, _INTERNAL, _UNRECOGNIZED_INPUT = 0, 6, 8
 # Options that mean something only while link-time optimisation is under way.
 _LTO_OPTIONS = (
@@ -42,11 +47,39 @@ _LTO_OPTIONS = (
 _H, _P, _S, _U = ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32
 
 
+# The member of libcudadevrt.a: machine code of functions that the engine has itself (source/link.py).
+_DEVICE_RUNTIME = b"cuda_device_runtime.o"
+_EM_CUDA = 190  # the machine of ELF files with a GPU's code
+_LTOIR_MAGIC = b"\xed\x43\x4e\x7f"
+
+
 @dataclass(slots=True)
 class _Input:
     kind: int
     data: bytes
     name: bytes
+
+    def __post_init__(self) -> None:
+        if self.kind == _ANY:
+            self.kind = _kind_of(self.data)
+
+    @property
+    def optimised(self) -> bool:
+        """Whether it has LTO-IR, so that it takes part in link-time optimisation."""
+        if self.kind not in _CONTAINERS:
+            return self.kind == _LTOIR
+        try:
+            return any(one.has_lto for one in fatbins(self.data))
+        except WarpglassError:  # the linker will say it
+            return False
+
+
+def _kind_of(data: bytes) -> int:
+    """What the content says of an input whose kind was not given."""
+    if data.startswith(ELF):
+        return _CUBIN if int.from_bytes(data[18:20], "little") == _EM_CUDA else _OBJECT
+    kinds = {MAGIC: _FATBIN, ARCHIVE: _LIBRARY, _LTOIR_MAGIC: _LTOIR}
+    return next((kind for magic, kind in kinds.items() if data.startswith(magic)), _PTX)
 
 
 @dataclass(slots=True)
@@ -150,23 +183,25 @@ class NvJitLink:
             return _UNRECOGNIZED_INPUT
 
     def _add(self, handle: int, one: _Input) -> int:
-        if one.kind == _ANY and one.data[:4] == b"\x7fELF":
-            one.kind = _CUBIN
         link = self._links[handle]
         link.inputs.append(one)
         # Asked for PTX, the linker refuses what takes no part in optimisation.
-        return self._give(handle, one) if one.kind == _LTOIR or not link.optimises else _SUCCESS
+        return self._give(handle, one) if one.optimised or not link.optimises else _SUCCESS
 
     def _complete(self, handle: int) -> int:
         one = self._links[handle]
         optimised = b""
-        if not one.optimises or any(given.kind == _LTOIR for given in one.inputs):
+        some = any(given.optimised for given in one.inputs)
+        kept = _wanted(one) if one.optimises and some else frozenset()
+        if kept:
+            self._give(handle, _Input(_LTOIR, keeper(kept, _target(one.options)), b"kept"))
+        if not one.optimises or some:
             status = self._call("nvJitLinkComplete", _H(handle))
             if status != _SUCCESS or one.wants_ptx:
                 return status
         if one.optimises:
-            if any(given.kind == _LTOIR for given in one.inputs):
-                optimised = self._result(handle, "Ptx")
+            if some:
+                optimised = without_keeper(self._result(handle, "Ptx"), kept)
             status = self._assemble(one, optimised)
             if status != _SUCCESS:
                 return status
@@ -179,7 +214,7 @@ class NvJitLink:
         """Machine code of what optimisation has made, with all that took no part in it."""
         options = [text for text in one.options if not text.startswith(_LTO_OPTIONS)]
         status, one.handle = self._open(options)
-        rest = [other for other in one.inputs if other.kind != _LTOIR]
+        rest = [other for other in one.inputs if not other.optimised]
         if optimised.strip(b"\0"):
             rest.insert(0, _Input(_PTX, optimised, b"optimised"))
         for other in rest:
@@ -216,25 +251,47 @@ def guarded(name: str, function: Callable[..., int], failed: int) -> Callable[..
     return called
 
 
+def _wanted(one: _Link) -> frozenset[str]:
+    """What the parts that take no part in optimisation call, and none of them defines."""
+    target = _target(one.options)
+    try:
+        return undefined([part for given in one.inputs if (part := _ptx_of(given, target)) is not None])
+    except (Refusal, WarpglassError):  # said once all is linked
+        return frozenset()
+
+
 def _linked_ptx(one: _Link, optimised: bytes) -> str:
     """All PTX of a link as one module; "" where a part of it has none."""
+    target = _target(one.options)
     parts = [optimised] if optimised else []
-    for given in one.inputs:
-        if given.kind == _PTX:
-            parts.append(given.data)
-        elif given.kind == _CUBIN:
-            own = ptx_within(given.data)
-            if own is None:
-                return ""
-            parts.append(own.encode())
-    texts = [text for part in parts if (text := part.partition(b"\0")[0].decode(errors="replace")).strip()]
-    if not texts:
-        return ""
     try:
-        return link(merge(texts), (), _target(one.options))
-    except WarpglassError as error:
-        sys.stderr.write(f"warpglass: the linked PTX cannot be run on the engine: {error}\n")
+        parts += [part for given in one.inputs if (part := _ptx_of(given, target)) is not None]
+        texts = [
+            text for part in parts if (text := part.partition(b"\0")[0].decode(errors="replace")).strip()
+        ]
+        return link(merge(texts), (), target) if texts else ""
+    except (Refusal, WarpglassError) as error:
+        sys.stderr.write(f"warpglass: what was linked cannot be run on the engine: {error}\n")
         return ""
+
+
+def _ptx_of(given: _Input, target: str) -> bytes | None:
+    """The PTX of an input; None if it took part in optimisation, or all of it is known.
+
+    Raises Refusal for machine code alone.
+    """
+    if given.kind == _PTX:
+        return given.data
+    if given.optimised or (given.kind == _LIBRARY and _DEVICE_RUNTIME in given.data):
+        return None
+    name = given.name.decode(errors="replace")
+    if given.kind == _CUBIN:
+        own = ptx_within(given.data)
+        if own is None:
+            raise only_machine_code(f"cubin {name}".rstrip())
+        return own.encode()
+    what = f"{_CONTAINERS[given.kind]} {name}".rstrip()
+    return ptx_for(given.data, what, int(re.sub(r"\D", "", target))).encode()
 
 
 def _target(options: Sequence[bytes]) -> str:

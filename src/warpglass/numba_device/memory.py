@@ -11,6 +11,9 @@ import ctypes
 import mmap
 import os
 from bisect import bisect_right
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,12 +22,17 @@ import numpy as np
 from ..codegen.context import GLOBAL_BASE, HEAP_BASE, SHARED_WINDOW
 from ..engine.cpu.address_space import Laid, Placed, range_words
 from ..engine.launch.arguments import Allocation
+from ..engine.launch.backend import Lines
 from ..host.budget import MEMORY, in_units, memory_limit
 from .results import Refusal, Result
+from .written import Written, fill_with_poison
 
 _ALIGN = 512
 _GUARD = 1 << 32
 _PINNED_ALIGN = 4096
+_POOL = 64 << 20  # bytes of memory that is not filled, so that pages which nobody uses cost nothing
+_PART = 1 << 20  # bytes whose state is copied at once
+_FREED = 10_000  # allocations that are remembered after they were freed, for messages
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,10 +71,14 @@ class Shared:
 
 
 class DeviceMemory:
-    """All allocations; `capacity` is the memory of the GPU in bytes."""
+    """All allocations; `capacity` is the GPU's memory in bytes, `watched` says if launches are watched."""
 
-    def __init__(self, capacity: int):
+    def __init__(self, capacity: int, watched: Callable[[], bool] = lambda: False):
         self.capacity = capacity
+        self._watched = watched
+        self._written: dict[int, Written] = {}  # by base, of allocations with bytes that nobody has written
+        self._told = False  # whether the launch under way has told what it has written
+        self._freed: deque[Block] = deque(maxlen=_FREED)
         self._blocks: list[Block] = []  # by base
         self._next = GLOBAL_BASE
         self._count = 0
@@ -84,7 +96,7 @@ class DeviceMemory:
         return max(0, self.usable - self._used)
 
     def allocate(self, size: int, kind: str = "device") -> Block:
-        """New memory, with whatever is in it. Raises Refusal if there is not enough."""
+        """New memory, of a pattern, or zeros if pinned or large. Raises Refusal if there is not enough."""
         if size == 0:
             raise Refusal(Result.INVALID_VALUE, "an allocation of 0 bytes")
         if size > self.free:
@@ -92,10 +104,15 @@ class DeviceMemory:
                 Result.OUT_OF_MEMORY,
                 f"an allocation of {in_units(size)}; {in_units(self.free)} are left ({MEMORY} sets a limit)",
             )
-        buffer = np.empty(size + _PINNED_ALIGN, np.uint8)
+        zeros = kind == "host" or (kind == "device" and size >= _POOL)
+        buffer = (np.zeros if zeros else np.empty)(size + _PINNED_ALIGN, np.uint8)
         host = -(-buffer.ctypes.data // _PINNED_ALIGN) * _PINNED_ALIGN
         base = self._place(size) if kind == "device" else host
         self._used += size
+        if not zeros:
+            fill_with_poison(host, size)
+        if kind != "host" and self._watched():
+            self._written[base] = Written(host, size, shared=kind == "managed")
         return self._insert(Block(base, size, host, kind, self._number(), buffer))
 
     def register(self, host: int, size: int) -> Block:
@@ -115,6 +132,7 @@ class DeviceMemory:
         copy(shared.host, block.host, block.size)
         moved = replace(block, host=shared.host, keep=shared)
         self._blocks[self._blocks.index(block)] = moved
+        self._written.pop(block.base, None)
         self._laid = None
         return moved, shared
 
@@ -129,13 +147,15 @@ class DeviceMemory:
         if block is None or block.base != base or block.kind not in kinds:
             raise Refusal(Result.INVALID_VALUE, f"no memory of kind {' or '.join(kinds)} starts at {base:#x}")
         self._blocks.remove(block)
+        self._written.pop(base, None)
+        self._freed.append(block)
         self._laid = None
         if block.kind not in ("registered", "ipc"):
             self._used -= block.size
 
     def clear(self) -> None:
         """Free all."""
-        self.__init__(self.capacity)
+        self.__init__(self.capacity, self._watched)
 
     def find(self, address: int) -> Block | None:
         """The allocation that an address is in."""
@@ -143,6 +163,11 @@ class DeviceMemory:
         if index >= 0 and address < self._blocks[index].base + self._blocks[index].size:
             return self._blocks[index]
         return None
+
+    def freed(self, address: int) -> Block | None:
+        """The allocation that an address was in, of those that were freed last."""
+        inside = (one for one in reversed(self._freed) if one.base <= address < one.base + one.size)
+        return next(inside, None)
 
     def overlapping(self, base: int, size: int) -> bool:
         """Whether an allocation has one of these bytes."""
@@ -170,6 +195,60 @@ class DeviceMemory:
             self._laid = Laid(placed, range_words(high), b"", range_words(low))
         laid = self._laid
         return Laid(laid.placed, laid.words, parameters, laid.low)
+
+    # ------------------------------------------------------------------------------------ what is written
+    def define(self, address: int, size: int) -> None:
+        """Bytes at an address of the device are written."""
+        block = self.find(address) if self._written else None
+        written = None if block is None else self._written.get(block.base)
+        if block is not None and written is not None:
+            if size >= block.size:
+                del self._written[block.base]
+            else:
+                written.define(address - block.base, size)
+
+    def define_copy(self, target: int, source: int, size: int) -> None:
+        """Bytes at one address are what those at another are, written or not; either may be the host's."""
+        home, origin = (self.find(one) if self._written else None for one in (target, source))
+        written = None if origin is None else self._written.get(origin.base)
+        if home is None or origin is None or written is None:
+            self.define(target, size)
+            return
+        if home.base not in self._written:
+            self._written[home.base] = Written(home.host, home.size, shared=False)
+            self._written[home.base].define(0, home.size)
+        for done in range(0, size, _PART):
+            part = written.at(source + done - origin.base, min(_PART, size - done))
+            self._written[home.base].set(target + done - home.base, part)
+
+    def forget_undefined(self) -> None:
+        """Take all for written, because somebody may have written it unseen."""
+        self._written.clear()
+
+    def written(self) -> dict[int, np.ndarray[Any, Any]]:
+        """By number of block, for those with bytes that nobody has written: a bit for each byte that is."""
+        for base in [base for base, written in self._written.items() if written.complete]:
+            del self._written[base]
+        numbers = {block.base: number for number, block in enumerate(self._blocks)}
+        return {numbers[base]: written.bits for base, written in self._written.items()}
+
+    def add_written(self, touched: Mapping[int, Lines]) -> None:
+        """A launch has written bytes of blocks, by number."""
+        self._told = True
+        for number, lines in touched.items():
+            written = self._written.get(self._blocks[number].base)
+            if written is not None:
+                written.add_lines(*lines)
+
+    @contextmanager
+    def launching(self) -> Iterator[None]:
+        """Within this a launch is made; unless it tells what it has written, that may be anything."""
+        self._told = False
+        try:
+            yield
+        finally:
+            if not self._told:
+                self.forget_undefined()
 
     def _insert(self, block: Block) -> Block:
         position = bisect_right(self._blocks, block.base, key=lambda one: one.base)

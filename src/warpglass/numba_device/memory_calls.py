@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
+from collections.abc import Callable
 
 from .calls import Address, Byte, Device, Handle, Int, IpcHandle, Short, Size, UInt, call, put, still
 from .device import VirtualDevice
@@ -140,35 +141,43 @@ def cuIpcOpenMemHandle(device: VirtualDevice, address: Address, handle: IpcHandl
 
 
 # ---------------------------------------------------------------------------------------- copying
+_Place = Callable[[VirtualDevice, int, int], int]
+
+
+def _copy(device: VirtualDevice, target: tuple[_Place, int], source: tuple[_Place, int], size: int) -> None:
+    """Copy between two addresses, each with how it is found on the host; what is undefined stays so."""
+    if size:
+        to, of = (place(device, address, size) for place, address in (target, source))
+        copy(to, of, size)
+        device.memory.define_copy(target[1], source[1], size)
+
+
 @and_async
 @still
 @call
 def cuMemcpy(device: VirtualDevice, target: Device, source: Device, size: Size) -> None:
-    copy(either_place(device, target, size), either_place(device, source, size), size)
+    _copy(device, (either_place, target), (either_place, source), size)
 
 
 @and_async
 @still
 @call
 def cuMemcpyHtoD(device: VirtualDevice, target: Device, source: Address, size: Size) -> None:
-    if size:
-        copy(place_of(device, target, size), either_place(device, source, size), size)
+    _copy(device, (place_of, target), (either_place, source), size)
 
 
 @and_async
 @still
 @call
 def cuMemcpyDtoH(device: VirtualDevice, target: Address, source: Device, size: Size) -> None:
-    if size:
-        copy(either_place(device, target, size), place_of(device, source, size), size)
+    _copy(device, (either_place, target), (place_of, source), size)
 
 
 @and_async
 @still
 @call
 def cuMemcpyDtoD(device: VirtualDevice, target: Device, source: Device, size: Size) -> None:
-    if size:
-        copy(place_of(device, target, size), place_of(device, source, size), size)
+    _copy(device, (place_of, target), (place_of, source), size)
 
 
 # ---------------------------------------------------------------------------------------- filling
@@ -176,7 +185,9 @@ def _fill(device: VirtualDevice, target: int, pattern: bytes, count: int) -> Non
     if target % len(pattern):
         raise Refusal(Result.INVALID_VALUE, f"{target:#x} is no multiple of {len(pattern)}")
     if count:
-        fill(place_of(device, target, count * len(pattern)), pattern, count)
+        size = count * len(pattern)
+        fill(place_of(device, target, size), pattern, count)
+        device.memory.define(target, size)
 
 
 @and_async

@@ -23,7 +23,12 @@ _PTX_VERSION = DRIVER_VERSION // 100 - 40  # CUDA 13.0 has PTX 9.0
 @also("cuModuleLoadFatBinary")
 @call
 def cuModuleLoadData(device: VirtualDevice, module: Address, image: Address) -> None:
-    put(module, device.add(LoadedModule(device, read_image(image))))
+    put(module, device.add(LoadedModule(device, read_image(image, _architecture(device)))))
+
+
+def _architecture(device: VirtualDevice) -> int:
+    major, minor = device.model.capability
+    return 10 * major + minor
 
 
 @call
@@ -40,7 +45,7 @@ def cuModuleLoad(device: VirtualDevice, module: Address, path: Address) -> None:
         content = file.read_bytes()
     except OSError as error:
         raise Refusal(Result.FILE_NOT_FOUND, f"{file}: {error.strerror}") from None
-    put(module, device.add(LoadedModule(device, parse_image(content))))
+    put(module, device.add(LoadedModule(device, parse_image(content, _architecture(device)))))
 
 
 @also("cuLibraryUnload")
@@ -172,9 +177,14 @@ def cuKernelGetAttribute(
 @call
 def cuFuncSetAttribute(device: VirtualDevice, function: Handle, attribute: Int, value: Int) -> None:
     kernel = device.get(function, LoadedKernel)
-    most = device.model.limits.shared_per_block_optin
-    if attribute == _MAX_DYNAMIC_SHARED and 0 <= value <= most:
-        kernel.max_dynamic_shared = value
+    if attribute == _MAX_DYNAMIC_SHARED:
+        most = device.model.limits.shared_per_block_optin - kernel.static_shared
+        if not 0 <= value <= most:
+            text = (
+                f"{value} bytes of dynamic shared memory, but {device.model.name} has {most} for this kernel"
+            )
+            raise Refusal(Result.INVALID_VALUE, text)
+        kernel.allowed_shared = value
     elif attribute == _CARVEOUT and -1 <= value <= 100:
         kernel.carveout = value
     else:

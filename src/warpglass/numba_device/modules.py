@@ -7,17 +7,19 @@ and the host see the same. A kernel is made ready when something is first asked 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .. import ptx
 from ..codegen.context import MODULE_BASE
 from ..engine.cpu.address_space import Laid, ModuleMemory
 from ..engine.cpu.prepared import Prepared
 from ..engine.launch.arguments import BoundArray
-from ..engine.launch.backend import Dim3, Launch
+from ..engine.launch.backend import Dim3, Launch, Lines
 from ..engine.launch.parameters import Layout
 from ..errors import CompileError, UnsupportedError, WarpglassError
 from ..program import all_variables
@@ -32,6 +34,7 @@ from .views import views_of
 
 if TYPE_CHECKING:
     from .device import VirtualDevice
+    from .memory import DeviceMemory
 
 _GUARD = 1 << 24
 _WARP = 32
@@ -94,7 +97,7 @@ class LoadedKernel:
     def __init__(self, module: LoadedModule, entry: tree.Function):
         self.module = module
         self.entry = entry
-        self.max_dynamic_shared = module.device.model.limits.shared_per_block
+        self.allowed_shared: int | None = None  # dynamic, as the program has set it
         self.carveout = -1
         self.handle: int | None = None  # once the program has asked for it
         self._by_compiled: dict[Compiled, Prepared] = {}
@@ -102,7 +105,7 @@ class LoadedKernel:
     @cached_property
     def compiled(self) -> Compiled:
         """The kernel as the engine takes it."""
-        arguments = arguments_of(self.entry)
+        arguments = arguments_of(self.entry, self.module.image.ptx)
         return Compiled(
             ptx=self.module.image.ptx,
             entry=self.entry.name,
@@ -147,6 +150,18 @@ class LoadedKernel:
         """Something for each argument: only the parameters count."""
         return (0,) * len(self.prepared.binder.names)
 
+    @property
+    def max_dynamic_shared(self) -> int:
+        """The most dynamic shared memory of a launch, in bytes; without opting in, what is left of 48 KiB."""
+        if self.allowed_shared is not None:
+            return self.allowed_shared
+        return max(0, self.module.device.model.limits.shared_per_block - self.static_shared)
+
+    @cached_property
+    def static_shared(self) -> int:
+        """Bytes of shared memory that it declares."""
+        return self.prepared.facts.shared.static
+
     @cached_property
     def bounds(self) -> int:
         """The most threads of a block, as the kernel's author and the GPU have it."""
@@ -177,7 +192,9 @@ class LoadedKernel:
             "threads": threads,
         }
 
-    def launch(self, grid: Dim3, block: Dim3, shared: int, parameters: bytes) -> Launch:
+    def launch(
+        self, grid: Dim3, block: Dim3, shared: int, parameters: bytes, *, cooperative: bool = False
+    ) -> Launch:
         """A launch with these bytes of parameters."""
         return Launch(
             self.compiled,
@@ -187,6 +204,7 @@ class LoadedKernel:
             shared,
             math.inf,
             resident=_Invocation(self, parameters),
+            cooperative=cooperative,
         )
 
     def repeatable(self, launch: Launch) -> Repeatable | None:
@@ -211,6 +229,14 @@ class _Invocation:
     kernel: LoadedKernel
     parameters: bytes
 
+    @property
+    def registers(self) -> int | None:
+        """The registers of a thread in the kernel's machine code."""
+        try:
+            return self.kernel.attributes["registers"]
+        except Refusal:  # there is no assembler, or it does not take the PTX
+            return None
+
     def prepare(self, compiled: Compiled) -> Prepared:
         """The kernel, or another form of it, with the variables of its module."""
         kernel = self.kernel
@@ -220,9 +246,28 @@ class _Invocation:
         """The parameters' values."""
         return PackedArguments(self, prepared)
 
+    @property
+    def _memory(self) -> DeviceMemory:
+        return self.kernel.module.device.memory
+
     def lay_out(self) -> Laid:
         """The device's memory."""
-        return self.kernel.module.device.memory.lay_out(self.parameters)
+        return self._memory.lay_out(self.parameters)
+
+    def written(self) -> Mapping[int, np.ndarray[Any, Any]]:
+        """What of the device's memory was written before the launch."""
+        return self._memory.written()
+
+    def add_written(self, touched: Mapping[int, Lines]) -> None:
+        """Note what it has written itself."""
+        self._memory.add_written(touched)
+
+    def freed(self, address: int) -> str | None:
+        """Memory of the device that the program has freed."""
+        block = self._memory.freed(address)
+        if block is None:
+            return None
+        return f"byte {address - block.base} of allocation {block.number} ({block.size} bytes)"
 
 
 class PackedArguments:

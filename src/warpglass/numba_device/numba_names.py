@@ -14,6 +14,7 @@ import numpy as np
 
 from ..ptx.tree import Function
 from ..source.compiled import Argument
+from .parameter_names import parameter_names
 
 # Itanium codes of the builtin types, as numba uses them.
 _SCALARS = {
@@ -42,8 +43,8 @@ def plain_name(entry: str) -> str:
     return parts[-1] if parts else entry
 
 
-def arguments_of(entry: Function) -> tuple[Argument, ...] | None:
-    """The arguments of a kernel that numba has compiled; None where its name does not say."""
+def arguments_of(entry: Function, ptx: str = "") -> tuple[Argument, ...] | None:
+    """The arguments of a kernel that numba has compiled to `ptx`; None where its name does not say."""
     parts, types = _split(entry.name)
     if _ARRAY.search(types) is None and not _NAMESPACED.match(entry.name):
         return None  # C++ mangles functions of scalars likewise
@@ -58,9 +59,12 @@ def arguments_of(entry: Function) -> tuple[Argument, ...] | None:
     for expand in (_numba_cuda, _numba_cuda_mlir):
         fields = [("value",) if ndim is None else expand(ndim) for _, ndim in kinds]
         if parts and sum(map(len, fields)) == len(entry.parameters):
+            names = parameter_names(parts, ptx, entry.name)
+            if len(names) != len(kinds):
+                names = tuple(f"argument {number}" for number in range(1, len(kinds) + 1))
             return tuple(
-                Argument(f"argument {number}", each, dtype, ndim or 0)
-                for number, (each, (dtype, ndim)) in enumerate(zip(fields, kinds, strict=True), 1)
+                Argument(name, each, dtype, ndim or 0)
+                for name, each, (dtype, ndim) in zip(names, fields, kinds, strict=True)
             )
     return None
 

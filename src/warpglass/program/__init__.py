@@ -27,6 +27,7 @@ from .blocks import (
 from .calls import STACK, STACK_BYTES, merge_calls
 from .contraction import contract
 from .decode import Step, decode
+from .discarded_reads import guard_discarded_reads
 from .fairness import find_fair
 from .grid_barriers import find_grid_waits
 from .grid_strides import find_grid_strides
@@ -36,6 +37,7 @@ from .paired_tests import split_tests
 from .parameter_accesses import check_parameter_accesses, read_through_addresses, takes_addresses
 from .passes import Pass, run_passes
 from .pending import Pending, find_full, find_pending
+from .shorthand import write_out
 from .sinking import sink
 from .spaces import resolve_local
 from .stack import save_registers
@@ -121,6 +123,7 @@ def _find_services(blocks: tuple[Block, ...]) -> frozenset[str]:
 
 
 PASSES = (
+    Pass("short forms", write_out, "module entry", "module entry"),
     Pass("calls put in", merge_calls, "module entry", "merged"),
     Pass("parameters by address", _read_parameters, "merged.function", "function addressed"),
     Pass("rows of instructions", decode, "function", "decoded"),
@@ -167,6 +170,7 @@ __all__ = [
     "find_instructions",
     "find_pending",
     "find_streaming",
+    "guard_discarded_reads",
     "sink",
     "split_tests",
 ]

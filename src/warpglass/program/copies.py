@@ -37,7 +37,8 @@ class Source:
 
     def type_of(self, name: str) -> str:
         """The type of the register that a scalar parameter is."""
-        return f"b{8 * element_size(self.parameters[name])}"
+        variable = self.parameters[name]
+        return "pred" if variable.type == "pred" else f"b{8 * element_size(variable)}"
 
 
 def owner_suffix(number: int) -> str:

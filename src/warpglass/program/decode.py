@@ -69,7 +69,7 @@ def decode(function: tree.Function) -> tuple[Decoded, ...]:
         if found is None:
             unsupported.append(_explain(item))
             continue
-        unsupported += _strange_operands(item)
+        unsupported += _strange_operands(found.instruction)
         for name, own, fitting in isa.find_misfits(found, function.registers):
             what = f"{_opcode(item)} cannot have {name}, which is .{own}"
             misfits[_at(item, what, f"it needs {fitting}")] = None

@@ -188,7 +188,13 @@ class _BodyParser:
         if self.texts[self.index] != "(":
             return ()
         found, self.index = parse_parameters(self.tokens, self.index)
-        return tuple(variable for _, variable in found)
+        return tuple(
+            one
+            for _, variable in found
+            for one in (
+                [replace(variable, vector=1)] * variable.vector if variable.space == "reg" else [variable]
+            )
+        )
 
     # ------------------------------------------------------------------------------------ directives
     def _registers(self) -> None:

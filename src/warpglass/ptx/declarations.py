@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from .lexer import Mistake, Tokens, shorten
-from .literals import parse_constant, parse_integer, parse_number
+from .literals import CONSTANT_STARTS, parse_constant, parse_integer, parse_number
 from .names import MAXIMUM_REGISTERS, Names
 from .operands import is_word
 from .tree import Address, Float, Integer, Masked, Operand, Symbol, Variable
@@ -100,22 +100,28 @@ def parse_parameters(tokens: Tokens, index: int) -> tuple[list[tuple[int, Variab
 def parse_registers(tokens: Tokens, index: int, names: Names) -> int:
     """`.reg .b32 %r<12>, %x;`: declare the registers and return the index behind the `;`."""
     texts = tokens.texts
+    start = index
     prefix, index = _parse_prefix(tokens, index)
-    type_ = prefix.type if prefix.vector == 1 else f"v{prefix.vector}.{prefix.type}"
+    if prefix.vector > 4 or (prefix.vector > 1 and prefix.type == "pred"):
+        raise Mistake(start, "a vector register has two or four parts (.v2, .v4), none of them predicates")
     while True:
         at = index
         name = _parse_name(tokens, index)
         index += 1
         if texts[index] == "<":
-            count, index = parse_integer(tokens, index + 1, "the number of registers")
+            number = parse_number(texts[index + 1]) if texts[index + 2] == ">" else None
+            if isinstance(number, Integer):
+                count, index = number.value, index + 2
+            else:
+                count, index = parse_integer(tokens, index + 1, "the number of registers")
             if texts[index] != ">":
                 raise tokens.expected(index, f"'>' after '{shorten(name)}<{count}'")
             if not 0 <= count <= MAXIMUM_REGISTERS:
                 raise Mistake(at, f"{count} registers {shorten(name)}; 0 to {MAXIMUM_REGISTERS} are possible")
-            names.declare_range(at, name, count, type_)
+            names.declare_range(at, name, count, prefix.type, prefix.vector)
             index += 1
         else:
-            names.declare_register(at, name, type_)
+            names.declare_register(at, name, prefix.type, prefix.vector)
         if texts[index] == ";":
             return index + 1
         if texts[index] != ",":
@@ -296,7 +302,7 @@ class _Initialiser:
 
     def _parse_value(self, index: int) -> tuple[Operand, int]:
         token = self.tokens.texts[index]
-        if is_word(token):
+        if is_word(token) and token not in CONSTANT_STARTS:
             return self._parse_symbol(index)
         if token[:2] in ("0x", "0X") and self.tokens.texts[index + 1] == "(":
             mask = parse_number(token)

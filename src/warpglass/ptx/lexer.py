@@ -20,7 +20,7 @@ _TOKEN = re.compile(
     (?:\s+ | //[^\n]* | /\*[\s\S]*?\*/)*+           # blanks and comments before the token
     (
       [A-Za-z_$%][\w$]*(?:\.\w+(?:::\w+)*)*         # word: opcode with modifiers, register, symbol
-    | [,;\[\]{}()@|!:]                              # the frequent punctuation
+    | [,;\[\]{}()@:] | \|\|? | !=?                   # the frequent punctuation
     | \d+\.\d*(?:[eE][+-]?\d+)? | \d+[eE][+-]\d+    # decimal floating literal
     | \d\w*                                         # integers of any base, 0f and 0d literals
     | \.\d+(?:[eE][+-]?\d+)?(?!\w)                  # .5
@@ -28,7 +28,7 @@ _TOKEN = re.compile(
     | "(?:[^"\\\n]|\\.)*"                           # string
     | "[^\n]*                                       # string without end
     | /\*[\s\S]*                                    # comment without end
-    | << | >> | &&
+    | << | >> | && | [<>=]=
     | \S
     | \Z                                            # nothing more
     )

@@ -2,7 +2,8 @@
 
 Belongs here: special registers, and the table of registers, variables and labels of one function. Nested
 `{ }` scopes (inline assembly, call sequences) vanish from the tree: a name declared in one keeps its text if
-it is still free in the function and in the module, else gets a suffix, `%p` -> `%p$1`.
+it is still free in the function and in the module, else gets a suffix, `%p` -> `%p$1`. Vector registers
+vanish as well: `%v` is the vector of the registers `%v$x` and `%v$y`, its parts `%v.x` and `%v.y`.
 
 `Names.current` maps the text of a one-token operand to that operand, so that a parser finds most operands
 with one dictionary access. It caches what outer scopes say; declarations overwrite.
@@ -13,8 +14,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Container
 
-from .lexer import Mistake, Tokens, shorten
-from .tree import Component, Operand, Register, Special, Symbol
+from .lexer import Mistake, Tokens, choices, shorten
+from .tree import Component, Operand, Register, Special, Symbol, Vector
 
 _VECTORS = ("tid", "ntid", "ctaid", "nctaid", "clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid")
 _SCALARS = (
@@ -33,6 +34,9 @@ SPECIAL_REGISTERS: frozenset[str] = frozenset(
     + [f"%pm{number}{width}" for number in range(8) for width in ("", "_64")]
     + [f"%envreg{number}" for number in range(32)]
 )
+
+# The names of a vector register's parts, by their place.
+_PARTS = {selector: place for selectors in ("xyzw", "rgba") for place, selector in enumerate(selectors)}
 
 MAXIMUM_REGISTERS = 1 << 20  # per function; more can only be a slip in `%r<...>`
 
@@ -65,18 +69,24 @@ class Names:
         self._scopes.pop()
         self.current = self._scopes[-1][0]
 
-    def declare_register(self, index: int, name: str, type_: str) -> None:
-        """Add a register of the innermost scope."""
+    def declare_register(self, index: int, name: str, type_: str, vector: int = 1) -> tuple[str, ...]:
+        """Add a register of the innermost scope, or those of a vector; return their unique names."""
         unique = self._unique(index, name)
-        self.registers[unique] = type_
-        self.current[name] = Register(unique)
+        if vector == 1:
+            self.registers[unique] = type_
+            self.current[name] = Register(unique)
+            return (unique,)
+        parts = tuple(self._unique(index, f"{unique}${selector}") for selector in "xyzw"[:vector])
+        self.registers.update(dict.fromkeys(parts, type_))
+        self.current[name] = Vector(tuple(map(Register, parts)))
+        return parts
 
-    def declare_range(self, index: int, prefix: str, count: int, type_: str) -> None:
+    def declare_range(self, index: int, prefix: str, count: int, type_: str, vector: int = 1) -> None:
         """Add the registers of `prefix<count>`."""
         if count + len(self.registers) > MAXIMUM_REGISTERS:
             raise Mistake(index, f"more than {MAXIMUM_REGISTERS} registers in one function")
         for number in range(count):
-            self.declare_register(index, f"{prefix}{number}", type_)
+            self.declare_register(index, f"{prefix}{number}", type_, vector)
 
     def declare_symbol(self, index: int, name: str) -> str:
         """Add a variable or label of the innermost scope and return its unique name."""
@@ -109,6 +119,12 @@ class Names:
     def _resolve_component(self, name: str, index: int) -> Operand | None:
         base, dot, selector = name.partition(".")
         register = self._lookup(base) if dot else None
+        if isinstance(register, Vector):
+            place = _PARTS.get(selector, len(register.elements))
+            if place < len(register.elements):
+                return register.elements[place]
+            known = choices([f".{one}" for one in "xyzw"[: len(register.elements)]])
+            raise Mistake(index, f"{shorten(name)} is no part of the vector register {base}; it has {known}")
         if isinstance(register, Register):
             return Component(register, selector)
         if isinstance(register, Special):

@@ -8,15 +8,26 @@ which also caches numbers: that is what makes large files fast.
 from __future__ import annotations
 
 from .lexer import Mistake, Tokens, shorten
-from .literals import LARGEST, SMALLEST, negate, parse_constant, parse_integer, parse_number
+from .literals import (
+    CONSTANT_STARTS,
+    LARGEST,
+    OPERATORS,
+    SMALLEST,
+    negate,
+    parse_constant,
+    parse_integer,
+    parse_number,
+)
 from .names import Names
 from .tree import (
     Address,
     AddressList,
+    Component,
     Displaced,
     Float,
     Group,
     Integer,
+    Minus,
     Negated,
     Operand,
     Pair,
@@ -28,7 +39,7 @@ from .tree import (
 )
 
 _SINK = Sink()
-_ENDS = frozenset(",;]})|:")
+_ENDS = frozenset(",;]}):")
 _WORD_STARTS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_$%")
 
 
@@ -42,12 +53,16 @@ def parse_operands(tokens: Tokens, names: Names, index: int) -> tuple[tuple[Oper
     texts = tokens.texts
     current = names.current
     operands: list[Operand] = []
+    head = texts[index - 1]
     while True:
         first = texts[index]
         operand = current.get(first)
         follows = texts[index + 1]
         if operand is not None and (follows == "," or follows == ";"):
             index += 1
+        elif first == "(" and not head.startswith(("call", ".")):
+            operand, index = parse_constant(tokens, index)  # it is only calls that have groups
+            follows = texts[index]
         else:
             operand, index = _parse_operand(tokens, names, index)
             follows = texts[index]
@@ -81,20 +96,23 @@ def parse_address(tokens: Tokens, names: Names, index: int) -> tuple[Operand, in
 
 
 def parse_simple(tokens: Tokens, names: Names, index: int) -> tuple[Operand, int]:
-    """An operand without punctuation of its own: a name, `_`, a constant, `sym+8`, `!%p1`."""
+    """An operand without punctuation of its own: a name, `_`, a constant, `sym+8`, `%r1+8`, `!%p1`."""
     first = tokens.texts[index]
     if first == "_":
         return _SINK, index + 1
-    if is_word(first):
+    follows = tokens.texts[index + 1]
+    if is_word(first) and not (first in CONSTANT_STARTS and follows in OPERATORS):
         operand = names.current.get(first) or names.resolve(index)
-        if isinstance(operand, Symbol) and tokens.texts[index + 1] in ("+", "-"):
+        if isinstance(operand, Symbol | Register) and tokens.texts[index + 1] in ("+", "-"):
             offset, behind = _parse_offset(tokens, index + 1)
             return Displaced(operand, offset), behind
         return operand, index + 1
-    if first[:1].isdigit() or first[:1] == "." or first in ("-", "+", "~"):
-        return _parse_number(tokens, names, index)
-    if first == "!":
+    if first == "-" and is_word(follows) and follows not in CONSTANT_STARTS:
+        return _parse_minus(tokens, names, index)
+    if first == "!" and is_word(follows) and follows not in CONSTANT_STARTS:
         return _parse_negated(tokens, names, index)
+    if first[:1].isdigit() or first[:1] == "." or first in CONSTANT_STARTS:
+        return _parse_number(tokens, names, index)
     raise tokens.expected(index, "an operand")
 
 
@@ -144,7 +162,10 @@ def _parse_elements(tokens: Tokens, names: Names, index: int, close: str) -> tup
             index += 1
         else:
             element, index = parse_simple(tokens, names, index)
-        elements.append(element)
+        if isinstance(element, Vector):  # a vector register
+            elements += element.elements
+        else:
+            elements.append(element)
         if texts[index] == ",":
             index += 1
         elif texts[index] == close:
@@ -173,13 +194,20 @@ def _parse_negated(tokens: Tokens, names: Names, index: int) -> tuple[Operand, i
     raise tokens.expected(index + 1, "a predicate register after '!'")
 
 
+def _parse_minus(tokens: Tokens, names: Names, index: int) -> tuple[Operand, int]:
+    operand = names.resolve(index + 1)
+    if isinstance(operand, Register | Component):
+        return Minus(operand), index + 2
+    raise tokens.expected(index + 1, "a register or a number after '-'")
+
+
 def _parse_address_part(tokens: Tokens, names: Names, index: int) -> tuple[Operand, int]:
     first = tokens.texts[index]
     if first == "{":
         elements, index = _parse_elements(tokens, names, index, "}")
         return Vector(elements), index
     if not is_word(first):
-        if first[:1].isdigit() or first in ("-", "+", "~", "("):
+        if first[:1].isdigit() or first in CONSTANT_STARTS:
             value, behind = parse_integer(tokens, index, "an address")
             return Address(Integer(value)), behind
         raise tokens.expected(index, "a register, a name or a number as address")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 
 from .body import Body, parse_body, skip_block
@@ -290,12 +291,15 @@ class _ModuleParser:
         if self.texts[self.index] != "(":
             return ()
         parameters, self.index = parse_parameters(self.tokens, self.index)
+        found: list[Variable] = []
         for at, parameter in parameters:
             if parameter.space == "reg":
-                names.declare_register(at, parameter.name, parameter.type)
+                parts = names.declare_register(at, parameter.name, parameter.type, parameter.vector)
+                found += [replace(parameter, name=name, vector=1) for name in parts]
             else:
                 names.declare_symbol(at, parameter.name)
-        return tuple(parameter for _, parameter in parameters)
+                found.append(parameter)
+        return tuple(found)
 
     def _directives(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
         found: list[tuple[str, tuple[int, ...]]] = []

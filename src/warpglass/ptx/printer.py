@@ -76,6 +76,8 @@ def _print_compound(operand: tree.Operand) -> str:
     match operand:
         case tree.Negated(inner):
             return f"!{print_operand(inner)}"
+        case tree.Minus(inner):
+            return f"-{print_operand(inner)}"
         case tree.Pair(first, second):
             return f"{print_operand(first)}|{print_operand(second)}"
         case tree.Vector(elements):

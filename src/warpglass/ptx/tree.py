@@ -2,7 +2,8 @@
 
 Belongs here: frozen dataclasses that mirror the PTX grammar and nothing else. No meaning (isa/ has that),
 no text (printer.py), no control flow (program/). Scopes are gone: the parser renames registers, variables
-and labels of nested `{ }` blocks so that every name is unique within its function.
+and labels of nested `{ }` blocks so that every name is unique within its function. So are vector registers:
+each is a vector of registers.
 """
 
 from __future__ import annotations
@@ -75,6 +76,13 @@ class Negated:
 
 
 @dataclass(frozen=True, slots=True)
+class Minus:
+    """`-%r1` or `-%r1.h0` as a source operand, of vmad."""
+
+    operand: Register | Component
+
+
+@dataclass(frozen=True, slots=True)
 class Pair:
     """`%p1|%p2`, a destination of setp, shfl, match and others."""
 
@@ -113,15 +121,15 @@ class AddressList:
 
 @dataclass(frozen=True, slots=True)
 class Displaced:
-    """`sym+8` outside brackets, as in `mov.u64 %rd1, sym+8`."""
+    """`sym+8` or `%r1+8` outside brackets, as in `mov.u64 %rd1, sym+8`."""
 
-    base: Symbol
+    base: Symbol | Register
     offset: int
 
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """`%r1.b0` or `%v.x`: a part of a register (video instructions, vector registers)."""
+    """`%r1.b0`: a part of a register (video instructions)."""
 
     base: Register
     selector: str
@@ -147,6 +155,7 @@ Operand = (
     | Float
     | Symbol
     | Negated
+    | Minus
     | Pair
     | Vector
     | Group
@@ -230,8 +239,8 @@ class Prototype:
 class Function:
     """A `.entry` or `.func`; `body` is None for a declaration. `directives` keeps e.g. ("maxntid", (512,)).
 
-    A vector register `.reg .v4 .f32 %v` has type "v4.f32". `branch_targets`, `call_targets` and `prototypes`
-    hold the labelled `.branchtargets`, `.calltargets` and `.callprototype` by label.
+    `branch_targets`, `call_targets` and `prototypes` hold the labelled `.branchtargets`, `.calltargets` and
+    `.callprototype` by label.
     """
 
     name: str

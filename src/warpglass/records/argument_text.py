@@ -2,32 +2,59 @@
 
 Belongs here: text to values, with errors that quote the text. Nothing is run and nothing printed.
 
-An argument is `type[shape]:init` for an array (f8[1048576]:rand, i4[512,512]:perm, f4[100]; no init means
-zeros) or `type=value` for a scalar (u4=1048576, f8=0.5). Types are NumPy's short codes. Array number j
-(counted among the arrays, from 0) is filled from RandomState(1000 + j), so a command line names its data.
+An argument is `type[shape]:fill` for an array (f8[1048576]:rand, i4[512,512]:perm, f4[100]; no fill means
+zeros; `=` may stand for the colon), the name of a .npy file, `type=value` for a scalar (u4=1048576, f8=0.5)
+or for several values (f4=1,2,3: an array, or a float3), or `null`. Types are NumPy's short codes, or the
+names of C (float) and NumPy (float32). Fills are those of array_fills.py; random ones depend on the array's
+place, so that a command line names its data.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
+from ..host.budget import MEMORY, in_units, memory_limit
+from .array_fills import check_fill, filled, parse_number
 from .marks import all_of, out
+from .spelling import did_you_mean
 
 if TYPE_CHECKING:
     import numpy as np
 
 TYPES = ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1", "c8", "c16")
-INITS = ("zero", "one", "rand", "perm", "arange")
+# Other names of types: those of C, then NumPy's.
+TYPE_NAMES = {
+    "half": "f2",
+    "float": "f4",
+    "double": "f8",
+    "char": "i1",
+    "short": "i2",
+    "int": "i4",
+    "long": "i8",
+    "uchar": "u1",
+    "ushort": "u2",
+    "uint": "u4",
+    "unsigned": "u4",
+    "ulong": "u8",
+    "size_t": "u8",
+    "bool": "b1",
+    **{f"{name}{8 * size}": f"{name[0]}{size}" for name in ("int", "uint") for size in (1, 2, 4, 8)},
+    **{f"float{8 * size}": f"f{size}" for size in (2, 4, 8)},
+    **{f"complex{8 * size}": f"c{size}" for size in (8, 16)},
+}
+_NULL = ("null", "none", "nullptr")
 _SUFFIXES = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 _SIZE = re.compile(r"(?P<number>[0-9_]+(?:\.[0-9]+)?)(?P<suffix>[kKmMgG]?)")
 _TARGET = re.compile(r"(?P<file>.+?\.(?:cu|cuh|ptx|py)):(?P<kernel>.+)", re.DOTALL)
-_ARRAY = re.compile(r"(?P<type>[a-z]\d+)\[(?P<shape>[^\]]+)\](?::(?P<init>\w+))?")
-_SCALAR = re.compile(r"(?P<type>[a-z]\d+)=(?P<value>.+)")
+_ARRAY = re.compile(r"(?P<type>[a-z]\w*)\[(?P<shape>[^\]]+)\](?:[:=](?P<init>.+))?")
+_SCALAR = re.compile(r"(?P<type>[a-z]\w*)=(?P<value>.+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +68,25 @@ class ArraySpec:
 
 @dataclass(frozen=True, slots=True)
 class ScalarSpec:
-    """A scalar: NumPy type code and value."""
+    """A scalar: NumPy type code and value; or several values."""
 
     type: str
-    value: float | int
+    value: float | int | complex | tuple[float | int | complex, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileSpec:
+    """An array in a .npy file."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class NullSpec:
+    """A null pointer."""
+
+
+Spec = ArraySpec | ScalarSpec | FileSpec | NullSpec
 
 
 def parse_size(text: str) -> int:
@@ -87,30 +129,60 @@ def parse_target(text: str) -> tuple[Path, str]:
     return Path(found["file"]), found["kernel"]
 
 
-def parse_argument(text: str) -> ArraySpec | ScalarSpec:
+def parse_argument(text: str) -> Spec:
     """Return what an --arg describes."""
-    if found := _ARRAY.fullmatch(text.strip()):
-        _check(found["type"], TYPES, "type", text)
-        init = found["init"] or "zero"
-        _check(init, INITS, "init", text)
-        return ArraySpec(found["type"], tuple(map(parse_size, found["shape"].split(","))), init)
-    if found := _SCALAR.fullmatch(text.strip()):
-        _check(found["type"], TYPES, "type", text)
-        return ScalarSpec(found["type"], _parse_number(found["type"], found["value"], text))
-    raise ArgumentError(f"argument {text!r}: write an array as f8[1048576]:rand or a scalar as u4=1048576")
+    plain = text.strip()
+    if plain.lower() in _NULL:
+        return NullSpec()
+    if plain.lower().endswith(".npy"):
+        return FileSpec(Path(plain))
+    if found := _ARRAY.fullmatch(plain):
+        kind = _type_code(found["type"], text)
+        init = (found["init"] or "zero").strip()
+        check_fill(init, text)
+        return ArraySpec(kind, tuple(map(parse_size, found["shape"].split(","))), init)
+    if found := _SCALAR.fullmatch(plain):
+        kind = _type_code(found["type"], text)
+        return ScalarSpec(kind, _parse_values(kind, found["value"], text))
+    raise ArgumentError(
+        f"argument {text!r}: write an array as f8[1048576]:rand or x.npy, or a scalar as u4=1048576"
+    )
 
 
-def make_arguments(specs: Sequence[ArraySpec | ScalarSpec]) -> list[Any]:
+def make_arguments(specs: Sequence[Spec]) -> list[Any]:
     """Return the NumPy arrays and scalars that the specifications describe."""
     arguments: list[Any] = []
     arrays = 0
     for spec in specs:
-        if isinstance(spec, ScalarSpec):
-            arguments.append(_make_scalar(spec))
-        else:
-            arguments.append(_make_array(spec, arrays))
-            arrays += 1
+        match spec:
+            case ScalarSpec():
+                arguments.append(_make_scalar(spec))
+            case NullSpec():
+                arguments.append(None)
+            case FileSpec(path):
+                arguments.append(_load(path))
+                arrays += 1
+            case ArraySpec():
+                arguments.append(_make_array(spec, arrays))
+                arrays += 1
     return arguments
+
+
+def parse_setting(text: str) -> tuple[str, Any]:
+    """Return the variable's name and its value of NAME=VALUE, where VALUE is as for --arg, or numbers."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip() or not value.strip():
+        raise ArgumentError(f"--set {text!r}: write NAME=VALUE, as in M=weights.npy, M=f4[9]:rand or n=5")
+    plain = value.strip()
+    if plain.startswith("["):
+        try:
+            return name.strip(), json.loads(plain)
+        except ValueError:
+            raise ArgumentError(f"--set {text!r}: {plain!r} is no list such as [[1, 2], [3, 4]]") from None
+    numbers = [parse_number(part) for part in plain.split(",")]
+    if None not in numbers:
+        return name.strip(), numbers[0] if len(numbers) == 1 else numbers
+    return name.strip(), make_arguments([parse_argument(plain)])[0]
 
 
 def make_marked(texts: Sequence[str]) -> list[Any]:
@@ -132,48 +204,69 @@ def _read_only(array: Any) -> Any:
 _MARKS: dict[str, Callable[[Any], Any]] = {"out": out, "all": all_of, "ro": _read_only}
 
 
-def _make_scalar(spec: ScalarSpec) -> np.generic[Any]:
+def _make_scalar(spec: ScalarSpec) -> Any:
     import numpy as np  # deferred: `warpglass --help` must not wait for it
 
+    dtype = np.dtype(spec.type)
     try:
-        return np.dtype(spec.type).type(spec.value)
-    except OverflowError:
+        if isinstance(spec.value, tuple):
+            return np.array(spec.value, dtype)
+        return dtype.type(spec.value)
+    except (OverflowError, TypeError, ValueError):
         raise ArgumentError(f"{spec.value} does not fit into {spec.type}") from None
 
 
 def _make_array(spec: ArraySpec, number: int) -> np.ndarray[Any, Any]:
     import numpy as np
 
-    dtype = np.dtype(spec.type)
-    count = int(np.prod(spec.shape, dtype=np.int64))
-    rng = np.random.RandomState(1000 + number)
-    if spec.init == "zero":
-        flat = np.zeros(count, dtype)
-    elif spec.init == "one":
-        flat = np.ones(count, dtype)
-    elif spec.init == "arange":
-        flat = np.arange(count).astype(dtype)
-    elif spec.init == "perm":
-        flat = rng.permutation(count).astype(dtype)
-    elif dtype.kind in "fc":
-        flat = rng.random_sample(count).astype(dtype)
-    else:
-        largest = {1: 256, 2: 2**15 - 1}.get(dtype.itemsize, 2**31 - 1)
-        flat = rng.randint(0, largest, count).astype(dtype)
-    return flat.reshape(spec.shape)
-
-
-def _parse_number(kind: str, value: str, text: str) -> float | int:
+    dtype, shown = np.dtype(spec.type), f"{spec.type}[{','.join(map(str, spec.shape))}]"
+    count = prod(spec.shape)
+    too_large = ArgumentError(
+        f"argument {shown!r} needs {in_units(count * dtype.itemsize)}, more than the "
+        f"{in_units(memory_limit())} that are allowed ({MEMORY})"
+    )
+    if count * dtype.itemsize > memory_limit():
+        raise too_large
     try:
-        return float(value) if kind[0] in "fc" else int(value, 0)
-    except ValueError:
-        pass
+        return filled(spec.init, dtype, count, number, f"{shown}:{spec.init}").reshape(spec.shape)
+    except MemoryError:
+        raise too_large from None
+
+
+def _load(path: Path) -> np.ndarray[Any, Any]:
+    """The array of a .npy file, in C order."""
+    import numpy as np
+
+    try:
+        return np.array(np.load(path, allow_pickle=False), order="C")
+    except OSError as problem:
+        raise ArgumentError(f"argument {str(path)!r}: {problem.strerror or problem}") from None
+    except (ValueError, EOFError) as problem:
+        raise ArgumentError(f"argument {str(path)!r} is no array of numbers: {problem}") from None
+
+
+def _parse_values(kind: str, value: str, text: str) -> Any:
+    parts = value.strip().removeprefix("(").removesuffix(")").split(",")
+    numbers = tuple(_parse_number(kind, part.strip(), text) for part in parts)
+    return numbers[0] if len(numbers) == 1 else numbers
+
+
+def _parse_number(kind: str, value: str, text: str) -> float | int | complex:
+    number = parse_number(value)
+    if number is not None and (kind[0] == "c" or not isinstance(number, complex)):
+        if kind[0] in "fc":
+            return number if isinstance(number, complex) else float(number)
+        if isinstance(number, int):
+            return number
     try:
         return parse_size(value)  # u4=2^20, i4=1e6
     except ArgumentError:
         raise ArgumentError(f"argument {text!r}: {value!r} is no {kind} value") from None
 
 
-def _check(word: str, known: Sequence[str], what: str, text: str) -> None:
-    if word not in known:
-        raise ArgumentError(f"argument {text!r}: unknown {what} {word!r}; there is {', '.join(known)}")
+def _type_code(word: str, text: str) -> str:
+    code = TYPE_NAMES.get(word, word)
+    if code not in TYPES:
+        near = did_you_mean(word, [*TYPES, *TYPE_NAMES])
+        raise ArgumentError(f"argument {text!r}: unknown type {word!r}{near}; there is {', '.join(TYPES)}")
+    return code

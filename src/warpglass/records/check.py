@@ -14,14 +14,11 @@ from typing import Any
 
 from .kinds import KINDS as _KINDS
 from .sarif import sarif
+from .schedules import ALL_SCHEDULES, schedule_of, weakest
 
 SCHEMA = 1
 KINDS = tuple(_KINDS)
 Dim3 = tuple[int, int, int]
-
-# For which orders of threads a verdict holds.
-ALL_SCHEDULES = "all schedules"
-SAME_ORDER = "all schedules with the same synchronisation order"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +33,26 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Insertion:
+    """A line to be added: `text`, as one of its own, in front of what begins at a place or behind its end."""
+
+    text: str
+    place: Place
+    behind: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """The same defect at other lines or in another array."""
+
+    source: Place | None
+    other_source: Place | None
+    array: str | None
+    index: int | None
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One defect: `kind` is one of KINDS, `severity` "error" or "warning".
 
@@ -43,7 +60,9 @@ class Finding:
     and in its warp; `other_...` are the second access or the second place, if there is one. What only the
     kernel as a whole is to blame for has the kernel's first line. `epoch` says how many barriers of the block
     the thread had passed, None where that is not known. `index` is the element of `array`, in C order.
-    `count` says how often the same was met. `hint` says what to add where. `holds` says for which orders of
+    `count` says how often the same was met. `hint` says what to add where, `fix` the same as data where lines
+    are all that is to be added. `instances` are further pairs of lines and arrays that have the same cause,
+    and whose counts are in `count`. `holds` says for which orders of
     threads the finding holds, and `seed` which random order showed it, None for the order by number.
     """
 
@@ -68,11 +87,26 @@ class Finding:
     hint: str = ""
     holds: str = ALL_SCHEDULES
     seed: int | None = None
+    fix: tuple[Insertion, ...] = ()
+    instances: tuple[Instance, ...] = ()
 
     @property
-    def cause(self) -> tuple[object, ...]:
-        """What findings of one cause have in common: kind, array and lines."""
-        return self.kind, self.array, frozenset((self.source, self.other_source))
+    def causes(self) -> frozenset[tuple[object, ...]]:
+        """What findings of one cause share one of: kind, array and lines, the instances' as well."""
+        own = self.array, self.source, self.other_source
+        further = ((one.array, one.source, one.other_source) for one in self.instances)
+        return frozenset((self.kind, array, frozenset(lines)) for array, *lines in (own, *further))
+
+    @property
+    def places(self) -> tuple[tuple[Place | None, Place | None], ...]:
+        """The lines of the finding and of its instances."""
+        further = ((one.source, one.other_source) for one in self.instances)
+        return (self.source, self.other_source), *further
+
+    @property
+    def arrays(self) -> tuple[str | None, ...]:
+        """The arrays of the finding and of its instances."""
+        return tuple(dict.fromkeys((self.array, *(one.array for one in self.instances))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,26 +233,34 @@ class SelfTest:
         return _json({**asdict(self), "rows": rows, "passed": self.passed})
 
 
+def find_cause(findings: Sequence[Finding], finding: Finding) -> int | None:
+    """The number of the first of some findings that shares a cause with another, None if none does."""
+    return next((k for k, one in enumerate(findings) if not one.causes.isdisjoint(finding.causes)), None)
+
+
 def joined(checks: Sequence[Check]) -> Check:
     """One check for several launches of one kernel from one place: the first, with what later ones add.
 
     The same finding of several launches is one, counted together; a race of equal values in one launch that
     is one of different values in another is the latter.
     """
-    found: dict[tuple[object, ...], Finding] = {}
+    found: list[Finding] = []
     for finding in (finding for check in checks for finding in check.findings):
-        before = found.get(finding.cause)
-        if before is None:
-            found[finding.cause] = finding
+        number = find_cause(found, finding)
+        if number is None:
+            found.append(finding)
         else:
+            before = found[number]
             kept = finding if finding.severity < before.severity else before  # "error" < "warning"
-            found[finding.cause] = replace(kept, count=before.count + finding.count)
-    same = any(check.holds == SAME_ORDER for check in checks)
+            found[number] = replace(kept, count=before.count + finding.count)
+    holds = weakest(check.holds for check in checks)
+    seeds = max((check.seeds for check in checks), key=len)
     return replace(
         checks[0],
-        findings=tuple(found.values()),
-        holds=SAME_ORDER if same else ALL_SCHEDULES,
-        seeds=max((check.seeds for check in checks), key=len),
+        findings=tuple(found),
+        schedule=schedule_of(seeds, holds),
+        holds=holds,
+        seeds=seeds,
         notes=tuple(dict.fromkeys(note for check in checks for note in check.notes)),
         launches=sum(check.launches for check in checks),
     )

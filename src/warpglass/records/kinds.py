@@ -45,7 +45,7 @@ _ROWS = (
     ),
     Kind(
         "barrier-divergence",
-        "Lanes of a warp come to a barrier of the block while others of it take another way.",
+        "Threads come to a barrier of their block while others, which have not returned, take another way.",
         "take the barrier out of the branch or loop, so that all threads of the block come to it; keep "
         "only the work under the condition",
     ),

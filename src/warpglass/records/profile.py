@@ -6,7 +6,6 @@ from these records.
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import WarpglassError
+from .spelling import nearest
 
 SCHEMA = 1
 
@@ -155,12 +155,6 @@ def _profile(data: dict[str, Any], where: str) -> Profile:
     for name in ("grid", "block", "notes"):
         kept[name] = tuple(kept[name])
     return Profile(**kept)
-
-
-def nearest(name: str, known: Mapping[str, Any]) -> str | None:
-    """The known name that is spelt most like another."""
-    found = difflib.get_close_matches(name, list(known), 1, 0.5)
-    return found[0] if found else None
 
 
 def _unknown(name: str, known: Mapping[str, Any]) -> str:

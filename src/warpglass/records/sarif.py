@@ -12,7 +12,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -32,11 +32,27 @@ _DETAILS = (
 ).split()
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """One cause: its first finding, where launches showed it, how often, and the entry that suppresses it."""
+
+    check: Check
+    finding: Finding
+    sites: tuple[str, ...]
+    count: int
+    suppressed: Suppressed | None = None
+
+    def also(self, other: _Told) -> _Told:
+        """With what another launch shows of the same; an error tells more than a warning."""
+        first = other if other.finding.severity < self.finding.severity else self
+        sites = tuple(dict.fromkeys((*self.sites, *other.sites)))
+        return replace(first, sites=sites, count=self.count + other.count)
+
+
 def sarif(checks: Sequence[Check]) -> str:
-    """Return checks as SARIF text: one run, with a result for each finding, suppressed ones included."""
+    """Return checks as SARIF text: one run, with a result for each cause, suppressed ones included."""
     seen: Counter[str] = Counter()
-    results = [_result(check, one, None, seen) for check in checks for one in check.findings]
-    results += [_result(check, one.finding, one, seen) for check in checks for one in check.suppressed]
+    results = [_result(one, seen) for one in _causes(checks)]
     driver = {
         "name": "warpglass",
         "fullName": "warpglass check",
@@ -64,6 +80,26 @@ def sarif(checks: Sequence[Check]) -> str:
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
 
 
+def _causes(checks: Sequence[Check]) -> list[_Told]:
+    """The findings of all launches, one for each kind and pair of lines."""
+    found: dict[tuple[object, ...], _Told] = {}
+    told = [_Told(check, one, (check.site,), max(1, one.count)) for check in checks for one in check.findings]
+    told += [
+        _Told(check, one.finding, (check.site,), max(1, one.finding.count), one)
+        for check in checks
+        for one in check.suppressed
+    ]
+    for one in told:
+        places = frozenset(place for place in (one.finding.source, one.finding.other_source) if place)
+        known = places and all(Path(place.file).is_file() for place in places)
+        whose = (
+            () if known else (one.check.kernel, one.finding.array)
+        )  # texts without a file have equal names
+        key = one.finding.kind, places, whose, one.suppressed is not None
+        found[key] = found[key].also(one) if key in found else one
+    return list(found.values())
+
+
 def _rule(kind: Kind) -> dict[str, Any]:
     return {
         "id": kind.name,
@@ -75,9 +111,8 @@ def _rule(kind: Kind) -> dict[str, Any]:
     }
 
 
-def _result(
-    check: Check, finding: Finding, suppressed: Suppressed | None, seen: Counter[str]
-) -> dict[str, Any]:
+def _result(told: _Told, seen: Counter[str]) -> dict[str, Any]:
+    check, finding, suppressed = told.check, told.finding, told.suppressed
     message = finding.message + (f". To mend it: {finding.hint}" if finding.hint else "")
     known = {name: value for name, value in asdict(finding).items() if value is not None}
     result: dict[str, Any] = {
@@ -87,10 +122,10 @@ def _result(
         "message": {"text": message.replace(f"{Path.cwd()}{os.sep}", "")},
         "locations": [_location(check, finding.source)],
         "partialFingerprints": {"warpglass/v1": _fingerprint(check, finding, seen)},
-        "occurrenceCount": max(1, finding.count),
+        "occurrenceCount": told.count,
         "properties": {name: known[name] for name in _DETAILS if name in known},
     }
-    related = _related(check, finding)
+    related = _related(told)
     if related:
         result["relatedLocations"] = related
     if suppressed is not None:
@@ -121,17 +156,18 @@ def _physical(file: str, line: int) -> dict[str, Any]:
     return {"artifactLocation": {"uri": quote(path), "uriBaseId": _BASE}, "region": region}
 
 
-def _related(check: Check, finding: Finding) -> list[dict[str, Any]]:
-    """The second place of a finding, and where its launch is."""
+def _related(told: _Told) -> list[dict[str, Any]]:
+    """The second place of a finding, and where its launches are."""
     found: list[tuple[dict[str, Any], str]] = []
-    other = finding.other_source
+    finding, other = told.finding, told.finding.other_source
     if other is not None:
         thread = f": block {finding.other_block} thread {finding.other_thread}"
         text = f"the other place{thread if finding.other_thread else ''}"
         found.append((_physical(other.file, other.line), text))
-    file, _, line = check.site.rpartition(":")
-    if line.isdecimal():
-        found.append((_physical(file, int(line)), "the launch"))
+    for site in told.sites:
+        file, _, line = site.rpartition(":")
+        if line.isdecimal():
+            found.append((_physical(file, int(line)), "the launch"))
     return [
         {"id": number, "physicalLocation": place, "message": {"text": text}}
         for number, (place, text) in enumerate(found, 1)

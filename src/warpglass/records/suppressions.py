@@ -15,7 +15,6 @@ places is in the file (at the line) that it names.
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import tomllib
@@ -27,6 +26,7 @@ from typing import Any
 
 from ..errors import ArgumentError
 from .check import KINDS, Check, Finding, Suppressed
+from .spelling import did_you_mean
 
 _PROJECT, _OWN = "pyproject.toml", "warpglass.toml"
 _SECTION = "[[tool.warpglass.suppress]]"
@@ -154,7 +154,7 @@ def _entry(path: Path, number: int, always: bool, table: dict[str, Any]) -> Entr
             raise ArgumentError(f"{path}: {where}has no {name}; an entry needs file and kind")
     if table["kind"] not in KINDS:
         raise ArgumentError(
-            f"{path}: {where}has the unknown kind {table['kind']!r}{_nearest(table['kind'], KINDS)}; "
+            f"{path}: {where}has the unknown kind {table['kind']!r}{did_you_mean(table['kind'], KINDS)}; "
             f"there is {', '.join(KINDS)}"
         )
     return Entry(path, number, always, **table)
@@ -162,13 +162,8 @@ def _entry(path: Path, number: int, always: bool, table: dict[str, Any]) -> Entr
 
 def _refuse(path: Path, where: str, name: str, known: Sequence[str]) -> None:
     raise ArgumentError(
-        f"{path}: {where}has the unknown key {name!r}{_nearest(name, known)}; there is {', '.join(known)}"
+        f"{path}: {where}has the unknown key {name!r}{did_you_mean(name, known)}; there is {', '.join(known)}"
     )
-
-
-def _nearest(name: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, known, 1, 0.6)
-    return f" (did you mean {near[0]!r}?)" if near else ""
 
 
 # -------------------------------------------------------------------------------------------- applying

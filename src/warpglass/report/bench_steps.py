@@ -8,7 +8,7 @@ reason's effect on a GPU.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from textwrap import fill
@@ -22,7 +22,9 @@ from .profile_lines import short
 
 READING_WIDTH = 110
 NOTABLE = 1.05  # a factor below which a difference is not worth a word
-MOST = 3  # clauses in a sentence
+ALIKE = 1.02  # a factor up to which two languages' numbers are told as one
+_SMALL = 0.01
+MOST = 3  # counts in a sentence; shares are few, and have room beside them
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,32 +66,47 @@ def print_steps(rows: Sequence[Row], console: Console) -> None:
 
 
 def step_sentences(rows: Sequence[Row]) -> Iterator[str]:
-    """One sentence per step, in the order of the rows; a language where the same changed is said with it."""
+    """One sentence per step, in the order of the rows; a language with the same numbers is said with it."""
     kernels = [row for row in rows if row.metrics is not None and row.language not in LIBRARIES]
     steps: dict[tuple[str, str], list[tuple[Row, Row]]] = {}
     for before, after in pairwise(kernels):
         if before.language == after.language:
             steps.setdefault((before.rung, after.rung), []).append((before, after))
     for (old, new), pairs in steps.items():
-        changes = [(after.language, _changes(before, after), _time(before, after)) for before, after in pairs]
-        if len({changed.about for _, changed, _ in changes}) == 1:
-            language, changed, time = changes[0]
-            others = "".join(f", {LANGUAGES[other]} alike" for other, _, _ in changes[1:])
-            yield f"{new} against {old}: {changed.text} ({LANGUAGES[language]}{_time_of(time)}{others})."
-            continue
-        for language, changed, time in changes:
-            yield f"{new} against {old}: {changed.text} ({LANGUAGES[language]}{_time_of(time)})."
+        told: list[tuple[_Changed, list[tuple[Row, Row]]]] = []
+        for pair in pairs:
+            changed = _changes(*pair)
+            same = next((which for one, which in told if one.like(changed)), None)
+            if same is None:
+                told.append((changed, [pair]))
+            else:
+                same.append(pair)
+        for changed, which in told:
+            yield f"{new} against {old}: {changed.text} ({_times(which)})."
 
 
-def _time_of(text: str) -> str:
-    return f", {text}" if text else ""
+def _times(pairs: Sequence[tuple[Row, Row]]) -> str:
+    """Each language with its time; one whose time is the first's, too, is alike."""
+    said: list[str] = []
+    first = _speedup(*pairs[0])
+    for before, after in pairs:
+        language, time, ratio = LANGUAGES[after.language], _time(before, after), _speedup(before, after)
+        if said and (first == ratio or (first and ratio and not _differs(first, ratio))):
+            said[-1] += f", {language} alike"
+        else:
+            said.append(f"{language}, {time}" if time else language)
+    return "; ".join(said)
+
+
+def _speedup(before: Row, after: Row) -> float | None:
+    return before.seconds / after.seconds if before.seconds and after.seconds else None
 
 
 def _time(before: Row, after: Row) -> str:
     """How the times compare, and whose times they are."""
-    if not before.seconds or not after.seconds:
+    ratio = _speedup(before, after)
+    if ratio is None:
         return ""
-    ratio = before.seconds / after.seconds
     place = "on the GPU" if after.label == "gpu" else "on the engine"
     if 1 / NOTABLE < ratio < NOTABLE:
         return f"as fast {place}"
@@ -97,32 +114,70 @@ def _time(before: Row, after: Row) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Changed:
-    """The differences between two rungs in words, and which metrics they are about."""
+class _Change:
+    """One difference: how much of a gain it is, in words, and the numbers that these tell."""
 
+    metric: str
+    gain: float
     text: str
-    about: frozenset[str]
+    numbers: tuple[float, ...]
+    share: bool = False
+
+    def like(self, other: _Change) -> bool:
+        """Whether the words hold for another's numbers, too."""
+        same = self.metric == other.metric and len(self.numbers) == len(other.numbers)
+        return same and not any(
+            _differs(one, two, ALIKE) for one, two in zip(self.numbers, other.numbers, strict=True)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Changed:
+    """The differences between two rungs that matter most: gains, and what they cost."""
+
+    gains: tuple[_Change, ...]
+    costs: tuple[_Change, ...]
+
+    @property
+    def text(self) -> str:
+        """All of them in words."""
+        gains, costs = (", ".join(one.text for one in part) for part in (self.gains, self.costs))
+        if not gains:
+            return f"nothing gained in what is counted{', at the price of ' if costs else ''}{costs}"
+        return gains + (f"; the price is {costs}" if costs else "")
+
+    def like(self, other: _Changed) -> bool:
+        """Whether one sentence tells both."""
+        mine, others = ({one.metric: one for one in (*x.gains, *x.costs)} for x in (self, other))
+        return mine.keys() == others.keys() and all(
+            one.like(others[metric]) and (one.gain > 0) == (others[metric].gain > 0)
+            for metric, one in mine.items()
+        )
 
 
 def _changes(before: Row, after: Row) -> _Changed:
-    """The differences that matter most: gains first, then what they cost."""
+    """The differences that matter most. Counts do not take the place of shares, however large they are."""
     old, new = before.metrics or {}, after.metrics or {}
-    found: list[tuple[float, str, str]] = []  # gain, metric, words
+    found: list[_Change] = []
     for clause in _CLAUSES:
         gain = _gain(clause, old, new)
         if gain is not None and abs(gain) > math.log(NOTABLE):
-            found.append((gain * clause.weight, clause.metric, _words(clause, old, new)))
+            text, numbers = _words(clause, old, new)
+            found.append(_Change(clause.metric, gain * clause.weight, text, numbers, clause.share))
     if before.launches != after.launches and min(before.launches, after.launches) > 0:
         gain = math.log(before.launches / after.launches)
-        found.append((gain, "launches", f"{before.launches} -> {after.launches} launches"))
-    gains = [item for item in sorted(found, reverse=True) if item[0] > 0][:MOST]
-    costs = [item for item in sorted(found) if item[0] < 0][: max(1, MOST - len(gains))]
-    texts = [", ".join(text for _, _, text in part) for part in (gains, costs)]
-    if not gains:
-        text = f"nothing gained in what is counted{', at the price of ' if costs else ''}{texts[1]}"
-    else:
-        text = texts[0] + (f"; the price is {texts[1]}" if costs else "")
-    return _Changed(text, frozenset(metric for _, metric, _ in (*gains, *costs)))
+        text = f"{before.launches} -> {after.launches} launches"
+        found.append(_Change("launches", gain, text, (before.launches, after.launches)))
+    found.sort(key=lambda one: -abs(one.gain))
+    gains, costs = ([one for one in found if (one.gain > 0) == good] for good in (True, False))
+    room = {True: MOST, False: max(1, MOST - sum(not one.share for one in gains))}
+    return _Changed(*(_chosen(part, room[good]) for part, good in ((gains, True), (costs, False))))
+
+
+def _chosen(changes: Sequence[_Change], room: int) -> tuple[_Change, ...]:
+    """All shares, and as many counts as there is room for."""
+    counts = [one for one in changes if not one.share][:room]
+    return tuple(one for one in changes if one.share or one in counts)
 
 
 def _gain(clause: _Clause, old: Mapping[str, float], new: Mapping[str, float]) -> float | None:
@@ -134,32 +189,40 @@ def _gain(clause: _Clause, old: Mapping[str, float], new: Mapping[str, float]) -
     a, b = old[clause.metric], new[clause.metric]
     if a == b:
         return 0.0
-    # One of a kind is nothing beside thousands: a count that appears or goes weighs as its logarithm.
-    one: Callable[[float], float] = (lambda value: max(value, 1e-3)) if clause.share else (lambda v: v + 1.0)
-    gain = math.log(one(a) / one(b))
-    return -gain if clause.share else gain
+    if clause.share:
+        return math.log(max(b, 1e-3) / max(a, 1e-3))
+    # A count that appears or goes has no ratio: it weighs as what it adds to a small part of instructions.
+    base = 0.0 if a and b else max(1.0, _SMALL * max(old["inst_executed"], new["inst_executed"]))
+    return math.log((a + base) / (b + base))
 
 
-def _words(clause: _Clause, metrics: Mapping[str, float], new_metrics: Mapping[str, float]) -> str:
+def _words(
+    clause: _Clause, metrics: Mapping[str, float], new_metrics: Mapping[str, float]
+) -> tuple[str, tuple[float, ...]]:
+    """A change in words, and the numbers in them."""
     old, new = metrics[clause.metric], new_metrics[clause.metric]
     if clause.share:
-        return f"{clause.words} {old:.1f} -> {new:.1f} %"
+        return f"{clause.words} {old:.1f} -> {new:.1f} %", (old, new)
     if not new:
-        return f"no {clause.words} ({short(old)} before)"
+        return f"no {clause.words} ({short(old)} before)", (old, new)
     if not old:
-        return f"{short(new)} {clause.words}"
+        return f"{short(new)} {clause.words}", (old, new)
     ratio = max(old / new, new / old)
     direction = "fewer" if new < old else "more"
     much = f"{100 * abs(new / old - 1):.0f} %" if ratio < 2 else f"{format_ratio(ratio)} times"
-    return f"{much} {direction} {clause.words}{_share_of(clause, metrics, new_metrics)}"
+    used, shares = _share_of(clause, metrics, new_metrics)
+    return f"{much} {direction} {clause.words}{used}", (new / old, *shares)
 
 
-def _share_of(clause: _Clause, old: Mapping[str, float], new: Mapping[str, float]) -> str:
+def _share_of(
+    clause: _Clause, old: Mapping[str, float], new: Mapping[str, float]
+) -> tuple[str, tuple[float, ...]]:
     """How well the sectors are used, where that has changed with their number."""
     if clause.efficiency is None or not _differs(old[clause.efficiency], new[clause.efficiency]):
-        return ""
-    return f" ({old[clause.efficiency]:.1f} -> {new[clause.efficiency]:.1f} % of them used)"
+        return "", ()
+    shares = old[clause.efficiency], new[clause.efficiency]
+    return f" ({shares[0]:.1f} -> {shares[1]:.1f} % of them used)", shares
 
 
-def _differs(old: float, new: float) -> bool:
-    return max(old, new) > NOTABLE * min(old, new)
+def _differs(old: float, new: float, factor: float = NOTABLE) -> bool:
+    return max(old, new) > factor * min(old, new)

@@ -8,7 +8,8 @@ from textwrap import fill
 from rich.console import Console
 from rich.text import Text
 
-from ..records.check import ALL_SCHEDULES, Check, Dim3, Finding, Place, ProgramCheck, Suppressed
+from ..records.check import Check, Dim3, Finding, Place, ProgramCheck, Suppressed
+from ..records.schedules import ALL_SCHEDULES, schedule_of_all
 from .check_source import short, source_lines
 from .figures import format_launch
 
@@ -44,9 +45,10 @@ def print_program(program: ProgramCheck, console: Console) -> None:
         _say(f"The program ended with this error: {program.error}", console, "bold")
     elif program.status:
         _say(f"The program ended with exit status {program.status}.", console, "bold")
-    schedules = dict.fromkeys(check.schedule for check in program.checks)
+    launched = [(check.kernel, check.seeds, check.holds) for check in program.checks]
+    schedule = [f"Schedule: {schedule_of_all(launched)}"] if launched else []
     notes = dict.fromkeys(note for check in program.checks for note in check.notes)
-    _print_notes([*(f"Schedule: {one}" for one in schedules), *notes, *program.notes], console)
+    _print_notes([*schedule, *notes, *program.notes], console)
 
 
 def _print_launch(check: Check, console: Console) -> None:
@@ -90,6 +92,8 @@ def _print_finding(finding: Finding, console: Console) -> None:
         console.print(line, soft_wrap=True)
     for line in _threads(finding):
         _say(line, console, indent="  ")
+    if finding.instances:
+        _say(_instances(finding), console, indent="  ")
     if finding.hint:
         _say(f"hint: {short(finding.hint)}", console, indent="  ", further="        ")
     if finding.seed is not None:
@@ -97,6 +101,22 @@ def _print_finding(finding: Finding, console: Console) -> None:
         _say(f"shown by the random order of {seed}", console, indent="  ")
     if finding.holds != ALL_SCHEDULES:
         _say(f"holds for {finding.holds}", console, "dim", indent="  ")
+
+
+_LISTED = 8
+
+
+def _instances(finding: Finding) -> str:
+    """The other lines and arrays of the same cause."""
+    told: dict[str, None] = {}
+    for one in finding.instances:
+        lines = sorted({place.line for place in (one.source, one.other_source) if place is not None})
+        places = " and ".join(map(str, lines))
+        of = f" of {one.array}" if one.array and one.array != finding.array else ""
+        told[f"line{'s' if len(lines) > 1 else ''} {places}{of}"] = None
+    words = list(told)
+    more = f"; {len(words) - _LISTED} more" if len(words) > _LISTED else ""
+    return f"of the same cause: {'; '.join(words[:_LISTED])}{more}"
 
 
 def _threads(finding: Finding) -> Iterator[str]:

@@ -24,6 +24,15 @@ from .profile_csv import number_of
 WORSE, OTHER, BETTER = "worse", "", "better"
 _STYLES = {WORSE: "red", OTHER: "", BETTER: "green"}
 _WIDE = 100  # columns from which there is room for the difference and the ratio
+_SHARES = ("%", "byte/sector", "byte/wavefront")
+_CAPACITIES = (
+    *("launch__occupancy_limit", "sm__maximum_warps"),
+    *("smsp__thread_inst_executed_per", "smsp__thread_inst_executed_pred_on_per"),
+)
+_SHAPE = (  # what the launch asks for
+    *("launch__grid_size", "launch__block_size", "launch__thread_count", "smsp__warps_launched.sum"),
+    "launch__waves_per_multiprocessor",
+)
 _NEUTRAL = "Floating-point operations"  # more or fewer of them is neither good nor bad
 
 
@@ -42,6 +51,10 @@ class Change:
         """The relative change, with its sign."""
         return (self.after - self.before) / self.before if self.before else inf
 
+    def past(self, limit: float | None) -> bool:
+        """Whether it is for the worse, and by more than the limit."""
+        return limit is not None and self.verdict == WORSE and abs(self.share) > limit
+
 
 @dataclass(frozen=True, slots=True)
 class Pair:
@@ -56,19 +69,27 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Everything about two files. `limit` is the largest relative change allowed, None for any."""
+    """Everything about two files: `gone` and `new` are launches of the first and the second only.
+
+    `limit` is the largest relative change for the worse that is allowed, None for any.
+    """
 
     pairs: tuple[Pair, ...]
-    unpaired: tuple[str, ...]
+    gone: tuple[str, ...]
+    new: tuple[str, ...]
     limit: float | None
 
     @property
     def past_limit(self) -> bool:
-        """Whether something changed by more than was allowed, or a launch is missing."""
-        if self.limit is None:
-            return False
-        shares = (abs(change.share) for pair in self.pairs for change in pair.changes)
-        return bool(self.unpaired) or any(share > self.limit for share in shares)
+        """Whether something got worse by more than was allowed, or a launch is no longer there."""
+        worse = any(change.past(self.limit) for pair in self.pairs for change in pair.changes)
+        return worse or (self.limit is not None and bool(self.gone))
+
+    @property
+    def unpaired(self) -> tuple[str, ...]:
+        """The launches of one file only, in words."""
+        first = (f"{text} is only in the first file" for text in self.gone)
+        return (*first, *(f"{text} is only in the second file" for text in self.new))
 
 
 def parse_share(text: str) -> float:
@@ -88,16 +109,12 @@ def compare_profiles(
 ) -> Comparison:
     """Compare launches in pairs: two alone with each other, more of them by kernel and order."""
     if len(before) == len(after) == 1:
-        return Comparison((_pair(before[0], after[0], chosen),), (), limit)
+        return Comparison((_pair(before[0], after[0], chosen),), (), (), limit)
     first, second = _keyed(before), _keyed(after)
     pairs = tuple(_pair(one, second[key], chosen) for key, one in first.items() if key in second)
-    lonely = [
-        f"{launch_text(found[key])} is only in the {where} file"
-        for where, found, other in (("first", first, second), ("second", second, first))
-        for key in found
-        if key not in other
-    ]
-    return Comparison(pairs, tuple(lonely), limit)
+    gone = tuple(launch_text(one) for key, one in first.items() if key not in second)
+    new = tuple(launch_text(one) for key, one in second.items() if key not in first)
+    return Comparison(pairs, gone, new, limit)
 
 
 def _keyed(profiles: Sequence[Profile]) -> dict[tuple[str, int], Profile]:
@@ -124,10 +141,11 @@ def _pair(before: Profile, after: Profile, chosen: Sequence[Definition]) -> Pair
 
 
 def _verdict(one: Definition, before: float, after: float) -> str:
-    """Shares are better when larger, counts when smaller."""
-    if one.subject == _NEUTRAL:
+    """Shares, and what an access or instruction does, are better when larger, counts when smaller."""
+    if one.subject == _NEUTRAL or one.name in _SHAPE:
         return OTHER
-    return BETTER if (after > before) == (one.unit == "%") else WORSE
+    larger_is_better = one.unit in _SHARES or one.name.startswith(_CAPACITIES)
+    return BETTER if (after > before) == larger_is_better else WORSE
 
 
 _SAID = {
@@ -184,7 +202,7 @@ def _table(pair: Pair, limit: float | None, width: int) -> Table:
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("")
     for one in pair.changes:
-        past = limit is not None and abs(one.share) > limit
+        past = one.past(limit)
         style = f"bold {_STYLES[one.verdict]}".strip() if past else _STYLES[one.verdict]
         ratio = f"{one.after / one.before:.2f}" if one.before else "-"
         table.add_row(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import sys
 
 from rich.console import Console
 
@@ -15,7 +16,9 @@ PIPE_WIDTH = 120
 
 
 def stdout_console() -> Console:
-    """Return the console for results."""
+    """Return the console for results; what the terminal's encoding lacks is replaced."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
     console = Console(highlight=False, soft_wrap=False)
     return console if console.is_terminal else Console(highlight=False, width=_pipe_width())
 

@@ -14,6 +14,7 @@ from .figures import LANGUAGES
 if TYPE_CHECKING:
     from ..devices import Device
     from ..ladders.rung import Rung
+    from ..source.compiled import DeclaredKernel
 
 
 def print_ladder(name: str, title: str, rungs: Sequence[Rung], console: Console) -> None:
@@ -25,6 +26,17 @@ def print_ladder(name: str, title: str, rungs: Sequence[Rung], console: Console)
             Text(rung.name), ", ".join(LANGUAGES[language] for language in rung.languages), Text(rung.title)
         )
     console.print(table)
+
+
+def print_kernels(file: str, kernels: Sequence[DeclaredKernel], console: Console) -> None:
+    """Print a file's kernels: where each stands, and its parameters."""
+    if not kernels:
+        console.print(Text(f"{file} has no kernels."))
+        return
+    console.print(Text(f"Kernels in {file}", style="bold"))
+    for kernel in kernels:
+        place = f"{kernel.file}:{kernel.line}" if kernel.file else f"line {kernel.line}"
+        console.print(Text(f"  {kernel.name}({kernel.parameters})").append(f"  {place}", style="dim"))
 
 
 def print_devices(places: Sequence[tuple[str, str]], models: Sequence[Device], console: Console) -> None:

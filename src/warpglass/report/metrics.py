@@ -16,7 +16,8 @@ from rich.console import Console
 from rich.text import Text
 
 from ..errors import ArgumentError
-from ..records.profile import Subject, nearest
+from ..records.profile import Subject
+from ..records.spelling import did_you_mean
 
 _LIST_WIDTH = 110  # columns from which a name and its text share a line
 
@@ -66,8 +67,7 @@ def find(names: Iterable[str], known: Mapping[str, Definition]) -> list[Definiti
 def _unknown(name: str, known: Mapping[str, Definition]) -> str:
     if _TIMED.fullmatch(name):
         return f"{name!r} (it needs the clock of a GPU, and is not counted)"
-    near = nearest(name, known)
-    return f"{name!r} (did you mean {near}?)" if near else f"{name!r}"
+    return f"{name!r}{did_you_mean(name, known)}"
 
 
 # ---------------------------------------------------------------------------------------- views

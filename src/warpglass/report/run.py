@@ -14,7 +14,7 @@ from .figures import format_seconds, format_sum
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """What one launch did; `sums` pairs each array argument, as typed, with the sum of its elements."""
+    """What one launch did; `sums` has of each array its name, how it was typed, the sum of its elements."""
 
     kernel: str
     grid: tuple[int, ...]
@@ -22,12 +22,12 @@ class RunReport:
     device: str
     label: str
     seconds: float
-    sums: tuple[tuple[str, float | int], ...]
+    sums: tuple[tuple[str, str, float | int], ...]
 
 
 def run_json(report: RunReport) -> str:
     """Return the report as JSON text."""
-    sums = [{"argument": text, "sum": value} for text, value in report.sums]
+    sums = [{"name": name, "argument": text, "sum": value} for name, text, value in report.sums]
     return json.dumps({**asdict(report), "sums": sums}, indent=1)
 
 
@@ -39,7 +39,7 @@ def print_run(report: RunReport, console: Console) -> None:
         f"Device: {report.device}",
         f"Kernel: {report.kernel}<<<{shape}>>>",
         f"{heading[0].upper()}{heading[1:]}: {format_seconds(report.seconds)}",
-        *(f"Sum of {text}: {format_sum(value)}" for text, value in report.sums),
+        *(f"Sum of {name} ({text}): {format_sum(value)}" for name, text, value in report.sums),
     ]
     for line in lines:
         console.print(Text(line))

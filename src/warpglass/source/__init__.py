@@ -13,19 +13,21 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import CompileError
-from .compiled import Argument, Compiled, CompilerWarning, FixedSource, Source
-from .cuda import load_cuda
-from .ptx import load_ptx
+from .compiled import Argument, Compiled, CompilerWarning, DeclaredKernel, FixedSource, Source
+from .cuda import declared_in_cuda, load_cuda
+from .ptx import declared_in_ptx, load_ptx
 from .python import from_function, load_python
 
 __all__ = [
     "Argument",
     "Compiled",
     "CompilerWarning",
+    "DeclaredKernel",
     "FixedSource",
     "Source",
     "compile_text",
     "from_numba",
+    "kernels_of",
     "load",
 ]
 
@@ -45,10 +47,7 @@ def load(
     at once; Python at the first launch, when types are known. Raises CompileError.
     """
     place = Path(path)
-    try:
-        text = place.read_text(encoding="utf-8-sig", errors="surrogateescape")
-    except OSError as error:
-        raise CompileError(f"{place}: {error.strerror}") from None
+    text = _text(place)
     suffix = place.suffix.lower()
     if suffix in (".cu", ".cuh"):
         return load_cuda(text, place, name, target=target, options=_words(options))
@@ -75,9 +74,23 @@ def compile_text(
     raise CompileError(f"language {language!r}: expected 'cuda' or 'ptx'")
 
 
+def kernels_of(path: str | PathLike[str]) -> tuple[DeclaredKernel, ...]:
+    """The kernels of a .cu or .ptx file as it declares them; nothing is compiled. Raises CompileError."""
+    place = Path(path)
+    text = _text(place)
+    return declared_in_ptx(text) if place.suffix.lower() == ".ptx" else declared_in_cuda(text, place)
+
+
 def from_numba(function: Callable[..., Any], *, target: str = DEFAULT_TARGET) -> Source:
     """Return the kernel that a @cuda.jit dispatcher of numba-cuda(-mlir), or a plain function, describes."""
     return from_function(function, target=target)
+
+
+def _text(place: Path) -> str:
+    try:
+        return place.read_text(encoding="utf-8-sig", errors="surrogateescape")
+    except OSError as error:
+        raise CompileError(f"{place}: {error.strerror}") from None
 
 
 def _words(options: Sequence[str] | str) -> tuple[str, ...]:

@@ -12,6 +12,36 @@ from ..errors import Diagnostic
 
 
 @dataclass(frozen=True, slots=True)
+class CType:
+    """The C++ type of a parameter or variable, as far as it is known (cpp_types.py makes them).
+
+    `text` is how the compiler spells it ("const float *"). What a pointer points to, or the value itself, is
+    `count` scalars of `size` bytes and of kind "f", "i", "u", "b" (bool), "bfloat" or "pointer"; more than
+    one for vector types and complex numbers. Kind "" is opaque: a structure of `size` bytes (0: unknown), or
+    void.
+    """
+
+    text: str
+    pointer: bool
+    kind: str
+    size: int
+    count: int = 1
+
+    def declare(self, name: str) -> str:
+        """The declaration of a parameter of this type."""
+        if "(*" in self.text:
+            return self.text.replace("(*", f"(*{name}", 1)
+        return f"{self.text}{'' if self.text.endswith('*') else ' '}{name}"
+
+    @property
+    def dtype(self) -> np.dtype[Any] | None:
+        """The type of one scalar; None where NumPy has none."""
+        if self.kind == "b":
+            return np.dtype(np.bool_)
+        return np.dtype(f"{self.kind}{self.size}") if self.kind in ("f", "i", "u") else None
+
+
+@dataclass(frozen=True, slots=True)
 class Argument:
     """One argument of a kernel as its author wrote it, and the PTX parameters that it fills.
 
@@ -29,13 +59,52 @@ class Argument:
       "any"             a pointer if the argument is an array, else the scalar itself (a C++ type that the
                         front end cannot see through)
     `dtype` is the element or scalar type where the front end knows it (Python kernels), else None.
-    `ndim` is None when unknown (a C++ pointer), 0 for a scalar.
+    `ndim` is None when unknown (a C++ pointer), 0 for a scalar. `declared` is the C++ type where it is known.
     """
 
     name: str
     fields: tuple[str, ...]
     dtype: np.dtype[Any] | None = None
     ndim: int | None = None
+    declared: CType | None = None
+
+    def __str__(self) -> str:
+        """The parameter as its author would declare it, as far as that is known."""
+        if self.declared is None:
+            return self.name
+        return self.declared.declare(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleVariable:
+    """A __constant__ or __device__ variable: its C++ name, its name in the PTX, bytes, elements and extents.
+
+    `element` is None where nothing but the size is known; `shape` is () then, and for a single element.
+    """
+
+    name: str
+    symbol: str
+    size: int
+    element: CType | None = None
+    shape: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        if self.element is None:
+            return f"{self.name} ({self.size} bytes)"
+        return self.element.declare(self.name) + "".join(f"[{extent}]" for extent in self.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredKernel:
+    """A kernel as its file declares it: name (templates end in <...>), parameters as text, and its line.
+
+    `file` is a header's name, "" for the file itself.
+    """
+
+    name: str
+    parameters: str
+    line: int
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +147,8 @@ class Compiled:
     arguments: tuple[Argument, ...] | None = None
     warnings: tuple[Diagnostic, ...] = ()  # the compiler's; also raised as CompilerWarning when it ran
     exceptions: ExceptionVariables | None = None  # of Python kernels with debug=True
+    variables: tuple[ModuleVariable, ...] = ()  # of the whole file, in CUDA C++ and PTX
+    instance: int = 0  # tells loadings apart, each of which has variables of its own
 
 
 class CompilerWarning(UserWarning):

@@ -8,6 +8,7 @@ tracks namespaces by their braces, and reads the parameter list that follows `__
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 _NOISE = re.compile(
@@ -15,12 +16,13 @@ _NOISE = re.compile(
     r"|^[ \t]*#(?:\\\n|[^\n])*",
     re.DOTALL | re.MULTILINE,
 )
-_TOKEN = re.compile(r"\bnamespace\b[^;{]*\{|\{|\}|\b__global__\b")
+_TOKEN = re.compile(r"\bnamespace\b[^;{]*\{|\{|\}|\b__(?:global|constant|device|managed)__\b")
 _ATTRIBUTE = re.compile(
     r"\s*(?:\b(?:__launch_bounds__|__cluster_dims__|__maxnreg__|__block_size__|alignas|__attribute__|__declspec)\b"
     r"\s*(?=\()|\[\[.*?\]\])",
     re.DOTALL,
 )
+_ATTRIBUTED = re.compile(r"\b(?:alignas|__align__|__attribute__|__declspec)\s*\((?:[^()]|\([^()]*\))*\)")
 _TEMPLATE_BEFORE = re.compile(r"\btemplate\s*<[^;{}]*>[^;{}()]*$", re.DOTALL)
 _SCALAR_WORDS = frozenset(
     re.findall(
@@ -35,10 +37,20 @@ _NOT_NAMES = _SCALAR_WORDS | {"__restrict__", "__restrict", "restrict", "struct"
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter: its name ("" if it has none) and whether it is a pointer (None: cannot tell)."""
+    """One parameter: its name ("" if it has none), whether it is a pointer (None: cannot tell), its type.
+
+    `type` is as written, without the name; "" where that cannot be told.
+    """
 
     name: str
     pointer: bool | None
+    type: str = ""
+
+    def __str__(self) -> str:
+        """The parameter as C++ writes it, without what only the compiler wants to know."""
+        kind = re.sub(r"\s*\b__restrict(?:__)?\b\s*", " ", self.type).strip()
+        kind = re.sub(r"\s*([*&]+)$", r" \1", kind)
+        return f"{kind}{'' if kind.endswith(('*', '&')) or not kind else ' '}{self.name}" or "..."
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,21 +63,50 @@ class KernelDeclaration:
     parameters: tuple[Parameter, ...] | None
 
 
-def find_kernels(text: str) -> tuple[KernelDeclaration, ...]:
-    """Return the kernels that the text declares, in order; a declaration and its definition count once."""
-    clean = _NOISE.sub(_blank, text)
-    scopes: list[str] = []
+def find_kernels(*texts: str) -> tuple[KernelDeclaration, ...]:
+    """Return the kernels that the texts declare, in order; a declaration and its definition count once."""
     found: dict[tuple[str, tuple[Parameter, ...] | None], KernelDeclaration] = {}
-    for token in _TOKEN.finditer(clean):
-        word = token.group()
-        if word == "}":
-            if scopes:
-                scopes.pop()
-        elif word != "__global__":
-            scopes.append(re.sub(r"\b(?:namespace|inline)\b|[\s{]|\[\[.*?\]\]", "", word))
-        elif kernel := _read_kernel(clean, token.start(), token.end(), scopes):
+    for clean, word, place, scopes in _declarations(texts):
+        if word == "__global__" and (kernel := _read_kernel(clean, place[0], place[1], scopes)):
             found.setdefault((kernel.name, kernel.parameters), kernel)
     return tuple(found.values())
+
+
+def find_variables(*texts: str) -> tuple[str, ...]:
+    """Return the names, with namespaces, of what may be variables in constant or device memory."""
+    found = dict[str, None]()
+    for clean, word, place, scopes in _declarations(texts):
+        if word == "__global__":
+            continue
+        declared = _ATTRIBUTED.sub(" ", re.split(r"[;{=]", clean[place[1] :], maxsplit=1)[0])
+        if "(" in declared or ")" in declared:
+            continue  # a function
+        for part in _split(declared):
+            words = re.findall(r"[A-Za-z_]\w*", re.sub(r"\[[^\]]*\]", " ", _without_templates(part)))
+            if words:
+                found["::".join([*filter(None, scopes), words[-1]])] = None
+    return tuple(found)
+
+
+def _declarations(texts: Sequence[str]) -> Iterator[tuple[str, str, tuple[int, int], list[str]]]:
+    """Every execution or memory space in the texts: text without comments, word, place, namespaces."""
+    for text in texts:
+        clean = _NOISE.sub(_blank, text)
+        scopes: list[str] = []
+        for token in _TOKEN.finditer(clean):
+            word = token.group()
+            if word == "}":
+                if scopes:
+                    scopes.pop()
+            elif not word.startswith("__"):
+                scopes.append(re.sub(r"\b(?:namespace|inline)\b|[\s{]|\[\[.*?\]\]", "", word))
+            else:
+                yield clean, word, token.span(), scopes
+
+
+def without_noise(text: str) -> str:
+    """The text with blanks for comments, literals and directives; lines and columns stay."""
+    return _NOISE.sub(_blank, text)
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -136,7 +177,9 @@ def _read_parameter(part: str) -> Parameter:
     named = len(words) > 1 or (pointer and words)
     name = words[-1] if named and words[-1] not in _NOT_NAMES else ""
     kind = words[:-1] if name else words
-    return Parameter(name, True if pointer else (False if _SCALAR_WORDS.issuperset(kind) else None))
+    scalar = False if _SCALAR_WORDS.issuperset(kind) else None
+    whole = " ".join(re.sub(rf"\b{name}\b(?=[^\w]*$)", " ", declared).split()) if name else ""
+    return Parameter(name, True if pointer else scalar, re.sub(r"\s*\[\]$", " *", whole))
 
 
 def _without_templates(text: str) -> str:

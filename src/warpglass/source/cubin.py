@@ -18,7 +18,7 @@ import importlib.util
 import re
 import subprocess
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -107,6 +107,11 @@ def resources(compiled: Compiled, target: str) -> Resources:
     )
 
 
+def retargeted(compiled: Compiled, target: str) -> Compiled:
+    """A kernel whose PTX is said to be for a target: PTX for a newer one may use nothing that it lacks."""
+    return replace(compiled, ptx=_PTX_TARGET.sub(f".target {target}", compiled.ptx, count=1))
+
+
 def read_resources(image: bytes, entry: str, target: str, reserved: int) -> Resources:
     """Return what an ELF file of this release's linker says of a kernel; there is no log, and no spills.
 
@@ -143,7 +148,7 @@ def _called_from(elf: Elf, first: int) -> set[int]:
 def _assemble(ptx: str, name: str, target: str) -> _Assembled:
     """Return machine code and log, from the disk cache if they are there."""
     _check_target(ptx, name, target)
-    program = _ptxas()
+    program = ptxas_program()
     if program is None:
         version, label = versions(LINKER_WHEEL, "cuda-bindings"), "nvJitLink"
     else:
@@ -180,7 +185,7 @@ def _check_target(ptx: str, name: str, target: str) -> None:
 
 
 @cache
-def _ptxas() -> Path | None:
+def ptxas_program() -> Path | None:
     """Return the program ptxas of its wheel, None if that is not installed."""
     spec = importlib.util.find_spec("nvidia")
     for root in spec.submodule_search_locations or () if spec else ():
@@ -227,8 +232,13 @@ def _link(ptx: str, name: str, target: str) -> tuple[bytes, str]:
         linker.destroy(handle)
 
 
+_COMPLAINT = re.compile(r"\b(error|fatal|warning)\b", re.IGNORECASE)
+
+
 def _refused(name: str, target: str, said: str) -> CompileError:
-    return CompileError(f"{name}: ptxas does not assemble it for {target}\n{said.strip()}")
+    """What ptxas complains of, without what it says of the other kernels of the file."""
+    lines = [line for line in said.splitlines() if _COMPLAINT.search(line)] or said.strip().splitlines()
+    return CompileError("\n".join([f"{name}: ptxas does not assemble it for {target}", *lines]))
 
 
 def _text(handle: int, size: Any, content: Any) -> str:

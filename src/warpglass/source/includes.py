@@ -91,7 +91,8 @@ def _reason(asked: _Named, own: str) -> str:
     if asked.name is None:
         return "this name of a header is made by a macro, which needs an include folder (-I)"
     if Path(asked.name).is_absolute() or ".." in re.split(r"[/\\]", asked.name):
-        return f"{asked.name} lies in no include folder (-I)"
+        folder = os.path.normpath(Path(own, asked.name).parent)
+        return f"{asked.name} lies in no include folder (-I {os.path.relpath(folder)} offers its own)"
     return f"{asked.name} stands in {own}, which is no include folder (-I)"
 
 

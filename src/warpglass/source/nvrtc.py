@@ -8,9 +8,12 @@ is wanted, what is cached and what the user gets to read is cuda.py's business.
 from __future__ import annotations
 
 import importlib.util
+import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from ..errors import CompileError, Diagnostic
 from .apart import Apart, FailedApart
@@ -52,6 +55,19 @@ _FLOATS = """
 #define DBL_MIN 2.2250738585072014e-308
 #define DBL_EPSILON 2.2204460492503131e-16
 """
+_CONSTANTS = "".join(
+    f"#ifndef {name}\n#define {name} {value!r}\n#endif\n"
+    for name, value in (
+        ("M_PI", math.pi),
+        ("M_PI_2", math.pi / 2),
+        ("M_PI_4", math.pi / 4),
+        ("M_E", math.e),
+        ("M_SQRT2", math.sqrt(2)),
+        ("M_SQRT1_2", math.sqrt(0.5)),
+        ("M_LN2", math.log(2)),
+        ("M_LOG2E", math.log2(math.e)),
+    )
+)
 _CUDA_STD = "#include <cuda/std/{0}>\nnamespace std {{ using namespace cuda::std; }}\n"
 # CUB's umbrella header also brings its functions for whole devices, which are the host's to call and which
 # NVRTC refuses. This one has the parts that kernels are made of, as far as the installed CUB has them.
@@ -70,14 +86,14 @@ _CUB_HEADERS = (
 HOST_HEADERS = {
     "cub/cub.cuh": "#pragma once\n"
     + "".join(f"#if __has_include(<cub/{one}>)\n#include <cub/{one}>\n#endif\n" for one in _CUB_HEADERS),
-    "stdint.h": _FIXED_INTEGERS,
+    "stdint.h": "#pragma once\n" + _FIXED_INTEGERS,
     "cstdint": f"#include <stdint.h>\nnamespace std {{ {_STD_INTEGERS} }}\n",
     "stdio.h": "",
     "cstdio": "",
     "assert.h": "",
     "cassert": "",
-    "math.h": "",
-    "cmath": _CUDA_STD.format("cmath"),
+    "math.h": _CONSTANTS,
+    "cmath": _CONSTANTS + _CUDA_STD.format("cmath"),
     "stddef.h": "",
     "cstddef": _CUDA_STD.format("cstddef"),
     "limits.h": _LIMITS,
@@ -128,20 +144,21 @@ def header_folders() -> tuple[str, ...]:
     return ()
 
 
-def compile_program(text: str, file: str, expression: str, options: tuple[str, ...]) -> Result:
+def compile_program(
+    text: str,
+    file: str,
+    expression: str,
+    options: tuple[str, ...],
+    stand_ins: Mapping[str, str] = MappingProxyType({}),
+) -> Result:
     """Compile `text`, which NVRTC takes to be `file`; `expression` asks for an entry's mangled name.
+
+    `stand_ins` are further headers and what they say.
 
     Raises Refused if NVRTC finds errors, CompileError if it is not there, takes too long or fails otherwise.
     """
-    arguments = (
-        text,
-        file,
-        expression,
-        str(len(HOST_HEADERS)),
-        *HOST_HEADERS,
-        *HOST_HEADERS.values(),
-        *options,
-    )
+    headers = {**stand_ins, **HOST_HEADERS}
+    arguments = (text, file, expression, str(len(headers)), *headers, *headers.values(), *options)
     try:
         encoded = [part.encode(errors="surrogateescape") for part in arguments]
         status, said, ptx, lowered = _NVRTC.call(file, *encoded)

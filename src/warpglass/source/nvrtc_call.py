@@ -34,6 +34,19 @@ def compile_program(text: bytes, file: bytes, expression: bytes, counts: bytes, 
         nvrtc.nvrtcDestroyProgram(program)
 
 
+def compile_lto(text: bytes, *options: bytes) -> list[bytes]:
+    """Compile `text` to LTO-IR; raises ValueError if that fails, and as `compile_program` does."""
+    nvrtc: Any = importlib.import_module("cuda.bindings.nvrtc")
+    program = _checked(nvrtc, nvrtc.nvrtcCreateProgram(text, b"", 0, [], []))
+    try:
+        _checked(nvrtc, nvrtc.nvrtcCompileProgram(program, len(options), list(options)))
+        content = bytes(_checked(nvrtc, nvrtc.nvrtcGetLTOIRSize(program)))
+        _checked(nvrtc, nvrtc.nvrtcGetLTOIR(program, content))
+        return [content]
+    finally:
+        nvrtc.nvrtcDestroyProgram(program)
+
+
 def _checked(nvrtc: Any, answer: tuple[Any, ...]) -> Any:
     status, *rest = answer
     if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:

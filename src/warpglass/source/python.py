@@ -18,7 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..errors import ArgumentError, CompileError, Diagnostic
+from ..errors import ArgumentError, CompileError, Diagnostic, UnknownKernel
+from ..records.spelling import did_you_mean
 from . import ptx, store
 from .argument_types import ArgumentType, choose_signature, leaves, passed_dtype, type_of
 from .cache import digest
@@ -177,11 +178,12 @@ def load_python(path: Path, name: str | None, *, target: str, options: tuple[str
     listed = ", ".join(kernels) or "none found"
     if name is None:
         if len(kernels) != 1:
-            raise CompileError(f"{path}: name the kernel to load; kernels in the file: {listed}")
+            raise UnknownKernel(f"{path}: name the kernel to load; kernels in the file: {listed}")
         return from_function(next(iter(kernels.values())), target=target)
     value = namespace.get(name)
     if not (is_dispatcher(value) or isinstance(value, types.FunctionType)):
-        raise CompileError(f"{path}: no kernel named {name}; kernels in the file: {listed}")
+        meant = did_you_mean(name, kernels)
+        raise UnknownKernel(f"{path}: no kernel named {name}{meant}; kernels in the file: {listed}")
     return from_function(value, target=target)  # type: ignore[arg-type]
 
 

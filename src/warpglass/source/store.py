@@ -18,10 +18,10 @@ import numpy as np
 from ..errors import Diagnostic
 from . import shipped
 from .cache import Cache, digest
-from .compiled import Argument, Compiled, CompilerWarning
+from .compiled import Argument, Compiled, CompilerWarning, CType, ModuleVariable
 from .relocate import Layout, attach, attach_path, detach, detach_path
 
-FORMAT = "1"  # of an entry; part of the disk cache's key
+FORMAT = "2"  # of an entry; part of the disk cache's key
 
 
 def obtain(
@@ -48,8 +48,18 @@ def obtain(
     shipped.note(key, payload)
     compiled = unpack(payload, layout)  # fresh ones too, so that the text does not depend on where it is from
     for diagnostic in compiled.warnings:
-        warnings.warn(str(diagnostic), CompilerWarning, stacklevel=4)
+        _warn(diagnostic)
     return compiled
+
+
+_shown: dict[str, dict[Any, Any]] = {}  # by file, what has been said of it
+
+
+def _warn(found: Diagnostic) -> None:
+    """Say what the compiler warns of at the place in the kernel's file, where Python shows that line."""
+    file, line = found.file or "kernel", found.line or 1
+    said = found.message if found.column is None else f"{found.message} (column {found.column})"
+    warnings.warn_explicit(said, CompilerWarning, file, line, registry=_shown.setdefault(file, {}))
 
 
 def pack(compiled: Compiled, layout: Layout) -> bytes:
@@ -68,6 +78,7 @@ def unpack(payload: bytes, layout: Layout) -> Compiled:
     """Return the kernel of an entry, its lines where the source stands now."""
     record: dict[str, Any] = json.loads(payload)
     arguments, remarks = record.pop("arguments"), record.pop("warnings")
+    variables = record.pop("variables", ())
     compiled = Compiled(
         **record,
         arguments=None if arguments is None else tuple(map(_argument, arguments)),
@@ -75,6 +86,7 @@ def unpack(payload: bytes, layout: Layout) -> Compiled:
             Diagnostic(**{**remark, "file": remark["file"] and attach_path(remark["file"], layout)})
             for remark in remarks
         ),
+        variables=tuple(map(_variable, variables)),
     )
     return replace(compiled, ptx=attach(compiled.ptx, layout))
 
@@ -86,4 +98,15 @@ def _argument(record: dict[str, Any]) -> Argument:
         fields=tuple(record["fields"]),
         dtype=None if dtype is None else np.dtype(dtype),
         ndim=record["ndim"],
+        declared=_ctype(record.get("declared")),
     )
+
+
+def _variable(record: dict[str, Any]) -> ModuleVariable:
+    return ModuleVariable(
+        record["name"], record["symbol"], record["size"], _ctype(record["element"]), tuple(record["shape"])
+    )
+
+
+def _ctype(record: dict[str, Any] | None) -> CType | None:
+    return None if record is None else CType(**record)

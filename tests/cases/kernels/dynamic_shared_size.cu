@@ -8,5 +8,5 @@ extern "C" __global__ void dynamic_shared_size(const float *x, float *y) {
     s[t] = x[t];
     second[t] = x[t] * x[t];  // BUG: out-of-bounds
     __syncthreads();
-    y[t] = s[63 - t] + second[63 - t];
+    y[t] = s[63 - t] + second[63 - t];  // BUG: out-of-bounds
 }

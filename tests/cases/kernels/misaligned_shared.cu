@@ -7,5 +7,5 @@ extern "C" __global__ void misaligned_shared(const unsigned char *x, double *y) 
     pool[t] = x[t];
     value[t] = x[t];  // BUG: misaligned
     __syncwarp();
-    y[t] = value[31 - t] + pool[31 - t];
+    y[t] = value[31 - t] + pool[31 - t];  // BUG: misaligned
 }

@@ -77,6 +77,9 @@ def test_the_device_is_the_model() -> None:
     attribute = driver.CUdevice_attribute
     assert ask(driver.cuDeviceGetAttribute, attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0) == 132
     assert ask(driver.cuDeviceGetAttribute, attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0) == 9
+    for name, value in (("MAX_REGISTERS_PER_BLOCK", 65536), ("SHARED_MEMORY_PER_BLOCK", 49152)):
+        asked = getattr(attribute, f"CU_DEVICE_ATTRIBUTE_{name}")  # each has an older name for the same
+        assert ask(driver.cuDeviceGetAttribute, asked, 0) == value
     assert status_of(driver.cuDeviceGet, 1) == RESULT.CUDA_ERROR_INVALID_DEVICE
 
 

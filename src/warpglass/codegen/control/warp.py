@@ -228,7 +228,7 @@ class WarpFunction:
         b = self.builder
         match block.end:
             case Jump(target):
-                self.dispatch.send(index, target, mask)
+                self._send(index, target, mask)
                 self.dispatch.choose((target,), index)
             case Branch():
                 self._branch(index, block.end, mask)
@@ -239,7 +239,7 @@ class WarpFunction:
             case WarpBarrier(resume=resume):
                 if self.pending.sets[index]:
                     self._gates.arrive(index, mask)
-                self.dispatch.send(index, resume, mask)
+                self._send(index, resume, mask)
                 self.dispatch.choose((resume,), index)
             case Exit():
                 self.dispatch.choose((), index)
@@ -270,8 +270,8 @@ class WarpFunction:
         emission = Emission(self.steps.lanes, mask)
         for probe in self.probes:
             probe.branch(emission, end, taken, together=False)
-        self.dispatch.send(index, end.taken, taken)
-        self.dispatch.send(index, end.other, other, add=end.taken == end.other)
+        self._send(index, end.taken, taken)
+        self._send(index, end.other, other, add=end.taken == end.other)
         self.dispatch.choose((end.taken, end.other), index)
 
     def _uniform_branch(self, index: int, end: Branch, mask: str, condition: Value) -> None:
@@ -283,8 +283,15 @@ class WarpFunction:
         b.branch(condition.ir, yes, no)
         for label, target in ((yes, end.taken), (no, end.other)):
             b.place(label)
-            self.dispatch.send(index, target, mask)
+            self._send(index, target, mask)
             self.dispatch.choose((target,), index)
+
+    def _send(self, source: int, target: int, lanes: str, add: bool = False) -> None:
+        """Put lanes in front of the next block."""
+        emission = Emission(self.steps.lanes, lanes)
+        for probe in self.probes:
+            probe.go(emission, source, target, lambda register: self._value(register, "pred"))
+        self.dispatch.send(source, target, lanes, add)
 
     def _value(self, register: str, type_: str) -> Value:
         """What a register holds, as a value of a PTX type."""
@@ -307,7 +314,7 @@ class WarpFunction:
                 equal = b.value(f"icmp eq {b.vector('i32')} {numbers}, splat (i32 {case})")
                 here = b.value(f"and {b.lanes} {b.mask_bits(equal)}, {mask}")
                 mask = b.value(f"xor {b.lanes} {here}, {mask}")
-            self.dispatch.send(index, target, here, add=target in sent)
+            self._send(index, target, here, add=target in sent)
             sent.add(target)
         self.dispatch.choose(end.targets, index)
 
@@ -318,7 +325,7 @@ class WarpFunction:
         b.emit(f"switch i32 {number}, label %{labels[end.targets[-1]]} [ {cases} ]")
         for target, label in labels.items():
             b.place(label)
-            self.dispatch.send(index, target, mask)
+            self._send(index, target, mask)
             self.dispatch.choose((target,), index)
 
     # ------------------------------------------------------------------------------------ leaving

@@ -42,6 +42,8 @@ class ReferenceLanes(Lanes[Value]):
         self.probes = probes
         self.mask = "-1"
         self.outlines: dict[str, tuple[Outline, tuple[str, ...]]] = {}  # with the types of their operands
+        if any(probe.refuses for probe in probes):
+            access.refuse = self._refuse
 
     @property
     def converts_half(self) -> bool:
@@ -173,6 +175,11 @@ class ReferenceLanes(Lanes[Value]):
         for probe in self.probes:
             probe.access(Emission(self, self.mask, values), self.access.sites[site], address)
         return site
+
+    def _refuse(self, site: int) -> None:
+        """Tell the probes of lanes that may not make an access."""
+        for probe in self.probes:
+            probe.refused(Emission(self, self.mask), self.access.sites[site], site)
 
     def atomic(self, space: str, operation: str, address: Value, operands: tuple[Value, ...]) -> Value:
         return self._replace(space, operation, address, (operands,))[0]

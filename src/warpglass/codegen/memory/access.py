@@ -94,6 +94,8 @@ class Access:
         self._spelled = 0  # accesses that are written out lane by lane
         self.step = 0
         self.fault_label = "fault"
+        # Emits what is to be done where an access of some lanes was refused; None: the kernel stops.
+        self.refuse: Callable[[int], None] | None = None
         # Steps whose accesses are known to lie within a range, and the sites that have found it; or, where
         # they may not (merged_checks.py), sites of steps that are to be served by functions.
         self.proven: Mapping[int, Bounds] = {}
@@ -278,7 +280,7 @@ class Access:
             ("ptr", "%lane_addresses"),
             ("ptr", "%lane_buffer"),
         ]
-        return self._call_or_fault("wg_store_lanes" if info.write else "wg_load_lanes", args)
+        return self._call_or_fault("wg_store_lanes" if info.write else "wg_load_lanes", args, site)
 
     def _keep_addresses(self, site: int, address: str) -> Arg:
         """Put the lanes' generic addresses where helpers read them; whether windows count, for the helper."""
@@ -289,12 +291,22 @@ class Access:
         b.store(b.vector("i64"), address, "%lane_addresses", ", align 64")
         return "i1", "true" if space in ("generic", "shared") else "false"
 
-    def _call_or_fault(self, helper: str, args: list[Arg]) -> str:
-        """Call a helper that returns true after a fault; the label where control goes on otherwise."""
+    def _call_or_fault(self, helper: str, args: list[Arg], site: int | None = None) -> str:
+        """Call a helper that returns true after a fault; the label where control goes on otherwise.
+
+        `site` is that of an access which may be refused to some lanes.
+        """
         b = self.builder
         failed = b.call("i1", helper, args)
         on = b.label("served")
-        b.branch(failed, self.fault_label, on, unlikely=True)
+        if site is None or self.refuse is None:
+            b.branch(failed, self.fault_label, on, unlikely=True)
+        else:
+            refused = b.label("refused")
+            b.branch(failed, refused, on, unlikely=True)
+            b.place(refused)
+            self.refuse(site)
+            b.jump(on)
         b.place(on)
         return on
 
@@ -362,7 +374,7 @@ class Access:
             ("ptr", buffers[0]),
             ("ptr", buffers[1]),
         ]
-        self._call_or_fault(atomic.name, args)
+        self._call_or_fault(atomic.name, args, site)
         return [b.load(whole, kept[0], ", align 64") for kept in places]
 
     def shuffle(self, type_: str, value: str, lane: str) -> str:

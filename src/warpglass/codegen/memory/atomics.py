@@ -14,7 +14,7 @@ from ...isa.types import BITS
 from ..builder import Builder
 from ..context import READ, SITE_WORDS, SLOT, WRITE
 from ..lanes.fast import FastLanes
-from ..runtime import FAULT
+from ..runtime import endings
 from ..shape import BlockShape, Promises
 from ..values.value import UNIFORM, Value
 from .access import Atomic
@@ -75,7 +75,7 @@ acted:
   %last = icmp eq i32 %rest.next, 0
   br i1 %last, label %done, label %lanes
 done:
-  ret i1 false
+{done}
 fault:
 {fault}}}
 """
@@ -83,8 +83,11 @@ _LOCK = "@wg_wide_lock = internal global i32 0"
 _WIDEST = 64  # bits that every host can exchange at any address
 
 
-def atomic_helper(atomic: Atomic, declarations: set[str]) -> str:
-    """An operation's function: old elements go where the operands came from; true after a fault."""
+def atomic_helper(atomic: Atomic, declarations: set[str], *, refusing: bool) -> str:
+    """An operation's function: old elements go where the operands came from; true after a fault.
+
+    `refusing` says that a lane that may not access its address is left out.
+    """
     declarations.add("declare i64 @llvm.fshr.i64(i64, i64, i64)")
     size = BITS[atomic.type] // 8 * atomic.count
     builder = Builder(declarations)
@@ -98,7 +101,7 @@ def atomic_helper(atomic: Atomic, declarations: set[str]) -> str:
         act="\n".join(builder.lines),
         sites=SLOT["sites"],
         site_words=SITE_WORDS,
-        fault=FAULT,
+        **endings("acted" if refusing else ""),
     )
 
 

@@ -16,5 +16,8 @@ def access_functions(access: Access, declared: set[str], width: int) -> list[str
         *(scatter_helper(type_, declared, width) for type_ in sorted(access.scatters)),
         *(irregular_helper(*one, declared, width) for one in sorted(access.reaches)),
         *(row_helper(*row, declared) for row in sorted(access.rows)),
-        *(atomic_helper(one, declared) for one in access.atomics.values()),
+        *(
+            atomic_helper(one, declared, refusing=access.refuse is not None)
+            for one in access.atomics.values()
+        ),
     ]

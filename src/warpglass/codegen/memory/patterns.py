@@ -124,7 +124,7 @@ class Patterns(IntervalChecks):
             ("ptr", "%lane_addresses"),
             ("ptr", "%lane_buffer"),
         ]
-        return self._call_or_fault(irregular_name(type_, info.write), args)
+        return self._call_or_fault(irregular_name(type_, info.write), args, site)
 
     def _load_pattern(
         self, low: str, places: Offsets, bounds: Bounds, address: Value, type_: str, count: int, mask: str

@@ -112,6 +112,15 @@ class ModuleMemory:
                 content[one.position : one.position + 8] = np.frombuffer(target, np.uint8)
         self._open = [(variable, one) for variable, one in self._open if one.symbol not in known]
 
+    def content(self, name: str) -> bytes | None:
+        """The bytes of a variable; None if the kernel does not use it."""
+        return self._content[name].tobytes() if name in self._content else None
+
+    def assign(self, name: str, content: bytes) -> None:
+        """Set the bytes of a variable, if the kernel uses it."""
+        if name in self._content:
+            self._content[name][:] = np.frombuffer(content, np.uint8)
+
     def read(self, name: str) -> int:
         """The value of a 32-bit variable; 0 if the kernel does not use it."""
         return int(self._content[name].view(np.int32)[0]) if name in self._content else 0
@@ -187,11 +196,16 @@ class Meaning:
         return self.array.name
 
     @property
+    def _inside(self) -> bool:
+        """Whether the indices are within the array's shape."""
+        shape = self.array.view.shape
+        return all(0 <= index < extent for index, extent in zip(self.indices, shape, strict=True))
+
+    @property
     def index(self) -> int:
         """The element's number in C order; where it has none, its distance from the first in memory."""
         view = self.array.view
-        inside = all(0 <= index < extent for index, extent in zip(self.indices, view.shape, strict=True))
-        if len(self.indices) > 1 and not (inside or view.contiguous):
+        if len(self.indices) > 1 and not (self._inside or view.contiguous):
             return (self.address - self.first) // view.itemsize
         position = 0
         for index, extent in zip(self.indices, view.shape, strict=True):
@@ -208,6 +222,9 @@ class Meaning:
     def extent(self, flat: bool) -> str:
         """How large the array is, as a clause."""
         view = self.array.view
+        if self._inside and not self.allocated:  # shape and strides were given wrongly
+            memory = f"{self.end - self.first} bytes of memory"
+            return f"{self.name} of shape {view.shape} and strides {view.strides} has only {memory}"
         many = f"{self.name} has {view.size} element{'' if view.size == 1 else 's'}"
         if len(view.shape) > 1:
             many = f"{self.name} has shape {view.shape}" if not flat else f"{many} (shape {view.shape})"

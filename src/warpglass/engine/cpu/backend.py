@@ -25,11 +25,11 @@ from ...source.compiled import Compiled
 from ..launch.arguments import Bound
 from ..launch.backend import Launch, Outcome
 from ..launch.kernel_exceptions import clear_exception, raise_exception
-from ..launch.limits import check_launch
 from ..launch.sticky import StickyState
 from . import execution
+from .admission import admit
 from .execution import Begun
-from .footprint import check_cooperative, most_resident
+from .footprint import most_resident
 from .heap import Heap
 from .launch_plan import LaunchPlan, PlanCache, make_plan
 from .order import Order
@@ -67,6 +67,8 @@ class CpuBackend:
     def run(self, launch: Launch) -> Outcome:
         """Run a kernel to completion; results are in the argument arrays."""
         self._state.check()
+        if launch.variables:
+            _assign(launch)
         try:
             with POOL.lock:
                 key, plan = self._plans.find(launch)
@@ -109,6 +111,8 @@ class CpuBackend:
         whose probes allow it; what the kernel prints is dropped.
         """
         self._state.check()
+        if launch.variables:
+            _assign(launch)
         prepared, bound = self._bind(launch)
         parts = _parts(prod(launch.grid), sample)
         if prepared.cooperative and len(parts) > 1:
@@ -158,8 +162,7 @@ class CpuBackend:
     def _bind(self, launch: Launch) -> tuple[Prepared, Bound]:
         """A launch's kernel and checked arguments; raises ArgumentError, and LaunchError as CUDA would."""
         prepared = _prepared(launch)
-        static, directives = prepared.facts.shared.static, prepared.facts.directives
-        check_launch(self.model, launch.grid, launch.block, static, launch.shared, directives=directives)
+        admit(launch, prepared, self.model)
         bound = execution.bind(launch, prepared)
         for array in bound.arrays if launch.resident is None else ():
             if array.device is not None:
@@ -167,9 +170,21 @@ class CpuBackend:
                     f"argument {array.position + 1} ({array.name}) lies on CUDA device {array.device}; "
                     f"the CPU engine needs it in host memory"
                 )
-        if prepared.cooperative:
-            check_cooperative(self.model, launch.compiled.name, prod(launch.grid), prod(launch.block))
         return prepared, bound
+
+    # ------------------------------------------------------------------------------------ module variables
+    def read_variable(self, compiled: Compiled, symbol: str) -> bytes | None:
+        """What a module variable of a kernel holds; None if the kernel does not use it."""
+        with POOL.lock:
+            return prepare(compiled).module.content(symbol)
+
+    def hand_on_variables(self, source: Compiled, target: Compiled) -> None:
+        """Let a kernel's variables hold what those of another version of it hold."""
+        with POOL.lock:
+            values, module = prepare(source).module, prepare(target).module
+            for variable in module.variables:
+                if (content := values.content(variable.name)) is not None:
+                    module.assign(variable.name, content)
 
     # ------------------------------------------------------------------------------------ arrays
     def to_device(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -196,6 +211,21 @@ class CpuBackend:
         self._state.clear()
         self._heap.clear()
         self._plans.clear()
+
+    def recover(self) -> LaunchError | None:
+        """Forget a sticky error and nothing else, as no GPU can; returns it. Tests do not share one then."""
+        first = self._state.first
+        self._state.clear()
+        return first
+
+
+def _assign(launch: Launch) -> None:
+    """Write the values that a launch brings for module variables."""
+    with POOL.lock:
+        POOL.settle()
+        module = _prepared(launch).module
+        for symbol, content in launch.variables:
+            module.assign(symbol, content)
 
 
 def _prepared(launch: Launch) -> Prepared:

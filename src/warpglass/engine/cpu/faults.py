@@ -36,8 +36,9 @@ _TRAPS = {
     "wild-call": "the kernel calls through a pointer that is no device function with this signature",
     "wild-branch": "brx.idx has an index beyond its list of targets",
 }
-# An address this close to 0 comes from a null pointer: 32-bit indices of 16-byte elements reach as far.
-_NULL_REACH = 1 << 36
+# An address this close to 0 comes from a null pointer: of members of a structure, and where an argument is
+# None of 32-bit indices of 16-byte elements.
+_NULL_PAGE, _NULL_REACH = 1 << 12, 1 << 36
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,21 +72,30 @@ def explain_fault(scene: Scene, contexts: Sequence[np.ndarray]) -> KernelFault:
     context = min(contexts, key=lambda c: int(c[SLOT["fault_block"]]))
     number = int(context[SLOT["fault_site"]])
     code = scene.executable.code
-    size = None
+    block, thread = _position(scene.launch, context, scene.executable.shape.width)
     if number < 0:
         step = scene.prepared.steps[code.traps[-number - 1]]
-        account = _Account("trap", _TRAPS[step.control or "trap"])
-    else:
+        return _error(scene, step, _Account("trap", _TRAPS[step.control or "trap"]), None, block, thread)
+    if code.sites[number].space == "system":
         site = code.sites[number]
-        step, size = scene.prepared.steps[site.step], site.size
-        address = int(context[SLOT["fault_address"]]) & (1 << 64) - 1
-        if site.space == "system":
-            served = scene.system.accounts[int(context[SLOT["fault_block"]])]
-            account = _Account(served.kind, served.text, cuda_name=served.cuda_name)
-        else:
-            explain = {"shared": _explain_shared, "local": _explain_local}.get(site.space, _explain)
-            account = explain(scene, site, address)
-    block, thread = _position(scene.launch, context, scene.executable.shape.width)
+        served = scene.system.accounts[int(context[SLOT["fault_block"]])]
+        account = _Account(served.kind, served.text, cuda_name=served.cuda_name)
+        return _error(scene, scene.prepared.steps[site.step], account, site.size, block, thread)
+    address = int(context[SLOT["fault_address"]]) & (1 << 64) - 1
+    return explain_access(scene, number, address, block, thread)
+
+
+def explain_access(scene: Scene, number: int, address: int, block: Dim3, thread: Dim3) -> KernelFault:
+    """The error for a thread that may not make the access of a site, by number, at an address."""
+    site = scene.executable.code.sites[number]
+    explain = {"shared": _explain_shared, "local": _explain_local}.get(site.space, _explain)
+    account = explain(scene, site, address)
+    return _error(scene, scene.prepared.steps[site.step], account, site.size, block, thread)
+
+
+def _error(
+    scene: Scene, step: Step, account: _Account, size: int | None, block: Dim3, thread: Dim3
+) -> KernelFault:
     file, line = _source(step)
     place = FaultPlace(
         account.kind, file, line, block, thread, account.array, account.index, account.address, size
@@ -219,8 +229,13 @@ def _explain(scene: Scene, site: Site, address: int) -> _Account:
     verb = "write" if site.write else "read"
     amount = f"{site.size}-byte {verb}"
     signed = address - (1 << 64) if address >> 63 else address
-    if abs(signed) < _NULL_REACH:
-        return _Account("out-of-bounds", f"{amount} through a null pointer{_nulls(scene)}", address=address)
+    if abs(signed) < (_NULL_REACH if _nulls(scene) else _NULL_PAGE):
+        text = f"{amount} through a null pointer{_nulls(scene) or ': pass an array'} (address {signed:#x})"
+        return _Account("out-of-bounds", text, address=address)
+    freed = scene.launch.resident.freed(address) if scene.launch.resident is not None else None
+    if freed is not None:
+        text = f"{amount} at {freed}, which the program has freed"
+        return _Account("use-after-free", text, address=address)
     variable = scene.prepared.module.find(address)
     if variable is not None:
         return _explain_variable(*variable, site, address, amount)
@@ -235,8 +250,12 @@ def _explain(scene: Scene, site: Site, address: int) -> _Account:
     if meaning is None:
         text = f"{amount} at address {address:#x}, where nothing is: the launch has no arrays"
         return _Account("out-of-bounds", text, address=address)
-    if meaning.away > GUARD // 2 and len(scene.bound.arrays) > 1:
-        text = f"{amount} at address {address:#x}, far from every array (the nearest is {meaning.name})"
+    if abs(signed) < _NULL_REACH or (meaning.away > GUARD // 2 and len(scene.bound.arrays) > 1):
+        side = "past the end" if address >= meaning.first else "before the start"
+        text = (
+            f"{amount} at address {address:#x}, far from every array: the nearest is {meaning.name}, "
+            f"{meaning.away:#x} bytes {side} of it"
+        )
         return _Account("out-of-bounds", text, address=address)
     name = meaning.name
     flat = scene.launch.compiled.language != "python"  # C++ has pointers, whatever the array's shape
@@ -278,11 +297,11 @@ def _explain_parameters(distance: int, size: int, site: Site, address: int, amou
 
 
 def _nulls(scene: Scene) -> str:
-    """Which arguments were None, as a clause."""
-    arguments = scene.prepared.binder.names
-    names = [name for name, arg in zip(arguments, scene.launch.args, strict=True) if arg is None]
+    """Which arguments were None, as a clause, "" if none was."""
+    arguments = zip(scene.prepared.binder.names, scene.launch.args, strict=False)
+    names = [name for name, argument in arguments if argument is None]
     if not names:
-        return ": pass an array"
+        return ""
     return f": {', '.join(names)} {'is' if len(names) == 1 else 'are'} None; pass an array"
 
 
@@ -300,7 +319,7 @@ def _explain_heap(chunk: Chunk, site: Site, address: int, amount: str) -> _Accou
     offset = address - chunk.base
     block, thread = chunk.owner
     what = f"{amount} at byte {offset} of memory that block {block} thread {thread} got from malloc"
-    if chunk.freed_by is not None:
+    if chunk.freed_by is not None and 0 <= offset < chunk.size:  # by now, if not when the access was made
         return _Account(
             "use-after-free", f"{what}, but {freed_before(*chunk.freed_by)}", "malloc", offset, address
         )

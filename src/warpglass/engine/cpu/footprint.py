@@ -82,16 +82,3 @@ def most_resident(model: Device, threads: int) -> int:
     """How many blocks of so many threads the device could hold at once, by its limits on both."""
     limits = model.limits
     return model.multiprocessors * max(1, min(limits.blocks_per_sm, limits.threads_per_sm // threads))
-
-
-def check_cooperative(model: Device, kernel: str, blocks: int, threads: int) -> None:
-    """Raise LaunchError if a cooperative grid has more blocks than the device could hold at once."""
-    most = most_resident(model, threads)
-    if blocks > most:
-        raise LaunchError(
-            f"cudaErrorCooperativeLaunchTooLarge: {kernel} synchronises its grid, whose {blocks} blocks of "
-            f"{threads} threads must run at once; {model.name} holds at most {most} of them",
-            cuda_name="cudaErrorCooperativeLaunchTooLarge",
-            synchronous=True,
-            sticky=False,
-        )

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable
 
+from ...errors import ArgumentError
 from ...host.cores import core_count, current_core, own_cores, spare_cores, stay_on
 from ...host.environment import read
 from .spin_wait import SpinWait
@@ -39,9 +40,11 @@ _STACK = 256 << 20
 def thread_count() -> int:
     """Workers to use: WARPGLASS_THREADS, or the cores this process may run on."""
     wish = read("WARPGLASS_THREADS")
-    if wish.isdecimal() and int(wish) > 0:
-        return int(wish)
-    return core_count()
+    if not wish:
+        return core_count()
+    if not wish.isdecimal() or int(wish) == 0:
+        raise ArgumentError(f"WARPGLASS_THREADS is {wish!r}; it must be a number of threads above 0")
+    return int(wish)
 
 
 class Flight:

@@ -44,7 +44,9 @@ from .driver import (
     launch_error,
     load_module,
     newest_isa,
+    read_variable,
     read_word,
+    write_variable,
 )
 
 _SPIN_SECONDS = 2e-3  # waiting for a short kernel: do not sleep
@@ -128,7 +130,7 @@ class GpuBackend:
         self._stream = call("cuStreamCreate", api.CUstream_flags.CU_STREAM_DEFAULT)
         self._start, self._end = (call("cuEventCreate", api.CUevent_flags.CU_EVENT_DEFAULT) for _ in range(2))
         self._kernels: dict[Compiled, _Loaded] = {}
-        self._modules: dict[str, Any] = {}
+        self._modules: dict[tuple[str, int], Any] = {}  # by PTX and loading
         self._scratch = 0
         self._epoch += 1
 
@@ -138,6 +140,8 @@ class GpuBackend:
         kernel = launch.compiled.name
         with self._entered(kernel):
             loaded = self._kernels.get(launch.compiled) or self._load(launch.compiled)
+            for symbol, content in launch.variables:
+                write_variable(self._driver, self._modules[_module_key(launch.compiled)], symbol, content)
             bound = loaded.binder.bind(launch.args)
             self._check(launch, loaded)
             placement = Placement(self._driver)
@@ -145,7 +149,7 @@ class GpuBackend:
                 began = time.perf_counter()
                 placement.place(bound, self.ordinal)
                 there = time.perf_counter()
-                module = self._modules[launch.compiled.ptx]
+                module = self._modules[_module_key(launch.compiled)]
                 clear_exception(launch.compiled, lambda name: clear_word(self._driver, module, name))
                 offsets = [parameter.offset for parameter in bound.parameters]
                 seconds = self._launch(loaded, launch, pack(bound, placement.bases), offsets)
@@ -160,6 +164,12 @@ class GpuBackend:
             placement.free()
             raise_exception(launch.compiled, lambda name: read_word(self._driver, module, name))
             return Outcome(seconds, "gpu", (there - began) + (back - done))
+
+    def read_variable(self, compiled: Compiled, symbol: str) -> bytes | None:
+        """What a module variable of a kernel holds; None if the kernel has not been launched here."""
+        with self._entered(compiled.name):
+            module = self._modules.get(_module_key(compiled))
+            return None if module is None else read_variable(self._driver, module, symbol)
 
     def to_device(self, array: np.ndarray[Any, Any]) -> DeviceArray:
         """A copy of a NumPy array in GPU memory, which launches use in place."""
@@ -266,9 +276,9 @@ class GpuBackend:
         header = header_of(compiled.ptx, compiled.entry)
         if header is None:
             raise CompileError(f"the PTX has no kernel named {compiled.entry!r}")
-        module = self._modules.get(compiled.ptx)
+        module = self._modules.get(_module_key(compiled))
         if module is None:
-            module = self._modules[compiled.ptx] = load_module(
+            module = self._modules[_module_key(compiled)] = load_module(
                 self._driver, compiled, self.capability, self._isa
             )
         function = self._driver.call("cuModuleGetFunction", module, compiled.entry.encode())
@@ -367,3 +377,7 @@ class GpuBackend:
                 )
             if waited > _SPIN_SECONDS:
                 time.sleep(min(1e-3, waited / 20))
+
+
+def _module_key(compiled: Compiled) -> tuple[str, int]:
+    return compiled.ptx, compiled.instance

@@ -182,6 +182,21 @@ def read_word(driver: Driver, module: Any, name: str) -> int:
     return content.value
 
 
+def read_variable(driver: Driver, module: Any, symbol: str) -> bytes:
+    """The content of a variable of a module."""
+    place, size = driver.call("cuModuleGetGlobal", module, symbol.encode())
+    content = ctypes.create_string_buffer(int(size))
+    driver.call("cuMemcpyDtoH", ctypes.addressof(content), place, int(size))
+    return content.raw
+
+
+def write_variable(driver: Driver, module: Any, symbol: str, content: bytes) -> None:
+    """Set the content of a variable of a module, whose size it has."""
+    place, _ = driver.call("cuModuleGetGlobal", module, symbol.encode())
+    source = ctypes.create_string_buffer(content, len(content))
+    driver.call("cuMemcpyHtoD", place, ctypes.addressof(source), len(content))
+
+
 def header_of(ptx: str, entry: str) -> Function | None:
     """An entry's parameters and directives, read from its header alone; None if the PTX has no such entry.
 

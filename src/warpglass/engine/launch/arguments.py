@@ -21,8 +21,9 @@ import numpy as np
 
 from ...errors import ArgumentError
 from ...source.compiled import Argument, Compiled
-from .array_checks import alignment, check_array, misaligned
+from .array_checks import PLAIN, alignment, check_array, misaligned
 from .arrays import ArrayView, Misfit, view_of
+from .declared_types import declared_converter, taken
 from .parameters import Layout, layout_of
 from .values import Parameter, Value, converter, describe
 
@@ -127,6 +128,7 @@ class _Slot:
     fill: tuple[Callable[[ArrayView], int] | None, ...]  # one per field; None: the address
     strided: bool
     complex: bool = False  # one number, passed as its real and its imaginary part
+    plain: frozenset[str] = PLAIN  # what elements may be, by dtype.char
 
 
 def bind(compiled: Compiled, parameters: Sequence[Parameter], args: Sequence[object]) -> Bound:
@@ -151,7 +153,7 @@ class Binder:
     def bind(self, args: Sequence[object]) -> Bound:
         """Check and bind the arguments of one launch; raises ArgumentError."""
         if len(args) != len(self._slots):
-            wanted = ", ".join(slot.argument.name for slot in self._slots)
+            wanted = ", ".join(str(slot.argument) for slot in self._slots)
             raise ArgumentError(
                 f"{self._kernel} takes {len(self._slots)} arguments ({wanted}), got {len(args)}"
             )
@@ -164,7 +166,7 @@ class Binder:
                 if view is None:
                     values += self._bind_value(slot, arg)
                     continue
-                check_array(slot.argument, slot.strided, view, arg)
+                check_array(slot.argument, slot.strided, slot.plain, view, arg)
                 reference = Reference(len(found))
                 found.append((slot.argument.name, position, arg, view))
                 values += [reference if fill is None else fill(view) for fill in slot.fill]
@@ -187,9 +189,9 @@ class Binder:
 
     def _refusal(self, position: int, problem: Misfit) -> ArgumentError:
         name = self._slots[position].argument.name
-        return ArgumentError(
-            f"{self._kernel}: argument {position + 1} of {len(self._slots)} ({name}) {problem}"
-        )
+        which = f"argument {position + 1}"
+        named = "" if name == which else f" ({name})"
+        return ArgumentError(f"{self._kernel}: {which} of {len(self._slots)}{named} {problem}")
 
     def _slots_of(self, compiled: Compiled, parameters: Sequence[Parameter]) -> list[_Slot]:
         arguments = compiled.arguments
@@ -261,8 +263,14 @@ class _Group:
 def _untyped_slot(argument: Argument, parameter: Parameter) -> _Slot:
     """The slot of a parameter of which only the PTX type is known: a 64-bit integer may be a pointer."""
     wide = parameter.size == 8 and parameter.type[0] in "bus" and not parameter.aggregate
-    value = None if parameter.pointer else converter(parameter, None)
+    value = None if parameter.pointer else _converter(parameter, argument)
     return _Slot(argument, value, (None,) if wide else (), strided=False)
+
+
+def _converter(parameter: Parameter, argument: Argument) -> Callable[[object], Value]:
+    if argument.declared is not None:
+        return declared_converter(parameter, argument.declared)
+    return converter(parameter, argument.dtype)
 
 
 def _typed_slot(argument: Argument, first: Parameter) -> _Slot:
@@ -272,10 +280,10 @@ def _typed_slot(argument: Argument, first: Parameter) -> _Slot:
     if argument.fields == ("real", "imag"):
         return _Slot(argument, None, (), strided=False, complex=True)
     if argument.fields == ("value",):
-        return _Slot(argument, converter(first, argument.dtype), (), strided=False)
+        return _Slot(argument, _converter(first, argument), (), strided=False)
     fill = tuple(_filler(field) for field in argument.fields)
     strided = any("stride" in field for field in argument.fields)
-    return _Slot(argument, None, fill, strided)
+    return _Slot(argument, None, fill, strided, plain=taken(argument.declared, PLAIN))
 
 
 def _filler(field: str) -> Callable[[ArrayView], int] | None:

@@ -11,21 +11,30 @@ import numpy as np
 
 from ...source.compiled import Argument
 from .arrays import ArrayView, Misfit
+from .declared_types import check_elements
 from .values import describe
 
-_PLAIN = frozenset("?bBhHiIlLqQefdFDmM")  # dtype.char: numbers, dates; V (records) has its own rule
+PLAIN = frozenset("?bBhHiIlLqQefdFDmM")  # dtype.char: numbers, dates; V (records) has its own rule
 
 
-def check_array(argument: Argument, strided: bool, view: ArrayView, arg: object) -> None:
-    """Raise Misfit unless an array is what the argument must be; `strided` ones need not be contiguous."""
+def check_array(
+    argument: Argument, strided: bool, plain: frozenset[str], view: ArrayView, arg: object
+) -> None:
+    """Raise Misfit unless an array is what the argument must be; `strided` ones need not be contiguous.
+
+    Elements of a `dtype.char` in `plain` are known to be right where the front end names no dtype.
+    """
     dtype = view.dtype
     if argument.ndim is not None and len(view.shape) != argument.ndim:
         raise Misfit(f"got {describe(arg)}; needs {argument.ndim} dimensions, has {len(view.shape)}")
     if argument.dtype is not None:
         if dtype != argument.dtype:
             raise Misfit(f"got {describe(arg)}; needs {argument.dtype}: pass x.astype(np.{argument.dtype})")
-    elif dtype is not None and not (dtype.char in _PLAIN and dtype.isnative):
-        _check_dtype(dtype, arg)
+    elif dtype is None or not (dtype.char in plain and dtype.isnative):
+        if dtype is not None:
+            _check_dtype(dtype, arg)
+        if argument.declared is not None:
+            check_elements(argument.declared, plain, view, arg)
     if not strided:
         if not view.contiguous:
             raise Misfit(

@@ -6,6 +6,7 @@ is arguments.py; what a device refuses is limits.py.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -15,6 +16,8 @@ from ...records.marks import Purposes
 from ...source.compiled import Compiled
 
 Dim3 = tuple[int, int, int]
+# Lines of an allocation, all of one length: their numbers, and for each a row of bits, one for each byte.
+Lines = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
 
 
 def unflatten(linear: int, extents: Dim3) -> Dim3:
@@ -38,6 +41,11 @@ class Resident(Protocol):
     Such a launch names no arguments; the engine asks here for what it would make of them.
     """
 
+    @property
+    def registers(self) -> int | None:
+        """The registers of a thread in its machine code; None if that is not known."""
+        ...
+
     def prepare(self, compiled: Compiled) -> Any:
         """The kernel, with the module variables of the device (engine/cpu/prepared.py)."""
         ...
@@ -48,6 +56,21 @@ class Resident(Protocol):
 
     def lay_out(self) -> Any:
         """The memory that it may reach (engine/cpu/address_space.py)."""
+        ...
+
+    def written(self) -> Mapping[int, np.ndarray[Any, Any]]:
+        """By number of allocation, for those with bytes that nobody has written: a bit for each that is.
+
+        The lowest bit of a byte comes first.
+        """
+        ...
+
+    def add_written(self, touched: Mapping[int, Lines]) -> None:
+        """Note which bytes the launch has written of those allocations."""
+        ...
+
+    def freed(self, address: int) -> str | None:
+        """What was at an address, in words, before the program freed it."""
         ...
 
 
@@ -64,6 +87,8 @@ class Launch:
     timeout: float = 60.0  # seconds
     purposes: Purposes = ()  # of marked arrays, for the checker
     resident: Resident | None = None
+    variables: tuple[tuple[str, bytes], ...] = ()  # what to write to module variables first, by PTX name
+    cooperative: bool = False  # all blocks at once, as the program says (a kernel may need it anyway)
 
 
 @dataclass(slots=True)
@@ -93,6 +118,10 @@ class Backend(Protocol):
 
     def run(self, launch: Launch) -> Outcome:
         """Run to completion, results in the argument arrays; raise ArgumentError or LaunchError."""
+        ...
+
+    def read_variable(self, compiled: Compiled, symbol: str) -> bytes | None:
+        """What a module variable of a kernel holds; None if the back end has no such variable of it."""
         ...
 
     def to_device(self, array: np.ndarray[Any, Any]) -> Any:

@@ -5,8 +5,9 @@ check_launch: the engine for its model device, the GPU so that the message names
 
 The error names are those of the CUDA runtime: cudaErrorInvalidConfiguration for a grid, block or
 `.reqntid` that cannot be, cudaErrorInvalidValue for more dynamic shared memory than a launch may ask for,
-cudaErrorLaunchOutOfResources for a block whose threads or registers exceed what the kernel allows. All
-fail at the launch call (synchronous) and leave the device usable (not sticky).
+cudaErrorLaunchOutOfResources for a block whose threads or registers exceed what the kernel allows,
+cudaErrorInvalidPtx for the static shared memory and the parameters that ptxas refuses. All fail at the launch
+call (synchronous) and leave the device usable (not sticky).
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from .backend import Dim3
 
 _AXES = "xyz"
 _WARP = 32
+# Bytes of a kernel's parameters (ptxas of CUDA 13 says so): from this compute capability on, and before.
+_WIDE_SINCE, _PARAMETERS, FEW_PARAMETERS = (7, 0), 32764, 4352
 
 Directives = Sequence[tuple[str, tuple[int, ...]]]
 
@@ -73,11 +76,15 @@ def check_launch(
     shared_dynamic: int = 0,
     registers: int | None = None,
     directives: Directives = (),
+    parameters: int = 0,
+    *,
+    wide_parameters: bool = True,
 ) -> None:
     """Raise LaunchError if the device refuses this launch.
 
     Sizes in bytes; `registers` per thread, if known. `directives` are the entry's, as the PTX tree has them
-    (("maxntid", (512,)), ...).
+    (("maxntid", (512,)), ...). `wide_parameters` says that the PTX is of a version that knows large parameter
+    blocks (8.1).
     """
     limits = device.limits
     label = f"{device.name} (compute capability {limits.capability[0]}.{limits.capability[1]})"
@@ -91,14 +98,30 @@ def check_launch(
             f"block {block} has {threads} threads, but {label} allows at most "
             f"{limits.threads_per_block} per block"
         )
+    _check_parameters(label, limits, parameters, wide_parameters)
     _check_shared(label, limits, shared_static, shared_dynamic)
     _check_directives(block, threads, directives)
     if registers is not None:
         _check_registers(label, limits, threads, registers)
 
 
+def _check_parameters(label: str, limits: Limits, size: int, wide: bool) -> None:
+    """What ptxas says: "uses too much parameter space"."""
+    most = _PARAMETERS if wide and limits.capability >= _WIDE_SINCE else FEW_PARAMETERS
+    if size > most:
+        raise _refused(
+            "cudaErrorInvalidPtx", f"{size} bytes of parameters, but {label} allows at most {most} per kernel"
+        )
+
+
 def _check_shared(label: str, limits: Limits, static: int, dynamic: int) -> None:
     most = limits.shared_per_block_optin
+    if static > limits.shared_per_block:  # what ptxas says: "uses too much shared data"
+        raise _refused(
+            "cudaErrorInvalidPtx",
+            f"{static} bytes of static shared memory, but {label} allows at most {limits.shared_per_block}"
+            + (f"; dynamic shared memory may have {most} (extern __shared__)" if static <= most else ""),
+        )
     if dynamic < 0:
         raise _refused("cudaErrorInvalidValue", f"dynamic shared memory of {dynamic} bytes")
     if static + dynamic > most:
@@ -128,18 +151,23 @@ def _check_directives(block: Dim3, threads: int, directives: Directives) -> None
                 )
 
 
-def _check_registers(label: str, limits: Limits, threads: int, registers: int) -> None:
-    """The hardware's check of one block's registers (cuda_occupancy.h, cudaOccMaxBlocksPerSMRegsLimit)."""
+def registers_needed(limits: Limits, threads: int, registers: int) -> int:
+    """What a block takes of the registers, as they are allocated (cudaOccMaxBlocksPerSMRegsLimit)."""
     warps = -(-threads // _WARP)
     if limits.capability < (2, 0):  # allocated per block, in pairs of warps
-        needed = _up(_up(warps, limits.sub_partitions) * registers * _WARP, limits.register_unit)
-    else:
-        needed = _up(registers * _WARP, limits.register_unit) * _up(warps, limits.sub_partitions)
+        return _up(_up(warps, limits.sub_partitions) * registers * _WARP, limits.register_unit)
+    return _up(registers * _WARP, limits.register_unit) * _up(warps, limits.sub_partitions)
+
+
+def _check_registers(label: str, limits: Limits, threads: int, registers: int) -> None:
+    """The hardware's check of one block's registers."""
+    needed = registers_needed(limits, threads, registers)
     if needed > limits.registers_per_block:
         raise _refused(
             "cudaErrorLaunchOutOfResources",
             f"{threads} threads of {registers} registers need {needed} registers as allocated, but "
-            f"{label} has {limits.registers_per_block} per block",
+            f"{label} has {limits.registers_per_block} per block: use smaller blocks, or compile the kernel "
+            f"for {threads} threads (__launch_bounds__, max_registers)",
         )
 
 

@@ -75,24 +75,25 @@ def converter(parameter: Parameter, dtype: np.dtype[Any] | None) -> Callable[[ob
     if dtype is not None and dtype.kind not in "iufb":
         return _typed_bits(parameter, dtype)
     if parameter.aggregate:
-        return lambda value: _structure(value, parameter.size)
+        return lambda value: structure(value, parameter.size)
     if parameter.type in _LIMITS:
         return lambda value: _floating(value, parameter.type)
     if dtype is not None and dtype.kind == "f":  # a front end that passes floats by their bits
         return lambda value: _float_bits(value, dtype)
     bits = 8 * parameter.size
     if dtype is not None and dtype.kind == "b":
-        return lambda value: _integer(value, 0, 1, "a bool (0 or 1)")
+        return lambda value: integer(value, 0, 1, "a bool (0 or 1)")
     if dtype is not None:
         info = np.iinfo(dtype)
-        return lambda value: _integer(value, int(info.min), int(info.max), f"an integer ({dtype})")
+        return lambda value: integer(value, int(info.min), int(info.max), f"an integer ({dtype})")
     low, high, word = -(1 << (bits - 1)), (1 << bits) - 1, f"an integer of {bits} bits ({parameter.type})"
     if parameter.type in ("b16", "u16"):
         return lambda value: _half_or_integer(value, low, high, word)
-    return lambda value: _integer(value, low, high, word)
+    return lambda value: integer(value, low, high, word)
 
 
-def _integer(value: object, low: int, high: int, word: str) -> int:
+def integer(value: object, low: int, high: int, word: str) -> int:
+    """An integer between two bounds, or Misfit; `word` says what is needed."""
     if isinstance(value, (*_INTEGERS, np.bool_)):
         number = int(value)
         if low <= number <= high:
@@ -106,7 +107,7 @@ def _integer(value: object, low: int, high: int, word: str) -> int:
 def _half_or_integer(value: object, low: int, high: int, word: str) -> int:
     if isinstance(value, np.generic) and value.dtype == np.float16:
         return int(value.view(np.uint16))
-    return _integer(value, low, high, word)
+    return integer(value, low, high, word)
 
 
 def _floating(value: object, kind: str) -> float:
@@ -148,7 +149,8 @@ def _typed_bits(parameter: Parameter, dtype: np.dtype[Any]) -> Callable[[object]
     return convert
 
 
-def _structure(value: object, size: int) -> bytes:
+def structure(value: object, size: int, what: str = "") -> bytes:
+    """The bytes of a structure of this size, or Misfit; `what` names it where it has a better name."""
     data: bytes | None = None
     if isinstance(value, _BUFFERS):
         data = bytes(value)
@@ -157,6 +159,8 @@ def _structure(value: object, size: int) -> bytes:
             raise Misfit(f"got {describe(value)}, which holds Python objects")
         data = value.tobytes()
     if data is None:
+        if what:
+            raise Misfit(f"got {describe(value)}; needs {what}")
         raise Misfit(
             f"got {describe(value)}; needs a structure of {size} bytes: bytes, a ctypes.Structure or a NumPy "
             f"record (np.void, e.g. x[0] of a structured array, or np.complex64 for float2)"

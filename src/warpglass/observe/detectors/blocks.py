@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import layout
 from .native import exported
+from .races.causality import start_causes
 from .races.copies import drop_copies
 from .races.journal import open_block
 from .recorder import set_word, word
@@ -21,6 +22,8 @@ def begin(S, block, warp, mask):
         set_word(S, layout.BLOCK, block)
         set_word(S, layout.TAG, (block + 1) << word(S, layout.BLOCK_SHIFT))
         start_block(S)
+        if word(S, layout.CAUSES) != 0:
+            start_causes(S)
         drop_copies(S)
     if word(S, layout.STARTED + warp) == 0:
         set_word(S, layout.STARTED + warp, mask)

@@ -11,22 +11,29 @@ from ...codegen import Probe
 from ...engine.cpu.backend import Begun
 from ...engine.cpu.faults import Scene
 from ...engine.launch.backend import unflatten
+from ...errors import KernelFault
 from ...isa.ordering import Ordering
 from ...program import Program, Step
-from ...records.check import ALL_SCHEDULES, SAME_ORDER, Finding
+from ...records.check import Finding
 from ...records.marks import OUTPUT
+from ...records.schedules import ALL_SCHEDULES, REMEMBERED, SAME_ORDER
 from . import layout, native
 from .detector import Watched
 from .diagnostics.causes import RACES
+from .diagnostics.compiler_defects import compiler_defect
 from .diagnostics.explain import explain, kernel_place
 from .diagnostics.faults import fault_finding
+from .diagnostics.line_facts import LineFacts
+from .diagnostics.vocabulary import in_words_of
 from .instrumentation import Instrumentation
 from .races.copies import AsynchronousCopies
 from .races.order_dependence import depends_on_order
 from .races.races import Races
 from .races.release_acquire import ReleaseAcquire
 from .recorder import VARIANT_BITS, code_of
+from .refused import RefusedAccesses, refused_accesses
 from .shadow_memory import ShadowMemory
+from .sync.barriers import BarrierDivergence
 from .sync.synchronisation import Synchronisation
 from .undefined.undefined import UndefinedValues
 from .undefined.untouched import UntouchedElements
@@ -35,10 +42,12 @@ from .undefined.untouched import UntouchedElements
 FAMILIES = (
     AsynchronousCopies,  # what is waited for is there for the accesses that follow
     Races,
+    BarrierDivergence,
     Synchronisation,
     UndefinedValues,  # of what Races has noted of loads
     ReleaseAcquire,  # what Synchronisation knows is passed on
     UntouchedElements,
+    RefusedAccesses,
 )
 
 
@@ -77,9 +86,10 @@ class Checker:
 
     def begin(self, begun: Begun) -> None:
         """Make memory for a launch and tell its workers where it is."""
-        arrays = begun.scene.bound.arrays
-        outputs = {one.allocation for one in arrays if self._purposes.get(one.position) == OUTPUT}
-        self._watched = Watched(begun, ShadowMemory(begun, outputs), self._purposes)
+        arrays, resident = begun.scene.bound.arrays, begun.scene.launch.resident
+        outputs = (one.allocation for one in arrays if self._purposes.get(one.position) == OUTPUT)
+        self._fresh = dict.fromkeys(outputs) if resident is None else dict(resident.written())
+        self._watched = Watched(begun, ShadowMemory(begun, self._fresh), self._purposes)
         code, places = self._code, native.addresses()
         for worker, state in zip(begun.workers, self._watched.memory.states, strict=True):
             worker.words[code.state] = state.ctypes.data
@@ -87,6 +97,14 @@ class Checker:
                 worker.words[code.functions[name]] = address
         for detector in code.detectors:
             detector.begin(self._watched)
+
+    def tell_written(self) -> None:
+        """Tell where the launch's memory is what of it was written for the first time."""
+        if self._watched is None or self.scene.launch.resident is None:
+            return
+        memory = self._watched.memory
+        written = {number: memory.touched_bytes(number, layout.WRITES) for number in self._fresh}
+        self.scene.launch.resident.add_written(written)
 
     @property
     def scene(self) -> Scene:
@@ -101,9 +119,11 @@ class Checker:
 
     @property
     def holds_for(self) -> str:
-        """For which orders of threads the verdict holds: ALL_SCHEDULES or SAME_ORDER."""
+        """What the verdict holds for: ALL_SCHEDULES, SAME_ORDER or REMEMBERED."""
         if self._watched is None:
             return ALL_SCHEDULES
+        if any(detector.notes(self._watched) for detector in self._code.detectors):
+            return REMEMBERED
         depends = self._depends_on_order(self._code.orderings, communicates=self._code.communicates)
         return SAME_ORDER if depends else ALL_SCHEDULES
 
@@ -139,6 +159,21 @@ class Checker:
             found.append(f"only the first {layout.FINDING_SLOTS} pairs of places are kept")
         return tuple(found)
 
+    def refused(self) -> list[tuple[KernelFault, Finding]]:
+        """The accesses that the launch went on without, with their errors: one for each line and array."""
+        found: dict[tuple[object, ...], tuple[KernelFault, Finding]] = {}
+        if self._watched is None:
+            return []
+        for error, count, time in refused_accesses(self._watched):
+            epoch = self._code.epoch(time, self._launch.memory.states[0])
+            finding = replace(self.fault(error), count=count, epoch=epoch)
+            key = finding.kind, finding.source, finding.array
+            if key in found:
+                error, before = found[key]
+                finding = replace(before, count=before.count + count)
+            found[key] = error, finding
+        return list(found.values())
+
     def fault(self, error: BaseException) -> Finding:
         """The finding for an error that ended the kernel, with what is known of its thread."""
         finding = self._placed(fault_finding(error))
@@ -152,7 +187,8 @@ class Checker:
             place = int(state[layout.BLOCK])
             if place >= 0 and unflatten(self._watched.begun.block_at(place), launch.grid) == finding.block:
                 epoch = self._code.epoch(int(state[layout.TIMES + warp]), state)
-        return replace(finding, warp=warp, lane=lane, epoch=epoch)
+        hint = compiler_defect(finding, self.scene, LineFacts(self._code.program, ())) or finding.hint
+        return replace(finding, warp=warp, lane=lane, epoch=epoch, hint=hint)
 
     @property
     def shadow_bytes(self) -> int:
@@ -172,10 +208,11 @@ class Checker:
         return tuple(map(self._placed, found))
 
     def _placed(self, finding: Finding) -> Finding:
-        """What only the kernel as a whole is to blame for is at its first line."""
-        if finding.source is not None or self._watched is None:
+        """A finding in the kernel's language; what the whole kernel is to blame for is at its first line."""
+        if self._watched is None:
             return finding
-        return replace(finding, source=kernel_place(self._code.program))
+        hint = in_words_of(self.scene.launch.compiled.language, finding.hint)
+        return replace(finding, source=finding.source or kernel_place(self._code.program), hint=hint)
 
 
 def _line_of(step: Step) -> tuple[object, str]:

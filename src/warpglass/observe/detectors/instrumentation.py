@@ -19,7 +19,9 @@ from ...codegen.context import BARRIER_WORDS, SLOT, START
 from ...codegen.memory.access import Site
 from ...codegen.values.value import Value
 from ...isa.ordering import ordering_of
-from ...program import Barrier, Block, Program, Step
+from ...program import Barrier, Block, Branch, Program, Step
+from ...program.fairness import find_block_waits
+from ...ptx import tree
 from ...ptx.tree import SourceLocation
 from . import layout, native
 from .blocks import begin
@@ -29,6 +31,7 @@ from .races.only_read import OnlyRead
 from .sync.barrier_code import next_phase
 from .sync.clocks import arrive, settle
 
+_EVERYONE = 0xFFFFFFFF
 _ROOM = 32  # words for one value of every lane
 
 
@@ -37,6 +40,7 @@ class Instrumentation(Probe):
 
     alone = True  # blocks follow one another on one thread
     any_order = True  # stamps have a block's place in their order
+    judges_reads = True
 
     def __init__(self, families: Sequence[Callable[[Instrumentation], Detector]]):
         self.detectors = tuple(family(self) for family in families)
@@ -49,6 +53,8 @@ class Instrumentation(Probe):
         self.resumed = ""  # an i64 in the code of a warp that goes on behind a barrier: its time
         self.places: list[Step | None] = [None]
         self._numbers: dict[object, int] = {}
+        self._together: set[int] = set()
+        self._apart: set[int] = set()
         self.copies: set[int] = set()  # places of asynchronous copies
         self.steps = {step.number: step for block in program.blocks for step in block.all_steps}
         self.orderings = {number: ordering_of(step.match) for number, step in self.steps.items()}
@@ -61,6 +67,32 @@ class Instrumentation(Probe):
         # Whether anything but barriers orders threads: then host code follows who knows of whom.
         fencing = [one for one in self.orderings.values() if one.fence or one.releases]
         self.communicates = any(one.fence or (one.orders and one.strong) for one in fencing)
+        # Whether more than barriers of the whole block and of whole warps order threads: then no few accesses
+        # stand for all others of a place.
+        partial = any(_names_some(step) for step in self.steps.values())
+        waits = bool(find_block_waits(program.blocks, program.live))
+        self.exact = self.communicates or partial or waits or not self.uncounted
+        self.chained = self._find_chained(program)
+        self.strong = any(one.strong for one in self.orderings.values())
+
+    def _find_chained(self, program: Program) -> set[int]:
+        """The updates that acquire and release, by themselves or by a fence right before them."""
+        found: set[int] = set()
+        for block in program.blocks:
+            fenced = False
+            for step in block.all_steps:
+                one = self.orderings[step.number]
+                near = one.block and step.match.space != "shared"
+                updates = one.atomic and one.acquires and one.reads and one.writes and not near
+                if updates and (one.releases or fenced):
+                    found.add(step.number)
+                if one.fence or step.match.row.access is not None:
+                    fenced = one.fence and one.releases and not one.block
+        return found
+
+    def is_chained(self, site: Site) -> bool:
+        """Whether an access acquires what came with a value and releases all before it with the next."""
+        return site.step in self.chained and site.write and site.size in (4, 8)
 
     # ------------------------------------------------------------------------------------ events
     def block(self, at: Emission, index: int, block: Block) -> None:
@@ -85,6 +117,14 @@ class Instrumentation(Probe):
         waits = "1" if wait else "0"
         warp, number = self.warp(at), self.wide(at, number)
         self.call(at, arrive, warp, number, given, waits, self.wide(at, generation))
+
+    def branch(self, at: Emission, end: Branch, taken: str, together: bool) -> None:
+        (self._together if together else self._apart).add(end.step.number)
+
+    @property
+    def together(self) -> frozenset[int]:
+        """The branches, by step, that all lanes of a warp are known to take alike."""
+        return frozenset(self._together - self._apart)
 
     # ------------------------------------------------------------------------------------ places
     def place_of(self, step: Step | None, part: str = "") -> int:
@@ -184,6 +224,12 @@ def inlining(step: Step) -> list[SourceLocation]:
         found.append(source)
         source = source.inlined_at
     return found
+
+
+def _names_some(step: Step) -> bool:
+    """Whether an instruction may be for some lanes of a warp only."""
+    mask = step.match.member_mask
+    return mask is not None and not (isinstance(mask, tree.Integer) and mask.value & _EVERYONE == _EVERYONE)
 
 
 def _counts(block: Block) -> bool:

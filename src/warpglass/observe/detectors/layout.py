@@ -51,13 +51,19 @@ REGIONS = 3  # address of the table of regions
 REGION_COUNT = 4
 FINDINGS = 5  # address of the table of findings
 FINDINGS_FULL = 6  # findings that had no room
-ASK = 7  # address of the function that knows what fences and atomics order; 0: nothing does
+CAUSES = 7  # address of the events that order threads, below; 0: barriers alone do
+EXACT = 8  # 1 where more than barriers of the whole block and of whole warps order threads
 LAST_TIME = 9  # the greatest time that a stamp holds
 OVERRUN = 10  # 1 once a time was too great
 WARP_COUNT = 11
 BLOCK = 12  # the block under way
 LOCAL = 13  # address of the bytes that say which local memory was written
 LOCAL_SIZE = 14  # of a thread
+SPARE_ACCESS = 57  # address of an access of a set that is free, which begins with the address of the next
+SEVERAL = 61  # 1 where several workers take turns
+SPARE_SET = 60  # address of a set that is free, likewise
+SET_TABLE = 58  # address of a table of threads, for sets that are thinned out
+SET_TABLES = 59  # how often that was used
 COPY_TABLE = 16  # address of the warps' copies under way
 UNCOPIED = 17  # address of a byte for each place: 1 for those of asynchronous copies
 SHARED_BYTES = 18  # address of the bytes that say what became of those of shared memory
@@ -79,6 +85,9 @@ WRITTEN = 35  # address of a bit for each byte of shared memory: 1 if the block 
 MARKS = 36  # address of a word for each place of shared memory: which lane of which access marked it
 MARKED = 37  # how many accesses have marked places
 FOLLOWING = 38  # 1 once undefined bytes have been copied to shared memory: SHARED_BYTES says what they are
+GATE_CONTEXT = 28  # which turn of the loops around it that was
+FIRST_DEPARTED = 29  # the least time at which lanes of the block under way have, NEVER while none has
+NEVER = 1 << 62
 COUNTED = 39  # 1 where arrivals at barriers are counted
 READ_LIST, WRITE_LIST = 40, 48  # words of the two lists
 STOOD_FOR = 56  # address of the table of places whose atomic operations are forgotten (fast_path/atomics.py)
@@ -108,14 +117,94 @@ EARLY_AT = EARLY + WARPS  # by warp: when they have met
 EARLY_PLACE = EARLY_AT + WARPS  # by warp: at which of the two the others were
 AWAITED_AGAIN = EARLY_PLACE + WARPS  # by warp: those of them that others wait for anew
 MISSED = AWAITED_AGAIN + WARPS  # by warp: the place where awaited lanes have met others before, 0 for nowhere
-TOLD = (
-    MISSED + WARPS
-)  # by warp: 0 if none of its lanes knows by a fence what others do not, or has one behind it
-STATE_WORDS = TOLD + WARPS
+# Of what fences and the values of strong accesses order (races/events.py); events are given by number.
+TOLD = MISSED + WARPS  # by warp: 0 if none of its lanes has learned or fenced anything since the last barrier
+MET_LAST = TOLD + WARPS  # by warp: the meeting at a counted barrier that it was at last
+SNAPSHOTS = MET_LAST + WARPS  # by warp: what it knows of its block, 0 unless that was noted since it changed
+LEARNED = SNAPSHOTS + WARPS  # by warp and lane: the event that it knows, with all that led to it
+UNFENCED = LEARNED + WARPS * LANES  # read by a load that does not acquire: known behind a fence
+UNFENCED_NEAR = UNFENCED + WARPS * LANES  # the same of what its block released: a fence of the block suffices
+FENCED = UNFENCED_NEAR + WARPS * LANES  # what goes with the values that it stores
+FENCED_NEAR = FENCED + WARPS * LANES  # what goes with them within its block
+FENCE = FENCED_NEAR + WARPS * LANES  # the stamp of its last fence, in place of FENCED; else 0
+FENCE_LEARNED = FENCE + WARPS * LANES  # what it knew at that fence
+FENCE_KNOWS = FENCE_LEARNED + WARPS * LANES  # its warp's snapshot then
+PASSED = FENCE_KNOWS + WARPS * LANES  # by meeting: what the threads that came to a barrier leave there
+PASSED_WORDS = 4
+PASSED_TAG, PASSED_LEARNED, PASSED_FENCED, PASSED_FENCED_NEAR = range(4)
+# Who waits at a barrier of the block, and who has taken a way to none (sync/missing.py):
+WAITING = (
+    PASSED + 2 * BARRIERS * PASSED_WORDS
+)  # by warp: lanes that wait; place << 8 | lane, barrier, turn of the first
+WAITING_AT = WAITING + WARPS
+WAITING_GATE = WAITING_AT + WARPS
+WAITING_CONTEXT = WAITING_GATE + WARPS
+BARRIER_AT = WAITING_CONTEXT + WARPS  # by warp: the barrier that it has come to last, place << 8 | lane
+DEPARTED = BARRIER_AT + WARPS  # by warp: the lanes that have departed, where the latest did, when
+DEPARTED_AT = DEPARTED + WARPS
+DEPARTED_TIME = DEPARTED_AT + WARPS
+SETTLED = DEPARTED_TIME + WARPS  # by warp and barrier: up to which generation plus one it has gone on
+# Address of a word for each warp of the grid: lanes that were refused an access; or 0.
+REFUSED = SETTLED + WARPS * BARRIERS
+REFUSALS = REFUSED + 1  # how many accesses were refused
+STATE_WORDS = REFUSALS + 1
 # An entry of the table STOOD_FOR, by address: it, and until when operations there are forgotten.
 STOOD_SLOTS, STOOD_SHIFT, ALWAYS = 4096, 2, -1
+# Until anybody else comes there, of those that acquire and release (races/chained_updates.py): a mark with
+# log2 of their bytes, in shared memory one with the block's tag.
+CHAINED, CHAINED_NEAR = -16, 8
 # A copy under way: address of the stamp, the stamp, the copy's group.
 COPY_SLOTS, COPY_WORDS = 4096, 3
+
+# ---------------------------------------------------------------------------------------- sets
+# What is remembered of a line beyond its stamps: the block, for shared memory; the first access that is not
+# an atomic operation of the device's scope, the first that is; how many, and how many before they are thinned
+# out.
+SET_TAG, SET_OTHERS, SET_ATOMIC, SET_COUNT, SET_LIMIT = (8 * word for word in range(5))
+SET_BYTES = 40
+# An access of it: the next one, the stamp, the place in its line with SET_WRITE above it.
+MEMBER_NEXT, MEMBER_STAMP, MEMBER_PLACE = 0, 8, 16
+MEMBER_BYTES = 24
+SET_WRITE = LINE
+SET_SLOTS = 1 << 14  # of SET_TABLE, two words each
+
+# ---------------------------------------------------------------------------------------- events
+# What all workers of a launch share of the events that order threads (races/events.py).
+(
+    EVENTS,  # address of the events
+    EVENT_COUNT,
+    KNOWLEDGE,  # address of the snapshots
+    KNOWLEDGE_COUNT,  # words of them that are used
+    VALUES,  # address of the table of places: what came with the value that each has
+    VALUES_USED,
+    QUERIES,  # how often events were searched
+    TO_SEARCH,  # address of room for the events that a search has yet to look at
+    BASE_EVENT,  # the event that CLOSURE is of; 0: there is none
+    CLOSURE,  # its number
+    REACHED,  # by block and warp: the number of a closure << 32 | the first event in it of that warp
+    BLOCK_KNOWN,  # by block: the number of a closure, and the time up to which it knows all of the block
+    FIRST_EVENTS,  # by block: how many events there were when it began
+    NEAR,  # 1 where some order threads of one block only
+    GAVE_UP,  # 1 once there was no room: everything counts as ordered
+) = range(15)
+CAUSES_WORDS = 16
+# An event: a stamp with neither place nor lane, 0 of mere joins; then, in half words, up to two events before
+# it, the snapshot, the lanes that it is of, the last search and the closure that met it, and the next event
+# of its warp in that closure.
+EVENT_BYTES = 40
+EVENT_STAMP, EVENT_BEFORE, EVENT_CHAIN, EVENT_KNOWS, EVENT_LANES = 0, 8, 12, 16, 20
+EVENT_SEARCH, EVENT_CLOSURE, EVENT_NEXT = 24, 28, 32
+MOST_EVENTS, MOST_KNOWLEDGE = 1 << 23, 1 << 23
+# A snapshot: the times up to which all other warps and all lanes of the own one are known, whether what is
+# known of each warp follows, and whether behind that what each lane knows of each other.
+SNAPSHOT_WORDS = 4
+SNAPSHOT_ALL, SNAPSHOT_LANES, SNAPSHOT_WARPS, SNAPSHOT_CLOCKS = range(4)
+# A row of the table of places, by address and, where only that counts, block.
+VALUE_BYTES, VALUE_SLOTS = 40, 1 << 20
+VALUE_KEY, VALUE_OWNER, VALUE_EVENT, VALUE_STORES = 0, 8, 16, 24
+VALUE_UPDATE = 32  # the stamp of the last operation that acquired and released
+# What of an access orders threads, when code is generated.
+ATOMICALLY, ACQUIRING, RELEASING, READING, WRITING, WITHIN_BLOCK = (1 << bit for bit in range(6))
 
 # ---------------------------------------------------------------------------------------- the journal
 # A list of it: how many entries it has, their lowest byte and the end of their highest, and the addresses of
@@ -150,7 +239,9 @@ REGION_WORDS = 16
     FAR_READS,
     START,  # BASE as a generic address
     ONLY_READ,  # 1 where no store of the launch leads: nothing is remembered
-) = range(14)
+    SETS,  # of lines: addresses of what else is remembered of them (races/access_sets.py)
+    DEFINED,  # of FRESH ones: address of a bit for each byte that was written before the launch; 0: none was
+) = range(16)
 SOME, FAR = 1, 2
 SHARED_REGION, MODULE_REGION, HEAP_REGION, FIRST_ARRAY = range(4)
 SHARED_WINDOW, LOCAL_WINDOW = 1, 2  # of generic addresses, above the bits that say where in it
@@ -176,6 +267,7 @@ VALUE_FIELD = 25  # the values to be written come along
 USED_FIELD = 26  # 8 bits: elements whose use would show that they were undefined
 ELEMENT_FIELD = 34  # 6 bits: log2 of the bytes of an element
 NOTE_FIELD = 42  # a load that notes what it finds undefined
+CHAINED_FIELD = 43  # an update that acquires and releases
 MET_FIELD = 41  # an update by whose value its thread decides: it has met those before it
 SHARED_SPACE, GLOBAL_SPACE, GENERIC_SPACE, LOCAL_SPACE = range(4)
 SPACES = {"shared": SHARED_SPACE, "global": GLOBAL_SPACE, "generic": GENERIC_SPACE, "local": LOCAL_SPACE}

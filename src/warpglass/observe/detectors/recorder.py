@@ -53,13 +53,28 @@ def note(S, info, lane, byte):
 
 
 @native
+def was_refused(S, stamp):
+    """Whether the thread of a stamp goes on with a value that it was refused."""
+    table = word(S, layout.REFUSED)
+    if table == 0 or word(S, layout.REFUSALS) == 0:
+        return False
+    block = (stamp >> word(S, layout.BLOCK_SHIFT)) - 1
+    warp = block * word(S, layout.WARP_COUNT) + ((stamp >> layout.WARP_SHIFT) & (layout.WARPS - 1))
+    return (load(table + 8 * warp) >> ((stamp >> layout.LANE_SHIFT) & (layout.LANES - 1))) & 1 != 0
+
+
+@native
 def record(S, code, stamp, other, region, offset, same, access, extra):
     """Count a finding; the first of its cause is kept whole."""
     here = (stamp >> layout.PLACE_SHIFT) & (layout.PLACES - 1)
     there = (other >> layout.PLACE_SHIFT) & (layout.PLACES - 1)
     variant, kind = code & ((1 << VARIANT_BITS) - 1), code >> VARIANT_BITS
+    if other != 0 and (was_refused(S, stamp) or was_refused(S, other)):
+        return
     key = 1 | variant << 1 | here << 5 | there << 16 | (region & 0xFFFF) << 27 | same << 43 | access << 44
     key |= kind << 46
+    if other != 0 and (stamp ^ other) >> word(S, layout.BLOCK_SHIFT) != 0:
+        key |= 1 << 52  # what orders threads of a block orders no blocks
     table = word(S, layout.FINDINGS)
     slot = (key * 40503) & (layout.FINDING_SLOTS - 1)
     for _ in range(layout.FINDING_SLOTS):

@@ -7,7 +7,7 @@ them that are used. Memory for the stamps of lines that have more than one comes
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Collection
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -26,14 +26,15 @@ _SHADOWS = (
     layout.LANE_READS,
     layout.OTHER_READS,
     layout.FAR_READS,
+    layout.SETS,
 )
 
 
 class ShadowMemory:
     """All that the native functions work on; `states` are the workers', in order."""
 
-    def __init__(self, begun: Begun, fresh: Collection[int]):
-        """`fresh` are the allocations that nobody has written."""
+    def __init__(self, begun: Begun, fresh: Mapping[int, np.ndarray | None]):
+        """`fresh` are the allocations of which nobody has written all, with a bit for each byte that is."""
         scene = begun.scene
         granule = _granules(begun)
         self._granule = granule["shared"]
@@ -52,6 +53,10 @@ class ShadowMemory:
             delta = one.allocation.address - one.base
             row = self._row(one.base, one.allocation.nbytes, delta, granule["global"])
             row[layout.FRESH] = int(number in fresh)
+            defined = fresh.get(number)
+            if defined is not None:
+                self._kept.append(defined)
+                row[layout.DEFINED] = defined.ctypes.data
             rows.append(row)
         self.arrays = rows[2:]
         self.states: list[np.ndarray] = []
@@ -99,8 +104,23 @@ class ShadowMemory:
 
     def touched(self, allocation: int, which: int) -> np.ndarray:
         """Of which places of an allocation, a granule each, stamps of a kind were ever set."""
+        return self._places(self._lines(allocation, which)).ravel()
+
+    def touched_bytes(self, allocation: int, which: int) -> tuple[np.ndarray, np.ndarray]:
+        """Likewise, for lines in which some are: their numbers, and of each a bit for each of its bytes."""
+        words = self._lines(allocation, which)
+        numbers = np.flatnonzero(words)
+        granule = 1 << int(self.arrays[allocation][layout.SHIFT])
+        places = np.repeat(self._places(words[numbers]), granule, axis=1)
+        return numbers, np.packbits(places, axis=1, bitorder="little")
+
+    def _lines(self, allocation: int, which: int) -> np.ndarray:
+        """The words of an allocation's lines."""
         address = int(self.arrays[allocation][which])
-        words = next(one for one in self._words if one.ctypes.data == address)
+        return next(one for one in self._words if one.ctypes.data == address)
+
+    def _places(self, words: np.ndarray) -> np.ndarray:
+        """Which places of lines have stamps, by their words."""
         found = np.repeat((words > 0)[:, None], layout.LINE, axis=1)
         mixed = words & layout.PALETTE != 0
         for slab in self._slabs:
@@ -110,7 +130,7 @@ class ShadowMemory:
                 lines = inside & chosen
                 at = first[lines, None] + (start + np.arange(layout.LINE * itemsize))
                 found[lines] = slab[at].reshape(-1, layout.LINE, itemsize).any(axis=2)
-        return found.ravel()
+        return found
 
     @property
     def shadow_bytes(self) -> int:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from ...isa.ordering import ordering_of
 from ...program import Block, Program, Step
+from ...program.blocks import loops_of
 from ...ptx import tree
 
 _COPIES = ("shared", "local")
@@ -158,6 +159,34 @@ def deciding_updates(program: Program) -> frozenset[int]:
                 deciding |= step.reads
                 grown = True
     return frozenset(step.number for step in updates if not deciding.isdisjoint(step.writes))
+
+
+def polled_loads(program: Program) -> frozenset[int]:
+    """The volatile loads by whose value a loop ends: their threads wait for what others store."""
+    found: set[int] = set()
+    for body in loops_of(program.blocks).values():
+        steps = [step for index in body for step in program.blocks[index].steps]
+        ends = {
+            block.splits
+            for block in (program.blocks[index] for index in body)
+            if block.splits is not None and not body.issuperset(block.successors)
+        }
+        for step in steps:
+            if ordering_of(step.match).volatile and step.match.row.access == "load":
+                found |= {step.number} if not ends.isdisjoint(_made_of(set(step.writes), steps)) else set()
+    return frozenset(found)
+
+
+def _made_of(names: set[str], steps: list[Step]) -> set[str]:
+    """The registers and those that are computed from them."""
+    grown = True
+    while grown:
+        grown = False
+        for step in steps:
+            if not names.isdisjoint(step.reads) and not names.issuperset(step.writes):
+                names.update(step.writes)
+                grown = True
+    return names
 
 
 def compared_loads(program: Program) -> frozenset[int]:

@@ -5,7 +5,7 @@ extern "C" __global__ void tail_guarded_load4(const float *x, float *y, int n) {
         if (BUGGY || i + 4 <= n) {
             float4 v = *(const float4 *)(x + i);  // BUG: out-of-bounds
             v.x += 1; v.y += 1; v.z += 1; v.w += 1;
-            *(float4 *)(y + i) = v;
+            *(float4 *)(y + i) = v;  // BUG: out-of-bounds
         } else {
             for (int k = i; k < n; k++) y[k] = x[k] + 1;
         }

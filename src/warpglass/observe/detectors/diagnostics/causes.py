@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ....records.check import KINDS, Finding, Place
+from ....records.check import KINDS, Finding, Place, find_cause
 from .recorded import ERROR, WARNING
 
 RACES = ("shared-race", "global-race", "warp-race")
@@ -22,15 +22,16 @@ def one_per_cause(findings: list[Finding]) -> list[Finding]:
     """
     astray = {(finding.array, finding.source) for finding in findings if finding.kind == "out-of-bounds"}
     findings = [finding for finding in findings if not _goes_astray(finding, astray)]
-    apart = [finding for finding in findings if finding.kind == "barrier-divergence"]
-    if apart:
-        epochs = [finding.epoch for finding in apart if finding.epoch is not None]
-        first = min(epochs, default=None)
-        parted = {finding.source for finding in apart if finding.warp == finding.other_warp}
-        findings = [finding for finding in findings if not _follows_divergence(finding, first, parted)]
+    findings = _without_consequences(findings)
     races = [finding for finding in findings if finding.kind in RACES]
     masks = [finding for finding in findings if finding.kind == "sync-mask"]
-    hurt = {(finding.array, place) for finding in races for place in (finding.source, finding.other_source)}
+    hurt = {
+        (array, place)
+        for finding in races
+        for array in finding.arrays
+        for pair in finding.places
+        for place in pair
+    }
     kept: list[Finding] = []
     for finding in findings:
         if finding.kind == "uninitialised-read" and (finding.array, finding.source) in hurt:
@@ -47,20 +48,38 @@ def _goes_astray(finding: Finding, astray: set[tuple[str | None, Place | None]])
     """Whether an access that leaves an array elsewhere is one of those of a race, or finds nothing set."""
     if finding.kind not in (*RACES, "uninitialised-read"):
         return False
-    return any((finding.array, place) in astray for place in (finding.source, finding.other_source) if place)
+    return all(
+        any((array, place) in astray for array in finding.arrays for place in pair if place)
+        for pair in finding.places
+    )
 
 
-def _follows_divergence(finding: Finding, first: int | None, parted: set[Place | None]) -> bool:
-    """Whether barriers that threads come to separately may be why: they order nothing then.
+def _without_consequences(findings: list[Finding]) -> list[Finding]:
+    """Drop what follows from barriers that threads come to separately.
 
-    Behind the `first` of them, threads that have missed it are out of step at all further ones; where a
-    warp's lanes have `parted`, those that go on come to another barrier than the other warps.
+    Where a warp's lanes part, those that go on come to another barrier than the other warps, or to none.
+    Behind the first barrier that threads miss they are out of step at all further ones.
     """
-    if finding.kind == "barrier-divergence":
-        places = finding.source, finding.other_source
-        if finding.warp != finding.other_warp and not parted.isdisjoint(places):
-            return True
-        return first is not None and finding.epoch is not None and finding.epoch > first
+    apart = [finding for finding in findings if finding.kind == "barrier-divergence"]
+    parted = {finding.source for finding in apart if finding.warp == finding.other_warp}
+    apart = [one for one in apart if one.warp == one.other_warp or _is_clear_of(one, parted)]
+    first = min((one.epoch for one in apart if one.epoch is not None), default=None)
+    apart = [one for one in apart if first is None or one.epoch is None or one.epoch <= first]
+    orders_nothing = any(one.severity == ERROR for one in apart)
+    return [
+        finding
+        for finding in findings
+        if (finding.kind != "barrier-divergence" or finding in apart)
+        and not (orders_nothing and _needs_barriers(finding))
+    ]
+
+
+def _is_clear_of(finding: Finding, places: set[Place | None]) -> bool:
+    return places.isdisjoint((finding.source, finding.other_source))
+
+
+def _needs_barriers(finding: Finding) -> bool:
+    """Whether a barrier that threads come to separately may be why: it orders nothing then."""
     within = finding.kind in RACES and finding.block == finding.other_block
     return within or finding.kind == "uninitialised-read"
 
@@ -80,7 +99,9 @@ def _covers(one: Finding, other: Finding) -> bool:
 
 
 def _meet(one: Finding, other: Finding) -> bool:
-    """Whether one barrier can stand between the lines of both findings."""
+    """Whether one barrier can stand between the lines of both findings; none can within one line's update."""
+    if other.source == other.other_source and one.array == other.array:
+        return False
     spans: list[tuple[int, int]] = []
     files: set[str] = set()
     for finding in (one, other):
@@ -99,15 +120,17 @@ def merged(first: Sequence[Finding], others: Iterable[tuple[int, Sequence[Findin
 
     A race of equal values that is one of different values in another order is the latter.
     """
-    found = {finding.cause: finding for finding in first}
+    found = list(first)
     for seed, findings in others:
         for finding in findings:
-            before = found.get(finding.cause)
-            if before is None or (before.severity == WARNING != finding.severity):
-                found[finding.cause] = replace(finding, seed=seed)
-    if all(finding.seed is None for finding in found.values()):
+            number = find_cause(found, finding)
+            if number is None:
+                found.append(replace(finding, seed=seed))
+            elif found[number].severity == WARNING != finding.severity:
+                found[number] = replace(finding, seed=seed)
+    if all(finding.seed is None for finding in found):
         return tuple(first)
-    return tuple(one_per_cause(sorted(found.values(), key=_rank)))
+    return tuple(one_per_cause(sorted(found, key=_rank)))
 
 
 def _rank(finding: Finding) -> tuple[object, ...]:

@@ -17,9 +17,12 @@ from ....records.kinds import KINDS
 from .. import layout
 from ..detector import Watched
 from ..instrumentation import Instrumentation, inlining
+from ..races.shadow import READ_AFTER_WRITE, WRITE_AFTER_READ
 from ..recorder import VARIANT_BITS
 from .causes import RACES, one_per_cause
+from .grouping import Mended, key_of, one_per_remedy
 from .recorded import ERROR, Party, Recorded, Words, finding_of
+from .remedies import Remedies, Remedy
 
 _KINDS = list(KINDS)
 
@@ -29,31 +32,40 @@ def explain(watched: Watched, code: Instrumentation, decided: Callable[[], bool]
 
     `decided` tells whether what racing accesses read decides where threads go: to which barrier, say.
     """
-    reader = _Reader(watched, code)
-    told = {kind: words for detector in code.detectors for kind, words in detector.kinds.items()}
-    found: dict[tuple[object, ...], Finding] = {}
-    for row in watched.memory.findings[watched.memory.findings[:, layout.KEY] != 0]:
-        recorded = reader.read(row)
-        finding = _finding(recorded, told[recorded.kind](recorded))
-        lines = frozenset((str(finding.source), str(finding.other_source)))
-        if recorded.kind == "uninitialised-read":  # one load, wherever it is used
-            lines = frozenset((str(finding.source),))
-        key = (finding.kind, finding.severity, lines, finding.array)
-        before = found.get(key)
-        found[key] = finding if before is None else _joined(before, finding)
-    order = list(told)
+    found, remedies = _collected(watched, code)
+    order = [kind for detector in code.detectors for kind in detector.kinds]
 
     def rank(finding: Finding) -> tuple[object, ...]:
         place = finding.source or Place("", 0)
         return finding.severity, order.index(finding.kind), place.file, place.line, str(finding.other_source)
 
-    listed = sorted(found.values(), key=rank)
+    listed = sorted(found, key=rank)
     errors = {finding.kind for finding in listed if finding.severity == ERROR}
     if not errors.isdisjoint(RACES) and any(map(_of_warps, listed)) and decided():
         first = min(map(_latest, filter(_races, listed)))
         listed = [finding for finding in listed if not _of_warps(finding)]
         listed = [finding for finding in listed if not _races(finding) or _latest(finding) == first]
-    return one_per_cause(listed)
+    return one_per_remedy(one_per_cause(listed), remedies)
+
+
+def _collected(watched: Watched, code: Instrumentation) -> tuple[list[Finding], Mended]:
+    """The findings by lines and arrays, and what mends the races among them."""
+    reader = _Reader(watched, code)
+    remedies = Remedies(code.program, watched.begun.scene.launch.compiled.language, code.together)
+    told = {kind: words for detector in code.detectors for kind, words in detector.kinds.items()}
+    found: dict[tuple[object, ...], Finding] = {}
+    mended: dict[tuple[object, ...], Remedy] = {}
+    for row in watched.memory.findings[watched.memory.findings[:, layout.KEY] != 0]:
+        if _KINDS[row[layout.CODE] >> VARIANT_BITS] not in told:
+            continue  # refused accesses are explained as faults
+        recorded = reader.read(row)
+        finding = _finding(recorded, told[recorded.kind](recorded))
+        key = key_of(finding)
+        before = found.get(key)
+        found[key] = finding if before is None else _joined(before, finding)
+        if recorded.kind in RACES and found[key].message == finding.message:
+            mended[key] = remedies.of(recorded)
+    return list(found.values()), Mended(mended, remedies.together)
 
 
 def _races(finding: Finding) -> bool:
@@ -91,8 +103,16 @@ def _fields(party: Party, prefix: str) -> dict[str, Any]:
 
 
 def _joined(one: Finding, more: Finding) -> Finding:
-    """Two records of one cause: the first in the order of blocks and threads, counted together."""
-    first = min(one, more, key=lambda f: (f.block or (0, 0, 0))[::-1] + (f.thread or (0, 0, 0))[::-1])
+    """Two records of one cause: the first in the order of blocks and threads, counted together.
+
+    One between two blocks goes first: what orders these orders threads of one block.
+    """
+
+    def rank(finding: Finding) -> tuple[object, ...]:
+        within = finding.block == finding.other_block or finding.other_block is None
+        return within, (finding.block or (0, 0, 0))[::-1], (finding.thread or (0, 0, 0))[::-1]
+
+    first = min(one, more, key=rank)
     return replace(first, count=one.count + more.count)
 
 
@@ -108,7 +128,7 @@ class _Reader:
     def read(self, row: np.ndarray) -> Recorded:
         """A recorded finding."""
         kind, other = _KINDS[row[layout.CODE] >> VARIANT_BITS], int(row[layout.OTHER])
-        extra = int(row[layout.EXTRA])
+        extra, access = int(row[layout.EXTRA]), int(row[layout.ACCESS])
         one, party = self._party(int(row[layout.STAMP])), self._party(other) if other else None
         place: tuple[str | None, int | None, str] = (None, None, "")
         if kind in (*RACES, "uninitialised-read"):  # these are in memory
@@ -121,18 +141,23 @@ class _Reader:
             party,
             *place,
             variant=int(row[layout.CODE]) & (1 << VARIANT_BITS) - 1,
-            access=int(row[layout.ACCESS]),
+            access=access,
             same_value=bool(row[layout.SAME_VALUE]),
             copied=(other >> layout.PLACE_SHIFT) & (layout.PLACES - 1) in self._code.copies,
             mask=extra,
             count=int(row[layout.COUNT]),
+            steps=(self._step(int(row[layout.STAMP])), self._step(other) if other else None),
+            writers=(access != READ_AFTER_WRITE, access != WRITE_AFTER_READ),
         )
+
+    def _step(self, stamp: int) -> Step | None:
+        return self._code.places[(stamp >> layout.PLACE_SHIFT) & (layout.PLACES - 1)]
 
     def _party(self, stamp: int) -> Party:
         launch = self._begun.scene.launch
         block = self._begun.block_at((stamp >> self._memory.block_shift) - 1)
         warp, lane = (stamp >> layout.WARP_SHIFT) & 31, (stamp >> layout.LANE_SHIFT) & 31
-        step = self._code.places[(stamp >> layout.PLACE_SHIFT) & (layout.PLACES - 1)]
+        step = self._step(stamp)
         thread: Dim3 = unflatten(32 * warp + lane, launch.block)
         within = stamp & (1 << self._memory.block_shift) - 1
         epoch = self._code.epoch(within >> layout.TIME_SHIFT, self._memory.states[0])

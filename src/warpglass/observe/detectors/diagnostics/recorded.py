@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ....engine.launch.backend import lane_list
+from ....program import Step
 from ....records.check import Dim3, Finding, Place
 from ....records.kinds import KINDS
 
@@ -54,6 +55,8 @@ class Recorded:
     copied: bool
     mask: int  # of other lanes of the warp
     count: int
+    steps: tuple[Step | None, Step | None] = (None, None)  # of both threads
+    writers: tuple[bool, bool] = (False, False)  # of both threads, whether they write
 
     @property
     def lanes(self) -> str:

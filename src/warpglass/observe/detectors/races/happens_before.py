@@ -1,16 +1,16 @@
 """Happens-before: whether barriers, or fences and what they publish, order two accesses.
 
 What barriers order is in the clocks of warps and lanes (sync/clocks.py); what threads learn from values that
-others release is followed on the host (release_acquire.py).
+others release is in events (events.py).
 """
 
 from __future__ import annotations
 
 from .. import layout
-from ..intrinsics import ask
 from ..native import native
 from ..recorder import word
 from .copies import under_way
+from .known import knows
 
 ONE_WARP, ONE_BLOCK, GRID = 1, 2, 3  # the threads that are not ordered belong to one of these
 
@@ -43,4 +43,4 @@ def unordered(S, other, stamp):
 @native
 def is_released(S, other, stamp):
     """Whether fences and what they publish order an earlier access before one now."""
-    return word(S, layout.ASK) != 0 and ask(word(S, layout.ASK), S, stamp, other) != 0
+    return word(S, layout.CAUSES) != 0 and knows(S, stamp, other)

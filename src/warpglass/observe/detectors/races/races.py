@@ -18,7 +18,7 @@ from .. import layout
 from ..detector import Detector, Watched
 from ..diagnostics.recorded import WARNING, Recorded, Words
 from ..emit import where
-from ..value_uses import compared_loads, deciding_updates
+from ..value_uses import compared_loads, deciding_updates, polled_loads
 from . import accesses
 from .fast_path import atomics, journal
 from .fast_path.contiguous import run_test
@@ -39,27 +39,13 @@ _VERBS = {
 
 
 # -------------------------------------------------------------------------------------------- words
-def _explain(found: Recorded, nothing: str, hint: str) -> Words:
+def _explain(found: Recorded, nothing: str) -> Words:
     verb, other_verb = _VERBS[found.access]
     message = f"{found.one} {verb} {found.element} {found.one.where}"
     if found.other is not None:
         message += f", {found.other} {other_verb} it {found.other.where}"
     message += f", and {nothing}"
-    if not found.same_value:
-        return Words(message, hint)
-    return Words(f"{message}; both write the same value", hint, WARNING)
-
-
-def _lines(found: Recorded) -> str:
-    """The two lines in the order of the text, which is most often that of the program."""
-    places = [one.source for one in (found.other, found.one) if one is not None and one.source is not None]
-    return " and ".join(map(str, sorted(places, key=lambda place: (place.file, place.line))))
-
-
-def _both_write_there(found: Recorded) -> bool:
-    """Whether both threads write at one line."""
-    assert found.other is not None, "races have two threads"
-    return found.one.source == found.other.source and found.access == WRITE_AFTER_WRITE
+    return Words(f"{message}; both write the same value", "", WARNING) if found.same_value else Words(message)
 
 
 def _no_barrier(found: Recorded) -> str:
@@ -67,50 +53,24 @@ def _no_barrier(found: Recorded) -> str:
     return f"no barrier orders warps {found.other.warp} and {found.one.warp}"
 
 
-def _add_barrier(found: Recorded) -> str:
-    return f"add __syncthreads() (cuda.syncthreads()) between {_lines(found)}"
-
-
 def _warp_race(found: Recorded) -> Words:
     assert found.other is not None, "races have two threads"
-    nothing = f"nothing makes lanes {found.other.lane} and {found.one.lane} of warp {found.one.warp} wait"
-    hint = (
-        f"add __syncwarp() (cuda.syncwarp()) between {_lines(found)}: lanes of a "
-        "warp need not run in lockstep"
+    return _explain(
+        found, f"nothing makes lanes {found.other.lane} and {found.one.lane} of warp {found.one.warp} wait"
     )
-    if _both_write_there(found):
-        hint = "let one lane write it, or use an atomic operation"
-    return _explain(found, nothing, hint)
 
 
 def _shared_race(found: Recorded) -> Words:
-    assert found.other is not None, "races have two threads"
     if found.copied:
-        hint = (
-            f"wait for the copy (__pipeline_wait_prior, cp.async.wait_group) and then add __syncthreads() "
-            f"between {_lines(found)}"
-        )
-        return _explain(found, "no thread has waited for that asynchronous copy", hint)
-    hint = _add_barrier(found)
-    if found.one.source == found.other.source:
-        hint = (
-            f"add __syncthreads() (cuda.syncthreads()) between two passes over {found.one.source}, "
-            "or use an atomic operation"
-        )
-    return _explain(found, _no_barrier(found), hint)
+        return _explain(found, "no thread has waited for that asynchronous copy")
+    return _explain(found, _no_barrier(found))
 
 
 def _global_race(found: Recorded) -> Words:
     assert found.other is not None, "races have two threads"
     if found.one.block == found.other.block:
-        return _explain(found, _no_barrier(found), _add_barrier(found))
-    hint = (
-        "write to another array than the one that is read, launch a second kernel, or put "
-        "__threadfence() before and an atomic operation on a flag between the two accesses"
-    )
-    if _both_write_there(found):
-        hint = "let each block write elements of its own, or use an atomic operation"
-    return _explain(found, "nothing orders the two blocks", hint)
+        return _explain(found, _no_barrier(found))
+    return _explain(found, "nothing orders the two blocks")
 
 
 # -------------------------------------------------------------------------------------------- events
@@ -123,6 +83,7 @@ class Races(Detector):
         self._words = words
         self._deciding = deciding_updates(program)
         self._compared = compared_loads(program)
+        self._polled = polled_loads(program)
         self._tests: set[Test] = set()
         self._forgets = False  # whether some operations may be forgotten
         self._met_regions: list[int] = []  # words, by test: the row of the region that it met last
@@ -132,18 +93,26 @@ class Races(Detector):
     def access_bits(self, at: Emission, site: Site, step: Step) -> int:
         ordering = self.code.orderings[site.step]
         strong = layout.VOLATILE if site.step in self._compared else strength(ordering)
+        if site.step in self._polled:  # no lane relies on another's step that it waits for
+            strong = layout.ATOMIC
         return (
             strong << layout.STRENGTH_FIELD
             | int(ordering.atomic and ordering.reads) << layout.UPDATE_FIELD
             | int(len(at.values) == 1 and site.size <= 8) << layout.VALUE_FIELD
             | int(site.step in self._deciding) << layout.MET_FIELD
+            | int(self.code.is_chained(site)) << layout.CHAINED_FIELD
         )
 
     def begin(self, watched: Watched) -> None:
         memory = watched.memory
         set_only_read(watched, self.code.only_read)
-        for worker, state in zip(watched.begun.workers, memory.states, strict=True):
-            state[layout.STOOD_FOR] = memory.take((layout.STOOD_SLOTS, 2))
+        tables = [memory.take((layout.STOOD_SLOTS, 2)) for _ in memory.states]
+        for number, (worker, state) in enumerate(zip(watched.begun.workers, memory.states, strict=True)):
+            state[layout.EXACT], state[layout.SEVERAL] = self.code.exact, len(memory.states) > 1
+            # What operations leave of each other they leave to all workers.
+            state[layout.STOOD_FOR] = tables[0 if self.code.exact else number]
+            if self.code.exact or self.code.strong:
+                state[layout.SET_TABLE] = memory.take((layout.SET_SLOTS, 2))
             if self.code.journals:
                 memory.add_journal(state)
             worker.words[self._met_regions] = state[layout.REGIONS]  # of any
@@ -179,7 +148,8 @@ class Races(Detector):
             self._look(at, site, address, info, values)
             return
         mask = at.mask
-        if address.uniform and not site.write and not info >> layout.NOTE_FIELD & 1:
+        alike = address.uniform and not self.code.exact  # else lanes may be ordered one by one
+        if alike and not site.write and not info >> layout.NOTE_FIELD & 1:
             mask = self._ends(at)  # the first and the last stand for all lanes that read one place
         low_bits = (info >> layout.PLACE_FIELD & layout.PLACES - 1) << layout.PLACE_SHIFT
         met = self._words.take(1)
@@ -212,13 +182,17 @@ class Races(Detector):
     def _look(self, at: Emission, site: Site, address: Value, info: int, values: str) -> None:
         """Have every lane looked at, but for atomic operations that are to be forgotten."""
         b, mask, vector = at.builder, at.mask, at.lanes.as_vector(address).ir
-        only_barriers = self.code.journals and not self.code.communicates
         atomic = info >> layout.STRENGTH_FIELD & 3 >= layout.ATOMIC and not info >> layout.MET_FIELD & 1
-        if not (only_barriers and atomic and site.write):
+        if self.code.exact:
+            forgets = bool(info >> layout.CHAINED_FIELD & 1)
+        else:
+            forgets = self.code.journals and atomic and site.write
+        if not forgets:
             self._call_access(at, info, mask, vector, values)
             return
         self._forgets = True
         args = [("ptr", "%counters"), ("i32", mask), ("i32", "%warp"), ("<32 x i64>", vector)]
+        args.append(("i64", str(site.size.bit_length() - 1)))
         mask = b.call("i32", atomics.NAME, args)
         with where(b, b.value(f"icmp ne i32 {mask}, 0")):
             self._call_access(at, info, mask, vector, values)

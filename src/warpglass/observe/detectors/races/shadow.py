@@ -14,6 +14,8 @@ from ..intrinsics import load, store
 from ..native import inlined, native
 from ..recorder import code_of, record, row_of, word
 from ..undefined.unwritten import find_undefined
+from .access_sets import drop_set, empty, forget, remember, set_of, stands_for
+from .chained_updates import note_updates, settle_updates
 from .copies import note_copy, under_way
 from .forgotten_atomics import drop_forgotten, may_forget, note_forgotten
 from .happens_before import ONE_BLOCK, ONE_WARP, is_released, unordered
@@ -43,14 +45,18 @@ def _same_value(S, info, row, offset, other, stamp, mask, addresses, values):
 
 @native
 def _conflict(S, info, number, offset, other, stamp, access, mask, addresses, values):
-    """Record a race if an earlier access is unordered with the one now and not both are strong."""
+    """Record a race if an earlier access is unordered with the one now and not both are strong.
+
+    Volatile accesses are strong, but a lane that reads what another of its warp stores relies on their steps.
+    """
     scope = unordered(S, other, stamp)
     if scope == 0:
         return
     mine, theirs = stamp & layout.STRENGTHS, other & layout.STRENGTHS
     if mine != 0 and theirs != 0:
         if scope == ONE_WARP:
-            if mine != layout.VOLATILE or theirs != layout.VOLATILE:
+            volatile = mine == layout.VOLATILE and theirs == layout.VOLATILE
+            if not volatile or access == WRITE_AFTER_WRITE:
                 return
         elif scope == ONE_BLOCK or (mine != layout.BLOCK_ATOMIC and theirs != layout.BLOCK_ATOMIC):
             return
@@ -77,29 +83,44 @@ def _note_more(row, what):
 
 
 @native
-def _note_read(S, row, place, stamp, low, floor):
-    """Keep a reader, beside others that are to be remembered."""
+def _replace(S, number, which, place, stamp):
+    """Put a reader where another was, which is kept elsewhere if it is weaker."""
+    row = row_of(S, number)
+    before = stamp_at(row, which, place)
+    low = 1 if number != layout.SHARED_REGION else word(S, layout.TAG)
+    if before >= low and stamp & layout.STRENGTHS not in (layout.PLAIN, before & layout.STRENGTHS):
+        remember(S, row, place, before, 0, number == layout.SHARED_REGION)
+    put(S, row, which, place, stamp)
+
+
+@native
+def _note_read(S, number, place, stamp, low, floor):
+    """Keep a reader, beside others that are to be remembered where only barriers order threads.
+
+    Whatever races with one that is dropped races with one of those that are kept.
+    """
+    row = row_of(S, number)
     reader = stamp_at(row, layout.READS, place)
     apart = (reader ^ stamp) & word(S, layout.IDENTITY)
     if reader < low or apart == 0:
-        put(S, row, layout.READS, place, stamp)
+        _replace(S, number, layout.READS, place, stamp)
     elif apart & ~layout.LANE_MASK == 0:
         # Another lane of the same warp: it stands beside the first, unless that is from before.
         if reader >> layout.TIME_SHIFT == stamp >> layout.TIME_SHIFT:
-            put(S, row, layout.LANE_READS, place, stamp)
+            _replace(S, number, layout.LANE_READS, place, stamp)
             _note_more(row, layout.SOME)
         else:
-            put(S, row, layout.READS, place, stamp)
+            _replace(S, number, layout.READS, place, stamp)
     else:
         if reader < word(S, layout.TAG) or reader >= floor:  # else who comes after this read comes after that
             other = stamp_at(row, layout.OTHER_READS, place)
             more = layout.SOME
             if reader >= word(S, layout.TAG) and low <= other < word(S, layout.TAG):
-                put(S, row, layout.FAR_READS, place, other)  # no barrier of this block orders it
+                _replace(S, number, layout.FAR_READS, place, other)  # no barrier of this block orders it
                 more = layout.SOME | layout.FAR
-            put(S, row, layout.OTHER_READS, place, reader)
+            _replace(S, number, layout.OTHER_READS, place, reader)
             _note_more(row, more)
-        put(S, row, layout.READS, place, stamp)
+        _replace(S, number, layout.READS, place, stamp)
 
 
 @native
@@ -113,26 +134,89 @@ def _check_readers(S, info, number, at, place, stamp, low, floor, mask, addresse
 
 @native
 def _check_earlier_writer(S, info, number, at, place, stamp, low, floor, mask, addresses, values):
-    """An access against the write before the last, where one of the three is strong.
+    """An access against the strong write before the last, where only barriers order threads.
 
-    Strong writes of two threads do not race, so the last is not all that a plain access may race with.
-    Of several before it a plain one is kept, else the first; no strong one that a thread has met.
+    Strong writes of two threads do not race, so the last is not all that a plain access may race with. Of
+    several before it the first is kept, none that a thread has met.
     """
     row, write = row_of(S, number), (info >> layout.WRITE_FIELD) & 1
     earlier = stamp_at(row, layout.EARLIER_WRITES, place)
     if not _fine(S, earlier, stamp, low, floor):
         access = WRITE_AFTER_WRITE if write != 0 else READ_AFTER_WRITE
         _conflict(S, info, number, at, earlier, stamp, access, mask, addresses, values)
-    if write == 0:
-        return
     writer = stamp_at(row, layout.WRITES, place)
-    if writer >= low and writer & layout.STRENGTHS == 0 and not (word(S, layout.TAG) <= writer < floor):
+    if write == 0 or writer & layout.STRENGTHS == 0:
+        return
+    if (info >> layout.MET_FIELD) & 1 != 0:
+        put(S, row, layout.EARLIER_WRITES, place, 0)
+    elif earlier < low or unordered(S, earlier, stamp) == 0:
         put(S, row, layout.EARLIER_WRITES, place, writer)
-    elif earlier & layout.STRENGTHS != 0 or earlier < low or word(S, layout.TAG) <= earlier < floor:
-        if (info >> layout.MET_FIELD) & 1 != 0:
-            put(S, row, layout.EARLIER_WRITES, place, 0)
-        elif earlier < low or unordered(S, earlier, stamp) == 0 or is_released(S, earlier, stamp):
-            put(S, row, layout.EARLIER_WRITES, place, writer)
+
+
+@native
+def _check_set(S, info, number, at, place, stamp, here, mask, addresses, values):
+    """An access against those in its line's set that it may race with."""
+    write, atomic = (info >> layout.WRITE_FIELD) & 1, stamp & layout.STRENGTHS == layout.ATOMIC
+    for field in (layout.SET_OTHERS, layout.SET_ATOMIC):
+        if field == layout.SET_ATOMIC and atomic:
+            continue
+        one = load(here + field)
+        while one != 0:
+            other, what = load(one + layout.MEMBER_STAMP), load(one + layout.MEMBER_PLACE)
+            wrote = what & layout.SET_WRITE
+            if what & (layout.LINE - 1) == place & (layout.LINE - 1) and wrote | write != 0:
+                access = (
+                    WRITE_AFTER_READ if wrote == 0 else READ_AFTER_WRITE if write == 0 else WRITE_AFTER_WRITE
+                )
+                _conflict(S, info, number, at, other, stamp, access, mask, addresses, values)
+            one = load(one)
+
+
+@native
+def _keep_displaced(S, info, number, place, stamp, which):
+    """Before an access takes the place of one of its kind: that goes to the set if it is still needed."""
+    row, is_shared = row_of(S, number), number == layout.SHARED_REGION
+    low = 1 if not is_shared else word(S, layout.TAG)
+    before = stamp_at(row, which, place)
+    met = which == layout.WRITES and (info >> layout.MET_FIELD) & 1 != 0 and before & layout.STRENGTHS != 0
+    if before >= low and not met and not stands_for(S, stamp, before):
+        remember(S, row, place, before, 1 if which == layout.WRITES else 0, is_shared)
+
+
+@native
+def _note_write(S, info, number, place, stamp, low):
+    """Before a write takes the place of another: what of the line's set and of that is still needed."""
+    row = row_of(S, number)
+    here = set_of(row, place)
+    strength = stamp & layout.STRENGTHS
+    if strength == layout.PLAIN:  # all before it is ordered, or has been reported
+        if here != 0:
+            forget(S, here, place, False)
+            if load(here + layout.SET_COUNT) == 0:
+                drop_set(S, row, place)
+        return
+    if here != 0 and (info >> layout.MET_FIELD) & 1 != 0:
+        forget(S, here, place, True)
+    writer = stamp_at(row, layout.WRITES, place)
+    if word(S, layout.EXACT) != 0:
+        _keep_displaced(S, info, number, place, stamp, layout.WRITES)
+    elif (
+        writer >= low
+        and writer & layout.STRENGTHS == layout.PLAIN
+        and not (
+            number == layout.SHARED_REGION
+            and writer < word(S, layout.FLOORS + ((stamp >> layout.WARP_SHIFT) & 31))
+        )
+    ):
+        remember(S, row, place, writer, 1, number == layout.SHARED_REGION)
+
+
+@native
+def _check_writer(S, info, number, at, writer, stamp, low, floor, mask, addresses, values):
+    """An access against the last writer."""
+    if not _fine(S, writer, stamp, low, floor) or (writer != stamp and under_way(S, writer)):
+        access = WRITE_AFTER_WRITE if (info >> layout.WRITE_FIELD) & 1 != 0 else READ_AFTER_WRITE
+        _conflict(S, info, number, at, writer, stamp, access, mask, addresses, values)
 
 
 @native
@@ -144,10 +228,11 @@ def touch(S, info, number, offset, stamp, mask, addresses, values):
     base, shift = load(row + 8 * layout.BASE), load(row + 8 * layout.SHIFT)
     low = 1 if number != layout.SHARED_REGION else word(S, layout.TAG)
     floor = word(S, layout.FLOORS + ((stamp >> layout.WARP_SHIFT) & 31))
-    agreed = 0
+    if number == layout.SHARED_REGION and stamp & layout.STRENGTHS == layout.BLOCK_ATOMIC:
+        stamp ^= layout.BLOCK_ATOMIC ^ layout.ATOMIC  # where the block is all there is
+    exact, agreed = word(S, layout.EXACT), 0
     # Only where nothing but barriers for all of a block order threads.
-    forgets = word(S, layout.ASK) == 0 and word(S, layout.COUNTED) == 0
-    forgets = forgets and write != 0 and stamp & 3 >= layout.ATOMIC and (info >> layout.MET_FIELD) & 1 == 0
+    forgets = exact == 0 and write != 0 and stamp & 3 >= layout.ATOMIC and (info >> layout.MET_FIELD) & 1 == 0
     for step in range(((offset + size - 1) >> shift) - (offset >> shift) + 1):
         at = offset + (step << shift)
         place = at >> shift
@@ -155,23 +240,45 @@ def touch(S, info, number, offset, stamp, mask, addresses, values):
         agreed = until if step == 0 or agreed == until else 0
         if until != 0:
             continue
-        drop_forgotten(S, base + (place << shift))
+        if exact == 0:
+            drop_forgotten(S, base + (place << shift))
+        elif word(S, layout.CAUSES) != 0:
+            settle_updates(S, base + (place << shift))
         writer = stamp_at(row, layout.WRITES, place)
         if writer < low:
             if load(row + 8 * layout.FRESH) & (1 - write | update) != 0:
                 find_undefined(S, info, number, offset, at, shift, stamp)
-        elif not _fine(S, writer, stamp, low, floor) or (writer != stamp and under_way(S, writer)):
-            access = WRITE_AFTER_WRITE if write != 0 else READ_AFTER_WRITE
-            _conflict(S, info, number, at, writer, stamp, access, mask, addresses, values)
-        if (stamp | writer) & layout.STRENGTHS != 0:
-            _check_earlier_writer(S, info, number, at, place, stamp, low, floor, mask, addresses, values)
+        else:
+            _check_writer(S, info, number, at, writer, stamp, low, floor, mask, addresses, values)
+        _touch_others(S, info, number, at, place, stamp, low, floor, mask, addresses, values)
         if write == 0:
-            _note_read(S, row, place, stamp, low, floor)
             continue
-        if stamp_at(row, layout.READS, place) >= low:
-            _check_readers(S, info, number, at, place, stamp, low, floor, mask, addresses, values)
         put(S, row, layout.WRITES, place, stamp)
         if (info >> layout.COPY_FIELD) & 1 != 0:
             note_copy(S, where(S, row, layout.WRITES, place), stamp)
+    if (info >> layout.CHAINED_FIELD) & 1 != 0 and exact != 0 and offset & (size - 1) == 0:
+        note_updates(S, number, offset, size)
     if agreed != 0 and size <= 8 and number != layout.HEAP_REGION:  # whose addresses are reused
         note_forgotten(S, base + offset, agreed)
+
+
+@native
+def _touch_others(S, info, number, at, place, stamp, low, floor, mask, addresses, values):
+    """An access against all but the last writer, and what of them stays."""
+    row, write, exact = row_of(S, number), (info >> layout.WRITE_FIELD) & 1, word(S, layout.EXACT)
+    here = set_of(row, place)
+    if here != 0:
+        if number == layout.SHARED_REGION and load(here + layout.SET_TAG) != low:
+            empty(S, here)  # of an earlier block
+        _check_set(S, info, number, at, place, stamp, here, mask, addresses, values)
+    if exact == 0 and (stamp | stamp_at(row, layout.WRITES, place)) & layout.STRENGTHS != 0:
+        _check_earlier_writer(S, info, number, at, place, stamp, low, floor, mask, addresses, values)
+    if write != 0:
+        if stamp_at(row, layout.READS, place) >= low:
+            _check_readers(S, info, number, at, place, stamp, low, floor, mask, addresses, values)
+        _note_write(S, info, number, place, stamp, low)
+    elif exact != 0:
+        _keep_displaced(S, info, number, place, stamp, layout.READS)
+        put(S, row, layout.READS, place, stamp)
+    else:
+        _note_read(S, number, place, stamp, low, floor)

@@ -58,7 +58,7 @@ def stamp_at(region, which, place):
 
 
 @native
-def _take(S, size):
+def take(S, size):
     """Memory for stamps: so many bytes."""
     room = word(S, layout.ROOM)
     if room + size > word(S, layout.ROOM_END):
@@ -74,7 +74,7 @@ def spread(S, at):
     line = load(at)
     if line < 0 and line & layout.PALETTE == 0:
         return line & layout.ADDRESS_MASK
-    room = _take(S, layout.LINE * _STAMP)
+    room = take(S, layout.LINE * _STAMP)
     for number in range(layout.LINE):
         store(room + _STAMP * number, _stamp_in(line, number))
     store(at, room | _NEGATIVE)
@@ -104,7 +104,7 @@ def mix(S, at):
         if room != 0:
             set_word(S, layout.SPARE, load(room))
         else:
-            room = _take(S, layout.PALETTE_BYTES)
+            room = take(S, layout.PALETTE_BYTES)
         for entry in range(layout.ENTRIES):
             store(room + 8 * entry, 0)
         store(room, 1 if line == 0 else 2)

@@ -12,8 +12,9 @@ from .. import layout
 from ..intrinsics import load
 from ..native import exported, native
 from ..recorder import code_of, record, set_word, stamp_of, word
+from .lanes import first_lane
+from .missing import forget_missing, settle_everyone
 
-_BARRIER_DIVERGENCE = code_of("barrier-divergence")
 ABSENT, OUTSIDER, INACTIVE = range(3)  # variants
 _ABSENT, _OUTSIDER, _INACTIVE = (code_of("sync-mask", variant) for variant in range(3))
 # By warp, zero when a block begins:
@@ -31,6 +32,7 @@ def start_block(S):
         set_word(S, layout.FLOORS + one, word(S, layout.TAG))
         for words in _CLEARED:
             set_word(S, words + one, 0)
+    forget_missing(S)
     if word(S, layout.COUNTED) != 0:
         _forget_meetings(S)
 
@@ -63,15 +65,6 @@ def report_absent(S):
             record(S, _ABSENT, stamp, other, 0, 0, 0, 0, absent)
 
 
-@native
-def first_lane(mask):
-    """The lowest lane of a mask."""
-    lane = 0
-    while lane < 31 and (mask >> lane) & 1 == 0:
-        lane += 1
-    return lane
-
-
 @exported
 def park(S, warp, mask, members, others, place):
     """Lanes wait at an instruction with a member mask for those of their members that are elsewhere."""
@@ -85,29 +78,6 @@ def park(S, warp, mask, members, others, place):
         set_word(S, layout.AWAITED_AGAIN + warp, word(S, layout.AWAITED_AGAIN + warp) | again)
         set_word(S, layout.AWAITED + warp, word(S, layout.AWAITED + warp) | absent & ~again)
         set_word(S, layout.AWAITED_AT + warp, place << 8 | first_lane(mask))
-
-
-@exported
-def diverge(S, warp, mask, others, place, elsewhere):
-    """Lanes come to a barrier while others of their warp stand where they may still come to one."""
-    if others & ~mask != 0 and mask != 0:
-        stamp = stamp_of(S, warp, first_lane(mask), place)
-        other = stamp_of(S, warp, first_lane(others & ~mask), elsewhere)
-        record(S, _BARRIER_DIVERGENCE, stamp, other, 0, 0, 0, 0, others & ~mask)
-
-
-@exported
-def gather(S, warp, mask, place):
-    """A warp comes to a barrier of the block in a kernel that has several, none of them named.
-
-    All warps that it lets go on must have come to the same one.
-    """
-    stamp = stamp_of(S, warp, first_lane(mask), place)
-    first = word(S, layout.GATE)
-    if ((first ^ stamp) >> layout.TIME_SHIFT) & ~word(S, layout.STEPS) != 0:
-        set_word(S, layout.GATE, stamp)
-    elif ((first ^ stamp) >> layout.PLACE_SHIFT) & (layout.PLACES - 1) != 0:
-        record(S, _BARRIER_DIVERGENCE, stamp, first, 0, 0, 0, 0, 0)
 
 
 @exported
@@ -133,7 +103,7 @@ def _advance(S, warp, time):
 
 
 @native
-def _step(S, warp):
+def step(S, warp):
     """A warp's time grows, without coming to that of the next barrier of the block."""
     time = word(S, layout.TIMES + warp)
     if (time + 1) & word(S, layout.STEPS) == 0:
@@ -165,6 +135,7 @@ def arrive(S, warp, barrier, count, wait, generation):
         if count != 0:
             for one in range(word(S, layout.WARP_COUNT)):
                 set_word(S, meeting + layout.KNOWN_THERE + one, 0)
+    set_word(S, layout.MET_LAST + warp, number)
     time = word(S, layout.TIMES + warp)
     set_word(S, meeting + layout.LATEST, max(time, word(S, meeting + layout.LATEST)))
     if count != 0:
@@ -194,11 +165,13 @@ def settle(S, warp):
     if number < 0:
         return
     set_word(S, layout.PENDING + warp, 0)
+    set_word(S, layout.MET_LAST + warp, number)
     meeting = layout.MEETINGS + number * layout.MEETING_WORDS
     latest = word(S, meeting + layout.LATEST)
     everyone = word(S, meeting + layout.EVERYONE)
     set_word(S, layout.PARTIAL + warp, 0)
     if everyone != 0:
+        settle_everyone(S, warp, number, word(S, meeting + layout.CAME))
         set_word(S, layout.ALL_KNOWN + warp, latest)
         set_word(S, layout.LANES_KNOWN + warp, latest)
         set_word(S, layout.FLOORS + warp, word(S, layout.TAG) | (latest + 1) << layout.TIME_SHIFT)
@@ -243,7 +216,7 @@ def meet(S, warp, mask, members, place, exchanges):
         set_word(S, layout.EARLY + warp, missing)
         set_word(S, layout.EARLY_AT + warp, time)
         set_word(S, layout.EARLY_PLACE + warp, place)
-    _step(S, warp)
+    step(S, warp)
 
 
 @native

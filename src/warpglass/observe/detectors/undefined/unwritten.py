@@ -8,7 +8,7 @@ from __future__ import annotations
 from .. import layout
 from ..intrinsics import load, load_byte, store_byte
 from ..native import exported, inlined, native
-from ..recorder import code_of, note, record, stamp_of, word
+from ..recorder import code_of, note, record, row_of, stamp_of, word
 from ..regions import is_local
 
 _UNINITIALISED_READ = code_of("uninitialised-read")
@@ -26,14 +26,24 @@ def used_element(info, distance):
     return (info >> (layout.USED_FIELD + (distance >> ((info >> layout.ELEMENT_FIELD) & 63)))) & 1
 
 
+@inlined
+def _defined(defined, byte):
+    """Whether a byte of an allocation was written before the launch; `defined` is where its bits are."""
+    return defined != 0 and (load_byte(defined + (byte >> 3)) >> (byte & 7)) & 1 != 0
+
+
 @native
 def find_undefined(S, info, number, offset, at, shift, stamp):
-    """A place that nobody has written is read by an access that begins at an offset."""
-    if used_element(info, at - offset) != 0:
-        record_undefined(S, stamp, 0, number, at, info & 255)
-    else:
-        for byte in range(at - offset, min(at - offset + (1 << shift), info & 255)):
-            note(S, info, (stamp >> layout.LANE_SHIFT) & 31, byte)
+    """A place that the launch has not written is read by an access that begins at an offset."""
+    size, distance = info & 255, at - offset
+    defined = load(row_of(S, number) + 8 * layout.DEFINED)
+    for byte in range(max(distance, 0), min(distance + (1 << shift), size)):
+        if _defined(defined, offset + byte):
+            continue
+        if used_element(info, byte) != 0:
+            record_undefined(S, stamp, 0, number, offset + byte, size)
+            return
+        note(S, info, (stamp >> layout.LANE_SHIFT) & 31, byte)
 
 
 @exported

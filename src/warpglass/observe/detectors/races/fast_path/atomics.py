@@ -33,11 +33,17 @@ def not_stood_for(code: Instrumentation, declarations: set[str]) -> str:
     address = writer.gather(at, lanes, "zeroinitializer")
     until = writer.gather(b.value(f"add {WHOLE} {at}, splat (i64 8)"), lanes, "zeroinitializer")
     same = b.value(f"icmp eq {WHOLE} {address}, %address")
-    now = b.value(f"icmp eq {WHOLE} {until}, {floor}")
-    always = b.value(f"icmp eq {WHOLE} {until}, splat (i64 {layout.ALWAYS})")
-    own = b.value(f"icmp eq {WHOLE} {until}, {who}")
-    until_now = b.value(f"or <32 x i1> {b.value(f'or <32 x i1> {now}, {always}')}, {own}")
+    if code.exact:  # what others have of the same size, in all memory or in that of this block
+        near = b.value(f"or i64 {writer.word(layout.TAG)}, {layout.CHAINED_NEAR}")
+        marks = [b.value(f"or i64 {one}, %log") for one in (str(layout.CHAINED), near)]
+        ends = [b.value(f"icmp eq {WHOLE} {until}, {writer.splat(one)}") for one in marks]
+    else:
+        ends = [b.value(f"icmp eq {WHOLE} {until}, {one}") for one in (floor, who)]
+        ends.append(b.value(f"icmp eq {WHOLE} {until}, splat (i64 {layout.ALWAYS})"))
+    until_now = ends[0]
+    for one in ends[1:]:
+        until_now = b.value(f"or <32 x i1> {until_now}, {one}")
     known = b.value(f"and <32 x i1> {same}, {until_now}")
     rest = b.value(f"xor i32 {b.mask_bits(known)}, -1")
     b.emit(f"ret i32 {b.value(f'and i32 {rest}, %mask')}")
-    return writer.define(f"i32 @{NAME}(ptr %counters, i32 %mask, i32 %warp, {WHOLE} %address)")
+    return writer.define(f"i32 @{NAME}(ptr %counters, i32 %mask, i32 %warp, {WHOLE} %address, i64 %log)")

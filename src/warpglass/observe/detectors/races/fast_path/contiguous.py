@@ -10,7 +10,7 @@ from __future__ import annotations
 from .....codegen.builder import constant_vector
 from ... import layout
 from .shared_lines import part_test
-from .stamps import BYTES, Seen, clock, end, function, note_more, remembered, start, word_at, words
+from .stamps import BYTES, Seen, clock, end, function, no_set, note_more, remembered, start, word_at, words
 
 _PLACES = constant_vector("i8", range(layout.LINE))
 
@@ -85,10 +85,17 @@ def _read_whole(seen: Seen) -> None:
     b = seen.b
     written = seen.writer_fine("%w", "%new")
     fine = seen.fine("%r", "%new", seen.none("%r"))
-    b.branch(seen.both(written, fine), "keep", "reread")
+    b.branch(seen.both(written, fine), "keep", "slow" if seen.exact else "reread")
     b.place("keep")
     b.store("i64", "%new", "%r.p")
     b.jump("next")
+    if not seen.exact:
+        _read_again(seen, written)
+
+
+def _read_again(seen: Seen, written: str) -> None:
+    """The line has other readers, two of whom are remembered where only barriers order threads."""
+    b = seen.b
     b.place("reread")  # another warp or block has read all of it
     others = seen.pointer(word_at(seen, layout.OTHER_READS))
     other = b.load("i64", others)
@@ -115,6 +122,8 @@ def _write_whole(seen: Seen) -> None:
     unread = seen.none("%r")
     b.branch(seen.both(seen.writer_fine("%w", "%new"), seen.fine("%r", "%new", unread)), "readers", "part")
     b.place("readers")
+    b.branch(no_set(seen), "known", "slow")
+    b.place("known")
     few = b.value(f"icmp eq i64 {seen.of_region(layout.MORE_READS)}, 0")
     b.branch(b.value(f"or i1 {few}, {unread}"), "store", "others")
     b.place("others")

@@ -46,6 +46,8 @@ def any_test(seen: Seen) -> str:
     b.branch(b.value(f"icmp eq i32 {bad}, 0"), "readers", "slow")
     b.place("readers")
     if write:
+        if seen.sets:
+            _sets(seen)
         _other_readers(seen, readers)
     _store(seen, written if write else read)
     end(seen)
@@ -166,6 +168,16 @@ def _stamps(seen: Seen, which: int, *, own: bool) -> tuple[str, str]:
     decoded = b.value(f"select <32 x i1> {nobody}, {NOBODY}, {WHOLE} {decoded}")
     spread = b.value(f"and <32 x i1> {b.value(f'icmp slt {WHOLE} {words}, zeroinitializer')}, %lanes")
     return seen.gather(addresses, spread, decoded), addresses
+
+
+def _sets(seen: Seen) -> None:
+    """Go on where lines have no sets."""
+    b = seen.b
+    words_at = b.value(f"add {WHOLE} {seen.splat(seen.of_region(layout.SETS))}, %ats")
+    found = seen.gather(words_at, "%lanes", "zeroinitializer")
+    some = b.mask_bits(b.value(f"icmp ne {WHOLE} {found}, zeroinitializer"))
+    b.branch(b.value(f"icmp eq i32 {some}, 0"), "known", "slow")
+    b.place("known")
 
 
 def _other_readers(seen: Seen, readers: str) -> None:

@@ -11,7 +11,7 @@ from .....codegen.builder import constant_vector
 from ... import layout
 from ..shadow_lines import mix
 from .split_lines import read_places, write_places
-from .stamps import BYTES, Seen, note_more, word_at
+from .stamps import BYTES, Seen, no_set, note_more, word_at
 
 _STAMPS = f"<{layout.ENTRIES} x i64>"
 _FLAGS = f"<{layout.ENTRIES} x i1>"
@@ -59,9 +59,12 @@ def _read_mixed(seen: Seen) -> None:
     b.place("mixed.met")
     outer = b.value(f"and i32 {_places_of(seen, line, line.wrong)}, %acting")
     inner = _of_other_lanes(seen, line, line.near)
-    b.branch(b.value(f"icmp eq i32 {b.value(f'or i32 {outer}, {inner}')}, 0"), "mixed.keep", "mixed.more")
+    alone = b.value(f"icmp eq i32 {b.value(f'or i32 {outer}, {inner}')}, 0")
+    b.branch(alone, "mixed.keep", "slow" if seen.exact else "mixed.more")
     b.place("mixed.keep")
     _set(seen, "%r.at", "r")
+    if seen.exact:
+        return
     b.place("mixed.more")
     note_more(seen, str(layout.SOME))
     _keep_others(seen, line, outer)
@@ -125,6 +128,8 @@ def _write_mixed(seen: Seen) -> None:
     bad = b.value(f"or i32 {bad}, {_odd(seen, '%r.at', written=False)}")
     b.branch(b.value(f"icmp eq i32 {bad}, 0"), "mixed.readers", "slow")
     b.place("mixed.readers")
+    b.branch(no_set(seen), "mixed.known", "slow")
+    b.place("mixed.known")
     few = b.value(f"icmp eq i64 {seen.of_region(layout.MORE_READS)}, 0")
     b.branch(few, "mixed.set", "mixed.others")
     b.place("mixed.others")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ... import layout
 from ..shadow_lines import spread_line
-from .stamps import BYTES, EACH_LANES, NOBODY, Seen, is_palette, is_wide, note_more, word_at
+from .stamps import BYTES, EACH_LANES, NOBODY, Seen, is_palette, is_wide, no_set, note_more, word_at
 from .writer import WHOLE
 
 
@@ -75,7 +75,7 @@ def write_places(seen: Seen) -> None:
     unread = b.value(f"icmp eq i32 {b.value(f'and i32 {read}, %acting')}, 0")
     few = b.value(f"icmp eq i64 {seen.of_region(layout.MORE_READS)}, 0")
     alone = b.value(f"or i1 {few}, {unread}")
-    b.branch(b.value(f"icmp eq i32 {bad}, 0"), "places.readers", "slow")
+    b.branch(seen.both(b.value(f"icmp eq i32 {bad}, 0"), no_set(seen)), "places.readers", "slow")
     b.place("places.readers")
     b.branch(alone, "places.store", "places.others")
     b.place("places.others")
@@ -97,12 +97,13 @@ def read_places(seen: Seen) -> None:
     b.place("places.readers")
     readers = _stamps(seen, "%r.at")
     met = seen.odd(readers, "%news", "%acting", written=False)
-    b.branch(b.value(f"icmp eq i32 {met}, 0"), "places.keep", "places.more")
+    b.branch(b.value(f"icmp eq i32 {met}, 0"), "places.keep", "slow" if seen.exact else "places.more")
     b.place("places.keep")
     _put(seen, "%r.at", "%news", "%acting")
     b.jump("next")
-    b.place("places.more")
-    _read_more(seen, readers, met)
+    if not seen.exact:
+        b.place("places.more")
+        _read_more(seen, readers, met)
 
 
 def _read_more(seen: Seen, readers: str, met: str) -> None:

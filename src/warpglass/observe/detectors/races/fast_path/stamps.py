@@ -57,6 +57,8 @@ class Seen(Writer):
     def __init__(self, test: Test, code: Instrumentation, declarations: set[str]):
         super().__init__(code, declarations)
         self.test = test
+        self.exact = code.exact
+        self.sets = code.exact or code.strong  # whether lines may have sets (access_sets.py)
 
     def of_region(self, which: int) -> str:
         """A word of the region's row."""
@@ -218,6 +220,14 @@ def words(seen: Seen) -> None:
 def word_at(seen: Seen, which: int) -> str:
     """The address of the word of a kind that the line has which a run is at."""
     return seen.b.value(f"add i64 {seen.of_region(which)}, %at")
+
+
+def no_set(seen: Seen) -> str:
+    """Whether nothing but its stamps is remembered of the line that a run is at."""
+    b = seen.b
+    if not seen.sets:
+        return "true"
+    return b.value(f"icmp eq i64 {b.load('i64', seen.pointer(word_at(seen, layout.SETS)))}, 0")
 
 
 def is_palette(seen: Seen, word: str) -> str:

@@ -1,0 +1,54 @@
+"""Command lines that the help of each command shows; all of them are parsed by a test."""
+
+from __future__ import annotations
+
+_LAUNCH = "--grid 8 --block 128 --arg 'f4[999]' --arg i4=999"
+
+EXAMPLES = {
+    "run": (
+        f"warpglass run k.cu:scale {_LAUNCH}",
+        "warpglass run 'k.cu:sum<256>' --grid 8 --block 256 --arg 'f4[2048]' --json",
+        "warpglass run script.py arguments",
+        "warpglass run --model a100 --timeout 600 -m pytest tests",
+    ),
+    "bench": (
+        "warpglass bench reduction",
+        "warpglass bench transpose --size 2048 --rung naive --rung padded_tile",
+        "warpglass bench --all --small --json all.json",
+        "warpglass bench reduction --add mine.cu:my_sum",
+    ),
+    "list": ("warpglass list",),
+    "check": (
+        f"warpglass check k.cu:scale {_LAUNCH}",
+        "warpglass check --sarif findings.sarif script.py arguments",
+        "warpglass check -m pytest tests",
+        "warpglass check --json script.py -- --json   # the second is the script's",
+    ),
+    "selftest": ("warpglass selftest",),
+    "devices": ("warpglass devices", "warpglass devices h100 --json"),
+    "occupancy": (
+        "warpglass occupancy --threads 256 --registers 40 --shared 16K",
+        "warpglass occupancy k.cu:scale --block 16x16 --curve",
+    ),
+    "roofline": (
+        "warpglass roofline profile.json --plot roofline.png",
+        "warpglass roofline --flops 2e9 --bytes 1.2e9 --precision fp32",
+    ),
+    "profile": (
+        f"warpglass profile k.cu:scale {_LAUNCH}",
+        "warpglass profile --lines script.py arguments",
+        "warpglass profile --metrics gld_efficiency,branch_efficiency script.py",
+        "warpglass profile --save before.json script.py",
+    ),
+    "metrics": ("warpglass metrics", "warpglass metrics gld_efficiency"),
+    "compare": (
+        "warpglass compare before.json after.json",
+        "warpglass compare before.json after.json --threshold 5%",
+    ),
+    "trace": ("warpglass trace oddeven_sort 3 1 2",),
+}
+
+
+def epilog(command: str) -> str:
+    """The examples of a command as its help shows them, a paragraph each."""
+    return "\n\n".join(["Examples:", *(f"  {line}" for line in EXAMPLES[command])])

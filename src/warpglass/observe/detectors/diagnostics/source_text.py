@@ -1,0 +1,19 @@
+"""Lines of source files."""
+
+from __future__ import annotations
+
+import linecache
+
+from ....records.check import Place
+
+
+def line_of(place: Place) -> str:
+    """The text of a line, "" where there is none."""
+    linecache.checkcache(place.file)
+    return linecache.getline(place.file, place.line)
+
+
+def text_of(file: str) -> str:
+    """The text of a file, "" where there is none."""
+    linecache.checkcache(file)
+    return "".join(linecache.getlines(file))

@@ -1,0 +1,34 @@
+"""Races that no added line mends: one block of 128 threads, x of 512 floats, n = 4."""
+
+# pyright: basic, reportCallIssue=false, reportArgumentType=false, reportOptionalSubscript=false, reportOperatorIssue=false
+
+import numba
+from numba import cuda
+
+
+def sum_of_all(x, n):
+    x[0] += cuda.threadIdx.x  # HINT: cuda.atomic.add()
+
+
+def in_a_branch(x, n):
+    s = cuda.shared.array(128, numba.float32)
+    t = cuda.threadIdx.x
+    if t < 100:  # HINT: a barrier cannot stand under it
+        s[t] = x[t]
+        x[t] = s[99 - t]
+
+
+def between_blocks(x, n):  # two blocks
+    i = cuda.grid(1)
+    x[i] = 1
+    x[256 + i] = x[255 - i]  # HINT: cuda.threadfence() (which numba-cuda-mlir
+
+
+def dynamic(x, n):
+    first = cuda.shared.array(0, numba.float32)
+    second = cuda.shared.array(0, dtype=numba.int32)
+    t = cuda.threadIdx.x
+    first[t] = x[t]
+    second[127 - t] = 1  # HINT: first and second are the same dynamic shared memory
+    cuda.syncthreads()
+    x[t] = first[t] + second[t]

@@ -1,0 +1,125 @@
+"""Accesses that a GPU refuses do not stop a check: all places are found, and races behind them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import warpglass as wg
+from tests.engines import CPU_ENGINES, engine_mode
+
+SOURCE = """
+extern "C" __global__ void all_places(const float *x, float *y, float *z)
+{
+    __shared__ float s[128];
+    int t = threadIdx.x;
+    s[t] = x[t];
+    y[t] = s[127 - t];
+    z[t] = 1;
+}
+
+extern "C" __global__ void by_atomics(float *x, float *y, float *z)
+{
+    atomicAdd(&x[threadIdx.x], 1.0f);
+    y[threadIdx.x] = 1;
+}
+
+extern "C" __global__ void by_vectors(float4 *x, float4 *y, float *z)
+{
+    y[threadIdx.x] = x[threadIdx.x];
+}
+
+extern "C" __global__ void astray(const int *x, int *y, float *z)
+{
+    int to = x[threadIdx.x + 100];  // nobody knows where those go whose index was refused
+    y[to] = threadIdx.x;
+}
+
+extern "C" __global__ void endless(const int *x, int *y, float *z)
+{
+    int i = 0;
+    while (x[i] == 0) i++;
+    y[threadIdx.x] = i;
+}
+
+extern "C" __global__ void unrolled(const float *x, float *y, float *z)
+{
+    float sum = 0;
+#pragma unroll
+    for (int i = 0; i < 8; i++) sum += x[threadIdx.x + 8 * i];
+    y[threadIdx.x] = sum;
+}
+
+extern "C" __global__ void in_shared(const float *x, float *y, float *z)
+{
+    __shared__ float s[96];
+    s[threadIdx.x] = 1;
+    __syncthreads();
+    y[threadIdx.x] = s[95 - threadIdx.x % 96];
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("refused") / "refused.cu"
+    path.write_text(SOURCE, "utf-8")
+    return path
+
+
+def told(source: Path, name: str, *args: np.ndarray, blocks: int = 1) -> list[tuple[object, ...]]:
+    found = wg.check(wg.load(source, name), blocks, 128, args, timeout=20)
+    return [
+        (one.kind, one.array, one.index, one.thread and one.thread[0], one.count) for one in found.findings
+    ]
+
+
+def floats(size: int) -> np.ndarray:
+    return np.zeros(size, np.float32)
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+def test_all_places_are_found_and_the_race_behind(source: Path, engine: str) -> None:
+    with engine_mode(engine):
+        found = told(source, "all_places", floats(100), floats(128), floats(90))
+    assert sorted(found[:2], key=str) == [
+        ("out-of-bounds", "x", 100, 100, 28),
+        ("out-of-bounds", "z", 90, 90, 38),
+    ]
+    assert [one[:2] for one in found[2:]] == [("shared-race", "s")]
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+def test_others_go_on(source: Path, engine: str) -> None:
+    x, y = floats(100), floats(128)
+    with engine_mode(engine):
+        assert told(source, "by_atomics", x, y, floats(1)) == [("out-of-bounds", "x", 100, 100, 28)]
+        assert (x == 1).all()
+        assert (y == 1).all()
+        assert told(source, "by_vectors", floats(400), floats(512), floats(1)) == [
+            ("out-of-bounds", "x", 400, 100, 28)
+        ]
+        assert told(source, "in_shared", x, y, floats(1)) == [("out-of-bounds", "s", 96, 96, 32)]
+
+
+def test_what_a_thread_does_with_a_refused_value_is_no_race(source: Path) -> None:
+    x, y = np.zeros(110, np.int32), np.arange(1, dtype=np.int32)
+    x[100:] = 0
+    ten = told(source, "astray", x, np.zeros(1, np.int32), floats(1))
+    assert ten[0] == ("out-of-bounds", "x", 110, 10, 118)
+    assert {one[0] for one in ten[1:]} <= {"warp-race"}  # of the ten that had an index
+    x = np.arange(-100, 1, dtype=np.int32)
+    assert told(source, "astray", x, y, floats(1)) == [("out-of-bounds", "x", 101, 1, 127)]
+
+
+def test_unrolled_copies_are_one_place(source: Path) -> None:
+    assert told(source, "unrolled", floats(128), floats(128), floats(1)) == [
+        ("out-of-bounds", "x", 128, 88, 8 + 16 + 24 + 32 + 40 + 48 + 56)
+    ]
+
+
+def test_a_loop_that_leaves_its_array_ends(source: Path) -> None:
+    (found,) = told(source, "endless", np.zeros(64, np.int32), np.zeros(128, np.int32), floats(1))
+    assert found[:4] == ("out-of-bounds", "x", 64, 0)
