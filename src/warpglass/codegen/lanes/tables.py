@@ -9,7 +9,7 @@ from __future__ import annotations
 from ...isa.lanes import Table
 from ...isa.types import BITS
 from ..builder import Builder, suffix, vector
-from ..machine.target import vector_bytes
+from ..machine.target import picks_words
 from ..values.value import literal
 
 _WORDS = 16  # in a register
@@ -27,7 +27,7 @@ def looked_up(b: Builder, table: Table, index: str, lanes: int) -> str:
     if lanes == 1:
         return b.load(table.type, b.value(f"getelementptr {table.type}, ptr {name}, i32 {index}"))
     few = pairs <= _MOST_PAIRS and table.type == "i32" and lanes % _WORDS == 0
-    if few and vector_bytes() == 4 * _WORDS:
+    if few and picks_words():
         return _picked(b, name, pairs, index, lanes)
     return _gathered(b, table.type, name, index, lanes)
 
