@@ -99,6 +99,8 @@ def test_short_forms(case: str, engine: str):
     functions, body, expected = CASES[case]
     if engine == "gpu" and "predicates" in case:
         pytest.skip("ptxas 13 passes no predicates to functions")
+    if engine == "gpu" and case == "vectors of one":
+        pytest.skip("what the driver's assembler makes of such a mov is not what it moves")
     out = np.zeros(len(expected), np.uint32)
     run_ptx(text(functions, body), 1, 1, [out], engine=engine)
     assert out.tolist() == expected

@@ -11,6 +11,9 @@ where numbers are large; results here are theirs, as read from ptxas 13.0's code
 * vshl saturates what is left of its result in 34 bits.
 * `.min` and `.max` compare 64 bits. Of sums, differences and saturated shifts these are the lower 32 with
   their sign before them, also if they are unsigned.
+
+Results put into a part (`d.b1`) are the manual's. An H100's driver makes others of most of them: it clamps as
+if unsigned and leaves the upper half where it was.
 """
 
 from __future__ import annotations

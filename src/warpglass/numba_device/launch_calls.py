@@ -211,7 +211,7 @@ def _refuse_cluster(grid: Dim3, cluster: Dim3) -> None:
         text = f"a cluster of {cluster} has {blocks} blocks; it may have 1 to {_LARGEST_CLUSTER}"
         raise Refusal(Result.INVALID_CLUSTER_SIZE, text)
     if any(extent % step for extent, step in zip(grid, cluster, strict=True)):
-        raise Refusal(Result.INVALID_VALUE, f"the grid {grid} is no multiple of the cluster {cluster}")
+        raise Refusal(Result.INVALID_CLUSTER_SIZE, f"the grid {grid} is no multiple of the cluster {cluster}")
     raise Refusal(
         Result.NOT_SUPPORTED,
         f"the launch asks for clusters of {blocks} blocks (CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION {cluster}), "

@@ -101,7 +101,7 @@ def _launch_with(kernel: Any, blocks: int, threads: int, values: Any, attribute:
     [
         (4, 1, "SUCCESS"),
         (4, 2, "ERROR_NOT_SUPPORTED"),
-        (5, 2, "ERROR_INVALID_VALUE"),
+        (5, 2, "ERROR_INVALID_CLUSTER_SIZE"),
         (32, 16, "ERROR_INVALID_CLUSTER_SIZE"),
     ],
 )
