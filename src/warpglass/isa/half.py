@@ -12,10 +12,10 @@ import struct
 from collections.abc import Callable
 from typing import TypeVar
 
-from .approximate import exp2, tanh
+from . import interpolator
 from .floating import extreme
 from .lanes import Lanes
-from .rounding import F16, FORMATS, Format, is_nan, narrow, odd_single, saturate, to_odd, two_sum, widen
+from .rounding import BF16, F16, FORMATS, Format, is_nan, narrow, odd_single, saturate, to_odd, two_sum, widen
 from .table import Match, add_row
 
 V = TypeVar("V")
@@ -124,24 +124,22 @@ def _plain(operation: str) -> Work[V]:
     return lambda lanes, m, *operands: lanes.apply(operation, *operands)
 
 
-def _double(function: Callable[[Lanes[V], Match, V], V]) -> Work[V]:
-    """A function of double precision, rounded to odd in single so that packing rounds once."""
-    return lambda lanes, m, a: odd_single(lanes, function(lanes, m, lanes.convert("fpext", a, "double")))
+def _cut(function: Callable[[Lanes[V], V], V]) -> Work[V]:
+    """A function of the multifunction unit whose result is cut to the format, subnormal ones too."""
 
+    def work(lanes: Lanes[V], m: Match, a: V) -> V:
+        f = FORMATS[m.values["type"].removesuffix("x2")]
+        result = function(lanes, a)
+        kept = lanes.constant("i32", -1 << (23 - f.fraction))
+        normal = lanes.bitcast(lanes.and_(lanes.bitcast(result, "i32"), kept), "float")
+        if f is BF16:
+            return normal
+        up, down = (lanes.constant("float", (127 + e) << 23) for e in (24, -24))
+        small = lanes.mul(lanes.apply("llvm.trunc", lanes.mul(result, up)), down)
+        least = lanes.constant("float", (127 + 1 - f.bias) << 23)
+        return lanes.select(lanes.compare("olt", lanes.apply("llvm.fabs", result), least), small, normal)
 
-def _exp2(lanes: Lanes[V], m: Match, a: V) -> V:
-    """2**a; the hardware cuts subnormal results of f16 where others are rounded."""
-    power = exp2(lanes, a)
-    if m.values["type"] in ("bf16", "bf16x2"):
-        return power
-    up, down = (lanes.constant("double", (1023 + e) << 52) for e in (24, -24))
-    cut = lanes.mul(lanes.apply("llvm.floor", lanes.mul(power, up)), down)
-    normal = lanes.constant("double", (1023 + 1 - F16.bias) << 52)
-    return lanes.select(lanes.compare("olt", power, normal), cut, power)
-
-
-def _tanh(lanes: Lanes[V], m: Match, a: V) -> V:
-    return tanh(lanes, a)
+    return work
 
 
 _F16, _BF16, _BOTH = "f16 f16x2", "bf16 bf16x2", "f16 f16x2 bf16 bf16x2"
@@ -159,9 +157,9 @@ _ROWS: tuple[tuple[str, str, str, Work, int], ...] = (
     ("abs{.ftz}.type  d, a", _BOTH, "", _plain("llvm.fabs"), 0),
     ("min{.ftz}{.NaN}{.xorsign}{.abs}.type  d, a, b", _BOTH, "", _least("min"), 0),
     ("max{.ftz}{.NaN}{.xorsign}{.abs}.type  d, a, b", _BOTH, "", _least("max"), 0),
-    ("ex2.approx{.ftz}.type  d, a", _F16, "", _double(_exp2), 0),
-    ("ex2.approx.ftz.type  d, a", _BF16, "", _double(_exp2), 0),
-    ("tanh.approx.type  d, a", _BOTH, "", _double(_tanh), 0),
+    ("ex2.approx{.ftz}.type  d, a", _F16, "", _cut(interpolator.exp2), 0),
+    ("ex2.approx.ftz.type  d, a", _BF16, "", _cut(interpolator.exp2), 0),
+    ("tanh.approx.type  d, a", _BOTH, "", _cut(interpolator.tanh), 0),
 )
 for _notation, _types, _modes, _work, _flops in _ROWS:
     add_row(_notation, unit="fp16", flops=_flops, meaning=_arithmetic(_work), type=_types, rnd=_modes)

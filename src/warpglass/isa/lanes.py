@@ -15,7 +15,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from .types import bits, integer_of, is_float
@@ -45,6 +45,15 @@ class Outline:
     name: str
     results: tuple[str, ...]
     make: Callable[..., Sequence[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Constants of one LLVM scalar type, i32 or double, as bit patterns. `name` tells it from all others."""
+
+    name: str
+    type: str
+    patterns: tuple[int, ...] = field(repr=False)
 
 
 class Lanes(ABC, Generic[V]):
@@ -83,6 +92,10 @@ class Lanes(ABC, Generic[V]):
     @abstractmethod
     def convert(self, operation: str, a: V, type_: str) -> V:
         """LLVM's zext, sext, trunc, bitcast, sitofp, uitofp, fpext, fptrunc, or llvm.fpto[su]i.sat."""
+
+    @abstractmethod
+    def look_up(self, table: Table, index: V) -> V:
+        """Lane by lane, the constant of a table that an i32 numbers, which must be one of them."""
 
     @abstractmethod
     def unless(self, rare: V, usual: V, other: Callable[[], V]) -> V:

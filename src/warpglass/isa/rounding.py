@@ -8,6 +8,7 @@ rounding that follows decides as for the exact value (Boldo and Melquiond, "Emul
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
@@ -58,6 +59,11 @@ NAN = {"float": 0x7FFFFFFF, "double": 0xFFF8000000000000}
 INFINITY = {"float": 0x7F800000, "double": 0x7FF0000000000000}
 _QUIET = 1 << 51
 _SIGN = 1 << 63
+
+
+def number(lanes: Lanes[V], value: float) -> V:
+    """A double."""
+    return lanes.constant("double", int.from_bytes(struct.pack(">d", value), "big"))
 
 
 def is_nan(lanes: Lanes[V], a: V) -> V:

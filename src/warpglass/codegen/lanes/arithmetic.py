@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...isa.lanes import Outline
+from ...isa.lanes import Outline, Table
 from ...isa.rounding import NAN
 from ...isa.types import BITS
 from ..builder import Deferred, constant_vector
@@ -41,6 +41,7 @@ from .division import divide
 from .nans import DelayedNans
 from .narrow import NarrowVectors
 from .reference import ReferenceLanes
+from .tables import looked_up
 
 
 class FastArithmetic(FactArithmetic, ReferenceLanes):
@@ -250,6 +251,14 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
             return self.around(self.nans.someone(tested), self.as_vector(usual), in_lanes)
         rare, usual = self.vectors(rare, usual)
         return self.around(self.builder.someone(self.builder.mask_bits(rare.ir)), usual, in_lanes)
+
+    def look_up(self, table: Table, index: Value) -> Value:
+        index = self.exact(index)
+        if index.constant is not None:
+            return self.constant(table.type, table.patterns[index.constant])
+        if index.uniform:
+            return Value(table.type, looked_up(self.builder, table, index.ir, 1), self.same)
+        return super().look_up(table, self.as_vector(index))
 
     def outline(self, outline: Outline, operands: Sequence[Value]) -> tuple[Value, ...]:
         return super().outline(outline, self.all_exact(tuple(operands)))

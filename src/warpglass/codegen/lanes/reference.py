@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from ...isa import Lanes
-from ...isa.lanes import Outline, Update
+from ...isa.lanes import Outline, Table, Update
 from ...isa.specials import SPECIALS
 from ...isa.types import bits, is_float
 from ..builder import constant_vector, suffix, vector
@@ -24,6 +24,7 @@ from ..values.operations import DIVISIONS
 from ..values.specials import LANE_TABLES
 from ..values.value import Value, literal
 from .specials import scalar_special
+from .tables import looked_up
 
 
 class ReferenceLanes(Lanes[Value]):
@@ -90,6 +91,9 @@ class ReferenceLanes(Lanes[Value]):
 
     def convert(self, operation: str, a: Value, type_: str) -> Value:
         return self.emit(operation, a, type_=type_)
+
+    def look_up(self, table: Table, index: Value) -> Value:
+        return Value(table.type, looked_up(self.builder, table, index.ir, self.width))
 
     def unless(self, rare: Value, usual: Value, other: Callable[[], Value]) -> Value:
         votes = self.builder.mask_bits(rare.ir)

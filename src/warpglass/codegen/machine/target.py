@@ -65,13 +65,28 @@ def host_key() -> str:
 
 
 @lru_cache(maxsize=1)
-def vector_bytes() -> int:
-    """Bytes of the processor's widest vector register."""
+def _available() -> frozenset[str]:
+    """The features that code may use, apart from those that follow from others."""
     target = chosen_target()
     has = _features(target.cpu) if target.cpu in _LEVELS else set[str]()
     has |= {one[1:] for one in target.features.split(",") if one[:1] == "+"}
-    has -= {one[1:] for one in target.features.split(",") if one[:1] == "-"}
+    return frozenset(has - {one[1:] for one in target.features.split(",") if one[:1] == "-"})
+
+
+@lru_cache(maxsize=1)
+def vector_bytes() -> int:
+    """Bytes of the processor's widest vector register."""
+    has = _available()
     return 64 if "avx512f" in has else 32 if "avx2" in has else 16
+
+
+@lru_cache(maxsize=1)
+def picks_words() -> bool:
+    """Whether the processor picks words from two registers of 64 bytes.
+
+    LLVM drops AVX-512 with any feature that it builds on.
+    """
+    return set("avx512f avx2 fma f16c avx sse4.2 sse4.1 ssse3 sse3".split()) <= _available()
 
 
 @lru_cache(maxsize=1)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from ...isa import Lanes
-from ...isa.lanes import Outline, Update
+from ...isa.lanes import Outline, Table, Update
 from ...isa.types import is_float
 from ..context import WINDOWS
 from ..shape import BlockShape, Promises
@@ -116,6 +116,11 @@ class FactLanes(FactArithmetic):
         if rare.constant is not None:
             return self.exact(other() if rare.constant else usual)
         return Value(usual.type, "", self._same if rare.uniform and usual.uniform else None)
+
+    def look_up(self, table: Table, index: Value) -> Value:
+        if index.constant is not None:
+            return self.constant(table.type, table.patterns[index.constant])
+        return Value(table.type, "", self._same if index.uniform else None)
 
     def outline(self, outline: Outline, operands: Sequence[Value]) -> tuple[Value, ...]:
         return tuple(Value(type_, "") for type_ in outline.results)
