@@ -378,7 +378,7 @@ wg.compile(text, "fresh")[1, 1]()
     assert "1.0\n" in error
     assert (check["kernel"], check["site"], fresh["kernel"]) == ("scan", "scan.py:20", "fresh")
     (found,) = turn["findings"]
-    assert (found["kind"], found["source"]["line"], found["array"]) == ("global-race", 16, "argument 2")
+    assert (found["kind"], found["source"]["line"], found["array"]) == ("global-race", 16, "y")
     (finding,) = check["findings"]
     assert finding["kind"] == "shared-race"
     assert {finding["source"]["line"], finding["other_source"]["line"]} == {10, 11}

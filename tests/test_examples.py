@@ -51,4 +51,4 @@ def test_example_kernel_runs_from_the_command_line() -> None:
         *(sys.executable, "-m", "warpglass", "run", "examples/reduce.cu:reduce<256>", "--grid", "64"),
         *("--block", "256", "--arg", "f8[16384]:one", "--arg", "f8[64]", "--arg", "u4=16384"),
     )
-    assert "Sum of f8[64]: 16384.000000" in output
+    assert "Sum of partial (f8[64]): 16384.000000" in output

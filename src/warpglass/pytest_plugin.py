@@ -97,7 +97,7 @@ def _lend(options: argparse.Namespace) -> None:
     from .numba_device import hook
 
     try:
-        hook.spread(devices.get(_model(options)).key)
+        hook.spread(devices.get(_model(options)).key, late=True)
     except devices.UnknownDevice as problem:
         raise pytest.UsageError(f"--warpglass-model: {problem}") from None
     except ArgumentError as problem:

@@ -92,12 +92,13 @@ def lent(model: str) -> Iterator[None]:
                 os.environ[name] = before[name]
 
 
-def spread(model: str) -> None:
+def spread(model: str, *, late: bool = False) -> None:
     """Let this process and all that it starts find the device; explain what stands in the way.
 
-    Raises ArgumentError if something has been imported that has found no device.
+    With `late`, where others may have imported something that has found no device: raises ArgumentError then.
     """
-    refuse_imported()
+    if late:
+        refuse_imported()
     os.environ[MODEL] = model
     folders = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if _STARTUP not in folders:

@@ -285,7 +285,7 @@ def _explain(
     count = "1 error" if len(errors) == 1 else f"{len(errors)} errors"
     hint = ""
     missing = [error.message for error in errors if _MISSING.search(error.message)]
-    if any('"curand' in message for message in missing):
+    if any(re.search(r"\bcurand\w*\.h", message) for message in missing):
         hint = f"cuRAND's device headers come with `pip install {nvrtc.CURAND}`"
     elif missing:
         hint = cuda_missing or (_FOLDER_HINT if nvcc.find() else _HOST_HINT)

@@ -2,19 +2,18 @@
 
 # pyright: basic, reportCallIssue=false, reportArgumentType=false, reportOptionalSubscript=false, reportOperatorIssue=false
 
-import numba
-from numba import cuda
+from numba_cuda_mlir import cuda, types
 
 
 def straight(x, n):
-    s = cuda.shared.array(128, numba.float32)
+    s = cuda.shared.array(128, types.float32)
     t = cuda.threadIdx.x
     s[t] = x[t]
     x[t] = s[127 - t]
 
 
 def end_of_loop(x, n):
-    s = cuda.shared.array(128, numba.float32)
+    s = cuda.shared.array(128, types.float32)
     t = cuda.threadIdx.x
     s[t] = x[t]
     cuda.syncthreads()
@@ -26,7 +25,7 @@ def end_of_loop(x, n):
 
 
 def tree(x, n):
-    s = cuda.shared.array(128, numba.float32)
+    s = cuda.shared.array(128, types.float32)
     t = cuda.threadIdx.x
     s[t] = x[t]
     cuda.syncthreads()
@@ -40,7 +39,7 @@ def tree(x, n):
 
 
 def of_the_warp(x, n):
-    s = cuda.shared.array(128, numba.float32)
+    s = cuda.shared.array(128, types.float32)
     t = cuda.threadIdx.x
     s[t] = x[t]
     x[t] = s[t ^ 1]

@@ -2,8 +2,7 @@
 
 # pyright: basic, reportCallIssue=false, reportArgumentType=false, reportOptionalSubscript=false, reportOperatorIssue=false
 
-import numba
-from numba import cuda
+from numba_cuda_mlir import cuda, types
 
 
 def sum_of_all(x, n):
@@ -11,7 +10,7 @@ def sum_of_all(x, n):
 
 
 def in_a_branch(x, n):
-    s = cuda.shared.array(128, numba.float32)
+    s = cuda.shared.array(128, types.float32)
     t = cuda.threadIdx.x
     if t < 100:  # HINT: a barrier cannot stand under it
         s[t] = x[t]
@@ -25,8 +24,8 @@ def between_blocks(x, n):  # two blocks
 
 
 def dynamic(x, n):
-    first = cuda.shared.array(0, numba.float32)
-    second = cuda.shared.array(0, dtype=numba.int32)
+    first = cuda.shared.array(0, types.float32)
+    second = cuda.shared.array(0, dtype=types.int32)
     t = cuda.threadIdx.x
     first[t] = x[t]
     second[127 - t] = 1  # HINT: first and second are the same dynamic shared memory
