@@ -1,6 +1,6 @@
 """Races that no added line mends: one block of 128 threads, x of 512 floats, n = 4."""
 
-# pyright: basic, reportCallIssue=false, reportArgumentType=false, reportOptionalSubscript=false, reportOperatorIssue=false
+# pyright: reportAttributeAccessIssue=false, reportPrivateImportUsage=false
 
 from numba_cuda_mlir import cuda, types
 
