@@ -10,7 +10,7 @@ own structure, as if a call were a plain instruction: so lanes that return meet 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from .. import isa
@@ -332,3 +332,16 @@ def _schedule_body(successors: list[tuple[int, ...]], root: int) -> list[int]:
 def loops_of(blocks: Sequence[Block]) -> dict[int, set[int]]:
     """The natural loops of a program's blocks, by header."""
     return find_loops([block.successors for block in blocks])
+
+
+def computed_from(steps: Sequence[Step], names: Iterable[str]) -> set[str]:
+    """The registers that are computed from some registers, those included."""
+    reached = set(names)
+    grown = bool(reached)
+    while grown:
+        grown = False
+        for step in steps:
+            if not reached.isdisjoint(step.reads) and not reached.issuperset(step.writes):
+                reached.update(step.writes)
+                grown = True
+    return reached

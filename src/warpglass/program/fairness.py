@@ -12,10 +12,7 @@ such as a compare-and-swap that is tried again with what it has returned, does n
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from .blocks import Block, loops_of
-from .decode import Step
+from .blocks import Block, computed_from, loops_of
 
 
 def find_fair(blocks: tuple[Block, ...]) -> frozenset[int]:
@@ -43,20 +40,7 @@ def _waits(body: list[Block], carried: frozenset[str] | None = None) -> bool:
     if carried is not None and polls:
         written = {name for step in steps for name in step.writes}
         answers = {name for step in polls for name in step.writes}
-        changing = _reached(steps, written & carried | answers)
+        changing = computed_from(steps, written & carried | answers)
         polls = [s for s in polls if s.match.state_space != "shared" and changing.isdisjoint(s.reads)]
-    told = _reached(steps, {name for step in polls for name in step.writes})
+    told = computed_from(steps, {name for step in polls for name in step.writes})
     return any(block.splits in told for block in body)
-
-
-def _reached(steps: Iterable[Step], start: set[str]) -> set[str]:
-    """The registers that are computed from some registers, those included."""
-    reached = set(start)
-    grown = bool(reached)
-    while grown:
-        grown = False
-        for step in steps:
-            if not reached.isdisjoint(step.reads) and not reached.issuperset(step.writes):
-                reached.update(step.writes)
-                grown = True
-    return reached

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..ptx import tree
-from .blocks import Block, loops_of
+from .blocks import Block, computed_from, loops_of
 from .decode import Step
 
 
@@ -36,16 +36,9 @@ def reaches(step: Step, addresses: frozenset[str]) -> bool:
 def workspace_registers(steps: Iterable[Step]) -> frozenset[str]:
     """The registers that are computed from where a cooperative grid's workspace is."""
     listed = list(steps)
-    found: set[str] = set()
-    grown = True
-    while grown:
-        grown = False
-        for step in listed:
-            named = any(
-                isinstance(operand, tree.Special) and operand.name.startswith("%envreg")
-                for operand in step.instruction.operands
-            )
-            if (named or not found.isdisjoint(step.reads)) and not found.issuperset(step.writes):
-                found.update(step.writes)
-                grown = True
-    return frozenset(found)
+    named = (step for step in listed if any(map(_is_workspace, step.instruction.operands)))
+    return frozenset(computed_from(listed, {name for step in named for name in step.writes}))
+
+
+def _is_workspace(operand: tree.Operand) -> bool:
+    return isinstance(operand, tree.Special) and operand.name.startswith("%envreg")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from ...isa.ordering import ordering_of
 from ...program import Block, Program, Step
-from ...program.blocks import loops_of
+from ...program.blocks import computed_from, loops_of
 from ...ptx import tree
 
 _COPIES = ("shared", "local")
@@ -173,20 +173,8 @@ def polled_loads(program: Program) -> frozenset[int]:
         }
         for step in steps:
             if ordering_of(step.match).volatile and step.match.row.access == "load":
-                found |= {step.number} if not ends.isdisjoint(_made_of(set(step.writes), steps)) else set()
+                found |= {step.number} if not ends.isdisjoint(computed_from(steps, step.writes)) else set()
     return frozenset(found)
-
-
-def _made_of(names: set[str], steps: list[Step]) -> set[str]:
-    """The registers and those that are computed from them."""
-    grown = True
-    while grown:
-        grown = False
-        for step in steps:
-            if not names.isdisjoint(step.reads) and not names.issuperset(step.writes):
-                names.update(step.writes)
-                grown = True
-    return names
 
 
 def compared_loads(program: Program) -> frozenset[int]:
