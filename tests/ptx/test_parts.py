@@ -54,7 +54,8 @@ def names(text: str) -> set[str]:
 
 def test_a_kernel_comes_with_what_it_reaches() -> None:
     parts = Parts(MODULE)
-    assert parts.entries == ("calls", "alone") and not parts.whole
+    assert parts.entries == ("calls", "alone")
+    assert not parts.whole
     assert names(parts.of("calls")) == {"calls", "four_times", "twice", "listed"}
     assert names(parts.of("alone")) == {"alone", "listed"}
     assert names(parts.outside) == {"listed"}

@@ -1,8 +1,8 @@
 """PTX text in parts: a kernel with the functions that it reaches, without the rest of a large module.
 
-Libraries have modules of thousands of kernels, of which a program uses a few; to parse all takes minutes. What
-stands outside of functions belongs to every part. A function is reached if its name is in the text of a kernel,
-of a function that is reached, or outside of functions.
+Libraries have modules of thousands of kernels, of which a program uses a few; to parse all takes minutes.
+What stands outside of functions belongs to every part. A function is reached if its name is in the text of a
+kernel, of a function that is reached, or outside of functions.
 """
 
 from __future__ import annotations
