@@ -35,7 +35,7 @@ from ..source.cubin import OLDEST, Resources, resources, retargeted
 def profile(
     kernel: lab.Kernel,
     grid: lab.Extent,
-    block: lab.Extent,
+    block: lab.Extent | None,
     args: Sequence[object],
     shared: int = 0,
     device: str = "cpu",
