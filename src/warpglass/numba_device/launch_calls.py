@@ -77,7 +77,7 @@ def cuOccupancyAvailableDynamicSMemPerBlock(
 
 # ---------------------------------------------------------------------------------------- launching
 @dataclass(frozen=True, slots=True)
-class _Configuration:
+class Configuration:
     """What a launch is of: all but its parameters."""
 
     grid: Dim3
@@ -104,23 +104,31 @@ def cuLaunchKernel(
     extra: Address,
 ) -> None:
     extents = (grid_x, grid_y, grid_z), (block_x, block_y, block_z)
-    _launch(device, function, _Configuration(*extents, shared, stream), parameters, extra)
+    launch(device, function, Configuration(*extents, shared, stream), parameters, extra)
 
 
-def _launch(device: VirtualDevice, function: int, given: _Configuration, parameters: int, extra: int) -> None:
+def launch(
+    device: VirtualDevice,
+    function: int,
+    given: Configuration,
+    parameters: int,
+    extra: int,
+    called: int | None = None,
+) -> None:
+    """Launch a kernel, which C has `called` by another word if not by its handle. Raises Refusal."""
     captured = stream_of(device, given.stream).captured
     kernel = device.get(function, LoadedKernel)
     grid, block, shared = given.grid, given.block, given.shared
     _check(kernel, grid, block, shared)
     packed = _packed(kernel, parameters) if parameters or not extra else _given(kernel, extra)
-    launch = kernel.launch(grid, block, shared, packed, cooperative=given.cooperative)
+    made = kernel.launch(grid, block, shared, packed, cooperative=given.cooperative)
     if captured is not None:
-        captured.work.append(lambda: device.launch(launch))
+        captured.work.append(lambda: device.launch(made))
         return
-    device.launch(launch)
+    device.launch(made)
     if parameters and not given.cooperative:
-        key = function, grid, block, shared, given.stream
-        device.shortcuts.offer(key, lambda: kernel.repeatable(launch))
+        key = called or function, grid, block, shared, given.stream
+        device.shortcuts.offer(key, lambda: kernel.repeatable(made))
 
 
 def _check(kernel: LoadedKernel, grid: Dim3, block: Dim3, shared: int) -> None:
@@ -199,8 +207,8 @@ def cuLaunchKernelEx(
         x, y, z = found[_CLUSTER][:3]
         _refuse_cluster(grid, (x, y, z))
     cooperative = found.get(_COOPERATIVE, [0])[0] != 0
-    configuration = _Configuration(grid, block, given.shared, given.stream or 0, cooperative)
-    _launch(device, function, configuration, parameters, extra)
+    configuration = Configuration(grid, block, given.shared, given.stream or 0, cooperative)
+    launch(device, function, configuration, parameters, extra)
 
 
 def _refuse_cluster(grid: Dim3, cluster: Dim3) -> None:
@@ -236,4 +244,4 @@ def cuLaunchCooperativeKernel(
     parameters: Address,
 ) -> None:
     extents = (grid_x, grid_y, grid_z), (block_x, block_y, block_z)
-    _launch(device, function, _Configuration(*extents, shared, stream, cooperative=True), parameters, 0)
+    launch(device, function, Configuration(*extents, shared, stream, cooperative=True), parameters, 0)
