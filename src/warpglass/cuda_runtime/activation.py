@@ -18,6 +18,7 @@ from . import (  # noqa: F401  # functions by subject: importing a file fills CA
     launch_calls,
     library_calls,
     memory_calls,
+    node_calls,
     pool_calls,
     registration_calls,
     stream_calls,
@@ -50,12 +51,18 @@ def activate(model: str = "h100") -> SharedLibrary:
                 callbacks[one] = led.get(one.name) or one.callback(runtime)
             functions[name] = callbacks[one]
         try:
-            libraries[release] = SharedLibrary(f"libcudart.so.{release}", functions, Status.SUCCESS)
+            libraries[release] = _library(release, functions)
         except Unavailable as problem:
             raise ArgumentError(f"the CUDA runtime cannot be switched on here: {problem}") from None
         atexit.register(libraries[release].close)
     _state.update(runtime=runtime, libraries=libraries)
     return libraries[RELEASES[-1]]
+
+
+def _library(release: int, functions: dict[str, Any]) -> SharedLibrary:
+    """The library of a release; a program's symbols have its name for their version."""
+    name = f"libcudart.so.{release}"
+    return SharedLibrary(name, functions, Status.SUCCESS, version=name)
 
 
 def _led(runtime: Runtime) -> dict[str, Any]:

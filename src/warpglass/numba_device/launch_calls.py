@@ -6,10 +6,11 @@ import ctypes
 from dataclasses import dataclass
 from math import prod
 
-from ..engine.launch.backend import Dim3
+from ..engine.launch.backend import Dim3, Launch
 from ..models.occupancy import Demand, occupancy
 from .calls import Address, Handle, Int, Size, UInt, call, put, put_int, still, word
 from .device import VirtualDevice
+from .graphs import Kind
 from .modules import LoadedKernel
 from .results import Refusal, Result
 from .stream_calls import stream_of
@@ -107,6 +108,41 @@ def cuLaunchKernel(
     launch(device, function, Configuration(*extents, shared, stream), parameters, extra)
 
 
+@dataclass(frozen=True, slots=True)
+class KernelLaunch:
+    """The work of a kernel, with its parameters as they were when the program gave them."""
+
+    function: int
+    given: Configuration
+    packed: bytes
+
+    @property
+    def kind(self) -> Kind:
+        """The type of its node."""
+        return Kind.KERNEL
+
+    def launch(self, device: VirtualDevice) -> Launch:
+        """The launch."""
+        kernel, given = device.get(self.function, LoadedKernel), self.given
+        return kernel.launch(
+            given.grid, given.block, given.shared, self.packed, cooperative=given.cooperative
+        )
+
+    def run(self, device: VirtualDevice) -> None:
+        """Launch the kernel."""
+        device.launch(self.launch(device))
+
+
+def kernel_work(
+    device: VirtualDevice, function: int, given: Configuration, parameters: int, extra: int
+) -> KernelLaunch:
+    """The work of a launch that is made later. Raises Refusal for one that cannot be made."""
+    kernel = device.get(function, LoadedKernel)
+    _check(kernel, given.grid, given.block, given.shared)
+    packed = _packed(kernel, parameters) if parameters or not extra else _given(kernel, extra)
+    return KernelLaunch(function, given, packed)
+
+
 def launch(
     device: VirtualDevice,
     function: int,
@@ -116,18 +152,16 @@ def launch(
     called: int | None = None,
 ) -> None:
     """Launch a kernel, which C has `called` by another word if not by its handle. Raises Refusal."""
-    captured = stream_of(device, given.stream).captured
-    kernel = device.get(function, LoadedKernel)
-    grid, block, shared = given.grid, given.block, given.shared
-    _check(kernel, grid, block, shared)
-    packed = _packed(kernel, parameters) if parameters or not extra else _given(kernel, extra)
-    made = kernel.launch(grid, block, shared, packed, cooperative=given.cooperative)
-    if captured is not None:
-        captured.work.append(lambda: device.launch(made))
+    stream = stream_of(device, given.stream)
+    work = kernel_work(device, function, given, parameters, extra)
+    if stream.captured is not None:
+        stream.capture(work)
         return
+    made = work.launch(device)
     device.launch(made)
     if parameters and not given.cooperative:
-        key = called or function, grid, block, shared, given.stream
+        key = called or function, given.grid, given.block, given.shared, given.stream
+        kernel = device.get(function, LoadedKernel)
         device.shortcuts.offer(key, lambda: kernel.repeatable(made))
 
 
