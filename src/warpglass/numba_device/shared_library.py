@@ -122,11 +122,7 @@ def _image(soname: str, names: Sequence[str], machine: int, closed: int, version
         (_SYMTAB, symbols_at),
         (_STRSZ, len(strings)),
         (_SYMENT, 24),
-        *(
-            ((_VERDEF, versions_at), (_VERDEFNUM, 2), (_VERSYM, versions_at + _DEFINITIONS))
-            if version
-            else ()
-        ),
+        *versioned,
         (0, 0),
     )
     dynamic = b"".join(struct.pack("<QQ", *pair) for pair in pairs)
