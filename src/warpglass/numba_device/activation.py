@@ -9,6 +9,7 @@ import os
 from .. import devices
 from ..errors import ArgumentError
 from . import (  # noqa: F401  # functions by subject: importing a file fills CALLS
+    attribute_calls,
     device_calls,
     graph_calls,
     launch_calls,
