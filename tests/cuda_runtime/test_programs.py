@@ -61,3 +61,17 @@ def test_a_program_finds_all_as_it_should(build: Build, name: str) -> None:
     assert done.stdout == ""
     told = "cudaLogsCurrent is not supported: it returns cudaErrorNotSupported"
     assert done.stderr.count(told) == (name == "calls")
+
+
+def test_checks_of_single_functions_pass() -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        str(HERE / "runtime_checks.py"),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
