@@ -29,6 +29,7 @@ from .occupancy import occupancy
 from .profile import profile
 from .roofline import roofline
 from .run import run
+from .sweep import sweep
 from .script import script_command
 from .selftest import selftest
 from .status import BAD_USAGE, DEFECT, NOT_LAUNCHED, status_of
@@ -79,6 +80,7 @@ app.command()(roofline)
 app.command(cls=script_command(*_PROFILED))(profile)
 app.command()(metrics)
 app.command()(compare)
+app.command()(sweep)
 app.command(context_settings={"ignore_unknown_options": True})(trace)  # a negative number is no option
 
 for _command in app.registered_commands:
