@@ -63,7 +63,7 @@ def _done(client: Any, todo: Iterator[Cell], under_way: dict[str, Cell]) -> Iter
         under_way[cell.key] = cell
         return client.submit(do, cell, key=f"warpglass-{cell.key}", pure=False)
 
-    queue = as_completed([submit(cell) for cell in list(under_way.values())])
+    queue = as_completed([submit(cell) for cell in list(under_way.values())], loop=client.loop)
 
     def more() -> None:
         threads = max(1, sum(client.nthreads().values()))

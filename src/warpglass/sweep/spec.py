@@ -30,6 +30,7 @@ from typing import Any
 from .. import devices
 from ..errors import ArgumentError, WarpglassError
 from ..ladders import find_ladder
+from ..ladders.trial import Options
 from ..records.argument_text import parse_argument, parse_dimensions, parse_size, parse_target
 from ..records.spelling import did_you_mean
 from .cell import ACTIONS, Cell, Subject
@@ -264,9 +265,7 @@ def _rung(filled: dict[str, Any]) -> Subject:
     ladder, colon, rung = str(filled["rung"]).partition(":")
     if not colon or not rung:
         raise ArgumentError(f"{filled['rung']!r}: write LADDER:RUNG, as in reduction:interleaved")
-    names = [one.name for one in find_ladder(ladder).rungs(Options(rungs=()))]
-    if rung != "*" and rung not in names:
-        raise ArgumentError(f"{ladder} has no rung {rung!r}{did_you_mean(rung, names)}; there is {', '.join(names)}")
+    find_ladder(ladder).rungs(Options(rungs=() if rung == "*" else (rung,)))  # raises for what there is not
     options = {
         "size": parse_size(str(filled["size"])) if "size" in filled else None,
         "block": int(filled["block"]) if "block" in filled else None,
