@@ -30,10 +30,10 @@ from .profile import profile
 from .report import report
 from .roofline import roofline
 from .run import run
-from .sweep import sweep
 from .script import script_command
 from .selftest import selftest
 from .status import BAD_USAGE, DEFECT, NOT_LAUNCHED, status_of
+from .sweep import sweep
 from .trace import trace
 
 TRACEBACK = "WARPGLASS_TRACEBACK"  # set to 1, an error inside warpglass shows its traceback

@@ -63,7 +63,9 @@ def sweep(
                 spec, results=results, workers=workers, dask=dask, retry=retry, progress=progress
             )
         except KeyboardInterrupt:
-            stderr_console().print("Interrupted; what is done is kept, and the same command goes on from there.")
+            stderr_console().print(
+                "Interrupted; what is done is kept, and the same command goes on from there."
+            )
             raise
     if json_output:
         typer.echo(found.to_json(), nl=False)
@@ -87,9 +89,7 @@ def _three(text: str) -> tuple[str, str, str]:
             raise ArgumentError(f"--heat-map {text!r}: write NUMBER,X,Y, as in seconds,n,block")
 
 
-def _print(
-    found: Sweep, numbers: list[str] | None, best: str | None, largest: bool, by: str
-) -> None:
+def _print(found: Sweep, numbers: list[str] | None, best: str | None, largest: bool, by: str) -> None:
     from ..report.console import stdout_console
     from ..report.sweep import print_best, print_sweep
 

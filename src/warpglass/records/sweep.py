@@ -44,7 +44,9 @@ class SweepRecord:
         """The names of all numbers that rows have."""
         return tuple(dict.fromkeys(name for row in self.rows for name in row.numbers))
 
-    def best(self, number: str, largest: bool = False, by: Sequence[str] = ("model",)) -> tuple[SweepRow, ...]:
+    def best(
+        self, number: str, largest: bool = False, by: Sequence[str] = ("model",)
+    ) -> tuple[SweepRow, ...]:
         """For each value of `by` (axes, "model", "name") the row that is done with the least `number`.
 
         Raises ArgumentError if there is no such number or axis.

@@ -67,9 +67,7 @@ def _print_failures(record: SweepRecord, console: Console) -> None:
         console.print(Text(f"{_where(rows[0])}{more}: {text}"))
 
 
-def print_best(
-    record: SweepRecord, number: str, largest: bool, by: Sequence[str], console: Console
-) -> None:
+def print_best(record: SweepRecord, number: str, largest: bool, by: Sequence[str], console: Console) -> None:
     """Print the best row for each value of `by`."""
     for row in record.best(number, largest, by):
         group = ", ".join(f"{name} {record.value(row, name)}" for name in by)
@@ -129,9 +127,15 @@ def sweep_csv(record: SweepRecord) -> str:
 def write_parquet(record: SweepRecord, path: Path) -> None:
     """Write the same table as a Parquet file; columns of mixed kinds become texts."""
     try:
-        from pyarrow import ArrowInvalid, ArrowTypeError, array, parquet, table
+        from pyarrow import (  # pyright: ignore[reportMissingImports]
+            ArrowInvalid,
+            ArrowTypeError,
+            array,
+            parquet,
+            table,
+        )
     except ImportError:
-        raise PackageError("Parquet files need pyarrow: pip install 'warpglass[dask]'") from None
+        raise PackageError("Parquet files need pyarrow: pip install 'warpglass[sweep]'") from None
     names, rows = columns_of(record)
     columns: dict[str, Any] = {}
     for name in names:

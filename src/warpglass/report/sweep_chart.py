@@ -49,6 +49,14 @@ def draw_heat_map(record: SweepRecord, number: str, x: str, y: str, path: Path) 
         for (line, column), value in np.ndenumerate(grid):
             if not np.isnan(value):
                 colour = "white" if value > middle else INK
-                axes.text(column, line, shown(number, float(value)), ha="center", va="center", fontsize=8, color=colour)
+                axes.text(
+                    column,
+                    line,
+                    shown(number, float(value)),
+                    ha="center",
+                    va="center",
+                    fontsize=8,
+                    color=colour,
+                )
     figure.colorbar(image, ax=axes)
     save_figure(figure, path)

@@ -3,8 +3,8 @@
     found = wg.sweep("sweep.toml")            # or a dictionary like the file
     print(found.table())
 
-A specification (spec.py) becomes cells (cell.py); a pool of processes (local.py) or a Dask cluster (dask.py)
-does each (work.py), and one SQLite file keeps what came out (store.py). What the file has is not done again.
+A specification (spec.py) becomes cells (cell.py); processes (local.py) or a Dask cluster (cluster.py)
+do each (work.py), and one SQLite file keeps what came out (store.py). What the file has is not done again.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ class Sweep:
         """One row for each cell, in the order of the axes."""
         return self.record.rows
 
-    def best(self, number: str, largest: bool = False, by: Sequence[str] = ("model",)) -> tuple[SweepRow, ...]:
+    def best(
+        self, number: str, largest: bool = False, by: Sequence[str] = ("model",)
+    ) -> tuple[SweepRow, ...]:
         """For each value of `by` (axes, "model", "name") the row with the least, or largest, `number`."""
         return self.record.best(number, largest, by)
 
@@ -88,8 +90,8 @@ def sweep(
     `spec` is a TOML file, or a dictionary of its form. `results` is the SQLite file; by default that of the
     specification, or FILE.sqlite beside it; a dictionary without one keeps its results in sweep.sqlite.
     `workers` processes run at a time: by default one where times are taken, which others would disturb, else
-    one for each core. `dask` is the address of a Dask scheduler that does the work instead. `retry` does cells
-    again that failed. Raises ArgumentError for what is wrong in the specification before anything runs; a
+    one for each core. `dask` is the address of a Dask scheduler that does the work instead. `retry` does
+    failed cells again. Raises ArgumentError for what is wrong in the specification before anything runs; a
     cell that fails is a row with its error.
     """
     if getattr(multiprocessing.current_process(), "_inheriting", False):
@@ -111,9 +113,10 @@ Executor = Callable[[Iterable[Cell]], Iterator[tuple[Cell, Outcome]]]
 
 def _executor(spec: Spec, workers: int | None, dask: str | None) -> Executor:
     if dask is not None:
-        from .dask import on_dask
+        from .cluster import on_dask
 
-        return lambda cells: on_dask(cells, dask)
+        address = dask
+        return lambda cells: on_dask(cells, address)
     count = workers or (1 if "time" in spec.settings.do else core_count())
     return lambda cells: on_processes(cells, count)
 

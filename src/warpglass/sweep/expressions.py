@@ -59,7 +59,7 @@ def evaluate(text: str, names: Mapping[str, Value]) -> Any:
 
 
 def fill(template: Any, names: Mapping[str, Value]) -> Any:
-    """A template with the values of its expressions; lists and tables by element, other values as they are."""
+    """A template with the values of its expressions; lists and tables by element, all else as it is."""
     match template:
         case str():
             if (alone := _HOLE.fullmatch(template)) is not None:

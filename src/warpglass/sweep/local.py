@@ -1,11 +1,11 @@
-"""Cells on a pool of processes of this machine: a cell that hangs or crashes takes its own process along only."""
+"""Cells on a pool of processes of this machine: one that hangs or crashes ends its own process only."""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, TimeoutError, wait
 from multiprocessing.connection import wait as wait_for
 from typing import Any
@@ -21,7 +21,7 @@ _AHEAD = 4  # cells that are handed to the pool for each of its workers
 _THREADS = "WARPGLASS_THREADS"
 
 
-def on_processes(cells: Iterable[Cell], workers: int) -> Iterator[tuple[Cell, Outcome]]:
+def on_processes(cells: Iterable[Cell], workers: int) -> Generator[tuple[Cell, Outcome]]:
     """Do all cells, `workers` at a time, and give each with its outcome when it is there."""
     todo = iter(cells)
     under_way: dict[Future[Any], Cell] = {}

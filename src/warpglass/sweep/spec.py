@@ -31,6 +31,8 @@ from .. import devices
 from ..errors import ArgumentError, WarpglassError
 from ..ladders import find_ladder
 from ..ladders.trial import Options
+from ..observe.counters import COUNTERS
+from ..observe.metrics import METRICS
 from ..records.argument_text import parse_argument, parse_dimensions, parse_size, parse_target
 from ..records.spelling import did_you_mean
 from .cell import ACTIONS, Cell, Subject
@@ -178,9 +180,15 @@ def _settings(table: Mapping[str, Any], where: Place) -> Settings:
     do = table.get("do", "time")
     do = (do,) if isinstance(do, str) else tuple(do) if isinstance(do, list) else ()  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
     if not do or not set(do) <= set(ACTIONS):  # pyright: ignore[reportUnknownArgumentType]
-        raise ArgumentError(f"{where.of('do')}: {table.get('do')!r}; write one or more of {', '.join(ACTIONS)}")
+        raise ArgumentError(
+            f"{where.of('do')}: {table.get('do')!r}; write one or more of {', '.join(ACTIONS)}"
+        )
     numbers: dict[str, Any] = {}
-    for key, least, kinds in (("repeat", 1, (int,)), ("timeout", 0.001, (int, float)), ("retries", 0, (int,))):
+    for key, least, kinds in (
+        ("repeat", 1, (int,)),
+        ("timeout", 0.001, (int, float)),
+        ("retries", 0, (int,)),
+    ):
         if key in table:
             value = table[key]
             if type(value) not in kinds or not value >= least:
@@ -189,6 +197,12 @@ def _settings(table: Mapping[str, Any], where: Place) -> Settings:
     metrics = table.get("metrics", [])
     if not isinstance(metrics, list) or not all(isinstance(name, str) for name in metrics):  # pyright: ignore[reportUnknownVariableType]
         raise ArgumentError(f"{where.of('metrics')}: {metrics!r}; write a list of names")
+    known = (*METRICS, *COUNTERS)
+    for name in metrics:
+        if name not in known:
+            raise ArgumentError(
+                f"{where.of('metrics')}: no metric or counter {name!r}{did_you_mean(name, known)}"
+            )
     results = table.get("results", "")
     if not isinstance(results, str):
         raise ArgumentError(f"{where.of('results')}: {results!r}; write the name of a file")

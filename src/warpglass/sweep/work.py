@@ -102,7 +102,13 @@ def _times(cell: Cell) -> dict[str, Any]:
         wanted = _expected(subject, args) if number == 0 and subject.expect else None
         with only(OPTIMISED):  # a time is that of the code a program ends up with
             found = lab.run(
-                kernel, subject.grid, subject.block, args, subject.shared, timeout=cell.timeout, model=cell.model
+                kernel,
+                subject.grid,
+                subject.block,
+                args,
+                subject.shared,
+                timeout=cell.timeout,
+                model=cell.model,
             )
         seconds.append(found.seconds)
         if wanted is not None:
@@ -124,7 +130,9 @@ def _counters(cell: Cell) -> dict[str, Any]:
     )
     if not cell.metrics:
         return dict(found.metrics)
-    return {name: found.metrics[name] if name in found.metrics else found.counters[name] for name in cell.metrics}
+    return {
+        name: found.metrics[name] if name in found.metrics else found.counters[name] for name in cell.metrics
+    }
 
 
 def _findings(cell: Cell) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def _client(address: str, first: bool) -> Any:
     try:
         from distributed import Client
     except ImportError:
-        raise PackageError("sweeps on Dask need distributed: pip install 'warpglass[dask]'") from None
+        raise PackageError("sweeps on Dask need distributed: pip install 'warpglass[sweep]'") from None
     try:
         return Client(address, timeout=10, set_as_default=False)
     except (OSError, ValueError) as problem:
