@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .records.check import Check, Finding
     from .records.marks import all_of, out
     from .records.profile import Profile
-    from .sweep import sweep
+    from .sweeps import sweep
 
 __version__ = "0.1.0"
 __all__ = [
@@ -70,7 +70,7 @@ _HOMES = {
     "all_of": "records.marks",
     "out": "records.marks",
     "profile": "lab.profile",
-    "sweep": "sweep",
+    "sweep": "sweeps",
     "Profile": "records.profile",
 }
 

@@ -13,7 +13,7 @@ from .output import write_file
 from .status import FAILED
 
 if TYPE_CHECKING:
-    from ..sweep import Sweep
+    from ..sweeps import Sweep
 
 
 def sweep(
@@ -52,7 +52,7 @@ def sweep(
     """Run, profile or check every cell of a grid: kernels, sizes, blocks, constants, GPU models."""
     from ..report.console import stderr_console
     from ..report.progress import progress_bar
-    from ..sweep import sweep as run_sweep
+    from ..sweeps import sweep as run_sweep
 
     if (heat_map is None) != (plot is None):
         raise ArgumentError("--heat-map NUMBER,X,Y and --plot FILE.png belong together")

@@ -16,6 +16,7 @@ from .cell import Cell
 from .work import FAILED, LOST, Outcome, do
 
 _AHEAD = 8  # cells that the scheduler holds for each thread of its workers
+_CONNECT = 10.0  # seconds that a scheduler has to answer
 _PATIENCE = 60.0  # seconds that a lost scheduler has to come back
 
 
@@ -43,7 +44,7 @@ def _client(address: str, first: bool) -> Any:
     except ImportError:
         raise PackageError("sweeps on Dask need distributed: pip install 'warpglass[sweep]'") from None
     try:
-        return Client(address, timeout=10, set_as_default=False)
+        return Client(address, timeout=_CONNECT, set_as_default=False)
     except (OSError, ValueError) as problem:
         if first:
             raise ArgumentError(f"there is no Dask scheduler at {address!r}: {problem}") from None

@@ -76,5 +76,6 @@ def test_killed_workers_lose_and_double_nothing(cluster: Any) -> None:
 def test_an_address_where_nobody_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "k.cu").write_text(KERNEL)
+    monkeypatch.setattr("warpglass.sweeps.cluster._CONNECT", 0.5)
     with pytest.raises(ArgumentError, match="there is no Dask scheduler at 'tcp://127.0.0.1:9'"):
         wg.sweep(_spec(1), dask="tcp://127.0.0.1:9")

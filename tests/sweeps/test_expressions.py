@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from warpglass import ArgumentError
-from warpglass.sweep.expressions import evaluate, fill, names_in
+from warpglass.sweeps.expressions import evaluate, fill, names_in
 
 NAMES = {"n": 1000, "block": 64, "type": "float"}
 

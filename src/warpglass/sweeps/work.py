@@ -128,11 +128,13 @@ def _counters(cell: Cell) -> dict[str, Any]:
         timeout=cell.timeout,
         caches=any("dram" in name or "l2" in name or "lts" in name for name in cell.metrics),
     )
-    if not cell.metrics:
-        return dict(found.metrics)
-    return {
-        name: found.metrics[name] if name in found.metrics else found.counters[name] for name in cell.metrics
-    }
+    numbers = {**found.counters, **found.metrics}
+    return {name: _whole(numbers[name]) for name in cell.metrics or found.metrics if name in numbers}
+
+
+def _whole(value: float) -> float:
+    """A count as an integer."""
+    return int(value) if float(value).is_integer() else value
 
 
 def _findings(cell: Cell) -> dict[str, Any]:

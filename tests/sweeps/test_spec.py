@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from warpglass import ArgumentError
-from warpglass.sweep.spec import make, read
+from warpglass.sweeps.spec import make, read
 
 GOOD = """[sweep]
 do = ["time", "check"]
@@ -85,8 +85,8 @@ def test_keys_change_with_what_a_result_depends_on(folder: Path) -> None:
         ('n = ["2^4", 100]', "n = []", "s.toml:6: n: []; an axis is a list"),
         ('n = ["2^4", 100]', "n = [100, 100]", "a value stands there twice"),
         ('n = ["2^4", 100]', "n-m = [1]", "s.toml:6: n-m: an axis is named like a variable"),
-        ('"a100"', '"a1000"', "s.toml:7: model (n=16, model=a1000, width=16): unknown GPU"),
-        ("width > n", "breadth > n", "s.toml:11: skip: there is no axis 'breadth'"),
+        ('"a100"', '"a1000"', "s.toml:7: model (n=16, model=a1000, width=16): no GPU"),
+        ("width > n", "breadth > n", "s.toml:12: skip: there is no axis 'breadth'"),
         ("{ceil(n / width)}", "{ceil(n / widht)}", "no axis 'widht' (did you mean width?)"),
         ("{ceil(n / width)}", "{n / (width - 16)}", "division by zero"),
         ("k.cu:", "l.cu:", "there is no file"),
