@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.report.test_html import record
+from tests.report.test_html import record, row
 from tests.report.test_reading import check, profile_with_listing
 from warpglass.cli import main
 
@@ -27,7 +28,8 @@ def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
         with pytest.raises(SystemExit) as left:
             main()
         code = left.value.code
-        return (code if isinstance(code, int) else 0, *capsys.readouterr())
+        shown, said = capsys.readouterr()
+        return code if isinstance(code, int) else 0, shown, said
 
     return run
 
@@ -100,3 +102,61 @@ def test_a_bench_is_drawn_and_tabled(call: Call, tmp_path: Path):
 
 def test_two_forms_at_once_are_refused(call: Call):
     assert "--csv and --latex: give one of them" in call("bench", "vector", "--csv", "--latex")[2]
+
+
+def test_two_benches_are_compared_rung_by_rung(call: Call, tmp_path: Path):
+    first = record(device="one")
+    rows = (first.rows[0], row("tiled", 4e-3, metrics={"gld_transactions": 256.0}), row("new", 1e-3))
+    for name, one in {"a": first, "b": record(device="two", rows=rows)}.items():
+        (tmp_path / f"{name}.json").write_text(one.to_json())
+    names = (str(tmp_path / "a.json"), str(tmp_path / "b.json"))
+    status, shown, _ = call("compare", *names, "--threshold", "5%")
+    assert status == 1
+    assert "First: mine on one (warpglass 1)" in shown
+    assert "Note: new (C++) is only in the second." in shown
+    assert "The threshold of 5 % is exceeded." in shown
+    page, picture = tmp_path / "c.html", tmp_path / "c.png"
+    status, shown, _ = call("compare", *names, "--csv", "--html", str(page), "--plot", str(picture))
+    assert status == 0
+    assert list(csv.reader(io.StringIO(shown)))[2] == [
+        *("A table", "tiled", "C++", "0.001", "0.004", "0.25", "gld_transactions +100.0 %", "both")
+    ]  # fmt: skip
+    assert "gld_transactions +100.0 %" in page.read_text()
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    found = json.loads(call("compare", *names, "--json")[1])
+    assert [one["times_as_fast"] for one in found["rows"]] == [1.0, 0.25]
+
+
+def test_other_pairs_of_records_are_refused(call: Call, tmp_path: Path):
+    for name, one in {"a": record(), "b": profile_with_listing(), "c": record(ladder="other")}.items():
+        (tmp_path / f"{name}.json").write_text(one.to_json())
+    a, b, c = (str(tmp_path / f"{name}.json") for name in "abc")
+    assert "compare takes two profiles or two benches" in call("compare", a, b)[2]
+    assert "the benches are of different ladders, mine and other" in call("compare", a, c)[2]
+
+
+RACE = """extern "C" __global__ void k(int *x)
+{
+    __shared__ int s[64];
+    s[threadIdx.x] = x[threadIdx.x];
+    x[threadIdx.x] = s[63 - threadIdx.x];
+}
+"""
+
+
+def test_findings_are_lines_for_editors_and_annotations_for_github(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    Path("k,1.cu").write_text(RACE)
+    launch = ("check", "k,1.cu:k", "--grid", "1", "--block", "64", "--arg", "i4[64]")
+    status, shown, _ = call(*launch, "--gcc")
+    assert status == 1
+    assert re.search(r"^k,1\.cu:4: error: shared-race: block \(0, 0, 0\) thread .*\n", shown, re.MULTILINE)
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    status, shown, _ = call(*launch, "--github")
+    assert status == 1
+    assert re.search(
+        r"^::error file=k%2C1\.cu,line=4,title=shared-race in k::block .*%0A", shown, re.MULTILINE
+    )
+    assert "| error | shared-race | k,1.cu:4 |" in (tmp_path / "summary.md").read_text()

@@ -63,7 +63,8 @@ def _root(
 
 # The options that mean something for whole programs.
 _CHECKED = (
-    "--schedules --seed --suppress --model --json --sarif --html --csv --markdown --latex --timeout".split()
+    "--schedules --seed --suppress --model --json --sarif --html --csv --markdown --latex "
+    "--gcc --github --timeout".split()
 )
 _PROFILED = (
     "--model --metrics --lines --gpu-summary --print-gpu-summary --csv --json --log-file --save --caches "

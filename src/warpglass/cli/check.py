@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -94,6 +95,13 @@ def check(
     csv: CsvOption = False,
     markdown: MarkdownOption = False,
     latex: LatexOption = False,
+    gcc: Annotated[
+        bool, typer.Option("--gcc", help="Print a line for each finding, as compilers do, instead.")
+    ] = False,
+    github: Annotated[
+        bool,
+        typer.Option("--github", help="Print GitHub's annotations instead, and write the step's summary."),
+    ] = False,
     timeout: Annotated[float | None, TIMEOUT] = None,
 ) -> None:
     """Run a kernel, or a whole program, on the engine and find races, bad barriers, bounds, undefined reads.
@@ -102,12 +110,8 @@ def check(
     """
     from ..lab import check as lab_check
 
-    model, view = (
-        find_gpu(model).key,
-        _View(
-            json_output, sarif, suppress or (), html, table_format(csv=csv, markdown=markdown, latex=latex)
-        ),
-    )
+    form = table_format(csv=csv, markdown=markdown, latex=latex, gcc=gcc, github=github)
+    model, view = find_gpu(model).key, _View(json_output, sarif, suppress or (), html, form)
     if html is not None:
         check_page(html)
     seeds = lab_check.seeds_of(schedules, seed)
@@ -211,8 +215,28 @@ def _write_instead(found: Check | ProgramCheck, checks: Sequence[Check], view: _
     """Write what was asked for in place of the findings in words, if anything was."""
     if view.json:
         typer.echo(found.to_json(), nl=False)
+    elif view.form == "gcc":
+        from ..report.check_lines import compiler_lines
+
+        typer.echo("".join(f"{line}\n" for line in compiler_lines(checks)), nl=False)
+    elif view.form == "github":
+        _write_github(checks)
     elif view.form is not None:
         from ..report.record_tables import findings_table
 
         print_tables([findings_table(checks)], view.form)
     return view.json or view.form is not None
+
+
+def _write_github(checks: Sequence[Check]) -> None:
+    """Print annotations, and add the findings to the summary of the step that we run in."""
+    from ..report.check_lines import github_commands, github_summary
+
+    typer.echo("".join(f"{line}\n" for line in github_commands(checks)), nl=False)
+    summary = os.environ.get("GITHUB_STEP_SUMMARY")
+    if summary:
+        try:
+            with Path(summary).open("a", encoding="utf-8") as stream:
+                stream.write(github_summary(checks))
+        except OSError as problem:
+            raise ArgumentError(f"{summary} cannot be written: {problem.strerror or problem}") from None
