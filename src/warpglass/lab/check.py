@@ -35,7 +35,7 @@ _NO_LINES = (
 def check(
     kernel: lab.Kernel,
     grid: lab.Extent,
-    block: lab.Extent,
+    block: lab.Extent | None,
     args: Sequence[object],
     shared: int = 0,
     device: str = "cpu",

@@ -37,7 +37,7 @@ from .listing import listing_of
 def profile(
     kernel: lab.Kernel,
     grid: lab.Extent,
-    block: lab.Extent,
+    block: lab.Extent | None,
     args: Sequence[object],
     shared: int = 0,
     device: str = "cpu",
