@@ -160,3 +160,43 @@ def test_findings_are_lines_for_editors_and_annotations_for_github(
         r"^::error file=k%2C1\.cu,line=4,title=shared-race in k::block .*%0A", shown, re.MULTILINE
     )
     assert "| error | shared-race | k,1.cu:4 |" in (tmp_path / "summary.md").read_text()
+
+
+def test_rungs_stand_where_kernels_do(call: Call):
+    _, shown, _ = call("check", "vector:grid_stride:python")
+    assert "vector:grid_stride (Python): 1 launch checked." in shown
+    assert "Launched at" not in shown
+    _, shown, _ = call("profile", "vector:grid_stride", "--metrics", "gld_efficiency", "--no-caches")
+    assert "gld_efficiency" in shown
+    assert "Verified: 1 of 1" in call("run", "vector:grid_stride")[1]
+    _, shown, _ = call("show", "vector:grid_stride")
+    assert re.search(r"ld\.global\.f32 .* LDG\.32", shown)
+    found = json.loads(call("explain", "vector:one_thread_a_block", "--json")[1])
+    assert found["launches"][0]["advice"][0]["name"] == "a block is less than a warp"
+
+
+def test_rungs_that_there_are_not_are_named(call: Call):
+    assert (
+        "vector has no rung 'grid_strid' (did you mean grid_stride?)" in call("show", "vector:grid_strid")[2]
+    )
+    assert "vector:on_host is computed by the host" in call("check", "vector:on_host")[2]
+    assert "grid_stride is written in cuda and python" in call("show", "vector:grid_stride:c")[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "numbers"),
+    [
+        ("100 --block 32", {"grid": [4], "idle_threads": 28, "threads": 128, "warps": 4}),
+        ("76x62 --block 16x16", {"grid": [5, 4], "idle_threads": 5120 - 76 * 62}),
+        ("100 --block 50", {"grid": [2], "idle_threads": 0, "warps": 4, "empty_lanes": 28}),
+        ("1000 --block 64 --each 4", {"grid": [4], "idle_threads": 6}),
+        ("1M --block 256", {"grid": [3907], "waves": 3907 / (132 * 8)}),
+    ],
+)
+def test_arithmetic_of_launches(call: Call, words: str, numbers: dict[str, object]):
+    found = json.loads(call("launch", *words.split(), "--json")[1])
+    assert {name: found[name] for name in numbers} == numbers
+
+
+def test_extents_that_do_not_fit_are_refused(call: Call):
+    assert "2 dimensions of elements, 1 of the block" in call("launch", "7x6", "--block", "32")[2]

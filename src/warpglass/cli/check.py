@@ -37,7 +37,8 @@ from .options import (
     find_gpu,
 )
 from .output import words_apart, write_file
-from .script import MODULE_OPTION, Program, is_program, refuse_words
+from .rung import AnyProgram, RungProgram, names_program, program_of
+from .script import MODULE_OPTION, refuse_words
 from .status import FAILED, INTERRUPTED, status_of
 
 if TYPE_CHECKING:
@@ -117,15 +118,20 @@ def check(
     seeds = lab_check.seeds_of(schedules, seed)
     if device not in ("cpu", "auto"):
         raise ArgumentError(f"--device {device}: check runs kernels on the engine, --device cpu")
-    if is_program(target, module):
+    if names_program(target, module):
         launches = lab_check.Launches(model, seeds, math.inf if timeout is None else timeout)
-        _check_program(Program.of(target, arguments, module), view, launches)
+        _check_program(program_of(target, arguments, module, model), view, launches)
         return
     refuse_words(arguments)
     with words_apart(json_output):
         launch = open_launch(str(target), grid, block, arg, shared or "0", settings, outputs, flags)
     limit = 60.0 if timeout is None else timeout
     _check_kernel(launch, view, {"model": model, "schedules": schedules, "seed": seed, "timeout": limit})
+
+
+def _placed(checks: Sequence[Check], program: AnyProgram) -> Sequence[Check]:
+    """The checks of a program; a rung's launches are at no place of the user's."""
+    return [replace(one, site="") for one in checks] if isinstance(program, RungProgram) else checks
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +165,7 @@ def _check_kernel(launch: KernelLaunch, view: _View, options: dict[str, Any]) ->
         raise typer.Exit(FAILED)
 
 
-def _check_program(program: Program, view: _View, launches: Launches) -> None:
+def _check_program(program: AnyProgram, view: _View, launches: Launches) -> None:
     """Check every launch of a program; a finding makes our exit status 1, else the program's is ours."""
     from .. import __version__, lab
     from ..numba_device import hook, source_lines
@@ -184,7 +190,7 @@ def _check_program(program: Program, view: _View, launches: Launches) -> None:
         error, status = str(problem), status_of(problem)
     if status == INTERRUPTED:
         error = "interrupted"
-    checks, notes = suppress(launches.checks(), entries)
+    checks, notes = suppress(_placed(launches.checks(), program), entries)
     found = ProgramCheck(
         program=str(program),
         arguments=program.arguments,
