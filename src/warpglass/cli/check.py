@@ -13,6 +13,7 @@ import typer
 from ..errors import ArgumentError, WarpglassError
 from .compiler_flags import CompilerOption
 from .kernel_launch import KernelLaunch, OutOption, SetOption, open_launch
+from .native import Native
 from .options import (
     ARGUMENT_FORMS,
     SHARED,
@@ -26,7 +27,7 @@ from .options import (
     find_gpu,
 )
 from .output import words_apart, write_file
-from .script import MODULE_OPTION, Program, is_program, refuse_words
+from .script import MODULE_OPTION, Program, is_native, is_program, refuse_words
 from .status import FAILED, INTERRUPTED, status_of
 
 if TYPE_CHECKING:
@@ -35,10 +36,11 @@ if TYPE_CHECKING:
 
 
 def check(
+    context: typer.Context,
     target: Annotated[
         str | None,
         typer.Argument(
-            metavar="FILE[:KERNEL] | SCRIPT.py",
+            metavar="FILE[:KERNEL] | PROGRAM",
             help="As in reduce.cu:sum<512> or k.py:sum; or a program, whose every launch is checked.",
         ),
     ] = None,
@@ -92,6 +94,9 @@ def check(
     seeds = lab_check.seeds_of(schedules, seed)
     if device not in ("cpu", "auto"):
         raise ArgumentError(f"--device {device}: check runs kernels on the engine, --device cpu")
+    if is_native(context):
+        _check_native(Native.of(str(target), flags, arguments), model, view, seeds, timeout)
+        return
     if is_program(target, module):
         launches = lab_check.Launches(model, seeds, math.inf if timeout is None else timeout)
         _check_program(Program.of(target, arguments, module), view, launches)
@@ -136,12 +141,9 @@ def _check_kernel(launch: KernelLaunch, view: _View, options: dict[str, Any]) ->
 
 def _check_program(program: Program, view: _View, launches: Launches) -> None:
     """Check every launch of a program; a finding makes our exit status 1, else the program's is ours."""
-    from .. import __version__, lab
+    from .. import lab
     from ..numba_device import hook, source_lines
-    from ..records.check import ProgramCheck
-    from ..records.suppressions import find_entries, suppress
-    from ..report.check import print_program
-    from ..report.console import stdout_console
+    from ..records.suppressions import find_entries
 
     entries = find_entries(view.suppress)
     error = ""
@@ -157,15 +159,46 @@ def _check_program(program: Program, view: _View, launches: Launches) -> None:
         if not launches.begun:
             raise
         error, status = str(problem), status_of(problem)
+    _report((str(program), program.arguments), launches.checks(), status, error, view, entries)
+
+
+def _check_native(
+    program: Native, model: str, view: _View, seeds: Sequence[int], timeout: float | None
+) -> None:
+    """Check every launch of a program outside Python, as _check_program does."""
+    from ..lab.check import by_place
+    from ..records.suppressions import find_entries
+
+    entries = find_entries(view.suppress)
+    with words_apart(view.json):
+        status, found = program.watched(model, "check", seeds=tuple(seeds), timeout=timeout)
+    _report((str(program), program.words[1:]), by_place(found), status, "", view, entries)
+
+
+def _report(
+    program: tuple[str, tuple[str, ...]],
+    checks: Sequence[Check],
+    status: int,
+    error: str,
+    view: _View,
+    entries: Sequence[Any],
+) -> None:
+    """Write and print what was found in a program, and leave with its status or with that of findings."""
+    from .. import __version__
+    from ..records.check import ProgramCheck
+    from ..records.suppressions import suppress
+    from ..report.check import print_program
+    from ..report.console import stdout_console
+
     if status == INTERRUPTED:
         error = "interrupted"
-    checks, notes = suppress(launches.checks(), entries)
+    kept, notes = suppress(checks, entries)
     found = ProgramCheck(
-        program=str(program),
-        arguments=program.arguments,
+        program=program[0],
+        arguments=program[1],
         status=status,
         error=error,
-        checks=tuple(checks),
+        checks=tuple(kept),
         notes=notes,
         version=__version__,
     )

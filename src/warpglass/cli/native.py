@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
 
 from ..programs import targets
-from .time_limit import run_limited
+from .time_limit import run_child, run_limited
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,23 @@ class Native:
     def run(self, model: str, timeout: float | None) -> NoReturn:
         """Run it on the virtual GPU and leave with its exit status; after `timeout` seconds it is ended."""
         if timeout is not None:
-            between = () if targets.is_source(self.words[0]) else ("--",)
+            between = () if targets.may_be_source(self.words[0]) else ("--",)
             words = ("run", "--model", model, self.words[0], *between, *self.words[1:])
             raise typer.Exit(run_limited(words, timeout, str(self)))
         from ..programs import start
 
         start.replace_process(start.command(self.words, model))
+
+    def watched(self, model: str, what: str, **wanted: Any) -> tuple[int, list[Any]]:
+        """Run it with its launches watched; its exit status and the records of `what` (records.Wish)."""
+        from ..programs import records, start
+
+        file = records.Records()
+        try:
+            program = start.command(self.words, model)
+            wish = records.Wish(what, file.path, **wanted)
+            environment = {**program.environment, records.VARIABLE: wish.text()}
+            status = run_child(program.words, str(self), file=program.file, environment=environment)
+            return status, list(file.read())
+        finally:
+            file.close()

@@ -13,6 +13,7 @@ import typer
 from .compiler_flags import CompilerOption
 from .kernel_launch import OutOption, SetOption, open_launch
 from .metrics import chosen_definitions, counter_definitions, metric_definitions
+from .native import Native
 from .options import (
     MODEL,
     TIMEOUT,
@@ -25,7 +26,7 @@ from .options import (
     find_gpu,
 )
 from .output import words_apart, write_file
-from .script import MODULE_OPTION, Program, is_program, refuse_words
+from .script import MODULE_OPTION, Program, is_native, is_program, refuse_words
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,10 +37,11 @@ if TYPE_CHECKING:
 
 
 def profile(
+    context: typer.Context,
     target: Annotated[
         str | None,
         typer.Argument(
-            metavar="FILE[:KERNEL] | SCRIPT.py",
+            metavar="FILE[:KERNEL] | PROGRAM",
             help="As in reduce.cu:sum<512> or k.py:sum; or a program, whose every launch is counted.",
         ),
     ] = None,
@@ -97,6 +99,14 @@ def profile(
 
     chosen, model = chosen_definitions(metric), find_gpu(model).key
     view = _View(chosen, lines, gpu_summary, csv, json_output, log_file, save)
+    if is_native(context):
+        program = Native.of(str(target), flags, arguments)
+        with words_apart(json_output):
+            status, found = program.watched(model, "profile", timeout=timeout, caches=caches, blocks=blocks)
+        _show(found, view)
+        if status:
+            raise typer.Exit(status)
+        return
     if is_program(target, module):
 
         def count(launch: Launch) -> Profile:

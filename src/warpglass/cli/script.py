@@ -39,17 +39,18 @@ class ScriptCommand(CompilerCommand):
     """
 
     PROGRAM_OPTIONS: tuple[str, ...] = ()
-    _of_kernel = False
+    _of_kernel = _sources = False  # of the command line: options of kernels, files with a main function
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse our own words; the program's become plain arguments."""
         own_part = args[: args.index(_END_OF_OPTIONS)] if _END_OF_OPTIONS in args else args
+        self._sources = any(map(targets.is_source, own_part))
         self._of_kernel = bool(self._alien().intersection(word.partition("=")[0] for word in own_part))
         args = self.compiler_words(args)
         position = self._program_position(args)
         if position is not None and not ctx.resilient_parsing:  # as when a shell asks for completions
             own, words = args[: position + 1], args[position + 1 :]
-            source = targets.is_source(args[position])
+            source = targets.may_be_source(args[position])
             self._refuse_kernel_options(own, OPTIONS if source else ())
             if words[:1] == [_END_OF_OPTIONS] and not source:
                 words = words[1:]
@@ -67,9 +68,9 @@ class ScriptCommand(CompilerCommand):
     def _is_program(self, word: str) -> bool:
         if word.startswith("-"):
             return False
-        return is_script(word) or (
-            not self._of_kernel and (targets.is_source(word) or targets.is_executable(word))
-        )
+        if is_script(word) or self._of_kernel:
+            return is_script(word)
+        return self._sources if targets.may_be_source(word) else targets.is_executable(word)
 
     def _alien(self) -> set[str]:
         """The options that only kernels have."""

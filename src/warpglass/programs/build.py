@@ -26,13 +26,18 @@ from ..host.cores import core_count
 from ..host.tied import run_tied
 from ..source import nvcc
 from ..source.cache import digest, directory
+from .bridge import library
 from .command_line import Build
 from .host_compiler import HostCompiler, host_compiler
 
 _FORMAT = "1"
 _KIND = "programs"
 # What nvcc gets beside the user's flags; lines for findings, and no compression, which costs time twice.
-_FLAGS = ("-lineinfo", "--no-compress", "-Xcompiler=-g1", "-cudart=none", *nvcc.LENIENT)
+_INCLUDE = Path(__file__).parent / "include"  # for headers of NVIDIA's that its compilers come without
+_FLAGS = (
+    *("-lineinfo", "--no-compress", "-Xcompiler=-g1", f"-Xcompiler=-idirafter,{_INCLUDE}", "-cudart=none"),
+    *nvcc.LENIENT,
+)
 _IGNORED = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS")
 
 
@@ -42,11 +47,6 @@ class Tools:
 
     nvcc: Path
     host: HostCompiler
-
-    @property
-    def libraries(self) -> Path:
-        """The folder of NVIDIA's libraries."""
-        return self.nvcc.parent.parent / "lib"
 
     @property
     def identity(self) -> str:
@@ -150,16 +150,23 @@ def _content(path: Path) -> str:
 # ---------------------------------------------------------------------------------------- linking
 def _link(objects: Sequence[Path], build: Build, found: Tools, target: Path, work: Path) -> None:
     """Link by the host's compiler: there is nothing of the device's to link in PTX."""
+    place = library.folder()
     _run(
         [
-            *(*found.host.command, "-o", str(target), *map(str, objects), f"-L{found.libraries}"),
-            *_linker_flags(build.link),
-            *(f"-l:{name}" for name in ("libcudart.so.13",)),
-            *("-lpthread", "-ldl", "-lrt", "-lm"),
+            *(*found.host.command, "-o", str(target), *map(str, objects), *_linker_flags(build.link)),
+            *(f"-L{place}", f"-Wl,-rpath-link,{place}", "-lcudart", "-lpthread", "-ldl", "-lrt", "-lm"),
         ],
         work,
         " ".join(map(str, build.sources)),
     )
+
+
+def _library(name: str) -> list[str]:
+    """The linker's flags for a library: one of a wheel of NVIDIA's is found there, then and later."""
+    for root in nvcc.wheels():
+        for path in sorted(root.glob(f"**/lib/lib{name}.so.*")):
+            return [str(path), f"-Wl,-rpath,{path.parent}"]
+    return [f"-l{name}"]
 
 
 def _linker_flags(flags: Sequence[str]) -> list[str]:
@@ -172,7 +179,9 @@ def _linker_flags(flags: Sequence[str]) -> list[str]:
             value = value if equals else rest.pop(0)
             found += [part for one in value.split(",") for part in ("-Xlinker", one)]
         elif name == "--library":
-            found.append(f"-l{value if equals else rest.pop(0)}")
+            found += _library(value if equals else rest.pop(0))
+        elif name.startswith("-l"):
+            found += _library(name[2:] or rest.pop(0))
         else:
             found.append(word)
     return found

@@ -106,15 +106,13 @@ def _build(
             whole = [word] if value is None else [word, value]
             (link if name.startswith(_LINKING) else flags).extend(whole)
     newest = capability[0] * 10 + capability[1]
-    taken = [one for one in architectures if _OLDEST <= one <= newest]
-    if architectures and not taken:
-        taken = [min(max(_OLDEST, *architectures), newest) if len(architectures) > 1 else _OLDEST]
+    wanted = max((one for one in architectures if one <= newest), default=newest)
     return Build(
         sources=tuple(path for path in files if path.suffix.lower() in SOURCES),
         objects=tuple(path for path in files if path.suffix.lower() in _OBJECTS),
         flags=tuple(flags),
         link=tuple(link),
-        architecture=max(taken, default=max(newest, _OLDEST)),
+        architecture=max(wanted, _OLDEST),
         output=output,
         separate=separate,
     )

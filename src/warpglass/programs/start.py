@@ -34,7 +34,7 @@ def command(words: Sequence[str], model: str) -> Command:
     """
     target = words[0]
     hook.spread(model)
-    if targets.is_source(target):
+    if targets.may_be_source(target):
         wanted, arguments = command_line.read(words, devices.get(model).capability)
         variables = environment(os.environ)
         return Command(build.executable(wanted), (str(wanted.name), *arguments), variables)

@@ -16,6 +16,11 @@ _NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 _MAIN = re.compile(r"\b(?:int|void|auto|signed)\s+main\s*\(")
 
 
+def may_be_source(target: str) -> bool:
+    """Whether a target is named as the source of a program is."""
+    return Path(target).suffix.lower() in SOURCES
+
+
 def is_source(target: str) -> bool:
     """Whether a target is the source of a program: a .cu file with a main function."""
     path = Path(target)

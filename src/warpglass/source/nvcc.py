@@ -47,12 +47,17 @@ _LIMITED = 'ulimit -v "$1"; ulimit -t "$2"; shift 2; exec "$@"'
 _NOT_ITS = re.compile(r"-default-device$|--device-as-default-execution-space$|-I$")
 
 
+def wheels() -> tuple[Path, ...]:
+    """The folders of what NVIDIA's wheels bring."""
+    spec = importlib.util.find_spec("nvidia")
+    return tuple(map(Path, spec.submodule_search_locations or ())) if spec else ()
+
+
 @cache
 def program() -> Path | None:
     """nvcc of its wheel; None if it is not installed."""
-    spec = importlib.util.find_spec("nvidia")
-    for root in spec.submodule_search_locations or () if spec else ():
-        for found in sorted(Path(root).glob("cu[0-9]*/bin/nvcc*"), reverse=True):
+    for root in wheels():
+        for found in sorted(root.glob("cu[0-9]*/bin/nvcc*"), reverse=True):
             if found.name in ("nvcc", "nvcc.exe"):
                 return found
     return None

@@ -11,8 +11,8 @@
  * linked with -z initfirst), and for what is loaded later in the function that the dynamic linker calls for
  * debuggers (r_brk, see link.h).
  *
- * tables.h (stubs.py) has PYTHON_LIBRARY, PYTHON_PROGRAM, the line of Python ENTRANCE and the functions of each
- * library with their slots, sorted by name.
+ * tables.h (stubs.py) has PYTHON_LIBRARY, PYTHON_PROGRAM, the lines of Python ENTRANCE and EXIT, and the functions
+ * of each library with their slots, sorted by name.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -32,7 +32,7 @@
 #include "tables.h"
 
 #define WANTED "WARPGLASS_VIRTUAL_GPU"
-#define MARK "libcudart_static_" /* a name that the static runtime keeps in its data */
+#define MARK "CUDA driver version is insufficient for CUDA runtime version" /* a text of the static runtime's */
 #define EXPORTED __attribute__((visibility("default")))
 
 extern void *warpglass_slots[];
@@ -54,6 +54,19 @@ static void *function_of(void *library, const char *name) {
     return found;
 }
 
+static void run_python(void *library, const char *line) {
+    if (((int (*)(const char *))function_of(library, "PyRun_SimpleString"))(line))
+        give_up("Python could not start it", NULL);
+}
+
+/* The process ends by exit(): Python ends its threads and says what it has to say. It is not let go again, since
+ * what its other threads use is taken down meanwhile; the slots lead past it by then. */
+static void leave(void) {
+    void *library = dlopen(PYTHON_LIBRARY, RTLD_NOW | RTLD_NOLOAD);
+    ((int (*)(void))function_of(library, "PyGILState_Ensure"))();
+    ((int (*)(const char *))function_of(library, "PyRun_SimpleString"))(EXIT);
+}
+
 /* Run the line of Python that fills the slots, in the interpreter that is there or in a new one. */
 static void bring_python(void) {
     char line[sizeof ENTRANCE + 64];
@@ -73,10 +86,12 @@ static void bring_python(void) {
     }
     int held = ((int (*)(void))function_of(library, "PyGILState_Ensure"))();
     snprintf(line, sizeof line, ENTRANCE, (unsigned long long)(uintptr_t)warpglass_slots, there);
-    int status = ((int (*)(const char *))function_of(library, "PyRun_SimpleString"))(line);
-    if (status) give_up("Python could not start it", NULL);
+    run_python(library, line);
     ((void (*)(int))function_of(library, "PyGILState_Release"))(held);
-    if (!there) ((void *(*)(void))function_of(library, "PyEval_SaveThread"))();
+    if (!there) {
+        atexit(leave);
+        ((void *(*)(void))function_of(library, "PyEval_SaveThread"))();
+    }
 }
 
 /* Called through a slot that is not filled yet. */

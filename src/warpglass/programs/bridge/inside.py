@@ -9,14 +9,19 @@ import atexit
 import contextlib
 import ctypes
 import os
+import signal
 import sys
+import threading
 
 from ...cuda_runtime import activate, addresses
 from ...cuda_runtime.exports import RELEASES
 from ...numba_device import hook
 from ...numba_device.activation import active_library
+from ..records import Wish
+from . import driver_names
 from .library import digest_of, libraries
 from .standard_output import share
+from .watching import watch
 
 
 def fill(slots: int, digest: str, python: int) -> None:
@@ -29,35 +34,34 @@ def fill(slots: int, digest: str, python: int) -> None:
         sys.exit("warpglass was replaced by another version while this program was running; start it again")
     if not python:
         share()
-        _end_with_process()
-    activate(os.environ.get(hook.MODEL) or "h100")
+        _leave_signals()
+    model = os.environ.get(hook.MODEL) or "h100"
+    activate(model)
+    wish = Wish.read()
+    if wish is not None and not python:
+        watch(wish, model)
     driver = active_library()
     assert driver is not None, "the runtime has switched the driver on"
-    places = [driver.address(name) for name in found[0].names]
+    ours = driver_names.addresses(driver.address)
+    places = [ours[name] for name in found[0].names]
     for release, library in zip(RELEASES, found[1:], strict=True):
         known = addresses(release)
         places += [known[name] for name in library.names]
-    (ctypes.c_uint64 * len(places)).from_address(slots)[:] = [place or 0 for place in places]
+    (ctypes.c_uint64 * len(places)).from_address(slots)[:] = places
 
 
-_AT_EXIT = ctypes.CFUNCTYPE(None)
-
-
-def _end_with_process() -> None:
-    """Do what Python does at its end when the process ends by exit().
-
-    That is called after what the program itself registers later, and before what it had registered before.
-    """
-
-    def finish() -> None:
+def leave() -> None:
+    """Do what Python does at its end: the process ends by exit()."""
+    with contextlib.suppress(Exception):
+        threading._shutdown()  # pyright: ignore[reportAttributeAccessIssue]  # as Py_FinalizeEx does
+    with contextlib.suppress(Exception):
+        atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
-            atexit._run_exitfuncs()
-        for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(Exception):
-                stream.flush()
-
-    _kept.append(_AT_EXIT(finish))
-    ctypes.CDLL(None).__cxa_atexit(_kept[-1], None, None)
+            stream.flush()
 
 
-_kept: list[object] = []  # what C calls must live as long as the process
+def _leave_signals() -> None:
+    """Let Ctrl-C do what it does in the program: the module `signal` has taken it, by being imported."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)

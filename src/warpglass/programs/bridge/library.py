@@ -29,6 +29,7 @@ _PACKAGE = _HERE.parent.parent
 _SOURCES = ("programs/bridge/*", "cuda_runtime/*", "numba_device/*calls.py")
 _PATH, _PRELOAD = "LD_LIBRARY_PATH", "LD_PRELOAD"
 _ENTRANCE = "from warpglass.programs.bridge import inside; inside.fill(%llu, {digest!r}, %d)"
+_EXIT = "from warpglass.programs.bridge import inside; inside.leave()"
 _DF_1_PIE, _DT_FLAGS_1, _PT_DYNAMIC = 0x08000000, 0x6FFFFFFB, 2
 
 
@@ -36,10 +37,10 @@ def libraries() -> tuple[Library, ...]:
     """The libraries with the functions that they export, in the order of their slots."""
     from ...cuda_runtime.exports import RELEASES, exported
     from ...numba_device import activation  # noqa: F401  # which fills CALLS
-    from ...numba_device.calls import CALLS
+    from .driver_names import exported as of_driver
 
     runtimes = (Library(f"libcudart.so.{release}", exported(release)) for release in RELEASES)
-    return Library("libcuda.so.1", tuple(CALLS)), *runtimes
+    return Library("libcuda.so.1", of_driver()), *runtimes
 
 
 def digest_of(found: Sequence[Library]) -> str:
@@ -94,9 +95,13 @@ def _make(place: Path, compiler: HostCompiler, python: Path) -> None:
         work = Path(name)
         target = work / "whole"
         target.mkdir()
-        library = _loadable(python, place, target)
-        entrance = _ENTRANCE.format(digest=digest_of(found))
-        (work / "tables.h").write_text(tables(found, (library, sys.executable), entrance))
+        texts = {
+            "PYTHON_LIBRARY": _loadable(python, place, target),
+            "PYTHON_PROGRAM": sys.executable,
+            "ENTRANCE": _ENTRANCE.format(digest=digest_of(found)),
+            "EXIT": _EXIT,
+        }
+        (work / "tables.h").write_text(tables(found, texts))
         (work / "entries.S").write_text(entries(sum(len(one.names) for one in found)))
         _compile(
             compiler,
@@ -124,6 +129,8 @@ def _make(place: Path, compiler: HostCompiler, python: Path) -> None:
                 "-Wl,--version-script=versions",
             ]
             _compile(compiler, [*words, str(target / PRELOADED)], target / one.soname, work)
+            (target / one.soname.rpartition(".")[0]).unlink(missing_ok=True)
+            (target / one.soname.rpartition(".")[0]).symlink_to(one.soname)  # what is linked with -lcuda
             first += len(one.names)
         shutil.rmtree(place, ignore_errors=True)
         target.rename(place)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 PRELOADED = "libwarpglass.so"
@@ -24,10 +24,9 @@ class Library:
     names: tuple[str, ...]
 
 
-def tables(libraries: Sequence[Library], python: tuple[str, str], entrance: str) -> str:
-    """tables.h: what bridge.c must know. `python` is its library and program, `entrance` a line for it."""
-    named = {"PYTHON_LIBRARY": python[0], "PYTHON_PROGRAM": python[1], "ENTRANCE": entrance}
-    lines = [f"#define {name} {json.dumps(text, ensure_ascii=False)}" for name, text in named.items()]
+def tables(libraries: Sequence[Library], texts: Mapping[str, str]) -> str:
+    """tables.h: what bridge.c must know, its texts by their names included."""
+    lines = [f"#define {name} {json.dumps(text, ensure_ascii=False)}" for name, text in texts.items()]
     lines.append("struct function { const char *name; unsigned slot; };")
     lines.append("struct runtime { const struct function *functions; size_t count; };")
     first = 0
