@@ -59,9 +59,9 @@ def static(tools: build.Tools, tmp_path_factory: pytest.TempPathFactory) -> Call
     """Build one of the sources as nvcc does by itself, with the runtime linked statically."""
     folder = tmp_path_factory.mktemp("static")
 
-    def built(source: str, *flags: str) -> Path:
+    def built(source: str, *flags: str, code: str = "compute_90") -> Path:
         target = folder / Path(source).stem
-        architecture = "-gencode=arch=compute_90,code=compute_90"
+        architecture = f"-gencode=arch=compute_90,code={code}"
         words = ["-o", str(target), architecture, f"-L{tools.nvcc.parent.parent / 'lib'}", *flags]
         command = [str(tools.nvcc), "-ccbin", tools.host.as_one_program(folder), *words, source]
         subprocess.run(command, cwd=SOURCES, check=True, timeout=120)

@@ -127,10 +127,8 @@ def test_a_library_that_is_loaded_later(
 
 
 @_SLOW
-def test_machine_code_alone_is_refused_by_name(
-    call: Call, static: Callable[..., Path], tmp_path: Path
-) -> None:
-    program = static("ends.cu", "-gencode=arch=compute_90,code=sm_90")
+def test_machine_code_alone_is_refused_by_name(call: Call, static: Callable[..., Path]) -> None:
+    program = static("ends.cu", code="sm_90")
     assert "code=compute_90" in call("run", str(program)).stderr
 
 

@@ -1,7 +1,8 @@
 """Where in a program's own source a CUDA call was made, told from the stack of the host.
 
 glibc walks the stack, from Python through the bridge to the program; addr2line of the binutils, which come
-with g++, tells functions and lines of its addresses. What nvcc puts between <<<>>> and the runtime is left out.
+with g++, tells functions and lines of its addresses. What nvcc puts between <<<>>> and the runtime is not
+told.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def launch_place(kernel: str) -> str:
             continue
         name = os.fsdecode(found.name or b"")
         if not Path(name).is_file():  # the program itself has the name that it was started by
-            name = os.readlink("/proc/self/exe")
+            name = str(Path("/proc/self/exe").readlink())
         if not _is_ours(name):
             own.append((name, address - 1 - (found.base or 0)))
         if len(own) == 6:
