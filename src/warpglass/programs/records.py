@@ -24,7 +24,7 @@ class Wish:
     """What is wanted of a program's launches: `what` is "check", "profile" or "summary".
 
     `timeout` is that of a launch in seconds, None for its own; `records` is the file. `seeds` are a check's,
-    `caches` and `blocks` a profile's.
+    `caches`, `blocks` and `listing` a profile's.
     """
 
     what: str
@@ -33,6 +33,7 @@ class Wish:
     seeds: tuple[int, ...] = ()
     caches: bool = True
     blocks: int | None = None
+    listing: bool = False
 
     def text(self) -> str:
         """As the variable has it."""

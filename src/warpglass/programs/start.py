@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 from .. import devices
 from ..errors import ArgumentError
@@ -44,7 +45,7 @@ def command(words: Sequence[str], model: str) -> Command:
     return Command(Path(path), tuple(words), environment(os.environ))
 
 
-def replace_process(program: Command) -> None:
+def replace_process(program: Command) -> NoReturn:
     """Go on as the program, in this process, which is no longer ours. Raises ArgumentError if that fails."""
     try:
         os.execve(program.file, program.words, program.environment)

@@ -19,7 +19,7 @@ from ...numba_device import hook
 from ...numba_device.activation import active_library
 from ..records import Wish
 from . import driver_names
-from .library import digest_of, libraries
+from .exports import digest_of, libraries
 from .standard_output import share
 from .watching import watch
 

@@ -14,7 +14,6 @@ class StandardOutput(io.TextIOBase):
     """A text file that writes to a FILE of C's, `stdout` or `stderr`."""
 
     encoding = "utf-8"
-    errors = "surrogateescape"
 
     def __init__(self, name: str):
         self._library = ctypes.CDLL(None)
@@ -25,7 +24,7 @@ class StandardOutput(io.TextIOBase):
 
     def write(self, text: str, /) -> int:
         """Write a text; returns its length."""
-        data = text.encode(self.encoding, self.errors)
+        data = text.encode(self.encoding, "surrogateescape")
         self._library.fwrite(data, 1, len(data), self._file)
         return len(text)
 

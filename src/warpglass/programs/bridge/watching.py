@@ -47,7 +47,7 @@ def _checked(wish: Wish, model: str, sender: Sender) -> lab.Watcher:
 def _profiled(wish: Wish, model: str, sender: Sender) -> lab.Watcher:
     def make(_: Backend, launch: Launch) -> Outcome:
         site = launch_place(launch.compiled.entry)
-        found = lab_profile.count(_bounded(launch, wish), model, wish.caches, wish.blocks)
+        found = lab_profile.count(_bounded(launch, wish), model, wish.caches, wish.blocks, wish.listing)
         sender.send(replace(found, site=site))
         return Outcome(found.seconds, found.time_label)
 
