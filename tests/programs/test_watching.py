@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import shutil
@@ -42,6 +43,19 @@ def test_profile_counts_each_launch(call: Call) -> None:
     assert done.returncode == 0, done.stderr
     assert "smooth" in done.stdout
     assert "fill" in done.stdout
+
+
+def test_a_summary_has_kernels_copies_and_calls(call: Call) -> None:
+    done = call("profile", "--gpu-summary", "--csv", "race.cu")
+    rows = list(csv.reader(done.stdout.splitlines()[2:]))
+    assert done.returncode == 0, done.stderr
+    assert {(row[0], row[7], int(row[3])) for row in rows} >= {
+        ("GPU activities", "smooth", 3),
+        ("GPU activities", "fill", 1),
+        ("API calls", "cudaLaunchKernel", 4),
+        ("API calls", "cudaMalloc", 2),
+        ("API calls", "cudaDeviceSynchronize", 1),
+    }
 
 
 def test_a_check_passes_signals_on_and_leaves_nothing(tools: build.Tools) -> None:

@@ -182,10 +182,36 @@ def _profile_program(program: Program, model: str, view: _View, count: Callable[
 
 
 def _profile_native(program: Native, model: str, view: _View, wanted: Mapping[str, Any]) -> None:
-    """Count every launch of a program outside Python, as _profile_program does."""
+    """Count every launch of a program outside Python, as _profile_program does; a summary counts nothing."""
+    if view.gpu_summary:
+        _sum_up(program, model, view)
+        return
     with words_apart(view.json):
         status, found = program.watched(model, "profile", **wanted)
     _show(found, view)
+    if status:
+        raise typer.Exit(status)
+
+
+def _sum_up(program: Native, model: str, view: _View) -> None:
+    """Print what a program had the GPU do and which functions it called, as nvprof does."""
+    from ..records.activity import summed
+    from ..report.activities import activities_csv, print_activities
+    from ..report.console import stdout_console, text_console, text_of
+
+    with words_apart(view.csv and view.log_file is None):
+        status, found = program.watched(model, "summary")
+    rows = summed(one for record in found for one in record)
+    if view.csv:
+        text = activities_csv(rows)
+    else:
+        console = stdout_console() if view.log_file is None else text_console(stdout_console().width)
+        print_activities(rows, console)
+        text = "" if view.log_file is None else text_of(console) + "\n"
+    if view.log_file is not None:
+        write_file(text, view.log_file)
+    elif text:
+        typer.echo(text, nl=False)
     if status:
         raise typer.Exit(status)
 

@@ -36,10 +36,10 @@ def fill(slots: int, digest: str, python: int) -> None:
         share()
         _leave_signals()
     model = os.environ.get(hook.MODEL) or "h100"
-    activate(model)
     wish = Wish.read()
     if wish is not None and not python:
         watch(wish, model)
+    activate(model)
     driver = active_library()
     assert driver is not None, "the runtime has switched the driver on"
     ours = driver_names.addresses(driver.address)

@@ -5,6 +5,7 @@ Belongs here: what is done in the program's process. What becomes of the records
 
 from __future__ import annotations
 
+import atexit
 import math
 import time
 from contextlib import ExitStack
@@ -15,15 +16,16 @@ from ...engine.launch.backend import Backend, Launch, Outcome
 from ...lab import check as lab_check
 from ...lab import profile as lab_profile
 from ..records import Sender, Wish
+from .activities import Activities
 from .host_places import launch_place
 
 _until_the_end = ExitStack()
 
 
 def watch(wish: Wish, model: str) -> None:
-    """Watch all launches of this process from now on."""
+    """Watch all launches of this process from now on; must come before functions are handed out."""
     sender = Sender(wish.records)
-    makers = {"check": _checked, "profile": _profiled}
+    makers = {"check": _checked, "profile": _profiled, "summary": _summed_up}
     _until_the_end.enter_context(lab.watching(makers[wish.what](wish, model, sender)))
 
 
@@ -52,3 +54,10 @@ def _profiled(wish: Wish, model: str, sender: Sender) -> lab.Watcher:
         return Outcome(found.seconds, found.time_label)
 
     return make
+
+
+def _summed_up(_: Wish, __: str, sender: Sender) -> lab.Watcher:
+    activities = Activities(sender)
+    activities.watch()
+    atexit.register(activities.send)
+    return activities.make
