@@ -1,7 +1,7 @@
 """The libraries by which programs find the virtual GPU: what is in their folder, and who is told of it.
 
 Belongs here: where the folder is (made once for a version of warpglass, a Python and a compiler, in the
-cache), and the environment that processes are started with. Its members: the preloaded library (bridge.c), and
+cache), and the environment that processes are started with. Its members: the preloaded library (bridge.c),
 a `libcuda.so.1` and a `libcudart.so.N` of each release, which programs are linked with or ask for.
 """
 
