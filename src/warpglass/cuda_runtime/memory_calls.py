@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
-from ..numba_device.calls import Address, Device, Handle, Int, Size, UInt, put, put_int
+from ..numba_device.calls import Address, Device, Handle, Int, Size, UInt, put, put_int, word
 from ..numba_device.memory_calls import variable_block
 from ..numba_device.results import Refusal, Result
 from .calls import Extent, Location, PitchedPointer, call, release_12, same_as_driver, still
@@ -146,6 +146,39 @@ def cudaMemsetAsync(runtime: Runtime, target: Device, value: Int, count: Size, s
     runtime.driver("cuMemsetD8Async", target, value & 255, count, stream)
 
 
+@still
+@call
+def cudaMemset2D(
+    runtime: Runtime, target: Device, pitch: Size, value: Int, width: Size, height: Size
+) -> None:
+    runtime.driver("cuMemsetD2D8", target, pitch, value & 255, width, height)
+
+
+@still
+@call
+def cudaMemset2DAsync(
+    runtime: Runtime, target: Device, pitch: Size, value: Int, width: Size, height: Size, stream: Handle
+) -> None:
+    runtime.driver("cuMemsetD2D8Async", target, pitch, value & 255, width, height, stream)
+
+
+@still
+@call
+def cudaMemset3D(runtime: Runtime, target: PitchedPointer, value: Int, extent: Extent) -> None:
+    cudaMemset3DAsync(runtime, target, value, extent, 0)
+
+
+@still
+@call
+def cudaMemset3DAsync(
+    runtime: Runtime, target: PitchedPointer, value: Int, extent: Extent, stream: Handle
+) -> None:
+    for number in range(extent.depth):
+        address = target.address + number * target.pitch * target.height
+        rows = extent.width, extent.height
+        runtime.driver("cuMemsetD2D8Async", address, target.pitch, value & 255, *rows, stream)
+
+
 # ---------------------------------------------------------------------------------------- managed memory
 @call
 def cudaMemPrefetchAsync(
@@ -210,3 +243,19 @@ def cudaMemRangeGetAttribute(
         raise Refusal(Result.INVALID_VALUE, f"no managed memory is at {address:#x}, or no such attribute")
     for position in range(0, room - 3, 4):
         put_int(place + position, _RANGE[attribute])
+
+
+@call
+def cudaMemRangeGetAttributes(
+    runtime: Runtime,
+    places: Address,
+    rooms: Address,
+    attributes: Address,
+    count: Size,
+    address: Device,
+    size: Size,
+) -> None:
+    numbers = (ctypes.c_int32 * count).from_address(attributes)
+    for position, attribute in enumerate(numbers):
+        place, room = (word(base + 8 * position) for base in (places, rooms))
+        cudaMemRangeGetAttribute(runtime, place, room, attribute, address, size)

@@ -10,10 +10,11 @@ import ctypes
 import threading
 
 from ..numba_device.calls import Address, Handle, Int, Size, put, text_at
+from ..numba_device.launch_calls import Configuration
 from ..numba_device.results import Refusal
 from .calls import Dim3, call, call_anywhere, still
 from .results import Status
-from .runtime import Configuration, Runtime
+from .runtime import Runtime
 
 
 @call_anywhere
@@ -24,6 +25,20 @@ def __cudaRegisterFatBinary(runtime: Runtime, wrapper: Address) -> Address:
 @call_anywhere
 def __cudaRegisterFatBinaryEnd(runtime: Runtime, binary: Address) -> None:
     """All of a fat binary is registered; it is loaded when it is used."""
+
+
+_REGISTER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+@call_anywhere
+def __cudaRegisterLinkedBinary(
+    runtime: Runtime, register: Address, wrapper: Address, number: Address, reference: Address
+) -> None:
+    """What the units of separate compilation call, each by a name of its own that ends in its number.
+
+    No library of NVIDIA's has it: nvlink writes these functions, and what builds programs leads them here.
+    """
+    _REGISTER(register)(runtime.registered.add_unit(wrapper))
 
 
 @call_anywhere

@@ -9,11 +9,15 @@ import os
 from .. import devices
 from ..errors import ArgumentError
 from . import (  # noqa: F401  # functions by subject: importing a file fills CALLS
+    attribute_calls,
     device_calls,
     graph_calls,
     launch_calls,
     memory_calls,
+    memset_calls,
     module_calls,
+    node_calls,
+    node_parameter_calls,
     peer_calls,
     pool_calls,
     stream_calls,
