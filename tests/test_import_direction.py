@@ -53,16 +53,20 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "sweeps": ("", "ladders", "lab", "observe", "report", "engine"),
     "numba_device": ("*",),
     "cuda_runtime": ("*",),
+    "programs": ("*",),
+    "programs.targets": (),  # looked at for every command line
+    "programs.records": (),
     "pytest_plugin": (
         *("", "lab", "report"),
         *("numba_device.hook", "numba_device.source_lines", "numba_device.device"),
     ),
     "cli": (
         *("", "source", "engine", "observe", "models", "ladders", "lab", "report", "sweeps"),
-        *("numba_device.hook", "numba_device.source_lines"),
+        *("numba_device.hook", "numba_device.source_lines", "programs"),
     ),
     "cli.compiler_flags": (),
-    "cli.script": ("cli.status", "cli.compiler_flags"),  # launches are the business of the commands
+    # Launches are the business of the commands.
+    "cli.script": ("cli.status", "cli.compiler_flags", "programs.targets"),
     "__main__": ("cli",),
     "": ("lab", "ladders.measure", "sweeps"),
 }
