@@ -18,10 +18,12 @@ from .options import (
     TIMEOUT,
     ArgOption,
     BlockOption,
+    ClusterOption,
     GridOption,
     JsonOption,
     ProgramArguments,
     SharedOption,
+    cluster_shape,
     find_gpu,
 )
 from .output import words_apart, write_file
@@ -50,6 +52,7 @@ def profile(
     ] = None,
     grid: GridOption = None,
     block: BlockOption = None,
+    cluster: ClusterOption = None,
     arg: ArgOption = None,
     settings: SetOption = None,
     outputs: OutOption = None,
@@ -115,6 +118,7 @@ def profile(
             timeout=60.0 if timeout is None else timeout,
             caches=caches,
             blocks=blocks,
+            cluster=cluster_shape(cluster),
         )
         one.save()
     _show([found], view)
