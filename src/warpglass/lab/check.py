@@ -118,6 +118,15 @@ def examine(launch: Launch, model: str, seeds: Sequence[int], site: str = "") ->
     )
 
 
+def by_place(found: Sequence[Check]) -> list[Check]:
+    """Of checks of launches, one for each place and kernel, in the order of their first launches."""
+    groups: dict[tuple[str, str], Check] = {}
+    for one in found:
+        place = one.site, one.kernel
+        groups[place] = joined([groups[place], one]) if place in groups else one
+    return list(groups.values())
+
+
 class Launches:
     """The launches of a program under the detectors: `make` is a watcher for `lab.watching`.
 

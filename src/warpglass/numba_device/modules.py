@@ -102,6 +102,10 @@ class LoadedModule:
         return None
 
 
+# The line table of what was compiled from CUDA C++.
+_FROM_CUDA = re.compile(r'^\s*\.file\s+\d+\s+"[^"]*\.cuh?"', re.MULTILINE)
+
+
 def _parse(text: str) -> tree.Module:
     try:
         return ptx.parse(text, "PTX")
@@ -130,7 +134,9 @@ class LoadedKernel:
             ptx=self._text,
             entry=self.entry.name,
             name=plain_name(self.entry.name),
-            language="ptx" if arguments is None else "python",
+            language=("cuda" if _FROM_CUDA.search(self.module.image.ptx) else "ptx")
+            if arguments is None
+            else "python",
             arguments=arguments,
         )
 
