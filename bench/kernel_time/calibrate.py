@@ -87,7 +87,7 @@ class Calibration:
     def launches(self) -> None:
         """Empty kernels: one between two events, many in a row, and many blocks."""
         self.note("launch_us", 1e6 * self.timed("empty", 1, 32, times=31, cold=False))
-        self.note("launch_after_memset_us", 1e6 * self.timed("empty", 1, 32, times=31))
+        self.note("launch_after_kernel_us", 1e6 * self.timed("empty", 1, 32, times=31))
         self.note("launch_in_a_row_us", 1e6 * self.timed("empty", 1, 32, batch=200, cold=False))
         for threads in (32, 64, 128, 256, 512, 1024):
             few, many = (
@@ -146,7 +146,7 @@ class Calibration:
             for kind in ("gather", "scatter"):
                 values = ("Q", self.x), ("Q", self.y), ("I", (1 << bits) - 1), ("I", 32)
                 seconds = self.timed(kind, grid, 256, *values)
-                self.note(f"{kind}_{4 << bits - 20}mb_gsectors_s", 1e-9 * grid * 256 * 32 / seconds)
+                self.note(f"{kind}_{4 * 2**bits >> 20}mb_gsectors_s", 1e-9 * grid * 256 * 32 / seconds)
 
     def latencies(self) -> None:
         """Chains of loads, by the level that has the data; cycles a load."""

@@ -191,7 +191,7 @@ extern "C" __global__ void l1_read(const float *x, long long *clocks, u32 trips,
 #pragma unroll
         for (int i = 0; i < 16; ++i) {
             float v;
-            asm volatile("ld.global.ca.f32 %0, [%1];" : "=f"(v) : "l"(mine + 1024 * (i % 4)));
+            asm volatile("ld.global.ca.f32 %0, [%1];" : "=f"(v) : "l"(mine + 1024 * ((i + t) % 4)) : "memory");
             sum += v;
         }
     }

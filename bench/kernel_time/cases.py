@@ -53,7 +53,7 @@ def _sorted(n: int) -> Maker:
 
 
 def _starts(rows: int, each: int) -> Maker:
-    return lambda random: np.arange(0, rows * each + 1, each, np.int32)
+    return lambda random: np.arange(0, rows * each + 1, each).astype(np.int32)
 
 
 def _case(kernel: str, grid: Extent, block: Extent, *arguments: Any) -> Case:

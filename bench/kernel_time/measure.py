@@ -5,7 +5,7 @@
 A bundle has PTX and launches as bundle.py writes them, on a machine that can compile: this one needs a GPU
 and NumPy only. Each launch is made with its inputs as they were, with cold caches, and alone between two
 events; the median of several counts, less nothing. What an empty kernel takes that way is calibrate.py's
-`launch_after_memset_us`. The second number is of launches in a row, with warm caches.
+`launch_after_kernel_us`. The second number is of launches in a row, with warm caches.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def measure(gpu: Gpu, entry: dict[str, Any], modules: Modules, inputs: Memories)
     """Cold and warm seconds of a launch."""
     launch = Launch(gpu, modules, entry, inputs)
     first = launch.cold()
-    times = 11 if first < 2e-3 else 5 if first < 50e-3 else 2
+    times = 15 if first < 2e-3 else 5 if first < 50e-3 else 2
     seconds = [launch.cold() for _ in range(times)]
     warm = launch.warm(10 if first < 2e-3 else 2) if first < 50e-3 else None
     launch.free()

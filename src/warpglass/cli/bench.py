@@ -11,7 +11,7 @@ import typer
 from ..errors import ArgumentError
 from ..records.argument_text import parse_size, parse_target
 from .compiler_flags import CompilerOption, split_target
-from .options import DeviceOption, ModelOption, TimeoutOption, find_gpu
+from .options import MODEL, DeviceOption, TimeoutOption, find_gpu
 from .output import write_file
 from .status import FAILED
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..ladders.measure import Bench
 
 STDOUT = Path("-")
+MODELS = ("h100", "p100")  # a GPU of today, and the one that the course notes used
 
 
 def bench(
@@ -34,7 +35,14 @@ def bench(
     block: Annotated[int | None, typer.Option(help="Threads per block.")] = None,
     language: Annotated[str, typer.Option(help="Kernels in cuda, python or both.")] = "both",
     device: DeviceOption = "auto",
-    model: ModelOption = "h100",
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="GPU",
+            help=f"{MODEL}, and on which times are modelled; several times for more GPUs. "
+            "Without it: h100, and p100, the notes' own.",
+        ),
+    ] = None,
     flags: CompilerOption = None,
     repeat: Annotated[int, typer.Option(min=1, help="Timed repeats; the median counts.")] = 5,
     rung: Annotated[
@@ -74,6 +82,7 @@ def bench(
     from ..report.forecast import print_forecast
     from ..report.progress import progress_bar
 
+    models = tuple(dict.fromkeys(find_gpu(name).key for name in model or MODELS))
     added = tuple(_user_kernel(text) for text in add or ())
     results: list[Bench] = []
     for name in _chosen(ladder, all_ladders):
@@ -86,7 +95,7 @@ def bench(
                 block=block,
                 language=language,
                 device=device,
-                model=find_gpu(model).key,
+                model=models,
                 options=_bench_options(flags),
                 repeat=repeat,
                 rungs=tuple(rung or ()),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from ..sass.translate import Translation
 from .caches import CacheProbe
 from .counters import COUNTERS, EXACT, MODELLED, PTX_LEVEL, Measured
 from .counting import Counting, Rewritten, Rule, Tally, choose_rule
+from .counting.leaders import LeaderProbe
 from .metrics import METRICS
 from .restructured import describe, gathered_lines, scattered_lines
 
@@ -38,6 +39,14 @@ class Numbers:
 
 
 @dataclass(frozen=True, slots=True)
+class Sites:
+    """By number of a step what first warps did, in runs and lanes; with whether it writes, the caches."""
+
+    leaders: Mapping[int, tuple[int, int]]
+    traffic: Mapping[tuple[int, bool], Traffic]
+
+
+@dataclass(frozen=True, slots=True)
 class Profiling:
     """The instrument of a profile: counting, and the simulated caches if their geometry is given."""
 
@@ -45,9 +54,9 @@ class Profiling:
     caches: Geometry | None
 
     def probes(self, program: Program) -> Sequence[Probe]:
-        """The probes of both."""
+        """The probes of both; with caches, the first warps are counted apart, as kernel times need them."""
         own = self.counting.probes(program)
-        return own if self.caches is None else (*own, CacheProbe(self.caches))
+        return own if self.caches is None else (*own, LeaderProbe(), CacheProbe(self.caches))
 
     def read(
         self, program: Program, probes: Sequence[Probe], totals: np.ndarray
@@ -55,9 +64,19 @@ class Profiling:
         """A tally for each instruction, and what the caches saw."""
         if self.caches is None:
             return self.counting.read(program, probes, totals), None
-        *own, simulated = probes
+        *own, _, simulated = probes
         assert isinstance(simulated, CacheProbe)
         return self.counting.read(program, own, totals), simulated.traffic(totals.tolist())
+
+    def by_site(self, program: Program, probes: Sequence[Probe], totals: np.ndarray) -> Sites | None:
+        """What kernel times need beside the tallies; None without caches."""
+        if self.caches is None:
+            return None
+        *_, leaders, simulated = probes
+        assert isinstance(simulated, CacheProbe)
+        assert isinstance(leaders, LeaderProbe)
+        words = totals.tolist()
+        return Sites(leaders.steps(program, words), simulated.by_site(words))
 
 
 def counting_of(translation: Translation | None) -> Counting:
@@ -109,6 +128,23 @@ def evaluate(
         lines[place] = {name: value for name, value in values.items() if value}
     notes = tuple(describe(program, translation, tallies)) if translation else ()
     return Numbers(counters, metrics, labels, lines, notes)
+
+
+def with_times(numbers: Numbers, times: Mapping[str, float]) -> Numbers:
+    """The numbers with those of a modelled time, and the metrics that are made of them."""
+    found = {name: value for name, value in times.items() if name in COUNTERS}
+    counters = {**numbers.counters, **found}
+    metrics = {
+        name: metric.value(counters)
+        for name, metric in METRICS.items()
+        if found.keys() & set(metric.counters) and counters.keys() >= set(metric.counters)
+    }
+    return replace(
+        numbers,
+        counters=counters,
+        metrics={**numbers.metrics, **metrics},
+        labels={**numbers.labels, **dict.fromkeys((*found, *metrics), MODELLED)},
+    )
 
 
 def line_counts(program: Program, tallies: Sequence[Tally]) -> LineCounts:

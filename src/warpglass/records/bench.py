@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import WarpglassError
+from .kernel_time import ModelledTime
 
 SCHEMA = 1
 
@@ -67,6 +68,7 @@ class Row:
     failure: str | None = None
     metrics: Mapping[str, float] | None = None  # by nvprof's names
     labels: Mapping[str, str] | None = None  # how certain each of them is
+    modelled: tuple[ModelledTime, ...] = ()  # of all launches together, on each GPU that was asked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +123,9 @@ def _finite(value: Any) -> Any:
 
 
 def _row(data: dict[str, Any]) -> Row:
-    return Row(**{key: _tuples(value) for key, value in _known(Row, data).items()})
+    times = tuple(ModelledTime(**one) for one in data.get("modelled", ()))
+    kept = {key: _tuples(value) for key, value in _known(Row, data).items()}
+    return Row(**{**kept, "modelled": times})
 
 
 def _tuples(value: Any) -> Any:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import WarpglassError
+from .kernel_time import ModelledTime
 from .spelling import nearest
 
 SCHEMA = 1
@@ -30,6 +31,7 @@ class Subject(StrEnum):
     FLOPS = "Floating-point operations"
     INSTRUCTIONS = "Instructions and branches"
     LAUNCH = "Launch and occupancy"
+    TIME = "Time"
 
     @property
     def place(self) -> int:
@@ -63,7 +65,7 @@ class Profile:
     a multiprocessor of the `model` GPU. `seconds` is the time of the counted run itself (`time_label` says
     whose): counting makes it longer. Where a GPU measured numbers, `counted` has what the engine counted in
     their place. `assembler` made the machine code ("" without one). `site` is the FILE:LINE of the launch in
-    a program that was run as a whole.
+    a program that was run as a whole. `modelled` is the time on the `model` GPU by the model of kernel times.
     """
 
     kernel: str
@@ -86,6 +88,7 @@ class Profile:
     assembler: str = ""
     counted: Mapping[str, float] = field(default_factory=dict[str, float])
     site: str = ""
+    modelled: ModelledTime | None = None
     schema: int = field(default=SCHEMA)
 
     def label(self, name: str) -> str:
@@ -154,6 +157,8 @@ def _profile(data: dict[str, Any], where: str) -> Profile:
     kept["lines"] = tuple(LineProfile(**line) for line in kept["lines"])
     for name in ("grid", "block", "notes"):
         kept[name] = tuple(kept[name])
+    if kept.get("modelled"):
+        kept["modelled"] = ModelledTime(**kept["modelled"])
     return Profile(**kept)
 
 
