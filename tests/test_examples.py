@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +31,13 @@ def run(*command: str) -> str:
     return done.stdout
 
 
+def test_a_whole_program_runs() -> None:
+    if shutil.which("g++") is None:
+        pytest.skip("needs a C++ compiler")
+    command = [sys.executable, "-m", "warpglass", "run", "examples/heat.cu", "-O2", "--", "100"]
+    assert run(*command) == "after 100 steps: heat 1000.000, 56.348 in the middle\n"
+
+
 @pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "examples").glob("*.py")))
 def test_example_prints_what_it_promises(name: str) -> None:
     output = run(sys.executable, str(ROOT / "examples" / name))
@@ -40,6 +48,12 @@ def test_a_program_for_cuda_core_runs_unmodified() -> None:
     pytest.importorskip("cuda.core")
     output = run(sys.executable, "-m", "warpglass", "run", "examples/cuda_core/saxpy.py")
     assert output == "NVIDIA H100 80GB HBM3: True\n"
+
+
+def test_kernels_of_triton_run_without_a_gpu() -> None:
+    pytest.importorskip("triton")
+    output = run(sys.executable, "examples/triton/kernels.py")
+    assert output.startswith("add: 0 errors found, largest difference 0\nsoftmax: 0 errors found")
 
 
 def test_matrix_product_saves_what_its_tiles_say() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +25,9 @@ BlockOption = Annotated[str | None, typer.Option(help="Threads per block, likewi
 ArgOption = Annotated[list[str] | None, typer.Option(help=ARGUMENT_FORMS)]
 SHARED = typer.Option(help="Bytes of dynamic shared memory.")
 SharedOption = Annotated[str, SHARED]
+ClusterOption = Annotated[
+    str | None, typer.Option(help="Blocks of a cluster, likewise, if the kernel does not say it.")
+]
 DeviceOption = Annotated[
     str, typer.Option(help="Where it runs: auto (the first GPU, else the engine), cpu, gpu or gpu:1.")
 ]
@@ -85,8 +89,21 @@ def split_kernel(text: str) -> tuple[Path, str | None]:
     return existing_target(text)
 
 
-def launch_shape(grid: str | None, block: str | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Grid and block as given, both of which a kernel needs; raises ArgumentError."""
+def cluster_shape(cluster: str | None) -> tuple[int, ...] | None:
+    """The extents of a cluster as given; raises ArgumentError."""
+    return None if cluster is None else parse_dimensions(cluster)
+
+
+def launch_shape(
+    grid: str | None, block: str | None, fixed: Callable[[], tuple[int, ...] | None] = lambda: None
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Grid and block as given, both of which a kernel needs; raises ArgumentError.
+
+    `fixed` is asked for a block that the kernel's compiler has fixed if none is given.
+    """
+    threads = fixed() if grid is not None and block is None else None
+    if grid is not None and threads is not None:
+        return parse_dimensions(grid), threads
     if grid is None or block is None:
         raise ArgumentError("give the launch: --grid BLOCKS and --block THREADS")
     return parse_dimensions(grid), parse_dimensions(block)

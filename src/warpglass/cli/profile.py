@@ -3,29 +3,42 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .compiler_flags import CompilerOption
+from .export import (
+    HtmlOption,
+    LatexOption,
+    MarkdownOption,
+    check_page,
+    print_tables,
+    table_format,
+    write_page,
+)
 from .kernel_launch import OutOption, SetOption, open_launch
 from .metrics import chosen_definitions, counter_definitions, metric_definitions
+from .native import Native
 from .options import (
     MODEL,
     TIMEOUT,
     ArgOption,
     BlockOption,
+    ClusterOption,
     GridOption,
     JsonOption,
     ProgramArguments,
     SharedOption,
+    cluster_shape,
     find_gpu,
 )
 from .output import words_apart, write_file
-from .script import MODULE_OPTION, Program, is_program, refuse_words
+from .rung import AnyProgram, RungProgram, names_program, program_of
+from .script import MODULE_OPTION, is_native, refuse_words
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,10 +49,11 @@ if TYPE_CHECKING:
 
 
 def profile(
+    context: typer.Context,
     target: Annotated[
         str | None,
         typer.Argument(
-            metavar="FILE[:KERNEL] | SCRIPT.py",
+            metavar="FILE[:KERNEL] | PROGRAM",
             help="As in reduce.cu:sum<512> or k.py:sum; or a program, whose every launch is counted.",
         ),
     ] = None,
@@ -50,6 +64,7 @@ def profile(
     ] = None,
     grid: GridOption = None,
     block: BlockOption = None,
+    cluster: ClusterOption = None,
     arg: ArgOption = None,
     settings: SetOption = None,
     outputs: OutOption = None,
@@ -89,6 +104,13 @@ def profile(
         int | None,
         typer.Option(metavar="N", help="Count only N blocks, evenly spread, and let them stand for all."),
     ] = None,
+    listing: Annotated[
+        bool,
+        typer.Option("--listing", help="Keep source, PTX, machine code and warp views in what is saved."),
+    ] = False,
+    html: HtmlOption = None,
+    markdown: MarkdownOption = False,
+    latex: LatexOption = False,
     timeout: Annotated[float | None, TIMEOUT] = None,
 ) -> None:
     """Run a kernel, or a whole program, on the engine and count what Nsight Compute and nvprof count."""
@@ -96,14 +118,22 @@ def profile(
     from ..report.progress import waiting
 
     chosen, model = chosen_definitions(metric), find_gpu(model).key
-    view = _View(chosen, lines, gpu_summary, csv, json_output, log_file, save)
-    if is_program(target, module):
+    form = table_format(markdown=markdown, latex=latex)
+    view = _View(chosen, lines, gpu_summary, csv, json_output, log_file, save, html, form)
+    if html is not None:
+        check_page(html)
+    listing = listing or html is not None
+    if is_native(context):
+        wanted = {"timeout": timeout, "caches": caches, "blocks": blocks, "listing": listing}
+        _profile_native(Native.of(str(target), flags, arguments), model, view, wanted)
+        return
+    if names_program(target, module):
 
         def count(launch: Launch) -> Profile:
             bounded = replace(launch, timeout=min(launch.timeout, math.inf if timeout is None else timeout))
-            return lab_profile.count(bounded, model, caches, blocks)
+            return lab_profile.count(bounded, model, caches, blocks, listing)
 
-        _profile_program(Program.of(target, arguments, module), model, view, count)
+        _profile_program(program_of(target, arguments, module, model), model, view, count)
         return
     refuse_words(arguments)
     with words_apart(json_output), waiting(f"Counting {target}"):
@@ -115,6 +145,8 @@ def profile(
             timeout=60.0 if timeout is None else timeout,
             caches=caches,
             blocks=blocks,
+            cluster=cluster_shape(cluster),
+            listing=listing,
         )
         one.save()
     _show([found], view)
@@ -131,9 +163,13 @@ class _View:
     json: bool
     log_file: Path | None
     save: Path | None
+    html: Path | None
+    form: str | None
 
 
-def _profile_program(program: Program, model: str, view: _View, count: Callable[[Launch], Profile]) -> None:
+def _profile_program(
+    program: AnyProgram, model: str, view: _View, count: Callable[[Launch], Profile]
+) -> None:
     """Count every launch of a program, which finds a GPU of this model; its exit status is ours."""
     from .. import lab
     from ..lab import profile as lab_profile
@@ -147,7 +183,44 @@ def _profile_program(program: Program, model: str, view: _View, count: Callable[
         lab.watching(lab_profile.recorder(found, count)),
     ):
         status = program.run()
+    if isinstance(program, RungProgram):  # whose launches are at no place of the user's
+        found = [replace(one, site="") for one in found]
     _show(found, view)
+    if status:
+        raise typer.Exit(status)
+
+
+def _profile_native(program: Native, model: str, view: _View, wanted: Mapping[str, Any]) -> None:
+    """Count every launch of a program outside Python, as _profile_program does; a summary counts nothing."""
+    if view.gpu_summary:
+        _sum_up(program, model, view)
+        return
+    with words_apart(view.json):
+        status, found = program.watched(model, "profile", **wanted)
+    _show(found, view)
+    if status:
+        raise typer.Exit(status)
+
+
+def _sum_up(program: Native, model: str, view: _View) -> None:
+    """Print what a program had the GPU do and which functions it called, as nvprof does."""
+    from ..records.activity import summed
+    from ..report.activities import activities_csv, print_activities
+    from ..report.console import stdout_console, text_console, text_of
+
+    with words_apart(view.csv and view.log_file is None):
+        status, found = program.watched(model, "summary")
+    rows = summed(one for record in found for one in record)
+    if view.csv:
+        text = activities_csv(rows)
+    else:
+        console = stdout_console() if view.log_file is None else text_console(stdout_console().width)
+        print_activities(rows, console)
+        text = "" if view.log_file is None else text_of(console) + "\n"
+    if view.log_file is not None:
+        write_file(text, view.log_file)
+    elif text:
+        typer.echo(text, nl=False)
     if status:
         raise typer.Exit(status)
 
@@ -158,6 +231,16 @@ def _show(found: Sequence[Profile], view: _View) -> None:
     whole = found[0].to_json() if len(found) == 1 else several_json(found)
     if view.save is not None:
         write_file(whole, view.save)
+    if view.html is not None:
+        write_page(found, view.html, f"Profile: {', '.join(dict.fromkeys(one.kernel for one in found))}")
+    if view.form is not None and not view.json:
+        from ..report.record_tables import lines_table, profile_table
+
+        numbers = view.chosen or metric_definitions()
+        tables = [profile_table(one, numbers) for one in found]
+        tables += [lines_table(one) for one in found] if view.lines else []
+        print_tables(tables, view.form)
+        return
     text = whole if view.json else _text(found, view)
     if text is None:
         return

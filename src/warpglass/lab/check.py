@@ -20,7 +20,7 @@ from ..engine.launch.backend import Backend, Launch, Outcome
 from ..errors import ArgumentError, KernelFault, KernelTimeout, raised_by_kernel
 from ..observe.detectors import Checker
 from ..observe.detectors.diagnostics.causes import merged, one_per_cause
-from ..records.check import Check, Finding, joined
+from ..records.check import Check, Finding, joined, sources_around
 from ..records.schedules import ALL_SCHEDULES, schedule_of, weakest
 from ..records.suppressions import read_entries
 from ..records.suppressions import suppress as suppress_findings
@@ -35,7 +35,7 @@ _NO_LINES = (
 def check(
     kernel: lab.Kernel,
     grid: lab.Extent,
-    block: lab.Extent,
+    block: lab.Extent | None,
     args: Sequence[object],
     shared: int = 0,
     device: str = "cpu",
@@ -44,6 +44,7 @@ def check(
     schedules: int = 0,
     seed: int | None = None,
     suppress: str | Path | None = None,
+    cluster: lab.Extent | None = None,
 ) -> Check:
     """Run a kernel once under all detectors; results are in the arrays, `findings` in the result.
 
@@ -58,7 +59,7 @@ def check(
         raise ArgumentError(f"device {device!r}: check runs kernels on the engine; pass 'cpu' or nothing")
     seeds = seeds_of(schedules, seed)
     entries = () if suppress is None else read_entries(Path(suppress), always=True)
-    launch = lab.make_launch(kernel, grid, block, args, shared, timeout, _engine(model))
+    launch = lab.make_launch(kernel, grid, block, args, shared, timeout, _engine(model), cluster)
     (found,), notes = suppress_findings([examine(launch, model, seeds).check], entries)
     return replace(found, notes=(*found.notes, *notes))
 
@@ -111,9 +112,19 @@ def examine(launch: Launch, model: str, seeds: Sequence[int], site: str = "") ->
             notes=(*runs.notes, *note),
             site=site,
             version=__version__,
+            sources=sources_around(found),
         ),
         error,
     )
+
+
+def by_place(found: Sequence[Check]) -> list[Check]:
+    """Of checks of launches, one for each place and kernel, in the order of their first launches."""
+    groups: dict[tuple[str, str], Check] = {}
+    for one in found:
+        place = one.site, one.kernel
+        groups[place] = joined([groups[place], one]) if place in groups else one
+    return list(groups.values())
 
 
 class Launches:

@@ -174,7 +174,12 @@ def cuDeviceGetName(device: VirtualDevice, name: Address, room: Int, number: Ord
 
 @call_anywhere
 def cuDeviceGetUuid(device: VirtualDevice, place: Address, number: Ordinal) -> None:
-    ctypes.memmove(place, uuid.uuid5(uuid.NAMESPACE_DNS, f"{device.model.key}.warpglass").bytes, 16)
+    ctypes.memmove(place, unique_number(device), 16)
+
+
+def unique_number(device: VirtualDevice) -> bytes:
+    """The 16 bytes by which programs tell GPUs apart."""
+    return uuid.uuid5(uuid.NAMESPACE_DNS, f"{device.model.key}.warpglass").bytes
 
 
 @call_anywhere
@@ -251,6 +256,11 @@ def cuCtxCreate(
     handle = device.add(Context())
     device.stack.append(handle)
     put(context, handle)
+
+
+@call_anywhere
+def cuCtxCreate_v2(device: VirtualDevice, context: Address, flags: UInt, number: Ordinal) -> None:
+    cuCtxCreate(device, context, 0, flags, number)
 
 
 @call_anywhere

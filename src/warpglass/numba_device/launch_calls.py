@@ -6,10 +6,11 @@ import ctypes
 from dataclasses import dataclass
 from math import prod
 
-from ..engine.launch.backend import Dim3
+from ..engine.launch.backend import Dim3, Launch
 from ..models.occupancy import Demand, occupancy
 from .calls import Address, Handle, Int, Size, UInt, call, put, put_int, still, word
 from .device import VirtualDevice
+from .graphs import Kind
 from .modules import LoadedKernel
 from .results import Refusal, Result
 from .stream_calls import stream_of
@@ -19,7 +20,8 @@ _END, _BUFFER, _BUFFER_SIZE = 0, 1, 2
 
 
 # ---------------------------------------------------------------------------------------- occupancy
-def _resident_blocks(device: VirtualDevice, kernel: LoadedKernel, threads: int, shared: int) -> int:
+def resident_blocks(device: VirtualDevice, kernel: LoadedKernel, threads: int, shared: int) -> int:
+    """The most blocks of a kernel that a multiprocessor holds at once."""
     found = kernel.attributes
     demand = Demand(threads, found["registers"], found["shared"], shared)
     return occupancy(demand, device.model.limits).blocks
@@ -29,7 +31,7 @@ def _resident_blocks(device: VirtualDevice, kernel: LoadedKernel, threads: int, 
 def cuOccupancyMaxActiveBlocksPerMultiprocessor(
     device: VirtualDevice, count: Address, function: Handle, threads: Int, shared: Size
 ) -> None:
-    put_int(count, _resident_blocks(device, device.get(function, LoadedKernel), threads, shared))
+    put_int(count, resident_blocks(device, device.get(function, LoadedKernel), threads, shared))
 
 
 @call
@@ -57,7 +59,7 @@ def cuOccupancyMaxPotentialBlockSize(
     given = _SHARED_OF_BLOCK(shared_of_block) if shared_of_block else None
     best, threads = 0, 0
     for size in range(min(most, limit or most) // 32 * 32, 0, -32):
-        blocks = _resident_blocks(device, kernel, size, shared if given is None else given(size))
+        blocks = resident_blocks(device, kernel, size, shared if given is None else given(size))
         if blocks * size > best * threads:
             best, threads = blocks, size
     put_int(grid, best * device.model.multiprocessors)
@@ -76,7 +78,7 @@ def cuOccupancyAvailableDynamicSMemPerBlock(
 
 # ---------------------------------------------------------------------------------------- launching
 @dataclass(frozen=True, slots=True)
-class _Configuration:
+class Configuration:
     """What a launch is of: all but its parameters."""
 
     grid: Dim3
@@ -84,6 +86,7 @@ class _Configuration:
     shared: int
     stream: int
     cooperative: bool = False
+    cluster: Dim3 | None = None
 
 
 @still
@@ -103,23 +106,66 @@ def cuLaunchKernel(
     extra: Address,
 ) -> None:
     extents = (grid_x, grid_y, grid_z), (block_x, block_y, block_z)
-    _launch(device, function, _Configuration(*extents, shared, stream), parameters, extra)
+    launch(device, function, Configuration(*extents, shared, stream), parameters, extra)
 
 
-def _launch(device: VirtualDevice, function: int, given: _Configuration, parameters: int, extra: int) -> None:
-    captured = stream_of(device, given.stream).captured
+@dataclass(frozen=True, slots=True)
+class KernelLaunch:
+    """The work of a kernel, with its parameters as they were when the program gave them."""
+
+    function: int
+    given: Configuration
+    packed: bytes
+
+    @property
+    def kind(self) -> Kind:
+        """The type of its node."""
+        return Kind.KERNEL
+
+    def launch(self, device: VirtualDevice) -> Launch:
+        """The launch."""
+        kernel, given = device.get(self.function, LoadedKernel), self.given
+        return kernel.launch(
+            *(given.grid, given.block, given.shared, self.packed),
+            cooperative=given.cooperative,
+            cluster=given.cluster,
+        )
+
+    def run(self, device: VirtualDevice) -> None:
+        """Launch the kernel."""
+        device.launch(self.launch(device))
+
+
+def kernel_work(
+    device: VirtualDevice, function: int, given: Configuration, parameters: int, extra: int
+) -> KernelLaunch:
+    """The work of a launch that is made later. Raises Refusal for one that cannot be made."""
     kernel = device.get(function, LoadedKernel)
-    grid, block, shared = given.grid, given.block, given.shared
-    _check(kernel, grid, block, shared)
+    _check(kernel, given.grid, given.block, given.shared)
     packed = _packed(kernel, parameters) if parameters or not extra else _given(kernel, extra)
-    launch = kernel.launch(grid, block, shared, packed, cooperative=given.cooperative)
-    if captured is not None:
-        captured.work.append(lambda: device.launch(launch))
+    return KernelLaunch(function, given, packed)
+
+
+def launch(
+    device: VirtualDevice,
+    function: int,
+    given: Configuration,
+    parameters: int,
+    extra: int,
+    called: int | None = None,
+) -> None:
+    """Launch a kernel, which C has `called` by another word if not by its handle. Raises Refusal."""
+    stream = stream_of(device, given.stream)
+    work = kernel_work(device, function, given, parameters, extra)
+    if stream.captured is not None:
+        stream.capture(work)
         return
-    device.launch(launch)
-    if parameters and not given.cooperative:
-        key = function, grid, block, shared, given.stream
-        device.shortcuts.offer(key, lambda: kernel.repeatable(launch))
+    made = work.launch(device)
+    device.launch(made)
+    if parameters and not given.cooperative and given.cluster is None:
+        key = called or function, given.grid, given.block, given.shared, given.stream
+        kernel = device.get(function, LoadedKernel)
+        device.shortcuts.offer(key, lambda: kernel.repeatable(made))
 
 
 def _check(kernel: LoadedKernel, grid: Dim3, block: Dim3, shared: int) -> None:
@@ -180,7 +226,6 @@ class _Attribute(ctypes.Structure):
 
 
 _COOPERATIVE, _CLUSTER = 2, 4  # CU_LAUNCH_ATTRIBUTE_...
-_LARGEST_CLUSTER = 8
 
 
 @still
@@ -194,29 +239,13 @@ def cuLaunchKernelEx(
     if given.count:
         attributes = (_Attribute * given.count).from_address(given.attributes)
         found = {one.id: list(one.value) for one in attributes}
+    cooperative = found.get(_COOPERATIVE, [0])[0] != 0
+    cluster = None
     if _CLUSTER in found:
         x, y, z = found[_CLUSTER][:3]
-        _refuse_cluster(grid, (x, y, z))
-    cooperative = found.get(_COOPERATIVE, [0])[0] != 0
-    configuration = _Configuration(grid, block, given.shared, given.stream or 0, cooperative)
-    _launch(device, function, configuration, parameters, extra)
-
-
-def _refuse_cluster(grid: Dim3, cluster: Dim3) -> None:
-    """Raise Refusal for clusters of more than one block: as a GPU does, or because the engine has none."""
-    blocks = prod(cluster)
-    if blocks == 1:
-        return
-    if not 0 < blocks <= _LARGEST_CLUSTER:
-        text = f"a cluster of {cluster} has {blocks} blocks; it may have 1 to {_LARGEST_CLUSTER}"
-        raise Refusal(Result.INVALID_CLUSTER_SIZE, text)
-    if any(extent % step for extent, step in zip(grid, cluster, strict=True)):
-        raise Refusal(Result.INVALID_CLUSTER_SIZE, f"the grid {grid} is no multiple of the cluster {cluster}")
-    raise Refusal(
-        Result.NOT_SUPPORTED,
-        f"the launch asks for clusters of {blocks} blocks (CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION {cluster}), "
-        "which the engine does not support: every block is a cluster of its own",
-    )
+        cluster = x, y, z
+    configuration = Configuration(grid, block, given.shared, given.stream or 0, cooperative, cluster)
+    launch(device, function, configuration, parameters, extra)
 
 
 @still
@@ -235,4 +264,4 @@ def cuLaunchCooperativeKernel(
     parameters: Address,
 ) -> None:
     extents = (grid_x, grid_y, grid_z), (block_x, block_y, block_z)
-    _launch(device, function, _Configuration(*extents, shared, stream, cooperative=True), parameters, 0)
+    launch(device, function, Configuration(*extents, shared, stream, cooperative=True), parameters, 0)

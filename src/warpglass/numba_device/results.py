@@ -35,13 +35,14 @@ class Result(IntEnum):
     NOT_SUPPORTED = 801
     INVALID_CLUSTER_SIZE = 912
     STREAM_CAPTURE_UNSUPPORTED = 900
+    GRAPH_EXEC_UPDATE_FAILURE = 910
     UNKNOWN = 999
 
 
 class Refusal(Exception):
     """A call that fails: its status, and why if that is more than the status says."""
 
-    def __init__(self, result: Result, text: str = ""):
+    def __init__(self, result: IntEnum, text: str = ""):
         self.result = result
         super().__init__(text or result.name)
         self.text = text

@@ -22,6 +22,7 @@ from .counting import Counting, Rewritten, Rule, Tally, choose_rule
 from .counting.leaders import LeaderProbe
 from .metrics import METRICS
 from .restructured import describe, gathered_lines, scattered_lines
+from .warp_views import WarpViewProbe
 
 # From the most certain to the least: a metric is as certain as its least certain counter.
 _CERTAINTY = (EXACT, PTX_LEVEL, MODELLED)
@@ -48,33 +49,36 @@ class Sites:
 
 @dataclass(frozen=True, slots=True)
 class Profiling:
-    """The instrument of a profile: counting, and the simulated caches if their geometry is given."""
+    """The instrument of a profile: counting, the simulated caches if their geometry is given, warp views."""
 
     counting: Counting
     caches: Geometry | None
+    views: bool = False
 
     def probes(self, program: Program) -> Sequence[Probe]:
-        """The probes of both; with caches, the first warps are counted apart, as kernel times need them."""
-        own = self.counting.probes(program)
-        return own if self.caches is None else (*own, LeaderProbe(), CacheProbe(self.caches))
+        """The probes of all of them; those of the counting come first.
+
+        With caches, the first warps are counted apart, as kernel times need them.
+        """
+        caches = () if self.caches is None else (LeaderProbe(), CacheProbe(self.caches))
+        views = (WarpViewProbe(),) if self.views else ()
+        return (*self.counting.probes(program), *caches, *views)
 
     def read(
         self, program: Program, probes: Sequence[Probe], totals: np.ndarray
     ) -> tuple[tuple[Tally, ...], Traffic | None]:
         """A tally for each instruction, and what the caches saw."""
-        if self.caches is None:
-            return self.counting.read(program, probes, totals), None
-        *own, _, simulated = probes
-        assert isinstance(simulated, CacheProbe)
-        return self.counting.read(program, own, totals), simulated.traffic(totals.tolist())
+        own = [p for p in probes if not isinstance(p, CacheProbe | LeaderProbe | WarpViewProbe)]
+        simulated = next((probe for probe in probes if isinstance(probe, CacheProbe)), None)
+        traffic = None if simulated is None else simulated.traffic(totals.tolist())
+        return self.counting.read(program, own, totals), traffic
 
     def by_site(self, program: Program, probes: Sequence[Probe], totals: np.ndarray) -> Sites | None:
         """What kernel times need beside the tallies; None without caches."""
-        if self.caches is None:
+        leaders = next((probe for probe in probes if isinstance(probe, LeaderProbe)), None)
+        simulated = next((probe for probe in probes if isinstance(probe, CacheProbe)), None)
+        if leaders is None or simulated is None:
             return None
-        *_, leaders, simulated = probes
-        assert isinstance(simulated, CacheProbe)
-        assert isinstance(leaders, LeaderProbe)
         words = totals.tolist()
         return Sites(leaders.steps(program, words), simulated.by_site(words))
 
