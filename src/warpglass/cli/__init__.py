@@ -36,6 +36,7 @@ from .script import script_command
 from .selftest import selftest
 from .show import show
 from .status import BAD_USAGE, DEFECT, NOT_LAUNCHED, status_of
+from .sweep import sweep
 from .trace import trace
 
 TRACEBACK = "WARPGLASS_TRACEBACK"  # set to 1, an error inside warpglass shows its traceback
@@ -89,6 +90,7 @@ app.command()(metrics)
 app.command(cls=CompilerCommand)(show)
 app.command()(launch)
 app.command()(compare)
+app.command()(sweep)
 app.command()(report)
 app.command(context_settings={"ignore_unknown_options": True})(trace)  # a negative number is no option
 
