@@ -36,7 +36,8 @@ def measure(wanted: str = "") -> tuple[dict[str, Any], dict[str, str]]:
 
 if __name__ == "__main__":
     answers, failures = measure(*sys.argv[2:])
-    failures |= refusals.statuses()
     np.savez_compressed(sys.argv[1], **answers)
-    Path(sys.argv[1]).with_suffix(".json").write_text(json.dumps(failures, indent=1))
-    print(len(answers), "answers,", len(failures), "failures")
+    failed = Path(sys.argv[1]).with_suffix(".json")
+    failed.write_text(json.dumps(failures, indent=1))
+    failed.write_text(json.dumps(failures | refusals.statuses(), indent=1))
+    sys.stdout.write(f"{len(answers)} answers, {len(failures)} failures\n")

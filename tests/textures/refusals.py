@@ -99,8 +99,6 @@ def _questions() -> Iterator[tuple[str, Callable[[], None]]]:
     yield "linear with normalised coordinates", _linear(0, flags=d.NORMALIZED)
     yield "surface of a plain array", _surface_of(0)
     yield "surface", _surface_of(d.SURFACE)
-    yield "surface of no array", lambda: (d.surface(0), None)[1]
-    yield "destroying no object", lambda: d.call("cuTexObjectDestroy", ctypes.c_uint64(12345))
 
 
 def statuses() -> dict[str, str]:
