@@ -84,6 +84,10 @@ def texels_of(case: Case, level: int = 0) -> Array:
     dtype = np.dtype(d.FORMATS[case.kind][1])
     if case.texels == "index":
         return np.arange(count).reshape(shape).astype(dtype)
+    if case.texels.startswith("corner"):  # channel k is 1 at one of the eight corners of a cube of two
+        found = np.zeros((8, 4), dtype)
+        found[np.arange(4) + 4 * int(case.texels[-1]), np.arange(4)] = 1
+        return found.reshape(shape)
     if case.texels == "step":
         return (np.arange(count) % 2).reshape(shape).astype(dtype)
     raw = words(f"{case.texels}{level}{case.kind}{shape}", count)
@@ -128,6 +132,8 @@ def axis_of(case: Case, axis: int, extent: int) -> Array:
         low, high = case.more.get("span", (1.0, 3.0))
         found = (low + np.arange(count) * ((high - low) / count)).astype(np.float32)
         return (found / scale).astype(np.float32) if case.normalized else found
+    if case.coordinates == "middle":
+        return uniform(f"corners/{axis}", count, 0.5, 1.5)
     if case.coordinates == "inside":
         return uniform(name, count, 0, 1 if case.normalized else extent)
     wide = uniform(name, count, -1.6, 2.6) * scale
@@ -361,9 +367,30 @@ def gathers() -> Iterator[Case]:
     yield Case("tld4.r/u8", kind="u8", instruction="tld4.r")
 
 
+_EXTENTS = (
+    2,
+    5,
+    64,
+    100,
+    1000,
+    3000,
+    4096,
+    5000,
+    8192,
+    9000,
+    12000,
+    16384,
+    20000,
+    32768,
+    50000,
+    65536,
+    131072,
+)
+
+
 def rounding() -> Iterator[Case]:
     """How coordinates become texels and weights, and how weighted texels are added."""
-    for extent in (2, 5, 64, 100, 1000, 4096, 16384):
+    for extent in _EXTENTS:
         size = (extent, 0, 0)
         spans = ((0.0, min(extent, 4.0)), (max(extent - 4.0, 0.0), float(extent)))
         for part, span in enumerate(spans):
@@ -502,19 +529,7 @@ def mipmaps() -> Iterator[Case]:
     yield Case("mip/none/grad", flags=d.NORMALIZED, linear=True, instruction=".grad", coordinates="inside")
 
 
-_QUERIES = (
-    "width",
-    "height",
-    "depth",
-    "channel_data_type",
-    "channel_order",
-    "normalized_coords",
-    "filter_mode",
-    "addr_mode_0",
-    "array_size",
-    "num_mipmap_levels",
-    "num_samples",
-)
+_QUERIES = ("width", "height", "depth")
 
 
 def queries() -> Iterator[Case]:
@@ -537,17 +552,6 @@ def queries() -> Iterator[Case]:
                 flags=d.NORMALIZED,
                 linear=True,
                 modes=("mirror", "wrap", "border"),
-            )
-    for kind, channels in itertools.product(d.FORMATS, (1, 2, 4)):
-        for word in ("channel_data_type", "channel_order"):
-            yield Case(
-                f"txq.{word}/{kind}x{channels}",
-                "2d",
-                kind,
-                channels,
-                instruction=f"txq.{word}.b32",
-                count=1,
-                flags=d.AS_INTEGER * (kind in _INTEGERS),
             )
 
 

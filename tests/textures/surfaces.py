@@ -167,15 +167,7 @@ def all_surfaces() -> Iterator[Surface]:
             if type_ in ("u32", "b32"):
                 opcode = f"sured.p.{operation}.2d.b32.zero"
                 yield Surface(opcode, opcode, "2d", "u32", 1, 1)
-    for word in (
-        "width",
-        "height",
-        "depth",
-        "channel_data_type",
-        "channel_order",
-        "array_size",
-        "memory_layout",
-    ):
+    for word in ("width", "height", "depth"):
         for geometry in _AXES:
             opcode = f"suq.{word}.b32"
             yield Surface(f"{opcode}/{geometry}", opcode, geometry, count=1)

@@ -1,0 +1,140 @@
+"""Mipmap levels and cubemaps: which image of a texture object is sampled, and where.
+
+`sample` brings a level of detail to one or two levels; a direction of a cubemap to a face and a place on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from . import texture_unit as unit_of
+from .lanes import AnyObjectLane, Outline
+
+V = Any
+_AXES = ("x", "y", "z")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What is sampled: coordinates (words), a layer, and a level of detail (a float, None: the first level)."""
+
+    geometry: str
+    coordinates: tuple[V, ...]
+    layer: V
+    lod: V | None
+
+
+def sample(unit: AnyObjectLane, what: Sample) -> Sequence[V]:
+    """The four channels that a texture gives."""
+    image = _image(what.geometry)
+    given = (*what.coordinates, what.layer)
+    zero = unit.constant("i32", 0)
+    if what.lod is None:
+        return unit.function(image, (*given, zero, zero))
+    first, second, weight = _levels(unit, what.lod)
+    one = unit.function(image, (*given, first, zero))
+    count = unit.constant("i32", 2 ** (len(what.coordinates) - ("cube" in what.geometry)))
+    none = unit.compare("eq", weight, zero)
+
+    def mixed() -> Sequence[V]:
+        other = unit.function(image, (*given, second, count))
+        return [unit_of.mix(unit, a, b, weight) for a, b in zip(one, other, strict=True)]
+
+    return unit.either(none, lambda: one, mixed)
+
+
+def _levels(unit: AnyObjectLane, lod: V) -> tuple[V, V, V]:
+    """Two neighbouring levels and the weight of the second in 256ths; it is 0 where levels are not mixed."""
+    as_float = lambda name: unit.bitcast(unit.field(name), "float")  # noqa: E731
+    lod = unit.add(lod, as_float("level_bias"))
+    lod = unit.apply("llvm.minnum", unit.apply("llvm.maxnum", lod, as_float("lowest_level")), as_float("highest_level"))
+    fine = unit.mul(lod, unit_of.single(unit, 256.0))
+    fixed = unit.convert("llvm.fptosi.sat", unit.apply("llvm.floor", fine), "i32")
+    most = unit.apply("shl", unit.sub(unit.field("levels"), unit.constant("i32", 1)), unit.constant("i32", 8))
+    zero, eight = unit.constant("i32", 0), unit.constant("i32", 8)
+    fixed = unit.apply("llvm.smin", unit.apply("llvm.smax", fixed, zero), most)
+    near = unit.apply("ashr", unit.add(fixed, unit.constant("i32", 128)), eight)
+    below = unit.apply("ashr", fixed, eight)
+    mixes = unit_of.is_field(unit, "linear_levels")
+    weight = unit.select(mixes, unit.and_(fixed, unit.constant("i32", 255)), zero)
+    above = unit.apply("llvm.smin", unit.add(below, unit.constant("i32", 1)), unit.apply("ashr", most, eight))
+    return unit.select(mixes, below, near), above, weight
+
+
+def gradient_level(unit: AnyObjectLane, slopes: Sequence[V]) -> V:
+    """The level of detail of slopes of the coordinates along two directions: the logarithm of the longer."""
+    zero = unit.constant("i32", 0)
+    axes = len(slopes) // 2
+    lengths: list[V] = []
+    for first in (0, axes):
+        total = unit_of.single(unit, 0.0)
+        for axis, slope in zip(_AXES, slopes[first : first + axes], strict=False):
+            extent = unit.convert("sitofp", unit_of.extent_of(unit, zero, axis), "float")
+            scale = unit.select(unit_of.is_field(unit, "normalized"), extent, unit_of.single(unit, 1.0))
+            texels = unit.mul(slope, scale)
+            total = unit.add(total, unit.mul(texels, texels))
+        lengths.append(total)
+    longest = unit.apply("llvm.maxnum", *lengths)
+    return unit.mul(unit_of.logarithm(unit, longest), unit_of.single(unit, 0.5))
+
+
+# ---------------------------------------------------------------------------------------- one image
+def _image(geometry: str) -> Outline:
+    """The part that samples one level: coordinates, layer, level, and the number of its first texel."""
+
+    def make(unit: AnyObjectLane, *operands: V) -> Sequence[V]:
+        *coordinates, layer, level, first = operands
+        floats = [unit.bitcast(one, "float") for one in coordinates]
+        if "cube" in geometry:
+            face, *floats = on_face(unit, floats)
+            layer = unit.add(unit.mul(layer, unit.constant("i32", 6)), face)
+        return unit.either(
+            unit_of.is_field(unit, "linear"),
+            lambda: _filtered(unit, floats, layer, level, first),
+            lambda: _nearest(unit, floats, layer, level, first),
+        )
+
+    return Outline(f"image_{geometry}", ("i32",) * 4, make)
+
+
+def _nearest(unit: AnyObjectLane, floats: Sequence[V], layer: V, level: V, first: V) -> Sequence[V]:
+    places = [unit_of.nearest(unit, x, axis, level) for x, axis in zip(floats, _AXES, strict=False)]
+    return unit_of.texel(unit, (*places, *_rest(unit, len(places), layer)), level, first)
+
+
+def _filtered(unit: AnyObjectLane, floats: Sequence[V], layer: V, level: V, first: V) -> Sequence[V]:
+    places = [unit_of.between(unit, x, axis, level) for x, axis in zip(floats, _AXES, strict=False)]
+    return unit_of.filtered(unit, places, _rest(unit, len(places), layer), level, first)
+
+
+def _rest(unit: AnyObjectLane, axes: int, layer: V) -> tuple[V, ...]:
+    """The places along the axes that an image has not."""
+    return {1: (unit.constant("i32", 0), layer), 2: (layer,), 3: ()}[axes]
+
+
+# ---------------------------------------------------------------------------------------- cubemaps
+def on_face(unit: AnyObjectLane, direction: Sequence[V]) -> tuple[V, V, V]:
+    """The face that a direction meets, and where, as fractions (CUDA C++ Programming Guide, "Cubemap
+    Textures")."""
+    x, y, z = direction
+    magnitudes = [unit.apply("llvm.fabs", one) for one in direction]
+    ax, ay, az = magnitudes
+    on_x = unit.and_(unit.compare("oge", ax, ay), unit.compare("oge", ax, az))
+    on_y = unit.compare("oge", ay, az)
+    choose = lambda a, b, c: unit.select(on_x, a, unit.select(on_y, b, c))  # noqa: E731
+    zero = unit_of.single(unit, 0.0)
+    k = lambda value: unit.constant("i32", value)  # noqa: E731
+    main, longest = choose(x, y, z), choose(ax, ay, az)
+    negative = unit.compare("olt", main, zero)
+    minus = lambda value: unit.apply("fneg", value)  # noqa: E731
+    s = choose(unit.select(negative, z, minus(z)), x, unit.select(negative, minus(x), x))
+    t = choose(minus(y), unit.select(negative, minus(z), z), minus(y))
+    face = unit.add(choose(k(0), k(2), k(4)), unit.extend(negative, "i32", signed=False))
+    half = unit_of.single(unit, 0.5)
+
+    def fraction(one: V) -> V:
+        return unit.mul(unit.add(unit.apply("fdiv", one, longest), unit_of.single(unit, 1.0)), half)
+
+    return face, fraction(s), fraction(t)
