@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from . import texture_unit as unit_of
+from .interpolator import log2
 from .lanes import AnyObjectLane, Outline
+from .texels import is_field, texel
+from .texture_object import BORDER
 
 V = Any
 _AXES = ("x", "y", "z")
@@ -57,7 +60,7 @@ def _levels(unit: AnyObjectLane, lod: V) -> tuple[V, V, V]:
     fixed = unit.apply("llvm.smin", unit.apply("llvm.smax", fixed, zero), most)
     near = unit.apply("ashr", unit.add(fixed, unit.constant("i32", 128)), eight)
     below = unit.apply("ashr", fixed, eight)
-    mixes = unit_of.is_field(unit, "linear_levels")
+    mixes = is_field(unit, "linear_levels")
     weight = unit.select(mixes, unit.and_(fixed, unit.constant("i32", 255)), zero)
     above = unit.apply("llvm.smin", unit.add(below, unit.constant("i32", 1)), unit.apply("ashr", most, eight))
     return unit.select(mixes, below, near), above, weight
@@ -72,12 +75,12 @@ def gradient_level(unit: AnyObjectLane, slopes: Sequence[V]) -> V:
         total = unit_of.single(unit, 0.0)
         for axis, slope in zip(_AXES, slopes[first : first + axes], strict=False):
             extent = unit.convert("sitofp", unit_of.extent_of(unit, zero, axis), "float")
-            scale = unit.select(unit_of.is_field(unit, "normalized"), extent, unit_of.single(unit, 1.0))
+            scale = unit.select(is_field(unit, "normalized"), extent, unit_of.single(unit, 1.0))
             texels = unit.mul(slope, scale)
             total = unit.add(total, unit.mul(texels, texels))
         lengths.append(total)
     longest = unit.apply("llvm.maxnum", *lengths)
-    return unit.mul(unit_of.logarithm(unit, longest), unit_of.single(unit, 0.5))
+    return unit.mul(_logarithm(unit, longest), unit_of.single(unit, 0.5))
 
 
 # ---------------------------------------------------------------------------------------- one image
@@ -91,7 +94,7 @@ def _image(geometry: str) -> Outline:
             face, *floats = on_face(unit, floats)
             layer = unit.add(unit.mul(layer, unit.constant("i32", 6)), face)
         return unit.either(
-            unit_of.is_field(unit, "linear"),
+            is_field(unit, "linear"),
             lambda: _filtered(unit, floats, layer, level, first),
             lambda: _nearest(unit, floats, layer, level, first),
         )
@@ -101,12 +104,22 @@ def _image(geometry: str) -> Outline:
 
 def _nearest(unit: AnyObjectLane, floats: Sequence[V], layer: V, level: V, first: V) -> Sequence[V]:
     places = [unit_of.nearest(unit, x, axis, level) for x, axis in zip(floats, _AXES, strict=False)]
-    return unit_of.texel(unit, (*places, *_rest(unit, len(places), layer)), level, first)
+    return texel(unit, (*places, *_rest(unit, len(places), layer)), level, first)
 
 
 def _filtered(unit: AnyObjectLane, floats: Sequence[V], layer: V, level: V, first: V) -> Sequence[V]:
     places = [unit_of.between(unit, x, axis, level) for x, axis in zip(floats, _AXES, strict=False)]
-    return unit_of.filtered(unit, places, _rest(unit, len(places), layer), level, first)
+    plain = lambda: unit_of.filtered(unit, places, _rest(unit, len(places), layer), level, first)  # noqa: E731
+    if len(places) > 1:
+        return plain()
+    # One dimension is a plane of one row, on whose edge the filter lies: half of its border is mixed in.
+    zero, half = unit.constant("i32", 0), unit.constant("i32", 128)
+    edge = unit_of.Place(unit.constant("i32", -1), zero, half)
+    return unit.either(
+        is_field(unit, "mode_y", BORDER),
+        lambda: unit_of.filtered(unit, (*places, edge), (layer,), level, first),
+        plain,
+    )
 
 
 def _rest(unit: AnyObjectLane, axes: int, layer: V) -> tuple[V, ...]:

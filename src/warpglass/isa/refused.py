@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ptx import tree
 
-_TEXTURES = "the engine has no textures or surfaces; use global memory (ld.global.nc, st.global)"
+_REFERENCES = "the engine has texture and surface objects (handles in 64-bit registers), no references"
 _WARPGROUP = "the engine has no matrix products of warp groups (sm_90a); use mma.sync or wmma"
 _TENSOR_MEMORY = "the engine has no tensor memory (sm_100a); use mma.sync or wmma"
 _BULK = (
@@ -18,7 +18,7 @@ _DEBUGGER = "the engine has no debugger or profiler to signal to; leave it out"
 
 # Opcode and first modifiers -> why it is refused.
 _REASONS = {
-    **dict.fromkeys(("tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"), _TEXTURES),
+    "istypep": _REFERENCES,
     "wgmma": _WARPGROUP,
     "tcgen05": _TENSOR_MEMORY,
     **dict.fromkeys(("cp.async.bulk", "cp.reduce.async.bulk", "st.bulk"), _BULK),

@@ -11,6 +11,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import floor
 
 MAGIC = 0x5754_6578_7475_7265  # tells an object from other memory
 FIELDS = (
@@ -19,6 +20,7 @@ FIELDS = (
     "bytes",  # of all texels
     "bits",  # of a channel
     "channels",  # 1, 2 or 4
+    "size",  # bytes of a texel
     "kind",  # of a channel, KINDS
     "as_float",  # integers are read as fractions of the largest
     "srgb",
@@ -31,6 +33,10 @@ FIELDS = (
     "border_1",
     "border_2",
     "border_3",
+    "mixed_border_0",  # as filters take it
+    "mixed_border_1",
+    "mixed_border_2",
+    "mixed_border_3",
     "layers",  # 0: none
     "levels",
     "linear_levels",  # levels are mixed
@@ -39,8 +45,6 @@ FIELDS = (
     "highest_level",
     "anisotropy",
     "seamless",
-    "data_type",  # as txq and suq give it
-    "order",
 )
 FIELD = {name: position for position, name in enumerate(FIELDS)}
 LEVEL_FIELDS = ("offset", "width", "height", "depth", "row", "slice")  # offset, row and slice in bytes
@@ -49,23 +53,6 @@ UNSIGNED, SIGNED, FLOAT = range(3)
 KINDS = {"u": UNSIGNED, "s": SIGNED, "f": FLOAT}
 WRAP, CLAMP, MIRROR, BORDER = range(4)  # as the driver numbers them
 ADDRESS_MODES = {"wrap": WRAP, "clamp": CLAMP, "mirror": MIRROR, "border": BORDER}
-# What txq and suq call a channel: OpenCL's numbers, as the hardware's driver gives them.
-_ORDERS = {1: 0x10B0, 2: 0x10B2, 4: 0x10B5}
-_DATA_TYPES = {
-    ("s", 8, True): 0x10D0,
-    ("s", 16, True): 0x10D1,
-    ("u", 8, True): 0x10D2,
-    ("u", 16, True): 0x10D3,
-    ("s", 8, False): 0x10D7,
-    ("s", 16, False): 0x10D8,
-    ("s", 32, False): 0x10D9,
-    ("u", 8, False): 0x10DA,
-    ("u", 16, False): 0x10DB,
-    ("u", 32, False): 0x10DC,
-    ("f", 16, False): 0x10DD,
-    ("f", 32, False): 0x10DE,
-}
-
 
 @dataclass(frozen=True, slots=True)
 class ChannelFormat:
@@ -141,8 +128,7 @@ def pack_object(
     layers: int = 0,
 ) -> bytes:
     """An object's bytes: texels of a format in `size` bytes from an address on."""
-    integer = format_.kind != "f" and not sampler.as_float
-    data_type = _DATA_TYPES[format_.kind, format_.bits, sampler.as_float and format_.kind != "f"]
+    borders = [_border(one, format_, as_float=sampler.as_float) for one in sampler.border]
     modes = (ADDRESS_MODES[mode] for mode in sampler.address_mode)
     words = {
         "magic": MAGIC,
@@ -150,13 +136,15 @@ def pack_object(
         "bytes": size,
         "bits": format_.bits,
         "channels": format_.channels,
+        "size": format_.size,
         "kind": KINDS[format_.kind],
         "as_float": int(sampler.as_float),
         "srgb": int(sampler.srgb),
         **dict(zip(("mode_x", "mode_y", "mode_z"), modes, strict=True)),
         "linear": int(sampler.linear),
         "normalized": int(sampler.normalized),
-        **{f"border_{k}": _border(one, integer, format_.kind) for k, one in enumerate(sampler.border)},
+        **{f"border_{k}": one for k, (one, _) in enumerate(borders)},
+        **{f"mixed_border_{k}": one for k, (_, one) in enumerate(borders)},
         "layers": layers,
         "levels": len(levels),
         "linear_levels": int(sampler.linear_levels),
@@ -165,8 +153,6 @@ def pack_object(
         "highest_level": _pattern(sampler.level_range[1]),
         "anisotropy": sampler.anisotropy,
         "seamless": int(sampler.seamless),
-        "data_type": data_type,
-        "order": _ORDERS[format_.channels],
     }
     rows = [[getattr(level, name) for name in LEVEL_FIELDS] for level in levels]
     flat = [words[name] for name in FIELDS] + [word for row in rows for word in row]
@@ -177,6 +163,27 @@ def _pattern(value: float) -> int:
     return int.from_bytes(struct.pack("<f", value), "little")
 
 
-def _border(value: float, integer: bool, kind: str) -> int:
-    """A border colour's word; integers take the bits of what they were given."""
-    return _pattern(value)
+def _border(value: float, format_: ChannelFormat, *, as_float: bool) -> tuple[int, int]:
+    """A border colour as an instruction gives it, and as filters take it: brought into the format first.
+
+    Integers take its lowest bits.
+    """
+    bits, signed = format_.bits, format_.kind == "s"
+    if format_.kind == "f" or bits == 32:
+        return _pattern(value), _pattern(value)
+    if not as_float:
+        low = _pattern(value) & ((1 << bits) - 1)
+        return (low - (1 << bits) if signed and low >> (bits - 1) else low) & 0xFFFFFFFF, 0
+    most = (1 << (bits - signed)) - 1
+    whole = floor(min(max(value, -1.0 if signed else 0.0), 1.0) * most + 0.5)
+    return _pattern(whole / most), fraction_of_16(whole, bits, signed=signed) & 0xFFFFFFFF
+
+
+def fraction_of_16(value: int, bits: int, *, signed: bool) -> int:
+    """A fraction of 8 or 16 bits in 16, as filters take it: its bits repeated."""
+    if bits == 16:
+        return max(value, -0x7FFF)
+    if not signed:
+        return value * 0x101
+    repeated = abs(value) * 0x102 + abs(value) // 64
+    return -repeated if value < 0 else repeated

@@ -1,31 +1,35 @@
 """The texture unit: from coordinates to texels, and from texels to what an instruction gives.
 
-CUDA C++ Programming Guide, "Texture Fetching": of a coordinate that is filtered, what lies beyond the texel's
-centre is a fraction of eight bits. What the guide leaves open was measured (tests/textures). Belongs here: axes,
-formats, filters. Which instruction asks for what stands in textures.py. Everything is for one lane at an object
-(lanes.py, `ObjectLane`).
+CUDA C++ Programming Guide, "Texture Fetching", says which texels are read and how they are mixed, with weights of
+eight bits. What it leaves open was measured on an H100 (tests/textures):
+
+* A fraction is cut to 21 bits, or to as many more as an extent needs for 256 places a texel, before it is
+  multiplied by the extent. Places are rounded to the nearest 256th of a texel, halves up.
+* Products of weights are rounded to eight bits so that all of them sum to one.
+* Floats are cut to 28 bits (halves to 15) counted from the largest texel's first, and their sum is rounded, halves
+  away from zero. Smaller formats are mixed as fractions of 16 bits.
+
+Belongs here: axes and filters. Everything is for one lane at an object (lanes.py, `ObjectLane`).
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
-from .half import unpack
-from .lanes import AnyObjectLane, Outline, Table
-from .rounding import F16
-from .texture_object import BORDER, FLOAT, MIRROR, SIGNED, WRAP
+from .lanes import AnyObjectLane, Outline
+from .texels import gives_halves, is_field, mixed_texel, mixes_fractions
+from .texture_object import BORDER, MIRROR, SIGNED, WRAP
 
 V = Any  # a value of the lane's
 Texel = tuple[V, ...]  # four words
 
-FRACTION = 8  # bits of a weight
-_ONE = 0x3F800000  # 1.0
 _AXES = ("x", "y", "z")
 _EXTENTS = {"x": "width", "y": "height", "z": "depth"}
+_FRACTION = 21  # bits of a fraction, at least
+_LARGEST = 2.0**30  # coordinates beyond are that
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,40 +42,60 @@ class Place:
     weight: V
 
 
+def single(unit: AnyObjectLane, value: float) -> V:
+    """A float."""
+    return unit.convert("fptrunc", double(unit, value), "float")
+
+
+def double(unit: AnyObjectLane, value: float) -> V:
+    """A double."""
+    return unit.constant("double", int.from_bytes(struct.pack("<d", value), "little"))
+
+
 # ---------------------------------------------------------------------------------------- coordinates
-def is_field(unit: AnyObjectLane, name: str, value: int = 1) -> V:
-    """Whether a field has a value."""
-    return unit.compare("eq", unit.field(name), unit.constant("i32", value))
-
-
 def extent_of(unit: AnyObjectLane, level: V, axis: str) -> V:
     """Texels along an axis of a level."""
     return unit.level_field(level, _EXTENTS[axis])
 
 
-def _scaled(unit: AnyObjectLane, x: V, axis: str, extent: V) -> V:
-    """A coordinate in texels: a float, after wrapping and mirroring, which only fractions have."""
-
-    def fraction() -> tuple[V]:
-        whole = unit.apply("llvm.floor", x)
-        rest = unit.sub(x, whole)
-        half = unit.mul(whole, _float(unit, 0.5))
-        odd = unit.compare("une", unit.apply("llvm.floor", half), half)
-        turned = unit.select(odd, unit.sub(_float(unit, 1.0), rest), rest)
-        mode = f"mode_{axis}"
-        folded = unit.select(is_field(unit, mode, WRAP), rest, x)
-        folded = unit.select(is_field(unit, mode, MIRROR), turned, folded)
-        return (unit.mul(folded, unit.convert("sitofp", extent, "float")),)
-
-    return unit.either(is_field(unit, "normalized"), fraction, lambda: (x,))[0]
+def _fixed(unit: AnyObjectLane, x: V, axis: str, extent: V) -> V:
+    """A coordinate in 512ths of a texel, an i64."""
+    tiny = unit.compare("olt", unit.apply("llvm.fabs", x), unit.bitcast(unit.constant("i32", 1 << 23), "float"))
+    known = unit.and_(unit.not_(tiny), unit.compare("ord", x, x))
+    exact = unit.convert("fpext", unit.select(known, x, single(unit, 0.0)), "double")
+    exact = unit.apply("llvm.minnum", unit.apply("llvm.maxnum", exact, double(unit, -_LARGEST)), double(unit, _LARGEST))
+    return unit.either(
+        is_field(unit, "normalized"),
+        lambda: (_fixed_fraction(unit, exact, axis, extent),),
+        lambda: (_floor(unit, unit.mul(exact, double(unit, 512.0))),),
+    )[0]
 
 
-def _float(unit: AnyObjectLane, value: float) -> V:
-    return unit.convert("fptrunc", unit.constant("double", _double(value)), "float")
+def _floor(unit: AnyObjectLane, exact: V) -> V:
+    return unit.convert("llvm.fptosi.sat", unit.apply("llvm.floor", exact), "i64")
 
 
-def _double(value: float) -> int:
-    return int.from_bytes(struct.pack("<d", value), "little")
+def _fixed_fraction(unit: AnyObjectLane, exact: V, axis: str, extent: V) -> V:
+    k = lambda value: unit.constant("i64", value)  # noqa: E731
+    wide = unit.extend(extent, "i64", signed=False)
+    places = unit.sub(k(64 + 8), unit.apply("llvm.ctlz", unit.sub(wide, k(1))))
+    places = unit.apply("llvm.smax", places, k(_FRACTION))
+    one = unit.apply("shl", k(1), places)
+    number = _floor(unit, unit.mul(exact, unit.convert("sitofp", one, "double")))
+    twice = unit.and_(number, unit.sub(unit.add(one, one), k(1)))
+    odd = unit.compare("uge", twice, one)
+    turned = unit.select(odd, unit.sub(unit.add(one, one), twice), twice)
+    mode = f"mode_{axis}"
+    folded = unit.select(is_field(unit, mode, WRAP), unit.and_(number, unit.sub(one, k(1))), number)
+    folded = unit.select(is_field(unit, mode, MIRROR), turned, folded)
+    return unit.apply("ashr", unit.mul(folded, wide), unit.sub(places, k(9)))
+
+
+def _texel_number(unit: AnyObjectLane, fixed: V, shift: int) -> V:
+    """A place in 2**-shift texels as the number of a texel that an i32 holds."""
+    whole = unit.apply("ashr", fixed, unit.constant("i64", shift))
+    low, high = unit.constant("i64", -(1 << 30)), unit.constant("i64", 1 << 30)
+    return unit.extend(unit.apply("llvm.smin", unit.apply("llvm.smax", whole, low), high), "i32", signed=True)
 
 
 def _index(unit: AnyObjectLane, number: V, axis: str, extent: V) -> V:
@@ -79,31 +103,27 @@ def _index(unit: AnyObjectLane, number: V, axis: str, extent: V) -> V:
     zero, last = unit.constant("i32", 0), unit.sub(extent, unit.constant("i32", 1))
     below, above = unit.compare("slt", number, zero), unit.compare("sgt", number, last)
     mode = f"mode_{axis}"
-    around = unit.select(below, unit.add(number, extent), number)
-    around = unit.select(above, unit.sub(number, extent), around)
     wraps = unit.and_(is_field(unit, "normalized"), is_field(unit, mode, WRAP))
-    number = unit.select(wraps, around, number)
     clamped = unit.apply("llvm.smin", unit.apply("llvm.smax", number, zero), last)
+    around = unit.select(below, last, unit.select(above, zero, number))
     outside = unit.and_(unit.or_(below, above), is_field(unit, mode, BORDER))
-    return unit.select(outside, unit.constant("i32", -1), clamped)
+    return unit.select(outside, unit.constant("i32", -1), unit.select(wraps, around, clamped))
 
 
 def nearest(unit: AnyObjectLane, x: V, axis: str, level: V) -> V:
     """The texel in which a coordinate falls."""
     extent = extent_of(unit, level, axis)
-    whole = unit.apply("llvm.floor", _scaled(unit, x, axis, extent))
-    return _index(unit, unit.convert("llvm.fptosi.sat", whole, "i32"), axis, extent)
+    return _index(unit, _texel_number(unit, _fixed(unit, x, axis, extent), 9), axis, extent)
 
 
 def between(unit: AnyObjectLane, x: V, axis: str, level: V) -> Place:
     """The texels between whose centres a coordinate falls."""
     extent = extent_of(unit, level, axis)
-    fine = unit.mul(_scaled(unit, x, axis, extent), _float(unit, 256.0))
-    rounded = unit.apply("llvm.floor", unit.add(fine, _float(unit, 0.5)))
-    fixed = unit.convert("llvm.fptosi.sat", rounded, "i32")
-    fixed = unit.apply("llvm.ssub.sat", fixed, unit.constant("i32", 128))
-    first = unit.apply("ashr", fixed, unit.constant("i32", FRACTION))
-    weight = unit.and_(fixed, unit.constant("i32", 255))
+    k = lambda value: unit.constant("i64", value)  # noqa: E731
+    fine = unit.apply("ashr", unit.add(_fixed(unit, x, axis, extent), k(1)), k(1))
+    fine = unit.sub(fine, k(128))
+    first = _texel_number(unit, fine, 8)
+    weight = unit.extend(unit.and_(fine, k(255)), "i32", signed=False)
     second = unit.add(first, unit.constant("i32", 1))
     return Place(_index(unit, first, axis, extent), _index(unit, second, axis, extent), weight)
 
@@ -113,149 +133,108 @@ def whole(unit: AnyObjectLane, number: V, axis: str, level: V) -> V:
     return _index(unit, number, axis, extent_of(unit, level, axis))
 
 
-# ---------------------------------------------------------------------------------------- texels
-def texel(unit: AnyObjectLane, places: Sequence[V], level: V, number: V) -> Texel:
-    """The texel at places along three axes, -1 for the border: floats, or integers if they are read as such.
-
-    `number` counts the texels that the instruction reads.
-    """
-    return unit.function(_TEXEL, (*places, level, number))
-
-
-def _texel(unit: AnyObjectLane, x: V, y: V, z: V, level: V, number: V) -> Texel:
-    zero = unit.constant("i32", 0)
-    outside = unit.compare("slt", unit.or_(unit.or_(x, y), z), zero)
-    size = unit.mul(unit.field("bits", "i64"), unit.field("channels", "i64"))
-    size = unit.apply("lshr", size, unit.constant("i64", 3))
-    offset = unit.level_field(level, "offset", "i64")
-    for place, step in ((x, size), (y, "row"), (z, "slice")):
-        step = unit.level_field(level, step, "i64") if isinstance(step, str) else step
-        offset = unit.add(offset, unit.mul(unit.extend(place, "i64", signed=True), step))
-    unit.visit(unit.not_(outside), offset, number)
-    border = lambda: tuple(_present(unit, k, lambda k=k: unit.field(f"border_{k}")) for k in range(4))  # noqa: E731
-    return unit.either(outside, border, lambda: _channels(unit, offset))
-
-
-_TEXEL = Outline("texel", ("i32",) * 4, _texel)
-
-
-def _channels(unit: AnyObjectLane, offset: V) -> Texel:
-    """The four channels of the texel at an offset."""
-    return tuple(_present(unit, k, lambda k=k: _channel(unit, offset, k)) for k in range(4))
-
-
-def _present(unit: AnyObjectLane, number: int, read: Any) -> V:
-    """A channel, or what stands for one that the format has not."""
-    if number == 0:
-        return read()
-    has = unit.compare("ugt", unit.field("channels"), unit.constant("i32", number))
-    one = unit.select(gives_floats(unit), unit.constant("i32", _ONE), unit.constant("i32", 1))
-    absent = one if number == 3 else unit.constant("i32", 0)
-    return unit.either(has, lambda: (read(),), lambda: (absent,))[0]
-
-
-def gives_floats(unit: AnyObjectLane) -> V:
-    """Whether texels are read as floats."""
-    return unit.or_(is_field(unit, "kind", FLOAT), is_field(unit, "as_float"))
-
-
-def _channel(unit: AnyObjectLane, offset: V, number: int) -> V:
-    """A channel as a register takes it."""
-    bits = unit.field("bits", "i64")
-    apart = unit.apply("lshr", unit.mul(bits, unit.constant("i64", number)), unit.constant("i64", 3))
-    place = unit.add(offset, apart)
-    part = Outline(f"channel{min(number, 3) == 3:d}", ("i32",), _FROM_MEMORY[number == 3])
-    return unit.function(part, (place,))[0]
-
-
-def _read_channel(unit: AnyObjectLane, place: V, *, alpha: bool) -> tuple[V]:
-    is_wide, is_short = is_field(unit, "bits", 32), is_field(unit, "bits", 16)
-
-    def wide() -> tuple[V]:
-        return (unit.read(place, "i32"),)
-
-    def short() -> tuple[V]:
-        raw = unit.read(place, "i16")
-        return unit.either(
-            is_field(unit, "kind", FLOAT), lambda: (unit.bitcast(unpack(unit, raw, F16), "i32"),), lambda: (_integer(unit, raw, 16),)
-        )
-
-    def byte() -> tuple[V]:
-        raw = unit.read(place, "i8")
-        if alpha:
-            return (_integer(unit, raw, 8),)
-        return unit.either(
-            is_field(unit, "srgb"), lambda: (_linear_light(unit, raw),), lambda: (_integer(unit, raw, 8),)
-        )
-
-    return unit.either(is_wide, wide, lambda: unit.either(is_short, short, byte))
-
-
-_FROM_MEMORY = {
-    False: lambda unit, place: _read_channel(unit, place, alpha=False),
-    True: lambda unit, place: _read_channel(unit, place, alpha=True),
-}
-
-
-def _integer(unit: AnyObjectLane, raw: V, bits: int) -> V:
-    """An integer channel: extended, or as a fraction."""
-    signed = is_field(unit, "kind", SIGNED)
-    extended = unit.select(signed, unit.extend(raw, "i32", signed=True), unit.extend(raw, "i32", signed=False))
-
-    def fraction() -> tuple[V]:
-        most = unit.select(
-            signed, unit.constant("i32", (1 << (bits - 1)) - 1), unit.constant("i32", (1 << bits) - 1)
-        )
-        bounded = unit.apply("llvm.smax", extended, unit.neg(most))
-        value = unit.apply(
-            "fdiv", unit.convert("sitofp", bounded, "float"), unit.convert("sitofp", most, "float")
-        )
-        return (unit.bitcast(value, "i32"),)
-
-    return unit.either(is_field(unit, "as_float"), fraction, lambda: (extended,))[0]
-
-
-def _light(value: int) -> int:
-    """sRGB's curve (IEC 61966-2-1) for a byte, as the bits of a float."""
-    x = value / 255
-    linear = x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4
-    return int.from_bytes(struct.pack("<f", linear), "little")
-
-
-_SRGB = Table("srgb", "i32", tuple(_light(value) for value in range(256)))
-
-
-def _linear_light(unit: AnyObjectLane, raw: V) -> V:
-    """A byte of sRGB as a fraction of the light."""
-    return unit.look_up(_SRGB, unit.extend(raw, "i32", signed=False))
-
-
 # ---------------------------------------------------------------------------------------- filters
+Corner = tuple[int, ...]  # 0 or 1 along each axis
+
+
 def filtered(unit: AnyObjectLane, places: Sequence[Place], rest: Sequence[V], level: V, first: V) -> Texel:
     """The weighted mean of the texels around a point; `rest` are the places along further axes."""
-    corners: list[Texel] = []
-    weights: list[V] = []
-    for number, sides in enumerate(product((0, 1), repeat=len(places))):
-        sides = sides[::-1]
-        where = [(p.second if side else p.first) for p, side in zip(places, sides, strict=True)]
-        corners.append(texel(unit, (*where, *rest), level, unit.add(first, unit.constant("i32", number))))
-        weights.append(_weight(unit, places, sides))
-    return tuple(_mean(unit, [corner[k] for corner in corners], weights) for k in range(4))
+    weights = _weights(unit, places)
+    texels: list[Texel] = []
+    for number, corner in enumerate(weights):
+        where = [(p.second if side else p.first) for p, side in zip(places, corner, strict=True)]
+        texels.append(mixed_texel(unit, (*where, *rest), level, unit.add(first, unit.constant("i32", number))))
+    return tuple(mean(unit, [one[k] for one in texels], tuple(weights.values())) for k in range(4))
 
 
-def _weight(unit: AnyObjectLane, places: Sequence[Place], sides: Sequence[int]) -> V:
-    """The weight of a corner, a double."""
-    total = unit.constant("double", _double(1.0))
-    for place, side in zip(places, sides, strict=True):
-        own = place.weight if side else unit.sub(unit.constant("i32", 256), place.weight)
-        part = unit.mul(unit.convert("sitofp", own, "double"), unit.constant("double", _double(1 / 256)))
-        total = unit.mul(total, part)
-    return total
+def _weights(unit: AnyObjectLane, places: Sequence[Place]) -> Mapping[Corner, V]:
+    """The weight of each corner in 256ths; x changes fastest."""
+    k = lambda value: unit.constant("i32", value)  # noqa: E731
+    shares: dict[Corner, V] = {(): k(256)}
+    order = {1: (0,), 2: (0, 1), 3: (2, 0, 1)}[len(places)]
+    for axis in order:
+        split: dict[Corner, V] = {}
+        for corner, share in shares.items():
+            product = unit.mul(share, places[axis].weight)
+            upper = unit.apply("lshr", unit.add(product, k(128)), k(8))
+            split[(*corner, 0)], split[(*corner, 1)] = unit.sub(share, upper), upper
+        shares = split
+    found = {tuple(corner[order.index(axis)] for axis in range(len(places))): share for corner, share in shares.items()}
+    return dict(sorted(found.items(), key=lambda one: one[0][::-1]))
+
+
+def mean(unit: AnyObjectLane, texels: Sequence[V], weights: Sequence[V]) -> V:
+    """The mean of a channel of texels, words as filters take them, with weights in 256ths."""
+    count = len(texels)
+    part = Outline(f"mean{count}", ("i32",), lambda unit, *words: (_mean(unit, words[:count], words[count:]),))
+    return unit.function(part, (*texels, *weights))[0]
 
 
 def _mean(unit: AnyObjectLane, texels: Sequence[V], weights: Sequence[V]) -> V:
-    total = unit.constant("double", 0)
+    return unit.either(
+        mixes_fractions(unit),
+        lambda: (_mean_of_fractions(unit, texels, weights),),
+        lambda: (_mean_of_floats(unit, texels, weights),),
+    )[0]
+
+
+def _mean_of_fractions(unit: AnyObjectLane, texels: Sequence[V], weights: Sequence[V]) -> V:
+    total = unit.constant("i32", 128)
     for one, weight in zip(texels, weights, strict=True):
-        value = unit.convert("fpext", unit.bitcast(one, "float"), "double")
-        total = unit.add(total, unit.mul(value, weight))
-    return unit.bitcast(unit.convert("fptrunc", total, "float"), "i32")
+        total = unit.add(total, unit.mul(one, weight))
+    rounded = unit.apply("ashr", total, unit.constant("i32", 8))
+    signed = is_field(unit, "kind", SIGNED)
+    least = unit.select(signed, unit.constant("i32", -0x7FFF), unit.constant("i32", 0))
+    rounded = unit.apply("llvm.smax", rounded, least)
+    most = unit.select(signed, single(unit, 32767.0), single(unit, 65535.0))
+    return unit.bitcast(unit.apply("fdiv", unit.convert("sitofp", rounded, "float"), most), "i32")
+
+
+def _mean_of_floats(unit: AnyObjectLane, texels: Sequence[V], weights: Sequence[V]) -> V:
+    k = lambda value: unit.constant("i64", value)  # noqa: E731
+    zero = double(unit, 0.0)
+    values = [unit.convert("fpext", unit.bitcast(one, "float"), "double") for one in texels]
+    largest = zero
+    for value, weight in zip(values, weights, strict=True):
+        counts = unit.compare("ne", weight, unit.constant("i32", 0))
+        size = unit.select(counts, unit.apply("llvm.fabs", value), zero)
+        largest = unit.apply("llvm.maxnum", largest, size)
+    exponent = unit.sub(unit.apply("lshr", unit.bitcast(largest, "i64"), k(52)), k(1023))
+    exponent = unit.apply("llvm.smax", exponent, k(-200))
+    kept = unit.select(gives_halves(unit), k(14), k(27))
+    down = unit.bitcast(unit.apply("shl", unit.add(unit.sub(kept, exponent), k(1023)), k(52)), "double")
+    up = unit.bitcast(unit.apply("shl", unit.add(unit.sub(exponent, kept), k(1023 - 8)), k(52)), "double")
+    total = zero
+    for value, weight in zip(values, weights, strict=True):
+        cut = unit.apply("llvm.trunc", unit.mul(value, down))
+        total = unit.add(total, unit.mul(cut, unit.convert("sitofp", weight, "double")))
+    total = unit.mul(total, up)
+    return unit.either(
+        gives_halves(unit),
+        lambda: (unit.bitcast(_as_half(unit, total), "i32"),),
+        lambda: (unit.bitcast(_as_single(unit, total), "i32"),),
+    )[0]
+
+
+def _as_single(unit: AnyObjectLane, total: V) -> V:
+    """A sum of few bits rounded, halves away from zero: one more in its last place makes them more than halves."""
+    above = unit.bitcast(unit.add(unit.bitcast(total, "i64"), unit.constant("i64", 1)), "double")
+    return unit.convert("fptrunc", above, "float")
+
+
+def _as_half(unit: AnyObjectLane, total: V) -> V:
+    """A sum rounded to the eleven bits of a half, halves away from zero."""
+    k = lambda value: unit.constant("i64", value)  # noqa: E731
+    pattern = unit.add(unit.bitcast(total, "i64"), k(1 << 41))
+    normal = unit.bitcast(unit.and_(pattern, k(-(1 << 42))), "double")
+    grid = unit.mul(unit.apply("llvm.fabs", total), double(unit, 2.0**24))
+    near = unit.mul(unit.apply("llvm.floor", unit.add(grid, double(unit, 0.5))), double(unit, 2.0**-24))
+    near = unit.select(unit.compare("olt", total, double(unit, 0.0)), unit.apply("fneg", near), near)
+    small = unit.compare("olt", unit.apply("llvm.fabs", total), double(unit, 2.0**-14))
+    return unit.convert("fptrunc", unit.select(small, near, normal), "float")
+
+
+def mix(unit: AnyObjectLane, a: V, b: V, weight: V) -> V:
+    """The mean of what two levels give, with the weight of the second in 256ths."""
+    part = Outline("mix", ("i32",), lambda unit, a, b, *weights: (_mean_of_floats(unit, (a, b), weights),))
+    return unit.function(part, (a, b, unit.sub(unit.constant("i32", 256), weight), weight))[0]

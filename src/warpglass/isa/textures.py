@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from . import texture_unit as unit_of
-from .lanes import AnyObjectLane, Fetch, Lanes, Outline
+from .lanes import AnyObjectLane, Fetch, Lanes
 from .levels import Sample, gradient_level, sample
 from .table import Match, add_row
+from .texels import texel
+from .texture_unit import between, whole
 
 V = TypeVar("V")
 
@@ -74,9 +75,9 @@ def _whole(unit: AnyObjectLane, coordinates: Sequence[Any], layer: Any, level: A
     zero = unit.constant("i32", 0)
     last = unit.sub(unit.field("levels"), unit.constant("i32", 1))
     level = unit.apply("llvm.umin", level, last)
-    places = [unit_of.whole(unit, x, axis, level) for x, axis in zip(coordinates, _AXES, strict=False)]
-    places += [zero] * (2 - len(places))
-    return unit_of.texel(unit, (*places, layer)[:3] if len(places) < 3 else places, level, zero)
+    places = [whole(unit, x, axis, level) for x, axis in zip(coordinates, _AXES, strict=False)]
+    rest = (zero, layer)[len(places) - 1 :]
+    return texel(unit, (*places, *rest), level, zero)
 
 
 def _tld4(geometry: str, component: int) -> Fetch:
@@ -86,33 +87,24 @@ def _tld4(geometry: str, component: int) -> Fetch:
         (x, y), layer, _ = _take_apart(unit, geometry, operands)
         level = unit.constant("i32", 0)
         x, y = (
-            unit_of.between(unit, unit.bitcast(one, "float"), axis, level)
+            between(unit, unit.bitcast(one, "float"), axis, level)
             for one, axis in ((x, "x"), (y, "y"))
         )
         corners = ((x.first, y.second), (x.second, y.second), (x.second, y.first), (x.first, y.first))
         return [
-            unit_of.texel(unit, (*corner, layer), level, unit.constant("i32", k))[component]
+            texel(unit, (*corner, layer), level, unit.constant("i32", k))[component]
             for k, corner in enumerate(corners)
         ]
 
     return Fetch(f"tld4_{'rgba'[component]}_{geometry}", ("i32",) * 4, make, 4)
 
 
-_QUERIES: dict[str, Callable[[AnyObjectLane], Any]] = {
-    "width": lambda unit: unit.level_field(unit.constant("i32", 0), "width"),
-    "height": lambda unit: unit.level_field(unit.constant("i32", 0), "height"),
-    "depth": lambda unit: unit.level_field(unit.constant("i32", 0), "depth"),
-    "channel_data_type": lambda unit: unit.field("data_type"),
-    "channel_order": lambda unit: unit.field("order"),
-    "normalized_coords": lambda unit: unit.field("normalized"),
-    "array_size": lambda unit: unit.field("layers"),
-    "num_mipmap_levels": lambda unit: unit.field("levels"),
-}
+_QUERIES = ("width", "height", "depth")  # what hardware answers of a handle
 
 
 def query(word: str) -> Fetch:
-    """A field of an object."""
-    return Fetch(f"query_{word}", ("i32",), lambda unit: (_QUERIES[word](unit),), 0)
+    """An extent of an object's first level."""
+    return Fetch(f"query_{word}", ("i32",), lambda unit: (unit.level_field(unit.constant("i32", 0), word),), 0)
 
 
 def _meaning(fetch: Callable[[Match], Fetch]) -> Callable[..., Any]:
@@ -157,7 +149,7 @@ for _component, _letter in enumerate("rgba"):
 
 
 def txq(lanes: Lanes[V], m: Match, a: V) -> V:
-    """A field of the object."""
+    """An extent of the object."""
     assert m.query is not None
     return lanes.fetch(query(m.query), a, ())[0]
 
