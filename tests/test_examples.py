@@ -42,6 +42,12 @@ def test_a_program_for_cuda_core_runs_unmodified() -> None:
     assert output == "NVIDIA H100 80GB HBM3: True\n"
 
 
+def test_kernels_of_triton_run_without_a_gpu() -> None:
+    pytest.importorskip("triton")
+    output = run(sys.executable, "examples/triton/kernels.py")
+    assert output.startswith("add: 0 errors found, largest difference 0\nsoftmax: 0 errors found")
+
+
 def test_matrix_product_saves_what_its_tiles_say() -> None:
     assert "one read of global memory in 16 is left" in run(sys.executable, "examples/profile_matmul.py")
 

@@ -112,10 +112,16 @@ def open_launch(
     if name is None and grid is None and block is None:
         show_kernels(path)
         raise typer.Exit
-    launch_grid, launch_block = launch_shape(grid, block)
+    options = split_target(flags)
+
+    def fixed_block() -> tuple[int, ...] | None:
+        demands = lab.load(path, name, **options).demands if path.suffix.lower() == ".ptx" else None
+        return demands and (demands.threads,)
+
+    launch_grid, launch_block = launch_shape(grid, block, fixed_block)
     saved = tuple(map(_output, outputs or ()))
     values = tuple(make_marked(arg or ()))
-    kernel = lab.load(path, name, **split_target(flags))
+    kernel = lab.load(path, name, **options)
     for text in settings or ():
         kernel.set(*parse_setting(text))
     return KernelLaunch(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -85,8 +86,16 @@ def split_kernel(text: str) -> tuple[Path, str | None]:
     return existing_target(text)
 
 
-def launch_shape(grid: str | None, block: str | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Grid and block as given, both of which a kernel needs; raises ArgumentError."""
+def launch_shape(
+    grid: str | None, block: str | None, fixed: Callable[[], tuple[int, ...] | None] = lambda: None
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Grid and block as given, both of which a kernel needs; raises ArgumentError.
+
+    `fixed` is asked for a block that the kernel's compiler has fixed if none is given.
+    """
+    threads = fixed() if grid is not None and block is None else None
+    if grid is not None and threads is not None:
+        return parse_dimensions(grid), threads
     if grid is None or block is None:
         raise ArgumentError("give the launch: --grid BLOCKS and --block THREADS")
     return parse_dimensions(grid), parse_dimensions(block)

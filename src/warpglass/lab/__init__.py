@@ -10,6 +10,7 @@ made once per process: they keep compiled kernels and, like a CUDA context, the 
 from __future__ import annotations
 
 import ctypes
+import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,13 +24,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import devices, source
-from ..engine.launch.backend import Backend, Launch, Outcome
+from ..engine.launch.backend import Backend, Dim3, Launch, Outcome
 from ..engine.launch.limits import as_dim3
 from ..errors import ArgumentError, LaunchError
 from ..host.budget import compile_deadline
 from ..host.environment import read
 from ..records.marks import purposes, unmark
 from ..source import Compiled, FixedSource, Source
+from ..source.compiled import Demands
 from .variables import Variables
 
 if TYPE_CHECKING:
@@ -107,11 +109,17 @@ class Kernel:
         return self._source.compile(())
 
     def __getitem__(self, configuration: object) -> Launcher:
-        """`k[grid, block]`, `k[grid, block, stream, shared_bytes]`, numba's launch syntax."""
+        """`k[grid, block]`, `k[grid, block, stream, shared_bytes]`, numba's launch syntax.
+
+        Of Triton's kernels, whose block is fixed, it is `k[grid]`, as Triton has it.
+        """
         parts = configuration if isinstance(configuration, tuple) else (configuration,)
+        shared: object = 0
         match parts:
+            case _ if self.demands is not None:
+                grid, block = configuration, None
             case (grid, block) | (grid, block, _):
-                shared: object = 0
+                pass
             case (grid, block, _, shared):
                 pass
             case _:
@@ -119,10 +127,55 @@ class Kernel:
                     f"{self.name}[...] takes grid, block and optionally stream and shared memory bytes, "
                     f"got {len(parts)} values"
                 )
-        return Launcher(self, as_dim3(grid, "grid"), as_dim3(block, "block"), _bytes(shared))
+        return Launcher(self, *self.shape(grid, block), _bytes(shared))
+
+    @property
+    def demands(self) -> Demands | None:
+        """What the kernel's compiler has fixed of its launches; None where the author chooses."""
+        return self._source.compile(()).demands if self.language == "ptx" else None
+
+    def shape(self, grid: object, block: object) -> tuple[Dim3, Dim3]:
+        """Grid and block; the block may be None where it is fixed. Raises ArgumentError and LaunchError."""
+        demands = self.demands
+        if demands is None:
+            return as_dim3(grid, "grid"), as_dim3(block, "block")
+        x, y, z = as_dim3(grid, "grid")
+        fixed = (demands.threads, 1, 1)
+        if block is not None and as_dim3(block, "block") != fixed:
+            raise ArgumentError(
+                f"{self.name}: the block is {block}, but its compiler has fixed {demands.threads} threads; "
+                "pass None"
+            )
+        return (x * demands.blocks, y, z), fixed
+
+    def launch(
+        self, shape: tuple[Dim3, Dim3], args: Sequence[object], shared: int, timeout: float, place: Backend
+    ) -> Launch:
+        """The launch at `place` with a shape of `shape` and arguments that may be marked."""
+        plain = unmark(args)
+        compiled, given = self.compile(plain), self.leaves(plain)
+        if (demands := compiled.demands) is not None:
+            blocks = math.prod(shape[0])
+            _check_count(compiled, len(given))
+            given += tuple(np.zeros(blocks * size, np.uint8) if size else None for size in demands.scratch)
+            shared = max(shared, demands.shared)
+        marks = purposes(args, self.leaves)
+        news = self.variables_for(place)
+        grid, block = shape
+        return Launch(compiled, grid, block, given, shared, timeout, marks, variables=news)
 
     def __repr__(self) -> str:
         return f"<warpglass kernel {self.name} ({self.language})>"
+
+
+def _check_count(compiled: Compiled, given: int) -> None:
+    """Raise ArgumentError unless so many arguments leave the hidden parameters and no other."""
+    if compiled.arguments is None or compiled.demands is None:
+        return
+    declared = compiled.arguments[: len(compiled.arguments) - len(compiled.demands.scratch)]
+    if given != len(declared):
+        names = ", ".join(map(str, declared))
+        raise ArgumentError(f"{compiled.name} takes {len(declared)} arguments ({names}), got {given}")
 
 
 _instances = count(1)
@@ -146,22 +199,21 @@ class Launcher:
 
     def __call__(self, *args: object) -> None:
         """Launch on the default device and wait for the end."""
-        plain = unmark(args)
-        compiled, given = self.kernel.compile(plain), self.kernel.leaves(plain)
-        marks = purposes(args, self.kernel.leaves)
         place = backend()
-        news = self.kernel.variables_for(place)
-        launch = Launch(compiled, self.grid, self.block, given, self.shared, _TIMEOUT, marks, variables=news)
-        carry_out(place, launch)
+        shape = self.grid, self.block
+        carry_out(place, self.kernel.launch(shape, args, self.shared, _TIMEOUT, place))
 
 
 def load(
-    path: str | PathLike[str],
+    path: str | PathLike[str] | object,
     name: str | None = None,
     target: str = "sm_90",
     options: Sequence[str] | str = (),
 ) -> Kernel:
     """The kernel `name` of a .cu, .ptx or .py file; `reduce<512u>` names an instance of a C++ template.
+
+    Or the kernel that triton.compile has returned, which takes the file's place; it is launched as
+    `kernel[grid](...)`, and so is a .ptx file of Triton's cache, whose metadata lie beside it.
 
     `target` is the GPU architecture compiled for, `options` go to the compiler (-D, -I, -std, ...). Without a
     name the file must hold exactly one kernel. Raises CompileError.
@@ -199,7 +251,7 @@ def from_numba(function: Callable[..., Any], target: str = "sm_90") -> Kernel:
 def run(
     kernel: Kernel,
     grid: Extent,
-    block: Extent,
+    block: Extent | None,
     args: Sequence[object],
     shared: int = 0,
     device: str = "auto",
@@ -273,7 +325,7 @@ def _is_library(file: Path) -> bool:
 def make_launch(
     kernel: Kernel,
     grid: Extent,
-    block: Extent,
+    block: Extent | None,
     args: Sequence[object],
     shared: int,
     timeout: float,
@@ -284,17 +336,7 @@ def make_launch(
         raise ArgumentError(f"{kernel!r} is no kernel; load, compile and from_numba make one")
     if not isinstance(args, _LISTS):
         raise ArgumentError(f"{kernel.name}: args is a {type(args).__name__}; pass a tuple, as in (x, n)")
-    plain = unmark(args)
-    return Launch(
-        kernel.compile(plain),
-        as_dim3(grid, "grid"),
-        as_dim3(block, "block"),
-        kernel.leaves(plain),
-        _bytes(shared),
-        _seconds(timeout),
-        purposes(args, kernel.leaves),
-        variables=kernel.variables_for(place),
-    )
+    return kernel.launch(kernel.shape(grid, block), args, _bytes(shared), _seconds(timeout), place)
 
 
 def _bytes(shared: object) -> int:

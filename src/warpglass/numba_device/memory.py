@@ -24,6 +24,7 @@ from ..engine.cpu.address_space import Laid, Placed, range_words
 from ..engine.launch.arguments import Allocation
 from ..engine.launch.backend import Lines
 from ..host.budget import MEMORY, in_units, memory_limit
+from .mapped import Mapped
 from .results import Refusal, Result
 from .written import Written, fill_with_poison
 
@@ -49,6 +50,7 @@ class Block:
     kind: str
     number: int  # in the order of allocation
     keep: object = field(repr=False, default=None)
+    flags: int = 0  # of pinned memory, as the program gave them
 
     @property
     def placed(self) -> Placed:
@@ -95,7 +97,7 @@ class DeviceMemory:
         """Bytes that can still be had."""
         return max(0, self.usable - self._used)
 
-    def allocate(self, size: int, kind: str = "device") -> Block:
+    def allocate(self, size: int, kind: str = "device", flags: int = 0) -> Block:
         """New memory, of a pattern, or zeros if pinned or large. Raises Refusal if there is not enough."""
         if size == 0:
             raise Refusal(Result.INVALID_VALUE, "an allocation of 0 bytes")
@@ -105,21 +107,20 @@ class DeviceMemory:
                 f"an allocation of {in_units(size)}; {in_units(self.free)} are left ({MEMORY} sets a limit)",
             )
         zeros = kind == "host" or (kind == "device" and size >= _POOL)
-        buffer = (np.zeros if zeros else np.empty)(size + _PINNED_ALIGN, np.uint8)
-        host = -(-buffer.ctypes.data // _PINNED_ALIGN) * _PINNED_ALIGN
+        buffer, host = _host_memory(size, zeros=zeros, managed=kind == "managed")
         base = self._place(size) if kind == "device" else host
         self._used += size
         if not zeros:
             fill_with_poison(host, size)
         if kind != "host" and self._watched():
             self._written[base] = Written(host, size, shared=kind == "managed")
-        return self._insert(Block(base, size, host, kind, self._number(), buffer))
+        return self._insert(Block(base, size, host, kind, self._number(), buffer, flags))
 
-    def register(self, host: int, size: int) -> Block:
+    def register(self, host: int, size: int, flags: int = 0) -> Block:
         """Let kernels reach memory of the program."""
         if self.overlapping(host, size):
             raise Refusal(Result.HOST_MEMORY_ALREADY_REGISTERED)
-        return self._insert(Block(host, size, host, "registered", self._number()))
+        return self._insert(Block(host, size, host, "registered", self._number(), flags=flags))
 
     def share(self, address: int) -> tuple[Block, Shared]:
         """Move an allocation to memory that other processes can map; its address stays."""
@@ -268,6 +269,15 @@ class DeviceMemory:
             self._next += step
         base, self._next = self._next, self._next + step
         return base
+
+
+def _host_memory(size: int, *, zeros: bool, managed: bool) -> tuple[object, int]:
+    """New memory of the host: what keeps it, and its address, at the start of a page."""
+    if managed:
+        mapped = Mapped(size)
+        return mapped, mapped.host
+    buffer = (np.zeros if zeros else np.empty)(size + _PINNED_ALIGN, np.uint8)
+    return buffer, -(-buffer.ctypes.data // _PINNED_ALIGN) * _PINNED_ALIGN
 
 
 def copy(target: int, source: int, size: int) -> None:

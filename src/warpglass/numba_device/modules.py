@@ -7,6 +7,7 @@ and the host see the same. A kernel is made ready when something is first asked 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -49,15 +50,28 @@ class LoadedModule:
         self.image = image
         self.tree = _parse(image.ptx)
         variables = all_variables(self.tree)
-        self.memory = ModuleMemory(variables, {}, MODULE_BASE + device.next_module)
+        self._managed = {
+            one.name: device.memory.allocate(one.size, "managed").base for one in variables if one.managed
+        }
+        self.memory = ModuleMemory(variables, {}, MODULE_BASE + device.next_module, self._managed)
         end = max((variable.offset + variable.size for variable in variables), default=0)
         device.next_module += -(-(end + _GUARD) // _GUARD) * _GUARD if variables else 0
         self._kernels: dict[str, LoadedKernel] = {}
+
+    def unload(self) -> None:
+        """Give back the memory that the program can reach."""
+        for base in self._managed.values():
+            self.device.memory.release(base, ("managed",))
 
     @property
     def entries(self) -> list[str]:
         """The names of its kernels."""
         return [function.name for function in self.tree.functions if function.entry]
+
+    @property
+    def architecture(self) -> int:
+        """The architecture that its PTX was compiled for, such as 90."""
+        return int(re.sub(r"\D", "", self.tree.target[0]))
 
     def kernel(self, name: str) -> LoadedKernel:
         """The kernel of a name; raises Refusal if there is none."""

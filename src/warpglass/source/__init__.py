@@ -17,6 +17,7 @@ from .compiled import Argument, Compiled, CompilerWarning, DeclaredKernel, Fixed
 from .cuda import declared_in_cuda, load_cuda
 from .ptx import declared_in_ptx, load_ptx
 from .python import from_function, load_python
+from .triton import is_triton, load_triton, triton_metadata, with_metadata
 
 __all__ = [
     "Argument",
@@ -35,7 +36,7 @@ DEFAULT_TARGET = "sm_90"
 
 
 def load(
-    path: str | PathLike[str],
+    path: str | PathLike[str] | object,
     name: str | None = None,
     *,
     target: str = DEFAULT_TARGET,
@@ -44,15 +45,26 @@ def load(
     """Return the kernel `name` of a .cu, .ptx or .py file; None means the only kernel of the file.
 
     `name` is an entry, a C++ name or a template's name with its arguments (`reduce<512u>`). C++ is compiled
-    at once; Python at the first launch, when types are known. Raises CompileError.
+    at once; Python at the first launch, when types are known. What triton.compile returns stands for itself,
+    and a .ptx file of Triton's cache brings its metadata along. Raises CompileError.
     """
+    if is_triton(path):
+        return load_triton(path)
+    if not isinstance(path, str | PathLike):
+        raise CompileError(
+            f"{path!r} is no file; load takes the path of a .cu, .ptx or .py file, or what triton.compile "
+            "returns"
+        )
     place = Path(path)
     text = _text(place)
     suffix = place.suffix.lower()
     if suffix in (".cu", ".cuh"):
         return load_cuda(text, place, name, target=target, options=_words(options))
     if suffix == ".ptx":
-        return load_ptx(text, str(place), name)
+        kernel, metadata = load_ptx(text, str(place), name), triton_metadata(place)
+        return (
+            kernel if metadata is None else with_metadata(kernel, metadata, str(place.with_suffix(".json")))
+        )
     if suffix == ".py":
         return load_python(place, name, target=target, options=_words(options))
     raise CompileError(f"{place}: expected a .cu, .ptx or .py file")

@@ -133,6 +133,20 @@ class ExceptionVariables:
 
 
 @dataclass(frozen=True, slots=True)
+class Demands:
+    """What a kernel's compiler has fixed of every launch.
+
+    `threads` of a block, `shared` bytes of dynamic shared memory, `blocks` for each block of the grid asked
+    for, and `scratch`: the bytes that a block needs behind each of the pointers that follow the arguments.
+    """
+
+    threads: int
+    shared: int = 0
+    scratch: tuple[int, ...] = ()
+    blocks: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Compiled:
     """PTX of one kernel, ready for either back end.
 
@@ -149,6 +163,7 @@ class Compiled:
     exceptions: ExceptionVariables | None = None  # of Python kernels with debug=True
     variables: tuple[ModuleVariable, ...] = ()  # of the whole file, in CUDA C++ and PTX
     instance: int = 0  # tells loadings apart, each of which has variables of its own
+    demands: Demands | None = None  # of kernels whose compiler has fixed part of the launch (Triton)
 
 
 class CompilerWarning(UserWarning):

@@ -19,7 +19,7 @@ import re
 import subprocess
 import tempfile
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,8 @@ OLDEST = (7, 5)  # what ptxas of CUDA 13 still assembles for
 _REGISTERS, _STACK, _BARRIERS = 0x2F, 0x12, 0x4C
 
 _TARGET = re.compile(r"sm_(\d+)([af]?)")
+_VERSION = re.compile(r"^\s*\.version\s+\d+\.\d+", re.MULTILINE)
+_TOO_NEW = re.compile(r"Unsupported \.version [\d.]+; current version is '([\d.]+)'")
 _PTX_TARGET = re.compile(r"^\s*\.target\s+(sm_\d+[af]?)", re.MULTILINE)
 _PROPERTIES = re.compile(
     r"Function properties for (\S+)\n"
@@ -147,7 +149,7 @@ def _called_from(elf: Elf, first: int) -> set[int]:
 @lru_cache(maxsize=64)
 def _assemble(ptx: str, name: str, target: str) -> _Assembled:
     """Return machine code and log, from the disk cache if they are there."""
-    _check_target(ptx, name, target)
+    target = _check_target(ptx, name, target)
     program = ptxas_program()
     if program is None:
         version, label = versions(LINKER_WHEEL, "cuda-bindings"), "nvJitLink"
@@ -157,7 +159,14 @@ def _assemble(ptx: str, name: str, target: str) -> _Assembled:
     key = None if version is None else digest("cubin", ptx, target, version)
     kept = store.get(key) if key else None
     if kept is None:
-        image, log = _link(ptx, name, target) if program is None else _run(program, ptx, name, target)
+        assemble = _link if program is None else partial(_run, program)
+        try:
+            image, log = assemble(ptx, name, target)
+        except CompileError as refused:
+            if (known := _TOO_NEW.search(str(refused))) is None:
+                raise
+            # Other compilers are ahead of this assembler; what they use of their version it says itself.
+            image, log = assemble(_VERSION.sub(f".version {known[1]}", ptx, count=1), name, target)
         kept = log.encode() + b"\0" + image
         if key:
             store.put(key, kept)
@@ -166,7 +175,8 @@ def _assemble(ptx: str, name: str, target: str) -> _Assembled:
     return _Assembled(image, log.decode(), f"{label} {number}".rstrip())
 
 
-def _check_target(ptx: str, name: str, target: str) -> None:
+def _check_target(ptx: str, name: str, target: str) -> str:
+    """The target to assemble for: the one asked for, with the PTX's own features of the same architecture."""
     found = _TARGET.fullmatch(target)
     if found is None:
         raise CompileError(f"target {target!r}: expected a form such as 'sm_90'")
@@ -177,11 +187,14 @@ def _check_target(ptx: str, name: str, target: str) -> None:
         )
     wanted = _PTX_TARGET.search(ptx)
     own = _TARGET.fullmatch(wanted[1]) if wanted else None
+    if own is not None and own[2] and own[1] == found[1] and not found[2]:
+        return own[0]  # code for sm_90a runs on every GPU of compute capability 9.0
     if own is not None and (int(own[1]) > int(found[1]) or (own[2] and own[0] != target)):
         raise CompileError(
             f"{name}: its PTX is for {own[0]}, which does not run on {target}; "
             f"compile it with target={target!r}"
         )
+    return target
 
 
 @cache
