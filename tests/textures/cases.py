@@ -439,6 +439,17 @@ def rounding() -> Iterator[Case]:
             texels="even",
             count=4096,
         )
+    for half in range(2):
+        yield Case(
+            f"corners/{half}",
+            "3d",
+            channels=4,
+            size=(2, 2, 2),
+            linear=True,
+            coordinates="middle",
+            texels=f"corner{half}",
+            count=8192,
+        )
     big = Case(
         "sums/1d/f32/huge",
         "1d",

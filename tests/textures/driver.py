@@ -121,17 +121,29 @@ def driver() -> Any:
     return library
 
 
+@cache
+def _function(name: str) -> Any:
+    """A function by its name, as the driver gives it to a program of CUDA 12."""
+    library, place = driver(), ctypes.c_void_p()
+    find = library.cuGetProcAddress_v2
+    find(name.partition("_v")[0].encode(), ctypes.byref(place), 12000, ctypes.c_uint64(0), None)
+    if not place.value:
+        raise DriverError(name)
+    return ctypes.CFUNCTYPE(ctypes.c_int)(place.value)
+
+
 def call(name: str, *arguments: Any) -> None:
     """Call a function of the driver; raises DriverError."""
-    status = getattr(driver(), name)(*arguments)
+    status = _function(name)(*arguments)
     if status:
         raise DriverError(status, name)
 
 
 def start_again() -> None:
     """Leave a context that an error has broken."""
-    driver().cuDevicePrimaryCtxReset_v2(0)
+    _function("cuDevicePrimaryCtxReset_v2")(0)
     driver.cache_clear()
+    _function.cache_clear()
     kernel.cache_clear()
 
 
