@@ -198,6 +198,7 @@ def mipmapped(levels: Sequence[np.ndarray[Any, Any]], kind: str, size: Sequence[
     for number, values in enumerate(levels):
         call("cuMipmappedArrayGetLevel", ctypes.byref(level), found, number)
         width, height, depth = (max(one >> number, 1) if one else 0 for one in size)
+        depth = size[2] if flags & (LAYERED | CUBEMAP) else depth
         copy_array(level.value, values, (width * values.shape[-1] * values.itemsize, height, depth))
     return found.value
 

@@ -85,7 +85,9 @@ class Operands:
                 parts = (self.operand(handle, "b64"), *(self.operand(one, "b32") for one in coordinates))
                 return tuple(map(self._single, parts))
             case tree.AddressList((handle, coordinate)):
-                return self._single(self.operand(handle, "b64")), self._single(self.operand(coordinate, "b32"))
+                return self._single(self.operand(handle, "b64")), self._single(
+                    self.operand(coordinate, "b32")
+                )
             case _:
                 raise AssertionError(f"{operand} is no source operand")
 

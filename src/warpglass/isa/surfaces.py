@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from .half import pack
 from .lanes import AnyObjectLane, Fetch, Lanes
-from .rounding import F16
+from .rounding import F16, narrow
 from .table import AccessKind, Match, add_row
 from .texels import is_field, place_of
-from .texture_object import FLOAT
+from .texture_object import FLOAT, SIGNED
 from .textures import query
 from .types import LLVM_TYPE, bits, integer_of
 
@@ -24,7 +23,13 @@ V = TypeVar("V")
 _Reach = Callable[[Any, Any], Sequence[Any]]  # makes of whether a place is within, and of it, the results
 
 # Coordinates as PTX counts them, axes, and whether the first is a layer.
-_GEOMETRIES = {"1d": (1, 1, False), "2d": (2, 2, False), "3d": (4, 3, False), "a1d": (2, 1, True), "a2d": (4, 2, True)}
+_GEOMETRIES = {
+    "1d": (1, 1, False),
+    "2d": (2, 2, False),
+    "3d": (4, 3, False),
+    "a1d": (2, 1, True),
+    "a2d": (4, 2, True),
+}
 _CLAMPS = "trap clamp zero"
 _COUNT = {None: 1, "v2": 2, "v4": 4}
 
@@ -43,7 +48,7 @@ def _reach(
         extents[0] = unit.apply("lshr", unit.mul(extents[0], unit.field("size")), shift)
     places = coordinates + [zero] * (2 - axes)
     if layered:
-        places.append(operands[0])
+        places.append(unit.apply("llvm.umin", operands[0], unit.constant("i32", 0x7FFFFFFF)))
         extents += [one] * (2 - axes) + [unit.field("layers")]
     places += [zero] * (3 - len(places))
     extents += [one] * (3 - len(extents))
@@ -52,9 +57,10 @@ def _reach(
         inside = unit.and_(inside, unit.compare("ult", place, extent))
     if clamp == "trap":
         unit.fail(unit.not_(inside))
+    lasts = [unit.sub(extent, one) for extent in extents]
     places = [
-        unit.apply("llvm.smin", unit.apply("llvm.smax", place, zero), unit.sub(extent, one))
-        for place, extent in zip(places, extents, strict=True)
+        unit.apply("llvm.smin", unit.apply("llvm.smax", place, zero), last)
+        for place, last in zip(places, lasts, strict=True)
     ]
     if size is not None:  # places along x are accesses
         offset = place_of(unit, (zero, *places[1:]), zero)
@@ -75,7 +81,9 @@ def _load(geometry: str, clamp: str, type_: str, count: int) -> Fetch:
         def use(within: Any, offset: Any) -> Sequence[Any]:
             nothing = [unit.constant(element, 0)] * count
             places = [unit.add(offset, unit.constant("i64", k * step)) for k in range(count)]
-            return unit.either(within, lambda: [unit.read(place, element) for place in places], lambda: nothing)
+            return unit.either(
+                within, lambda: [unit.read(place, element) for place in places], lambda: nothing
+            )
 
         return _reach(unit, geometry, clamp, step * count, operands, use)
 
@@ -100,7 +108,7 @@ def _store(geometry: str, clamp: str, type_: str, count: int) -> Fetch:
 
 
 def _store_texel(geometry: str, clamp: str, count: int) -> Fetch:
-    """Words cut to the format's channels; halves are rounded."""
+    """Words brought into the range of the format's channels; halves are cut."""
 
     def make(unit: AnyObjectLane, *operands: Any) -> Sequence[Any]:
         words = [*operands[-count:], *[unit.constant("i32", 0)] * (4 - count)]
@@ -127,16 +135,21 @@ def _write_channel(unit: AnyObjectLane, offset: Any, number: int, word: Any) -> 
 
         return write
 
-    def half() -> Any:
-        rounded = pack(unit, unit.bitcast(word, "float"), F16)
-        return unit.select(is_field(unit, "kind", FLOAT), rounded, unit.extend(word, "i16", signed=False))
+    def bounded(width: int) -> Any:
+        unsigned = unit.apply("llvm.umin", word, unit.constant("i32", (1 << width) - 1))
+        signed = unit.clamp(word, -(1 << (width - 1)), (1 << (width - 1)) - 1, signed=True)
+        return unit.extend(
+            unit.select(is_field(unit, "kind", SIGNED), signed, unsigned), f"i{width}", signed=False
+        )
+
+    def short() -> Any:
+        exact = unit.convert("fpext", unit.bitcast(word, "float"), "double")
+        return unit.select(is_field(unit, "kind", FLOAT), narrow(unit, exact, F16, "rz"), bounded(16))
 
     return unit.either(
         is_field(unit, "bits", 32),
         put(32, lambda: word),
-        lambda: unit.either(
-            is_field(unit, "bits", 16), put(16, half), put(8, lambda: unit.extend(word, "i8", signed=False))
-        ),
+        lambda: unit.either(is_field(unit, "bits", 16), put(16, short), put(8, lambda: bounded(8))),
     )
 
 
@@ -244,4 +257,6 @@ def suq(lanes: Lanes[V], m: Match, a: V) -> V:
     return lanes.fetch(query(m.query), a, ())[0]
 
 
-add_row("suq.query.b32  d:b32, [a]", unit="memory", meaning=suq, access="surface load", query="width height depth")
+add_row(
+    "suq.query.b32  d:b32, [a]", unit="memory", meaning=suq, access="surface load", query="width height depth"
+)

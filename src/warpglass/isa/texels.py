@@ -67,7 +67,9 @@ def _part(name: str, border: str, read: _Reader) -> Outline:
         return unit.either(
             outside,
             lambda: tuple(_present(unit, k, lambda k=k: unit.field(f"{border}_{k}")) for k in range(4)),
-            lambda: tuple(_present(unit, k, lambda k=k: _channel(unit, name, read, offset, k)) for k in range(4)),
+            lambda: tuple(
+                _present(unit, k, lambda k=k: _channel(unit, name, read, offset, k)) for k in range(4)
+            ),
         )
 
     return Outline(name, ("i32",) * 4, make)
@@ -83,7 +85,9 @@ def _present(unit: AnyObjectLane, number: int, read: Callable[[], V]) -> V:
 
 def _channel(unit: AnyObjectLane, name: str, read: _Reader, offset: V, number: int) -> V:
     """A channel of the texel at an offset."""
-    apart = unit.apply("lshr", unit.mul(unit.field("bits", "i64"), unit.constant("i64", number)), unit.constant("i64", 3))
+    apart = unit.apply(
+        "lshr", unit.mul(unit.field("bits", "i64"), unit.constant("i64", number)), unit.constant("i64", 3)
+    )
     alpha = number == 3
     part = Outline(
         f"{name}_{'alpha' if alpha else 'channel'}",
@@ -104,7 +108,9 @@ def _read_channel(unit: AnyObjectLane, place: V, read: _Reader, *, alpha: bool) 
 
     def byte() -> tuple[V]:
         raw = unit.read(place, "i8")
-        return unit.either(is_field(unit, "srgb"), lambda: (_light(unit, raw, alpha=alpha),), lambda: (read(unit, raw, 8),))
+        return unit.either(
+            is_field(unit, "srgb"), lambda: (_light(unit, raw, alpha=alpha),), lambda: (read(unit, raw, 8),)
+        )
 
     return unit.either(
         is_field(unit, "bits", 32),

@@ -38,6 +38,8 @@ FIELDS = (
     "mixed_border_2",
     "mixed_border_3",
     "layers",  # 0: none
+    "layered",
+    "in_memory",  # texels are the program's own, one behind the other
     "levels",
     "linear_levels",  # levels are mixed
     "level_bias",  # single precision
@@ -45,6 +47,9 @@ FIELDS = (
     "highest_level",
     "anisotropy",
     "seamless",
+    "query_width",  # what txq, or suq of a surface, answers: the number of layers follows the extents
+    "query_height",
+    "query_depth",
 )
 FIELD = {name: position for position, name in enumerate(FIELDS)}
 LEVEL_FIELDS = ("offset", "width", "height", "depth", "row", "slice")  # offset, row and slice in bytes
@@ -53,6 +58,7 @@ UNSIGNED, SIGNED, FLOAT = range(3)
 KINDS = {"u": UNSIGNED, "s": SIGNED, "f": FLOAT}
 WRAP, CLAMP, MIRROR, BORDER = range(4)  # as the driver numbers them
 ADDRESS_MODES = {"wrap": WRAP, "clamp": CLAMP, "mirror": MIRROR, "border": BORDER}
+
 
 @dataclass(frozen=True, slots=True)
 class ChannelFormat:
@@ -96,6 +102,7 @@ class Sampler:
     level_range: tuple[float, float] = (0.0, 0.0)
     anisotropy: int = 0
     seamless: bool = False
+    in_memory: bool = False  # linear memory, of which whole coordinates number the texels
 
 
 def levels_of(
@@ -126,8 +133,12 @@ def pack_object(
     levels: Sequence[Level],
     sampler: Sampler = Sampler(),  # noqa: B008  # frozen
     layers: int = 0,
+    queries: tuple[int, int, int] = (0, 0, 0),
 ) -> bytes:
-    """An object's bytes: texels of a format in `size` bytes from an address on."""
+    """An object's bytes: texels of a format in `size` bytes from an address on.
+
+    `queries` are the extents that the object's own instructions tell.
+    """
     borders = [_border(one, format_, as_float=sampler.as_float) for one in sampler.border]
     modes = (ADDRESS_MODES[mode] for mode in sampler.address_mode)
     words = {
@@ -146,6 +157,8 @@ def pack_object(
         **{f"border_{k}": one for k, (one, _) in enumerate(borders)},
         **{f"mixed_border_{k}": one for k, (_, one) in enumerate(borders)},
         "layers": layers,
+        "layered": int(layers > 0),
+        "in_memory": int(sampler.in_memory),
         "levels": len(levels),
         "linear_levels": int(sampler.linear_levels),
         "level_bias": _pattern(sampler.level_bias),
@@ -153,6 +166,7 @@ def pack_object(
         "highest_level": _pattern(sampler.level_range[1]),
         "anisotropy": sampler.anisotropy,
         "seamless": int(sampler.seamless),
+        **dict(zip(("query_width", "query_height", "query_depth"), queries, strict=True)),
     }
     rows = [[getattr(level, name) for name in LEVEL_FIELDS] for level in levels]
     flat = [words[name] for name in FIELDS] + [word for row in rows for word in row]

@@ -15,7 +15,7 @@ Belongs here: axes and filters. Everything is for one lane at an object (lanes.p
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,24 +58,33 @@ def extent_of(unit: AnyObjectLane, level: V, axis: str) -> V:
     return unit.level_field(level, _EXTENTS[axis])
 
 
-def _fixed(unit: AnyObjectLane, x: V, axis: str, extent: V) -> V:
-    """A coordinate in 512ths of a texel, an i64."""
-    tiny = unit.compare("olt", unit.apply("llvm.fabs", x), unit.bitcast(unit.constant("i32", 1 << 23), "float"))
-    known = unit.and_(unit.not_(tiny), unit.compare("ord", x, x))
+@dataclass(frozen=True, slots=True)
+class _Fixed:
+    """A coordinate in 512ths of a texel, an i64, and whether it was mirrored an odd number of times."""
+
+    value: V
+    mirrored: V
+
+
+def _fixed(unit: AnyObjectLane, x: V, axis: str, extent: V) -> _Fixed:
+    least = unit.bitcast(unit.constant("i32", 1 << 23), "float")
+    known = unit.compare("oge", unit.apply("llvm.fabs", x), least)  # neither NaN nor subnormal
     exact = unit.convert("fpext", unit.select(known, x, single(unit, 0.0)), "double")
-    exact = unit.apply("llvm.minnum", unit.apply("llvm.maxnum", exact, double(unit, -_LARGEST)), double(unit, _LARGEST))
-    return unit.either(
+    exact = unit.apply("llvm.maxnum", exact, double(unit, -_LARGEST))
+    exact = unit.apply("llvm.minnum", exact, double(unit, _LARGEST))
+    found = unit.either(
         is_field(unit, "normalized"),
-        lambda: (_fixed_fraction(unit, exact, axis, extent),),
-        lambda: (_floor(unit, unit.mul(exact, double(unit, 512.0))),),
-    )[0]
+        lambda: _fixed_fraction(unit, exact, axis, extent),
+        lambda: (_floor(unit, unit.mul(exact, double(unit, 512.0))), unit.constant("i1", 0)),
+    )
+    return _Fixed(*found)
 
 
 def _floor(unit: AnyObjectLane, exact: V) -> V:
     return unit.convert("llvm.fptosi.sat", unit.apply("llvm.floor", exact), "i64")
 
 
-def _fixed_fraction(unit: AnyObjectLane, exact: V, axis: str, extent: V) -> V:
+def _fixed_fraction(unit: AnyObjectLane, exact: V, axis: str, extent: V) -> tuple[V, V]:
     k = lambda value: unit.constant("i64", value)  # noqa: E731
     wide = unit.extend(extent, "i64", signed=False)
     places = unit.sub(k(64 + 8), unit.apply("llvm.ctlz", unit.sub(wide, k(1))))
@@ -83,12 +92,11 @@ def _fixed_fraction(unit: AnyObjectLane, exact: V, axis: str, extent: V) -> V:
     one = unit.apply("shl", k(1), places)
     number = _floor(unit, unit.mul(exact, unit.convert("sitofp", one, "double")))
     twice = unit.and_(number, unit.sub(unit.add(one, one), k(1)))
-    odd = unit.compare("uge", twice, one)
-    turned = unit.select(odd, unit.sub(unit.add(one, one), twice), twice)
-    mode = f"mode_{axis}"
-    folded = unit.select(is_field(unit, mode, WRAP), unit.and_(number, unit.sub(one, k(1))), number)
-    folded = unit.select(is_field(unit, mode, MIRROR), turned, folded)
-    return unit.apply("ashr", unit.mul(folded, wide), unit.sub(places, k(9)))
+    odd = unit.and_(is_field(unit, f"mode_{axis}", MIRROR), unit.compare("uge", twice, one))
+    folded = unit.select(is_field(unit, f"mode_{axis}", WRAP), unit.and_(number, unit.sub(one, k(1))), number)
+    folded = unit.select(is_field(unit, f"mode_{axis}", MIRROR), twice, folded)
+    folded = unit.select(odd, unit.sub(unit.add(one, one), twice), folded)
+    return unit.apply("ashr", unit.mul(folded, wide), unit.sub(places, k(9))), odd
 
 
 def _texel_number(unit: AnyObjectLane, fixed: V, shift: int) -> V:
@@ -102,71 +110,101 @@ def _index(unit: AnyObjectLane, number: V, axis: str, extent: V) -> V:
     """A texel's number brought within an axis as its address mode says; -1 is the border."""
     zero, last = unit.constant("i32", 0), unit.sub(extent, unit.constant("i32", 1))
     below, above = unit.compare("slt", number, zero), unit.compare("sgt", number, last)
-    mode = f"mode_{axis}"
-    wraps = unit.and_(is_field(unit, "normalized"), is_field(unit, mode, WRAP))
     clamped = unit.apply("llvm.smin", unit.apply("llvm.smax", number, zero), last)
     around = unit.select(below, last, unit.select(above, zero, number))
-    outside = unit.and_(unit.or_(below, above), is_field(unit, mode, BORDER))
-    return unit.select(outside, unit.constant("i32", -1), unit.select(wraps, around, clamped))
+    outside = unit.and_(unit.or_(below, above), is_field(unit, f"mode_{axis}", BORDER))
+    return unit.select(outside, unit.constant("i32", -1), unit.select(_wraps(unit, axis), around, clamped))
+
+
+def _wraps(unit: AnyObjectLane, axis: str) -> V:
+    """Whether the last texel of an axis is next to the first: fractions only wrap."""
+    return unit.and_(is_field(unit, "normalized"), is_field(unit, f"mode_{axis}", WRAP))
+
+
+def _repeats(unit: AnyObjectLane, axis: str) -> V:
+    """Whether an axis begins again where it ends, or turns round."""
+    mirrors = unit.and_(is_field(unit, "normalized"), is_field(unit, f"mode_{axis}", MIRROR))
+    return unit.or_(_wraps(unit, axis), mirrors)
 
 
 def nearest(unit: AnyObjectLane, x: V, axis: str, level: V) -> V:
     """The texel in which a coordinate falls."""
     extent = extent_of(unit, level, axis)
-    return _index(unit, _texel_number(unit, _fixed(unit, x, axis, extent), 9), axis, extent)
+    return _index(unit, _texel_number(unit, _fixed(unit, x, axis, extent).value, 9), axis, extent)
 
 
-def between(unit: AnyObjectLane, x: V, axis: str, level: V) -> Place:
-    """The texels between whose centres a coordinate falls."""
+def between(unit: AnyObjectLane, x: V, axis: str, level: V, *, inside: bool = True) -> Place:
+    """The texels between whose centres a coordinate falls; a filter looks `inside` where coordinates are clamped."""
     extent = extent_of(unit, level, axis)
     k = lambda value: unit.constant("i64", value)  # noqa: E731
-    fine = unit.apply("ashr", unit.add(_fixed(unit, x, axis, extent), k(1)), k(1))
-    fine = unit.sub(fine, k(128))
+    fixed = _fixed(unit, x, axis, extent)
+    fine = unit.sub(unit.apply("ashr", unit.add(fixed.value, k(1)), k(1)), k(128))
+    # Between an edge and the nearest centre there is nothing to mix, unless texels go on behind it.
+    last = unit.apply("shl", unit.sub(unit.extend(extent, "i64", signed=False), k(1)), k(8))
+    inner = unit.apply("llvm.smin", unit.apply("llvm.smax", fine, k(0)), last)
+    goes_on = unit.or_(is_field(unit, f"mode_{axis}", BORDER), _repeats(unit, axis))
+    fine = unit.select(goes_on, fine, inner) if inside else fine
+    # What is mirrored is looked at from the other side: the neighbours change places.
+    fine = unit.select(fixed.mirrored, unit.neg(fine), fine)
     first = _texel_number(unit, fine, 8)
     weight = unit.extend(unit.and_(fine, k(255)), "i32", signed=False)
-    second = unit.add(first, unit.constant("i32", 1))
-    return Place(_index(unit, first, axis, extent), _index(unit, second, axis, extent), weight)
-
-
-def whole(unit: AnyObjectLane, number: V, axis: str, level: V) -> V:
-    """The texel of an integer coordinate."""
-    return _index(unit, number, axis, extent_of(unit, level, axis))
+    numbers = (first, unit.add(first, unit.constant("i32", 1)))
+    sides = [unit.select(fixed.mirrored, unit.neg(one), one) for one in numbers]
+    return Place(*(_index(unit, one, axis, extent) for one in sides), weight)
 
 
 # ---------------------------------------------------------------------------------------- filters
 Corner = tuple[int, ...]  # 0 or 1 along each axis
 
 
-def filtered(unit: AnyObjectLane, places: Sequence[Place], rest: Sequence[V], level: V, first: V) -> Texel:
-    """The weighted mean of the texels around a point; `rest` are the places along further axes."""
-    weights = _weights(unit, places)
-    texels: list[Texel] = []
-    for number, corner in enumerate(weights):
+def nearby(
+    unit: AnyObjectLane, places: Sequence[Place], rest: Sequence[V], level: V, first: V, share: V
+) -> list[tuple[Texel, V]]:
+    """The texels around a point with their weights in 256ths, `share` in all; `rest` are places along further
+    axes, `first` numbers the texels."""
+    found: list[tuple[Texel, V]] = []
+    for number, (corner, weight) in enumerate(_weights(unit, places, share).items()):
         where = [(p.second if side else p.first) for p, side in zip(places, corner, strict=True)]
-        texels.append(mixed_texel(unit, (*where, *rest), level, unit.add(first, unit.constant("i32", number))))
-    return tuple(mean(unit, [one[k] for one in texels], tuple(weights.values())) for k in range(4))
+        index = unit.add(first, unit.constant("i32", number))
+        found.append((mixed_texel(unit, (*where, *rest), level, index), weight))
+    return found
 
 
-def _weights(unit: AnyObjectLane, places: Sequence[Place]) -> Mapping[Corner, V]:
-    """The weight of each corner in 256ths; x changes fastest."""
-    k = lambda value: unit.constant("i32", value)  # noqa: E731
-    shares: dict[Corner, V] = {(): k(256)}
-    order = {1: (0,), 2: (0, 1), 3: (2, 0, 1)}[len(places)]
-    for axis in order:
-        split: dict[Corner, V] = {}
-        for corner, share in shares.items():
-            product = unit.mul(share, places[axis].weight)
-            upper = unit.apply("lshr", unit.add(product, k(128)), k(8))
-            split[(*corner, 0)], split[(*corner, 1)] = unit.sub(share, upper), upper
-        shares = split
-    found = {tuple(corner[order.index(axis)] for axis in range(len(places))): share for corner, share in shares.items()}
-    return dict(sorted(found.items(), key=lambda one: one[0][::-1]))
+def _weights(unit: AnyObjectLane, places: Sequence[Place], share: V) -> dict[Corner, V]:
+    """The weight of each corner: a share is parted along z, then x, then y, each time rounded."""
+    x, *others = (place.weight for place in places)
+    z = others[1] if len(others) > 1 else None
+    slices = {0: share} if z is None else _parted(unit, share, z)
+    found: dict[Corner, V] = {}
+    for depth, slice_ in slices.items():
+        for side, column in _parted(unit, slice_, x).items():
+            rows = {0: column} if not others else _parted(unit, column, others[0], from_below=side == 0)
+            for row, weight in rows.items():
+                found[(side, row, depth)[: len(places)]] = weight
+    return found
+
+
+def _parted(unit: AnyObjectLane, share: V, weight: V, *, from_below: bool = False) -> dict[int, V]:
+    """A share in two; the upper part is rounded and the lower is the rest, or, from below, the other way round."""
+    part = unit.sub(unit.constant("i32", 256), weight) if from_below else weight
+    product = unit.add(unit.mul(share, part), unit.constant("i32", 128))
+    rounded = unit.apply("lshr", product, unit.constant("i32", 8))
+    rest = unit.sub(share, rounded)
+    return {0: rounded, 1: rest} if from_below else {0: rest, 1: rounded}
+
+
+def mixture(unit: AnyObjectLane, parts: Sequence[tuple[Texel, V]]) -> Texel:
+    """The weighted mean of texels."""
+    weights = [weight for _, weight in parts]
+    return tuple(mean(unit, [texel[k] for texel, _ in parts], weights) for k in range(4))
 
 
 def mean(unit: AnyObjectLane, texels: Sequence[V], weights: Sequence[V]) -> V:
     """The mean of a channel of texels, words as filters take them, with weights in 256ths."""
     count = len(texels)
-    part = Outline(f"mean{count}", ("i32",), lambda unit, *words: (_mean(unit, words[:count], words[count:]),))
+    part = Outline(
+        f"mean{count}", ("i32",), lambda unit, *words: (_mean(unit, words[:count], words[count:]),)
+    )
     return unit.function(part, (*texels, *weights))[0]
 
 
@@ -232,9 +270,3 @@ def _as_half(unit: AnyObjectLane, total: V) -> V:
     near = unit.select(unit.compare("olt", total, double(unit, 0.0)), unit.apply("fneg", near), near)
     small = unit.compare("olt", unit.apply("llvm.fabs", total), double(unit, 2.0**-14))
     return unit.convert("fptrunc", unit.select(small, near, normal), "float")
-
-
-def mix(unit: AnyObjectLane, a: V, b: V, weight: V) -> V:
-    """The mean of what two levels give, with the weight of the second in 256ths."""
-    part = Outline("mix", ("i32",), lambda unit, a, b, *weights: (_mean_of_floats(unit, (a, b), weights),))
-    return unit.function(part, (a, b, unit.sub(unit.constant("i32", 256), weight), weight))[0]

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 from .lanes import AnyObjectLane, Fetch, Lanes
 from .levels import Sample, gradient_level, sample
 from .table import Match, add_row
-from .texels import texel
-from .texture_unit import between, whole
+from .texels import is_field, texel
+from .texture_unit import between, extent_of
 
 V = TypeVar("V")
 
@@ -30,9 +30,8 @@ _AXES = ("x", "y", "z")
 
 
 def _layer(unit: AnyObjectLane, number: Any) -> Any:
-    """A layer's number brought within the texture: the z of its texels."""
-    last = unit.sub(unit.field("layers"), unit.constant("i32", 1))
-    return unit.apply("llvm.umin", unit.apply("llvm.smax", number, unit.constant("i32", 0)), last)
+    """A layer's number, which has no sign, brought within the texture: the z of its texels."""
+    return unit.apply("llvm.umin", number, unit.sub(unit.field("layers"), unit.constant("i32", 1)))
 
 
 def _take_apart(
@@ -52,10 +51,11 @@ def _tex(geometry: str, level: str, of: str) -> Fetch:
         coordinates, layer, more = _take_apart(unit, geometry, operands)
         if of == "s32":
             chosen = more[0] if level == "level" else unit.constant("i32", 0)
-            return _whole(unit, coordinates, layer, chosen)
+            number = operands[0] if GEOMETRIES[geometry][2] else layer
+            return _whole(unit, coordinates, number, chosen)
         return sample(unit, Sample(geometry, tuple(coordinates), layer, _lod(unit, geometry, level, more)))
 
-    axes = GEOMETRIES[geometry][1] - ("cube" in geometry)
+    axes = max(2, GEOMETRIES[geometry][1] - ("cube" in geometry))
     texels = 1 if of == "s32" else 2**axes * (2 if level else 1)
     return Fetch(f"tex_{level or 'base'}_{geometry}_{of}", ("i32",) * 4, make, texels)
 
@@ -67,17 +67,26 @@ def _lod(unit: AnyObjectLane, geometry: str, level: str, more: Sequence[Any]) ->
     if level == "grad":
         axes = GEOMETRIES[geometry][1]
         half = len(more) // 2
-        return gradient_level(unit, [unit.bitcast(one, "float") for one in (*more[:axes], *more[half:][:axes])])
+        return gradient_level(
+            unit, [unit.bitcast(one, "float") for one in (*more[:axes], *more[half:][:axes])]
+        )
     return None
 
 
 def _whole(unit: AnyObjectLane, coordinates: Sequence[Any], layer: Any, level: Any) -> Sequence[Any]:
+    """The texel of whole coordinates; outside there are zeros, and in arrays of one dimension too."""
     zero = unit.constant("i32", 0)
-    last = unit.sub(unit.field("levels"), unit.constant("i32", 1))
-    level = unit.apply("llvm.umin", level, last)
-    places = [whole(unit, x, axis, level) for x, axis in zip(coordinates, _AXES, strict=False)]
-    rest = (zero, layer)[len(places) - 1 :]
-    return texel(unit, (*places, *rest), level, zero)
+    level = unit.apply("llvm.umin", level, unit.sub(unit.field("levels"), unit.constant("i32", 1)))
+    places = [*coordinates, *(zero, layer)[len(coordinates) - 1 :]]
+    inside = unit.constant("i1", 1)
+    for place, axis in zip(coordinates, _AXES, strict=False):
+        inside = unit.and_(inside, unit.compare("ult", place, extent_of(unit, level, axis)))
+    layered = is_field(unit, "layered")
+    known = unit.compare("ult", layer, unit.field("layers"))
+    inside = unit.and_(inside, unit.or_(unit.not_(layered), known))
+    if len(coordinates) == 1:
+        inside = unit.and_(inside, unit.or_(is_field(unit, "in_memory"), layered))
+    return unit.either(inside, lambda: texel(unit, places, level, zero), lambda: [zero] * 4)
 
 
 def _tld4(geometry: str, component: int) -> Fetch:
@@ -87,7 +96,7 @@ def _tld4(geometry: str, component: int) -> Fetch:
         (x, y), layer, _ = _take_apart(unit, geometry, operands)
         level = unit.constant("i32", 0)
         x, y = (
-            between(unit, unit.bitcast(one, "float"), axis, level)
+            between(unit, unit.bitcast(one, "float"), axis, level, inside=False)
             for one, axis in ((x, "x"), (y, "y"))
         )
         corners = ((x.first, y.second), (x.second, y.second), (x.second, y.first), (x.first, y.first))
@@ -104,7 +113,7 @@ _QUERIES = ("width", "height", "depth")  # what hardware answers of a handle
 
 def query(word: str) -> Fetch:
     """An extent of an object's first level."""
-    return Fetch(f"query_{word}", ("i32",), lambda unit: (unit.level_field(unit.constant("i32", 0), word),), 0)
+    return Fetch(f"query_{word}", ("i32",), lambda unit: (unit.field(f"query_{word}"),), 0)
 
 
 def _meaning(fetch: Callable[[Match], Fetch]) -> Callable[..., Any]:
@@ -124,7 +133,11 @@ def _register(m: Match) -> str:
 
 _TYPES = "u32 s32 f32"
 for _geometry, (_count, _axes, _) in GEOMETRIES.items():
-    for _level, _operand in {"": "", ".level": ", b:of", ".grad": f", b*{_axes + (_axes == 3)}:f32, c*{_axes + (_axes == 3)}:f32"}.items():
+    for _level, _operand in {
+        "": "",
+        ".level": ", b:of",
+        ".grad": f", b*{_axes + (_axes == 3)}:f32, c*{_axes + (_axes == 3)}:f32",
+    }.items():
         for _of in ("f32",) if "cube" in _geometry or _level == ".grad" else ("f32", "s32"):
             _fetch = _tex(_geometry, _level[1:], _of)
             add_row(

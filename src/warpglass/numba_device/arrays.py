@@ -77,7 +77,10 @@ class Described:
             (self.flags & CUBEMAP and width != height, "the faces of a cubemap are square"),
             (self.flags & CUBEMAP and not self.flags & LAYERED and depth != 6, "a cubemap has 6 faces"),
             (self.flags & CUBEMAP and depth % 6, "layered cubemaps have 6 faces each"),
-            (self.flags & GATHER and (not height or (depth and not self.stacked)), "gathers need two dimensions"),
+            (
+                self.flags & GATHER and (not height or (depth and not self.stacked)),
+                "gathers need two dimensions",
+            ),
         )
         if words := [text for bad, text in wrong if bad]:
             raise Refusal(Result.INVALID_VALUE, "; ".join(words))
@@ -158,6 +161,7 @@ class Texels:
     format: ChannelFormat
     levels: tuple[Level, ...]
     layers: int = 0
+    extents: tuple[int, int, int] = (0, 0, 0)  # 0 for those that there are not
 
     @property
     def size(self) -> int:
@@ -167,9 +171,15 @@ class Texels:
         return last.offset + last.slice * (last.depth - 1) + rows
 
 
-def create_object(device: VirtualDevice, texels: Texels, sampler: Sampler, **told: bytes) -> int:
-    """The handle of an object, which is its address; `told` are the descriptions."""
-    content = pack_object(texels.base, texels.size, texels.format, texels.levels, sampler, texels.layers)
+def create_object(
+    device: VirtualDevice, texels: Texels, sampler: Sampler, queries: tuple[int, int, int], **told: bytes
+) -> int:
+    """The handle of an object, which is its address.
+
+    `queries` are the extents that its instructions tell, `told` the descriptions.
+    """
+    parts = (texels.base, texels.size, texels.format, texels.levels, sampler, texels.layers, queries)
+    content = pack_object(*parts)
     block = device.memory.allocate(len(content))
     device.memory.write(block, content)
     device.add_at(block.base, TextureObject(block, **told))

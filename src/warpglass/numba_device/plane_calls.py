@@ -94,7 +94,9 @@ class Box:
 Extent = tuple[int, int, int]  # width in bytes, height, depth
 
 
-def memory_box(device: VirtualDevice, address: int, pitch: int, height: int, start: Extent, extent: Extent) -> Box:
+def memory_box(
+    device: VirtualDevice, address: int, pitch: int, height: int, start: Extent, extent: Extent
+) -> Box:
     """A box in memory of rows of a pitch, and slices of so many rows, from x bytes, y and z on."""
     row = pitch or extent[0]
     slice_ = row * (height or extent[1])

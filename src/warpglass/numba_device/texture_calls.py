@@ -74,26 +74,29 @@ class ViewDescriptor(ctypes.Structure):
 
 
 # ---------------------------------------------------------------------------------------- what is shown
-def _texels(device: VirtualDevice, told: ResourceDescriptor) -> Texels:
+def _texels(device: VirtualDevice, resource: ResourceDescriptor) -> Texels:
     """The texels of a resource; Refusal for one that is none."""
-    if told.type in (_ARRAY, _MIPMAPPED):
-        array = device.get(told.of.array, Array if told.type == _ARRAY else MipmappedArray)
-        return Texels(array.base, array.described.format, array.levels, array.described.layers)
-    if told.type not in (_LINEAR, _PITCHED):
-        raise Refusal(Result.INVALID_VALUE, f"a resource of type {told.type}")
-    linear = told.of.linear
+    if resource.type in (_ARRAY, _MIPMAPPED):
+        array = device.get(resource.of.array, Array if resource.type == _ARRAY else MipmappedArray)
+        told = array.described
+        return Texels(array.base, told.format, array.levels, told.layers, told.size)
+    if resource.type not in (_LINEAR, _PITCHED):
+        raise Refusal(Result.INVALID_VALUE, f"a resource of type {resource.type}")
+    linear = resource.of.linear
     format_ = format_of(linear.format, linear.channels)
     if linear.address % _ALIGN:
         text = f"a texture's memory begins at {linear.address:#x}, which is no multiple of {_ALIGN}"
         raise Refusal(Result.INVALID_VALUE, text)
-    if told.type == _LINEAR:
+    if resource.type == _LINEAR:
         width = linear.size // format_.size
-        return Texels(linear.address, format_, (Level(0, width, 1, 1, linear.size, linear.size),))
+        return Texels(
+            linear.address, format_, (Level(0, width, 1, 1, linear.size, linear.size),), 0, (width, 0, 0)
+        )
     if linear.pitch % _PITCH or linear.pitch < linear.size * format_.size:
         text = f"a pitch of {linear.pitch} bytes for {linear.size} texels; it must be a multiple of {_PITCH}"
         raise Refusal(Result.INVALID_VALUE, text)
-    whole = linear.pitch * linear.height
-    return Texels(linear.address, format_, (Level(0, linear.size, linear.height, 1, linear.pitch, whole),))
+    level = Level(0, linear.size, linear.height, 1, linear.pitch, linear.pitch * linear.height)
+    return Texels(linear.address, format_, (level,), 0, (linear.size, linear.height, 0))
 
 
 def _viewed(texels: Texels, view: Address) -> Texels:
@@ -104,7 +107,9 @@ def _viewed(texels: Texels, view: Address) -> Texels:
     last = min(told.last_level, len(texels.levels) - 1)
     if told.first_layer or told.first_level > last:
         raise Refusal(Result.NOT_SUPPORTED, "a view that leaves out layers or all levels")
-    return Texels(texels.base, texels.format, texels.levels[told.first_level : last + 1], texels.layers)
+    return Texels(
+        texels.base, texels.format, texels.levels[told.first_level : last + 1], texels.layers, texels.extents
+    )
 
 
 def _sampler(told: TextureDescriptor, resource: int, texels: Texels) -> Sampler:
@@ -113,8 +118,8 @@ def _sampler(told: TextureDescriptor, resource: int, texels: Texels) -> Sampler:
         raise Refusal(Result.INVALID_VALUE, f"flags {told.flags:#x}, address modes {list(told.address_mode)}")
     modes = tuple(_MODES[mode] for mode in told.address_mode)
     narrow = texels.format.kind != "f" and texels.format.bits < 32
-    if resource == _LINEAR:  # nothing but reads of whole numbers: zeros outside
-        return Sampler(("border", "border", "border"), as_float=narrow and not told.flags & _AS_INTEGER)
+    if resource == _LINEAR:  # nothing but reads at whole numbers
+        return Sampler(as_float=narrow and not told.flags & _AS_INTEGER, in_memory=True)
     return Sampler(
         (modes[0], modes[1], modes[2]),
         linear=told.filter_mode == 1 and (not told.flags & _AS_INTEGER or texels.format.kind == "f"),
@@ -146,7 +151,9 @@ def cuTexObjectCreate(
         "texture": _content(texture, TextureDescriptor),
         "view": _content(view, ViewDescriptor),
     }
-    put(made, create_object(device, texels, _sampler(how, of.type, texels), **told))
+    width, height, depth = texels.extents
+    queries = (width, max(height, 1), depth)
+    put(made, create_object(device, texels, _sampler(how, of.type, texels), queries, **told))
 
 
 @call
@@ -159,8 +166,10 @@ def cuSurfObjectCreate(device: VirtualDevice, made: Address, resource: Address) 
     of = ResourceDescriptor.from_address(resource)
     if of.type != _ARRAY:
         raise Refusal(Result.INVALID_VALUE, "a surface needs an array")
-    content = _content(resource, ResourceDescriptor)
-    put(made, create_object(device, _texels(device, of), Sampler(), resource=content))
+    texels, content = _texels(device, of), _content(resource, ResourceDescriptor)
+    width, height, depth = texels.extents
+    queries = (width, depth, 0) if texels.layers and not height else texels.extents
+    put(made, create_object(device, texels, Sampler(), queries, resource=content))
 
 
 @call

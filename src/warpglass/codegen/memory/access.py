@@ -333,9 +333,7 @@ class Access:
         self._call_or_fault("wg_system", args)
         return b.load(b.vector("i64"), "%lane_buffer", ", align 64")
 
-    def fetch(
-        self, site: int, fetch: Fetch, given: Sequence[Value], mask: str, *, traced: bool
-    ) -> list[str]:
+    def fetch(self, site: int, fetch: Fetch, given: Sequence[Value], mask: str, *, traced: bool) -> list[str]:
         """What the objects at handles, the first of `given` (vectors), make of the others."""
         b = self.builder
         requested = Requested(fetch, tuple(value.type for value in given), traced)

@@ -181,7 +181,9 @@ class _Unit(FastLanes, ObjectLane[Value]):
     def change(self, operation: str, offset: Value, value: Value) -> None:
         place = self.builder.offset("%texels", offset.ir)
         size = BITS[value.type] // 8
-        self.builder.value(f"atomicrmw {operation} ptr {place}, {value.type} {value.ir} seq_cst, align {size}")
+        self.builder.value(
+            f"atomicrmw {operation} ptr {place}, {value.type} {value.ir} seq_cst, align {size}"
+        )
 
     def visit(self, wanted: Value, offset: Value, number: Value) -> None:
         if not self._traced:
