@@ -1,7 +1,7 @@
 """Textures and surfaces through the driver API alone: what runs alike on a GPU and on the virtual one.
 
-Belongs here: ctypes for the driver's structures, and functions that make arrays, objects and kernels. Nothing of
-warpglass is imported, so that the same program measures a GPU.
+Belongs here: ctypes for the driver's structures, and functions that make arrays, objects and kernels. Nothing
+of warpglass is imported, so that the same program measures a GPU.
 """
 
 from __future__ import annotations

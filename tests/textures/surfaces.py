@@ -149,8 +149,6 @@ def all_surfaces() -> Iterator[Surface]:
         name = f"sust.b.{geometry}.{access}.zero"
         yield Surface(name, name, geometry, kind, channels, element, once=True)
     for geometry in _AXES:
-        name = f"sust.b.{geometry}.b32.clamp"
-        yield Surface(name, name, geometry, once=True)
         name = f"sust.b.{geometry}.b32.trap"
         yield Surface(name, name, geometry, whole=True, count=1)
     for kind, channels in itertools.product(d.FORMATS, (1, 2, 4)):

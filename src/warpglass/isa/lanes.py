@@ -346,7 +346,7 @@ class Lanes(ABC, Generic[V]):
 
 
 class ObjectLane(Lanes[V]):
-    """One lane at a texture or surface object (texture_object.py): the vocabulary, and the object's memory."""
+    """One lane at a texture or surface object (texture_object.py): the vocabulary and the object's memory."""
 
     @abstractmethod
     def field(self, name: str, type_: str = "i32") -> V:
@@ -358,7 +358,7 @@ class ObjectLane(Lanes[V]):
 
     @abstractmethod
     def read(self, offset: V, type_: str) -> V:
-        """The bits of a channel (i8 to i64), so many bytes from the first texel; they must be the object's."""
+        """The bits of a channel (i8 to i64), so many bytes from the first texel, which the object has."""
 
     @abstractmethod
     def write(self, offset: V, value: V) -> None:

@@ -21,7 +21,7 @@ _AXES = ("x", "y", "z")
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What is sampled: coordinates (words), a layer, and a level of detail (a float, None: the first level)."""
+    """What is sampled: coordinates (words), a layer, and a level of detail (a float; None: the first)."""
 
     geometry: str
     coordinates: tuple[V, ...]
@@ -85,8 +85,8 @@ def gradient_level(unit: AnyObjectLane, slopes: Sequence[V]) -> V:
 
 # ---------------------------------------------------------------------------------------- images
 def _image(geometry: str, levels: int) -> Outline:
-    """The part that samples a level, or mixes two: coordinates and layer, and of each level its number, with its
-    share in 256ths if there are two."""
+    """The part that samples a level, or mixes two: coordinates and layer, and of each level its number, with
+    its share in 256ths if there are two."""
 
     def make(unit: AnyObjectLane, *operands: V) -> Sequence[V]:
         coordinates, (layer, *rest) = (
@@ -127,7 +127,7 @@ def _nearest(unit: AnyObjectLane, floats: Sequence[V], layer: V, shares: Shares)
 
 def _filtered(unit: AnyObjectLane, floats: Sequence[V], layer: V, shares: Shares) -> Sequence[V]:
     def around(*edges: unit_of.Place) -> Sequence[V]:
-        parts: list[tuple[Sequence[V], V]] = []
+        parts: list[tuple[tuple[V, ...], V]] = []
         for level, share in shares:
             places = [unit_of.between(unit, x, axis, level) for x, axis in zip(floats, _AXES, strict=False)]
             places += edges

@@ -13,8 +13,8 @@ stands for any of the alternatives that the row gives for `name`, a modifier wit
 Right of it: the operands. `d`, `p` (and `q`) are destinations, all others sources. `x:type` gives an
 operand's type: a PTX type, the name of a modifier, `wide` (twice the width of `.type`), `part` (the width
 of `.type` shared out among a vector's elements), or `any` (its register's own); without it the operand has
-the row's `.type` or, failing that, the last modifier. `[a]` is an address, `[a,c*2]` one of two
-parts, a handle and a vector of two coordinates (of one, a register does as well), `x*` an operand that may be a
+the row's `.type` or, failing that, the last modifier. `[a]` is an address, `[a,c*2]` one of two parts,
+a handle and a vector of two coordinates (a register does for one), `x*` an operand that may be a
 vector (of as many elements as `.vec` says, in a row that has it), `x*4` one that is a vector of four, `d[|p]`
 an optional second destination, a number matches only that number. `a{.asel}` may have one of the selectors
 that the row gives for `asel`, `d.dsel` has one, `{-}a` may have a minus sign.
@@ -178,7 +178,7 @@ def _has_coordinates(operand: tree.Operand, count: int) -> bool:
     if not isinstance(operand, tree.AddressList) or len(operand.elements) != 2:
         return False
     handle, second = operand.elements
-    if isinstance(handle, tree.Vector):
+    if not isinstance(handle, tree.Register):
         return False
     return (len(second.elements) if isinstance(second, tree.Vector) else 1) == count
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from ..ptx import tree
 
-_REFERENCES = "the engine has texture and surface objects (handles in 64-bit registers), no references"
+_REFERENCES = (
+    "the engine has no texture, sampler or surface references; use texture and surface objects, whose "
+    "handles are in 64-bit registers"
+)
+_WITH_HANDLES = frozenset(("tex", "tld4", "txq", "suld", "sust", "sured", "suq"))
 _WARPGROUP = "the engine has no matrix products of warp groups (sm_90a); use mma.sync or wmma"
 _TENSOR_MEMORY = "the engine has no tensor memory (sm_100a); use mma.sync or wmma"
 _BULK = (
@@ -32,6 +36,15 @@ _REASONS = {
 
 def refusal(instruction: tree.Instruction) -> str | None:
     """Why a group of instructions is not supported and what is; None for others."""
+    if instruction.opcode in _WITH_HANDLES and any(map(_is_reference, instruction.operands)):
+        return _REFERENCES
     words = (instruction.opcode, *instruction.modifiers)
     names = (".".join(words[:count]) for count in range(1, len(words) + 1))
     return next((_REASONS[name] for name in names if name in _REASONS), None)
+
+
+def _is_reference(operand: tree.Operand) -> bool:
+    """Whether an address begins with a name, not with a handle in a register."""
+    if isinstance(operand, tree.AddressList):
+        return isinstance(operand.elements[0], tree.Symbol)
+    return isinstance(operand, tree.Address) and isinstance(operand.base, tree.Symbol)

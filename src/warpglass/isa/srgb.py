@@ -1,7 +1,7 @@
 """What the texture unit makes of the bytes of sRGB: fractions of the light.
 
-The upper halves of floats: the unit has eight bits of each. Most are what IEC 61966-2-1 says, rounded; 29 are not.
-Measured on an H100 (tests/textures), all of them.
+The upper halves of floats: the unit has eight bits of each. Most are what IEC 61966-2-1 says, rounded; 29 are
+not. Measured on an H100 (tests/textures), all of them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Surface instructions (PTX manual, "suld", "sust", "sured", "suq"), with the handle of a surface object in a
-register.
+"""Surface instructions (PTX manual, "suld", "sust", "sured", "suq"), with the handle of a surface object in
+a register.
 
-`.b` accesses bytes, which x counts, and leaves them as they are; `.p` stores texels, which x counts, in their format.
-What becomes of coordinates outside, the instruction says: `.trap` stops the kernel, `.clamp` takes the nearest, and
-`.zero` gives zeros and stores nothing.
+`.b` accesses bytes, which x counts, and leaves them as they are; `.p` stores texels, which x counts, in
+their format. What becomes of coordinates outside, the instruction says: `.trap` stops the kernel, `.clamp`
+takes the nearest, and `.zero` gives zeros and stores nothing.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def _reduce(geometry: str, clamp: str, operation: str, type_: str, *, texels: bo
 # ---------------------------------------------------------------------------------------- rows
 def _given(lanes: Lanes[V], value: V | tuple[V, ...], type_: str) -> tuple[V, ...]:
     """What is stored, as integers of a type."""
-    values = value if isinstance(value, tuple) else (value,)
+    values: tuple[Any, ...] = value if isinstance(value, tuple) else (value,)
     return tuple(lanes.fit(one, integer_of(LLVM_TYPE[type_])) for one in values)
 
 
@@ -212,7 +212,8 @@ for _geometry, (_coordinates, _axes, _layered) in _GEOMETRIES.items():
 
     def sured(lanes: Lanes[V], m: Match, address: tuple[V, ...], value: V, geometry: str = _geometry) -> None:
         """Change an element of a surface indivisibly."""
-        assert m.type is not None and m.op is not None
+        assert m.type is not None
+        assert m.op is not None
         fetch = _reduce(geometry, _clamp(m), m.op, m.type, texels=m.p is not None)
         lanes.fetch(fetch, address[0], (*address[1:], *_given(lanes, value, m.type)))
 

@@ -1,8 +1,8 @@
 """Texels: where they lie, and what their channels are to an instruction and to a filter.
 
-An instruction gets a channel as a word: a float, or an integer extended to 32 bits. A filter gets fractions of 8
-and 16 bits as integers of 16 (texture_object.py, `fraction_of_16`), all others as floats. A channel that a format
-has not is zero.
+An instruction gets a channel as a word: a float, or an integer extended to 32 bits. A filter gets fractions
+of 8 and 16 bits as integers of 16 (texture_object.py, `fraction_of_16`), all others as floats. A channel
+that a format has not is zero.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Texture and surface objects as the engine's memory holds them: what an instruction finds at its handle.
 
 A handle is the address of such an object: 64-bit words, which `FIELDS` numbers, and behind them the words of
-every mipmap level (`LEVEL_FIELDS`). Texels lie row by row, slice by slice (of three dimensions, or a layer or a
-face each), level by level. Who makes objects (the virtual driver, `warpglass.texture`) packs them here; the
-meanings of texture_unit.py read them.
+every mipmap level (`LEVEL_FIELDS`). Texels lie row by row, slice by slice (of three dimensions, or a layer
+or a face each), level by level. Who makes objects (the virtual driver, `warpglass.texture`) packs them here;
+the meanings of texture_unit.py read them.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def pack_object(
     size: int,
     format_: ChannelFormat,
     levels: Sequence[Level],
-    sampler: Sampler = Sampler(),  # noqa: B008  # frozen
+    sampler: Sampler,
     layers: int = 0,
     queries: tuple[int, int, int] = (0, 0, 0),
 ) -> bytes:

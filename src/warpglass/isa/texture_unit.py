@@ -1,13 +1,13 @@
 """The texture unit: from coordinates to texels, and from texels to what an instruction gives.
 
-CUDA C++ Programming Guide, "Texture Fetching", says which texels are read and how they are mixed, with weights of
-eight bits. What it leaves open was measured on an H100 (tests/textures):
+CUDA C++ Programming Guide, "Texture Fetching", says which texels are read and how they are mixed, with
+weights of eight bits. What it leaves open was measured on an H100 (tests/textures):
 
 * A fraction is cut to 21 bits, or to as many more as an extent needs for 256 places a texel, before it is
   multiplied by the extent. Places are rounded to the nearest 256th of a texel, halves up.
 * Products of weights are rounded to eight bits so that all of them sum to one.
-* Floats are cut to 28 bits (halves to 15) counted from the largest texel's first, and their sum is rounded, halves
-  away from zero. Smaller formats are mixed as fractions of 16 bits.
+* Floats are cut to 28 bits (halves to 15) counted from the largest texel's first, and their sum is rounded,
+  halves away from zero. Smaller formats are mixed as fractions of 16 bits.
 
 Belongs here: axes and filters. Everything is for one lane at an object (lanes.py, `ObjectLane`).
 """
@@ -134,7 +134,7 @@ def nearest(unit: AnyObjectLane, x: V, axis: str, level: V) -> V:
 
 
 def between(unit: AnyObjectLane, x: V, axis: str, level: V, *, inside: bool = True) -> Place:
-    """The texels between whose centres a coordinate falls; a filter looks `inside` where coordinates are clamped."""
+    """The texels between whose centres a coordinate falls; `inside` keeps clamped coordinates from the edge."""
     extent = extent_of(unit, level, axis)
     k = lambda value: unit.constant("i64", value)  # noqa: E731
     fixed = _fixed(unit, x, axis, extent)
@@ -149,8 +149,10 @@ def between(unit: AnyObjectLane, x: V, axis: str, level: V, *, inside: bool = Tr
     first = _texel_number(unit, fine, 8)
     weight = unit.extend(unit.and_(fine, k(255)), "i32", signed=False)
     numbers = (first, unit.add(first, unit.constant("i32", 1)))
-    sides = [unit.select(fixed.mirrored, unit.neg(one), one) for one in numbers]
-    return Place(*(_index(unit, one, axis, extent) for one in sides), weight)
+    first, second = (
+        _index(unit, unit.select(fixed.mirrored, unit.neg(one), one), axis, extent) for one in numbers
+    )
+    return Place(first, second, weight)
 
 
 # ---------------------------------------------------------------------------------------- filters
@@ -185,7 +187,7 @@ def _weights(unit: AnyObjectLane, places: Sequence[Place], share: V) -> dict[Cor
 
 
 def _parted(unit: AnyObjectLane, share: V, weight: V, *, from_below: bool = False) -> dict[int, V]:
-    """A share in two; the upper part is rounded and the lower is the rest, or, from below, the other way round."""
+    """A share in two: the upper part is rounded and the lower is the rest, or, from below, the other way."""
     part = unit.sub(unit.constant("i32", 256), weight) if from_below else weight
     product = unit.add(unit.mul(share, part), unit.constant("i32", 128))
     rounded = unit.apply("lshr", product, unit.constant("i32", 8))
@@ -255,7 +257,7 @@ def _mean_of_floats(unit: AnyObjectLane, texels: Sequence[V], weights: Sequence[
 
 
 def _as_single(unit: AnyObjectLane, total: V) -> V:
-    """A sum of few bits rounded, halves away from zero: one more in its last place makes them more than halves."""
+    """A sum of few bits rounded, halves away from zero: one more in its last place makes them more."""
     above = unit.bitcast(unit.add(unit.bitcast(total, "i64"), unit.constant("i64", 1)), "double")
     return unit.convert("fptrunc", above, "float")
 

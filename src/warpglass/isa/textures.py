@@ -120,7 +120,7 @@ def _meaning(fetch: Callable[[Match], Fetch]) -> Callable[..., Any]:
     """What a row does: operands behind the address are words too, or vectors of them."""
 
     def meaning(lanes: Lanes[V], m: Match, address: tuple[V, ...], *more: V | tuple[V, ...]) -> tuple[V, ...]:
-        flat = [word for one in more for word in (one if isinstance(one, tuple) else (one,))]
+        flat: list[Any] = [word for one in more for word in (one if isinstance(one, tuple) else (one,))]
         found = lanes.fetch(fetch(m), address[0], (*address[1:], *(lanes.fit(word, "i32") for word in flat)))
         return found[:2] if m.vec == "v2" else tuple(lanes.bitcast(one, _register(m)) for one in found)
 

@@ -1,7 +1,7 @@
 """CUDA arrays and the objects through which kernels read and write them.
 
-Texels of an array lie packed in memory that no pointer leads to. A texture or surface object is memory as well: its
-handle is its address (isa/texture_object.py).
+Texels of an array lie packed in memory that no pointer leads to. A texture or surface object is memory as
+well: its handle is its address (isa/texture_object.py).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Functions of the driver API that copy and fill rows and planes: pitched memory, three dimensions, arrays."""
+"""Functions of the driver API that copy rows and planes: pitched memory, three dimensions, arrays."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ class Copy3D(ctypes.Structure):
 # ---------------------------------------------------------------------------------------- boxes of bytes
 @dataclass(frozen=True)
 class Box:
-    """Bytes of one side: an address, of the host or the device, where it lies on the host, and how far rows and
-    slices are apart."""
+    """Bytes of one side: an address, of the host or the device, where it lies on the host, and how far rows
+    and slices are apart."""
 
     address: int
     host: int
@@ -152,8 +152,10 @@ def _copy_2d(device: VirtualDevice, place: Address) -> None:
     told = Copy2D.from_address(place)
     extent = (told.width, told.height, 1)
     if told.width and told.height:
-        boxes = (_box(device, one, (one.x, one.y, 0), 0, extent) for one in (told.target, told.source))
-        copy_boxes(device, *boxes, extent)
+        target, source = (
+            _box(device, one, (one.x, one.y, 0), 0, extent) for one in (told.target, told.source)
+        )
+        copy_boxes(device, target, source, extent)
 
 
 def _copy_3d(device: VirtualDevice, place: Address) -> None:
@@ -161,8 +163,8 @@ def _copy_3d(device: VirtualDevice, place: Address) -> None:
     extent = (told.width, told.height, told.depth)
     if all(extent):
         sides = (told.target, told.source)
-        boxes = (_box(device, one, (one.x, one.y, one.z), one.height, extent) for one in sides)
-        copy_boxes(device, *boxes, extent)
+        target, source = (_box(device, one, (one.x, one.y, one.z), one.height, extent) for one in sides)
+        copy_boxes(device, target, source, extent)
 
 
 @and_async
@@ -192,7 +194,7 @@ def cuMemcpy3DPeer(device: VirtualDevice, told: Address) -> None:
     _copy_3d(device, told)
 
 
-# ---------------------------------------------------------------------------------------- arrays as rows of bytes
+# ---------------------------------------------------------------------------------------- arrays as bytes
 def _row(device: VirtualDevice, array: Handle, offset: int, size: int) -> Box:
     """Bytes of an array from an offset on, which may go on from row to row."""
     found = device.get(array, Array)

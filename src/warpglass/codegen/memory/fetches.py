@@ -154,7 +154,7 @@ class _Unit(FastLanes, ObjectLane[Value]):
     def __init__(self, builder: Builder, parts: dict[str, str], *, traced: bool):
         access = WarpAtomics(builder)
         super().__init__(access, LocalMemory(access, 0), BlockShape((1, 1, 1)), Promises((1, 1, 1)))
-        self._parts = parts
+        self._made_parts = parts
         self._traced = traced
 
     def field(self, name: str, type_: str = "i32") -> Value:
@@ -210,9 +210,9 @@ class _Unit(FastLanes, ObjectLane[Value]):
         given = [self.exact(one) for one in operands]
         name, b = f"wg_part_{part.name}", self.builder
         whole = "{ " + ", ".join(part.results) + " }" if part.results else "void"
-        if name not in self._parts:
-            self._parts[name] = ""  # so that it is made once
-            self._parts[name] = self._part(name, part, [value.type for value in given], whole)
+        if name not in self._made_parts:
+            self._made_parts[name] = ""  # so that it is made once
+            self._made_parts[name] = self._part(name, part, [value.type for value in given], whole)
         args = [("ptr", place) for place in ("%object", "%texels", "%seen")]
         found = b.call(whole, name, [*args, *((value.type, value.ir) for value in given)])
         return tuple(
@@ -222,7 +222,7 @@ class _Unit(FastLanes, ObjectLane[Value]):
 
     def _part(self, name: str, part: Outline, types: Sequence[str], whole: str) -> str:
         builder = Builder(self.builder.declarations)
-        unit = _Unit(builder, self._parts, traced=self._traced)
+        unit = _Unit(builder, self._made_parts, traced=self._traced)
         given = [Value(type_, f"%operand{k}", UNIFORM) for k, type_ in enumerate(types)]
         result = "poison" if part.results else ""
         for k, value in enumerate(part.make(unit, *given)):

@@ -1,6 +1,6 @@
-"""Where the operands, results and texels of a texture instruction stand while its lanes are served one by one.
+"""Where operands, results and texels of a texture instruction stand while its lanes are served one by one.
 
-The buffer of the lanes has the vectors of operands, the handles first, behind them those of results, and then,
+The lanes' buffer has the vectors of operands, the handles first, behind them those of results, and then,
 where somebody observes the kernel, the address of each texel that a lane has visited (0: none) and its size.
 """
 
