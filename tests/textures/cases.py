@@ -55,7 +55,7 @@ class Case:
     kind: str = "f32"
     channels: int = 1
     size: tuple[int, int, int] = (19, 13, 0)
-    modes: tuple[str, str, str] = ("clamp", "clamp", "clamp")
+    modes: tuple[str, ...] = ("clamp", "clamp", "clamp")
     linear: bool = False
     flags: int = 0
     border: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)

@@ -10,6 +10,7 @@ from ..numba_device import activate as activate_device
 from ..numba_device.calls import Call
 from ..numba_device.shared_library import SharedLibrary, Unavailable
 from . import (  # noqa: F401  # functions by subject: importing a file fills CALLS
+    array_calls,
     device_calls,
     error_calls,
     function_calls,
@@ -17,10 +18,12 @@ from . import (  # noqa: F401  # functions by subject: importing a file fills CA
     launch_calls,
     library_calls,
     memory_calls,
+    plane_calls,
     pool_calls,
     registration_calls,
     stream_calls,
     symbol_calls,
+    texture_calls,
 )
 from .exports import RELEASES, table
 from .results import Status

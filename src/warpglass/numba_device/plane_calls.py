@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from .arrays import Array
-from .calls import Address, Device, Handle, Size, UInt, call, put, still
+from .calls import Address, Device, Handle, Size, UInt, also, call, put, still
 from .device import VirtualDevice
 from .memory import copy
 from .memory_calls import either_place
 from .results import Refusal, Result
-from .stream_calls import and_async
+from .stream_calls import and_async, captured
 
 _HOST, _DEVICE, _ARRAY, _UNIFIED = range(1, 5)  # CUmemorytype
 _PITCH = 512  # bytes of which a pitch is a multiple
@@ -148,8 +148,7 @@ def _box(device: VirtualDevice, side: Any, start: Extent, rows: int, extent: Ext
     return memory_box(device, address, side.pitch, rows, start, extent)
 
 
-def _copy_2d(device: VirtualDevice, place: Address) -> None:
-    told = Copy2D.from_address(place)
+def _copy_2d(device: VirtualDevice, told: Copy2D) -> None:
     extent = (told.width, told.height, 1)
     if told.width and told.height:
         target, source = (
@@ -158,8 +157,8 @@ def _copy_2d(device: VirtualDevice, place: Address) -> None:
         copy_boxes(device, target, source, extent)
 
 
-def _copy_3d(device: VirtualDevice, place: Address) -> None:
-    told = Copy3D.from_address(place)
+def copy_3d(device: VirtualDevice, told: Copy3D) -> None:
+    """Copy what a description says. Raises Refusal."""
     extent = (told.width, told.height, told.depth)
     if all(extent):
         sides = (told.target, told.source)
@@ -167,31 +166,53 @@ def _copy_3d(device: VirtualDevice, place: Address) -> None:
         copy_boxes(device, target, source, extent)
 
 
-@and_async
+@captured
+def copy_2d_in_stream(device: VirtualDevice, told: Copy2D, stream: Handle) -> None:
+    """The same in a stream, of whose graph the description becomes a part if it is captured."""
+    _copy_2d(device, told)
+
+
+@captured
+def copy_3d_in_stream(device: VirtualDevice, told: Copy3D, stream: Handle) -> None:
+    """The same in a stream, of whose graph the description becomes a part if it is captured."""
+    copy_3d(device, told)
+
+
 @still
 @call
 def cuMemcpy2D(device: VirtualDevice, told: Address) -> None:
-    _copy_2d(device, told)
+    _copy_2d(device, Copy2D.from_address(told))
 
 
 @still
 @call
 def cuMemcpy2DUnaligned(device: VirtualDevice, told: Address) -> None:
-    _copy_2d(device, told)
+    _copy_2d(device, Copy2D.from_address(told))
 
 
-@and_async
+@still
+@call
+def cuMemcpy2DAsync(device: VirtualDevice, told: Address, stream: Handle) -> None:
+    copy_2d_in_stream(device, Copy2D.from_buffer_copy(Copy2D.from_address(told)), stream)
+
+
 @still
 @call
 def cuMemcpy3D(device: VirtualDevice, told: Address) -> None:
-    _copy_3d(device, told)
+    copy_3d(device, Copy3D.from_address(told))
 
 
-@and_async
 @still
 @call
 def cuMemcpy3DPeer(device: VirtualDevice, told: Address) -> None:
-    _copy_3d(device, told)
+    copy_3d(device, Copy3D.from_address(told))
+
+
+@also("cuMemcpy3DPeerAsync")
+@still
+@call
+def cuMemcpy3DAsync(device: VirtualDevice, told: Address, stream: Handle) -> None:
+    copy_3d_in_stream(device, Copy3D.from_buffer_copy(Copy3D.from_address(told)), stream)
 
 
 # ---------------------------------------------------------------------------------------- arrays as bytes
