@@ -17,7 +17,7 @@ _REFUSED = [
     ("txq.num_samples.b32 %r1, [%rd1];", "known forms: txq"),
     ("suld.b.2d.b32.trap %r1, [surf0, {%r2, %r3}];", "references"),
     ("sust.b.2d.b32.trap [surf0, {%r2, %r3}], %r4;", "references"),
-    ("suq.width.b32 %r1, [surf0];", "surfaces"),
+    ("suq.width.b32 %r1, [surf0];", "references"),
     ("wgmma.fence.sync.aligned;", "mma.sync"),
     (
         "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1,%f2,%f3,%f4}, %rd1, %rd2, 1, 1, 1, 0, 0;",

@@ -1,7 +1,7 @@
 """Functions of the runtime API that copy rows, planes and boxes: pitched memory and arrays.
 
-Each makes the driver's description of the copy (numba_device/plane_calls.py). Arrays count texels in boxes, bytes
-in rows.
+Each makes the driver's description of the copy (numba_device/plane_calls.py). Arrays count texels in boxes,
+bytes in rows.
 """
 
 from __future__ import annotations

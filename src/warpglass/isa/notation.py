@@ -14,10 +14,10 @@ Right of it: the operands. `d`, `p` (and `q`) are destinations, all others sourc
 operand's type: a PTX type, the name of a modifier, `wide` (twice the width of `.type`), `part` (the width
 of `.type` shared out among a vector's elements), or `any` (its register's own); without it the operand has
 the row's `.type` or, failing that, the last modifier. `[a]` is an address, `[a,c*2]` one of two parts,
-a handle and a vector of two coordinates (a register does for one), `x*` an operand that may be a
-vector (of as many elements as `.vec` says, in a row that has it), `x*4` one that is a vector of four, `d[|p]`
-an optional second destination, a number matches only that number. `a{.asel}` may have one of the selectors
-that the row gives for `asel`, `d.dsel` has one, `{-}a` may have a minus sign.
+a handle and a vector of two coordinates (a register does for one, nothing for none), `x*` an operand that
+may be a vector (of as many elements as `.vec` says, in a row that has it), `x*4` one that is a vector of
+four, `d[|p]` an optional second destination, a number matches only that number. `a{.asel}` may have one of the
+selectors that the row gives for `asel`, `d.dsel` has one, `{-}a` may have a minus sign.
 """
 
 from __future__ import annotations
@@ -174,7 +174,9 @@ def _fits(form: OperandForm, operand: tree.Operand) -> bool:
 
 
 def _has_coordinates(operand: tree.Operand, count: int) -> bool:
-    """Whether an address is a handle and so many coordinates."""
+    """Whether an address is a handle and so many coordinates, or the handle alone."""
+    if count == 0:
+        return isinstance(operand, tree.Address) and isinstance(operand.base, tree.Register)
     if not isinstance(operand, tree.AddressList) or len(operand.elements) != 2:
         return False
     handle, second = operand.elements

@@ -259,5 +259,9 @@ def suq(lanes: Lanes[V], m: Match, a: V) -> V:
 
 
 add_row(
-    "suq.query.b32  d:b32, [a]", unit="memory", meaning=suq, access="surface load", query="width height depth"
+    "suq.query.b32  d:b32, [a,c*0]",
+    unit="memory",
+    meaning=suq,
+    access="surface load",
+    query="width height depth",
 )

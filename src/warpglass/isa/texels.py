@@ -66,16 +66,16 @@ def _part(name: str, border: str, read: _Reader) -> Outline:
         unit.visit(unit.not_(outside), offset, number)
         return unit.either(
             outside,
-            lambda: tuple(_present(unit, k, lambda k=k: unit.field(f"{border}_{k}")) for k in range(4)),
+            lambda: tuple(present(unit, k, lambda k=k: unit.field(f"{border}_{k}")) for k in range(4)),
             lambda: tuple(
-                _present(unit, k, lambda k=k: _channel(unit, name, read, offset, k)) for k in range(4)
+                present(unit, k, lambda k=k: _channel(unit, name, read, offset, k)) for k in range(4)
             ),
         )
 
     return Outline(name, ("i32",) * 4, make)
 
 
-def _present(unit: AnyObjectLane, number: int, read: Callable[[], V]) -> V:
+def present(unit: AnyObjectLane, number: int, read: Callable[[], V]) -> V:
     """A channel, or zero for one that the format has not."""
     if number == 0:
         return read()

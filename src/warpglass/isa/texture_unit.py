@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .lanes import AnyObjectLane, Outline
-from .texels import gives_halves, is_field, mixed_texel, mixes_fractions
+from .texels import gives_halves, is_field, mixed_texel, mixes_fractions, present
 from .texture_object import BORDER, MIRROR, SIGNED, WRAP
 
 V = Any  # a value of the lane's
@@ -134,7 +134,7 @@ def nearest(unit: AnyObjectLane, x: V, axis: str, level: V) -> V:
 
 
 def between(unit: AnyObjectLane, x: V, axis: str, level: V, *, inside: bool = True) -> Place:
-    """The texels between whose centres a coordinate falls; `inside` keeps clamped coordinates from the edge."""
+    """The texels between whose centres a coordinate falls; `inside` keeps them from edges."""
     extent = extent_of(unit, level, axis)
     k = lambda value: unit.constant("i64", value)  # noqa: E731
     fixed = _fixed(unit, x, axis, extent)
@@ -198,7 +198,9 @@ def _parted(unit: AnyObjectLane, share: V, weight: V, *, from_below: bool = Fals
 def mixture(unit: AnyObjectLane, parts: Sequence[tuple[Texel, V]]) -> Texel:
     """The weighted mean of texels."""
     weights = [weight for _, weight in parts]
-    return tuple(mean(unit, [texel[k] for texel, _ in parts], weights) for k in range(4))
+    return tuple(
+        present(unit, k, lambda k=k: mean(unit, [texel[k] for texel, _ in parts], weights)) for k in range(4)
+    )
 
 
 def mean(unit: AnyObjectLane, texels: Sequence[V], weights: Sequence[V]) -> V:

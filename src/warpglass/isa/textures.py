@@ -167,4 +167,6 @@ def txq(lanes: Lanes[V], m: Match, a: V) -> V:
     return lanes.fetch(query(m.query), a, ())[0]
 
 
-add_row("txq.query.b32  d:b32, [a]", unit="memory", meaning=txq, access="texture", query=" ".join(_QUERIES))
+add_row(
+    "txq.query.b32  d:b32, [a,c*0]", unit="memory", meaning=txq, access="texture", query=" ".join(_QUERIES)
+)
