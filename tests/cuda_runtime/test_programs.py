@@ -52,3 +52,8 @@ def test_a_program_launches_kernels_and_reads_its_variables(build: Build) -> Non
     done = run(build("basics"), "a", "b")
     assert done.returncode == 7, done.stdout + done.stderr
     assert done.stdout == "of 1000\n"
+
+
+def test_textures_surfaces_and_arrays(build: Build) -> None:
+    done = run(build("textures", "-Xcompiler", "-Wno-deprecated-declarations"))
+    assert done.returncode == 0, done.stdout + done.stderr

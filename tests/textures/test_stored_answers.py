@@ -32,7 +32,7 @@ _DIFFERENCES: tuple[tuple[str, float, float], ...] = (
     ("texture/sums/3d/f*", 0.03, 2e-3),
     ("texture/*cube/linear/seamless", 0.35, 20.0),  # mixes texels of neighbouring faces
     ("texture/mip/*/grad", 0.65, 20.0),  # the logarithm of a gradient is not the hardware's
-    ("texture/mip/?d/bias", 0.3, 1e-2),
+    ("texture/mip/?d/bias", 0.3, 0.1),
     ("texture/mip/*", 0.06, 20.0),  # nor is the rounding of a level of detail
     ("after/sust.p.2d.*/f16x?", 0.02, 1.0),  # the bytes of NaN
 )
@@ -71,10 +71,10 @@ def test_every_answer_is_the_hardwares(answers: dict[str, Any], stored: dict[str
     assert not wrong, "\n".join(wrong)
 
 
-def test_what_is_stored_is_asked(stored: dict[str, Any]) -> None:
+def test_nothing_is_asked_that_is_not_stored(stored: dict[str, Any]) -> None:
     asked = {f"texture/{one.name}" for one in cases.all_cases()}
     asked |= {f"{part}/{one.name}" for one in surfaces.all_surfaces() for part in ("surface", "after")}
-    assert set(stored) <= asked
+    assert asked == set(stored)
 
 
 def _compare(name: str, answer: Any, theirs: Any) -> list[str]:

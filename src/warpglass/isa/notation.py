@@ -16,8 +16,8 @@ of `.type` shared out among a vector's elements), or `any` (its register's own);
 the row's `.type` or, failing that, the last modifier. `[a]` is an address, `[a,c*2]` one of two parts,
 a handle and a vector of two coordinates (a register does for one, nothing for none), `x*` an operand that
 may be a vector (of as many elements as `.vec` says, in a row that has it), `x*4` one that is a vector of
-four, `d[|p]` an optional second destination, a number matches only that number. `a{.asel}` may have one of the
-selectors that the row gives for `asel`, `d.dsel` has one, `{-}a` may have a minus sign.
+four, `d[|p]` an optional second destination, a number matches only that number. `a{.asel}` may have one of
+the selectors that the row gives for `asel`, `d.dsel` has one, `{-}a` may have a minus sign.
 """
 
 from __future__ import annotations

@@ -340,6 +340,7 @@ class Access:
         self.fetches_of_objects[fetch.name] = requested
         for value, place in zip(given, requested.operand_places, strict=True):
             b.store(b.vector(value.type), value.ir, b.offset("%lane_buffer", place), ", align 64")
+        b.store(b.vector("i64"), given[0].ir, "%lane_addresses", ", align 64")
         args = [("ptr", "%context"), ("i64", str(site)), (b.lanes, mask), ("ptr", "%lane_buffer")]
         self._call_or_fault(requested.function, args, site)
         return [

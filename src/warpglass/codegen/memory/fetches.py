@@ -25,13 +25,17 @@ from .warp_atomics import WarpAtomics
 _HELPER = """
 define internal i1 @{name}(ptr %context, i64 %site, i32 %mask, ptr %buffer) noinline #0 {{
 entry:
+  %known.p = alloca i64
+  %object.p = alloca ptr
+  %texels.p = alloca ptr
+  store i64 0, ptr %known.p
+  store ptr null, ptr %object.p
   %none = icmp eq i32 %mask, 0
   br i1 %none, label %done, label %lanes
 lanes:
   %rest = phi i32 [ %mask, %entry ], [ %rest.next, %acted ]
-  %known = phi i64 [ 0, %entry ], [ %address, %acted ]
-  %object.known = phi ptr [ null, %entry ], [ %object, %acted ]
-  %texels.known = phi ptr [ null, %entry ], [ %texels, %acted ]
+  %known = load i64, ptr %known.p
+  %object.known = load ptr, ptr %object.p
   %lane = call i32 @llvm.cttz.i32(i32 %rest, i1 true)
   %lane.wide = zext i32 %lane to i64
   %address.p = getelementptr i64, ptr %buffer, i64 %lane.wide
@@ -74,10 +78,13 @@ use:
   %data.delta = load i64, ptr %data.delta.p
   %data.host = add i64 %base, %data.delta
   %texels.new = inttoptr i64 %data.host to ptr
+  store i64 %address, ptr %known.p
+  store ptr %object.new, ptr %object.p
+  store ptr %texels.new, ptr %texels.p
   br label %act
 act:
-  %object = phi ptr [ %object.known, %lanes ], [ %object.new, %use ]
-  %texels = phi ptr [ %texels.known, %lanes ], [ %texels.new, %use ]
+  %object = load ptr, ptr %object.p
+  %texels = load ptr, ptr %texels.p
 {act}
   br label %acted
 acted:
