@@ -54,6 +54,13 @@ def test_a_program_launches_kernels_and_reads_its_variables(build: Build) -> Non
     assert done.stdout == "of 1000\n"
 
 
+@pytest.mark.parametrize("name", ["graphs", "kernels", "threads"])
+def test_a_program_finds_all_as_it_should(build: Build, name: str) -> None:
+    done = run(build(name))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout == ""
+
+
 def test_textures_surfaces_and_arrays(build: Build) -> None:
     done = run(build("textures", "-Xcompiler", "-Wno-deprecated-declarations"))
     assert done.returncode == 0, done.stdout + done.stderr

@@ -37,6 +37,7 @@ def main() -> None:
             d.run(surfaces.instruction(replace(store, instruction=instruction)), handle, rows)
         except d.DriverError as error:
             print(error.args)  # noqa: T201
+            d.start_again()
 
 
 if __name__ == "__main__":

@@ -24,6 +24,12 @@ EXAMPLES = {
         "warpglass check -m pytest tests",
         "warpglass check --json script.py -- --json   # the second is the script's",
     ),
+    "sweep": (
+        "warpglass sweep sizes.toml",
+        "warpglass sweep sizes.toml --best seconds --by model,n --csv all.csv",
+        "warpglass sweep sizes.toml --heat-map seconds,n,block --plot times.png",
+        "warpglass sweep sizes.toml --dask tcp://10.0.0.1:8786",
+    ),
     "selftest": ("warpglass selftest",),
     "devices": ("warpglass devices", "warpglass devices h100 --json"),
     "occupancy": (
@@ -35,6 +41,13 @@ EXAMPLES = {
         "warpglass roofline --flops 2e9 --bytes 1.2e9 --precision fp32",
     ),
     "report": ("warpglass report bench.json profile.json check.json -o report.html",),
+    "show": ("warpglass show k.cu:scale", "warpglass show reduction:interleaved:python --model a100"),
+    "launch": ("warpglass launch 100 --block 32", "warpglass launch 76x62 --block 16x16"),
+    "explain": (
+        f"warpglass explain k.cu:scale {_LAUNCH}",
+        "warpglass explain reduction:interleaved",
+        "warpglass explain profile.json --most 1",
+    ),
     "profile": (
         f"warpglass profile k.cu:scale {_LAUNCH}",
         "warpglass profile --lines script.py arguments",

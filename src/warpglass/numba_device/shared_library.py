@@ -25,6 +25,8 @@ _MACHINES = {"x86_64": 62, "AMD64": 62, "aarch64": 183}  # e_machine
 _LOAD, _DYNAMIC, _GNU_STACK = 1, 2, 0x6474E551
 _READ, _WRITE, _EXECUTE = 4, 2, 1
 _HASH, _STRTAB, _SYMTAB, _STRSZ, _SYMENT, _SONAME = 4, 5, 6, 10, 11, 14
+_VERSYM, _VERDEF, _VERDEFNUM = 0x6FFFFFF0, 0x6FFFFFFC, 0x6FFFFFFD
+_DEFINITIONS = 2 * 28  # bytes
 
 
 class Unavailable(Exception):
@@ -37,17 +39,18 @@ class SharedLibrary:
     `slots` has the address of each function, in order.
 
     `closed` is the value that every function returns after `close`, without calling anything: a process that
-    ends may still call in when Python no longer runs.
+    ends may still call in when Python no longer runs. With a `version` all symbols have it, as those of
+    libraries do of which programs may need different releases.
     """
 
-    def __init__(self, soname: str, functions: dict[str, Any], closed: int):
+    def __init__(self, soname: str, functions: dict[str, Any], closed: int, *, version: str = ""):
         machine = _MACHINES.get(platform.machine())
         if machine is None or not sys.platform.startswith("linux"):
             raise Unavailable("Linux on x86-64 or aarch64 is needed")
         self.functions = functions  # their code lives as long as they do
         self._file = os.memfd_create(soname, os.MFD_CLOEXEC)
         # The file stays open: its path must not name another library later.
-        os.write(self._file, _image(soname, [*functions, "warpglass_closed"], machine, closed))
+        os.write(self._file, _image(soname, [*functions, "warpglass_closed"], machine, closed, version))
         self._library = ctypes.CDLL(f"/proc/self/fd/{self._file}", mode=ctypes.RTLD_GLOBAL)
         self.slots = (ctypes.c_void_p * len(functions)).in_dll(self._library, _SLOTS)
         for position, function in enumerate(functions.values()):
@@ -75,23 +78,25 @@ class SharedLibrary:
             self.slots[position] = self.closed
 
 
-def _image(soname: str, names: Sequence[str], machine: int, closed: int) -> bytes:
+def _image(soname: str, names: Sequence[str], machine: int, closed: int, version: str) -> bytes:
     """The file: headers, tables and code in one segment, the dynamic section and the slots in a second.
 
     The last of the names is the function that returns `closed`.
     """
     exported = [*names, _SLOTS]
-    strings = b"\0" + b"".join(name.encode() + b"\0" for name in [*exported, soname])
-    offsets = _offsets([*exported, soname])
+    strings = b"\0" + b"".join(name.encode() + b"\0" for name in [*exported, version, soname])
+    offsets = _offsets([*exported, version, soname])
     header_size = 64 + 4 * 56
     hash_at = _up(header_size, 8)
     hash_size = 4 * (2 + 1 + 1 + len(exported))
     symbols_at = _up(hash_at + hash_size, 8)
     strings_at = symbols_at + 24 * (1 + len(exported))
-    code_at = _up(strings_at + len(strings), 64)
+    versions_at = _up(strings_at + len(strings), 8)
+    versions = _versions((soname, offsets[-1]), (version, offsets[-2]), len(exported)) if version else b""
+    code_at = _up(versions_at + len(versions), 64)
     code_end = code_at + _STUB * len(names)
     dynamic_at = _up(code_end, _PAGE)
-    slots_at = dynamic_at + 16 * 7
+    slots_at = dynamic_at + 16 * 10
     end = slots_at + 8 * (len(names) - 1)
 
     # One bucket: the chain leads through all symbols.
@@ -108,6 +113,8 @@ def _image(soname: str, names: Sequence[str], machine: int, closed: int) -> byte
         for index in range(len(names) - 1)
     )
     code += constant(closed).ljust(_STUB, b"\0")
+    tables = ((_VERDEF, versions_at), (_VERDEFNUM, 2), (_VERSYM, versions_at + _DEFINITIONS))
+    versioned = tables if version else ()
     pairs = (
         (_SONAME, offsets[-1]),
         (_HASH, hash_at),
@@ -115,6 +122,7 @@ def _image(soname: str, names: Sequence[str], machine: int, closed: int) -> byte
         (_SYMTAB, symbols_at),
         (_STRSZ, len(strings)),
         (_SYMENT, 24),
+        *versioned,
         (0, 0),
     )
     dynamic = b"".join(struct.pack("<QQ", *pair) for pair in pairs)
@@ -124,11 +132,32 @@ def _image(soname: str, names: Sequence[str], machine: int, closed: int) -> byte
         (hash_at, table),
         (symbols_at, symbols),
         (strings_at, strings),
+        (versions_at, versions),
         (code_at, code),
         (dynamic_at, dynamic),
     ):
         image[place : place + len(part)] = part
     return bytes(image)
+
+
+def _versions(soname: tuple[str, int], version: tuple[str, int], symbols: int) -> bytes:
+    """The definitions of the file's version and of the symbols', by name, and a version for each symbol."""
+    found = b""
+    for number, (name, offset) in enumerate((soname, version), start=1):
+        last = number == 2
+        head = struct.pack("<HHHHIII", 1, 0 if last else 1, number, 1, _hash(name), 20, 0 if last else 28)
+        found += head + struct.pack("<II", offset, 0)
+    return found + struct.pack(f"<{1 + symbols}H", 0, *[2] * symbols)
+
+
+def _hash(name: str) -> int:
+    """The hash of a name in tables of symbols and versions."""
+    value = 0
+    for byte in name.encode():
+        value = (value << 4) + byte
+        high = value & 0xF0000000
+        value = (value ^ high >> 24) & ~high
+    return value
 
 
 def _headers(machine: int, code_end: int, dynamic_at: int, dynamic_size: int, end: int) -> bytes:
