@@ -19,11 +19,8 @@ from . import (  # noqa: F401  # functions by subject: importing a file fills CA
     launch_calls,
     library_calls,
     memory_calls,
-<<<<<<< HEAD
-    plane_calls,
-=======
     node_calls,
->>>>>>> main
+    plane_calls,
     pool_calls,
     registration_calls,
     stream_calls,
