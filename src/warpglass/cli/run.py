@@ -8,29 +8,34 @@ import typer
 
 from .compiler_flags import CompilerOption
 from .kernel_launch import OutOption, SetOption, open_launch
+from .native import Native
 from .options import (
     MODEL,
     ArgOption,
     BlockOption,
+    ClusterOption,
     DeviceOption,
     GridOption,
     ProgramArguments,
     SharedOption,
     above_zero,
+    cluster_shape,
     find_gpu,
 )
 from .output import words_apart
 from .rung import AnyProgram, RungProgram, names_program, program_of
-from .script import MODULE_OPTION, refuse_words
+from .script import MODULE_OPTION, is_native, refuse_words
 from .time_limit import run_limited
 
 
 def run(
+    context: typer.Context,
     target: Annotated[
         str | None,
         typer.Argument(
-            metavar="FILE[:KERNEL] | SCRIPT.py",
-            help="As in reduce.cu:sum<512> or k.py:sum; or a program that finds a GPU, the engine.",
+            metavar="FILE[:KERNEL] | PROGRAM",
+            help="As in reduce.cu:sum<512> or k.py:sum; or a program that finds a GPU, the engine: prog.cu "
+            "with a main function, script.py, ./a.out.",
         ),
     ] = None,
     arguments: ProgramArguments = None,
@@ -40,6 +45,7 @@ def run(
     ] = None,
     grid: GridOption = None,
     block: BlockOption = None,
+    cluster: ClusterOption = None,
     arg: ArgOption = None,
     settings: SetOption = None,
     outputs: OutOption = None,
@@ -62,6 +68,8 @@ def run(
     it has. A program that uses numba.cuda,
     numba_cuda_mlir or cuda.core finds one GPU, whose work the engine does; its exit status is ours.
     """
+    if is_native(context):
+        Native.of(str(target), flags, arguments).run(find_gpu(model).key, timeout)
     if names_program(target, module):
         gpu = find_gpu(model).key
         _run_program(program_of(target, arguments, module, gpu), gpu, timeout)
@@ -79,6 +87,7 @@ def run(
             device=device,
             timeout=limit,
             model=find_gpu(model).key,
+            cluster=cluster_shape(cluster),
         )
         one.save()
     from ..report.console import stdout_console
