@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import cases, refusals, surfaces
+from . import cases, questions, refusals, surfaces
 from . import driver as d
 
 
@@ -17,7 +17,7 @@ def measure(wanted: str = "") -> tuple[dict[str, Any], dict[str, str]]:
     """Answers by case, and what failed; only of cases whose name contains `wanted`."""
     answers: dict[str, Any] = {}
     failures: dict[str, str] = {}
-    for case in cases.all_cases():
+    for case in questions.all_cases():
         if wanted in case.name:
             try:
                 answers[f"texture/{case.name}"] = cases.ask(case)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import cases, surfaces
+from . import questions, surfaces
 
 STORED = Path(__file__).parents[1] / "cases" / "textures.npz"
 _ROWS = 128
@@ -22,7 +22,7 @@ def kept_of(answer: Any) -> Any:
 def store(path: str) -> None:
     """Keep of all answers of a file what tests compare."""
     with np.load(path) as answers:
-        names = [f"texture/{one.name}" for one in cases.all_cases()]
+        names = [f"texture/{one.name}" for one in questions.all_cases()]
         names += [f"{part}/{one.name}" for one in surfaces.all_surfaces() for part in ("surface", "after")]
         np.savez_compressed(
             STORED, **{name: kept_of(answers[name]) for name in names if name in answers.files}

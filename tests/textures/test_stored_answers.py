@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from . import cases, surfaces
+from . import questions, surfaces
 from .store import STORED, kept_of
 
 _ROOT = Path(__file__).parents[2]
@@ -72,7 +72,7 @@ def test_every_answer_is_the_hardwares(answers: dict[str, Any], stored: dict[str
 
 
 def test_nothing_is_asked_that_is_not_stored(stored: dict[str, Any]) -> None:
-    asked = {f"texture/{one.name}" for one in cases.all_cases()}
+    asked = {f"texture/{one.name}" for one in questions.all_cases()}
     asked |= {f"{part}/{one.name}" for one in surfaces.all_surfaces() for part in ("surface", "after")}
     assert asked == set(stored)
 

@@ -44,4 +44,4 @@ def _home(address: int, size: int, placed: Sequence[Placed]) -> Placed | None:
 def _words(home: Placed, handle: int) -> Sequence[int]:
     """The words at a handle, those of the first level included."""
     count = min((home.end - handle) // 8, len(FIELDS) + 6)
-    return (ctypes.c_uint64 * count).from_address(home.allocation.address + handle - home.base)
+    return tuple((ctypes.c_uint64 * count).from_address(home.allocation.address + handle - home.base))
