@@ -1,8 +1,8 @@
-"""How a function of the CUDA driver API is written here, and how C calls it.
+"""How a function of a CUDA API is written here, and how C calls it.
 
 A function is a Python function named as in cuda.h, marked with `call`; its first parameter is the device, the
 annotations of the others say how C passes them. It returns None for success and raises Refusal for anything
-else. `callbacks` makes of all of them what C can call.
+else; one whose result is no status returns it. `Calls` is a table of them, `CALLS` the driver API's.
 """
 
 from __future__ import annotations
@@ -14,25 +14,18 @@ import traceback
 from collections.abc import Callable
 from copy import copy
 from threading import get_ident
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
-from .device import VirtualDevice
 from .interrupts import INTERRUPTS
 from .results import Refusal, Result
+from .shortcuts import Shortcuts
 
 # How C passes a parameter. An Address is a pointer of the host, a Device one of the device; an Ordinal is the
 # number of a device, which is checked.
 Address = Device = Handle = Size = UInt = Int = Ordinal = Byte = Short = int
 
 
-class IpcHandle(ctypes.Structure):
-    """CUipcMemHandle, which is passed by value."""
-
-    _fields_ = [("reserved", ctypes.c_ubyte * 64)]
-
-
 _PASSED: dict[str, Any] = {
-    "IpcHandle": IpcHandle,
     "Address": ctypes.c_uint64,
     "Device": ctypes.c_uint64,
     "Handle": ctypes.c_uint64,
@@ -44,11 +37,47 @@ _PASSED: dict[str, Any] = {
     "Short": ctypes.c_uint16,
 }
 
-Function = Callable[..., None]
+Function = Callable[..., Any]
+_Structure = TypeVar("_Structure", bound=type[ctypes.Structure])
+
+
+def by_value(kind: _Structure) -> _Structure:
+    """Let C pass a structure by value where a parameter is annotated with its name."""
+    _PASSED[kind.__name__] = kind
+    return kind
+
+
+@by_value
+class IpcHandle(ctypes.Structure):
+    """CUipcMemHandle."""
+
+    _fields_ = [("reserved", ctypes.c_ubyte * 64)]
+
+
+class Target(Protocol):
+    """What functions of an API work on, their first argument."""
+
+    @property
+    def forked(self) -> bool:
+        """Whether the process was forked off one that had begun to use the device."""
+        ...
+
+    @property
+    def shortcuts(self) -> Shortcuts:
+        """What C gets without Python."""
+        ...
+
+    def check(self) -> None:
+        """Raise Refusal if the calling thread has no context, or the device is broken."""
+        ...
+
+    def note(self, refusal: Refusal) -> None:
+        """Remember that a call has failed."""
+        ...
 
 
 class Call:
-    """One function of the API. `anywhere` says that it needs no current context and no healthy device.
+    """One function of an API. `anywhere` says that it needs no current context and no healthy device.
 
     One that is `still` changes nothing that shortcuts depend on (shortcuts.py).
     """
@@ -58,13 +87,15 @@ class Call:
         self.still = False
         self.name = function.__name__
         self.anywhere = anywhere
-        kinds = [parameter.annotation for parameter in inspect.signature(function).parameters.values()][1:]
+        signature = inspect.signature(function)
+        kinds = [parameter.annotation for parameter in signature.parameters.values()][1:]
         self._ordinals = [place for place, kind in enumerate(kinds) if kind == "Ordinal"]
-        self._prototype = ctypes.CFUNCTYPE(ctypes.c_int32, *(_PASSED[kind] for kind in kinds))
+        result = _PASSED.get(signature.return_annotation, ctypes.c_int32)
+        self._prototype = ctypes.CFUNCTYPE(result, *(_PASSED[kind] for kind in kinds))
 
-    def callback(self, device: VirtualDevice) -> Any:
+    def callback(self, target: Target) -> Any:
         """What C can call."""
-        answered = self._answering(device)
+        answered = self._answering(target)
 
         def called(*arguments: int) -> int:
             result = answered(arguments)
@@ -75,11 +106,11 @@ class Call:
         INTERRUPTS.callbacks.add(called.__code__)
         return self._prototype(called)
 
-    def _answering(self, device: VirtualDevice) -> Callable[[tuple[int, ...]], int]:
+    def _answering(self, target: Target) -> Callable[[tuple[int, ...]], int]:
         """The function for a device, with the status that C gets."""
         function, anywhere, still, name = self.function, self.anywhere, self.still, self.name
         ordinals = self._ordinals
-        change, remember = device.shortcuts.change, device.shortcuts.remember
+        change, remember = target.shortcuts.change, target.shortcuts.remember
 
         def answered(arguments: tuple[int, ...]) -> int:
             try:
@@ -87,25 +118,25 @@ class Call:
             except SystemError as failure:  # C has set an exception that it has yet to raise
                 sys.stderr.write(f"warpglass: {name}: {failure.__cause__!r} was set before it, and is lost\n")
             try:
-                if device.forked:
+                if target.forked:
                     return Result.NOT_INITIALIZED
                 if not anywhere:
-                    device.check()
+                    target.check()
                 for place in ordinals:
                     if arguments[place] != 0:
                         text = f"there is no device {arguments[place]}: warpglass has one, device 0"
                         raise Refusal(Result.INVALID_DEVICE, text)
                 if still:
-                    function(device, *arguments)
+                    result = function(target, *arguments)
                     remember(name, arguments)
                 else:
                     change()
                     try:
-                        function(device, *arguments)
+                        result = function(target, *arguments)
                     finally:
                         change()
             except Refusal as refusal:
-                device.note(refusal)
+                target.note(refusal)
                 return refusal.result
             except KeyboardInterrupt:
                 INTERRUPTS.defer()
@@ -114,41 +145,42 @@ class Call:
                 sys.stderr.write(f"warpglass: {self.name} failed, which is a defect of warpglass:\n")
                 traceback.print_exc()
                 return Result.UNKNOWN
-            return Result.SUCCESS
+            return Result.SUCCESS if result is None else result
 
         return answered
 
 
-CALLS: dict[str, Call] = {}
+class Calls(dict[str, Call]):
+    """The functions of an API by name, which its methods register."""
 
-
-def call(function: Function) -> Function:
-    """Register a function that needs a context."""
-    CALLS[function.__name__] = Call(function, anywhere=False)
-    return function
-
-
-def call_anywhere(function: Function) -> Function:
-    """Register a function that works without a context, and on a device that refuses work."""
-    CALLS[function.__name__] = Call(function, anywhere=True)
-    return function
-
-
-def also(name: str) -> Callable[[Function], Function]:
-    """Give a registered function a second name: that of another call that does the same here."""
-
-    def register(function: Function) -> Function:
-        CALLS[name] = copy(CALLS[function.__name__])
-        CALLS[name].name = name
+    def call(self, function: Function) -> Function:
+        """Register a function that needs a context."""
+        self[function.__name__] = Call(function, anywhere=False)
         return function
 
-    return register
+    def call_anywhere(self, function: Function) -> Function:
+        """Register a function that works without a context, and on a device that refuses work."""
+        self[function.__name__] = Call(function, anywhere=True)
+        return function
+
+    def also(self, name: str) -> Callable[[Function], Function]:
+        """Give a registered function a second name: that of another call that does the same here."""
+
+        def register(function: Function) -> Function:
+            self[name] = copy(self[function.__name__])
+            self[name].name = name
+            return function
+
+        return register
+
+    def still(self, function: Function) -> Function:
+        """Say of a registered function that it changes nothing but memory that there is."""
+        self[function.__name__].still = True
+        return function
 
 
-def still(function: Function) -> Function:
-    """Say of a registered function that it changes nothing but memory that there is."""
-    CALLS[function.__name__].still = True
-    return function
+CALLS = Calls()
+call, call_anywhere, also, still = CALLS.call, CALLS.call_anywhere, CALLS.also, CALLS.still
 
 
 def put(place: Address, value: int, kind: Any = ctypes.c_uint64) -> None:

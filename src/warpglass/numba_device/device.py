@@ -78,7 +78,7 @@ class VirtualDevice:
         self.primary: int | None = None  # the handle of the primary context
         self.primary_users = 0
         self.primary_flags = 0
-        self.notes: dict[Result, str] = {}  # what was said last about a status
+        self.notes: dict[int, str] = {}  # what was said last about a status
         self.next_module = 0
         self._sticky: Result | None = None
         self._fault: Fault | None = None
@@ -105,6 +105,10 @@ class VirtualDevice:
             raise Refusal(Result.INVALID_HANDLE, f"{handle:#x} is no {kind.__name__.lower()}")
         return found
 
+    def has(self, handle: int, kind: type) -> bool:
+        """Whether a handle is one of an object of this kind."""
+        return isinstance(self._objects.get(handle), kind)
+
     def remove(self, handle: int, kind: type[T]) -> T:
         """Take an object out; raises Refusal unless it is of this kind."""
         found = self.get(handle, kind)
@@ -124,6 +128,18 @@ class VirtualDevice:
     def stack(self) -> list[int]:
         """The contexts of the calling thread, the current one last."""
         return self._stacks.setdefault(threading.get_ident(), [])
+
+    def primary_context(self) -> int:
+        """The handle of the primary context, which is made if there is none, and is in use from now on."""
+        if self.primary is None:
+            self.primary = self.add(Context())
+        self.primary_users = max(1, self.primary_users)
+        return self.primary
+
+    @property
+    def sticky(self) -> Result | None:
+        """The error that broke the device."""
+        return self._sticky
 
     def check(self) -> None:
         """Raise Refusal if no context is current, or the device is broken."""
@@ -179,7 +195,7 @@ class VirtualDevice:
         if refusal.result in _TOLD:
             self.say(refusal.result, str(refusal))
 
-    def say(self, result: Result, text: str) -> None:
+    def say(self, result: int, text: str) -> None:
         """Tell the user what no status code can."""
         self.notes[result] = text
         sys.stdout.flush()

@@ -174,7 +174,12 @@ def cuDeviceGetName(device: VirtualDevice, name: Address, room: Int, number: Ord
 
 @call_anywhere
 def cuDeviceGetUuid(device: VirtualDevice, place: Address, number: Ordinal) -> None:
-    ctypes.memmove(place, uuid.uuid5(uuid.NAMESPACE_DNS, f"{device.model.key}.warpglass").bytes, 16)
+    ctypes.memmove(place, unique_number(device), 16)
+
+
+def unique_number(device: VirtualDevice) -> bytes:
+    """The 16 bytes by which programs tell GPUs apart."""
+    return uuid.uuid5(uuid.NAMESPACE_DNS, f"{device.model.key}.warpglass").bytes
 
 
 @call_anywhere

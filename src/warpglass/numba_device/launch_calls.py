@@ -19,7 +19,8 @@ _END, _BUFFER, _BUFFER_SIZE = 0, 1, 2
 
 
 # ---------------------------------------------------------------------------------------- occupancy
-def _resident_blocks(device: VirtualDevice, kernel: LoadedKernel, threads: int, shared: int) -> int:
+def resident_blocks(device: VirtualDevice, kernel: LoadedKernel, threads: int, shared: int) -> int:
+    """The most blocks of a kernel that a multiprocessor holds at once."""
     found = kernel.attributes
     demand = Demand(threads, found["registers"], found["shared"], shared)
     return occupancy(demand, device.model.limits).blocks
@@ -29,7 +30,7 @@ def _resident_blocks(device: VirtualDevice, kernel: LoadedKernel, threads: int, 
 def cuOccupancyMaxActiveBlocksPerMultiprocessor(
     device: VirtualDevice, count: Address, function: Handle, threads: Int, shared: Size
 ) -> None:
-    put_int(count, _resident_blocks(device, device.get(function, LoadedKernel), threads, shared))
+    put_int(count, resident_blocks(device, device.get(function, LoadedKernel), threads, shared))
 
 
 @call
@@ -57,7 +58,7 @@ def cuOccupancyMaxPotentialBlockSize(
     given = _SHARED_OF_BLOCK(shared_of_block) if shared_of_block else None
     best, threads = 0, 0
     for size in range(min(most, limit or most) // 32 * 32, 0, -32):
-        blocks = _resident_blocks(device, kernel, size, shared if given is None else given(size))
+        blocks = resident_blocks(device, kernel, size, shared if given is None else given(size))
         if blocks * size > best * threads:
             best, threads = blocks, size
     put_int(grid, best * device.model.multiprocessors)

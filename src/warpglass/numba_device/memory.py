@@ -49,6 +49,7 @@ class Block:
     kind: str
     number: int  # in the order of allocation
     keep: object = field(repr=False, default=None)
+    flags: int = 0  # of pinned memory, as the program gave them
 
     @property
     def placed(self) -> Placed:
@@ -95,7 +96,7 @@ class DeviceMemory:
         """Bytes that can still be had."""
         return max(0, self.usable - self._used)
 
-    def allocate(self, size: int, kind: str = "device") -> Block:
+    def allocate(self, size: int, kind: str = "device", flags: int = 0) -> Block:
         """New memory, of a pattern, or zeros if pinned or large. Raises Refusal if there is not enough."""
         if size == 0:
             raise Refusal(Result.INVALID_VALUE, "an allocation of 0 bytes")
@@ -113,13 +114,13 @@ class DeviceMemory:
             fill_with_poison(host, size)
         if kind != "host" and self._watched():
             self._written[base] = Written(host, size, shared=kind == "managed")
-        return self._insert(Block(base, size, host, kind, self._number(), buffer))
+        return self._insert(Block(base, size, host, kind, self._number(), buffer, flags))
 
-    def register(self, host: int, size: int) -> Block:
+    def register(self, host: int, size: int, flags: int = 0) -> Block:
         """Let kernels reach memory of the program."""
         if self.overlapping(host, size):
             raise Refusal(Result.HOST_MEMORY_ALREADY_REGISTERED)
-        return self._insert(Block(host, size, host, "registered", self._number()))
+        return self._insert(Block(host, size, host, "registered", self._number(), flags=flags))
 
     def share(self, address: int) -> tuple[Block, Shared]:
         """Move an allocation to memory that other processes can map; its address stays."""

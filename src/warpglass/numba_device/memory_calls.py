@@ -69,7 +69,15 @@ def cuMemAllocHost(device: VirtualDevice, address: Address, size: Size) -> None:
 
 @call
 def cuMemHostAlloc(device: VirtualDevice, address: Address, size: Size, flags: UInt) -> None:
-    put(address, device.memory.allocate(size, "host").base)
+    put(address, device.memory.allocate(size, "host", flags).base)
+
+
+@call
+def cuMemHostGetFlags(device: VirtualDevice, flags: Address, address: Address) -> None:
+    block = device.memory.find(address)
+    if block is None or block.kind not in ("host", "registered"):
+        raise Refusal(Result.INVALID_VALUE, f"no pinned memory of the host is at {address:#x}")
+    put(flags, block.flags, ctypes.c_uint32)
 
 
 @call
@@ -79,7 +87,7 @@ def cuMemFreeHost(device: VirtualDevice, address: Address) -> None:
 
 @call
 def cuMemHostRegister(device: VirtualDevice, address: Address, size: Size, flags: UInt) -> None:
-    device.memory.register(address, size)
+    device.memory.register(address, size, flags)
 
 
 @call
@@ -239,15 +247,15 @@ def _pointer_attribute(device: VirtualDevice, place: int, attribute: int, addres
     if attribute not in _POINTER_ATTRIBUTES:
         raise Refusal(Result.INVALID_VALUE, f"pointer attribute {attribute} is not known")
     value, kind = _POINTER_ATTRIBUTES[attribute]
-    block = device.memory.find(address) or _variable(device, address)
+    block = device.memory.find(address) or variable_block(device, address)
     if block is None:
         return False
     put(place, value(device, block, address), kind)
     return True
 
 
-def _variable(device: VirtualDevice, address: int) -> Block | None:
-    """A module variable as an allocation."""
+def variable_block(device: VirtualDevice, address: int) -> Block | None:
+    """The module variable at an address as an allocation; None if there is none."""
     for module in device.all_of(LoadedModule):
         found = module.memory.find(address)
         if found is not None and found[1] < found[0].size:

@@ -10,23 +10,23 @@ from pathlib import Path
 
 from .calls import Address, Handle, Int, Ordinal, Size, UInt, also, call, put, put_int, still, text_at
 from .device import VirtualDevice
-from .device_calls import DRIVER_VERSION, lasting
+from .device_calls import lasting
 from .images import parse_image, read_image
 from .modules import LoadedKernel, LoadedModule
 from .results import Refusal, Result
 
 _MAX_DYNAMIC_SHARED, _CARVEOUT = 8, 9
-_PTX_VERSION = DRIVER_VERSION // 100 - 40  # CUDA 13.0 has PTX 9.0
 
 
 # ---------------------------------------------------------------------------------------- loading
 @also("cuModuleLoadFatBinary")
 @call
 def cuModuleLoadData(device: VirtualDevice, module: Address, image: Address) -> None:
-    put(module, device.add(LoadedModule(device, read_image(image, _architecture(device)))))
+    put(module, device.add(LoadedModule(device, read_image(image, architecture(device)))))
 
 
-def _architecture(device: VirtualDevice) -> int:
+def architecture(device: VirtualDevice) -> int:
+    """The architecture whose code the device takes, such as 90."""
     major, minor = device.model.capability
     return 10 * major + minor
 
@@ -45,12 +45,17 @@ def cuModuleLoad(device: VirtualDevice, module: Address, path: Address) -> None:
         content = file.read_bytes()
     except OSError as error:
         raise Refusal(Result.FILE_NOT_FOUND, f"{file}: {error.strerror}") from None
-    put(module, device.add(LoadedModule(device, parse_image(content, _architecture(device)))))
+    put(module, device.add(LoadedModule(device, parse_image(content, architecture(device)))))
 
 
 @also("cuLibraryUnload")
 @call
 def cuModuleUnload(device: VirtualDevice, module: Handle) -> None:
+    unload(device, module)
+
+
+def unload(device: VirtualDevice, module: int) -> None:
+    """Remove a module with its kernels."""
     unloaded = device.remove(module, LoadedModule)
     for kernel in list(device.handles_of(LoadedKernel)):
         if device.get(kernel, LoadedKernel).module is unloaded:
@@ -88,7 +93,7 @@ def cuLibraryLoadFromFile(
 
 
 # ---------------------------------------------------------------------------------------- finding
-def _handle(device: VirtualDevice, kernel: LoadedKernel) -> int:
+def handle_of(device: VirtualDevice, kernel: LoadedKernel) -> int:
     """The handle of a kernel: the same whenever it is asked for."""
     if kernel.handle is None:
         kernel.handle = device.add(kernel)
@@ -98,7 +103,7 @@ def _handle(device: VirtualDevice, kernel: LoadedKernel) -> int:
 @also("cuLibraryGetKernel")
 @call
 def cuModuleGetFunction(device: VirtualDevice, function: Address, module: Handle, name: Address) -> None:
-    put(function, _handle(device, device.get(module, LoadedModule).kernel(text_at(name))))
+    put(function, handle_of(device, device.get(module, LoadedModule).kernel(text_at(name))))
 
 
 @also("cuLibraryGetKernelCount")
@@ -111,7 +116,7 @@ def cuModuleGetFunctionCount(device: VirtualDevice, count: Address, module: Hand
 def cuLibraryEnumerateKernels(device: VirtualDevice, kernels: Address, count: UInt, library: Handle) -> None:
     module = device.get(library, LoadedModule)
     for position, name in enumerate(module.entries[:count]):
-        put(kernels + 8 * position, _handle(device, module.kernel(name)))
+        put(kernels + 8 * position, handle_of(device, module.kernel(name)))
 
 
 @call
@@ -148,8 +153,8 @@ def cuModuleGetGlobal(
 
 
 # ---------------------------------------------------------------------------------------- asking
-def _attribute(kernel: LoadedKernel, attribute: int) -> int:
-    """One of CUfunction_attribute."""
+def attribute_of(kernel: LoadedKernel, attribute: int) -> int:
+    """One of CUfunction_attribute; 0 for those that no kernel here has."""
     if attribute == _MAX_DYNAMIC_SHARED:
         return kernel.max_dynamic_shared
     if attribute == _CARVEOUT:
@@ -158,13 +163,13 @@ def _attribute(kernel: LoadedKernel, attribute: int) -> int:
     if attribute in names:
         return kernel.attributes[names[attribute]]
     major, minor = kernel.module.device.model.capability
-    return {5: _PTX_VERSION, 6: 10 * major + minor}.get(attribute, 0)
+    return {5: kernel.module.architecture, 6: 10 * major + minor}.get(attribute, 0)
 
 
 @still
 @call
 def cuFuncGetAttribute(device: VirtualDevice, value: Address, attribute: Int, function: Handle) -> None:
-    put_int(value, _attribute(device.get(function, LoadedKernel), attribute))
+    put_int(value, attribute_of(device.get(function, LoadedKernel), attribute))
 
 
 @call

@@ -7,6 +7,7 @@ and the host see the same. A kernel is made ready when something is first asked 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -58,6 +59,11 @@ class LoadedModule:
     def entries(self) -> list[str]:
         """The names of its kernels."""
         return [function.name for function in self.tree.functions if function.entry]
+
+    @property
+    def architecture(self) -> int:
+        """The architecture that its PTX was compiled for, such as 90."""
+        return int(re.sub(r"\D", "", self.tree.target[0]))
 
     def kernel(self, name: str) -> LoadedKernel:
         """The kernel of a name; raises Refusal if there is none."""

@@ -41,7 +41,7 @@ class Result(IntEnum):
 class Refusal(Exception):
     """A call that fails: its status, and why if that is more than the status says."""
 
-    def __init__(self, result: Result, text: str = ""):
+    def __init__(self, result: IntEnum, text: str = ""):
         self.result = result
         super().__init__(text or result.name)
         self.text = text

@@ -1,0 +1,54 @@
+"""Small CUDA programs, compiled by nvcc to shared objects, on the runtime of the virtual GPU."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from warpglass.source import nvcc
+
+HERE = Path(__file__).parent
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux")
+
+Build = Callable[..., Path]
+
+
+@pytest.fixture(scope="session")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """Compile a program of this folder with more flags of nvcc's; returns its shared object."""
+    found = nvcc.find()
+    if found is None:
+        pytest.skip("needs nvcc's wheel and a host compiler")
+    compiler, host = found
+    folder = tmp_path_factory.mktemp("programs")
+    library = compiler.parents[1] / "lib"
+
+    def built(name: str, *flags: str) -> Path:
+        made = folder / f"{name}.so"
+        command = [str(compiler), "-ccbin", host, "-arch=compute_90", "-code=compute_90", "-lineinfo"]
+        command += ["-std=c++17", "-cudart", "none", "-shared", "-Xcompiler", "-fPIC", "-Xcompiler", "-O0"]
+        command += [*flags, str(HERE / "programs" / f"{name}.cu"), "-o", str(made)]
+        command += [f"-L{library}", "-l:libcudart.so.13"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return made
+
+    return built
+
+
+def run(program: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(HERE / "child.py"), str(program), *words]
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=120, check=False, env=dict(os.environ)
+    )
+
+
+def test_a_program_launches_kernels_and_reads_its_variables(build: Build) -> None:
+    done = run(build("basics"), "a", "b")
+    assert done.returncode == 7, done.stdout + done.stderr
+    assert done.stdout == "of 1000\n"
