@@ -110,5 +110,7 @@ class Registered:
             module = LoadedModule(device, read_image(binary.wrapper, architecture(device)))
             binary.module = device.add(module)
             for name, place in binary.managed.items():
-                put(place, module.variable(name)[0])
+                address, _ = module.variable(name)
+                put(place, address)
+                self._variables[address] = Named(binary, name)  # what &name is from now on
         return device.get(binary.module, LoadedModule)

@@ -24,6 +24,7 @@ from ..engine.cpu.address_space import Laid, Placed, range_words
 from ..engine.launch.arguments import Allocation
 from ..engine.launch.backend import Lines
 from ..host.budget import MEMORY, in_units, memory_limit
+from .mapped import Mapped
 from .results import Refusal, Result
 from .written import Written, fill_with_poison
 
@@ -106,8 +107,7 @@ class DeviceMemory:
                 f"an allocation of {in_units(size)}; {in_units(self.free)} are left ({MEMORY} sets a limit)",
             )
         zeros = kind == "host" or (kind == "device" and size >= _POOL)
-        buffer = (np.zeros if zeros else np.empty)(size + _PINNED_ALIGN, np.uint8)
-        host = -(-buffer.ctypes.data // _PINNED_ALIGN) * _PINNED_ALIGN
+        buffer, host = _host_memory(size, zeros=zeros, managed=kind == "managed")
         base = self._place(size) if kind == "device" else host
         self._used += size
         if not zeros:
@@ -269,6 +269,15 @@ class DeviceMemory:
             self._next += step
         base, self._next = self._next, self._next + step
         return base
+
+
+def _host_memory(size: int, *, zeros: bool, managed: bool) -> tuple[object, int]:
+    """New memory of the host: what keeps it, and its address, at the start of a page."""
+    if managed:
+        mapped = Mapped(size)
+        return mapped, mapped.host
+    buffer = (np.zeros if zeros else np.empty)(size + _PINNED_ALIGN, np.uint8)
+    return buffer, -(-buffer.ctypes.data // _PINNED_ALIGN) * _PINNED_ALIGN
 
 
 def copy(target: int, source: int, size: int) -> None:

@@ -57,6 +57,7 @@ def cuModuleUnload(device: VirtualDevice, module: Handle) -> None:
 def unload(device: VirtualDevice, module: int) -> None:
     """Remove a module with its kernels."""
     unloaded = device.remove(module, LoadedModule)
+    unloaded.unload()
     for kernel in list(device.handles_of(LoadedKernel)):
         if device.get(kernel, LoadedKernel).module is unloaded:
             device.remove(kernel, LoadedKernel)

@@ -50,10 +50,18 @@ class LoadedModule:
         self.image = image
         self.tree = _parse(image.ptx)
         variables = all_variables(self.tree)
-        self.memory = ModuleMemory(variables, {}, MODULE_BASE + device.next_module)
+        self._managed = {
+            one.name: device.memory.allocate(one.size, "managed").base for one in variables if one.managed
+        }
+        self.memory = ModuleMemory(variables, {}, MODULE_BASE + device.next_module, self._managed)
         end = max((variable.offset + variable.size for variable in variables), default=0)
         device.next_module += -(-(end + _GUARD) // _GUARD) * _GUARD if variables else 0
         self._kernels: dict[str, LoadedKernel] = {}
+
+    def unload(self) -> None:
+        """Give back the memory that the program can reach."""
+        for base in self._managed.values():
+            self.device.memory.release(base, ("managed",))
 
     @property
     def entries(self) -> list[str]:

@@ -41,6 +41,7 @@ class ModuleVariable:
     writable: bool
     initial: bytes
     relocations: tuple[Relocation, ...] = ()
+    managed: bool = False  # host and device use one address
 
 
 def find_variables(
@@ -96,7 +97,16 @@ def _lay_out(variable: tree.Variable, offset: int) -> ModuleVariable:
             content[place] = _pattern(value, width).to_bytes(width, "little")
     writable = variable.space == "global"
     element = element_size(variable)
-    return ModuleVariable(variable.name, offset, size, element, writable, bytes(content), tuple(relocations))
+    return ModuleVariable(
+        variable.name,
+        offset,
+        size,
+        element,
+        writable,
+        bytes(content),
+        tuple(relocations),
+        variable.managed,
+    )
 
 
 def _check_size(variable: tree.Variable, others: int) -> None:

@@ -39,6 +39,7 @@ class _Prefix:
     vector: int
     pointer_space: str | None
     pointer_align: int
+    managed: bool
 
 
 def parse_variables(
@@ -143,6 +144,7 @@ def _parse_prefix(tokens: Tokens, index: int) -> tuple[_Prefix, int]:
     texts = tokens.texts
     space, type_, align, vector = texts[index][1:], "", 0, 1
     pointer: tuple[str | None, int] = (None, 0)
+    managed = False
     index += 1
     while texts[index][:1] == ".":
         word = texts[index]
@@ -154,7 +156,9 @@ def _parse_prefix(tokens: Tokens, index: int) -> tuple[_Prefix, int]:
         elif word == ".ptr":
             pointer, index = _parse_pointer(tokens, index)
         elif word == ".attribute":
-            index = skip_parentheses(tokens, index)
+            behind = skip_parentheses(tokens, index)
+            managed = managed or ".managed" in texts[index:behind]
+            index = behind
         elif word[1:] in TYPES and not type_:
             type_ = word[1:]
         else:
@@ -163,7 +167,7 @@ def _parse_prefix(tokens: Tokens, index: int) -> tuple[_Prefix, int]:
             )
     if not type_:
         raise tokens.expected(index, f"a type such as .b32 for this .{space} declaration")
-    return _Prefix(space, type_, align, vector, *pointer), index
+    return _Prefix(space, type_, align, vector, *pointer, managed), index
 
 
 def _parse_alignment(tokens: Tokens, index: int) -> tuple[int, int]:
@@ -217,6 +221,7 @@ def _parse_declarator(tokens: Tokens, index: int, prefix: _Prefix, linkage: str)
         pointer_space=prefix.pointer_space,
         line=tokens.line(at),
         pointer_align=prefix.pointer_align,
+        managed=prefix.managed,
     )
     return variable, index
 

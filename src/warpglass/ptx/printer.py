@@ -99,6 +99,7 @@ def _print_compound(operand: tree.Operand) -> str:
 def print_variable(variable: tree.Variable) -> str:
     """A declaration without its linkage and `;`."""
     words = [f".{variable.space}"]
+    words += [".attribute(.managed)"] if variable.managed else []
     words += [f".align {variable.align}"] if variable.align else []
     words += [f".v{variable.vector}"] if variable.vector > 1 else []
     words.append(f".{variable.type}")

@@ -224,6 +224,7 @@ class Variable:
     pointer_space: str | None = None
     line: int = 0
     pointer_align: int = 0
+    managed: bool = False  # `.attribute(.managed)`: host and device use one address
 
 
 @dataclass(frozen=True, slots=True)

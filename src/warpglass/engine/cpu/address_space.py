@@ -10,8 +10,10 @@ reaches all of it, a kernel that leaves a view but stays within its owner is not
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -81,18 +83,26 @@ def range_words(placed: Iterable[Placed]) -> list[int]:
 class ModuleMemory:
     """The module variables of one kernel in host memory; they keep their values from launch to launch.
 
-    `base` is the device address of the module.
+    `base` is the device address of the module; variables in `elsewhere` lie in memory of the host that
+    kernels reach at the same address, which is given.
     """
 
     def __init__(
-        self, variables: tuple[ModuleVariable, ...], functions: Mapping[str, int], base: int = MODULE_BASE
+        self,
+        variables: tuple[ModuleVariable, ...],
+        functions: Mapping[str, int],
+        base: int = MODULE_BASE,
+        elsewhere: Mapping[str, int] | None = None,
     ):
+        elsewhere = elsewhere or {}
         self.variables = variables
-        self.addresses = {v.name: base + v.offset for v in variables}
-        self._content = {v.name: np.frombuffer(bytearray(v.initial), np.uint8) for v in variables}
+        self.addresses = {v.name: elsewhere.get(v.name, base + v.offset) for v in variables}
+        self._content = {v.name: _content(v, elsewhere.get(v.name)) for v in variables}
         self._open = [(variable, one) for variable in variables for one in variable.relocations]
         self.words: list[int] = []  # entries of the range table
         for variable in variables:
+            if variable.name in elsewhere:
+                continue
             content = self._content[variable.name]
             base = self.addresses[variable.name]
             permissions = READ | WRITE if variable.writable else READ
@@ -134,8 +144,18 @@ class ModuleMemory:
         """The variable that an address is in or behind, and the distance from its start; None elsewhere."""
         if not MODULE_BASE <= address < GLOBAL_BASE:
             return None
-        before = [v for v in self.variables if self.addresses[v.name] <= address]
+        before = [v for v in self.variables if MODULE_BASE <= self.addresses[v.name] <= address]
         return (before[-1], address - self.addresses[before[-1].name]) if before else None
+
+
+def _content(variable: ModuleVariable, address: int | None) -> np.ndarray[Any, Any]:
+    """The bytes of a variable, with their initial values: our own, or those at an address of the host."""
+    if address is None:
+        return np.frombuffer(bytearray(variable.initial), np.uint8)
+    memory: Any = (ctypes.c_uint8 * variable.size).from_address(address)
+    content = np.frombuffer(memory, np.uint8)
+    content[:] = np.frombuffer(variable.initial, np.uint8)
+    return content
 
 
 class ParameterMemory:
