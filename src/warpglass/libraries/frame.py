@@ -20,6 +20,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -87,6 +88,10 @@ class Session:
         self.letter = letter
         self.element = ELEMENTS.get(letter[:1], np.dtype("V0"))
 
+    def of(self, letter: str) -> Session:
+        """The same for another element type."""
+        return Session(self.library, self.device, letter)
+
     @property
     def real(self) -> np.dtype[Any]:
         """The type of absolute values."""
@@ -102,6 +107,12 @@ class Session:
         cell = (ctypes.c_uint64 * 8)()  # programs may look at what a handle points to
         handle = ctypes.addressof(cell)
         self.library.objects[handle] = thing, cell
+        return handle
+
+    def number(self, thing: object) -> int:
+        """A handle that is a small number, as some libraries have."""
+        handle = next(self.library.numbers)
+        self.library.objects[handle] = thing, None
         return handle
 
     def get(self, handle: int, kind: type[T]) -> T:
@@ -158,7 +169,8 @@ class Library:
         self.name, self.file, self.sonames, self.statuses = name, file, sonames, statuses
         self.rows: dict[str, Row] = {}
         self.objects: dict[int, tuple[object, Any]] = {}
-        self._said: set[str] = set()
+        self.numbers = count(1)
+        self._said: set[tuple[str, str]] = set()
 
     def row(self, pattern: str, letters: str = "", also: str = "") -> Callable[[F], F]:
         """Register a function under every name that a pattern makes; letters are `S`, or `Sc=C` to write C as Sc.
@@ -242,7 +254,7 @@ def immediate(function: F) -> F:
     return function
 
 
-def each(count: int, *steps: tuple[int, int]) -> Iterator[tuple[int, ...]]:
+def each(problems: int, *steps: tuple[int, int]) -> Iterator[tuple[int, ...]]:
     """The addresses of each problem of a strided batch, from pairs of first address and step in bytes."""
-    for number in range(count):
+    for number in range(problems):
         yield tuple(first + number * step for first, step in steps)
