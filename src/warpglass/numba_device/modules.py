@@ -1,7 +1,8 @@
 """Modules on the virtual device: their variables, their kernels, and a launch of one.
 
 A module is PTX. Its variables get memory when it is loaded and keep it until it is unloaded; all its kernels
-and the host see the same. A kernel is made ready when something is first asked of it.
+and the host see the same. A kernel is parsed when it is asked for, with the functions that it reaches and
+without the module's other kernels, and made ready when something is first asked of it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from ..engine.launch.parameters import Layout
 from ..errors import CompileError, UnsupportedError, WarpglassError
 from ..program import all_variables
 from ..ptx import tree
+from ..ptx.parts import Parts
 from ..source.compiled import Argument, Compiled
 from ..source.cubin import read_resources, resources
 from .images import Image
@@ -48,8 +50,9 @@ class LoadedModule:
     def __init__(self, device: VirtualDevice, image: Image):
         self.device = device
         self.image = image
-        self.tree = _parse(image.ptx)
-        variables = all_variables(self.tree)
+        self._parts = Parts(image.ptx)
+        self._outside = _parse(self._parts.outside)
+        variables = all_variables(self._outside)
         self._managed = {
             one.name: device.memory.allocate(one.size, "managed").base for one in variables if one.managed
         }
@@ -66,20 +69,19 @@ class LoadedModule:
     @property
     def entries(self) -> list[str]:
         """The names of its kernels."""
-        return [function.name for function in self.tree.functions if function.entry]
+        return list(self._parts.entries)
 
     @property
     def architecture(self) -> int:
         """The architecture that its PTX was compiled for, such as 90."""
-        return int(re.sub(r"\D", "", self.tree.target[0]))
+        return int(re.sub(r"\D", "", self._outside.target[0]))
 
     def kernel(self, name: str) -> LoadedKernel:
         """The kernel of a name; raises Refusal if there is none."""
         if name not in self._kernels:
-            entry = next((one for one in self.tree.functions if one.entry and one.name == name), None)
-            if entry is None:
+            if name not in self._parts.entries:
                 raise Refusal(Result.NOT_FOUND, f"the module has no kernel {name!r}")
-            self._kernels[name] = LoadedKernel(self, entry)
+            self._kernels[name] = LoadedKernel(self, name, self._parts.of(name))
         return self._kernels[name]
 
     def variable(self, name: str) -> tuple[int, int]:
@@ -108,9 +110,11 @@ def _parse(text: str) -> tree.Module:
 class LoadedKernel:
     """A kernel of a module."""
 
-    def __init__(self, module: LoadedModule, entry: tree.Function):
+    def __init__(self, module: LoadedModule, name: str, text: str):
         self.module = module
-        self.entry = entry
+        self._text = text
+        self._tree = _parse(text)
+        self.entry = next(one for one in self._tree.functions if one.entry and one.name == name)
         self.allowed_shared: int | None = None  # dynamic, as the program has set it
         self.carveout = -1
         self.handle: int | None = None  # once the program has asked for it
@@ -119,9 +123,9 @@ class LoadedKernel:
     @cached_property
     def compiled(self) -> Compiled:
         """The kernel as the engine takes it."""
-        arguments = arguments_of(self.entry, self.module.image.ptx)
+        arguments = arguments_of(self.entry, self._text)
         return Compiled(
-            ptx=self.module.image.ptx,
+            ptx=self._text,
             entry=self.entry.name,
             name=plain_name(self.entry.name),
             language="ptx" if arguments is None else "python",
@@ -141,8 +145,8 @@ class LoadedKernel:
         return found
 
     def _prepare(self, compiled: Compiled) -> Prepared:
-        own = compiled.ptx == self.module.image.ptx
-        return Prepared(compiled, self.module.memory, self.module.tree if own else None)
+        own = compiled.ptx == self._text
+        return Prepared(compiled, self.module.memory, self._tree if own else None)
 
     @cached_property
     def prepared(self) -> Prepared:

@@ -1,0 +1,129 @@
+"""PTX text in parts: a kernel with the functions that it reaches, without the rest of a large module.
+
+Libraries have modules of thousands of kernels, of which a program uses a few; to parse all takes minutes.
+What stands outside of functions belongs to every part. A function is reached if its name is in the text of a
+kernel, of a function that is reached, or outside of functions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+# Where a function begins, at the start of a line, with its linkage; and its name, behind results of a .func.
+_START = re.compile(r"^[ \t]*(?:\.(?:visible|weak|extern|common)[ \t]+)*\.(entry|func)\b", re.MULTILINE)
+_NAME = re.compile(r"\s*(?:\.\w+(?:\([^)]*\))?\s*)*(?:\([^)]*\)\s*)?([\w$%]+)")
+# What braces, semicolons and names mean nothing in.
+_STOP = re.compile(r'[{};]|//[^\n]*|"[^"\n]*"|/\*.*?\*/', re.DOTALL)
+_BRACE = re.compile(r'[{}]|//[^\n]*|"[^"\n]*"|/\*.*?\*/', re.DOTALL)
+_SECTION = re.compile(r"^[ \t]*\.section\b[^{]*\{[^}]*\}", re.MULTILINE)
+_WORD = re.compile(r"[\w$]+")
+_INNER = re.compile(r"^\s*\.(?:global|const)\b", re.MULTILINE)  # variables that a function declares
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """A function's text, or its declaration's, from one place to another."""
+
+    name: str
+    entry: bool
+    start: int
+    end: int
+
+
+class Parts:
+    """The text of a module by its functions; `whole` says that it cannot be taken apart."""
+
+    def __init__(self, text: str):
+        self.text = text
+        self._chunks = tuple(_chunks(text))
+        self.entries = tuple(dict.fromkeys(one.name for one in self._chunks if one.entry))
+        self.whole = len(self.entries) < 2 or any(
+            _INNER.search(text, one.start, one.end) for one in self._chunks
+        )
+
+    @cached_property
+    def outside(self) -> str:
+        """What every part has: all but kernels and the functions that only they reach."""
+        return self.text if self.whole else self._joined(self._always)
+
+    def of(self, entry: str) -> str:
+        """The text of a module with this kernel alone."""
+        if self.whole:
+            return self.text
+        own = [one for one in self._chunks if one.entry and one.name == entry]
+        words = (word for one in own for word in self._words(one))
+        return self._joined(self._reached(words, self._always), own)
+
+    @cached_property
+    def _functions(self) -> dict[str, list[_Chunk]]:
+        found: dict[str, list[_Chunk]] = {}
+        for one in self._chunks:
+            if not one.entry:
+                found.setdefault(one.name, []).append(one)
+        return found
+
+    @cached_property
+    def _always(self) -> frozenset[str]:
+        """The functions that are named outside of functions: in initial values, aliases."""
+        rest = _SECTION.sub("", self._joined(frozenset()))
+        return self._reached(_WORD.findall(rest), frozenset())
+
+    def _reached(self, words: Iterable[str], known: frozenset[str]) -> frozenset[str]:
+        found = set(known)
+        work = [word for word in dict.fromkeys(words) if word in self._functions]
+        while work:
+            name = work.pop()
+            if name not in found:
+                found.add(name)
+                for one in self._functions[name]:
+                    work += [word for word in set(self._words(one)) if word in self._functions]
+        return frozenset(found)
+
+    def _words(self, one: _Chunk) -> list[str]:
+        return _WORD.findall(self.text, one.start, one.end)
+
+    def _joined(self, functions: frozenset[str], entries: Iterable[_Chunk] = ()) -> str:
+        """The text without other functions and kernels."""
+        kept = set(entries)
+        pieces: list[str] = []
+        at = 0
+        for one in self._chunks:
+            if one not in kept and (one.entry or one.name not in functions):
+                pieces.append(self.text[at : one.start])
+                at = one.end
+        pieces.append(self.text[at:])
+        return "".join(pieces)
+
+
+def _chunks(text: str) -> Iterator[_Chunk]:
+    at = 0
+    while (start := _START.search(text, at)) is not None:
+        at = start.end()
+        name = _NAME.match(text, at)
+        if name is None:
+            continue
+        at = _end(text, name.end())
+        yield _Chunk(name[1], start[1] == "entry", start.start(), at)
+
+
+def _end(text: str, at: int) -> int:
+    """The place behind a declaration's `;` or a body's last brace, from behind its name."""
+    depth = 0
+    pattern = _STOP
+    while (stop := pattern.search(text, at)) is not None:
+        at = stop.end()
+        match stop[0]:
+            case "{":
+                depth, pattern = depth + 1, _BRACE
+            case "}":
+                depth -= 1
+                if depth <= 0:
+                    return at
+            case ";" if depth == 0:
+                return at
+            case _:
+                pass
+    return len(text)
