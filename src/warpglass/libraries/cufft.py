@@ -1,6 +1,6 @@
 """Virtual cuFFT: plans of 1 to 3 dimensions, batches and advanced layouts, of all types, in place or not.
 
-Transforms are NumPy's in double precision, rounded to the type that is asked for; like cuFFT's they are not scaled.
+Transforms are NumPy's in double precision, rounded to the type asked for; like cuFFT's they are not scaled.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .frame import (
     Int64,
     Library,
     Session,
-       Statuses,
+    Statuses,
     immediate,
 )
 from .memory import Array
@@ -52,7 +52,7 @@ _DATA_TYPES = {(4, 4): C2C, (0, 4): R2C, (4, 0): C2R, (5, 5): Z2Z, (1, 5): D2Z, 
 
 @dataclass(frozen=True)
 class Layout:
-    """How one side of a plan lies in memory, in elements: extents of the surrounding array, steps, next batch."""
+    """How one side of a plan lies in memory, in elements: extents around it, steps, the next batch."""
 
     embed: tuple[int, ...]
     stride: int
@@ -180,7 +180,14 @@ def _given(s: Session, word: str, rank: int, embed: int, stride: int, distance: 
 
 
 def _make_many(
-    s: Session, plan: Plan, word: str, rank: int, n: int, sides: tuple[tuple[int, int, int], ...], kind: int, batch: int
+    s: Session,
+    plan: Plan,
+    word: str,
+    rank: int,
+    n: int,
+    sides: tuple[tuple[int, int, int], ...],
+    kind: int,
+    batch: int,
 ) -> None:
     if not 1 <= rank <= 3:
         raise Failed(INVALID_VALUE, f"{rank} dimensions; there may be 1 to 3")

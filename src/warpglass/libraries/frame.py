@@ -1,14 +1,14 @@
-"""How a function of a virtual library is written: one Python function for all element types that C has it for.
+"""How a function of a virtual library is written: one Python function for all element types.
 
-A row is a Python function with the C name in its decorator; `{T}` stands for the letter of an element type and
-makes one C function of each letter. Annotations say how C passes the parameters (`_PASSED`); the first parameter is
-the Session, which has the device's memory, and the second the handle, if the function takes one.
+A row is a Python function with the C name in its decorator; `{T}` stands for the letter of an element type
+and makes one C function of each. Annotations say how C passes the parameters (`_PASSED`); the first
+parameter is the Session, which has the device's memory, and the second the handle, if there is one.
 
     @CUBLAS.row("cublas{T}scal_v2", "S D C Z")
     def scal(s: Session, handle: Handle, n: Count, alpha: Address, x: Device, incx: Count) -> None: ...
 
-It returns None for success and raises Failed for any other status. Functions of NVIDIA's library that have no row
-answer that they are not supported, and say their name once.
+It returns None for success and raises Failed for any other status. Functions of NVIDIA's library that have no
+row answer that they are not supported, and say their name once.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,8 +32,8 @@ from ..numba_device.results import Refusal
 from ..numba_device.stream_calls import stream_of
 from .memory import Memory
 
-# How C passes a parameter. A Device is a pointer to memory of the device, an Address one that may be of the host;
-# a Count is an int, or 64 bits wide in functions whose names end in _64.
+# How C passes a parameter. A Device is a pointer to memory of the device, an Address one that may be of the
+# host; a Count is an int, or 64 bits wide in functions whose names end in _64.
 Handle = Address = Device = Count = Int = UInt = Int64 = Size = int
 Single = Double = float
 _PASSED: dict[str, Any] = {
@@ -44,6 +45,7 @@ _PASSED: dict[str, Any] = {
     "UInt": ctypes.c_uint32,
     "Int64": ctypes.c_int64,
     "Size": ctypes.c_uint64,
+    "Byte": ctypes.c_int8,
     "Single": ctypes.c_float,
     "Double": ctypes.c_double,
 }
@@ -79,7 +81,7 @@ class Statuses:
 
 
 class Session:
-    """One library on one device, as functions see it; `letter` and `element` are the element type called for."""
+    """One library on one device, as functions see it, with the element type that is called for."""
 
     def __init__(self, library: Library, device: VirtualDevice, letter: str = ""):
         self.library = library
@@ -138,29 +140,37 @@ class Context:
     options: dict[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Row:
-    """One C function: its name, the Python function with the letter that it is called for, and what it covers."""
+    """One C function: its name, the Python function and the letter it is called with, and its subject."""
 
     name: str
     function: Function
     letter: str
     wide: bool  # counts are 64 bits
     section: str
+    family: str  # the pattern that made the name, and the letter as it is written in it
+    written: str
+    given: str = ""  # the kinds of its parameters where the function does not say
+
+    @cached_property
+    def words(self) -> list[str]:
+        """How its parameters are passed."""
+        parameters = list(inspect.signature(self.function).parameters.values())[1:]
+        return self.given.split() or [str(one.annotation) for one in parameters]
 
     @property
     def kinds(self) -> list[Any]:
         """The C types of its parameters."""
-        parameters = list(inspect.signature(self.function).parameters.values())[1:]
         wide = {"Count": ctypes.c_int64} if self.wide else {}
-        return [wide.get(one.annotation) or _PASSED[one.annotation] for one in parameters]
+        return [wide.get(word) or _PASSED[word] for word in self.words]
 
 
 class Library:
     """A library of NVIDIA's that is imitated: its functions by C name, and the statuses that they return.
 
-    `name` is NVIDIA's ("cuBLAS"), `file` that of exports/, `sonames` what programs ask for. `told` are called after
-    every call with the library's name, the function's and its seconds.
+    `name` is NVIDIA's ("cuBLAS"), `file` that of exports/, `sonames` what programs ask for. `told` are called
+    after every call with the library's name, the function's and its seconds.
     """
 
     told: list[Callable[[str, str, float], None]] = []  # noqa: RUF012  # of all libraries
@@ -172,8 +182,8 @@ class Library:
         self.numbers = count(1)
         self._said: set[tuple[str, str]] = set()
 
-    def row(self, pattern: str, letters: str = "", also: str = "") -> Callable[[F], F]:
-        """Register a function under every name that a pattern makes; letters are `S`, or `Sc=C` to write C as Sc.
+    def row(self, pattern: str, letters: str = "", also: str = "", kinds: str = "") -> Callable[[F], F]:
+        """Register a function under every name that a pattern makes; `Sc=C` writes the letter C as Sc.
 
         `also` are further names of the same function, likewise patterns.
         """
@@ -185,10 +195,25 @@ class Library:
                     written, _, letter = word.partition("=")
                     for suffix, wide in (("", False), ("_64", True)):
                         name = one.format(T=written, t=written.lower()) + suffix
-                        self.rows[name] = Row(name, function, letter or written, wide, section)
+                        self.rows[name] = Row(
+                            name, function, letter or written, wide, section, one + suffix, written, kinds
+                        )
             return function
 
         return register
+
+    def sizes(self, pattern: str, letters: str, kinds: str, kind: Any = ctypes.c_int32) -> None:
+        """Register functions that say how much workspace another takes: 1, since none is used.
+
+        `kinds` are those of their parameters; the one that begins with `>` gets the answer.
+        """
+        words = kinds.split()
+        place = next(number for number, word in enumerate(words) if word.startswith(">"))
+
+        def size(s: Session, *arguments: Any) -> None:
+            kind.from_address(arguments[place]).value = 1
+
+        self.row(pattern, letters, kinds=kinds.replace(">", ""))(immediate(size))
 
     def exported(self) -> tuple[str, ...]:
         """All names that NVIDIA's library exports, and those of other releases that have rows."""
@@ -210,7 +235,7 @@ class Library:
             started = time.perf_counter()
             try:
                 device.shortcuts.change()
-                return self._ordered(device, session, function, arguments) or 0
+                return self._ordered(session, row, arguments) or 0
             except Failed as failed:
                 return self._say(name, failed.status, str(failed))
             except Refusal as refusal:
@@ -223,17 +248,24 @@ class Library:
                 for tell in self.told:
                     tell(self.name, name, time.perf_counter() - started)
 
-        result = ctypes.c_uint64 if inspect.signature(function).return_annotation == "Address" else ctypes.c_int32
+        result = (
+            ctypes.c_uint64 if inspect.signature(function).return_annotation == "Address" else ctypes.c_int32
+        )
         return ctypes.CFUNCTYPE(result, *row.kinds)(called)
 
-    def _ordered(self, device: VirtualDevice, session: Session, function: Function, arguments: Any) -> Any:
-        """Call a function, or let it wait for a graph's launch where its stream is captured."""
+    def _ordered(self, session: Session, row: Row, arguments: Any) -> Any:
+        """Call a function, or let it wait for a graph's launch where its stream is captured.
+
+        Factors on the host are then those of now.
+        """
+        function, device = row.function, session.device
         context = self.objects.get(arguments[0], (None,))[0] if arguments else None
         work = isinstance(context, Context) and not getattr(function, "immediate", False)
         if work and isinstance(context, Context) and context.stream:
             graph = stream_of(device, context.stream).captured
             if graph is not None:
-                graph.work.append(lambda: function(session, *arguments))
+                later = session.memory.kept(arguments, [word == "Address" for word in row.words])
+                graph.work.append(lambda: function(session, *later))
                 return 0
         return function(session, *arguments)
 

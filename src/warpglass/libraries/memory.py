@@ -6,6 +6,7 @@ Views share the memory. What a library writes counts as written for the checker 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..numba_device.device import VirtualDevice
 from ..numba_device.memory_calls import either_place
 
 Array = np.ndarray[Any, Any]
+_NUMBER = 16  # bytes of the largest
 
 
 class Memory:
@@ -21,6 +23,7 @@ class Memory:
 
     def __init__(self, device: VirtualDevice):
         self._device = device
+        self._copies: list[Any] = []  # of what captured work needs
 
     def flat(self, address: int, count: int, dtype: Any, *, written: bool = False) -> Array:
         """`count` elements at an address; raises Refusal where they leave their allocation."""
@@ -56,7 +59,13 @@ class Memory:
         )
 
     def strided(
-        self, address: int, shape: tuple[int, ...], steps: tuple[int, ...], dtype: Any, *, written: bool = False
+        self,
+        address: int,
+        shape: tuple[int, ...],
+        steps: tuple[int, ...],
+        dtype: Any,
+        *,
+        written: bool = False,
     ) -> Array:
         """An array of any dimensions, with its steps in elements."""
         dtype = np.dtype(dtype)
@@ -71,6 +80,16 @@ class Memory:
     def pointers(self, address: int, count: int) -> list[int]:
         """An array of pointers."""
         return [int(one) for one in self.flat(address, count, "u8")]
+
+    def kept(self, arguments: Sequence[Any], host: Sequence[bool]) -> tuple[Any, ...]:
+        """Arguments of which those that point to a number of the host point to a copy of it."""
+        found = list[Any]()
+        for value, may_be in zip(arguments, host, strict=True):
+            if may_be and value and self._device.memory.find(value) is None:
+                self._copies.append(ctypes.create_string_buffer(ctypes.string_at(value, _NUMBER), _NUMBER))
+                value = ctypes.addressof(self._copies[-1])
+            found.append(value)
+        return tuple(found)
 
     def scalar(self, address: int, dtype: Any) -> Any:
         """One element, of the host or of the device."""

@@ -40,7 +40,9 @@ class Nvrtc:
         content = path.read_bytes()
         forwarded = [name for name in map("nvrtc{}".format, _REAL) if b"\0%s\0" % name.encode() in content]
         # Ours first: who asks for the name gets the first library that is loaded under it.
-        self.library = SharedLibrary(path.name, dict.fromkeys([row[0] for row in rows] + forwarded), _INTERNAL)
+        self.library = SharedLibrary(
+            path.name, dict.fromkeys([row[0] for row in rows] + forwarded), _INTERNAL
+        )
         # The real one looks for its part beside a library of its name, which is in no folder any more.
         parts = sorted(path.parent.glob("libnvrtc-builtins.so.*"))
         self._parts = [ctypes.CDLL(str(part), mode=ctypes.DEFAULT_MODE) for part in parts]

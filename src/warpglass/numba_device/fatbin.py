@@ -55,7 +55,7 @@ class Fatbin:
     def ptx(self, architecture: int) -> str | None:
         """The PTX that a GPU of an architecture would be given; None if there is none for it.
 
-        Where such a GPU would run machine code of the fatbin's, PTX for a newer architecture stands in for it.
+        Where such a GPU would run machine code of the fatbin's, PTX for a newer one stands in for it.
         """
         texts = [one for one in self.entries if one.kind == _PTX]
         fits = [one for one in texts if one.architecture <= architecture]

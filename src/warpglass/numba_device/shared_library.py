@@ -25,6 +25,8 @@ _MACHINES = {"x86_64": 62, "AMD64": 62, "aarch64": 183}  # e_machine
 _LOAD, _DYNAMIC, _GNU_STACK = 1, 2, 0x6474E551
 _READ, _WRITE, _EXECUTE = 4, 2, 1
 _HASH, _STRTAB, _SYMTAB, _STRSZ, _SYMENT, _SONAME = 4, 5, 6, 10, 11, 14
+_VERSYM, _VERDEF, _VERDEFNUM = 0x6FFFFFF0, 0x6FFFFFFC, 0x6FFFFFFD
+_FILE, _VERSION = 1, 2  # numbers of the versions that a library defines: the file itself, and what it exports
 
 
 class Unavailable(Exception):
@@ -93,18 +95,19 @@ def _image(soname: str, names: Sequence[str], machine: int, closed: int) -> byte
     offsets = _offsets([*exported, soname])
     header_size = 64 + 4 * 56
     hash_at = _up(header_size, 8)
-    hash_size = 4 * (2 + 1 + 1 + len(exported))
-    symbols_at = _up(hash_at + hash_size, 8)
+    table = _hash_table(exported)
+    symbols_at = _up(hash_at + len(table), 8)
     strings_at = symbols_at + 24 * (1 + len(exported))
-    code_at = _up(strings_at + len(strings), 64)
+    versions_at = _up(strings_at + len(strings), 8)
+    versions = struct.pack(f"<{1 + len(exported)}H", 0, *[_VERSION] * len(exported))
+    definitions_at = _up(versions_at + len(versions), 8)
+    definitions = _version_definitions(soname, offsets[-1])
+    code_at = _up(definitions_at + len(definitions), 64)
     code_end = code_at + _STUB * len(names)
     dynamic_at = _up(code_end, _PAGE)
-    slots_at = dynamic_at + 16 * 7
+    slots_at = dynamic_at + 16 * 10
     end = slots_at + 8 * (len(names) - 1)
 
-    # One bucket: the chain leads through all symbols.
-    chain = [*range(2, len(exported) + 1), 0] if exported else []
-    table = struct.pack(f"<{4 + len(exported)}I", 1, 1 + len(exported), 1, 0, *chain)
     values = [*range(code_at, code_end, _STUB), slots_at]
     symbols = bytes(24) + b"".join(
         struct.pack("<IBBHQQ", offset, 0x11 if name == _SLOTS else 0x12, 0, 1, value, _STUB)
@@ -123,6 +126,9 @@ def _image(soname: str, names: Sequence[str], machine: int, closed: int) -> byte
         (_SYMTAB, symbols_at),
         (_STRSZ, len(strings)),
         (_SYMENT, 24),
+        (_VERSYM, versions_at),
+        (_VERDEF, definitions_at),
+        (_VERDEFNUM, 2),
         (0, 0),
     )
     dynamic = b"".join(struct.pack("<QQ", *pair) for pair in pairs)
@@ -132,6 +138,8 @@ def _image(soname: str, names: Sequence[str], machine: int, closed: int) -> byte
         (hash_at, table),
         (symbols_at, symbols),
         (strings_at, strings),
+        (versions_at, versions),
+        (definitions_at, definitions),
         (code_at, code),
         (dynamic_at, dynamic),
     ):
@@ -151,6 +159,34 @@ def _headers(machine: int, code_end: int, dynamic_at: int, dynamic_size: int, en
     return head + b"".join(
         struct.pack("<IIQQQQQQ", kind, flags, at, at, at, size, size, align)
         for kind, flags, at, size, align in segments
+    )
+
+
+def _hash(name: str) -> int:
+    """The hash function of symbol names."""
+    value = 0
+    for byte in name.encode():
+        value = (value << 4) + byte
+        value = (value ^ (value >> 24 & 0xF0)) & 0x0FFFFFFF
+    return value
+
+
+def _hash_table(names: Sequence[str]) -> bytes:
+    """By which symbols are found: the first of each bucket, and of each symbol the next in its bucket."""
+    buckets, chain = [0] * max(1, len(names) // 2), [0] * (1 + len(names))
+    for number, name in enumerate(names, 1):
+        bucket = _hash(name) % len(buckets)
+        chain[number], buckets[bucket] = buckets[bucket], number
+    words = len(buckets), len(chain), *buckets, *chain
+    return struct.pack(f"<{len(words)}I", *words)
+
+
+def _version_definitions(soname: str, name: int) -> bytes:
+    """The versions that are defined, both named as the library: NVIDIA's have one for all symbols."""
+    size, rest = 20, 8
+    return b"".join(
+        struct.pack("<HHHHIIIII", 1, flags, number, 1, _hash(soname), size, following, name, 0)
+        for number, flags, following in ((_FILE, 1, size + rest), (_VERSION, 0, 0))
     )
 
 

@@ -35,7 +35,7 @@ def gemm_batched(
         gemm(s, handle, transa, transb, m, n, k, alpha, x, lda, y, ldb, beta, z, ldc)
 
 
-@CUBLAS.row("cublas{T}gemmStridedBatched", _TYPES, also="cublas{T}gemm3mStridedBatched")
+@CUBLAS.row("cublas{T}gemmStridedBatched", _TYPES)
 def gemm_strided(
     s: Session,
     handle: Handle,

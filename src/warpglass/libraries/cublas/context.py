@@ -9,7 +9,20 @@ import numpy as np
 
 from ...numba_device.calls import put, put_int
 from ...numba_device.device_calls import lasting
-from ..frame import Address, Context, Count, Device, Failed, Handle, Int, Library, Session, Size, Statuses, immediate
+from ..frame import (
+    Address,
+    Context,
+    Count,
+    Device,
+    Failed,
+    Handle,
+    Int,
+    Library,
+    Session,
+    Size,
+    Statuses,
+    immediate,
+)
 from ..memory import Array
 
 NOT_INITIALIZED, INVALID_VALUE, INTERNAL_ERROR, NOT_SUPPORTED = 1, 7, 14, 15
@@ -55,7 +68,7 @@ def whole(matrix: Array, upper: int, hermitian: bool) -> Array:
     other = part.conj().T if hermitian else part.T
     result = part + other - np.diag(np.diag(part))
     if hermitian:
-        np.fill_diagonal(result, np.diag(part).real)
+        np.fill_diagonal(result, np.real(np.diag(part)))
     return result
 
 

@@ -1,4 +1,4 @@
-"""Matrices and vectors (level 2): products, updates of rank 1 and 2, triangular solutions, banded matrices."""
+"""Matrices and vectors (level 2): products, updates of rank 1 and 2, triangular solutions."""
 
 from __future__ import annotations
 
@@ -168,13 +168,21 @@ def _update(s: Session, uplo: int, n: int, change: Array, a: int, lda: int, *, h
     matrix = s.memory.matrix(a, n, n, lda, s.element)
     changed = matrix + change
     if hermitian:
-        np.fill_diagonal(changed, np.diag(changed).real)
+        np.fill_diagonal(changed, np.real(np.diag(changed)))
     put_triangle(matrix, changed, uplo)
 
 
 @CUBLAS.row("cublas{T}syr_v2", ALL)
 def syr(
-    s: Session, handle: Handle, uplo: Int, n: Count, alpha: Address, x: Device, incx: Count, a: Device, lda: Count
+    s: Session,
+    handle: Handle,
+    uplo: Int,
+    n: Count,
+    alpha: Address,
+    x: Device,
+    incx: Count,
+    a: Device,
+    lda: Count,
 ) -> None:
     vector = s.memory.vector(x, n, incx, s.element)
     change = s.memory.scalar(alpha, s.element) * np.outer(vector, vector)
@@ -183,7 +191,15 @@ def syr(
 
 @CUBLAS.row("cublas{T}her_v2", COMPLEX)
 def her(
-    s: Session, handle: Handle, uplo: Int, n: Count, alpha: Address, x: Device, incx: Count, a: Device, lda: Count
+    s: Session,
+    handle: Handle,
+    uplo: Int,
+    n: Count,
+    alpha: Address,
+    x: Device,
+    incx: Count,
+    a: Device,
+    lda: Count,
 ) -> None:
     vector = s.memory.vector(x, n, incx, s.element)
     change = s.memory.scalar(alpha, s.real) * np.outer(vector, vector.conj())

@@ -56,7 +56,7 @@ def gemm(
     accumulate(result, product(left, right), factor, s.memory.scalar(beta, t))
 
 
-CUBLAS.row("cublas{T}gemm", "H", also="cublas{T}gemm3m")(gemm)
+CUBLAS.row("cublas{T}gemm", "H")(gemm)
 CUBLAS.row("cublas{T}gemm3m", COMPLEX)(gemm)
 
 
@@ -112,7 +112,9 @@ def hemm(
     _symmetric_product(s, True, side, uplo, m, n, (alpha, a, lda, b, ldb, beta, c, ldc))
 
 
-def _put_update(s: Session, uplo: int, target: Array, change: Array, beta: complex, *, hermitian: bool) -> None:
+def _put_update(
+    s: Session, uplo: int, target: Array, change: Array, beta: complex, *, hermitian: bool
+) -> None:
     """change + beta target in one triangle; the diagonal of a Hermitian matrix is real."""
     value = change if beta == 0 else change + beta * target
     if hermitian:
@@ -260,7 +262,15 @@ def _substitute(matrix: Array, right: Array) -> Array:
 
 
 def solve_triangular(
-    s: Session, side: int, uplo: int, trans: int, diag: int, m: int, n: int, alpha: complex, places: tuple[int, ...]
+    s: Session,
+    side: int,
+    uplo: int,
+    trans: int,
+    diag: int,
+    m: int,
+    n: int,
+    alpha: complex,
+    places: tuple[int, ...],
 ) -> None:
     """op(A) X = alpha B, or X op(A) = alpha B; X takes the place of B."""
     a, lda, b, ldb = places

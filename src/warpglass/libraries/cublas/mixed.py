@@ -18,7 +18,19 @@ from .level3 import turned
 BFLOAT = 14
 _TYPES = {0: "f4", 1: "f8", 2: "f2", 3: "i1", 4: "c8", 5: "c16", 8: "u1", 10: "i4", 12: "u4", 24: "i8"}
 # What alpha and beta are, and in what is summed, by cublasComputeType_t.
-_SCALARS = {64: "f2", 65: "f2", 68: "f4", 69: "f4", 74: "f4", 75: "f4", 77: "f4", 70: "f8", 71: "f8", 72: "i4", 73: "i4"}
+_SCALARS = {
+    64: "f2",
+    65: "f2",
+    68: "f4",
+    69: "f4",
+    74: "f4",
+    75: "f4",
+    77: "f4",
+    70: "f8",
+    71: "f8",
+    72: "i4",
+    73: "i4",
+}
 
 
 def read(s: Session, array: Array, kind: int) -> Array:
@@ -54,7 +66,9 @@ def scalars(compute: int, result: int) -> np.dtype[Any]:
     return np.result_type(kind, "c8") if complex_result and kind.kind == "f" else kind
 
 
-def gemm_any(s: Session, shape: tuple[int, ...], factors: tuple[Any, Any], parts: Any, kind: np.dtype[Any]) -> None:
+def gemm_any(
+    s: Session, shape: tuple[int, ...], factors: tuple[Any, Any], parts: Any, kind: np.dtype[Any]
+) -> None:
     """One product; parts are address, element type and leading dimension of A, B and C."""
     transa, transb, m, n, k = shape
     not_negative(m, n, k)

@@ -193,7 +193,9 @@ def generate_uniform(s: Session, handle: Handle, place: Device, count: Size) -> 
     s.memory.flat(place, count, s.element, written=True)[...] = found
 
 
-def _put_normal(s: Session, handle: int, place: int, count: int, mean: float, deviation: float, log: bool) -> None:
+def _put_normal(
+    s: Session, handle: int, place: int, count: int, mean: float, deviation: float, log: bool
+) -> None:
     found = _normal(s, s.get(handle, Generator), count, s.element) * s.element.type(deviation) + mean
     s.memory.flat(place, count, s.element, written=True)[...] = np.exp(found) if log else found
 
@@ -211,7 +213,9 @@ def normal_double(
 
 
 @CURAND.row("curandGenerateLogNormal")
-def log_normal(s: Session, handle: Handle, place: Device, count: Size, mean: Single, deviation: Single) -> None:
+def log_normal(
+    s: Session, handle: Handle, place: Device, count: Size, mean: Single, deviation: Single
+) -> None:
     _put_normal(s.of("S"), handle, place, count, mean, deviation, True)
 
 

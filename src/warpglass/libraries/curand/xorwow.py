@@ -19,7 +19,9 @@ _COUNT = np.uint32(362437)
 
 def _bits(state: Array) -> Array:
     """Words by subsequence as bits by subsequence, one as a float each: 0 or 1."""
-    return np.unpackbits(np.ascontiguousarray(state.T).view(np.uint8), axis=1, bitorder="little").T.astype("f4")
+    return np.unpackbits(np.ascontiguousarray(state.T).view(np.uint8), axis=1, bitorder="little").T.astype(
+        "f4"
+    )
 
 
 def _words(bits: Array) -> Array:
