@@ -325,7 +325,7 @@ def test_failing_kernel_reports_its_fault(call: Call):
     [
         (("metrics", "flop_cont_sp"), 2, "did you mean flop_count_sp?"),
         (("compare", "missing.json", "missing.json"), 2, "missing.json cannot be read"),
-        (("compare", str(ROOT / "pyproject.toml"), "missing.json"), 2, "is no saved profile"),
+        (("compare", str(ROOT / "pyproject.toml"), "missing.json"), 2, "pyproject.toml is no JSON"),
         (("compare", "a", "b", "--threshold", "five"), 2, "threshold 'five': write a share as 5% or 0.05"),
     ],
 )

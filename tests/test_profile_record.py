@@ -39,11 +39,11 @@ def test_fields_of_later_versions_are_ignored_and_of_earlier_ones_missing():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "is no saved profile"),
-        ("[1]", "is no saved profile"),
-        ("{}", "is no saved profile"),
-        ('{"profiles": 3}', "is no saved profile"),
-        ('{"profiles": [4]}', "is no saved profile"),
+        ("{", r"a\.json is no JSON: .* at line 1, column 2; the file seems to have been cut off"),
+        ("[1]", r"a\.json is no record: it is a list, not an object"),
+        ("{}", r"a\.json: schema is missing"),
+        ('{"profiles": 3}', r"a\.json: profiles must be a list"),
+        ('{"profiles": [4]}', r"a\.json: profiles\[0\]: it is 4; it must be an object"),
         ('{"schema": 2}', "schema 2; this version reads schema 1"),
     ],
 )

@@ -11,11 +11,26 @@ import pytest
 from tests.engines import ENGINES, run_ptx
 from tests.generators.warps import VALUES, RandomWarp
 from tests.levels import numbers
+from warpglass.codegen.control import dispatch, warp
+from warpglass.program import pending
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("seed", numbers(12))
 def test_engines_agree_with_the_oracle(seed: int, engine: str):
+    _compare(seed, engine)
+
+
+@pytest.mark.parametrize("engine", ["kinds", "reference"])
+@pytest.mark.parametrize("seed", numbers(12))
+def test_the_forms_of_long_programs(seed: int, engine: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(pending, "_MOST_FOLLOWED", 0)
+    monkeypatch.setattr(dispatch, "MOST_MASKS", 0)
+    monkeypatch.setattr(warp, "MOST_MASKS", 0)
+    _compare(seed, engine, "// as a long program\n")
+
+
+def _compare(seed: int, engine: str, remark: str = "") -> None:
     made = RandomWarp(seed, size=2 + seed % 5 * 2)
     block = (32, 64, 48, 7)[seed % 4]
     given = np.random.default_rng(seed).integers(0, 1 << 32, (block, VALUES), np.uint32)
@@ -25,6 +40,6 @@ def test_engines_agree_with_the_oracle(seed: int, engine: str):
         state = [[int(value) for value in column] for column in warp.T]
         made.act(state, tuple(range(len(warp))))
         warp[:] = np.array(state, np.uint32).T
-    run_ptx(made.text, 1, block, [given], engine=engine)
+    run_ptx(made.text + remark, 1, block, [given], engine=engine)
     wrong = np.argwhere(given != want)
     assert not wrong.size, f"thread {wrong[0][0]}, %r{wrong[0][1]}\n{made.text}"

@@ -179,7 +179,7 @@ def test_record_of_another_schema_is_refused() -> None:
     data = json.loads(run_fake(FakeBackend()).to_json())
     with pytest.raises(wg.WarpglassError, match="schema 99"):
         record.from_json(json.dumps({**data, "schema": 99}))
-    with pytest.raises(wg.WarpglassError, match="no warpglass record"):
+    with pytest.raises(wg.WarpglassError, match="record is no record: it is a list"):
         record.from_json("[]")
 
 

@@ -8,17 +8,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.program.graphs import random_blocks
 from tests.ptx_text import kernel
 from warpglass import ptx
 from warpglass.program import (
     Barrier,
     Block,
-    Branch,
-    Exit,
-    Jump,
     Pending,
     Program,
-    Switch,
     WarpBarrier,
     build_program,
     find_pending,
@@ -119,43 +116,11 @@ class _Definition:
         return {target for target in targets if not self.blocks[target].only_exits}
 
 
-def _random_blocks(rng: random.Random, kinds: str) -> tuple[Block, ...]:
-    """Mostly forward, at times in a row; `kinds` are the ends to choose from, by their first letters."""
-    program = build_program(ptx.parse(kernel("mov.u32 %r1, 0; bar.sync 0; ret;"), "test"), "k")
-    (step,) = (block.end.step for block in program.blocks if isinstance(block.end, Barrier))
-    count = rng.randrange(2, 22)
-    far = rng.choice((2, 5, count))
-
-    def target(index: int) -> int:
-        if rng.random() < 0.25:
-            return rng.randrange(count)
-        return min(count - 1, index + rng.randrange(1, far + 1))
-
-    def block(index: int) -> Block:
-        to = target(index)
-        match rng.choice(kinds):
-            case "j":
-                return Block((step,), Jump(to))
-            case "b":
-                return Block((step,), Branch(step, "%p1", False, to, target(index)))
-            case "s":
-                targets = tuple(target(index) for _ in range(rng.randrange(1, 5)))
-                return Block((step,), Switch(step, "%r1", targets, False))
-            case "B":
-                return Block((step,), Barrier(step, to))
-            case "W":
-                return Block((step,) * rng.randrange(2), WarpBarrier(step, to))
-            case _:
-                return Block((step,) * rng.randrange(2), Exit())
-
-    return (*(block(index) for index in range(count - 1)), Block((), Exit()))
-
-
 @pytest.mark.parametrize("kinds", ["bbj", "bbbjse", "bbjB", "bbjW", "bbsjBWe", "bWWB"])
 def test_pending_is_what_the_definition_says(kinds: str):
     for seed in range(150):
         rng = random.Random(seed)
-        blocks = _random_blocks(rng, kinds)
+        blocks = random_blocks(rng, kinds)
         divergent = tuple(block.splits is not None and rng.random() < 0.7 for block in blocks)
         headers = [t for i, block in enumerate(blocks) for t in block.successors if t <= i]
         fair = frozenset(header for header in headers if rng.random() < rng.choice((0, 0.5)))

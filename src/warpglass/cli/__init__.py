@@ -27,6 +27,7 @@ from .list import list_ladders
 from .metrics import metrics
 from .occupancy import occupancy
 from .profile import profile
+from .report import report
 from .roofline import roofline
 from .run import run
 from .script import script_command
@@ -61,10 +62,12 @@ def _root(
 
 
 # The options that mean something for whole programs.
-_CHECKED = "--schedules --seed --suppress --model --json --sarif --timeout".split()
+_CHECKED = (
+    "--schedules --seed --suppress --model --json --sarif --html --csv --markdown --latex --timeout".split()
+)
 _PROFILED = (
     "--model --metrics --lines --gpu-summary --print-gpu-summary --csv --json --log-file --save --caches "
-    "--no-caches --blocks --timeout"
+    "--no-caches --blocks --timeout --listing --html --markdown --latex"
 ).split()
 
 # In the order of --help.
@@ -79,6 +82,7 @@ app.command()(roofline)
 app.command(cls=script_command(*_PROFILED))(profile)
 app.command()(metrics)
 app.command()(compare)
+app.command()(report)
 app.command(context_settings={"ignore_unknown_options": True})(trace)  # a negative number is no option
 
 for _command in app.registered_commands:

@@ -11,7 +11,17 @@ import typer
 from ..errors import ArgumentError
 from ..records.argument_text import parse_size, parse_target
 from .compiler_flags import CompilerOption, split_target
-from .options import DeviceOption, ModelOption, TimeoutOption, find_gpu
+from .export import (
+    CsvOption,
+    HtmlOption,
+    LatexOption,
+    MarkdownOption,
+    check_page,
+    print_tables,
+    table_format,
+    write_page,
+)
+from .options import DeviceOption, ModelOption, PlotOption, TimeoutOption, find_gpu
 from .output import write_file
 from .status import FAILED
 
@@ -66,6 +76,11 @@ def bench(
         bool, typer.Option("--transfers", help="Times include copying to the GPU and back.")
     ] = False,
     peers: Annotated[bool, typer.Option(help="Add what NumPy, CuPy, PyTorch ... take.")] = True,
+    plot: PlotOption = None,
+    html: HtmlOption = None,
+    csv: CsvOption = False,
+    markdown: MarkdownOption = False,
+    latex: LatexOption = False,
     timeout: TimeoutOption = 60.0,
 ) -> None:
     """Run every rung of a ladder, verify the results, print times, speedups and what each step changes."""
@@ -74,6 +89,8 @@ def bench(
     from ..report.forecast import print_forecast
     from ..report.progress import progress_bar
 
+    form = table_format(csv=csv, markdown=markdown, latex=latex)
+    _check_names(plot, html, several=all_ladders)
     added = tuple(_user_kernel(text) for text in add or ())
     results: list[Bench] = []
     for name in _chosen(ladder, all_ladders):
@@ -103,10 +120,9 @@ def bench(
                 announce=lambda forecast: print_forecast(forecast, stderr_console()),
             )
         results.append(result)
-        if json_path != STDOUT:
+        if json_path != STDOUT and form is None:
             _print_bench(result, explain)
-    if json_path is not None:
-        _write_json(results, json_path, several=all_ladders)
+    _write(results, json_path, plot, html, form, several=all_ladders)
     if not all(result.verified for result in results):
         raise typer.Exit(FAILED)
 
@@ -145,6 +161,42 @@ def _print_bench(result: Bench, explain: bool) -> None:
         from ..report.explain import print_explanations
 
         print_explanations(result.rungs, result.record, console)
+
+
+def _check_names(plot: Path | None, html: Path | None, several: bool) -> None:
+    """Raise ArgumentError, before anything runs, for files that could not be written in the end."""
+    from ..report.pictures import check_ending
+
+    if plot is not None:
+        check_ending(plot)
+        if several:
+            raise ArgumentError("--plot draws one ladder; --html has the charts of all")
+    if html is not None:
+        check_page(html)
+
+
+def _write(
+    results: list[Bench],
+    json_path: Path | None,
+    plot: Path | None,
+    html: Path | None,
+    form: str | None,
+    several: bool,
+) -> None:
+    """Write what was asked for beside the tables, or in their place."""
+    records = [result.record for result in results]
+    if form is not None:
+        from ..report.record_tables import bench_tables
+
+        print_tables([table for record in records for table in bench_tables(record)], form)
+    if json_path is not None:
+        _write_json(results, json_path, several)
+    if plot is not None:
+        from ..report.bench_chart import draw_bench
+
+        draw_bench(records[0], plot)
+    if html is not None:
+        write_page(records, html, f"Bench: {', '.join(record.ladder for record in records)}")
 
 
 def _write_json(results: list[Bench], path: Path, several: bool) -> None:

@@ -12,6 +12,16 @@ import typer
 
 from ..errors import ArgumentError, WarpglassError
 from .compiler_flags import CompilerOption
+from .export import (
+    CsvOption,
+    HtmlOption,
+    LatexOption,
+    MarkdownOption,
+    check_page,
+    print_tables,
+    table_format,
+    write_page,
+)
 from .kernel_launch import KernelLaunch, OutOption, SetOption, open_launch
 from .options import (
     ARGUMENT_FORMS,
@@ -80,6 +90,10 @@ def check(
     sarif: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write SARIF 2.1.0 here, for code hosts.")
     ] = None,
+    html: HtmlOption = None,
+    csv: CsvOption = False,
+    markdown: MarkdownOption = False,
+    latex: LatexOption = False,
     timeout: Annotated[float | None, TIMEOUT] = None,
 ) -> None:
     """Run a kernel, or a whole program, on the engine and find races, bad barriers, bounds, undefined reads.
@@ -88,7 +102,14 @@ def check(
     """
     from ..lab import check as lab_check
 
-    model, view = find_gpu(model).key, _View(json_output, sarif, suppress or ())
+    model, view = (
+        find_gpu(model).key,
+        _View(
+            json_output, sarif, suppress or (), html, table_format(csv=csv, markdown=markdown, latex=latex)
+        ),
+    )
+    if html is not None:
+        check_page(html)
     seeds = lab_check.seeds_of(schedules, seed)
     if device not in ("cpu", "auto"):
         raise ArgumentError(f"--device {device}: check runs kernels on the engine, --device cpu")
@@ -110,6 +131,8 @@ class _View:
     json: bool
     sarif: Path | None
     suppress: Sequence[Path]
+    html: Path | None
+    form: str | None
 
 
 def _check_kernel(launch: KernelLaunch, view: _View, options: dict[str, Any]) -> None:
@@ -126,9 +149,7 @@ def _check_kernel(launch: KernelLaunch, view: _View, options: dict[str, Any]) ->
     launch.save()
     found = replace(found, notes=(*found.notes, *notes))
     _write(found, view)
-    if view.json:
-        typer.echo(found.to_json(), nl=False)
-    else:
+    if not _write_instead(found, [found], view):
         print_check(found, stdout_console())
     if found.findings:
         raise typer.Exit(FAILED)
@@ -170,14 +191,28 @@ def _check_program(program: Program, view: _View, launches: Launches) -> None:
         version=__version__,
     )
     _write(found, view)
-    if view.json:
-        typer.echo(found.to_json(), nl=False)
-    else:
+    if not _write_instead(found, checks, view):
         print_program(found, stdout_console())
     if found.findings or status:
         raise typer.Exit(FAILED if found.findings else status)
 
 
 def _write(found: Check | ProgramCheck, view: _View) -> None:
+    from ..records.check import Check
+
     if view.sarif is not None:
         write_file(found.to_sarif(), view.sarif)
+    if view.html is not None:
+        name = found.kernel if isinstance(found, Check) else found.program
+        write_page([found], view.html, f"Check: {name}")
+
+
+def _write_instead(found: Check | ProgramCheck, checks: Sequence[Check], view: _View) -> bool:
+    """Write what was asked for in place of the findings in words, if anything was."""
+    if view.json:
+        typer.echo(found.to_json(), nl=False)
+    elif view.form is not None:
+        from ..report.record_tables import findings_table
+
+        print_tables([findings_table(checks)], view.form)
+    return view.json or view.form is not None

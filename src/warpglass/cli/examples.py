@@ -34,6 +34,7 @@ EXAMPLES = {
         "warpglass roofline profile.json --plot roofline.png",
         "warpglass roofline --flops 2e9 --bytes 1.2e9 --precision fp32",
     ),
+    "report": ("warpglass report bench.json profile.json check.json -o report.html",),
     "profile": (
         f"warpglass profile k.cu:scale {_LAUNCH}",
         "warpglass profile --lines script.py arguments",

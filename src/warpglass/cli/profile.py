@@ -11,6 +11,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .compiler_flags import CompilerOption
+from .export import (
+    HtmlOption,
+    LatexOption,
+    MarkdownOption,
+    check_page,
+    print_tables,
+    table_format,
+    write_page,
+)
 from .kernel_launch import OutOption, SetOption, open_launch
 from .metrics import chosen_definitions, counter_definitions, metric_definitions
 from .options import (
@@ -89,6 +98,13 @@ def profile(
         int | None,
         typer.Option(metavar="N", help="Count only N blocks, evenly spread, and let them stand for all."),
     ] = None,
+    listing: Annotated[
+        bool,
+        typer.Option("--listing", help="Keep source, PTX, machine code and warp views in what is saved."),
+    ] = False,
+    html: HtmlOption = None,
+    markdown: MarkdownOption = False,
+    latex: LatexOption = False,
     timeout: Annotated[float | None, TIMEOUT] = None,
 ) -> None:
     """Run a kernel, or a whole program, on the engine and count what Nsight Compute and nvprof count."""
@@ -96,12 +112,16 @@ def profile(
     from ..report.progress import waiting
 
     chosen, model = chosen_definitions(metric), find_gpu(model).key
-    view = _View(chosen, lines, gpu_summary, csv, json_output, log_file, save)
+    form = table_format(markdown=markdown, latex=latex)
+    view = _View(chosen, lines, gpu_summary, csv, json_output, log_file, save, html, form)
+    if html is not None:
+        check_page(html)
+    listing = listing or html is not None
     if is_program(target, module):
 
         def count(launch: Launch) -> Profile:
             bounded = replace(launch, timeout=min(launch.timeout, math.inf if timeout is None else timeout))
-            return lab_profile.count(bounded, model, caches, blocks)
+            return lab_profile.count(bounded, model, caches, blocks, listing)
 
         _profile_program(Program.of(target, arguments, module), model, view, count)
         return
@@ -115,6 +135,7 @@ def profile(
             timeout=60.0 if timeout is None else timeout,
             caches=caches,
             blocks=blocks,
+            listing=listing,
         )
         one.save()
     _show([found], view)
@@ -131,6 +152,8 @@ class _View:
     json: bool
     log_file: Path | None
     save: Path | None
+    html: Path | None
+    form: str | None
 
 
 def _profile_program(program: Program, model: str, view: _View, count: Callable[[Launch], Profile]) -> None:
@@ -158,6 +181,16 @@ def _show(found: Sequence[Profile], view: _View) -> None:
     whole = found[0].to_json() if len(found) == 1 else several_json(found)
     if view.save is not None:
         write_file(whole, view.save)
+    if view.html is not None:
+        write_page(found, view.html, f"Profile: {', '.join(dict.fromkeys(one.kernel for one in found))}")
+    if view.form is not None and not view.json:
+        from ..report.record_tables import lines_table, profile_table
+
+        numbers = view.chosen or metric_definitions()
+        tables = [profile_table(one, numbers) for one in found]
+        tables += [lines_table(one) for one in found] if view.lines else []
+        print_tables(tables, view.form)
+        return
     text = whole if view.json else _text(found, view)
     if text is None:
         return

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from ..isa.types import LLVM_TYPE, is_float
-from ..program import Block, Pending, Program, WarpBarrier, find_pending
+from ..program import Block, Pending, Program, WarpBarrier, find_pending, read_elsewhere
 from ..ptx import tree
 from .operands import Operands, Symbols
 from .shape import BlockShape, Promises
@@ -238,8 +238,7 @@ def _must_be_vectors(program: Program, pending: Pending, table: _Table) -> froze
     """Scalar registers that are written while other lanes wait for their own value of them."""
     found: set[str] = set()
     scalars = {name for name, kind in table.kinds.items() if kind.offsets is not None}
-    for block, waiting in zip(program.blocks, pending.sets, strict=True):
-        live = scalars.intersection(frozenset().union(*(program.live[other] for other in waiting)))
-        for step in block.steps if live else ():
-            found.update(live.intersection(step.writes))
+    for block, read in zip(program.blocks, read_elsewhere(pending, program.live), strict=True):
+        for step in block.steps if read else ():
+            found.update(name for name in step.writes if name in scalars and name in read)
     return frozenset(found)

@@ -20,7 +20,7 @@ from ..engine.launch.backend import Backend, Launch, Outcome
 from ..errors import ArgumentError, KernelFault, KernelTimeout, raised_by_kernel
 from ..observe.detectors import Checker
 from ..observe.detectors.diagnostics.causes import merged, one_per_cause
-from ..records.check import Check, Finding, joined
+from ..records.check import Check, Finding, joined, sources_around
 from ..records.schedules import ALL_SCHEDULES, schedule_of, weakest
 from ..records.suppressions import read_entries
 from ..records.suppressions import suppress as suppress_findings
@@ -111,6 +111,7 @@ def examine(launch: Launch, model: str, seeds: Sequence[int], site: str = "") ->
             notes=(*runs.notes, *note),
             site=site,
             version=__version__,
+            sources=sources_around(found),
         ),
         error,
     )

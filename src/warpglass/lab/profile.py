@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -25,11 +25,13 @@ from ..models.occupancy import Demand, Occupancy, occupancy
 from ..observe import profiling
 from ..observe.counters import COUNTERS, MEASURED, MODELLED
 from ..observe.metrics import METRICS
+from ..observe.warp_views import views_of
 from ..records.profile import LineProfile, Numbers, Profile
 from ..sass.choices import mark_choices
 from ..sass.translate import Translation, translate
 from ..source.compiled import Compiled
 from ..source.cubin import OLDEST, Resources, resources, retargeted
+from .listing import listing_of
 
 
 def profile(
@@ -43,6 +45,7 @@ def profile(
     timeout: float = 60.0,
     caches: bool = True,
     blocks: int | None = None,
+    listing: bool = False,
 ) -> Profile:
     """Run a kernel once on the engine and count what Nsight Compute counts; results are in the arrays.
 
@@ -52,18 +55,24 @@ def profile(
     `model` names the GPU whose compiler target, occupancy, limits and caches apply. Simulating `caches` takes
     one thread and most of the time; without it there is no traffic of the second-level cache and of DRAM.
     With `blocks` only so many are counted, evenly spread over the grid, and stand for all of them.
+    With `listing` the profile has the kernel's texts as well, and what one warp did at each access.
     Arguments are those of `run`.
     Raises ArgumentError for arguments that do not fit and LaunchError if the kernel fails: there is no
     profile of a part of a launch.
     """
     launch = lab.make_launch(kernel, grid, block, args, shared, timeout, lab.backend("cpu", model))
     if device in ("cpu", "auto"):
-        return count(launch, model, caches, blocks)
-    return _measured(launch, device, model, caches, blocks)
+        return count(launch, model, caches, blocks, listing)
+    return _measured(launch, device, model, partial(count, caches=caches, blocks=blocks, listing=listing))
 
 
-def count(launch: Launch, model: str, caches: bool = True, blocks: int | None = None) -> Profile:
-    """Make a launch on the engine and count it; `blocks` of a grid, evenly spread, stand for all of them."""
+def count(
+    launch: Launch, model: str, caches: bool = True, blocks: int | None = None, listing: bool = False
+) -> Profile:
+    """Make a launch on the engine and count it; `blocks` of a grid, evenly spread, stand for all of them.
+
+    With `listing` the kernel's texts are added, and, where all blocks are counted, the warp views.
+    """
     sample = None if blocks is None else _spread(blocks, prod(launch.grid))
     place = lab.backend("cpu", model)
     assert isinstance(place, CpuBackend)
@@ -72,6 +81,7 @@ def count(launch: Launch, model: str, caches: bool = True, blocks: int | None = 
     instrument = profiling.Profiling(
         profiling.counting_of(machine.translation),
         _caches(fit, place.model) if caches and sample is None else None,
+        views=listing and sample is None,
     )
     whole = replace(launch, compiled=machine.marked or launch.compiled)
     if whole.compiled is not launch.compiled:
@@ -114,6 +124,8 @@ def count(launch: Launch, model: str, caches: bool = True, blocks: int | None = 
         notes=notes,
         version=__version__,
         assembler=machine.resources.assembler if machine.resources else "",
+        listing=listing_of(launch.compiled, target_of(place.model)) if listing else None,
+        views=views_of(seen.probes, totals),
     )
 
 
@@ -129,14 +141,14 @@ def _spread(count: int, blocks: int) -> tuple[int, ...] | None:
     return None if count >= blocks else tuple((2 * k + 1) * blocks // (2 * count) for k in range(count))
 
 
-def _measured(launch: Launch, device: str, model: str, caches: bool, blocks: int | None) -> Profile:
+def _measured(launch: Launch, device: str, model: str, counted: Callable[[Launch, str], Profile]) -> Profile:
     """Count a launch and measure it on a GPU, in this order: a kernel that fails or never ends fails here."""
     place = lab.backend(device)
     ncu.find_ncu()
     with tempfile.TemporaryDirectory(prefix="warpglass-ncu-") as folder:
         job = Path(folder) / "launch.pickle"
         ncu.save_launch(launch, job)
-        profile = count(launch, model, caches, blocks)
+        profile = counted(launch, model)
         measured = ncu.measure(job, _MEASURABLE, device, launch.timeout)
     return _beside(profile, measured, place.description)
 

@@ -96,6 +96,7 @@ def run_bench(
         rows=add_speedups(rows),
         peers=tuple(peers),
         transfers=transfers,
+        explanations={rung.name: rung.explanation for rung in rungs},
     )
     return Bench(record, rungs, found.problem.view)
 

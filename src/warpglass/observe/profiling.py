@@ -21,6 +21,7 @@ from .counters import COUNTERS, EXACT, MODELLED, PTX_LEVEL, Measured
 from .counting import Counting, Rewritten, Rule, Tally, choose_rule
 from .metrics import METRICS
 from .restructured import describe, gathered_lines, scattered_lines
+from .warp_views import WarpViewProbe
 
 # From the most certain to the least: a metric is as certain as its least certain counter.
 _CERTAINTY = (EXACT, PTX_LEVEL, MODELLED)
@@ -39,25 +40,26 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True)
 class Profiling:
-    """The instrument of a profile: counting, and the simulated caches if their geometry is given."""
+    """The instrument of a profile: counting, the simulated caches if their geometry is given, warp views."""
 
     counting: Counting
     caches: Geometry | None
+    views: bool = False
 
     def probes(self, program: Program) -> Sequence[Probe]:
-        """The probes of both."""
-        own = self.counting.probes(program)
-        return own if self.caches is None else (*own, CacheProbe(self.caches))
+        """The probes of all of them; those of the counting come first."""
+        caches = () if self.caches is None else (CacheProbe(self.caches),)
+        views = (WarpViewProbe(),) if self.views else ()
+        return (*self.counting.probes(program), *caches, *views)
 
     def read(
         self, program: Program, probes: Sequence[Probe], totals: np.ndarray
     ) -> tuple[tuple[Tally, ...], Traffic | None]:
         """A tally for each instruction, and what the caches saw."""
-        if self.caches is None:
-            return self.counting.read(program, probes, totals), None
-        *own, simulated = probes
-        assert isinstance(simulated, CacheProbe)
-        return self.counting.read(program, own, totals), simulated.traffic(totals.tolist())
+        own = [probe for probe in probes if not isinstance(probe, CacheProbe | WarpViewProbe)]
+        simulated = next((probe for probe in probes if isinstance(probe, CacheProbe)), None)
+        traffic = None if simulated is None else simulated.traffic(totals.tolist())
+        return self.counting.read(program, own, totals), traffic
 
 
 def counting_of(translation: Translation | None) -> Counting:

@@ -36,7 +36,7 @@ from .liveness import find_dirty, find_liveness
 from .paired_tests import split_tests
 from .parameter_accesses import check_parameter_accesses, read_through_addresses, takes_addresses
 from .passes import Pass, run_passes
-from .pending import Pending, find_full, find_pending
+from .pending import Pending, find_full, find_pending, read_elsewhere
 from .shorthand import write_out
 from .sinking import sink
 from .spaces import resolve_local
@@ -171,6 +171,7 @@ __all__ = [
     "find_pending",
     "find_streaming",
     "guard_discarded_reads",
+    "read_elsewhere",
     "sink",
     "split_tests",
 ]

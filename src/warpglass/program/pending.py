@@ -19,6 +19,9 @@ lanes may wait at the loop's header while others run anything that can be reache
 Sets of blocks are integers here, a bit for each block. The result can have a member for every pair of blocks,
 so the search for it handles a pair once: what a block's lanes do next is followed again only for the blocks
 that were found to wait since.
+
+Where lanes take turns or are parked in front of gates, nearly every pair is found in the end. Long programs
+of that kind (decoupled look-back) are not searched: lanes that have parted may be anywhere that leads to.
 """
 
 from __future__ import annotations
@@ -29,6 +32,9 @@ from functools import reduce
 from operator import and_, or_
 
 from .blocks import Barrier, Block, Exit, WarpBarrier
+
+# Blocks up to which the schedules of a program with fair loops or gates are followed.
+_MOST_FOLLOWED = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,9 @@ def find_pending(
     gates = [index for index, block in enumerate(blocks) if isinstance(block.end, WarpBarrier)]
     after = [_bits(block.successors) for block in blocks]
     reached = _reachable(after)
+    if len(blocks) > _MOST_FOLLOWED and (fair or gates):
+        apart = _united(reached, reduce(or_, (after[i] for i, splits in enumerate(divergent) if splits), 0))
+        return _anywhere(blocks, apart, resumes, fair, gates)
     parked = [0] * len(blocks)
     for header in fair:
         for index in _members(reached[header]):
@@ -84,6 +93,25 @@ def find_pending(
             named = {one: frozenset(_members(one)) for one in set(sets)}
             return Pending(tuple(named[one] for one in sets), divergent_barrier, resumes, fair, waited)
         parked = more
+
+
+def read_elsewhere(pending: Pending, live: tuple[frozenset[str], ...]) -> tuple[frozenset[str], ...]:
+    """Of each block, the registers that lanes will read that may wait elsewhere; `live` is Program's."""
+    found: dict[frozenset[int], frozenset[str]] = {}
+    for waiting in pending.sets:
+        if waiting not in found:
+            found[waiting] = frozenset().union(*(live[block] for block in waiting))
+    return tuple(found[waiting] for waiting in pending.sets)
+
+
+def _anywhere(
+    blocks: tuple[Block, ...], apart: int, resumes: tuple[int, ...], fair: frozenset[int], gates: list[int]
+) -> Pending:
+    """The result if lanes may wait in all of the blocks `apart` while any of these runs."""
+    where = frozenset(index for index in _members(apart) if not blocks[index].only_exits)
+    sets = tuple(where if apart >> index & 1 else frozenset[int]() for index in range(len(blocks)))
+    parting = any(isinstance(blocks[index].end, Barrier) for index in where)
+    return Pending(sets, parting, resumes, fair, tuple(gate for gate in gates if gate in where))
 
 
 def _reachable(after: list[int]) -> list[int]:

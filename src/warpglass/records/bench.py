@@ -1,7 +1,7 @@
 """The saved run: what a bench measured, as versioned JSON.
 
-Belongs here: the rows, and writing and reading them. No timing, no words for people (report/ makes those from
-these records). A file of a newer schema is refused, unknown keys of the same schema are ignored.
+Belongs here: the rows, and writing and reading them. No timing, no words for people: report/ makes those from
+these records.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..errors import WarpglassError
+from .reading import build, parse, read_text
 
 SCHEMA = 1
 
@@ -71,7 +71,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """A whole bench on one device."""
+    """A whole bench on one device; `explanations` has what each rung shows, by its name."""
 
     ladder: str
     device: str
@@ -81,6 +81,7 @@ class Record:
     peers: tuple[Row, ...] = ()  # what libraries take for the same arrays
     transfers: bool = False  # whether seconds include them
     counted_for: str | None = None  # the GPU that the rows' metrics are for
+    explanations: Mapping[str, str] = field(default_factory=dict[str, str])
     schema: int = SCHEMA
 
     def to_json(self) -> str:
@@ -94,21 +95,13 @@ class Record:
 
 
 def load(path: Path) -> Record:
-    """Read a record back."""
-    return from_json(path.read_text(encoding="utf-8"), str(path))
+    """Read a record back; raises WarpglassError that names the file and the field."""
+    return from_json(read_text(path), str(path))
 
 
 def from_json(text: str, where: str = "record") -> Record:
-    """Return the record that `to_json` wrote; `where` names it in messages."""
-    try:
-        data: dict[str, Any] = json.loads(text)
-        schema = data["schema"]
-        if schema != SCHEMA:
-            raise WarpglassError(f"{where}: schema {schema}; this version reads schema {SCHEMA}")
-        rows = {key: tuple(map(_row, data.get(key, ()))) for key in ("rows", "peers")}
-        return Record(**{**_known(Record, data), **rows})
-    except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as problem:
-        raise WarpglassError(f"{where} is no warpglass record: {problem}") from problem
+    """Return the record that `to_json` wrote; `where` names it in messages. Raises WarpglassError."""
+    return build(Record, parse(text, where), where, SCHEMA)
 
 
 def _finite(value: Any) -> Any:
@@ -118,17 +111,3 @@ def _finite(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_finite(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _row(data: dict[str, Any]) -> Row:
-    return Row(**{key: _tuples(value) for key, value in _known(Row, data).items()})
-
-
-def _tuples(value: Any) -> Any:
-    """JSON's arrays as the tuples that rows hold."""
-    return tuple(value) if isinstance(value, list) else value  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-
-
-def _known(kind: type[Row | Record], data: dict[str, Any]) -> dict[str, Any]:
-    names = {field.name for field in fields(kind)}
-    return {name: value for name, value in data.items() if name in names}

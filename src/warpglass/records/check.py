@@ -12,7 +12,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ..host.source_lines import lines_of
 from .kinds import KINDS as _KINDS
+from .listing import SourceFile
 from .sarif import sarif
 from .schedules import ALL_SCHEDULES, schedule_of, weakest
 
@@ -126,7 +128,7 @@ class Check:
     `file` is the kernel's, "" where nothing says it. `schedule` says in which orders the launch was run, the
     random ones of `seeds` included, and `holds` for which orders the verdict holds. `suppressed` are findings
     that are not to be reported. `site` is the FILE:LINE of the launch in a program that was checked as a
-    whole, `launches` how many were made there.
+    whole, `launches` how many were made there. `sources` are the lines around the findings' places.
     """
 
     kernel: str
@@ -145,6 +147,7 @@ class Check:
     site: str = ""
     launches: int = 1
     version: str = ""
+    sources: tuple[SourceFile, ...] = ()
     schema: int = field(default=SCHEMA)
 
     def to_json(self) -> str:
@@ -233,6 +236,19 @@ class SelfTest:
         return _json({**asdict(self), "rows": rows, "passed": self.passed})
 
 
+def sources_around(findings: Sequence[Finding], around: int = 2) -> tuple[SourceFile, ...]:
+    """The lines around the places of some findings; nothing for files that are not there."""
+    places = {place for one in findings for pair in one.places for place in pair if place is not None}
+    found: list[SourceFile] = []
+    for file in sorted({place.file for place in places}):
+        lines = lines_of(file)
+        for line in sorted({place.line for place in places if place.file == file}):
+            first = max(1, line - around)
+            if first <= len(lines):
+                found.append(SourceFile(file, lines[first - 1 : line + around], first))
+    return tuple(found)
+
+
 def find_cause(findings: Sequence[Finding], finding: Finding) -> int | None:
     """The number of the first of some findings that shares a cause with another, None if none does."""
     return next((k for k, one in enumerate(findings) if not one.causes.isdisjoint(finding.causes)), None)
@@ -263,6 +279,7 @@ def joined(checks: Sequence[Check]) -> Check:
         seeds=seeds,
         notes=tuple(dict.fromkeys(note for check in checks for note in check.notes)),
         launches=sum(check.launches for check in checks),
+        sources=tuple(dict.fromkeys(source for check in checks for source in check.sources)),
     )
 
 

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from ..errors import WarpglassError
+from .listing import Listing
+from .reading import build, parse, read_text
 from .spelling import nearest
+from .warp_views import WarpView
 
 SCHEMA = 1
 
@@ -63,7 +66,8 @@ class Profile:
     a multiprocessor of the `model` GPU. `seconds` is the time of the counted run itself (`time_label` says
     whose): counting makes it longer. Where a GPU measured numbers, `counted` has what the engine counted in
     their place. `assembler` made the machine code ("" without one). `site` is the FILE:LINE of the launch in
-    a program that was run as a whole.
+    a program that was run as a whole. `listing` has the kernel's texts, and `views` what one warp did at each
+    access and branch; both are there only if they were asked for.
     """
 
     kernel: str
@@ -86,6 +90,8 @@ class Profile:
     assembler: str = ""
     counted: Mapping[str, float] = field(default_factory=dict[str, float])
     site: str = ""
+    listing: Listing | None = None
+    views: tuple[WarpView, ...] = ()
     schema: int = field(default=SCHEMA)
 
     def label(self, name: str) -> str:
@@ -118,43 +124,46 @@ def load(path: str | Path) -> Profile:
 
 def load_all(path: str | Path) -> tuple[Profile, ...]:
     """Read the profiles of a file, one or several; raises WarpglassError if it has none."""
-    try:
-        return _profiles(Path(path).read_text(encoding="utf-8"), str(path))
-    except OSError as problem:
-        raise WarpglassError(f"{path} cannot be read: {problem.strerror or problem}") from None
-    except UnicodeDecodeError:
-        raise WarpglassError(f"{path} is no saved profile: it is not text") from None
+    return profiles_of(parse(read_text(path), str(path)), str(path))
 
 
 def from_json(text: str, where: str = "profile") -> Profile:
     """Return the profile that `to_json` wrote; `where` names it in messages."""
-    return _only(_profiles(text, where), where)
+    return _only(profiles_of(parse(text, where), where), where)
+
+
+def profiles_of(data: Mapping[str, Any], where: str) -> tuple[Profile, ...]:
+    """The profiles of a JSON object, which is one or lists several; raises WarpglassError."""
+    several = data.get("profiles")
+    if several is None:
+        return (_profile(data, where),)
+    if not isinstance(several, list):
+        raise WarpglassError(f"{where}: profiles must be a list")
+    return tuple(_profile(one, f"{where}: profiles[{number}]") for number, one in enumerate(several))
+
+
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """What an occupancy that is not empty has at least."""
+
+    share: float
+    warps: int
+    blocks: int
+    limiting: tuple[str, ...]
+    demand: Mapping[str, Any]
+
+
+def _profile(data: object, where: str) -> Profile:
+    found: Profile = build(Profile, data, where, SCHEMA)
+    if found.occupancy:
+        build(_Fit, found.occupancy, f"{where}: occupancy")
+    return found
 
 
 def _only(found: tuple[Profile, ...], where: str) -> Profile:
     if len(found) != 1:
         raise WarpglassError(f"{where} has {len(found)} profiles; load_all reads them from a file")
     return found[0]
-
-
-def _profiles(text: str, where: str) -> tuple[Profile, ...]:
-    try:
-        data: dict[str, Any] = json.loads(text)
-        return tuple(_profile(one, where) for one in data.get("profiles", (data,)))
-    except (json.JSONDecodeError, KeyError, TypeError, AttributeError, ValueError) as problem:
-        raise WarpglassError(f"{where} is no saved profile: {problem}") from problem
-
-
-def _profile(data: dict[str, Any], where: str) -> Profile:
-    if data["schema"] != SCHEMA:
-        raise WarpglassError(f"{where}: schema {data['schema']}; this version reads schema {SCHEMA}")
-    known = {item.name for item in fields(Profile)}
-    kept = {name: value for name, value in data.items() if name in known}
-    kept["counters"], kept["metrics"] = Numbers(kept["counters"]), Numbers(kept["metrics"])
-    kept["lines"] = tuple(LineProfile(**line) for line in kept["lines"])
-    for name in ("grid", "block", "notes"):
-        kept[name] = tuple(kept[name])
-    return Profile(**kept)
 
 
 def _unknown(name: str, known: Mapping[str, Any]) -> str:

@@ -62,7 +62,7 @@ def _print_table(rows: Sequence[Row], as_written: bool, record: Record, console:
     first = rows[0]
     console.print()
     _line(console, first.title + (", as written in the course notes" if as_written else ""), style="bold")
-    _line(console, _size_line(first))
+    _line(console, size_line(first))
     label = next((row.label for row in rows if row.label in TIME_HEADINGS), None)
     tables = [_make_table(rows, _wide_columns(rows, label))]
     if _full_width(tables[0], console) > console.width:
@@ -134,7 +134,8 @@ def _group(row: Row) -> str:
     return "library" if row.language in LIBRARIES else row.language
 
 
-def _size_line(row: Row) -> str:
+def size_line(row: Row) -> str:
+    """What was computed on: size, element type, bytes, and where partial sums are added."""
     text = row.size_text
     if not text:
         text = f"{row.size} x {row.dtype} ({format_bytes(int(row.size * _itemsize(row.dtype)))})"
@@ -172,7 +173,7 @@ def _run_columns(rows: Sequence[Row], heading: str, kernel: Callable[[Row], str]
         columns.append(_Column("transfers", lambda _, row: format_seconds(row.transfer_seconds), "right"))
     return [
         *columns,
-        _Column("<<<grid,block>>>", lambda _, row: _launch(row), "right"),
+        _Column("<<<grid,block>>>", lambda _, row: launch_text(row), "right"),
         _Column("kernel", lambda _, row: kernel(row)),
         _Column("lang", lambda _, row: LANGUAGES[row.language]),
     ]
@@ -204,7 +205,8 @@ def _verified() -> _Column:
     return _Column("ok", cell)
 
 
-def _launch(row: Row) -> str:
+def launch_text(row: Row) -> str:
+    """What stands between <<< and >>>; whose time it is, where nothing is launched."""
     if row.grid is None or row.block is None:
         return "(library)" if row.label == "gpu" else "(host time)"
     return f"<<<{_extents(row.grid)}, {_extents(row.block)}>>>"
@@ -255,7 +257,7 @@ def _share_of_bound(row: Row) -> float:
 
 
 def _itemsize(dtype: str) -> int:
-    return int("".join(filter(str.isdigit, dtype))) // 8
+    return int("".join(filter(str.isdigit, dtype)) or 0) // 8
 
 
 def _line(console: Console, text: str, style: str | None = None) -> None:

@@ -21,7 +21,7 @@ _WIDE = 100  # columns from which there is room for whole kernel names
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
+class CounterColumn:
     """A metric; `over` is the count without which a share means nothing."""
 
     heading: str
@@ -29,15 +29,34 @@ class _Column:
     share: bool
     over: str | None = None
 
+    @property
+    def name(self) -> str:
+        """The heading on one line."""
+        return self.heading.replace("-\n", "").replace("\n", " ")
 
-_COLUMNS = (
-    _Column("load\neff.", "gld_efficiency", True, "gld_transactions"),
-    _Column("store\neff.", "gst_efficiency", True, "gst_transactions"),
-    _Column("bank\nconflicts", "shared_bank_conflicts", False),
-    _Column("branch\neff.", "branch_efficiency", True, "branch"),
-    _Column("warp\neff.", "warp_execution_efficiency", True),
-    _Column("occu-\npancy", "theoretical_occupancy", True),
-    _Column("instruc-\ntions", "inst_executed", False),
+    def value(self, row: Row) -> float | None:
+        """The number of a row; None where it was not counted or means nothing."""
+        metrics = row.metrics or {}
+        if self.over is not None and not metrics.get(self.over):
+            return None
+        return metrics.get(self.metric)
+
+    def text(self, row: Row) -> str:
+        """The number as people read it, "-" for none."""
+        value = self.value(row)
+        if value is None:
+            return "-"
+        return f"{value:.1f}" if self.share else short(value)
+
+
+COLUMNS = (
+    CounterColumn("load\neff.", "gld_efficiency", True, "gld_transactions"),
+    CounterColumn("store\neff.", "gst_efficiency", True, "gst_transactions"),
+    CounterColumn("bank\nconflicts", "shared_bank_conflicts", False),
+    CounterColumn("branch\neff.", "branch_efficiency", True, "branch"),
+    CounterColumn("warp\neff.", "warp_execution_efficiency", True),
+    CounterColumn("occu-\npancy", "theoretical_occupancy", True),
+    CounterColumn("instruc-\ntions", "inst_executed", False),
 )
 
 
@@ -56,7 +75,7 @@ def print_counters(rows: Sequence[Row], counted_for: str | None, console: Consol
     names = [full_name(row) if console.width >= _WIDE else row.rung for _, row in counted]
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     table.add_column("id", justify="right")
-    for column in _COLUMNS:
+    for column in COLUMNS:
         table.add_column(column.heading, justify="right", no_wrap=True)
     table.add_column("kernel", overflow="fold")
     table.add_column("lang")
@@ -65,11 +84,11 @@ def print_counters(rows: Sequence[Row], counted_for: str | None, console: Consol
         if row.language != language:
             table.add_row()
         language = row.language
-        cells = (_cell(column, row) for column in _COLUMNS)
+        cells = (column.text(row) for column in COLUMNS)
         table.add_row(str(number), *cells, Text(name), LANGUAGES[row.language])
     console.print(table)
     for label in ("exact", "ptx-level", "modelled", "measured"):
-        found = [column.metric for column in _COLUMNS if _label(column, [row for _, row in counted]) == label]
+        found = [column.metric for column in COLUMNS if _label(column, [row for _, row in counted]) == label]
         if found:
             console.print(Text(f"{label}: {', '.join(found)}", style="dim"))
 
@@ -77,23 +96,15 @@ def print_counters(rows: Sequence[Row], counted_for: str | None, console: Consol
 def counted_text(row: Row) -> str:
     """The same of one rung in words, each number with its label."""
     said: list[str] = []
-    for column in _COLUMNS:
-        text = _cell(column, row)
+    for column in COLUMNS:
+        text = column.text(row)
         if text != "-":
             percent = " %" if column.share else ""
             said.append(f"{column.metric} {text}{percent} ({(row.labels or {})[column.metric]})")
     return ", ".join(said)
 
 
-def _cell(column: _Column, row: Row) -> str:
-    metrics = row.metrics or {}
-    if column.over is not None and not metrics[column.over]:
-        return "-"
-    value = metrics[column.metric]
-    return f"{value:.1f}" if column.share else short(value)
-
-
-def _label(column: _Column, rows: Sequence[Row]) -> str:
+def _label(column: CounterColumn, rows: Sequence[Row]) -> str:
     """The least certain label of a column."""
     order = ("measured", "exact", "ptx-level", "modelled")
     return max(((row.labels or {})[column.metric] for row in rows), key=order.index)

@@ -146,11 +146,12 @@ def _thread(
     where = f"line {place.line}: " if place is not None else ""
     words = [f"{where}block {block} thread {thread}"]
     words += [f"warp {warp} lane {lane}"] if warp is not None else []
-    words += [_passed(epoch)] if epoch is not None else []
+    words += [passed_text(epoch)] if epoch is not None else []
     return ", ".join(words)
 
 
-def _passed(epoch: int) -> str:
+def passed_text(epoch: int) -> str:
+    """How many barriers of its block a thread had passed."""
     return f"after {_many(epoch, 'barrier')}" if epoch else "before the first barrier"
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from pathlib import Path
 
 from rich.text import Text
 
+from ..host.source_lines import lines_of
 from ..records.check import Place
 
 _AROUND = 1  # lines shown before and after a guilty one
@@ -18,7 +18,7 @@ _MARK, _STYLE = ">", "bold red"
 def source_lines(places: Sequence[Place]) -> Iterator[Text]:
     """The lines of these places by file, nothing for files that are not there."""
     for file in dict.fromkeys(place.file for place in places):
-        text = _lines_of(file)
+        text = lines_of(file)
         guilty = {place.line for place in places if place.file == file and 0 < place.line <= len(text)}
         if not guilty:
             continue
@@ -41,11 +41,3 @@ def short(text: str) -> str:
 
 def _near(line: int, last: int) -> range:
     return range(max(1, line - _AROUND), min(last, line + _AROUND) + 1)
-
-
-@lru_cache(maxsize=32)
-def _lines_of(file: str) -> tuple[str, ...]:
-    try:
-        return tuple(Path(file).read_text(encoding="utf-8", errors="replace").splitlines())
-    except (OSError, ValueError):
-        return ()

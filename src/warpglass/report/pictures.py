@@ -7,6 +7,10 @@ people with any colour vision tell apart.
 
 from __future__ import annotations
 
+import io
+import re
+from contextlib import AbstractContextManager
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,30 +31,65 @@ def check_ending(path: Path) -> None:
         raise ArgumentError(f"{path}: pictures are written as {', '.join(ENDINGS)}")
 
 
+def plain(text: str, most: int = 60) -> str:
+    """A text as a label: no mathematics, no characters that a picture cannot hold, not too long."""
+    kept = "".join(character for character in text if character.isprintable()).replace("$", r"\$")
+    return kept if len(kept) <= most else f"{kept[: most - 1]}…"
+
+
 def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
     """Return a figure of this size in inches and its axes."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
     axes = figure.add_subplot()
+    style_axes(axes)
+    return figure, axes
+
+
+def style_axes(axes: Axes) -> None:
+    """Give axes the style of all pictures."""
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     for side in ("left", "bottom"):
         axes.spines[side].set_color(INK)
     axes.tick_params(colors=INK, labelsize=10)
-    return figure, axes
 
 
 def save_figure(figure: Figure, path: Path) -> None:
     """Write a figure; raises ArgumentError if the place cannot be written to."""
-    import matplotlib
-
-    # Equal input, equal file: no date, and no random identifiers in SVG, whose text stays text.
-    settings: Any = {"svg.hashsalt": "warpglass", "svg.fonttype": "none"}
     metadata: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with matplotlib.rc_context(settings):
+        with _settings():
             figure.savefig(path, dpi=160, metadata=metadata.get(path.suffix.lower()))
     except OSError as error:
         raise ArgumentError(f"{path}: cannot write the picture: {error.strerror}") from None
+
+
+def inline_svg(figure: Figure, name: str, label: str) -> str:
+    """A figure as an SVG element for a page of HTML that has several.
+
+    `name` keeps its identifiers apart from those of the page's other pictures, `label` is read out in its
+    place. Colours are the page's variables --chart-0 ... and --paper, with our own where it has none; ink is
+    the colour of the text around.
+    """
+    stream = io.StringIO()
+    with _settings():
+        figure.savefig(stream, format="svg", metadata={"Date": None}, transparent=True)
+    text = stream.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r'(?<= )(id|clip-path|xlink:href)="(url\(#|#)?', rf'\1="\2{name}-', text)
+    for place, colour in enumerate(COLOURS):
+        text = text.replace(colour.lower(), f"var(--chart-{place}, {colour})")
+    text = text.replace(INK, "currentColor").replace("#ffffff", "var(--paper, #ffffff)")
+    return text.replace("<svg ", f'<svg role="img" aria-label="{escape(label)}" class="chart" ', 1)
+
+
+def _settings() -> AbstractContextManager[None]:
+    """Equal input, equal file: no random identifiers in SVG, whose text stays text."""
+    import matplotlib
+
+    settings: Any = {"svg.hashsalt": "warpglass", "svg.fonttype": "none"}
+    return matplotlib.rc_context(settings)

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ..host.source_lines import lines_of
 from ..records.profile import LineProfile, Profile
 
 Counters = Mapping[str, float]
@@ -26,13 +27,22 @@ _NARROW = 100  # columns below which only the first lines of headings are used
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
+class LineColumn:
     """A column: its cell's number on a line, whether more is worse, and from where on a line is marked."""
 
     heading: str
     value: Callable[[Counters], float]
     fine: float | None = None  # values above are marked; None: never
     cost: Callable[[Counters], float] | None = None  # decides the worst line; without it the value does
+
+    @property
+    def name(self) -> str:
+        """The heading on one line."""
+        return self.heading.replace("-\n", "").replace("/\n", "/").replace("\n", " ")
+
+    def weight(self, counters: Counters) -> float:
+        """How much a line has to do with it: what decides which is the worst."""
+        return (self.cost or self.value)(counters)
 
 
 def _sum(*names: str) -> Callable[[Counters], float]:
@@ -60,15 +70,15 @@ def _wasted_share(counters: Counters) -> float:
     return 100 * (moved - _bytes(counters)) / moved if moved else 0.0
 
 
-_COLUMNS = (
-    _Column("inst", _inst),
-    _Column("global\nreq", _requests),
-    _Column("sect/\nreq", _over(_sectors, _requests)),
-    _Column("wasted\n%", _wasted_share, 20.0, lambda counters: 32 * _sectors(counters) - _bytes(counters)),
-    _Column("shared\nwaves", _waves),
-    _Column("con-\nflicts", _conflicts, 0.0),
-    _Column("local\nsect", _local, 0.0),
-    _Column("diver-\ngent", _divergent, 0.0),
+COLUMNS = (
+    LineColumn("inst", _inst),
+    LineColumn("global\nreq", _requests),
+    LineColumn("sect/\nreq", _over(_sectors, _requests)),
+    LineColumn("wasted\n%", _wasted_share, 20.0, lambda counters: 32 * _sectors(counters) - _bytes(counters)),
+    LineColumn("shared\nwaves", _waves),
+    LineColumn("con-\nflicts", _conflicts, 0.0),
+    LineColumn("local\nsect", _local, 0.0),
+    LineColumn("diver-\ngent", _divergent, 0.0),
 )
 
 
@@ -78,8 +88,8 @@ def print_lines(profile: Profile, console: Console) -> None:
         console.print()
         console.print(Text(_short_path(file), style="bold"))
         rows = list(group)
-        columns = [one for one in _COLUMNS if any(one.value(row.counters) for row in rows)]
-        console.print(_table(rows, columns, _source(file), console.width))
+        columns = [one for one in COLUMNS if any(one.value(row.counters) for row in rows)]
+        console.print(_table(rows, columns, lines_of(file), console.width))
     if profile.lines:
         note = (
             "inst: instructions of warps as in the PTX, drawn as a bar; ! marks what costs, !! the worst "
@@ -96,15 +106,8 @@ def _short_path(file: str) -> str:
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else file
 
 
-def _source(file: str) -> list[str]:
-    try:
-        return Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return []
-
-
 def _table(
-    rows: Sequence[LineProfile], columns: Sequence[_Column], source: Sequence[str], width: int
+    rows: Sequence[LineProfile], columns: Sequence[LineColumn], source: Sequence[str], width: int
 ) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold", width=width)
     table.add_column("line", justify="right", no_wrap=True)
@@ -114,7 +117,7 @@ def _table(
     table.add_column("source", no_wrap=True, overflow="ellipsis", ratio=1)
     counted = {row.line: row.counters for row in rows}
     hottest = max(map(_inst, counted.values()), default=0.0)
-    worst = {column.heading: max(map(_cost(column), counted.values())) for column in columns}
+    worst = {column.heading: max(map(column.weight, counted.values())) for column in columns}
     for line in _shown(sorted(counted), source):
         if line is None:
             table.add_row("...")
@@ -130,18 +133,14 @@ def _table(
     return table
 
 
-def _cost(column: _Column) -> Callable[[Counters], float]:
-    return column.cost or column.value
-
-
-def _cell(column: _Column, counters: Counters, worst: float) -> Text:
+def _cell(column: LineColumn, counters: Counters, worst: float) -> Text:
     value = column.value(counters)
     if not value:
         return Text("")
     text = short(value)
     if column.fine is None or value <= column.fine:
         return Text(text)
-    if _cost(column)(counters) == worst:
+    if column.weight(counters) == worst:
         return Text(f"!! {text}", style="bold red")
     return Text(f"! {text}", style="red")
 

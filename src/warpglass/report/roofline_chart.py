@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..models.roofline import LEVELS, PRECISIONS, Peaks, Placed
-from .pictures import COLOURS, FAINT, INK, new_figure, save_figure
+from .pictures import COLOURS, FAINT, INK, new_figure, plain, save_figure
 from .roofline import NAMES, RooflineReport
 
 if TYPE_CHECKING:
@@ -43,6 +43,11 @@ class _Frame:
 
 def draw_roofline(report: RooflineReport, path: Path) -> None:
     """Write the picture to a file."""
+    save_figure(roofline_figure(report), path)
+
+
+def roofline_figure(report: RooflineReport) -> Figure:
+    """The picture of a roofline."""
     figure, axes = new_figure(10, 6.2)
     placed = [one for one in report.placed if one is not None and one.work.total_flops]
     precisions = _precisions(report.peaks, placed)
@@ -58,7 +63,7 @@ def draw_roofline(report: RooflineReport, path: Path) -> None:
     if placed:
         _draw_legend(axes, placed)
     _label_roofs(figure, axes, report.peaks, frame)
-    save_figure(figure, path)
+    return figure
 
 
 def _precisions(peaks: Peaks, placed: list[Placed]) -> list[str]:
@@ -186,7 +191,7 @@ def _draw_legend(axes: Axes, placed: list[Placed]) -> None:
             color=INK,
             markerfacecolor="white",
             markeredgewidth=1.6,
-            label=f"{one.work.name}: {'memory' if one.memory_bound else 'compute'}-bound, {NAMES[one.bound]}",
+            label=f"{plain(one.work.name)}: {_bound_text(one)}",
         )
         for one, shape in zip(placed, _cycled(_SHAPES), strict=False)
     ]
@@ -202,8 +207,13 @@ def _draw_legend(axes: Axes, placed: list[Placed]) -> None:
         edgecolor="none",
         title=_LEGEND,
         title_fontsize=8,
+        labelcolor=INK,
         alignment="left",
     )
+
+
+def _bound_text(one: Placed) -> str:
+    return f"{'memory' if one.memory_bound else 'compute'}-bound, {NAMES[one.bound]}"
 
 
 def _cycled(shapes: str) -> Iterator[str]:

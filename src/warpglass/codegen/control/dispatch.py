@@ -17,12 +17,18 @@ from .warp_barriers import Word
 
 # Backward jumps of fair loops that a warp makes before it lets the other warps of its block run.
 TIME_SLICE = 64
+# Blocks up to which their masks become values. Many stay in memory, side by side in `%masks`: to make values
+# of them takes quadratic time.
+MOST_MASKS = 256
 # Masks that a block tests itself at its end; more are tested by code that all blocks share.
 _OWN_TESTS = 4
 
 
 class Dispatch:
-    """Emits the choices between the blocks of one program; `place` gives a pointer to a word of the frame."""
+    """Emits the choices between the blocks of one program.
+
+    `place` gives a pointer to a word of the frame; `exit` is told of lanes that exit.
+    """
 
     def __init__(
         self,
@@ -30,13 +36,16 @@ class Dispatch:
         pending: Pending,
         registers: Registers,
         place: Callable[[Word], str],
+        exit: Callable[[str], None],
     ):
         self._program = program
         self.pending = pending
         self._registers = registers
         self._builder: Builder = registers.builder
         self._place = place
+        self._exit = exit
         self.yields = sorted(pending.fair)
+        self._yielding: list[tuple[str, str]] = []  # states, and the labels at which warps yield in them
         self._back: set[int] = set()  # targets of backward jumps
         self.entries: dict[
             int, str
@@ -48,7 +57,7 @@ class Dispatch:
     @property
     def words(self) -> list[Word]:
         """The words of the frame in which lanes' masks are kept while the warp has yielded."""
-        return [("yield", block) for block in sorted({b for h in self.yields for b in self._occupied(h)})]
+        return [("yield", block) for block in reversed(self._occupied())]
 
     @property
     def resumes(self) -> int:
@@ -64,6 +73,7 @@ class Dispatch:
         """Put lanes in front of a block, beside those that may wait there already."""
         b = self._builder
         if self._program.blocks[target].only_exits:
+            self._exit(lanes)
             return
         if add or target in self.pending.sets[source]:
             lanes = b.value(f"or {b.lanes} {b.load(b.lanes, f'%lanes_{target}')}, {lanes}")
@@ -147,6 +157,8 @@ class Dispatch:
         self._chain("look", "leave")
         for target in sorted(self._back):
             self._jump_back(target)
+        if self._yielding:
+            self._yield()
 
     def _chain(self, name: str, end: str) -> None:
         """Tests of the masks in order, to be entered at any of the starts."""
@@ -187,33 +199,53 @@ class Dispatch:
         over, go_on = b.label("over"), b.label("turn")
         b.branch(b.value(f"icmp eq i32 {left}, 0"), over, go_on, unlikely=True)
         b.place(over)
-        self._yield(header)
+        assert self.first_yield is not None
+        self._yielding.append((str(self.first_yield + self.yields.index(header)), over))
+        b.jump("yield")
         b.place(go_on)
 
-    def _yield(self, header: int) -> None:
+    def _yield(self) -> None:
         """Keep all lanes where they stand and let the other warps of the block run."""
         b = self._builder
-        for block in self._occupied(header):
-            b.store(b.lanes, b.load(b.lanes, f"%lanes_{block}"), self._place(("yield", block)))
-        self._registers.save(self._live_at_yield(header))
-        first = self.first_yield
-        assert first is not None
-        b.emit(f"ret i32 {first + self.yields.index(header)}")
+        b.place("yield")
+        state = b.phi("i32", *self._yielding)
+        self._copy_masks(lambda block: (f"%lanes_{block}", self._place(("yield", block))))
+        self._registers.save(self._live_at_yield())
+        b.emit(f"ret i32 {state}")
 
-    def resume_yielded(self, header: int) -> None:
+    def resume_yielded(self) -> None:
         """Go on where the warp has yielded."""
         b = self._builder
-        for block in self._occupied(header):
-            b.store(b.lanes, b.load(b.lanes, self._place(("yield", block))), f"%lanes_{block}")
-        self._registers.restore(self._live_at_yield(header))
-        b.jump(f"block_{header}")
+        self._copy_masks(lambda block: (self._place(("yield", block)), f"%lanes_{block}"))
+        self._registers.restore(self._live_at_yield())
+        assert self.first_yield is not None
+        states = enumerate(self.yields, start=self.first_yield)
+        cases = " ".join(f"i32 {state}, label %block_{header}" for state, header in states)
+        b.emit(f"switch i32 %state, label %block_{self.yields[0]} [ {cases} ]")
 
-    def _occupied(self, header: int) -> list[int]:
-        """The blocks where lanes may stand when a warp yields at a fair loop's header."""
-        return sorted({header} | self.pending.sets[header])
+    def _copy_masks(self, places: Callable[[int], tuple[str, str]]) -> None:
+        """Copy the masks of blocks that may have lanes: `places` says from where to where."""
+        b, blocks = self._builder, self._occupied()
+        if len(self._program.blocks) <= MOST_MASKS:
+            for source, target in map(places, blocks):
+                b.store(b.lanes, b.load(b.lanes, source), target)
+            return
+        source, target = places(0)
+        args = [("ptr", target), ("ptr", source), ("i64", f"{4 * len(blocks)}"), ("i1", "false")]
+        b.call("void", "llvm.memcpy.p0.p0.i64", args)
 
-    def _live_at_yield(self, header: int) -> frozenset[str]:
-        return frozenset().union(*(self._program.live[block] for block in self._occupied(header)))
+    def _occupied(self) -> list[int]:
+        """The blocks where lanes may stand when a warp yields: all, if their masks lie side by side."""
+        if self.yields and len(self._program.blocks) > MOST_MASKS:
+            return list(range(len(self._program.blocks)))
+        return sorted(self._standing())
+
+    def _live_at_yield(self) -> frozenset[str]:
+        return frozenset().union(*(self._program.live[block] for block in self._standing()))
+
+    def _standing(self) -> set[int]:
+        """The blocks in front of which lanes may stand when a warp yields."""
+        return {block for header in self.yields for block in (header, *self.pending.sets[header])}
 
 
 def record_lane(builder: Builder, mask: str) -> None:

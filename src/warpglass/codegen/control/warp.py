@@ -12,7 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...program import Barrier, Block, Branch, Exit, Jump, Step, Switch, Trap, WarpBarrier
+from ...program import (
+    Barrier,
+    Block,
+    Branch,
+    Exit,
+    Jump,
+    Step,
+    Switch,
+    Trap,
+    WarpBarrier,
+    read_elsewhere,
+)
 from ...ptx import tree
 from ..builder import Builder
 from ..context import DEADLOCK, DONE, FAULT, RESUME, SLOT, STOPPED
@@ -26,7 +37,7 @@ from ..values.value import Value
 from ..version import Version
 from .barriers import names_barriers
 from .clock import Clock
-from .dispatch import TIME_SLICE, Dispatch, record_lane
+from .dispatch import MOST_MASKS, TIME_SLICE, Dispatch, record_lane
 from .warp_barriers import WarpBarriers, Word
 
 PARAMETERS = (
@@ -37,10 +48,6 @@ PARAMETERS = (
 )
 
 
-# Blocks up to which their masks become values.
-_MASKS = 256
-
-
 class WarpFunction:
     """Emits `@warp` for one program."""
 
@@ -48,6 +55,7 @@ class WarpFunction:
         self.program = program = version.program
         self.pending = pending = version.inference.pending
         self.full = version.full
+        self.blend = read_elsewhere(pending, program.live)  # what each block must leave to other lanes
         self.steps = steps
         self.probes = version.probes
         self.regions = version.regions
@@ -61,7 +69,7 @@ class WarpFunction:
         self._kept += self._gates.words
         if pending.divergent_barrier and self.named:
             self._kept += [("id", block) for block in pending.resumes]
-        self.dispatch = Dispatch(program, pending, steps.registers, self._kept_word)
+        self.dispatch = Dispatch(program, pending, steps.registers, self._kept_word, self._gates.exit)
         self._kept += self.dispatch.words
         self.lane_code = LaneCode(program, version.lane_loops, steps, self.dispatch)
 
@@ -85,9 +93,9 @@ class WarpFunction:
         return "\n".join([*head, *slots, *b.lines, "}"])
 
     def _masks(self) -> list[str]:
-        """A word for each block, empty. Many stay in memory: to make values of them takes quadratic time."""
+        """A word for each block, empty."""
         count = len(self.program.blocks)
-        if count <= _MASKS:
+        if count <= MOST_MASKS:
             lanes = self.builder.lanes
             return [f"  %lanes_{i} = alloca {lanes}\n  store {lanes} 0, ptr %lanes_{i}" for i in range(count)]
         words = [f"  %lanes_{i} = getelementptr i32, ptr %masks, i32 {i}" for i in range(count)]
@@ -122,7 +130,7 @@ class WarpFunction:
         b = self.builder
         resumes = self.pending.resumes
         labels = ["resume"] if self.pending.divergent_barrier else [f"resume_{r}" for r in resumes]
-        labels += [f"turn_{header}" for header in self.dispatch.yields]
+        labels += ["turn"] * len(self.dispatch.yields)
         cases = " ".join(f"i32 {RESUME + k}, label %{label}" for k, label in enumerate(labels))
         b.emit(f"switch i32 %state, label %begin [ {cases} ]" if cases else "br label %begin")
         if self.pending.divergent_barrier:
@@ -134,11 +142,12 @@ class WarpFunction:
                 self.registers.restore(self.program.live[resume])
                 b.store(b.lanes, b.load(b.lanes, self._kept_mask(resume)), f"%lanes_{resume}")
                 b.jump(f"block_{resume}")
-        for header in self.dispatch.yields:
-            b.place(f"turn_{header}")
-            self.dispatch.resume_yielded(header)
+        if self.dispatch.yields:
+            b.place("turn")
+            self.dispatch.resume_yielded()
         b.place("begin")
         b.store(b.lanes, "%start_mask", "%lanes_0")
+        self._gates.begin("%start_mask")
         b.jump("block_0")
 
     def _resume_together(self) -> None:
@@ -181,7 +190,7 @@ class WarpFunction:
         self.registers.enter(live)
         mask = "-1" if self.full[index] else b.load(b.lanes, f"%lanes_{index}")
         b.store(b.lanes, "0", f"%lanes_{index}")
-        blend = self._blend(index)
+        blend = self.blend[index]
         emission = Emission(self.steps.lanes, mask)
         for probe in self.probes:
             probe.block(emission, index, block)
@@ -220,10 +229,6 @@ class WarpFunction:
             self.registers.enter(live | region.read_behind)
             self._steps(region.steps[region.first : region.last], mask, blend)
 
-    def _blend(self, index: int) -> frozenset[str]:
-        waiting = self.pending.sets[index]
-        return frozenset().union(*(self.program.live[other] for other in waiting)) if waiting else frozenset()
-
     def _end(self, index: int, block: Block, mask: str) -> None:
         b = self.builder
         match block.end:
@@ -242,6 +247,7 @@ class WarpFunction:
                 self._send(index, resume, mask)
                 self.dispatch.choose((resume,), index)
             case Exit():
+                self._gates.exit(mask)
                 self.dispatch.choose((), index)
             case Trap(step):
                 self.traps.append(step.number)

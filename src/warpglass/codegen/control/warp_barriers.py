@@ -5,6 +5,9 @@ is. Else they are parked: they stay in front of the gate, in a mask that the war
 member mask of every lane. Whenever lanes have been parked, and whenever no other lane can run, the gates are
 looked at, and lanes go on if all of their masks wait with the same mask: for bar.warp.sync at any other one,
 for the instructions that exchange values at the same one.
+
+Which lanes are elsewhere follows from those that have not exited, a word of the frame: to ask all the masks
+of a long program at each gate would take code in proportion to its square.
 """
 
 from __future__ import annotations
@@ -45,13 +48,30 @@ class WarpBarriers:
         if not self.gates:
             return []
         members: list[Word] = [("member", lane) for lane in reversed(range(WIDTH))]
-        return [*(("parked", gate) for gate in self.gates), *members]
+        return [*(("parked", gate) for gate in self.gates), ("alive", 0), *members]
 
     @property
     def ahead(self) -> frozenset[int]:
         """The blocks where lanes may stand that can run, once the gates have been looked at."""
         waiting = [self._pending.sets[gate] for gate in self.gates]
         return frozenset(end.resume for end in self._ends.values()).union(*waiting)
+
+    def begin(self, mask: str) -> None:
+        """Note the lanes that a warp begins with."""
+        if self.gates:
+            self._builder.store("i32", mask, self._place(("alive", 0)))
+
+    def exit(self, mask: str) -> None:
+        """Note that lanes exit."""
+        if self.gates:
+            b, place = self._builder, self._place(("alive", 0))
+            b.store(
+                "i32", b.value(f"and i32 {b.load('i32', place)}, {b.value(f'xor i32 {mask}, -1')}"), place
+            )
+
+    def _alive(self) -> str:
+        """The lanes that have not exited."""
+        return self._builder.load("i32", self._place(("alive", 0)))
 
     def arrive(self, gate: int, mask: str) -> None:
         """Emit the test at a gate; what is emitted next runs for lanes that need not wait."""
@@ -60,10 +80,9 @@ class WarpBarriers:
         assert operand is not None, "warp barriers have a member mask"
         members = self._steps.operand(operand, "b32")
         assert isinstance(members, Value)
-        waiting = self._pending.sets[gate]
-        others = self._elsewhere(waiting, waiting.intersection(self.gates) - {gate})
         parked = self._place(("parked", gate))
         before = b.load("i32", parked)
+        others = b.value(f"xor i32 {self._alive()}, {b.value(f'or i32 {mask}, {before}')}")
         wait, through = b.label("wait"), b.label("through")
         # Those who wait here already, with the same mask or another, are seen to by `look`.
         missed = b.value(f"or i32 {self._missed(members, others, mask)}, {before}")
@@ -87,13 +106,10 @@ class WarpBarriers:
         missing = b.mask_bits(b.value(f"icmp ne <32 x i32> {common}, zeroinitializer"))
         return b.value(f"and i32 {missing}, {mask}")
 
-    def _elsewhere(self, blocks: Iterable[int], gates: Iterable[int], *, barriers: bool = True) -> str:
-        """The lanes in front of blocks, parked at gates and, if wanted, at a barrier of the whole block."""
+    def _parked(self, gates: Iterable[int]) -> str:
+        """The lanes that wait at gates."""
         b = self._builder
-        masks = [b.load("i32", f"%lanes_{block}") for block in sorted(blocks)]
-        masks += [b.load("i32", self._place(("parked", gate))) for gate in sorted(gates)]
-        if barriers and self._pending.divergent_barrier:
-            masks += [b.load("i32", self._place(("barrier", block))) for block in self._pending.resumes]
+        masks = [b.load("i32", self._place(("parked", gate))) for gate in gates]
         return reduce(lambda one, more: b.value(f"or i32 {one}, {more}"), masks)
 
     def _note_members(self, members: Value, mask: str) -> None:
@@ -105,17 +121,17 @@ class WarpBarriers:
 
     def anyone(self) -> str:
         """An i1: whether lanes are parked."""
-        return self._builder.value(f"icmp ne i32 {self._elsewhere((), self.gates, barriers=False)}, 0")
+        return self._builder.value(f"icmp ne i32 {self._parked(self.gates)}, 0")
 
     def look(self) -> None:
         """Emit the release of all lanes that have nobody left to wait for."""
         b = self._builder
         members = b.load("<32 x i32>", self._place(("member", 0)), ", align 4")
         agreeing = self._steps.lanes.equal_lanes(Value("i32", members)).ir
-        everyone = b.splat("i32", self._elsewhere(self.ahead, self.gates))
+        everyone = b.splat("i32", self._alive())
         wanted = b.value(f"and <32 x i32> {members}, {everyone}")
         for gates in self._meeting.values():
-            here = b.splat("i32", self._elsewhere((), gates, barriers=False))
+            here = b.splat("i32", self._parked(gates))
             met = b.value(f"and <32 x i32> {agreeing}, {here}")
             complete = b.value(f"icmp eq <32 x i32> {b.value(f'and <32 x i32> {wanted}, {met}')}, {wanted}")
             free = b.mask_bits(complete)

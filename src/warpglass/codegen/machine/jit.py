@@ -16,6 +16,9 @@ import llvmlite.binding as llvm
 # Quick code: inline the warp function, drop what nobody calls, turn register homes into SSA values, then the
 # fast selection of instructions and allocation of registers.
 _QUICK_PASSES = ("always_inliner", "global_dead_code_eliminate", "sroa")
+# Homes times basic blocks up to which homes become values: each may need a phi in each block. Between blocks
+# quick code keeps values on the stack anyway.
+_MOST_PHIS = 1_000_000
 # LLVM's levels for optimised code: O2 of its passes on IR, O3 of those on machine code.
 _SPEED_LEVEL, _CODEGEN_LEVEL = 2, 3
 # Functions of the C library are called through the table of addresses for which memory is set aside.
@@ -130,12 +133,16 @@ def compile_ir(ir: str, *, quick: bool = False, target: Target | None = None) ->
     builder = llvm.create_pass_builder(machine, options)
     if quick:
         passes = llvm.create_new_module_pass_manager()
-        for name in _QUICK_PASSES:
+        for name in _QUICK_PASSES[:-1] if _has_too_many_phis(ir) else _QUICK_PASSES:
             getattr(passes, f"add_{name}_pass")()
     else:
         passes = builder.getModulePassManager()
     passes.run(module, builder)
     return machine.emit_object(module)
+
+
+def _has_too_many_phis(ir: str) -> bool:
+    return ir.count(" = alloca ") * ir.count(":\n") > _MOST_PHIS
 
 
 def compile_bytes(ir: bytes, *target: bytes) -> list[bytes]:
