@@ -51,6 +51,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "report": (*RECORDS, "models"),  # records only, none of the stages before it
     "lab": ("*",),
     "numba_device": ("*",),
+    "libraries": ("numba_device",),
     "cuda_runtime": ("*",),
     "pytest_plugin": (
         *("", "lab", "report"),

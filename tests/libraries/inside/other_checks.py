@@ -1,4 +1,4 @@
-"""Virtual cuRAND, cuFFT, cuSOLVER and cuSPARSE through their C functions. Run under `warpglass run -m pytest`."""
+"""Virtual cuRAND, cuFFT, cuSOLVER and cuSPARSE as C calls them. Run under `warpglass run -m pytest`."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -170,8 +171,6 @@ def _uniform(s: Session, one: Generator, count: int, kind: np.dtype[Any]) -> Arr
 def _normal(s: Session, one: Generator, count: int, kind: np.dtype[Any]) -> Array:
     """Numbers of the standard normal distribution, by Box and Muller; quasirandom ones by its inverse."""
     if one.kind in QUASI:
-        from statistics import NormalDist
-
         uniform = _uniform(s, one, count, _DOUBLE)
         return np.array([NormalDist().inv_cdf(min(x, 1 - 2**-33)) for x in uniform.tolist()], kind)
     if count % 2:

@@ -253,7 +253,7 @@ def geev(
     if storage(kind_w).kind == "c":
         s.memory.flat(values, n, storage(kind_w), written=True)[...] = found
     else:  # real parts, then imaginary parts
-        parts = np.concatenate([found.real, found.imag])
+        parts = np.concatenate([np.real(found), np.imag(found)])
         s.memory.flat(values, 2 * n, storage(kind_w), written=True)[...] = parts
     if right:
         target = s.memory.matrix(vr, n, n, ldvr, storage(kind_vr), written=True)
