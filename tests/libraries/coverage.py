@@ -14,8 +14,8 @@ _INTRODUCTION = """# Functions of the virtual libraries
 
 Written by `python -m tests.libraries.coverage`. Programs and CuPy find these in place of NVIDIA's
 libraries ([docs/libraries.md](../libraries.md)). `{T}` (or `{t}`) is a letter of those behind it: S and D
-are real, C and Z complex, of single and double precision, H is half. Where NVIDIA's library has a form with 64-bit
-sizes (`_64`), so has ours. All other functions return NOT_SUPPORTED, and their name is printed once.
+are real, C and Z complex, of single and double precision, H is half. Where NVIDIA's library has a form with
+64-bit sizes (`_64`), so has ours. All other functions return NOT_SUPPORTED, and their name is printed once.
 """
 
 
