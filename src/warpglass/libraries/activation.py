@@ -18,6 +18,7 @@ from .cusparse import CUSPARSE
 from .frame import Library
 
 LIBRARIES: tuple[Library, ...] = (CUBLAS, CUBLASLT, CURAND, CUFFT, CUSOLVER, CUSPARSE)
+_SUCCESS = 0  # of all of them; a process that ends destroys handles when Python no longer runs
 _loaded: dict[str, SharedLibrary] = {}
 
 
@@ -39,7 +40,7 @@ def activate(device: VirtualDevice, names: Iterable[str] | None = None) -> dict[
         functions = library.callbacks(device)
         for name in sorted(new):
             try:
-                _loaded[name] = SharedLibrary(name, functions, library.statuses.not_initialized)
+                _loaded[name] = SharedLibrary(name, functions, _SUCCESS)
             except Unavailable as problem:
                 raise ArgumentError(f"virtual {library.name} cannot be loaded here: {problem}") from None
             atexit.register(_loaded[name].close)
