@@ -50,6 +50,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "observe": (*STAGES[: STAGES.index("observe")], "models"),
     "report": (*RECORDS, "models"),  # records only, none of the stages before it
     "lab": ("*",),
+    "sweeps": ("", "ladders", "lab", "observe", "report", "engine"),
     "numba_device": ("*",),
     "libraries": ("numba_device",),
     "cuda_runtime": ("*",),
@@ -58,13 +59,13 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         *("numba_device.hook", "numba_device.source_lines", "numba_device.device"),
     ),
     "cli": (
-        *("", "source", "engine", "observe", "models", "ladders", "lab", "report"),
+        *("", "source", "engine", "observe", "models", "ladders", "lab", "report", "sweeps"),
         *("numba_device.hook", "numba_device.source_lines"),
     ),
     "cli.compiler_flags": (),
     "cli.script": ("cli.status", "cli.compiler_flags"),  # launches are the business of the commands
     "__main__": ("cli",),
-    "": ("lab", "ladders.measure"),
+    "": ("lab", "ladders.measure", "sweeps"),
 }
 
 # Heavy or optional packages may be imported inside functions; our own modules only by the front doors.

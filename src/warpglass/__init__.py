@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .records.check import Check, Finding
     from .records.marks import all_of, out
     from .records.profile import Profile
+    from .sweeps import sweep
 
 __version__ = "0.1.0"
 __all__ = [
@@ -57,6 +58,7 @@ __all__ = [
     "profile",
     "reset",
     "run",
+    "sweep",
 ]
 # the rest of the functions are in lab/
 _HOMES = {
@@ -68,6 +70,7 @@ _HOMES = {
     "all_of": "records.marks",
     "out": "records.marks",
     "profile": "lab.profile",
+    "sweep": "sweeps",
     "Profile": "records.profile",
 }
 

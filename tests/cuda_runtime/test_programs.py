@@ -52,3 +52,10 @@ def test_a_program_launches_kernels_and_reads_its_variables(build: Build) -> Non
     done = run(build("basics"), "a", "b")
     assert done.returncode == 7, done.stdout + done.stderr
     assert done.stdout == "of 1000\n"
+
+
+@pytest.mark.parametrize("name", ["graphs", "kernels", "threads"])
+def test_a_program_finds_all_as_it_should(build: Build, name: str) -> None:
+    done = run(build(name))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout == ""

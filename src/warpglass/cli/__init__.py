@@ -33,6 +33,7 @@ from .run import run
 from .script import script_command
 from .selftest import selftest
 from .status import BAD_USAGE, DEFECT, NOT_LAUNCHED, status_of
+from .sweep import sweep
 from .trace import trace
 
 TRACEBACK = "WARPGLASS_TRACEBACK"  # set to 1, an error inside warpglass shows its traceback
@@ -82,6 +83,7 @@ app.command()(roofline)
 app.command(cls=script_command(*_PROFILED))(profile)
 app.command()(metrics)
 app.command()(compare)
+app.command()(sweep)
 app.command()(report)
 app.command(context_settings={"ignore_unknown_options": True})(trace)  # a negative number is no option
 

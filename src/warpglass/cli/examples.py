@@ -24,6 +24,12 @@ EXAMPLES = {
         "warpglass check -m pytest tests",
         "warpglass check --json script.py -- --json   # the second is the script's",
     ),
+    "sweep": (
+        "warpglass sweep sizes.toml",
+        "warpglass sweep sizes.toml --best seconds --by model,n --csv all.csv",
+        "warpglass sweep sizes.toml --heat-map seconds,n,block --plot times.png",
+        "warpglass sweep sizes.toml --dask tcp://10.0.0.1:8786",
+    ),
     "selftest": ("warpglass selftest",),
     "devices": ("warpglass devices", "warpglass devices h100 --json"),
     "occupancy": (

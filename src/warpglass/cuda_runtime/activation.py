@@ -9,6 +9,7 @@ from ..errors import ArgumentError
 from ..numba_device import activate as activate_device
 from ..numba_device.calls import Call
 from ..numba_device.shared_library import SharedLibrary, Unavailable
+from ..numba_device.shortcut_runtime import FUNCTIONS
 from . import (  # noqa: F401  # functions by subject: importing a file fills CALLS
     device_calls,
     error_calls,
@@ -17,11 +18,13 @@ from . import (  # noqa: F401  # functions by subject: importing a file fills CA
     launch_calls,
     library_calls,
     memory_calls,
+    node_calls,
     pool_calls,
     registration_calls,
     stream_calls,
     symbol_calls,
 )
+from .calls import CALLS
 from .exports import RELEASES, table
 from .results import Status
 from .runtime import Runtime
@@ -38,21 +41,34 @@ def activate(model: str = "h100") -> SharedLibrary:
     if _state:
         return _state["libraries"][RELEASES[-1]]
     runtime = Runtime(activate_device(model))
+    led = _led(runtime)
     callbacks: dict[Call, Any] = {}  # one for each function, whatever names it has
     libraries: dict[int, SharedLibrary] = {}
     for release in RELEASES:
         functions: dict[str, Any] = {}
         for name, one in table(release).items():
             if one not in callbacks:
-                callbacks[one] = one.callback(runtime)
+                callbacks[one] = led.get(one.name) or one.callback(runtime)
             functions[name] = callbacks[one]
         try:
-            libraries[release] = SharedLibrary(f"libcudart.so.{release}", functions, Status.SUCCESS)
+            libraries[release] = _library(release, functions)
         except Unavailable as problem:
             raise ArgumentError(f"the CUDA runtime cannot be switched on here: {problem}") from None
         atexit.register(libraries[release].close)
     _state.update(runtime=runtime, libraries=libraries)
     return libraries[RELEASES[-1]]
+
+
+def _library(release: int, functions: dict[str, Any]) -> SharedLibrary:
+    """The library of a release; a program's symbols have its name for their version."""
+    name = f"libcudart.so.{release}"
+    return SharedLibrary(name, functions, Status.SUCCESS, version=name)
+
+
+def _led(runtime: Runtime) -> dict[str, Any]:
+    """The functions that machine code stands before, by name."""
+    found = runtime.shortcuts.lead({name: CALLS[name].callback(runtime) for name in FUNCTIONS})
+    return {**found, "__cudaLaunchKernel": found["cudaLaunchKernel"]}
 
 
 def active_runtime() -> Runtime | None:

@@ -6,7 +6,8 @@ import ctypes
 from math import prod
 
 from ..numba_device.calls import Address, Handle, Size
-from ..numba_device.launch_calls import resident_blocks
+from ..numba_device.launch_calls import Configuration, resident_blocks
+from ..numba_device.launch_calls import launch as launch_kernel
 from ..numba_device.results import Refusal, Result
 from .calls import Dim3, also, call, same_as_driver, still
 from .results import Status
@@ -48,7 +49,8 @@ def cudaLaunchKernel(
     stream: Handle,
 ) -> None:
     kernel = _launch_of(runtime, function, grid.extents, block.extents)
-    runtime.driver("cuLaunchKernel", kernel, *grid.extents, *block.extents, shared, stream, parameters, 0)
+    given = Configuration(grid.extents, block.extents, shared, stream)
+    launch_kernel(runtime.device, kernel, given, parameters, 0, function)
 
 
 @still

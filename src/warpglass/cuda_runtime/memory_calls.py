@@ -146,6 +146,39 @@ def cudaMemsetAsync(runtime: Runtime, target: Device, value: Int, count: Size, s
     runtime.driver("cuMemsetD8Async", target, value & 255, count, stream)
 
 
+@still
+@call
+def cudaMemset2D(
+    runtime: Runtime, target: Device, pitch: Size, value: Int, width: Size, height: Size
+) -> None:
+    runtime.driver("cuMemsetD2D8", target, pitch, value & 255, width, height)
+
+
+@still
+@call
+def cudaMemset2DAsync(
+    runtime: Runtime, target: Device, pitch: Size, value: Int, width: Size, height: Size, stream: Handle
+) -> None:
+    runtime.driver("cuMemsetD2D8Async", target, pitch, value & 255, width, height, stream)
+
+
+@still
+@call
+def cudaMemset3D(runtime: Runtime, target: PitchedPointer, value: Int, extent: Extent) -> None:
+    cudaMemset3DAsync(runtime, target, value, extent, 0)
+
+
+@still
+@call
+def cudaMemset3DAsync(
+    runtime: Runtime, target: PitchedPointer, value: Int, extent: Extent, stream: Handle
+) -> None:
+    for number in range(extent.depth):
+        address = target.address + number * target.pitch * target.height
+        rows = extent.width, extent.height
+        runtime.driver("cuMemsetD2D8Async", address, target.pitch, value & 255, *rows, stream)
+
+
 # ---------------------------------------------------------------------------------------- managed memory
 @call
 def cudaMemPrefetchAsync(

@@ -10,10 +10,11 @@ import ctypes
 import threading
 
 from ..numba_device.calls import Address, Handle, Int, Size, put, text_at
+from ..numba_device.launch_calls import Configuration
 from ..numba_device.results import Refusal
 from .calls import Dim3, call, call_anywhere, still
 from .results import Status
-from .runtime import Configuration, Runtime
+from .runtime import Runtime
 
 
 @call_anywhere

@@ -8,24 +8,15 @@ from __future__ import annotations
 
 import sys
 import threading
-from typing import Any, NamedTuple
+from typing import Any
 
-from ..engine.launch.backend import Dim3
 from ..numba_device.calls import CALLS as DRIVER
 from ..numba_device.device import Context, VirtualDevice
-from ..numba_device.results import Refusal
+from ..numba_device.launch_calls import Configuration
+from ..numba_device.results import Refusal, Result
 from ..numba_device.shortcuts import Shortcuts
 from .registered import Registered
 from .results import Status
-
-
-class Configuration(NamedTuple):
-    """What stands between <<< and >>>."""
-
-    grid: Dim3
-    block: Dim3
-    shared: int
-    stream: int
 
 
 class Runtime:
@@ -55,8 +46,13 @@ class Runtime:
 
     def check(self) -> None:
         """Make the primary context the calling thread's if it has none; Refusal if the device is broken."""
-        self.use_primary()
-        self.device.check()
+        try:
+            self.device.check()
+        except Refusal as refusal:
+            if refusal.result not in (Result.NOT_INITIALIZED, Result.INVALID_CONTEXT):
+                raise
+            self.use_primary()
+            self.device.check()
 
     def use_primary(self) -> None:
         """Make the primary context the calling thread's if it has none."""
@@ -76,6 +72,7 @@ class Runtime:
     def failed(self, status: int) -> int:
         """Remember a status of this thread, and return it."""
         self._errors[threading.get_ident()] = int(status)
+        self.shortcuts.set_wrong(True)
         return int(status)
 
     def last_error(self, *, forget: bool) -> int:
@@ -85,6 +82,8 @@ class Runtime:
         found = self._errors.get(thread, Status.SUCCESS)
         if forget:
             self._errors.pop(thread, None)
+            if not self._errors and sticky is None:
+                self.shortcuts.set_wrong(False)
         return found if sticky is None else int(sticky)
 
     def missing(self, name: str) -> None:

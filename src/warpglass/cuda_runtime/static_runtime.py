@@ -1,9 +1,9 @@
 """The CUDA runtime that a loaded library carries in itself (libcudart_static.a), led to ours.
 
-Python's extension modules, CuPy's among them, are linked so. Each function of such a runtime that the library's
-symbol table names becomes a jump to ours; then the library registers its kernels again, because its constructors
-have told its own runtime. Programs that are started natively are led before their constructors run
-(programs/bridge/).
+Python's extension modules, CuPy's among them, are linked so. Each function of such a runtime that the
+library's symbol table names becomes a jump to ours; then the library registers its kernels again, because its
+constructors have told its own runtime. Programs that are started natively are led before their constructors
+run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FUNCTION = 2  # STT_FUNC
 _ROOM = 16  # bytes that any function has: they are aligned to as many
 # A jump to the address behind it: jmp *0(%rip); ldr x16, 8 and br x16.
 _JUMPS = {"x86_64": b"\xff\x25\0\0\0\0", "aarch64": struct.pack("<II", 0x58000050, 0xD61F0200)}
-# What the functions begin with that are led already, natively (programs/bridge/bridge.c) or here.
+# What the functions begin with that are led already, natively or here.
 _LED = (b"\xff\x25", b"\x49\xbb", b"\x50\0\0\x58", b"\x70\0\0\x58")
 _READ, _WRITE, _EXECUTE = mmap.PROT_READ, mmap.PROT_WRITE, mmap.PROT_EXEC
 
@@ -47,7 +47,7 @@ def lead(path: Path) -> bool:
     if register is None:
         if _REGISTER.encode() in image or b"libcudart_static" in image:
             sys.stderr.write(
-                f"warpglass: {path} carries a CUDA runtime whose symbols are stripped: its kernels cannot run\n"
+                f"warpglass: {path} carries a CUDA runtime whose symbols are stripped; no kernel of it can run\n"
             )
         return False
     base = _base(path)

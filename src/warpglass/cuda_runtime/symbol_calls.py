@@ -9,7 +9,7 @@ from .memory_calls import copy_of
 from .results import Status
 from .runtime import Runtime
 
-_TO, _FROM = (1, 3, 4), (2, 3, 4)  # the directions that a copy to or from a variable may have
+TO, FROM = (1, 3, 4), (2, 3, 4)  # the directions that a copy to or from a variable may have
 
 
 @still
@@ -42,7 +42,7 @@ def place_of_symbol(
 def cudaMemcpyToSymbol(
     runtime: Runtime, symbol: Address, source: Address, size: Size, offset: Size, kind: Int
 ) -> None:
-    target = place_of_symbol(runtime, symbol, offset, size, kind, _TO)
+    target = place_of_symbol(runtime, symbol, offset, size, kind, TO)
     runtime.driver(copy_of(kind), target, source, size)
 
 
@@ -51,7 +51,7 @@ def cudaMemcpyToSymbol(
 def cudaMemcpyToSymbolAsync(
     runtime: Runtime, symbol: Address, source: Address, size: Size, offset: Size, kind: Int, stream: Handle
 ) -> None:
-    target = place_of_symbol(runtime, symbol, offset, size, kind, _TO)
+    target = place_of_symbol(runtime, symbol, offset, size, kind, TO)
     runtime.driver(f"{copy_of(kind)}Async", target, source, size, stream)
 
 
@@ -60,7 +60,7 @@ def cudaMemcpyToSymbolAsync(
 def cudaMemcpyFromSymbol(
     runtime: Runtime, target: Address, symbol: Address, size: Size, offset: Size, kind: Int
 ) -> None:
-    source = place_of_symbol(runtime, symbol, offset, size, kind, _FROM)
+    source = place_of_symbol(runtime, symbol, offset, size, kind, FROM)
     runtime.driver(copy_of(kind), target, source, size)
 
 
@@ -69,5 +69,5 @@ def cudaMemcpyFromSymbol(
 def cudaMemcpyFromSymbolAsync(
     runtime: Runtime, target: Address, symbol: Address, size: Size, offset: Size, kind: Int, stream: Handle
 ) -> None:
-    source = place_of_symbol(runtime, symbol, offset, size, kind, _FROM)
+    source = place_of_symbol(runtime, symbol, offset, size, kind, FROM)
     runtime.driver(f"{copy_of(kind)}Async", target, source, size, stream)

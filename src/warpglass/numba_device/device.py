@@ -185,6 +185,7 @@ class VirtualDevice:
         result = _RESULTS.get(error.cuda_name, Result.UNKNOWN)
         if error.sticky:
             self._sticky, self._fault = result, Fault(str(error), told=False)
+            self.shortcuts.set_wrong(True)
             self.shortcuts.change()
         self.say(result, str(error))
 

@@ -1,8 +1,8 @@
 """Extension modules of Python packages that ask for NVIDIA's libraries when they are loaded.
 
-CuPy's are linked with cuBLAS and others, which must be there by name before the module is loaded, and have a CUDA
-runtime within them, which must be led to ours after it. Belongs here: looking at each extension module before it
-is loaded. It imports nothing heavy until one asks.
+CuPy's are linked with cuBLAS and others, which must be there by name before the module is loaded, and have a
+CUDA runtime within them, which must be led to ours after it. Belongs here: looking at each extension module
+before it is loaded. It imports nothing heavy until one asks.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Functions of the driver API about graphs: work of streams that is captured, to be done later and again.
+"""Functions of the driver API about graphs as a whole: captured from streams, copied, made ready, launched.
 
-Work is captured in the order in which the program asks for it, which is one of the orders that the graph's
-dependencies allow; streams that wait for an event of a captured one take part (stream_calls.py). A graph's
-nodes cannot be looked at, changed or made one by one.
+Streams that wait for an event of a captured one take part in its capture (stream_calls.py). Functions about
+single nodes are in node_calls.py.
 """
 
 from __future__ import annotations
@@ -10,21 +9,16 @@ from __future__ import annotations
 import ctypes
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 
-from .calls import Address, Handle, Int, Size, UInt, also, call, call_anywhere, put, put_int
+from .calls import Address, Handle, Int, Ordinal, Size, UInt, also, call, call_anywhere, put, put_int, text_at
 from .device import VirtualDevice
+from .graphs import ChildGraph, Condition, Executable, Graph, Node, all_nodes, copied, graphs_within, run_all
 from .results import Refusal, Result
-from .stream_calls import DEFAULT_STREAMS, Event, Graph, Stream, Work, stream_of
+from .stream_calls import DEFAULT_STREAMS, Event, Stream, stream_of
 
 _ACTIVE = 1  # CU_STREAM_CAPTURE_STATUS_ACTIVE
-
-
-@dataclass(eq=False)
-class Executable:
-    """A graph that can be launched; it does not change with the graph, and keeps the same objects."""
-
-    work: tuple[Work, ...]
-    objects: Counter[int]
+_SET = 1  # CU_STREAM_SET_CAPTURE_DEPENDENCIES
 
 
 @dataclass(eq=False)
@@ -36,21 +30,51 @@ class UserObject:
     users: int
 
 
-def _new_graph(device: VirtualDevice) -> Graph:
-    graph = Graph()
-    graph.handle = device.add(graph)
-    return graph
+def handle_of_graph(device: VirtualDevice, graph: Graph) -> int:
+    """The handle of a graph: the same whenever it is asked for."""
+    if not graph.handle:
+        graph.handle = device.add(graph)
+    return graph.handle
+
+
+def handle_of_node(device: VirtualDevice, node: Node) -> int:
+    """Likewise, of a node."""
+    if not node.handle:
+        node.handle = device.add(node)
+    return node.handle
+
+
+def nodes_at(device: VirtualDevice, place: Address, count: int) -> list[Node]:
+    """The nodes of a list of handles."""
+    return [device.get(one, Node) for one in (ctypes.c_uint64 * count).from_address(place)] if count else []
 
 
 # ---------------------------------------------------------------------------------------- capturing
 @call
 def cuStreamBeginCapture(device: VirtualDevice, stream: Handle, mode: Int) -> None:
+    _begin(device, stream, Graph(), [])
+
+
+def _begin(device: VirtualDevice, stream: Handle, graph: Graph, ends: list[Node]) -> None:
     known = stream_of(device, stream)
     if stream in DEFAULT_STREAMS:
         raise Refusal(Result.STREAM_CAPTURE_UNSUPPORTED, "a default stream cannot be captured")
     if known.captured is not None:
         raise Refusal(Result.ILLEGAL_STATE, "the stream is captured already")
-    known.captured, known.origin = _new_graph(device), True
+    known.captured, known.origin, known.ends = graph, True, ends
+
+
+@call
+def cuStreamBeginCaptureToGraph(
+    device: VirtualDevice,
+    stream: Handle,
+    graph: Handle,
+    dependencies: Address,
+    edges: Address,
+    count: Size,
+    mode: Int,
+) -> None:
+    _begin(device, stream, device.get(graph, Graph), nodes_at(device, dependencies, count))
 
 
 @call
@@ -61,9 +85,9 @@ def cuStreamEndCapture(device: VirtualDevice, stream: Handle, graph: Address) ->
     captured = known.captured
     for one in (*device.all_of(Stream), *device.all_of(Event)):
         if one.captured is captured:
-            one.captured = None
+            one.captured, one.ends = None, []
     known.origin = False
-    put(graph, captured.handle)
+    put(graph, handle_of_graph(device, captured))
 
 
 @call
@@ -82,40 +106,73 @@ def cuStreamGetCaptureInfo(
     edges: Address,
     count: Address,
 ) -> None:
-    captured = stream_of(device, stream).captured
-    put_int(status, 0 if captured is None else _ACTIVE)
-    if captured is not None:
-        put(number, captured.handle)
-        put(graph, captured.handle)
-    for place in (dependencies, edges, count):
-        put(place, 0)
+    known = stream_of(device, stream)
+    put_int(status, 0 if known.captured is None else _ACTIVE)
+    handles = [handle_of_node(device, node) for node in known.ends]
+    if known.captured is not None:
+        handle = handle_of_graph(device, known.captured)
+        put(number, handle)
+        put(graph, handle)
+    known.keep = listed = (ctypes.c_uint64 * max(1, len(handles)))(*handles)
+    put(dependencies, ctypes.addressof(listed))
+    put(edges, 0)
+    put(count, len(handles))
+
+
+@call
+def cuStreamUpdateCaptureDependencies(
+    device: VirtualDevice, stream: Handle, dependencies: Address, edges: Address, count: Size, flags: UInt
+) -> None:
+    known = stream_of(device, stream)
+    if known.captured is None:
+        raise Refusal(Result.ILLEGAL_STATE, "the stream is not captured")
+    given = nodes_at(device, dependencies, count)
+    known.ends = given if flags & _SET else [*known.ends, *given]
 
 
 # ---------------------------------------------------------------------------------------- graphs
 @call
 def cuGraphCreate(device: VirtualDevice, graph: Address, flags: Int) -> None:
-    put(graph, _new_graph(device).handle)
+    put(graph, handle_of_graph(device, Graph()))
 
 
 @call
 def cuGraphDestroy(device: VirtualDevice, graph: Handle) -> None:
-    _let_go(device, device.remove(graph, Graph).objects)
+    removed = device.remove(graph, Graph)
+    for node in all_nodes(removed):
+        if device.has(node.handle, Node):
+            device.remove(node.handle, Node)
+    _let_go(device, removed.objects)
 
 
 @call
-def cuGraphGetNodes(device: VirtualDevice, graph: Handle, nodes: Address, count: Address) -> None:
-    if nodes:
-        raise Refusal(Result.NOT_SUPPORTED, "the nodes of a graph cannot be looked at")
-    put(count, len(device.get(graph, Graph).work))
+def cuGraphClone(device: VirtualDevice, made: Address, graph: Handle) -> None:
+    clone = copied(device.get(graph, Graph), ordered=False)
+    _keep(device, clone)
+    put(made, handle_of_graph(device, clone))
 
 
+@call
+def cuGraphDebugDotPrint(device: VirtualDevice, graph: Handle, path: Address, flags: UInt) -> None:
+    known = device.get(graph, Graph)
+    numbers = {node: number for number, node in enumerate(known.nodes)}
+    lines = [f'{number} [label="{number}: {node.work.kind.name}"];' for node, number in numbers.items()]
+    lines += [f"{numbers[one]} -> {numbers[other]};" for one, other in known.edges()]
+    text = "\n  ".join(["digraph graph_1 {", *lines])
+    Path(text_at(path)).write_text(f"{text}\n}}\n", encoding="utf-8")
+
+
+# ---------------------------------------------------------------------------------------- executables
 @also("cuGraphInstantiateWithFlags")
 @call
 def cuGraphInstantiate(device: VirtualDevice, made: Address, graph: Handle, flags: Size) -> None:
     known = device.get(graph, Graph)
-    for number, count in known.objects.items():
-        device.get(number, UserObject).users += count
-    put(made, device.add(Executable(tuple(known.work), Counter(known.objects))))
+    inner = (within for node in all_nodes(known) for within in graphs_within(node))
+    graphs = {known, *inner}
+    conditions = tuple(one for one in device.all_of(Condition) if one.graph in graphs)
+    executable = Executable(copied(known, ordered=True), flags, conditions)
+    _keep(device, executable.graph)
+    put(made, device.add(executable))
 
 
 class _Parameters(ctypes.Structure):
@@ -139,19 +196,36 @@ def cuGraphInstantiateWithParams(
 
 
 @call
+def cuGraphExecGetFlags(device: VirtualDevice, made: Handle, flags: Address) -> None:
+    put(flags, device.get(made, Executable).flags)
+
+
+class _Update(ctypes.Structure):
+    """CUgraphExecUpdateResultInfo."""
+
+    _fields_ = [("result", ctypes.c_int32), ("node", ctypes.c_uint64), ("from_node", ctypes.c_uint64)]
+
+
+@call
 def cuGraphExecUpdate(device: VirtualDevice, made: Handle, graph: Handle, info: Address) -> None:
     updated, known = device.get(made, Executable), device.get(graph, Graph)
-    for number, count in known.objects.items():
-        device.get(number, UserObject).users += count
-    before = updated.objects
-    updated.work, updated.objects = tuple(known.work), Counter(known.objects)
+    before = updated.graph.objects
+    differs = updated.update(known)
+    if info:
+        said = _Update.from_address(info)
+        said.result, said.node, said.from_node = 0, 0, 0
+        if differs is not None:
+            said.result = 2  # the topology changed
+            said.node = handle_of_node(device, differs.original or differs)
+    if differs is not None:
+        raise Refusal(Result.GRAPH_EXEC_UPDATE_FAILURE, "the graph has not the shape of the executable one")
+    _keep(device, updated.graph)
     _let_go(device, before)
-    put_int(info, 0)  # CU_GRAPH_EXEC_UPDATE_SUCCESS
 
 
 @call
 def cuGraphExecDestroy(device: VirtualDevice, made: Handle) -> None:
-    _let_go(device, device.remove(made, Executable).objects)
+    _let_go(device, device.remove(made, Executable).graph.objects)
 
 
 @call
@@ -162,19 +236,43 @@ def cuGraphUpload(device: VirtualDevice, made: Handle, stream: Handle) -> None:
 
 @call
 def cuGraphLaunch(device: VirtualDevice, made: Handle, stream: Handle) -> None:
-    work = device.get(made, Executable).work
-    captured = stream_of(device, stream).captured
-    if captured is not None:
-        captured.work.extend(work)
+    executable, known = device.get(made, Executable), stream_of(device, stream)
+    if known.captured is not None:
+        known.capture(ChildGraph(copied(executable.graph, ordered=True)))
         return
-    for one in work:
-        device.check()  # a kernel that failed has ended the rest
-        one()
+    for condition in executable.conditions:
+        condition.reset()
+    run_all(device, executable.graph.nodes)
+
+
+# ---------------------------------------------------------------------------------------- their memory
+@call
+def cuDeviceGraphMemTrim(device: VirtualDevice, number: Ordinal) -> None:
+    """A graph's memory is the device's."""
+
+
+@call
+def cuDeviceGetGraphMemAttribute(
+    device: VirtualDevice, number: Ordinal, attribute: Int, value: Address
+) -> None:
+    put(value, 0)
+
+
+@call
+def cuDeviceSetGraphMemAttribute(
+    device: VirtualDevice, number: Ordinal, attribute: Int, value: Address
+) -> None:
+    """What can be set is a high-water mark, to 0."""
 
 
 # ---------------------------------------------------------------------------------------- objects
 _DESTROY = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _MOVE = 1  # CU_GRAPH_USER_OBJECT_MOVE
+
+
+def _keep(device: VirtualDevice, graph: Graph) -> None:
+    for number, count in graph.objects.items():
+        device.get(number, UserObject).users += count
 
 
 def _let_go(device: VirtualDevice, objects: Counter[int]) -> None:

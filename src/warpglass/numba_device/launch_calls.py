@@ -6,10 +6,11 @@ import ctypes
 from dataclasses import dataclass
 from math import prod
 
-from ..engine.launch.backend import Dim3
+from ..engine.launch.backend import Dim3, Launch
 from ..models.occupancy import Demand, occupancy
 from .calls import Address, Handle, Int, Size, UInt, call, put, put_int, still, word
 from .device import VirtualDevice
+from .graphs import Kind
 from .modules import LoadedKernel
 from .results import Refusal, Result
 from .stream_calls import stream_of
@@ -77,7 +78,7 @@ def cuOccupancyAvailableDynamicSMemPerBlock(
 
 # ---------------------------------------------------------------------------------------- launching
 @dataclass(frozen=True, slots=True)
-class _Configuration:
+class Configuration:
     """What a launch is of: all but its parameters."""
 
     grid: Dim3
@@ -104,23 +105,64 @@ def cuLaunchKernel(
     extra: Address,
 ) -> None:
     extents = (grid_x, grid_y, grid_z), (block_x, block_y, block_z)
-    _launch(device, function, _Configuration(*extents, shared, stream), parameters, extra)
+    launch(device, function, Configuration(*extents, shared, stream), parameters, extra)
 
 
-def _launch(device: VirtualDevice, function: int, given: _Configuration, parameters: int, extra: int) -> None:
-    captured = stream_of(device, given.stream).captured
+@dataclass(frozen=True, slots=True)
+class KernelLaunch:
+    """The work of a kernel, with its parameters as they were when the program gave them."""
+
+    function: int
+    given: Configuration
+    packed: bytes
+
+    @property
+    def kind(self) -> Kind:
+        """The type of its node."""
+        return Kind.KERNEL
+
+    def launch(self, device: VirtualDevice) -> Launch:
+        """The launch."""
+        kernel, given = device.get(self.function, LoadedKernel), self.given
+        return kernel.launch(
+            given.grid, given.block, given.shared, self.packed, cooperative=given.cooperative
+        )
+
+    def run(self, device: VirtualDevice) -> None:
+        """Launch the kernel."""
+        device.launch(self.launch(device))
+
+
+def kernel_work(
+    device: VirtualDevice, function: int, given: Configuration, parameters: int, extra: int
+) -> KernelLaunch:
+    """The work of a launch that is made later. Raises Refusal for one that cannot be made."""
     kernel = device.get(function, LoadedKernel)
-    grid, block, shared = given.grid, given.block, given.shared
-    _check(kernel, grid, block, shared)
+    _check(kernel, given.grid, given.block, given.shared)
     packed = _packed(kernel, parameters) if parameters or not extra else _given(kernel, extra)
-    launch = kernel.launch(grid, block, shared, packed, cooperative=given.cooperative)
-    if captured is not None:
-        captured.work.append(lambda: device.launch(launch))
+    return KernelLaunch(function, given, packed)
+
+
+def launch(
+    device: VirtualDevice,
+    function: int,
+    given: Configuration,
+    parameters: int,
+    extra: int,
+    called: int | None = None,
+) -> None:
+    """Launch a kernel, which C has `called` by another word if not by its handle. Raises Refusal."""
+    stream = stream_of(device, given.stream)
+    work = kernel_work(device, function, given, parameters, extra)
+    if stream.captured is not None:
+        stream.capture(work)
         return
-    device.launch(launch)
+    made = work.launch(device)
+    device.launch(made)
     if parameters and not given.cooperative:
-        key = function, grid, block, shared, given.stream
-        device.shortcuts.offer(key, lambda: kernel.repeatable(launch))
+        key = called or function, given.grid, given.block, given.shared, given.stream
+        kernel = device.get(function, LoadedKernel)
+        device.shortcuts.offer(key, lambda: kernel.repeatable(made))
 
 
 def _check(kernel: LoadedKernel, grid: Dim3, block: Dim3, shared: int) -> None:
@@ -199,8 +241,8 @@ def cuLaunchKernelEx(
         x, y, z = found[_CLUSTER][:3]
         _refuse_cluster(grid, (x, y, z))
     cooperative = found.get(_COOPERATIVE, [0])[0] != 0
-    configuration = _Configuration(grid, block, given.shared, given.stream or 0, cooperative)
-    _launch(device, function, configuration, parameters, extra)
+    configuration = Configuration(grid, block, given.shared, given.stream or 0, cooperative)
+    launch(device, function, configuration, parameters, extra)
 
 
 def _refuse_cluster(grid: Dim3, cluster: Dim3) -> None:
@@ -236,4 +278,4 @@ def cuLaunchCooperativeKernel(
     parameters: Address,
 ) -> None:
     extents = (grid_x, grid_y, grid_z), (block_x, block_y, block_z)
-    _launch(device, function, _Configuration(*extents, shared, stream, cooperative=True), parameters, 0)
+    launch(device, function, Configuration(*extents, shared, stream, cooperative=True), parameters, 0)

@@ -88,6 +88,18 @@ class DeviceMemory:
         self._laid: Laid | None = None
 
     @property
+    def watched(self) -> bool:
+        """Whether there are bytes that nobody is known to have written."""
+        return bool(self._written)
+
+    def restore(self, block: Block) -> None:
+        """Let an allocation that was freed be there again, at its address. Raises Refusal if it is taken."""
+        if self.overlapping(block.base, block.size) or block.size > self.free:
+            raise Refusal(Result.OUT_OF_MEMORY, f"the memory at {block.base:#x} is in use")
+        self._used += block.size
+        self._insert(block)
+
+    @property
     def usable(self) -> int:
         """Bytes that can be had at all: the GPU's, or what the host allows."""
         return min(self.capacity, memory_limit())

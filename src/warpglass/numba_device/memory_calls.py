@@ -31,12 +31,10 @@ def place_of(device: VirtualDevice, address: int, size: int) -> int:
 
 def either_place(device: VirtualDevice, address: int, size: int) -> int:
     """Likewise, but an address that is none of the device's is one of the host."""
-    try:
+    if address >> 47:  # no user's address of the host
         return place_of(device, address, size)
-    except Refusal:
-        if address >> 47:  # no user's address of the host
-            raise
-        return address
+    place = device.memory.host(address, size)
+    return address if place is None else place
 
 
 # ---------------------------------------------------------------------------------------- allocating

@@ -29,6 +29,7 @@ from ..ptx import tree
 from ..ptx.parts import Parts
 from ..source.compiled import Argument, Compiled
 from ..source.cubin import read_resources, resources, retargeted
+from .device_runtime import completed
 from .images import Image
 from .numba_names import arguments_of, plain_name
 from .results import Refusal, Result
@@ -50,7 +51,8 @@ class LoadedModule:
     def __init__(self, device: VirtualDevice, image: Image):
         self.device = device
         self.image = image
-        self._parts = Parts(image.ptx)
+        major, minor = device.model.capability
+        self._parts = Parts(completed(image.ptx, 10 * major + minor))
         self._outside = _parse(self._parts.outside)
         variables = all_variables(self._outside)
         self._managed = {

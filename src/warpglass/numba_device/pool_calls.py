@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from .calls import Address, Device, Handle, Int, Ordinal, Size, also, call, put, put_int, word
 from .device import VirtualDevice
 from .memory_calls import cuMemFree
-from .stream_calls import not_captured
+from .memory_nodes import Allocation, Freeing
+from .stream_calls import stream_of
 
 _SWITCHES = (1, 2, 3)  # attributes of a pool that are an int: how memory may be used again
 
@@ -67,8 +68,11 @@ def cuMemPoolTrimTo(device: VirtualDevice, pool: Handle, size: Size) -> None:
 
 @call
 def cuMemAllocAsync(device: VirtualDevice, address: Address, size: Size, stream: Handle) -> None:
-    not_captured(device, stream)
-    put(address, device.memory.allocate(size).base)
+    known = stream_of(device, stream)
+    block = device.memory.allocate(size)
+    if known.captured is not None:
+        known.capture(Allocation(block))
+    put(address, block.base)
 
 
 @call
@@ -81,5 +85,8 @@ def cuMemAllocFromPoolAsync(
 
 @call
 def cuMemFreeAsync(device: VirtualDevice, address: Device, stream: Handle) -> None:
-    not_captured(device, stream)
-    cuMemFree(device, address)
+    known = stream_of(device, stream)
+    if known.captured is not None:
+        known.capture(Freeing(address))
+    else:
+        cuMemFree(device, address)

@@ -26,7 +26,7 @@ _LOAD, _DYNAMIC, _GNU_STACK = 1, 2, 0x6474E551
 _READ, _WRITE, _EXECUTE = 4, 2, 1
 _HASH, _STRTAB, _SYMTAB, _STRSZ, _SYMENT, _SONAME = 4, 5, 6, 10, 11, 14
 _VERSYM, _VERDEF, _VERDEFNUM = 0x6FFFFFF0, 0x6FFFFFFC, 0x6FFFFFFD
-_FILE, _VERSION = 1, 2  # numbers of the versions that a library defines: the file itself, and what it exports
+_DEFINITIONS = 2 * 28  # bytes
 
 
 class Unavailable(Exception):
@@ -42,17 +42,18 @@ class SharedLibrary:
     `slots` has the address of each function, in order.
 
     `closed` is the value that every function returns after `close`, without calling anything: a process that
-    ends may still call in when Python no longer runs.
+    ends may still call in when Python no longer runs. With a `version` all symbols have it, as those of
+    libraries do of which programs may need different releases.
     """
 
-    def __init__(self, soname: str, functions: dict[str, Any], closed: int):
+    def __init__(self, soname: str, functions: dict[str, Any], closed: int, *, version: str = ""):
         machine = _MACHINES.get(platform.machine())
         if machine is None or not sys.platform.startswith("linux"):
             raise Unavailable("Linux on x86-64 or aarch64 is needed")
         self.functions = functions  # their code lives as long as they do
         self._file = os.memfd_create(soname, os.MFD_CLOEXEC)
         # The file stays open: its path must not name another library later.
-        os.write(self._file, _image(soname, [*functions, "warpglass_closed"], machine, closed))
+        os.write(self._file, _image(soname, [*functions, "warpglass_closed"], machine, closed, version))
         self._library = ctypes.CDLL(f"/proc/self/fd/{self._file}", mode=ctypes.RTLD_GLOBAL)
         self.slots = (ctypes.c_void_p * len(functions)).in_dll(self._library, _SLOTS)
         self.lead(functions)
@@ -85,29 +86,30 @@ class SharedLibrary:
             self.slots[position] = self.closed
 
 
-def _image(soname: str, names: Sequence[str], machine: int, closed: int) -> bytes:
+def _image(soname: str, names: Sequence[str], machine: int, closed: int, version: str) -> bytes:
     """The file: headers, tables and code in one segment, the dynamic section and the slots in a second.
 
     The last of the names is the function that returns `closed`.
     """
     exported = [*names, _SLOTS]
-    strings = b"\0" + b"".join(name.encode() + b"\0" for name in [*exported, soname])
-    offsets = _offsets([*exported, soname])
+    strings = b"\0" + b"".join(name.encode() + b"\0" for name in [*exported, version, soname])
+    offsets = _offsets([*exported, version, soname])
     header_size = 64 + 4 * 56
     hash_at = _up(header_size, 8)
-    table = _hash_table(exported)
-    symbols_at = _up(hash_at + len(table), 8)
+    hash_size = 4 * (2 + 1 + 1 + len(exported))
+    symbols_at = _up(hash_at + hash_size, 8)
     strings_at = symbols_at + 24 * (1 + len(exported))
     versions_at = _up(strings_at + len(strings), 8)
-    versions = struct.pack(f"<{1 + len(exported)}H", 0, *[_VERSION] * len(exported))
-    definitions_at = _up(versions_at + len(versions), 8)
-    definitions = _version_definitions(soname, offsets[-1])
-    code_at = _up(definitions_at + len(definitions), 64)
+    versions = _versions((soname, offsets[-1]), (version, offsets[-2]), len(exported)) if version else b""
+    code_at = _up(versions_at + len(versions), 64)
     code_end = code_at + _STUB * len(names)
     dynamic_at = _up(code_end, _PAGE)
     slots_at = dynamic_at + 16 * 10
     end = slots_at + 8 * (len(names) - 1)
 
+    # One bucket: the chain leads through all symbols.
+    chain = [*range(2, len(exported) + 1), 0] if exported else []
+    table = struct.pack(f"<{4 + len(exported)}I", 1, 1 + len(exported), 1, 0, *chain)
     values = [*range(code_at, code_end, _STUB), slots_at]
     symbols = bytes(24) + b"".join(
         struct.pack("<IBBHQQ", offset, 0x11 if name == _SLOTS else 0x12, 0, 1, value, _STUB)
@@ -119,6 +121,8 @@ def _image(soname: str, names: Sequence[str], machine: int, closed: int) -> byte
         for index in range(len(names) - 1)
     )
     code += constant(closed).ljust(_STUB, b"\0")
+    tables = ((_VERDEF, versions_at), (_VERDEFNUM, 2), (_VERSYM, versions_at + _DEFINITIONS))
+    versioned = tables if version else ()
     pairs = (
         (_SONAME, offsets[-1]),
         (_HASH, hash_at),
@@ -126,9 +130,7 @@ def _image(soname: str, names: Sequence[str], machine: int, closed: int) -> byte
         (_SYMTAB, symbols_at),
         (_STRSZ, len(strings)),
         (_SYMENT, 24),
-        (_VERSYM, versions_at),
-        (_VERDEF, definitions_at),
-        (_VERDEFNUM, 2),
+        *versioned,
         (0, 0),
     )
     dynamic = b"".join(struct.pack("<QQ", *pair) for pair in pairs)
@@ -139,12 +141,31 @@ def _image(soname: str, names: Sequence[str], machine: int, closed: int) -> byte
         (symbols_at, symbols),
         (strings_at, strings),
         (versions_at, versions),
-        (definitions_at, definitions),
         (code_at, code),
         (dynamic_at, dynamic),
     ):
         image[place : place + len(part)] = part
     return bytes(image)
+
+
+def _versions(soname: tuple[str, int], version: tuple[str, int], symbols: int) -> bytes:
+    """The definitions of the file's version and of the symbols', by name, and a version for each symbol."""
+    found = b""
+    for number, (name, offset) in enumerate((soname, version), start=1):
+        last = number == 2
+        head = struct.pack("<HHHHIII", 1, 0 if last else 1, number, 1, _hash(name), 20, 0 if last else 28)
+        found += head + struct.pack("<II", offset, 0)
+    return found + struct.pack(f"<{1 + symbols}H", 0, *[2] * symbols)
+
+
+def _hash(name: str) -> int:
+    """The hash of a name in tables of symbols and versions."""
+    value = 0
+    for byte in name.encode():
+        value = (value << 4) + byte
+        high = value & 0xF0000000
+        value = (value ^ high >> 24) & ~high
+    return value
 
 
 def _headers(machine: int, code_end: int, dynamic_at: int, dynamic_size: int, end: int) -> bytes:
@@ -159,34 +180,6 @@ def _headers(machine: int, code_end: int, dynamic_at: int, dynamic_size: int, en
     return head + b"".join(
         struct.pack("<IIQQQQQQ", kind, flags, at, at, at, size, size, align)
         for kind, flags, at, size, align in segments
-    )
-
-
-def _hash(name: str) -> int:
-    """The hash function of symbol names."""
-    value = 0
-    for byte in name.encode():
-        value = (value << 4) + byte
-        value = (value ^ (value >> 24 & 0xF0)) & 0x0FFFFFFF
-    return value
-
-
-def _hash_table(names: Sequence[str]) -> bytes:
-    """By which symbols are found: the first of each bucket, and of each symbol the next in its bucket."""
-    buckets, chain = [0] * max(1, len(names) // 2), [0] * (1 + len(names))
-    for number, name in enumerate(names, 1):
-        bucket = _hash(name) % len(buckets)
-        chain[number], buckets[bucket] = buckets[bucket], number
-    words = len(buckets), len(chain), *buckets, *chain
-    return struct.pack(f"<{len(words)}I", *words)
-
-
-def _version_definitions(soname: str, name: int) -> bytes:
-    """The versions that are defined, both named as the library: NVIDIA's have one for all symbols."""
-    size, rest = 20, 8
-    return b"".join(
-        struct.pack("<HHHHIIIII", 1, flags, number, 1, _hash(soname), size, following, name, 0)
-        for number, flags, following in ((_FILE, 1, size + rest), (_VERSION, 0, 0))
     )
 
 

@@ -10,6 +10,7 @@ import platform
 from collections.abc import Sequence
 from string import Template
 
+from .shortcut_runtime import FUNCTIONS, runtime_functions
 from .shortcut_tables import NUMBERS, TABLES, Remembered
 
 # How a processor's floating-point unit is set to what kernels expect, whatever the program has made of it.
@@ -302,6 +303,7 @@ def module(remembered: Sequence[Remembered]) -> str:
     launch = Template(_LAUNCH).substitute(words, comparisons=_same("record", same, "slow"))
     parts = [declarations, TABLES]
     parts += [Template(_PARAMETERS).substitute(words), launch]
+    parts.append(runtime_functions(words))
     parts += [_answering(number, one, words) for number, one in enumerate(remembered)]
     names = addresses(remembered)
     stores = "\n".join(
@@ -315,7 +317,7 @@ def module(remembered: Sequence[Remembered]) -> str:
 def addresses(remembered: Sequence[Remembered]) -> tuple[str, ...]:
     """What `run` tells the addresses of."""
     own = ("state", "records", "answers", "change", "enter", "leave", "publish", "answer")
-    return (*own, "cuLaunchKernel", "cuLaunchKernelEx", *(one.name for one in remembered))
+    return (*own, "cuLaunchKernel", "cuLaunchKernelEx", *FUNCTIONS, *(one.name for one in remembered))
 
 
 def _same(table: str, names: Sequence[str], zero: str | None = None) -> str:

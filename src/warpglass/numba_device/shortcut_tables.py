@@ -19,6 +19,12 @@ STATE = (
     "failed",  # to be told that a launch has ended early: number of its record, code
     "cuLaunchKernel",  # the functions in Python
     "cuLaunchKernelEx",
+    "cudaLaunchKernel",  # the runtime's
+    "__cudaPushCallConfiguration",
+    "__cudaPopCallConfiguration",
+    "cudaGetLastError",
+    "cudaPeekAtLastError",
+    "wrong",  # 0 while no thread of the runtime's has an error
     "functions",  # where the remembered functions in Python begin
 )
 STATE_AT = {name: position for position, name in enumerate(STATE)}

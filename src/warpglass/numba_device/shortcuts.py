@@ -23,6 +23,7 @@ from ..engine.cpu.replay import Replay
 from ..engine.launch.backend import Dim3
 from ..source.cache import Cache, digest
 from .shortcut_code import addresses, module
+from .shortcut_runtime import FUNCTIONS
 from .shortcut_tables import (
     ANSWER_WORDS,
     ANSWERS,
@@ -98,6 +99,7 @@ class Shortcuts:
             ("failed", self._told),
         ):
             self._state[STATE_AT[name]] = _address(function)
+        self._functions: list[Mapping[str, Any]] = []
         self._serials = itertools.count(1)
         self._kept: dict[int, _Kept] = {}
         self._before: dict[int, _Kept] = {}  # what each has replaced: its last launch may be about to fail
@@ -110,13 +112,17 @@ class Shortcuts:
 
     def lead(self, functions: Mapping[str, Any]) -> dict[str, Any]:
         """What C is to call instead of these functions in Python; they get what is not known."""
-        self._functions = functions  # they live as long as their addresses are in the table
-        for number, one in enumerate(REMEMBERED):
-            self._state[STATE_AT["functions"] + number] = _address(functions[one.name])
-        for name in _LAUNCHES:
-            self._state[STATE_AT[name]] = _address(functions[name])
-        led = (*_LAUNCHES, *_NUMBERS)
+        self._functions.append(functions)  # they live as long as their addresses are in the table
+        led = [name for name in (*_LAUNCHES, *_NUMBERS, *FUNCTIONS) if name in functions]
+        for name in led:
+            number = _NUMBERS.get(name)
+            place = STATE_AT[name] if number is None else STATE_AT["functions"] + number
+            self._state[place] = _address(functions[name])
         return {**functions, **{name: ctypes.c_void_p(self._addresses[name]) for name in led}}
+
+    def set_wrong(self, wrong: bool) -> None:
+        """Say whether the runtime has an error to tell of."""
+        self._state[STATE_AT["wrong"]] = int(wrong)
 
     @property
     def _version(self) -> int:

@@ -10,29 +10,19 @@ import ctypes
 import functools
 import inspect
 import time
-from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from .calls import Address, Function, Handle, Int, UInt, also, call, put, put_int, still
 from .device import VirtualDevice
+from .graphs import Call, Graph, Kind, Node, Work
 from .results import Refusal, Result
 
 DEFAULT_STREAMS = (0, 1, 2)  # the default, legacy and per-thread streams
 _NO_TIMING = 2  # CU_EVENT_DISABLE_TIMING
+_EXTERNAL = 1  # CU_EVENT_RECORD_EXTERNAL
 _CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
-Work = Callable[[], None]  # of a stream
 _HOST_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-
-
-@dataclass(eq=False)
-class Graph:
-    """Work of streams that has been captured, or is being captured, in order (graph_calls.py)."""
-
-    work: list[Work] = field(default_factory=list)
-    handle: int = 0
-    objects: Counter[int] = field(default_factory=Counter)  # of the program's that it keeps, how often each
 
 
 @dataclass(eq=False)
@@ -43,6 +33,14 @@ class Stream:
     priority: int = 0
     captured: Graph | None = None  # where its work goes while it is captured
     origin: bool = False  # the capture began here
+    ends: list[Node] = field(default_factory=list)  # what its next node comes after
+    keep: object = None  # what the program was given pointers to
+
+    def capture(self, work: Work) -> None:
+        """Put work into the graph that captures it."""
+        assert self.captured is not None, "the caller has asked"
+        node = self.captured.add(Node(work, list(self.ends)))
+        self.ends = [node]
 
 
 @dataclass(eq=False)
@@ -52,6 +50,7 @@ class Event:
     flags: int
     at: float | None = None
     captured: Graph | None = None
+    ends: list[Node] = field(default_factory=list)  # what comes before it in that graph
 
 
 def stream_of(device: VirtualDevice, handle: Handle) -> Stream:
@@ -59,18 +58,18 @@ def stream_of(device: VirtualDevice, handle: Handle) -> Stream:
     return Stream() if handle in DEFAULT_STREAMS else device.get(handle, Stream)
 
 
-def captured(function: Function) -> Function:
+def captured(function: Function, kind: Kind = Kind.EMPTY) -> Function:
     """Let the work of a function with a parameter `stream` wait for a graph's launch if it is captured."""
     position = list(inspect.signature(function).parameters).index("stream") - 1
 
     @functools.wraps(function)
     def called(device: VirtualDevice, *arguments: Any) -> None:
-        graph = stream_of(device, arguments[position]).captured
-        if graph is None:
+        stream = stream_of(device, arguments[position])
+        if stream.captured is None:
             function(device, *arguments)
         else:
             later = (*arguments[:position], 0, *arguments[position + 1 :])
-            graph.work.append(lambda: function(device, *later))
+            stream.capture(Call(kind, lambda device: function(device, *later), later))
 
     return called
 
@@ -87,7 +86,8 @@ def and_async(function: Function) -> Function:
     in_stream.__signature__ = signature.replace(  # type: ignore[attr-defined]
         parameters=[*signature.parameters.values(), stream]
     )
-    still(call(captured(in_stream)))
+    kind = Kind.MEMSET if "Memset" in in_stream.__name__ else Kind.MEMCPY
+    still(call(captured(in_stream, kind)))
     return function
 
 
@@ -156,6 +156,7 @@ def cuStreamWaitEvent(device: VirtualDevice, stream: Handle, event: Handle, flag
     waiting, awaited = stream_of(device, stream), device.get(event, Event)
     if awaited.captured is not None:
         waiting.captured = awaited.captured
+        waiting.ends += [node for node in awaited.ends if node not in waiting.ends]
 
 
 @still
@@ -169,10 +170,29 @@ def cuStreamAddCallback(
 
 @still
 @call
-@captured
 def cuLaunchHostFunc(device: VirtualDevice, stream: Handle, function: Address, data: Address) -> None:
-    stream_of(device, stream)
-    _HOST_FUNCTION(function)(data)
+    known, work = stream_of(device, stream), HostCall(function, data)
+    if known.captured is None:
+        work.run(device)
+    else:
+        known.capture(work)
+
+
+@dataclass(frozen=True, slots=True)
+class HostCall:
+    """The work of a function of the host."""
+
+    function: int
+    data: int
+
+    @property
+    def kind(self) -> Kind:
+        """The type of its node."""
+        return Kind.HOST
+
+    def run(self, device: VirtualDevice) -> None:
+        """Call the function."""
+        _HOST_FUNCTION(self.function)(self.data)
 
 
 @call
@@ -198,14 +218,29 @@ def cuEventDestroy(device: VirtualDevice, event: Handle) -> None:
 @call
 def cuEventRecord(device: VirtualDevice, event: Handle, stream: Handle) -> None:
     known = device.get(event, Event)
-    known.captured = stream_of(device, stream).captured
+    recorded = stream_of(device, stream)
+    known.captured, known.ends = recorded.captured, list(recorded.ends)
     known.at = time.perf_counter() if known.captured is None else None
 
 
 @still
 @call
 def cuEventRecordWithFlags(device: VirtualDevice, event: Handle, stream: Handle, flags: UInt) -> None:
-    cuEventRecord(device, event, stream)
+    known = stream_of(device, stream)
+    if flags & _EXTERNAL and known.captured is not None:
+        known.capture(record_of(device, event))
+    else:
+        cuEventRecord(device, event, stream)
+
+
+def record_of(device: VirtualDevice, event: Handle) -> Call:
+    """The work of a node that records an event."""
+    known = device.get(event, Event)
+
+    def record(_: VirtualDevice) -> None:
+        known.at = time.perf_counter()
+
+    return Call(Kind.EVENT_RECORD, record, event)
 
 
 @also("cuEventSynchronize")

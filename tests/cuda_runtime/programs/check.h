@@ -13,10 +13,10 @@
 
 #define OK(call)                                                               \
     do {                                                                       \
-        cudaError_t status = (call);                                           \
-        if (status != cudaSuccess) {                                           \
+        cudaError_t failed = (call);                                           \
+        if (failed != cudaSuccess) {                                           \
             std::printf("%s:%d: %s: %s (%s)\n", __FILE__, __LINE__, #call,     \
-                        cudaGetErrorName(status), cudaGetErrorString(status)); \
+                        cudaGetErrorName(failed), cudaGetErrorString(failed)); \
             std::exit(1);                                                      \
         }                                                                      \
     } while (0)

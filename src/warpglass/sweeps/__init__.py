@@ -1,0 +1,175 @@
+"""Any grid of kernels or rungs, sizes, blocks, constants and GPU models, as independent cells.
+
+    found = wg.sweep("sweep.toml")            # or a dictionary like the file
+    print(found.table())
+
+A specification (spec.py) becomes cells (cell.py); processes (local.py) or a Dask cluster (cluster.py)
+do each (work.py), and one SQLite file keeps what came out (store.py). What the file has is not done again.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import ArgumentError
+from ..host.cores import core_count
+from ..records.sweep import SweepRecord, SweepRow
+from .cell import Cell
+from .local import on_processes
+from .spec import Spec, make, read
+from .store import Store
+from .work import ENDED, LOST, Outcome
+
+__all__ = ["Sweep", "sweep"]
+
+Progress = Callable[[int, int, str], None]  # cells done, cells in all, what was done last
+AGAIN = (LOST, ENDED)  # what another try may mend
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """The outcome of a sweep: a record and its usual views."""
+
+    record: SweepRecord
+
+    @property
+    def rows(self) -> tuple[SweepRow, ...]:
+        """One row for each cell, in the order of the axes."""
+        return self.record.rows
+
+    def best(
+        self, number: str, largest: bool = False, by: Sequence[str] = ("model",)
+    ) -> tuple[SweepRow, ...]:
+        """For each value of `by` (axes, "model", "name") the row with the least, or largest, `number`."""
+        return self.record.best(number, largest, by)
+
+    def table(self, width: int = 120) -> str:
+        """The rows as plain text, `width` columns wide."""
+        from ..report.sweep import sweep_text  # rich is needed only here
+
+        return sweep_text(self.record, width)
+
+    def to_csv(self) -> str:
+        """A line for each cell, a column for each axis and number."""
+        from ..report.sweep import sweep_csv
+
+        return sweep_csv(self.record)
+
+    def to_json(self) -> str:
+        """The record as JSON text."""
+        return self.record.to_json()
+
+    def save_parquet(self, path: str | Path) -> None:
+        """Write the columns of `to_csv` as a Parquet file; raises PackageError without pyarrow."""
+        from ..report.sweep import write_parquet
+
+        write_parquet(self.record, Path(path))
+
+    def draw(self, path: str | Path, number: str, x: str, y: str) -> None:
+        """Draw a number over two axes as a heat map, into a .png, .svg or .pdf file."""
+        from ..report.sweep_chart import draw_heat_map
+
+        draw_heat_map(self.record, number, x, y, Path(path))
+
+
+def sweep(
+    spec: str | Path | Mapping[str, Any],
+    *,
+    results: str | Path | None = None,
+    workers: int | None = None,
+    dask: str | None = None,
+    retry: bool = False,
+    progress: Progress | None = None,
+) -> Sweep:
+    """Do every cell of a specification that has no result yet, and return the results of all.
+
+    `spec` is a TOML file, or a dictionary of its form. `results` is the SQLite file; by default that of the
+    specification, or FILE.sqlite beside it; a dictionary without one keeps its results in sweep.sqlite.
+    `workers` processes run at a time: by default one where times are taken, which others would disturb, else
+    one for each core. `dask` is the address of a Dask scheduler that does the work instead. `retry` does
+    failed cells again. Raises ArgumentError for what is wrong in the specification before anything runs; a
+    cell that fails is a row with its error.
+    """
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise ArgumentError("wg.sweep starts processes: call it under `if __name__ == '__main__':`")
+    if workers is not None and workers < 1:
+        raise ArgumentError(f"workers is {workers}; at least 1")
+    found = make(spec) if isinstance(spec, Mapping) else read(spec)
+    cells = list(found.cells())
+    with Store(_results(spec, found, results)) as store:
+        different = list({cell.key: cell for cell in cells}.values())
+        _fill(store, different, found, _executor(found, workers, dask), retry, progress)
+        kept = store.get(cell.key for cell in cells)
+    rows = tuple(_row(cell, kept[cell.key]) for cell in cells)
+    return Sweep(SweepRecord(axes=found.names, rows=rows))
+
+
+Executor = Callable[[Iterable[Cell]], Iterator[tuple[Cell, Outcome]]]
+
+
+def _executor(spec: Spec, workers: int | None, dask: str | None) -> Executor:
+    if dask is not None:
+        from .cluster import on_dask
+
+        address = dask
+        return lambda cells: on_dask(cells, address)
+    count = workers or (1 if "time" in spec.settings.do else core_count())
+    return lambda cells: on_processes(cells, count)
+
+
+def _results(spec: object, found: Spec, results: str | Path | None) -> Path:
+    if results is not None:
+        return Path(results)
+    if found.settings.results:
+        return found.folder / found.settings.results
+    return Path(spec).with_suffix(".sqlite") if isinstance(spec, (str, Path)) else Path("sweep.sqlite")
+
+
+def _fill(
+    store: Store,
+    cells: Sequence[Cell],
+    spec: Spec,
+    execute: Executor,
+    retry: bool,
+    progress: Progress | None,
+) -> None:
+    """Do what has no result, keep each, and try again what may go better."""
+    limit = 1 + spec.settings.retries
+    before = store.attempts()
+    todo = [cell for cell in cells if _wanted(before.get(cell.key), limit, retry)]
+    done, tries = len(cells) - len(todo), dict.fromkeys((cell.key for cell in todo), 0)
+    while todo:
+        again: list[Cell] = []
+        for cell, outcome in execute(todo):
+            store.put(cell, outcome)
+            tries[cell.key] += 1
+            if outcome.status in AGAIN and tries[cell.key] < limit:
+                again.append(cell)
+                continue
+            done += 1
+            if progress is not None:
+                progress(done, len(cells), str(cell))
+        todo = again
+
+
+def _wanted(kept: tuple[str, int] | None, limit: int, retry: bool) -> bool:
+    if kept is None:
+        return True
+    status, attempts = kept
+    return (status in AGAIN and attempts < limit) or (retry and status in (*AGAIN, "failed"))
+
+
+def _row(cell: Cell, outcome: Outcome) -> SweepRow:
+    return SweepRow(
+        name=cell.name,
+        axes=dict(cell.axes),
+        model=cell.model,
+        status=outcome.status,
+        numbers=outcome.numbers,
+        text=outcome.text,
+        seconds=outcome.seconds,
+    )

@@ -1,0 +1,65 @@
+"""One cell of a sweep: a launch, or a rung, at one point of the grid, and what is asked of it.
+
+Plain data that travels to other processes and machines. A cell's key says what its result depends on: two
+cells with one key have the same result, whatever they are called and wherever they run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from .. import __version__
+from .expressions import Value
+
+ACTIONS = ("time", "counters", "check")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is launched: a kernel of a file with a launch's arguments, or a ladder's rung with its options."""
+
+    file: str = ""
+    kernel: str = ""
+    grid: tuple[int, ...] = ()
+    block: tuple[int, ...] = ()
+    shared: int = 0  # dynamic shared memory, bytes
+    args: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    expect: str = ""  # FILE.py:FUNCTION that makes the expected arrays
+    tolerance: float = 0.0  # largest relative difference from them; 0: that of the element's type
+    ladder: str = ""
+    rung: str = ""
+    options: tuple[tuple[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A subject at one point of the axes. `content` is a digest of the files that it is made of."""
+
+    name: str
+    axes: tuple[tuple[str, Value], ...]
+    subject: Subject
+    model: str
+    do: tuple[str, ...]
+    repeat: int
+    timeout: float
+    metrics: tuple[str, ...]
+    content: str
+
+    @cached_property
+    def key(self) -> str:
+        """SHA-256 of everything but the name and the names of axes."""
+        fields = asdict(self)
+        del fields["name"], fields["axes"]
+        fields["subject"].pop("file")  # its content counts, not its place
+        text = json.dumps({**fields, "version": __version__}, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def __str__(self) -> str:
+        axes = ", ".join(f"{name}={value}" for name, value in self.axes)
+        return f"{self.name} ({axes})" if axes else self.name

@@ -1,0 +1,83 @@
+"""Where results are kept: one SQLite file, keyed by what a cell's result depends on.
+
+One process writes it, the one that runs the sweep; any number may read. A result is written when it is there,
+in a transaction of its own, so that whatever ends the process loses at most the cells that were under way.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from ..errors import ArgumentError
+from .cell import Cell
+from .work import Outcome
+
+SCHEMA = 1
+_TABLE = """
+CREATE TABLE IF NOT EXISTS results (
+    key TEXT PRIMARY KEY, status TEXT NOT NULL, attempts INTEGER NOT NULL, name TEXT NOT NULL,
+    axes TEXT NOT NULL, model TEXT NOT NULL, numbers TEXT NOT NULL, text TEXT NOT NULL, seconds REAL NOT NULL
+) WITHOUT ROWID
+"""
+
+
+class Store:
+    """The results in a file, which is made if need be; use it as a context."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._base = sqlite3.connect(path, timeout=30.0, isolation_level=None)
+            self._base.execute("PRAGMA journal_mode=WAL")
+            self._base.execute("PRAGMA synchronous=NORMAL")
+            (schema,) = self._base.execute("PRAGMA user_version").fetchone()
+            if schema not in (0, SCHEMA):
+                raise ArgumentError(f"{path}: schema {schema}; this version reads schema {SCHEMA}")
+            self._base.execute(_TABLE)
+            self._base.execute(f"PRAGMA user_version={SCHEMA}")
+        except (sqlite3.Error, OSError) as problem:
+            raise ArgumentError(f"{path} cannot keep results: {problem}") from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with suppress(sqlite3.Error):
+            self._base.close()
+
+    def attempts(self) -> dict[str, tuple[str, int]]:
+        """Status and number of attempts by key, of all that is kept."""
+        rows = self._base.execute("SELECT key, status, attempts FROM results")
+        return {key: (status, attempts) for key, status, attempts in rows}
+
+    def put(self, cell: Cell, outcome: Outcome) -> None:
+        """Keep an outcome; a former one of the same key is replaced, and counted."""
+        self._base.execute(
+            "INSERT INTO results VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET "
+            "status=excluded.status, attempts=attempts+1, numbers=excluded.numbers, text=excluded.text, "
+            "seconds=excluded.seconds",
+            (
+                *(outcome.key, outcome.status, cell.name, json.dumps(dict(cell.axes)), cell.model),
+                *(json.dumps(outcome.numbers), outcome.text, outcome.seconds),
+            ),
+        )
+
+    def get(self, keys: Iterable[str]) -> dict[str, Outcome]:
+        """The outcomes of these keys, of those that are kept."""
+        found: dict[str, Outcome] = {}
+        for key in keys:
+            row = self._base.execute(
+                "SELECT status, numbers, text, seconds FROM results WHERE key=?", (key,)
+            ).fetchone()
+            if row is not None:
+                found[key] = Outcome(key, row[0], json.loads(row[1]), row[2], row[3])
+        return found

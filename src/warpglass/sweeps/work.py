@@ -1,0 +1,230 @@
+"""Doing one cell: what a worker calls, in a process of the pool or of a Dask cluster.
+
+Belongs here: from a cell to its numbers. A cell that is wrong (it does not compile, faults, takes arguments
+that do not fit) has a result as well: its error. Only the loss of the process is not told here.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from ..errors import ArgumentError, LaunchError, WarpglassError
+from .cell import Cell, Subject
+
+DONE, WRONG, FAILED, LOST, ENDED = "done", "wrong", "failed", "lost", "ended"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a cell.
+
+    `status` is "done", "wrong" (it ran, but its result is not the expected one or the checker has errors),
+    "failed" (an error that another try would meet again), "lost" (its process died) or "ended" (it ran out of
+    time). `numbers` has what was asked for, by name: seconds, counters and metrics, errors and warnings.
+    """
+
+    key: str
+    status: str
+    numbers: dict[str, Any] = field(default_factory=dict[str, Any])
+    text: str = ""  # of the error
+    seconds: float = 0.0  # that the cell took, compilation included
+
+
+def do(cell: Cell) -> Outcome:
+    """Do what a cell asks for."""
+    begun = perf_counter()
+    try:
+        numbers = _rung(cell) if cell.subject.ladder else _kernel(cell)
+    except WarpglassError as problem:
+        if isinstance(problem, LaunchError):
+            _recover(cell)
+        return Outcome(cell.key, FAILED, {}, str(problem), perf_counter() - begun)
+    except MemoryError as problem:
+        return Outcome(cell.key, FAILED, {}, f"there is not enough memory: {problem}", perf_counter() - begun)
+    text = str(numbers.pop("wrong", ""))
+    status = WRONG if text or numbers.get("errors") else DONE
+    return Outcome(cell.key, status, numbers, text, perf_counter() - begun)
+
+
+def _recover(cell: Cell) -> None:
+    from .. import lab
+
+    for device in ("auto", "cpu"):
+        lab.reset(device, cell.model)
+
+
+def _kernel(cell: Cell) -> dict[str, Any]:
+    numbers: dict[str, Any] = {}
+    if "time" in cell.do or cell.subject.expect:
+        numbers |= _times(cell)
+    if "counters" in cell.do:
+        numbers |= _counters(cell)
+    if "check" in cell.do:
+        numbers |= _findings(cell)
+    return numbers
+
+
+@lru_cache(maxsize=64)
+def _load(file: str, kernel: str, flags: tuple[str, ...], variables: tuple[str, ...], _content: str) -> Any:
+    from .. import lab
+    from ..records.argument_text import parse_setting
+
+    loaded = lab.load(file, kernel, options=flags)
+    for text in variables:
+        loaded.set(*parse_setting(text))
+    return loaded
+
+
+def _opened(cell: Cell) -> tuple[Any, Subject, list[Any]]:
+    """The kernel of a cell and fresh arguments for it."""
+    from ..records.argument_text import make_marked
+
+    subject = cell.subject
+    loaded = _load(subject.file, subject.kernel, subject.flags, subject.variables, cell.content)
+    return loaded, subject, make_marked(subject.args)
+
+
+def _times(cell: Cell) -> dict[str, Any]:
+    from .. import lab
+    from ..engine.cpu.tiers import OPTIMISED, only
+
+    seconds: list[float] = []
+    found: lab.Run | None = None
+    wrong = ""
+    for number in range(1 + (cell.repeat if "time" in cell.do else 0)):  # the first compiles and warms up
+        kernel, subject, args = _opened(cell)
+        wanted = _expected(subject, args) if number == 0 and subject.expect else None
+        with only(OPTIMISED):  # a time is that of the code a program ends up with
+            found = lab.run(
+                kernel,
+                subject.grid,
+                subject.block,
+                args,
+                subject.shared,
+                timeout=cell.timeout,
+                model=cell.model,
+            )
+        seconds.append(found.seconds)
+        if wanted is not None:
+            wrong = _compare(wanted, args, subject)
+    assert found is not None
+    numbers: dict[str, Any] = {"label": found.label, "device": found.device, "wrong": wrong}
+    return numbers | ({"seconds": statistics.median(seconds[1:])} if len(seconds) > 1 else {})
+
+
+def _counters(cell: Cell) -> dict[str, Any]:
+    from ..lab.profile import profile
+
+    kernel, subject, args = _opened(cell)
+    found = profile(
+        *(kernel, subject.grid, subject.block, args, subject.shared),
+        model=cell.model,
+        timeout=cell.timeout,
+        caches=any("dram" in name or "l2" in name or "lts" in name for name in cell.metrics),
+    )
+    numbers = {**found.counters, **found.metrics}
+    return {name: _whole(numbers[name]) for name in cell.metrics or found.metrics if name in numbers}
+
+
+def _whole(value: float) -> float:
+    """A count as an integer."""
+    return int(value) if float(value).is_integer() else value
+
+
+def _findings(cell: Cell) -> dict[str, Any]:
+    from ..lab.check import check
+
+    kernel, subject, args = _opened(cell)
+    found = check(
+        *(kernel, subject.grid, subject.block, args, subject.shared), timeout=cell.timeout, model=cell.model
+    )
+    severities = [finding.severity for finding in found.findings]
+    kinds = dict.fromkeys(finding.kind for finding in found.findings)
+    return {
+        "errors": severities.count("error"),
+        "warnings": len(severities) - severities.count("error"),
+        "findings": ", ".join(kinds),
+    }
+
+
+def _expected(subject: Subject, args: Sequence[Any]) -> Sequence[Any]:
+    """What the reference makes of the arguments as they are before the launch."""
+    import runpy
+
+    import numpy as np
+
+    from ..records.marks import unmark
+
+    file, _, name = subject.expect.partition(":")
+    path = Path(file) if Path(file).is_absolute() else Path(subject.file).parent / file
+    try:
+        function = runpy.run_path(str(path))[name]
+        before = [np.copy(value) if isinstance(value, np.ndarray) else value for value in unmark(args)]
+        made = function(*before)
+    except Exception as problem:  # it is the user's code: whatever it raises is its error
+        raise ArgumentError(f"{subject.expect}: {type(problem).__name__}: {problem}") from None
+    return made if isinstance(made, (tuple, list)) else (made,)  # pyright: ignore[reportUnknownVariableType]
+
+
+def _compare(wanted: Sequence[Any], args: Sequence[Any], subject: Subject) -> str:
+    """What is wrong with the arrays after the launch; empty if nothing.
+
+    The reference returns an array for each of the launch's, or None, in their order; or one array, for the
+    last that the kernel can write.
+    """
+    import numpy as np
+
+    from ..records.marks import unmark
+
+    arrays = [value for value in unmark(args) if isinstance(value, np.ndarray)]
+    given = [*([None] * (len(arrays) - 1)), wanted[0]] if len(wanted) == 1 else list(wanted)
+    if len(given) != len(arrays):
+        raise ArgumentError(f"{subject.expect} returned {len(given)} arrays; the launch has {len(arrays)}")
+    for number, (array, right) in enumerate(zip(arrays, given, strict=True), 1):
+        if right is None:
+            continue
+        right = np.asarray(right)
+        if right.shape != array.shape:
+            return f"array {number} has shape {array.shape}, expected {right.shape}"
+        exact = array.dtype.kind not in "fc"
+        share = 0.0 if exact else subject.tolerance or 32 * float(np.finfo(array.dtype).eps)
+        scale = share * max(1.0, float(np.max(np.abs(right), initial=0.0))) if not exact else 0.0
+        good = np.isclose(array, right, rtol=share, atol=scale, equal_nan=True)
+        if not good.all():
+            index = tuple(map(int, np.argwhere(~good)[0]))
+            place = ", ".join(map(str, index))
+            return f"array {number}: [{place}] is {array[index]}, expected {right[index]}"
+    return ""
+
+
+def _rung(cell: Cell) -> dict[str, Any]:
+    from ..lab.bench import bench
+
+    subject = cell.subject
+    found = bench(
+        subject.ladder,
+        rungs=() if subject.rung == "*" else (subject.rung,),
+        repeat=cell.repeat,
+        counters="counters" in cell.do,
+        timeout=cell.timeout,
+        model=cell.model,
+        peers=False,
+        **{name: value for name, value in subject.options if value is not None},
+    )
+    numbers: dict[str, Any] = {}
+    failures: list[str] = []
+    for row in found.rows:
+        before = f"{row.rung}.{row.language}." if len(found.rows) > 1 else ""
+        numbers |= {f"{before}{name}": value for name, value in (row.metrics or {}).items()}
+        numbers |= {f"{before}seconds": row.seconds, f"{before}label": row.label}
+        if row.failure is not None:
+            failures.append(f"{row.rung} ({row.language}): {row.failure}")
+        elif not row.verified and not row.as_written:
+            failures.append(f"{row.rung} ({row.language}): {row.result} instead of {row.expected}")
+    return {**numbers, "device": found.record.device, "wrong": "; ".join(failures)}

@@ -1,0 +1,81 @@
+"""Sweeps on a Dask cluster: results as on processes, none lost or doubled when workers are killed."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import warpglass as wg
+from tests.levels import LEVEL
+from warpglass import ArgumentError
+
+distributed: Any = pytest.importorskip("distributed")
+KERNEL = 'extern "C" __global__ void fill(int *x, int n) { if (threadIdx.x < n) x[threadIdx.x] = n; }'
+CELLS, KILLS = {"quick": (30, 1), "ci": (60, 2), "full": (2000, 20)}[LEVEL]
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k.cu").write_text(KERNEL)
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as made,
+    ):
+        yield made
+
+
+def _spec(cells: int) -> dict[str, Any]:
+    launch = {"grid": 1, "block": 32, "args": ["i4[32]", "i4={n}"]}
+    return {
+        "sweep": {"do": "counters", "metrics": ["gst_transactions"]},
+        "axes": {"n": list(range(cells))},
+        "kernel": {"kernel": "k.cu:fill", **launch},
+    }
+
+
+def test_killed_workers_lose_and_double_nothing(cluster: Any) -> None:
+    stop = threading.Event()
+
+    def kill() -> None:
+        for _ in range(KILLS):
+            if stop.wait(random.uniform(0.1, 1.0)):
+                return
+            process = random.choice(list(cluster.workers.values())).process
+            if process is not None and process.pid:
+                os.kill(process.pid, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    seen: list[str] = []
+    found = wg.sweep(
+        _spec(CELLS),
+        results="dask.sqlite",
+        dask=cluster.scheduler_address,
+        progress=lambda done, count, what: seen.append(what),
+    )
+    stop.set()
+    killer.join()
+    assert {row.status for row in found.rows} == {"done"}
+    assert len(seen) == len(set(seen)) == len(found.rows) == CELLS
+    with sqlite3.connect("dask.sqlite") as base:
+        assert base.execute("SELECT count(*), max(attempts) FROM results").fetchone() == (CELLS, 1)
+    local = wg.sweep(_spec(8), results="local.sqlite", workers=1)
+    plain = {name: value for name, value in local.rows[5].numbers.items() if name != "seconds"}
+    assert plain == found.rows[5].numbers
+    assert [row.numbers for row in local.rows] == [row.numbers for row in found.rows[:8]]
+
+
+def test_an_address_where_nobody_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k.cu").write_text(KERNEL)
+    monkeypatch.setattr("warpglass.sweeps.cluster._CONNECT", 0.5)
+    with pytest.raises(ArgumentError, match="there is no Dask scheduler at 'tcp://127.0.0.1:9'"):
+        wg.sweep(_spec(1), dask="tcp://127.0.0.1:9")
