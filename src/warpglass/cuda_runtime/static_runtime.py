@@ -22,6 +22,8 @@ from ..source.elf import read_elf
 from .activation import active_runtime, addresses
 
 _REGISTER, _REGISTER_ALL = "__cudaRegisterFatBinary", "__sti____cudaRegisterAll"
+_KERNELS = b".nv_fatbin"
+_TEXT = b"CUDA driver version is insufficient for CUDA runtime version"  # of any static runtime
 _SYMBOL = struct.Struct("<IBBHQQ")
 _FUNCTION = 2  # STT_FUNC
 _ROOM = 16  # bytes that any function has: they are aligned to as many
@@ -45,9 +47,9 @@ def lead(path: Path) -> bool:
     own = {one.name: one for one in functions}
     register = own.get(_REGISTER)
     if register is None:
-        if _REGISTER.encode() in image or b"libcudart_static" in image:
+        if _KERNELS in image and _TEXT in image:
             sys.stderr.write(
-                f"warpglass: {path} carries a CUDA runtime whose symbols are stripped; no kernel of it can run\n"
+                f"warpglass: {path} carries a CUDA runtime without symbols: none of its kernels can run\n"
             )
         return False
     base = _base(path)

@@ -28,6 +28,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..numba_device.device import VirtualDevice
+from ..numba_device.graphs import Call, Kind
 from ..numba_device.results import Refusal
 from ..numba_device.stream_calls import stream_of
 from .memory import Memory
@@ -262,10 +263,10 @@ class Library:
         context = self.objects.get(arguments[0], (None,))[0] if arguments else None
         work = isinstance(context, Context) and not getattr(function, "immediate", False)
         if work and isinstance(context, Context) and context.stream:
-            graph = stream_of(device, context.stream).captured
-            if graph is not None:
+            stream = stream_of(device, context.stream)
+            if stream.captured is not None:
                 later = session.memory.kept(arguments, [word == "Address" for word in row.words])
-                graph.work.append(lambda: function(session, *later))
+                stream.capture(Call(Kind.EMPTY, lambda device: function(session, *later), later))
                 return 0
         return function(session, *arguments)
 

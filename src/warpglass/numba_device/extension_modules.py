@@ -15,8 +15,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-_RUNTIME = b"__cudaRegisterFatBinary"
-_SHARED = b"libcudart.so."
+# What a file with a static runtime has: the names of its functions, or kernels if it is stripped.
+_RUNTIME = (b"libcudart_static_", b".nv_fatbin", b"libcudart.so.")
 _LIBRARIES = (b"libcublas", b"libcurand.so", b"libcufft.so", b"libcusolver.so", b"libcusparse.so")
 _plain: Any = ExtensionFileLoader.create_module
 
@@ -53,7 +53,9 @@ def _asks(path: Path) -> tuple[bool, bool]:
     """Whether a file has a CUDA runtime, or asks for one, and whether it asks for libraries that we have."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            runtime = content.find(_RUNTIME) >= 0 or content.find(_SHARED) >= 0
-            return runtime, any(content.find(name) >= 0 for name in _LIBRARIES)
+            runtime, libraries = (
+                any(content.find(name) >= 0 for name in names) for names in (_RUNTIME, _LIBRARIES)
+            )
+            return runtime, libraries
     except (OSError, ValueError):
         return False, False
