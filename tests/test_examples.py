@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -28,6 +29,13 @@ def run(*command: str) -> str:
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def test_a_whole_program_runs() -> None:
+    if shutil.which("g++") is None:
+        pytest.skip("needs a C++ compiler")
+    command = [sys.executable, "-m", "warpglass", "run", "examples/heat.cu", "-O2", "--", "100"]
+    assert run(*command) == "after 100 steps: heat 1000.000, 56.348 in the middle\n"
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "examples").glob("*.py")))

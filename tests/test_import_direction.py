@@ -54,24 +54,28 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "numba_device": ("*",),
     "libraries": ("numba_device",),
     "cuda_runtime": ("*",),
+    "programs": ("*",),
+    "programs.targets": (),  # looked at for every command line
+    "programs.records": (),
     "pytest_plugin": (
         *("", "lab", "report"),
         *("numba_device.hook", "numba_device.source_lines", "numba_device.device"),
     ),
     "cli": (
         *("", "source", "engine", "observe", "models", "ladders", "lab", "report", "sweeps"),
-        *("numba_device.hook", "numba_device.source_lines"),
+        *("numba_device.hook", "numba_device.source_lines", "programs"),
     ),
     "cli.compiler_flags": (),
-    "cli.script": ("cli.status", "cli.compiler_flags"),  # launches are the business of the commands
+    # Launches are the business of the commands.
+    "cli.script": ("cli.status", "cli.compiler_flags", "programs.targets"),
     "__main__": ("cli",),
     "": ("lab", "ladders.measure", "sweeps"),
 }
 
 # Heavy or optional packages may be imported inside functions; our own modules only by the front doors.
 DEFERRABLE = frozenset(
-    "PIL cuda cupy jinja2 llvmlite matplotlib numba numba_cuda numba_cuda_mlir numpy rich scipy torch "
-    "typer".split()
+    "IPython PIL cuda cupy distributed jinja2 llvmlite matplotlib numba numba_cuda numba_cuda_mlir numpy "
+    "pyarrow rich scipy torch typer".split()
 )
 DEFERS_OWN = ("", "__main__", "cli", "lab", "ladders.measure", "pytest_plugin")
 

@@ -54,8 +54,24 @@ def test_a_program_launches_kernels_and_reads_its_variables(build: Build) -> Non
     assert done.stdout == "of 1000\n"
 
 
-@pytest.mark.parametrize("name", ["graphs", "kernels", "threads"])
+@pytest.mark.parametrize("name", ["calls", "graphs", "kernels", "threads"])
 def test_a_program_finds_all_as_it_should(build: Build, name: str) -> None:
     done = run(build(name))
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout == ""
+    told = "cudaLogsCurrent is not supported: it returns cudaErrorNotSupported"
+    assert done.stderr.count(told) == (name == "calls")
+
+
+def test_checks_of_single_functions_pass() -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        str(HERE / "runtime_checks.py"),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,20 +24,24 @@ from .export import (
     write_page,
 )
 from .kernel_launch import KernelLaunch, OutOption, SetOption, open_launch
+from .native import Native
 from .options import (
     ARGUMENT_FORMS,
     SHARED,
     TIMEOUT,
     BlockOption,
     CheckedOnOption,
+    ClusterOption,
     GridOption,
     JsonOption,
     ModelOption,
     ProgramArguments,
+    cluster_shape,
     find_gpu,
 )
 from .output import words_apart, write_file
-from .script import MODULE_OPTION, Program, is_program, refuse_words
+from .rung import AnyProgram, RungProgram, names_program, program_of
+from .script import MODULE_OPTION, is_native, refuse_words
 from .status import FAILED, INTERRUPTED, status_of
 
 if TYPE_CHECKING:
@@ -45,10 +50,11 @@ if TYPE_CHECKING:
 
 
 def check(
+    context: typer.Context,
     target: Annotated[
         str | None,
         typer.Argument(
-            metavar="FILE[:KERNEL] | SCRIPT.py",
+            metavar="FILE[:KERNEL] | PROGRAM",
             help="As in reduce.cu:sum<512> or k.py:sum; or a program, whose every launch is checked.",
         ),
     ] = None,
@@ -59,6 +65,7 @@ def check(
     ] = None,
     grid: GridOption = None,
     block: BlockOption = None,
+    cluster: ClusterOption = None,
     arg: Annotated[
         list[str] | None,
         typer.Option(
@@ -94,6 +101,13 @@ def check(
     csv: CsvOption = False,
     markdown: MarkdownOption = False,
     latex: LatexOption = False,
+    gcc: Annotated[
+        bool, typer.Option("--gcc", help="Print a line for each finding, as compilers do, instead.")
+    ] = False,
+    github: Annotated[
+        bool,
+        typer.Option("--github", help="Print GitHub's annotations instead, and write the step's summary."),
+    ] = False,
     timeout: Annotated[float | None, TIMEOUT] = None,
 ) -> None:
     """Run a kernel, or a whole program, on the engine and find races, bad barriers, bounds, undefined reads.
@@ -102,26 +116,31 @@ def check(
     """
     from ..lab import check as lab_check
 
-    model, view = (
-        find_gpu(model).key,
-        _View(
-            json_output, sarif, suppress or (), html, table_format(csv=csv, markdown=markdown, latex=latex)
-        ),
-    )
+    form = table_format(csv=csv, markdown=markdown, latex=latex, gcc=gcc, github=github)
+    model, view = find_gpu(model).key, _View(json_output, sarif, suppress or (), html, form)
     if html is not None:
         check_page(html)
     seeds = lab_check.seeds_of(schedules, seed)
     if device not in ("cpu", "auto"):
         raise ArgumentError(f"--device {device}: check runs kernels on the engine, --device cpu")
-    if is_program(target, module):
+    if is_native(context):
+        _check_native(Native.of(str(target), flags, arguments), model, view, seeds, timeout)
+        return
+    if names_program(target, module):
         launches = lab_check.Launches(model, seeds, math.inf if timeout is None else timeout)
-        _check_program(Program.of(target, arguments, module), view, launches)
+        _check_program(program_of(target, arguments, module, model), view, launches)
         return
     refuse_words(arguments)
     with words_apart(json_output):
         launch = open_launch(str(target), grid, block, arg, shared or "0", settings, outputs, flags)
     limit = 60.0 if timeout is None else timeout
-    _check_kernel(launch, view, {"model": model, "schedules": schedules, "seed": seed, "timeout": limit})
+    options = {"model": model, "schedules": schedules, "seed": seed, "timeout": limit}
+    _check_kernel(launch, view, {**options, "cluster": cluster_shape(cluster)})
+
+
+def _placed(checks: Sequence[Check], program: AnyProgram) -> Sequence[Check]:
+    """The checks of a program; a rung's launches are at no place of the user's."""
+    return [replace(one, site="") for one in checks] if isinstance(program, RungProgram) else checks
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,14 +174,11 @@ def _check_kernel(launch: KernelLaunch, view: _View, options: dict[str, Any]) ->
         raise typer.Exit(FAILED)
 
 
-def _check_program(program: Program, view: _View, launches: Launches) -> None:
+def _check_program(program: AnyProgram, view: _View, launches: Launches) -> None:
     """Check every launch of a program; a finding makes our exit status 1, else the program's is ours."""
-    from .. import __version__, lab
+    from .. import lab
     from ..numba_device import hook, source_lines
-    from ..records.check import ProgramCheck
-    from ..records.suppressions import find_entries, suppress
-    from ..report.check import print_program
-    from ..report.console import stdout_console
+    from ..records.suppressions import find_entries
 
     entries = find_entries(view.suppress)
     error = ""
@@ -178,20 +194,52 @@ def _check_program(program: Program, view: _View, launches: Launches) -> None:
         if not launches.begun:
             raise
         error, status = str(problem), status_of(problem)
+    checks = _placed(launches.checks(), program)
+    _report((str(program), program.arguments), checks, status, error, view, entries)
+
+
+def _check_native(
+    program: Native, model: str, view: _View, seeds: Sequence[int], timeout: float | None
+) -> None:
+    """Check every launch of a program outside Python, as _check_program does."""
+    from ..lab.check import by_place
+    from ..records.suppressions import find_entries
+
+    entries = find_entries(view.suppress)
+    with words_apart(view.json):
+        status, found = program.watched(model, "check", seeds=tuple(seeds), timeout=timeout)
+    _report((str(program), program.words[1:]), by_place(found), status, "", view, entries)
+
+
+def _report(
+    program: tuple[str, tuple[str, ...]],
+    checks: Sequence[Check],
+    status: int,
+    error: str,
+    view: _View,
+    entries: Sequence[Any],
+) -> None:
+    """Write and print what was found in a program, and leave with its status or with that of findings."""
+    from .. import __version__
+    from ..records.check import ProgramCheck
+    from ..records.suppressions import suppress
+    from ..report.check import print_program
+    from ..report.console import stdout_console
+
     if status == INTERRUPTED:
         error = "interrupted"
-    checks, notes = suppress(launches.checks(), entries)
+    kept, notes = suppress(checks, entries)
     found = ProgramCheck(
-        program=str(program),
-        arguments=program.arguments,
+        program=program[0],
+        arguments=program[1],
         status=status,
         error=error,
-        checks=tuple(checks),
+        checks=tuple(kept),
         notes=notes,
         version=__version__,
     )
     _write(found, view)
-    if not _write_instead(found, checks, view):
+    if not _write_instead(found, kept, view):
         print_program(found, stdout_console())
     if found.findings or status:
         raise typer.Exit(FAILED if found.findings else status)
@@ -211,8 +259,28 @@ def _write_instead(found: Check | ProgramCheck, checks: Sequence[Check], view: _
     """Write what was asked for in place of the findings in words, if anything was."""
     if view.json:
         typer.echo(found.to_json(), nl=False)
+    elif view.form == "gcc":
+        from ..report.check_lines import compiler_lines
+
+        typer.echo("".join(f"{line}\n" for line in compiler_lines(checks)), nl=False)
+    elif view.form == "github":
+        _write_github(checks)
     elif view.form is not None:
         from ..report.record_tables import findings_table
 
         print_tables([findings_table(checks)], view.form)
     return view.json or view.form is not None
+
+
+def _write_github(checks: Sequence[Check]) -> None:
+    """Print annotations, and add the findings to the summary of the step that we run in."""
+    from ..report.check_lines import github_commands, github_summary
+
+    typer.echo("".join(f"{line}\n" for line in github_commands(checks)), nl=False)
+    summary = os.environ.get("GITHUB_STEP_SUMMARY")
+    if summary:
+        try:
+            with Path(summary).open("a", encoding="utf-8") as stream:
+                stream.write(github_summary(checks))
+        except OSError as problem:
+            raise ArgumentError(f"{summary} cannot be written: {problem.strerror or problem}") from None

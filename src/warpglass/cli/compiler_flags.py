@@ -13,12 +13,12 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-_OPTION = "--compiler-option"
+_OPTION, _SHORT = OPTIONS = ("--compiler-option", "-X")
 CompilerOption = Annotated[
     list[str] | None,
     typer.Option(
         _OPTION,
-        "-X",
+        _SHORT,
         metavar="FLAG",
         help="A flag of the compiler. -D NAME=VALUE, -I FOLDER, -std=c++20, --use_fast_math, "
         "-maxrregcount=N, -arch=sm_80, -G and the like also stand for themselves.",
@@ -47,6 +47,10 @@ class CompilerCommand(TyperCommand):
         """Parse our own words; the compiler's become values of CompilerOption."""
         return super().parse_args(ctx, self.compiler_words(args))
 
+    def ends_ours(self, word: str) -> bool:
+        """Whether a word ends what is ours: those behind it belong to a program."""
+        return word in ("--", "-m")
+
     def compiler_words(self, args: Sequence[str]) -> list[str]:
         """The words with the compiler's flags as values of CompilerOption; a program's words stay."""
         valued = {
@@ -55,7 +59,7 @@ class CompilerCommand(TyperCommand):
         words, rest = list[str](), list(args)
         while rest:
             word = rest.pop(0)
-            if word in ("--", "-m") or word.endswith(".py"):
+            if self.ends_ours(word):
                 return [*words, word, *rest]
             if word in _ATTACHED and rest:
                 words.append(f"{_OPTION}={word}{rest.pop(0)}")

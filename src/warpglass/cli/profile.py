@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,19 +22,23 @@ from .export import (
 )
 from .kernel_launch import OutOption, SetOption, open_launch
 from .metrics import chosen_definitions, counter_definitions, metric_definitions
+from .native import Native
 from .options import (
     MODEL,
     TIMEOUT,
     ArgOption,
     BlockOption,
+    ClusterOption,
     GridOption,
     JsonOption,
     ProgramArguments,
     SharedOption,
+    cluster_shape,
     find_gpu,
 )
 from .output import words_apart, write_file
-from .script import MODULE_OPTION, Program, is_program, refuse_words
+from .rung import AnyProgram, RungProgram, names_program, program_of
+from .script import MODULE_OPTION, is_native, refuse_words
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,10 +49,11 @@ if TYPE_CHECKING:
 
 
 def profile(
+    context: typer.Context,
     target: Annotated[
         str | None,
         typer.Argument(
-            metavar="FILE[:KERNEL] | SCRIPT.py",
+            metavar="FILE[:KERNEL] | PROGRAM",
             help="As in reduce.cu:sum<512> or k.py:sum; or a program, whose every launch is counted.",
         ),
     ] = None,
@@ -59,6 +64,7 @@ def profile(
     ] = None,
     grid: GridOption = None,
     block: BlockOption = None,
+    cluster: ClusterOption = None,
     arg: ArgOption = None,
     settings: SetOption = None,
     outputs: OutOption = None,
@@ -117,13 +123,17 @@ def profile(
     if html is not None:
         check_page(html)
     listing = listing or html is not None
-    if is_program(target, module):
+    if is_native(context):
+        wanted = {"timeout": timeout, "caches": caches, "blocks": blocks, "listing": listing}
+        _profile_native(Native.of(str(target), flags, arguments), model, view, wanted)
+        return
+    if names_program(target, module):
 
         def count(launch: Launch) -> Profile:
             bounded = replace(launch, timeout=min(launch.timeout, math.inf if timeout is None else timeout))
             return lab_profile.count(bounded, model, caches, blocks, listing)
 
-        _profile_program(Program.of(target, arguments, module), model, view, count)
+        _profile_program(program_of(target, arguments, module, model), model, view, count)
         return
     refuse_words(arguments)
     with words_apart(json_output), waiting(f"Counting {target}"):
@@ -135,6 +145,7 @@ def profile(
             timeout=60.0 if timeout is None else timeout,
             caches=caches,
             blocks=blocks,
+            cluster=cluster_shape(cluster),
             listing=listing,
         )
         one.save()
@@ -156,7 +167,9 @@ class _View:
     form: str | None
 
 
-def _profile_program(program: Program, model: str, view: _View, count: Callable[[Launch], Profile]) -> None:
+def _profile_program(
+    program: AnyProgram, model: str, view: _View, count: Callable[[Launch], Profile]
+) -> None:
     """Count every launch of a program, which finds a GPU of this model; its exit status is ours."""
     from .. import lab
     from ..lab import profile as lab_profile
@@ -170,7 +183,44 @@ def _profile_program(program: Program, model: str, view: _View, count: Callable[
         lab.watching(lab_profile.recorder(found, count)),
     ):
         status = program.run()
+    if isinstance(program, RungProgram):  # whose launches are at no place of the user's
+        found = [replace(one, site="") for one in found]
     _show(found, view)
+    if status:
+        raise typer.Exit(status)
+
+
+def _profile_native(program: Native, model: str, view: _View, wanted: Mapping[str, Any]) -> None:
+    """Count every launch of a program outside Python, as _profile_program does; a summary counts nothing."""
+    if view.gpu_summary:
+        _sum_up(program, model, view)
+        return
+    with words_apart(view.json):
+        status, found = program.watched(model, "profile", **wanted)
+    _show(found, view)
+    if status:
+        raise typer.Exit(status)
+
+
+def _sum_up(program: Native, model: str, view: _View) -> None:
+    """Print what a program had the GPU do and which functions it called, as nvprof does."""
+    from ..records.activity import summed
+    from ..report.activities import activities_csv, print_activities
+    from ..report.console import stdout_console, text_console, text_of
+
+    with words_apart(view.csv and view.log_file is None):
+        status, found = program.watched(model, "summary")
+    rows = summed(one for record in found for one in record)
+    if view.csv:
+        text = activities_csv(rows)
+    else:
+        console = stdout_console() if view.log_file is None else text_console(stdout_console().width)
+        print_activities(rows, console)
+        text = "" if view.log_file is None else text_of(console) + "\n"
+    if view.log_file is not None:
+        write_file(text, view.log_file)
+    elif text:
+        typer.echo(text, nl=False)
     if status:
         raise typer.Exit(status)
 

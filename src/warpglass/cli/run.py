@@ -8,28 +8,34 @@ import typer
 
 from .compiler_flags import CompilerOption
 from .kernel_launch import OutOption, SetOption, open_launch
+from .native import Native
 from .options import (
     MODEL,
     ArgOption,
     BlockOption,
+    ClusterOption,
     DeviceOption,
     GridOption,
     ProgramArguments,
     SharedOption,
     above_zero,
+    cluster_shape,
     find_gpu,
 )
 from .output import words_apart
-from .script import MODULE_OPTION, Program, is_program, refuse_words
+from .rung import AnyProgram, RungProgram, names_program, program_of
+from .script import MODULE_OPTION, is_native, refuse_words
 from .time_limit import run_limited
 
 
 def run(
+    context: typer.Context,
     target: Annotated[
         str | None,
         typer.Argument(
-            metavar="FILE[:KERNEL] | SCRIPT.py",
-            help="As in reduce.cu:sum<512> or k.py:sum; or a program that finds a GPU, the engine.",
+            metavar="FILE[:KERNEL] | PROGRAM",
+            help="As in reduce.cu:sum<512> or k.py:sum; or a program that finds a GPU, the engine: prog.cu "
+            "with a main function, script.py, ./a.out.",
         ),
     ] = None,
     arguments: ProgramArguments = None,
@@ -39,6 +45,7 @@ def run(
     ] = None,
     grid: GridOption = None,
     block: BlockOption = None,
+    cluster: ClusterOption = None,
     arg: ArgOption = None,
     settings: SetOption = None,
     outputs: OutOption = None,
@@ -61,8 +68,11 @@ def run(
     it has. A program that uses numba.cuda,
     numba_cuda_mlir or cuda.core finds one GPU, whose work the engine does; its exit status is ours.
     """
-    if is_program(target, module):
-        _run_program(Program.of(target, arguments, module), find_gpu(model).key, timeout)
+    if is_native(context):
+        Native.of(str(target), flags, arguments).run(find_gpu(model).key, timeout)
+    if names_program(target, module):
+        gpu = find_gpu(model).key
+        _run_program(program_of(target, arguments, module, gpu), gpu, timeout)
         return
     refuse_words(arguments)
     from .. import lab
@@ -77,6 +87,7 @@ def run(
             device=device,
             timeout=limit,
             model=find_gpu(model).key,
+            cluster=cluster_shape(cluster),
         )
         one.save()
     from ..report.console import stdout_console
@@ -96,10 +107,13 @@ def run(
         print_run(report, stdout_console())
 
 
-def _run_program(program: Program, model: str, timeout: float | None) -> None:
+def _run_program(program: AnyProgram, model: str, timeout: float | None) -> None:
     """Run a program with the virtual device; leave with its exit status."""
     from ..numba_device import hook
 
+    if isinstance(program, RungProgram):
+        _bench_rung(program)
+        return
     if timeout is None:
         hook.spread(model)
         status = program.run()
@@ -109,6 +123,19 @@ def _run_program(program: Program, model: str, timeout: float | None) -> None:
         status = run_limited(words, timeout, str(program))
     if status:
         raise typer.Exit(status)
+
+
+def _bench_rung(program: RungProgram) -> None:
+    """Time one rung at its ladder's small size."""
+    from ..lab.bench import bench
+    from ..report.bench import print_bench
+    from ..report.console import stdout_console
+
+    one = program.target
+    chosen = {"rungs": (one.rung,), "language": one.language, "as_written": True}
+    print_bench(
+        bench(one.ladder, small=True, peers=False, model=program.model, **chosen).record, stdout_console()
+    )
 
 
 def _sum_type(array: Any) -> str:

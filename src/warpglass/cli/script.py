@@ -1,7 +1,7 @@
-"""Commands that take a kernel's file or a whole Python program: `warpglass profile script.py arguments`.
+"""Commands that take a kernel's file or a whole program: `warpglass profile script.py arguments`.
 
-Belongs here: telling the program's arguments from our own, and running it as `python script.py` would. What
-is done with its launches is the command's business.
+Belongs here: telling the program's arguments from our own, and running one in Python as `python script.py`
+would; native.py starts the others. What is done with its launches is the command's business.
 
 Our options stand before the program, its own after it. One of ours behind it would be lost without a word, or
 taken from the program: that is refused, and `--` before the program's arguments says that they are its own.
@@ -19,35 +19,62 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from ..errors import ArgumentError, WarpglassError
-from .compiler_flags import CompilerCommand
+from ..programs import targets
+from .compiler_flags import OPTIONS, CompilerCommand
 from .status import FAILED, INTERRUPTED
 
 MODULE_OPTION = "-m"
 _END_OF_OPTIONS = "--"
+_NATIVE = "warpglass.native"
 
 
 class ScriptCommand(CompilerCommand):
-    """A command whose words after `script.py`, or `-m module`, belong to the program.
+    """A command whose words after a program (`script.py`, `prog.cu`, `./program`, `-m module`) are its own.
 
-    `PROGRAM_OPTIONS` are those of the command's options that mean something for a program.
+    `PROGRAM_OPTIONS` are those of the command's options that mean something for a program. With another
+    one, a .cu file is one of kernels, even if it has a main function.
     """
 
     PROGRAM_OPTIONS: tuple[str, ...] = ()
+    _of_kernel = _sources = False  # of the command line: options of kernels, files with a main function
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse our own words; the program's become plain arguments."""
+        own_part = args[: args.index(_END_OF_OPTIONS)] if _END_OF_OPTIONS in args else args
+        self._sources = any(map(targets.is_source, own_part))
+        self._of_kernel = bool(self._alien().intersection(word.partition("=")[0] for word in own_part))
         args = self.compiler_words(args)
         position = self._program_position(args)
         if position is not None and not ctx.resilient_parsing:  # as when a shell asks for completions
             own, words = args[: position + 1], args[position + 1 :]
-            self._refuse_kernel_options(own)
-            if words[:1] == [_END_OF_OPTIONS]:
+            source = targets.may_be_source(args[position])
+            self._refuse_kernel_options(own, OPTIONS if source else ())
+            if words[:1] == [_END_OF_OPTIONS] and not source:
                 words = words[1:]
             else:
                 self._refuse_late_options(ctx.command_path, own, words)
+            if own[-2:-1] != [MODULE_OPTION] and not is_script(own[-1]):
+                ctx.meta[_NATIVE] = True
             args = [*own, _END_OF_OPTIONS, *words]
         return super().parse_args(ctx, args)
+
+    def ends_ours(self, word: str) -> bool:
+        """Whether a word ends what is ours: those behind it belong to a program."""
+        return super().ends_ours(word) or self._is_program(word)
+
+    def _is_program(self, word: str) -> bool:
+        if word.startswith("-"):
+            return False
+        if is_script(word) or self._of_kernel:
+            return is_script(word)
+        return self._sources if targets.may_be_source(word) else targets.is_executable(word)
+
+    def _alien(self) -> set[str]:
+        """The options that only kernels have."""
+        return self._options() - {*self.PROGRAM_OPTIONS, *OPTIONS, MODULE_OPTION, "--help", "-h"}
 
     def _program_position(self, args: Sequence[str]) -> int | None:
         """Where the program is named: the first word that is neither an option nor an option's value."""
@@ -59,14 +86,14 @@ class ScriptCommand(CompilerCommand):
             if args[position] == MODULE_OPTION and MODULE_OPTION in valued:
                 return position + 1
             position += 2 if args[position] in valued else 1
-        return position if position < len(args) and is_script(args[position]) else None
+        return position if position < len(args) and self._is_program(args[position]) else None
 
     def _options(self) -> set[str]:
         """All spellings of the command's options."""
         return {name for one in self.params for name in (*one.opts, *one.secondary_opts) if name[:1] == "-"}
 
-    def _refuse_kernel_options(self, own: Sequence[str]) -> None:
-        alien = self._options() - {*self.PROGRAM_OPTIONS, MODULE_OPTION, "--help", "-h"}
+    def _refuse_kernel_options(self, own: Sequence[str], taken: Sequence[str]) -> None:
+        alien = self._alien() | {*OPTIONS} - {*taken}
         for word in own:
             name = word.partition("=")[0]
             if name in alien:
@@ -96,8 +123,13 @@ def _target(own: Sequence[str]) -> str:
 
 
 def is_script(target: str) -> bool:
-    """Whether a target is a whole program, and not FILE:KERNEL."""
+    """Whether a target is a whole Python program, and not FILE:KERNEL."""
     return target.endswith(".py")
+
+
+def is_native(context: typer.Context) -> bool:
+    """Whether a command line that has been parsed names a program outside Python."""
+    return bool(context.meta.get(_NATIVE))
 
 
 def run_module(name: str, arguments: Sequence[str]) -> int:
@@ -123,9 +155,11 @@ def _can_run(name: str) -> bool:
 
 
 def is_program(target: str | None, module: str | None) -> bool:
-    """Whether a command line names a whole program; raises ArgumentError if it names nothing."""
+    """Whether a command line names a Python program; raises ArgumentError if it names nothing."""
     if module is None and target is None:
-        raise ArgumentError("give FILE:KERNEL with --grid and --block, SCRIPT.py, or -m MODULE")
+        raise ArgumentError(
+            "give FILE:KERNEL with --grid and --block, PROG.cu, SCRIPT.py, ./PROGRAM or -m MODULE"
+        )
     return module is not None or is_script(str(target))
 
 

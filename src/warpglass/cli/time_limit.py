@@ -14,22 +14,42 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from ..errors import ArgumentError
 from .status import INTERRUPTED, TIMED_OUT
 
-_PR_SET_CHILD_SUBREAPER = 36
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _GRACE = 1.0  # seconds between asking processes to end and ending them
 _PROCESSES = Path("/proc")
 
 
 def run_limited(arguments: Sequence[str], seconds: float, what: str) -> int:
     """Run `warpglass ARGUMENTS` for so many seconds at most; returns its exit status, or TIMED_OUT."""
+    return run_child([sys.executable, "-m", "warpglass", *arguments], what, seconds=seconds)
+
+
+def run_child(
+    command: Sequence[str],
+    what: str,
+    *,
+    file: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    seconds: float | None = None,
+) -> int:
+    """Run a command, for so many seconds at most if they are given; its exit status, as of a shell.
+
+    `file` is what is run if that is not the command's first word. TIMED_OUT after the time, INTERRUPTED after
+    Ctrl-C; then, and when this process ends, all that the command has started ends, too.
+    """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     sys.stdout.flush()
-    program = subprocess.Popen([sys.executable, "-m", "warpglass", *arguments])
+    try:
+        program = subprocess.Popen(command, executable=file, env=environment, preexec_fn=_end_with_parent)
+    except OSError as problem:
+        raise ArgumentError(f"{command[0]} cannot be run: {problem.strerror}") from None
     before = signal.signal(signal.SIGTERM, lambda *_: _end(program) or sys.exit(128 + signal.SIGTERM))
     try:
         status = program.wait(seconds)
@@ -48,6 +68,12 @@ def run_limited(arguments: Sequence[str], seconds: float, what: str) -> int:
     finally:
         signal.signal(signal.SIGTERM, before)
     return status if status >= 0 else 128 - status
+
+
+def _end_with_parent() -> None:
+    """Let this process, which is about to become the command, end when its parent is killed."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def _end(program: subprocess.Popen[bytes]) -> None:

@@ -11,6 +11,8 @@ from ..numba_device.calls import Call
 from ..numba_device.shared_library import SharedLibrary, Unavailable
 from ..numba_device.shortcut_runtime import FUNCTIONS
 from . import (  # noqa: F401  # functions by subject: importing a file fills CALLS
+    attribute_calls,
+    batch_calls,
     device_calls,
     error_calls,
     function_calls,

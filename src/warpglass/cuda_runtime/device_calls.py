@@ -163,3 +163,8 @@ def cudaGetDriverEntryPointByVersion(
     runtime: Runtime, name: Address, place: Address, version: UInt, flags: Size, status: Address
 ) -> None:
     runtime.driver("cuGetProcAddress_v2", name, place, version, flags, status)
+
+
+@call_anywhere
+def cudaGetExportTable(runtime: Runtime, table: Address, key: Address) -> None:
+    runtime.driver("cuGetExportTable", table, key)

@@ -18,20 +18,21 @@ from .results import Status
 from .runtime import Runtime
 
 RELEASES = (12, 13)
+OURS = ("__cudaRegisterLinkedBinary",)  # what ours exports besides
 _VERSIONED = re.compile(r"_v\d+$")
 _FORM = re.compile(r"_(?:ptsz|ptds)$")
 
 
 @cache
 def exported(release: int) -> tuple[str, ...]:
-    """All names that NVIDIA's library of a release exports."""
+    """All names that the library of a release exports."""
     found: list[str] = []
     for line in Path(__file__).with_name("exports.txt").read_text("utf-8").splitlines():
         name, *marks = line.split()
         releases = [mark for mark in marks if mark.isdecimal()]
         if not releases or str(release) in releases:
             found += [name, *(f"{name}_{mark}" for mark in marks if mark.startswith("pt"))]
-    return tuple(found)
+    return (*found, *OURS)
 
 
 def plain(name: str) -> str:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+from math import prod
 
-from ..numba_device.calls import Address, Handle, Int, Ordinal, Size, UInt, put
+from ..numba_device.calls import Address, Handle, Int, Ordinal, Size, UInt, put, put_int
+from ..numba_device.launch_calls import resident_blocks
 from ..numba_device.module_calls import attribute_of
 from .calls import also, call, still
+from .launch_calls import LaunchConfig
 from .runtime import Runtime
 
 # cudaFuncAttributes: its members in order, with the number of the driver's attribute that has the value.
@@ -116,3 +119,23 @@ def cudaOccupancyAvailableDynamicSMemPerBlock(
 ) -> None:
     kernel = runtime.registered.kernel_handle(function)
     runtime.driver("cuOccupancyAvailableDynamicSMemPerBlock", size, kernel, blocks, threads)
+
+
+@still
+@call
+def cudaOccupancyMaxPotentialClusterSize(
+    runtime: Runtime, size: Address, function: Address, config: Address
+) -> None:
+    runtime.registered.kernel(function)
+    put_int(size, 1)  # every block is a cluster of its own
+
+
+@still
+@call
+def cudaOccupancyMaxActiveClusters(
+    runtime: Runtime, count: Address, function: Address, config: Address
+) -> None:
+    given = LaunchConfig.from_address(config)
+    kernel = runtime.registered.kernel(function)
+    blocks = resident_blocks(runtime.device, kernel, prod(given.block.extents), given.shared)
+    put_int(count, blocks * runtime.device.model.multiprocessors)

@@ -75,7 +75,7 @@ def cudaLaunchCooperativeKernel(
     )
 
 
-class _Config(ctypes.Structure):
+class LaunchConfig(ctypes.Structure):
     """cudaLaunchConfig_t."""
 
     _fields_ = [
@@ -91,7 +91,7 @@ class _Config(ctypes.Structure):
 @still
 @call
 def cudaLaunchKernelExC(runtime: Runtime, config: Address, function: Address, parameters: Address) -> None:
-    given = _Config.from_address(config)
+    given = LaunchConfig.from_address(config)
     kernel = _launch_of(runtime, function, given.grid.extents, given.block.extents)
     runtime.driver("cuLaunchKernelEx", config, kernel, parameters, 0)
 

@@ -12,4 +12,5 @@ same_as_driver(
     "cudaLibraryGetKernelCount",
     "cudaLibraryEnumerateKernels",
     "cudaLibraryGetGlobal",
+    "cudaLibraryGetManaged=cuLibraryGetGlobal",
 )

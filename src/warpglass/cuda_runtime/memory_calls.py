@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
-from ..numba_device.calls import Address, Device, Handle, Int, Size, UInt, put, put_int
+from ..numba_device.calls import Address, Device, Handle, Int, Size, UInt, put, put_int, word
 from ..numba_device.memory_calls import variable_block
 from ..numba_device.results import Refusal, Result
 from .calls import Extent, Location, PitchedPointer, call, release_12, same_as_driver, still
@@ -243,3 +243,19 @@ def cudaMemRangeGetAttribute(
         raise Refusal(Result.INVALID_VALUE, f"no managed memory is at {address:#x}, or no such attribute")
     for position in range(0, room - 3, 4):
         put_int(place + position, _RANGE[attribute])
+
+
+@call
+def cudaMemRangeGetAttributes(
+    runtime: Runtime,
+    places: Address,
+    rooms: Address,
+    attributes: Address,
+    count: Size,
+    address: Device,
+    size: Size,
+) -> None:
+    numbers = (ctypes.c_int32 * count).from_address(attributes)
+    for position, attribute in enumerate(numbers):
+        place, room = (word(base + 8 * position) for base in (places, rooms))
+        cudaMemRangeGetAttribute(runtime, place, room, attribute, address, size)

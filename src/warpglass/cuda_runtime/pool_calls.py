@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .calls import same_as_driver
+from ..numba_device.calls import Address, Handle, Int
+from .calls import call, same_as_driver
+from .runtime import Runtime
 
 same_as_driver(
     "cudaMallocAsync=cuMemAllocAsync",
@@ -16,4 +18,21 @@ same_as_driver(
     "cudaMemPoolSetAttribute",
     "cudaMemPoolGetAttribute",
     "cudaMemPoolTrimTo",
+    "cudaMemPoolSetAccess",
+    "cudaMemPoolGetAccess",
 )
+
+
+@call
+def cudaMemGetDefaultMemPool(runtime: Runtime, pool: Address, location: Address, kind: Int) -> None:
+    runtime.driver("cuDeviceGetDefaultMemPool", pool, 0)
+
+
+@call
+def cudaMemGetMemPool(runtime: Runtime, pool: Address, location: Address, kind: Int) -> None:
+    runtime.driver("cuDeviceGetMemPool", pool, 0)
+
+
+@call
+def cudaMemSetMemPool(runtime: Runtime, location: Address, kind: Int, pool: Handle) -> None:
+    runtime.driver("cuDeviceSetMemPool", 0, pool)

@@ -9,20 +9,22 @@ from __future__ import annotations
 import ctypes
 from dataclasses import dataclass, field
 
+from ..errors import CompileError
 from ..numba_device.calls import put
 from ..numba_device.device import VirtualDevice
-from ..numba_device.images import read_image
+from ..numba_device.images import Image, read_image
+from ..numba_device.merging import merge
 from ..numba_device.module_calls import architecture, handle_of, unload
 from ..numba_device.modules import LoadedKernel, LoadedModule
-from ..numba_device.results import Refusal
+from ..numba_device.results import Refusal, Result
 from .results import Status
 
 
 @dataclass(eq=False)
 class FatBinary:
-    """The device code of a translation unit: the address of its wrapper, and its module once it is loaded."""
+    """Device code: the addresses of its wrappers, one for each unit, and its module once it is loaded."""
 
-    wrapper: int
+    wrappers: list[int]
     managed: dict[str, int] = field(default_factory=dict)  # where the program keeps the variable's address
     module: int | None = None  # its handle
 
@@ -44,6 +46,7 @@ class Registered:
         self._kernels: dict[int, Named] = {}
         self._variables: dict[int, Named] = {}
         self._handles: dict[int, ctypes.Array[ctypes.c_uint64]] = {}
+        self._linking: int | None = None  # the handle of what separately compiled units are linked to
 
     # ------------------------------------------------------------------------------------ registering
     def add_binary(self, wrapper: int) -> int:
@@ -51,8 +54,17 @@ class Registered:
         cell = (ctypes.c_uint64 * 1)(wrapper)
         handle = ctypes.addressof(cell)
         self._handles[handle] = cell
-        self._binaries[handle] = FatBinary(wrapper)
+        self._binaries[handle] = FatBinary([wrapper])
         return handle
+
+    def add_unit(self, wrapper: int) -> int:
+        """Register a separately compiled unit; those before the first use are linked to one module."""
+        binary = self._binaries.get(self._linking or 0)
+        if self._linking is None or binary is None or binary.module is not None:
+            self._linking = self.add_binary(wrapper)
+        else:
+            binary.wrappers.append(wrapper)
+        return self._linking
 
     def remove_binary(self, handle: int) -> None:
         """Forget a fat binary with all its kernels and variables; the program's library is unloaded."""
@@ -104,10 +116,20 @@ class Registered:
             raise Refusal(Status.INVALID_SYMBOL, f"{shadow:#x} is no variable of the program's")
         return self._module(named.binary).variable(named.name)
 
+    def _image(self, binary: FatBinary) -> Image:
+        """The device code of a fat binary, linked. Raises Refusal."""
+        images = [read_image(wrapper, architecture(self._device)) for wrapper in binary.wrappers]
+        if len(images) == 1:
+            return images[0]
+        try:
+            return Image(merge([image.ptx for image in images]))
+        except CompileError as error:
+            raise Refusal(Result.INVALID_PTX, str(error)) from None
+
     def _module(self, binary: FatBinary) -> LoadedModule:
         device = self._device
         if binary.module is None or not device.has(binary.module, LoadedModule):
-            module = LoadedModule(device, read_image(binary.wrapper, architecture(device)))
+            module = LoadedModule(device, self._image(binary))
             binary.module = device.add(module)
             for name, place in binary.managed.items():
                 address, _ = module.variable(name)

@@ -27,6 +27,20 @@ def __cudaRegisterFatBinaryEnd(runtime: Runtime, binary: Address) -> None:
     """All of a fat binary is registered; it is loaded when it is used."""
 
 
+_REGISTER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+@call_anywhere
+def __cudaRegisterLinkedBinary(
+    runtime: Runtime, register: Address, wrapper: Address, number: Address, reference: Address
+) -> None:
+    """What the units of separate compilation call, each by a name of its own that ends in its number.
+
+    No library of NVIDIA's has it: nvlink writes these functions, and what builds programs leads them here.
+    """
+    _REGISTER(register)(runtime.registered.add_unit(wrapper))
+
+
 @call_anywhere
 def __cudaUnregisterFatBinary(runtime: Runtime, binary: Address) -> None:
     runtime.registered.remove_binary(binary)

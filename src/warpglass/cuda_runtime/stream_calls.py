@@ -26,6 +26,8 @@ same_as_driver(
     "cudaEventQuery",
     "cudaEventSynchronize",
     "cudaEventElapsedTime",
+    "cudaIpcGetEventHandle",
+    "cudaIpcOpenEventHandle",
 )
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
+from html import escape
 from itertools import count
 from os import PathLike
 from pathlib import Path
@@ -29,6 +30,7 @@ from ..engine.launch.limits import as_dim3
 from ..errors import ArgumentError, LaunchError
 from ..host.budget import compile_deadline
 from ..host.environment import read
+from ..records.display import draw_with
 from ..records.marks import purposes, unmark
 from ..source import Compiled, FixedSource, Source
 from ..source.compiled import Demands
@@ -36,6 +38,15 @@ from .variables import Variables
 
 if TYPE_CHECKING:
     from ..engine.cpu.backend import CpuBackend
+
+
+def _draw(record: object) -> str:
+    from .display import page_of
+
+    return page_of(record)
+
+
+draw_with(_draw)
 
 Extent = int | Sequence[int]
 
@@ -56,6 +67,18 @@ class Run:
     label: str
     device: str
     transfer_seconds: float = 0.0
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: a table of a row."""
+        facts = {
+            f"{self.label} time": f"{1e3 * self.seconds:.6g} ms",
+            "transfers": f"{1e3 * self.transfer_seconds:.6g} ms" if self.transfer_seconds else "",
+            "on": escape(self.device),
+        }
+        kept = {name: text for name, text in facts.items() if text}
+        head = "".join(f"<th>{name}</th>" for name in kept)
+        row = "".join(f"<td>{text}</td>" for text in kept.values())
+        return f"<table><tr>{head}</tr><tr>{row}</tr></table>"
 
 
 class Kernel:
@@ -257,16 +280,17 @@ def run(
     device: str = "auto",
     timeout: float = _TIMEOUT,
     model: str = "h100",
+    cluster: Extent | None = None,
 ) -> Run:
     """Run a kernel to completion; results are in the argument arrays.
 
     `shared` is dynamic shared memory in bytes, `timeout` in seconds. `device` is "auto" (the first GPU, else
-    the engine), "cpu" or "gpu"; on the engine `model` names the GPU whose launch limits apply. Raises
-    ArgumentError for arguments that do not fit, LaunchError (KernelFault, KernelTimeout) for what CUDA would
-    report.
+    the engine), "cpu" or "gpu"; on the engine `model` names the GPU whose launch limits apply. `cluster` are
+    the extents of a cluster in blocks, for kernels that do not say them themselves. Raises ArgumentError for
+    arguments that do not fit, LaunchError (KernelFault, KernelTimeout) for what CUDA would report.
     """
     place = backend(device, model)
-    outcome = carry_out(place, make_launch(kernel, grid, block, args, shared, timeout, place))
+    outcome = carry_out(place, make_launch(kernel, grid, block, args, shared, timeout, place, cluster))
     return Run(outcome.seconds, outcome.label, place.description, outcome.transfer_seconds)
 
 
@@ -330,13 +354,16 @@ def make_launch(
     shared: int,
     timeout: float,
     place: Backend,
+    cluster: Extent | None = None,
 ) -> Launch:
     """The launch at `place` that these arguments of `run` describe; raises ArgumentError and LaunchError."""
     if not isinstance(kernel, Kernel):
         raise ArgumentError(f"{kernel!r} is no kernel; load, compile and from_numba make one")
     if not isinstance(args, _LISTS):
         raise ArgumentError(f"{kernel.name}: args is a {type(args).__name__}; pass a tuple, as in (x, n)")
-    return kernel.launch(kernel.shape(grid, block), args, _bytes(shared), _seconds(timeout), place)
+    extents = None if cluster is None else as_dim3(cluster, "cluster")
+    launch = kernel.launch(kernel.shape(grid, block), args, _bytes(shared), _seconds(timeout), place)
+    return replace(launch, cluster=extents)
 
 
 def _bytes(shared: object) -> int:

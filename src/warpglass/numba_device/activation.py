@@ -9,6 +9,7 @@ import os
 from .. import devices
 from ..errors import ArgumentError
 from . import (  # noqa: F401  # functions by subject: importing a file fills CALLS
+    attribute_calls,
     device_calls,
     graph_calls,
     launch_calls,
@@ -79,10 +80,15 @@ def active_library() -> SharedLibrary | None:
 
 
 def _refuse_late() -> None:
-    """Raise ArgumentError if a driver is loaded in this process: programs keep its addresses."""
+    """Raise ArgumentError if a driver is loaded in this process: programs keep its addresses.
+
+    That of the bridge (programs/bridge/) leads here.
+    """
     try:
-        ctypes.CDLL(_SONAME, mode=ctypes.DEFAULT_MODE | 4)  # RTLD_NOLOAD
+        loaded = ctypes.CDLL(_SONAME, mode=ctypes.DEFAULT_MODE | 4)  # RTLD_NOLOAD
     except OSError:
+        return
+    if hasattr(loaded, "warpglass_slots"):
         return
     raise ArgumentError(
         "NVIDIA's driver is in use in this process already: activate the virtual device before anything asks "

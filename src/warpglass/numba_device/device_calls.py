@@ -259,6 +259,11 @@ def cuCtxCreate(
 
 
 @call_anywhere
+def cuCtxCreate_v2(device: VirtualDevice, context: Address, flags: UInt, number: Ordinal) -> None:
+    cuCtxCreate(device, context, 0, flags, number)
+
+
+@call_anywhere
 def cuCtxDestroy(device: VirtualDevice, context: Handle) -> None:
     device.remove(context, Context)
     if device.stack and device.stack[-1] == context:

@@ -52,6 +52,11 @@ class Fatbin:
         """Whether there is LTO-IR in it."""
         return any(one.kind == _LTO for one in self.entries)
 
+    @property
+    def least_architecture(self) -> int | None:
+        """The oldest architecture that there is PTX for; None if there is none."""
+        return min((one.architecture for one in self.entries if one.kind == _PTX), default=None)
+
     def ptx(self, architecture: int) -> str | None:
         """The PTX that a GPU of an architecture would be given; None if there is none for it.
 

@@ -72,6 +72,7 @@ class Node:
     handle: int = 0
     original: Node | None = None
     enabled: bool = True
+    attributes: dict[int, bytes] = field(default_factory=dict)
     keep: object = None  # what the program was given pointers to
 
 

@@ -54,6 +54,16 @@ def only_machine_code(what: str) -> Refusal:
     )
 
 
+def only_newer(what: str, least: int, architecture: int) -> Refusal:
+    """The refusal of what has PTX for other GPUs only."""
+    return Refusal(
+        Result.NO_BINARY_FOR_GPU,
+        f"the {what} holds PTX for compute capability {least / 10} and newer, the device has "
+        f"{architecture / 10}, and warpglass runs PTX: choose a newer --model, or compile it for this one "
+        f"(nvcc -gencode arch=compute_{architecture},code=compute_{architecture})",
+    )
+
+
 def parse_image(content: bytes, architecture: int) -> Image:
     """Likewise, for bytes."""
     if content[:4] == b"\x7fELF":
@@ -72,9 +82,11 @@ def parse_image(content: bytes, architecture: int) -> Image:
 def ptx_for(content: bytes, what: str, architecture: int) -> str:
     """The PTX of all fatbins of a fatbin, object or library, linked; Refusal where one has none that fits."""
     try:
-        texts = [one.ptx(architecture) for one in fatbins(content) if one.entries]
+        found = [one for one in fatbins(content) if one.entries]
+        texts = [one.ptx(architecture) for one in found]
         if not texts or None in texts:
-            raise only_machine_code(what)
+            newer = [least for one in found if (least := one.least_architecture) is not None]
+            raise only_newer(what, max(newer), architecture) if newer else only_machine_code(what)
         return merge([text for text in texts if text is not None])
     except WarpglassError as problem:
         raise Refusal(Result.INVALID_IMAGE, f"the {what}: {problem}") from None

@@ -102,6 +102,10 @@ class LoadedModule:
         return None
 
 
+# The line table of what was compiled from CUDA C++.
+_FROM_CUDA = re.compile(r'^\s*\.file\s+\d+\s+"[^"]*\.cuh?"', re.MULTILINE)
+
+
 def _parse(text: str) -> tree.Module:
     try:
         return ptx.parse(text, "PTX")
@@ -130,7 +134,9 @@ class LoadedKernel:
             ptx=self._text,
             entry=self.entry.name,
             name=plain_name(self.entry.name),
-            language="ptx" if arguments is None else "python",
+            language=("cuda" if _FROM_CUDA.search(self.module.image.ptx) else "ptx")
+            if arguments is None
+            else "python",
             arguments=arguments,
         )
 
@@ -214,7 +220,14 @@ class LoadedKernel:
         }
 
     def launch(
-        self, grid: Dim3, block: Dim3, shared: int, parameters: bytes, *, cooperative: bool = False
+        self,
+        grid: Dim3,
+        block: Dim3,
+        shared: int,
+        parameters: bytes,
+        *,
+        cooperative: bool = False,
+        cluster: Dim3 | None = None,
     ) -> Launch:
         """A launch with these bytes of parameters."""
         return Launch(
@@ -226,6 +239,7 @@ class LoadedKernel:
             math.inf,
             resident=_Invocation(self, parameters),
             cooperative=cooperative,
+            cluster=cluster,
         )
 
     def repeatable(self, launch: Launch) -> Repeatable | None:

@@ -61,6 +61,20 @@ def cuMemPoolGetAttribute(device: VirtualDevice, pool: Handle, attribute: Int, v
         put(value, found)
 
 
+_READ_WRITE = 3  # CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+
+
+@call
+def cuMemPoolSetAccess(device: VirtualDevice, pool: Handle, descriptions: Address, count: Size) -> None:
+    device.get(pool, Pool)
+
+
+@call
+def cuMemPoolGetAccess(device: VirtualDevice, flags: Address, pool: Handle, location: Address) -> None:
+    device.get(pool, Pool)
+    put_int(flags, _READ_WRITE)
+
+
 @call
 def cuMemPoolTrimTo(device: VirtualDevice, pool: Handle, size: Size) -> None:
     device.get(pool, Pool)

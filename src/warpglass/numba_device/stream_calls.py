@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from .calls import Address, Function, Handle, Int, UInt, also, call, put, put_int, still
+from .calls import Address, Function, Handle, Int, IpcHandle, UInt, also, call, put, put_int, still
 from .device import VirtualDevice
 from .graphs import Call, Graph, Kind, Node, Work
 from .results import Refusal, Result
@@ -34,6 +34,7 @@ class Stream:
     captured: Graph | None = None  # where its work goes while it is captured
     origin: bool = False  # the capture began here
     ends: list[Node] = field(default_factory=list)  # what its next node comes after
+    attributes: dict[int, bytes] = field(default_factory=dict)
     keep: object = None  # what the program was given pointers to
 
     def capture(self, work: Work) -> None:
@@ -203,6 +204,18 @@ def cuStreamAttachMemAsync(
 
 
 # ---------------------------------------------------------------------------------------- events
+@call
+def cuIpcGetEventHandle(device: VirtualDevice, handle: Address, event: Handle) -> None:
+    device.get(event, Event)
+    ctypes.memset(handle, 0, ctypes.sizeof(IpcHandle))
+
+
+@call
+def cuIpcOpenEventHandle(device: VirtualDevice, event: Address, handle: IpcHandle) -> None:
+    """Work of another process has ended before it can say so: its event has come."""
+    put(event, device.add(Event(_NO_TIMING, time.perf_counter())))
+
+
 @still
 @call
 def cuEventCreate(device: VirtualDevice, event: Address, flags: UInt) -> None:

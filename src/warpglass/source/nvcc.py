@@ -40,24 +40,35 @@ _HOST_MESSAGE = re.compile(
     r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<text>.*)$", re.MULTILINE
 )
 # What programs are usually built with if they need it; it changes nothing for others.
-_LENIENT = ("-allow-unsupported-compiler", "--expt-relaxed-constexpr", "--extended-lambda")
+LENIENT = ("-allow-unsupported-compiler", "--expt-relaxed-constexpr", "--extended-lambda")
 # A shell's words to bound address space (KiB) and processor time (s) of a command and all that it starts.
 _LIMITED = 'ulimit -v "$1"; ulimit -t "$2"; shift 2; exec "$@"'
 # Options that only NVRTC has.
 _NOT_ITS = re.compile(r"-default-device$|--device-as-default-execution-space$|-I$")
 
 
+def wheels() -> tuple[Path, ...]:
+    """The folders of what NVIDIA's wheels bring."""
+    spec = importlib.util.find_spec("nvidia")
+    return tuple(map(Path, spec.submodule_search_locations or ())) if spec else ()
+
+
+@cache
+def program() -> Path | None:
+    """nvcc of its wheel; None if it is not installed."""
+    for root in wheels():
+        for found in sorted(root.glob("cu[0-9]*/bin/nvcc*"), reverse=True):
+            if found.name in ("nvcc", "nvcc.exe"):
+                return found
+    return None
+
+
 @cache
 def find() -> tuple[Path, str] | None:
     """nvcc of its wheel and the host's compiler; None unless both are there."""
-    spec = importlib.util.find_spec("nvidia")
-    for root in spec.submodule_search_locations or () if spec else ():
-        for program in sorted(Path(root).glob("cu[0-9]*/bin/nvcc*"), reverse=True):
-            if program.name in ("nvcc", "nvcc.exe"):
-                for name in _HOST_COMPILERS:
-                    if (host := shutil.which(name)) is not None:
-                        return program, host
-    return None
+    host = next(filter(None, map(shutil.which, _HOST_COMPILERS)), None)
+    found = program()
+    return None if found is None or host is None else (found, host)
 
 
 def compile_program(text: str, file: str, expression: str, options: tuple[str, ...]) -> Result:
@@ -67,14 +78,14 @@ def compile_program(text: str, file: str, expression: str, options: tuple[str, .
     """
     found = find()
     assert found is not None, "the caller has asked"
-    program, host = found
+    compiler, host = found
     own = [f"-I{Path(file).parent}"] if Path(file).is_absolute() else []
     whole = f'#line 1 "{file}"\n{text}\n{_question(expression)}'
     with tempfile.TemporaryDirectory(prefix="warpglass-") as folder:
         source, result = Path(folder, "kernel.cu"), Path(folder, "kernel.ptx")
         source.write_text(whole, encoding="utf-8", errors="surrogateescape")
         given = [option for option in options if not _NOT_ITS.match(option)]
-        command = [str(program), "-ptx", "-ccbin", host, *_LENIENT, *own, *given]
+        command = [str(compiler), "-ptx", "-ccbin", host, *LENIENT, *own, *given]
         status, log = _run([*command, str(source), "-o", str(result)], folder, file)
         found_errors, found_remarks = parse_log(log)
         errors = (*_host_errors(log), *map(_as_written, found_errors))

@@ -1,0 +1,142 @@
+"""Whole programs, built from source and existing ones: output, input, ends."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from warpglass.programs import build
+
+from .conftest import SOURCES, Call, environment
+
+_SLOW = pytest.mark.least("ci")
+_WORDS = "start\nkernel of 100\nsum 9900\n"
+
+
+def test_a_program_has_its_output_in_order_and_its_status(call: Call) -> None:
+    done = call("run", "ends.cu")
+    assert (done.stdout, done.returncode) == (f"{_WORDS}global destroyed\n", 3), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("how", "status", "more"),
+    [
+        ("exit", 7, "global destroyed\n"),
+        ("_exit", 9, ""),
+        ("throw", 3, "caught thrown\nglobal destroyed\n"),
+        ("echo", 3, "some input\nglobal destroyed\n"),
+    ],
+)
+def test_a_program_ends_as_it_wants(call: Call, how: str, status: int, more: str) -> None:
+    done = call("run", "ends.cu", "--", how, text="some input\n")
+    assert (done.stdout, done.returncode) == (_WORDS + more, status), done.stderr
+
+
+@_SLOW
+@pytest.mark.parametrize(("how", "number"), [("abort", signal.SIGABRT), ("term", signal.SIGTERM)])
+def test_signals_end_it_as_they_end_any_program(call: Call, how: str, number: int) -> None:
+    assert call("run", "ends.cu", "--", how).returncode == -number
+    assert call("run", "--timeout", "50", "ends.cu", "--", how).returncode == 128 + number
+
+
+@_SLOW
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_from_outside_reach_it(tools: build.Tools, number: int) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "warpglass", "run", "ends.cu", "--", "wait"],
+        env=environment(),
+        cwd=SOURCES,
+        stdout=subprocess.PIPE,
+    ) as program:
+        assert program.stdout is not None
+        assert program.stdout.readline() == b"start\n"
+        program.send_signal(number)
+        assert program.wait(20) == -number
+
+
+@_SLOW
+def test_after_its_time_it_is_ended(call: Call) -> None:
+    started = time.monotonic()
+    done = call("run", "--timeout", "15", "ends.cu", "--", "wait")
+    assert done.returncode == 124
+    assert "did not end within 15 s" in done.stderr
+    assert time.monotonic() - started < 40
+
+
+@_SLOW
+def test_a_header_that_changes_is_seen(call: Call, tmp_path: Path) -> None:
+    program, header = tmp_path / "ends.cu", tmp_path / "scale.h"
+    program.write_text((SOURCES / "ends.cu").read_text())
+    for factor in (2, 3):
+        header.write_text(f"#define SCALE {factor}\n")
+        assert f"sum {4950 * factor}\n" in call("run", str(program)).stdout
+
+
+@_SLOW
+def test_flags_are_for_the_compiler_and_files_for_the_program(call: Call, tmp_path: Path) -> None:
+    copy = tmp_path / "ends"
+    done = call("run", "ends.cu", "-DUNUSED", "-O1", "-o", str(copy), "--", "exit")
+    assert done.returncode == 7
+    assert call("run", str(copy), "exit").returncode == 7
+
+
+def test_what_a_program_gets_is_not_guessed(call: Call) -> None:
+    done = call("run", "ends.cu", "exit")
+    assert done.returncode == 2
+    assert "follows --: warpglass run ends.cu -- exit" in done.stderr
+
+
+def test_a_program_that_does_not_compile_says_why(call: Call, tmp_path: Path) -> None:
+    program = tmp_path / "bad.cu"
+    program.write_text("int main() { return nonsense; }\n")
+    done = call("run", str(program))
+    assert done.returncode == 3
+    assert "nonsense" in done.stderr
+    assert "bad.cu" in done.stderr
+
+
+@_SLOW
+def test_an_executable_with_the_runtime_in_itself(call: Call, static: Callable[..., Path]) -> None:
+    program = static("ends.cu")
+    done = call("run", str(program), "exit")
+    assert (done.stdout, done.returncode) == (f"{_WORDS}global destroyed\n", 7), done.stderr
+    done = call("run", "sh", "-c", f"echo before; {program} exit; echo $?")
+    assert done.stdout == f"before\n{_WORDS}global destroyed\n7\n", done.stderr
+    code = f"import subprocess, sys; sys.exit(subprocess.run([{str(program)!r}, 'exit']).returncode)"
+    assert call("run", sys.executable, "-c", code).returncode == 7
+    subprocess.run(["strip", str(program)], check=True)
+    assert "its symbols are stripped" in call("run", str(program), "exit").stderr
+
+
+def test_a_library_that_is_loaded_later(
+    call: Call, static: Callable[..., Path], tools: build.Tools, tmp_path: Path
+) -> None:
+    library, program = static("plugin.cu", "-shared", "-Xcompiler", "-fPIC"), tmp_path / "loader"
+    subprocess.run(
+        [*tools.host.command, "-xc", str(SOURCES / "loader.c"), "-o", str(program), "-ldl"], check=True
+    )
+    assert call("run", str(program), str(library)).stdout == "answer 42\n"
+    code = f"import ctypes; print(ctypes.CDLL({str(library)!r}).answer())"
+    assert call("run", sys.executable, "-c", code).stdout == "42\n"
+
+
+@_SLOW
+def test_machine_code_alone_is_refused_by_name(call: Call, static: Callable[..., Path]) -> None:
+    program = static("ends.cu", code="sm_90")
+    assert "code=compute_90" in call("run", str(program)).stderr
+
+
+def test_no_compiler_is_said(call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("WARPGLASS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("CXX", raising=False)
+    done = call("run", "ends.cu")
+    assert done.returncode == 2
+    assert "a C++ compiler is needed" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["cache"]
