@@ -102,7 +102,7 @@ def page(version: str, share: float, outcomes: dict[str, Outcome]) -> str:
     lines = [
         "# CuPy's own tests",
         "",
-        f"Written by `python -m bench.cupy_suite`: {share:.1%} of the tests of CuPy {version}, drawn by names,",
+        f"Written by `python -m bench.cupy_suite`: {share:.1%} of CuPy {version}'s tests, drawn by their names,",
         "run unmodified on the virtual GPU (a H100). Slow ones and those for several GPUs are left out.",
         "",
         "| folder | passed | failed | skipped |",
