@@ -16,26 +16,21 @@ from .runtime import Runtime
 
 
 def _check(runtime: Runtime, grid: Dim, block: Dim) -> None:
-    """Raise Refusal for a configuration that no launch can have."""
+    """Raise Refusal for a configuration that no launch can have, with the status that an H100 gives it."""
     model = runtime.device.model
     limits = model.limits
     for what, extents, most in (("grid", grid, limits.grid_dims), ("block", block, limits.block_dims)):
         x, y, z = extents
         if not (0 < x <= most[0] and 0 < y <= most[1] and 0 < z <= most[2]):
             text = f"a {what} of {extents}; extents are 1 to {tuple(most)} on {model.name}"
-            raise Refusal(Status.INVALID_CONFIGURATION, text)
-    if prod(block) > limits.threads_per_block:
-        text = f"a block of {block} has {prod(block)} threads; it may have {limits.threads_per_block}"
-        raise Refusal(Status.INVALID_CONFIGURATION, text)
+            status = Status.INVALID_CONFIGURATION if 0 in extents else Result.INVALID_VALUE
+            raise Refusal(status, text)
 
 
 def _launch_of(runtime: Runtime, function: int, grid: Dim, block: Dim) -> int:
     """The handle of a kernel that can be launched so; Refusal if it cannot."""
     kernel = runtime.registered.kernel(function)
     _check(runtime, grid, block)
-    if prod(block) > kernel.bounds:
-        text = f"{kernel.compiled.name} was compiled for blocks of {kernel.bounds} threads, not {prod(block)}"
-        raise Refusal(Result.LAUNCH_OUT_OF_RESOURCES, text)
     return handle_of(runtime.device, kernel)
 
 
