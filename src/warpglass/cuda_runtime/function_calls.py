@@ -5,11 +5,11 @@ from __future__ import annotations
 import ctypes
 from math import prod
 
+from ..engine.launch.limits import LARGEST_CLUSTER
 from ..numba_device.calls import Address, Handle, Int, Ordinal, Size, UInt, put, put_int
-from ..numba_device.launch_calls import resident_blocks
+from ..numba_device.launch_calls import configuration_at, resident_blocks
 from ..numba_device.module_calls import attribute_of
 from .calls import also, call, still
-from .launch_calls import LaunchConfig
 from .runtime import Runtime
 
 # cudaFuncAttributes: its members in order, with the number of the driver's attribute that has the value.
@@ -127,7 +127,7 @@ def cudaOccupancyMaxPotentialClusterSize(
     runtime: Runtime, size: Address, function: Address, config: Address
 ) -> None:
     runtime.registered.kernel(function)
-    put_int(size, 1)  # every block is a cluster of its own
+    put_int(size, LARGEST_CLUSTER)
 
 
 @still
@@ -135,7 +135,7 @@ def cudaOccupancyMaxPotentialClusterSize(
 def cudaOccupancyMaxActiveClusters(
     runtime: Runtime, count: Address, function: Address, config: Address
 ) -> None:
-    given = LaunchConfig.from_address(config)
+    given = configuration_at(config)
     kernel = runtime.registered.kernel(function)
-    blocks = resident_blocks(runtime.device, kernel, prod(given.block.extents), given.shared)
-    put_int(count, blocks * runtime.device.model.multiprocessors)
+    blocks = resident_blocks(runtime.device, kernel, prod(given.block), given.shared)
+    put_int(count, blocks * runtime.device.model.multiprocessors // prod(given.cluster or (1,)))

@@ -2,38 +2,36 @@
 
 from __future__ import annotations
 
-import ctypes
 from math import prod
 
+from ..engine.launch.backend import Dim3 as Dim
 from ..numba_device.calls import Address, Handle, Size
-from ..numba_device.launch_calls import Configuration, resident_blocks
+from ..numba_device.launch_calls import Configuration, configuration_at, resident_blocks
 from ..numba_device.launch_calls import launch as launch_kernel
+from ..numba_device.module_calls import handle_of
 from ..numba_device.results import Refusal, Result
 from .calls import Dim3, also, call, same_as_driver, still
 from .results import Status
 from .runtime import Runtime
 
 
-def _check(runtime: Runtime, grid: tuple[int, ...], block: tuple[int, ...]) -> None:
-    """Raise Refusal for a configuration that no launch can have."""
-    limits = runtime.device.model.limits
+def _check(runtime: Runtime, grid: Dim, block: Dim) -> None:
+    """Raise Refusal for a configuration that no launch can have, with the status that an H100 gives it."""
+    model = runtime.device.model
+    limits = model.limits
     for what, extents, most in (("grid", grid, limits.grid_dims), ("block", block, limits.block_dims)):
-        if any(not 0 < extent <= limit for extent, limit in zip(extents, most, strict=True)):
-            text = f"a {what} of {extents}; extents are 1 to {tuple(most)} on {runtime.device.model.name}"
-            raise Refusal(Status.INVALID_CONFIGURATION, text)
-    if prod(block) > limits.threads_per_block:
-        text = f"a block of {block} has {prod(block)} threads; it may have {limits.threads_per_block}"
-        raise Refusal(Status.INVALID_CONFIGURATION, text)
+        x, y, z = extents
+        if not (0 < x <= most[0] and 0 < y <= most[1] and 0 < z <= most[2]):
+            text = f"a {what} of {extents}; extents are 1 to {tuple(most)} on {model.name}"
+            status = Status.INVALID_CONFIGURATION if 0 in extents else Result.INVALID_VALUE
+            raise Refusal(status, text)
 
 
-def _launch_of(runtime: Runtime, function: int, grid: tuple[int, ...], block: tuple[int, ...]) -> int:
+def _launch_of(runtime: Runtime, function: int, grid: Dim, block: Dim) -> int:
     """The handle of a kernel that can be launched so; Refusal if it cannot."""
     kernel = runtime.registered.kernel(function)
     _check(runtime, grid, block)
-    if prod(block) > kernel.bounds:
-        text = f"{kernel.compiled.name} was compiled for blocks of {kernel.bounds} threads, not {prod(block)}"
-        raise Refusal(Result.LAUNCH_OUT_OF_RESOURCES, text)
-    return runtime.registered.kernel_handle(function)
+    return handle_of(runtime.device, kernel)
 
 
 @also("__cudaLaunchKernel")
@@ -75,25 +73,13 @@ def cudaLaunchCooperativeKernel(
     )
 
 
-class LaunchConfig(ctypes.Structure):
-    """cudaLaunchConfig_t."""
-
-    _fields_ = [
-        ("grid", Dim3),
-        ("block", Dim3),
-        ("shared", ctypes.c_size_t),
-        ("stream", ctypes.c_uint64),
-        ("attributes", ctypes.c_uint64),
-        ("count", ctypes.c_uint32),
-    ]
-
-
 @still
 @call
 def cudaLaunchKernelExC(runtime: Runtime, config: Address, function: Address, parameters: Address) -> None:
-    given = LaunchConfig.from_address(config)
-    kernel = _launch_of(runtime, function, given.grid.extents, given.block.extents)
-    runtime.driver("cuLaunchKernelEx", config, kernel, parameters, 0)
+    given = configuration_at(config)
+    launch_kernel(
+        runtime.device, _launch_of(runtime, function, given.grid, given.block), given, parameters, 0
+    )
 
 
 same_as_driver("cudaLaunchHostFunc")

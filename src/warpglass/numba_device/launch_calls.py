@@ -185,12 +185,15 @@ def _check(kernel: LoadedKernel, grid: Dim3, block: Dim3, shared: int) -> None:
 def _packed(kernel: LoadedKernel, parameters: int) -> bytes:
     """The block of parameters, from a pointer to each."""
     places = kernel.places
-    block = bytearray(kernel.layout.size)
-    if places and not parameters:
+    if not places:
+        return bytes(kernel.layout.size)
+    if not parameters:
         raise Refusal(Result.INVALID_VALUE, f"{kernel.compiled.name} takes parameters, and got none")
-    pointers = (ctypes.c_uint64 * len(places)).from_address(parameters) if places else ()
+    read = ctypes.string_at
+    block = bytearray(kernel.layout.size)
+    pointers = memoryview(read(parameters, 8 * len(places))).cast("Q")
     for (offset, size), pointer in zip(places, pointers, strict=True):
-        block[offset : offset + size] = ctypes.string_at(pointer, size)
+        block[offset : offset + size] = read(pointer, size)
     return bytes(block)
 
 
@@ -228,11 +231,8 @@ class _Attribute(ctypes.Structure):
 _COOPERATIVE, _CLUSTER = 2, 4  # CU_LAUNCH_ATTRIBUTE_...
 
 
-@still
-@call
-def cuLaunchKernelEx(
-    device: VirtualDevice, config: Address, function: Handle, parameters: Address, extra: Address
-) -> None:
+def configuration_at(config: Address) -> Configuration:
+    """A CUlaunchConfig, or a cudaLaunchConfig_t, which has the same layout."""
     given = _Config.from_address(config)
     grid, block = (given.grid_x, given.grid_y, given.grid_z), (given.block_x, given.block_y, given.block_z)
     found: dict[int, list[int]] = {}
@@ -244,8 +244,15 @@ def cuLaunchKernelEx(
     if _CLUSTER in found:
         x, y, z = found[_CLUSTER][:3]
         cluster = x, y, z
-    configuration = Configuration(grid, block, given.shared, given.stream or 0, cooperative, cluster)
-    launch(device, function, configuration, parameters, extra)
+    return Configuration(grid, block, given.shared, given.stream or 0, cooperative, cluster)
+
+
+@still
+@call
+def cuLaunchKernelEx(
+    device: VirtualDevice, config: Address, function: Handle, parameters: Address, extra: Address
+) -> None:
+    launch(device, function, configuration_at(config), parameters, extra)
 
 
 @still

@@ -55,8 +55,8 @@ int main(int count, char **words) {
     OK(cudaFree(doubles));
 
     saxpy<<<1, 2000>>>(n, 1.0f, dx, dy);
-    CHECK(cudaPeekAtLastError() == cudaErrorInvalidConfiguration);
-    CHECK(cudaGetLastError() == cudaErrorInvalidConfiguration);
+    CHECK(cudaPeekAtLastError() == cudaErrorInvalidValue);
+    CHECK(cudaGetLastError() == cudaErrorInvalidValue);
     CHECK(cudaGetLastError() == cudaSuccess);
     CHECK(cudaMemcpyToSymbol(scale, &three, 8) == cudaErrorInvalidValue);
     cudaGetLastError();

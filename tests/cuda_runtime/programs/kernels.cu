@@ -104,7 +104,7 @@ int main() {
     OK(cudaLaunchKernelEx(&config, heap, areas));
     CHECK(cudaGetLastError() == cudaErrorCooperativeLaunchTooLarge);
     small<<<1, 128>>>(counts);
-    CHECK(cudaGetLastError() == cudaErrorLaunchOutOfResources);
+    CHECK(cudaGetLastError() == cudaErrorInvalidValue);
 
     asserts<<<1, 64>>>(64);
     OK(cudaDeviceSynchronize());

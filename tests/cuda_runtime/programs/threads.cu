@@ -21,7 +21,7 @@ template <int N> void work() {
     OK(cudaMemcpyAsync(data, values.data(), COUNT * sizeof(int), cudaMemcpyHostToDevice, stream));
     for (int k = 0; k < 20; ++k) add<N><<<(COUNT + 127) / 128, 128, 0, stream>>>(data, COUNT);
     add<N><<<1, 4096, 0, stream>>>(data, COUNT);
-    CHECK(cudaGetLastError() == cudaErrorInvalidConfiguration);
+    CHECK(cudaGetLastError() == cudaErrorInvalidValue);
     CHECK(cudaGetLastError() == cudaSuccess);
     OK(cudaMemcpyAsync(values.data(), data, COUNT * sizeof(int), cudaMemcpyDeviceToHost, stream));
     OK(cudaStreamSynchronize(stream));
