@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -139,11 +139,19 @@ def all_devices() -> Mapping[str, Device]:
     return {device.key: device for device in devices}
 
 
+_FOUND = frozenset(("key", "limits", "sources", "note", "kernel_time"))  # what a table need not say of a GPU
+
+
 def _device(key: str, table: Mapping[str, Any]) -> Device:
     measured: dict[str, Any] = table.get("kernel_time", {})
     numbers: dict[str, Any] = {
         name: entry for name, entry in table.items() if isinstance(entry, dict) and name != "kernel_time"
     }
+    needed = {one.name for one in fields(Device) if one.default is MISSING} - _FOUND | {"compute_capability"}
+    if missing := sorted(needed - table.keys()):
+        raise ValueError(f"gpus/{key}.toml says nothing of {', '.join(missing)}")
+    if unknown := sorted(numbers.keys() - {one.name for one in fields(Device)}):
+        raise ValueError(f"gpus/{key}.toml has {', '.join(unknown)}, which no GPU has")
     return Device(
         key=key,
         name=table["name"],
