@@ -2,8 +2,8 @@
 
     python bench/kernel_time/calibrate.py [--ptx FILE] [--json FILE]
 
-Needs a GPU, NumPy and nvcc (or the PTX of calibration.cu, compiled elsewhere). Prints every measurement;
-`--json` saves them all. `constants.py` turns them into the numbers of a device table.
+Needs a GPU, NumPy and nvcc (or the PTX of calibration.cu, compiled elsewhere). Prints every measurement, and
+then the section [kernel_time] of the GPU's table in devices/gpus/; `--json` saves all measurements.
 """
 
 from __future__ import annotations
@@ -252,6 +252,29 @@ class Calibration:
         return median_of(seconds[1:])
 
 
+# Numbers of the section by name: what they are of the measurements, times a factor.
+_SAME = {
+    **{"clock_mhz": ("clock_mhz", 1.0), "l2_read_gb_s": ("l2_read_gb_s", 1.0)},
+    **{"l2_write_gb_s": ("l2_write_gb_s", 1.0), "l2_read_lines": ("l2_stride32_requests_per_clock", 32.0)},
+    **{"l1": ("latency_l1_cycles", 0.91), "shared": ("latency_shared_cycles", 0.96)},  # without the addition
+    **{"l2": ("latency_l2_8mb_cycles", 1.0), "dram": ("latency_dram_256mb_cycles", 1.0)},
+    "launch_us": ("launch_after_kernel_us", 1.0),
+}
+_MORE_BYTES = (1024 - 256) << 20
+
+
+def section(found: dict[str, float], source: str) -> str:
+    """The section of a device table that these measurements make."""
+    numbers = {name: factor * found[key] for name, (key, factor) in _SAME.items() if key in found}
+    # Slopes between two sizes of a stream leave the launch out.
+    for name, kind in (("dram_read_gb_s", "read4_f16"), ("dram_write_gb_s", "write_f16")):
+        if f"{kind}_1024mb_us" in found:
+            longer = found[f"{kind}_1024mb_us"] - found[f"{kind}_256mb_us"]
+            numbers[name] = 1e-3 * _MORE_BYTES / longer
+    lines = [f'{name} = {{ value = {value:.4g}, source = "{source}" }}' for name, value in numbers.items()]
+    return "\n".join(["[kernel_time]", *lines])
+
+
 def compiled(given: str | None, gpu: Gpu) -> str:
     """The PTX of calibration.cu."""
     if given is not None:
@@ -282,6 +305,7 @@ def main() -> None:
             part()
         except RuntimeError as problem:
             failures.append(f"{part.__name__}: {problem}")
+    print(section(one.found, f"calibration-{gpu.name.split()[-1].lower()}"))
     if given.json:
         found = {"gpu": gpu.name, "driver": gpu.driver, **gpu.attributes, "failures": failures}
         given.json.write_text(json.dumps({**found, "measured": one.found}, indent=1) + "\n", encoding="utf-8")

@@ -2,7 +2,7 @@
 
     python bench/kernel_time/measure.py BUNDLE.json ... --json FILE
 
-A bundle has PTX and launches as bundle.py writes them, on a machine that can compile: this one needs a GPU
+A bundle has PTX and launches as validate.py writes them, on a machine that can compile: this one needs a GPU
 and NumPy only. Each launch is made with its inputs as they were, with cold caches, and alone between two
 events; the median of several counts, less nothing. What an empty kernel takes that way is calibrate.py's
 `launch_after_kernel_us`. The second number is of launches in a row, with warm caches.

@@ -46,6 +46,16 @@ def model_time(
     return modelled, found.metrics
 
 
+def without_caches(device: Device) -> ModelledTime:
+    """No time, since the traffic that it depends on was not simulated."""
+    return ModelledTime(
+        device=device.key,
+        name=device.name,
+        seconds=None,
+        failure="it needs the traffic of the caches, which were not simulated for the whole launch",
+    )
+
+
 @lru_cache(maxsize=64)
 def _stand_in(compiled: Compiled) -> Translation:
     found = translate(retargeted(compiled, _OLDEST_TARGET), _OLDEST_TARGET)

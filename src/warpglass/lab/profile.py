@@ -32,7 +32,7 @@ from ..sass.choices import mark_choices
 from ..sass.translate import Translation, translate
 from ..source.compiled import Compiled
 from ..source.cubin import OLDEST, Resources, resources, retargeted
-from .kernel_time import model_time
+from .kernel_time import model_time, without_caches
 from .listing import listing_of
 
 
@@ -100,7 +100,7 @@ def count(
     found = _launch_numbers(launch, fit, place.model)
     numbers = profiling.evaluate(seen.program, tallies, machine.translation, found, simulated)
     sites = instrument.by_site(seen.program, seen.probes, totals)
-    modelled = None
+    modelled = without_caches(place.model)
     if sites is not None:
         local = machine.resources.local if machine.resources else 0
         room = LINE * instrument.caches.l1_sets * instrument.caches.l1_ways if instrument.caches else 0

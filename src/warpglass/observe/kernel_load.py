@@ -63,7 +63,7 @@ def kernel_load(
     blocks, warps = prod(grid), -(-prod(block) // 32)
     executed = execute(translation, line_counts(program, counted.tallies))
     pipes = _pipes(executed, device)
-    path = _path(counted, translation, blocks, warps, rates)
+    path = _path(counted, translation, executed, blocks, warps, rates)
     spilt = _spilt(counted, counted.local * prod(block) * resident)
     traffic = sum_traffic((*counted.sites.values(), *spilt))
     return Load(
@@ -155,7 +155,14 @@ def _units(item: Instruction) -> tuple[str, ...]:
 
 
 # ---------------------------------------------------------------------------------------- latency
-def _path(counted: Counted, translation: Translation, blocks: int, warps: int, rates: Rates) -> float:
+def _path(
+    counted: Counted,
+    translation: Translation,
+    executed: Sequence[Executed],
+    blocks: int,
+    warps: int,
+    rates: Rates,
+) -> float:
     """Clocks of a block's busiest warp."""
     program = counted.program
     parted = {tally.step.number: tally.divergent for tally in counted.tallies}
@@ -164,7 +171,11 @@ def _path(counted: Counted, translation: Translation, blocks: int, warps: int, r
         {number: (*ran, min(parted.get(number, 0), ran[0])) for number, ran in counted.leaders.items()},
     )
     first = block_runs(translation, leading)
-    every = block_runs(translation, line_counts(program, counted.tallies))
+    warps_of = {id(one.instruction): one.warps for one in executed}
+    every = [
+        next((warps_of[id(item)] for item in block.instructions if id(item) in warps_of), 0)
+        for block in translation.graph.blocks
+    ]
     runs = [
         max(float(own) / blocks, float(all_) / (blocks * warps))
         for own, all_ in zip(first, every, strict=True)

@@ -20,6 +20,7 @@ _SINCE = (
     (("REDUX",), (8, 0), "redux instructions"),
     (("DADD", "DMUL", "DFMA", "DSETP"), (1, 3), "double precision"),
 )
+_UNKNOWN = "?"  # what the decoder calls an operation that it has no row for
 _TENSOR = frozenset(("HMMA", "IMMA", "DMMA", "BMMA"))
 
 
@@ -31,6 +32,8 @@ def refuse(load: Load, device: Device) -> None:
         )
     if load.operations & _TENSOR:
         raise Refused("it uses tensor cores, whose rates the model does not have")
+    if _UNKNOWN in load.operations:
+        raise Refused("it uses instructions that the model has no rates for, as of textures and surfaces")
     if not load.resident:
         raise Refused(f"a block asks for more than a multiprocessor of {device.name} has")
     for names, since, what in _SINCE:

@@ -1,0 +1,229 @@
+"""Judge the model of kernel times by launches that were measured on a GPU.
+
+    python bench/kernel_time/validate.py record BUNDLE.json            # here: what is to be measured
+    python bench/kernel_time/measure.py BUNDLE.json --json TIMES.json  # on the machine with the GPU
+    python bench/kernel_time/validate.py judge TIMES.json --model h200
+
+Launches are those of all ladders at three sizes in both languages, the first of each kernel and shape, and
+those of cases.py. `judge` counts them again for the GPU and prints modelled against measured times: the mean
+error of each ladder and the worst cases. Both take minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import ctypes
+import hashlib
+import json
+import math
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from bench.kernel_time.cases import CASES
+from warpglass import lab, source
+from warpglass.engine.cpu.backend import CpuBackend
+from warpglass.engine.gpu.driver import header_of
+from warpglass.engine.launch.arguments import Binder, Reference, pack
+from warpglass.engine.launch.backend import Launch, Outcome
+from warpglass.engine.launch.parameters import parameters_of
+from warpglass.errors import WarpglassError
+from warpglass.lab.profile import count
+from warpglass.ladders import find_ladder
+from warpglass.ladders.trial import Options, Toolchain
+
+SIZES = {
+    **{"conv1d": (2**18, 2**20, 2**23), "conv2d": (512, 1024, 2048), "dot": (2**18, 2**20, 2**23)},
+    **{"histogram": (2**18, 2**20, 2**22), "image": (304, 1216, 2432), "matmul": (256, 512, 1024)},
+    **{"oddeven_sort": (2048, 4096, 16384), "reduction": (2**18, 2**21, 2**24)},
+    **{"scan": (2**17, 2**20, 2**23), "sort": (2**15, 2**18, 2**20)},
+    **{"transpose": (512, 1024, 4096), "vector": (2**18, 2**21, 2**24)},
+}
+_NOISE = 20e-6  # seconds below which a launch is mostly its own overhead
+Watch = Callable[[str, Launch], None]
+
+
+class _Watched(CpuBackend):
+    """The engine, which shows launches before it makes them."""
+
+    watch: Callable[[Launch], None] | None = None
+
+    def run(self, launch: Launch) -> Outcome:
+        """Show a launch, and make it."""
+        if self.watch is not None:
+            self.watch(launch)
+        return super().run(launch)
+
+
+def all_launches(watch: Watch) -> None:
+    """Call `watch` with a name and each launch, its arguments as they are then."""
+    here = Path(__file__).with_name("validation.cu")
+    seen = Counter[str]()
+    for case in CASES:
+        seen[case.kernel] += 1
+        kernel = lab.load(here, case.kernel)
+        place = lab.backend("cpu", "h100")
+        launch = lab.make_launch(kernel, case.grid, case.block, case.values(), 0, 600, place)
+        watch(f"validation/{case.kernel}/{seen[case.kernel]}", launch)
+    for ladder, sizes in SIZES.items():
+        for size in sizes:
+            _ladder(ladder, size, watch)
+
+
+def _firsts(name: str, watch: Watch) -> Callable[[Launch], None]:
+    """Watches the first launch of each kernel and shape, under a name with a number."""
+    seen: set[tuple[object, ...]] = set()
+
+    def show(launch: Launch) -> None:
+        key = (launch.compiled.name, launch.grid, launch.block, launch.shared)
+        if key not in seen:
+            seen.add(key)
+            watch(f"{name}/{len(seen)}", launch)
+
+    return show
+
+
+def _ladder(ladder: str, size: int, watch: Watch) -> None:
+    engine = _Watched("h100")
+    toolchain = Toolchain(open_cuda=source.load, open_python=source.from_numba)
+    for trial in find_ladder(ladder).trials(Options(size=size, peers=False, timeout=600), engine, toolchain):
+        card = trial.card
+        name = f"{ladder}/{card.table}/{card.rung}/{card.language}/{card.size}"
+        engine.watch = _firsts(name, watch) if card.shape is not None else None
+        try:
+            trial.restore()
+            trial.run()
+        except WarpglassError as problem:
+            print(f"{ladder} {card.rung} ({card.language}, {size}): {problem}", file=sys.stderr)
+            lab.reset("cpu", "h100")
+
+
+# ---------------------------------------------------------------------------------------- record
+def record(path: Path) -> None:
+    """Write all launches with their PTX and what describes their arguments."""
+    texts: dict[str, str] = {}
+    entries: list[dict[str, Any]] = []
+
+    def add(name: str, launch: Launch) -> None:
+        ptx = launch.compiled.ptx
+        key = hashlib.sha256(ptx.encode()).hexdigest()[:16]
+        texts[key] = ptx
+        entries.append({"id": name, "ptx": key, **_entry(launch)})
+
+    all_launches(add)
+    path.write_text(json.dumps({"ptx": texts, "entries": entries}), encoding="utf-8")
+
+
+def _entry(launch: Launch) -> dict[str, Any]:
+    compiled = launch.compiled
+    header = header_of(compiled.ptx, compiled.entry)
+    assert header is not None, "it has been compiled"
+    bound = Binder(compiled, parameters_of(header.parameters)).bind(launch.args)
+    memory: list[dict[str, Any]] = []
+    for number, place in enumerate(bound.allocations):
+        content = np.frombuffer(ctypes.string_at(place.address, place.nbytes), np.uint8)
+        form = next((array.dtype for array in bound.arrays if array.allocation == number), None)
+        memory.append(_describe(content, form))
+    return {
+        "entry": compiled.entry,
+        "grid": list(launch.grid),
+        "block": list(launch.block),
+        "shared": launch.shared,
+        "cooperative": "%envreg" in compiled.ptx,
+        "params": base64.b64encode(pack(bound, [0] * len(bound.allocations))).decode(),
+        "offsets": [parameter.offset for parameter in bound.parameters],
+        "relocs": [
+            [parameter.offset, bound.arrays[value.array].allocation, bound.arrays[value.array].offset]
+            for parameter, value in zip(bound.parameters, bound.values, strict=True)
+            if type(value) is Reference
+        ],
+        "memory": memory,
+    }
+
+
+def _describe(content: np.ndarray[Any, Any], form: np.dtype[Any] | None) -> dict[str, Any]:
+    """What measure.py makes an array like this one of: all of it, zeros, steps, or random sorted runs."""
+    found: dict[str, Any] = {"bytes": int(content.size)}
+    if content.size <= 4096:
+        return {**found, "kind": "verbatim", "data": base64.b64encode(content.tobytes()).decode()}
+    if not content.any():
+        return {**found, "kind": "zero"}
+    form = form if form is not None and form.kind in "fiu" else np.dtype(np.uint8)
+    values = content[: content.size // form.itemsize * form.itemsize].view(form)
+    found |= {"dtype": form.str, "low": float(np.nanmin(values)), "high": float(np.nanmax(values))}
+    if form.kind in "iu":
+        steps = np.diff(values.astype(np.int64))
+        if steps[0] and (steps == steps[0]).all():
+            return {**found, "kind": "arange", "step": int(steps[0])}
+    return {**found, "kind": "random", "run": _sorted_run(values)}
+
+
+def _sorted_run(values: np.ndarray[Any, Any]) -> int:
+    """The length of the longest sorted runs, a power of two, that all of it consists of."""
+    run = 1
+    while run < values.size:
+        longer = min(2 * run, values.size)
+        rows = values[: values.size // longer * longer].reshape(-1, longer)
+        if not (rows[:, 1:] >= rows[:, :-1]).all():
+            break
+        run *= 2
+    return min(run, values.size)
+
+
+# ---------------------------------------------------------------------------------------- judge
+def judge(path: Path, model: str) -> None:
+    """Print the errors of modelled times, by ladder, and the worst."""
+    times = json.loads(path.read_text("utf-8"))["times"]
+    found: dict[str, tuple[float, float]] = {}
+
+    def compare(name: str, launch: Launch) -> None:
+        seconds = times.get(name, {}).get("seconds")
+        if seconds is None or seconds < _NOISE:
+            return
+        kept = [(array, array.copy()) for array in launch.args if isinstance(array, np.ndarray)]
+        modelled = count(launch, model).modelled
+        for array, before in kept:
+            array[...] = before
+        if modelled is not None and modelled.seconds is not None:
+            found[name] = seconds, modelled.seconds
+
+    all_launches(compare)
+    for line in _lines(found):
+        print(line)
+
+
+def _lines(found: dict[str, tuple[float, float]]) -> Iterator[str]:
+    groups: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for name, pair in found.items():
+        groups[name.partition("/")[0]].append(pair)
+    for name, pairs in (*groups.items(), ("all", list(found.values()))):
+        errors = [abs(here / right - 1) for right, here in pairs]
+        near = sum(error <= 0.25 for error in errors) / len(errors)
+        yield f"| {name} | {len(pairs)} | {100 * sum(errors) / len(errors):.1f} % | {100 * near:.0f} % |"
+    worst = sorted(found.items(), key=lambda item: -abs(math.log(item[1][1] / item[1][0])))
+    for name, (right, here) in worst[:20]:
+        yield f"{name:60} {1e6 * right:9.1f} us measured, {1e6 * here:9.1f} us modelled, {here / right:.2f}"
+
+
+def main() -> None:
+    """Record or judge."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("act", choices=("record", "judge"))
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--model", default="h200")
+    given = parser.parse_args()
+    if given.act == "record":
+        record(given.file)
+    else:
+        judge(given.file, given.model)
+
+
+if __name__ == "__main__":
+    main()
