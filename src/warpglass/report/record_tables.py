@@ -34,10 +34,24 @@ def groups_of(record: Record) -> Iterator[tuple[str, tuple[Row, ...]]]:
 
 
 def bench_tables(record: Record) -> list[DataTable]:
-    """A table for each of a bench's, and below them the modelled times, where there are any."""
-    groups = list(groups_of(record))
-    modelled = (modelled_table(title, rows) for title, rows in groups)
-    return [bench_table(title, rows) for title, rows in groups] + [one for one in modelled if one is not None]
+    """A table for each of a bench's, with modelled times as further columns."""
+    return [_with_modelled(bench_table(title, rows), rows) for title, rows in groups_of(record)]
+
+
+def _with_modelled(table: DataTable, rows: Sequence[Row]) -> DataTable:
+    """A table with the modelled time on every GPU that was asked for, and its interval."""
+    gpus = dict.fromkeys(one.name for row in rows for one in row.modelled)
+    headings = [
+        Column(f"{heading} on {name}", True)
+        for name in gpus
+        for heading in ("modelled", "at least", "at most")
+    ]
+    made: list[tuple[Cell, ...]] = []
+    for cells, row in zip(table.rows, rows, strict=True):
+        times = {one.name: (one.seconds, one.low, one.high) for one in row.modelled}
+        every = (time for name in gpus for time in times.get(name, (None, None, None)))
+        made.append((*cells, *(number(time, format_seconds(time)) for time in every)))
+    return DataTable(table.title, (*table.columns, *headings), tuple(made))
 
 
 def bench_table(title: str, rows: Sequence[Row]) -> DataTable:
