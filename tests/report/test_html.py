@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from tests.report.profiles import make
 from tests.report.test_reading import check, profile_with_listing
 from warpglass.errors import WarpglassError
 from warpglass.records.bench import Record, Row
+from warpglass.records.kernel_time import ModelledTime
 from warpglass.records.warp_views import WarpView
 from warpglass.report.html import Named, report_page
 from warpglass.report.html.warp_picture import passes, picture_of
@@ -84,6 +86,16 @@ def test_a_page_has_all_parts_and_needs_no_network():
     assert all(link is not None and link.startswith(("#", "data:")) for link in links)
     assert {link[1:] for link in links if link and link.startswith("#")} <= set(ids)
     assert not re.search(r"@import|url\((?!#|\"?data:)", text)
+
+
+def test_modelled_times_stand_with_their_interval():
+    time = ModelledTime(
+        device="h100", name="NVIDIA H100", seconds=2e-5, low=1e-5, high=4e-5, limiter="the bandwidth of DRAM"
+    )
+    text = page(record(rows=(row("naive", 2e-3, modelled=(time,)),)), replace(make(), modelled=time))
+    assert "A table: modelled times, from counts" in text
+    assert text.count("the bandwidth of DRAM") == 2
+    assert "Modelled time on NVIDIA H100: 20.00 us" in text
 
 
 def test_records_are_text_wherever_they_stand():

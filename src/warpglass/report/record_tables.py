@@ -34,11 +34,28 @@ def groups_of(record: Record) -> Iterator[tuple[str, tuple[Row, ...]]]:
 
 
 def bench_tables(record: Record) -> list[DataTable]:
-    """A table for each of a bench's."""
-    return [_bench_table(title, rows) for title, rows in groups_of(record)]
+    """A table for each of a bench's, with modelled times as further columns."""
+    return [_with_modelled(bench_table(title, rows), rows) for title, rows in groups_of(record)]
 
 
-def _bench_table(title: str, rows: Sequence[Row]) -> DataTable:
+def _with_modelled(table: DataTable, rows: Sequence[Row]) -> DataTable:
+    """A table with the modelled time on every GPU that was asked for, and its interval."""
+    gpus = dict.fromkeys(one.name for row in rows for one in row.modelled)
+    headings = [
+        Column(f"{heading} on {name}", True)
+        for name in gpus
+        for heading in ("modelled", "at least", "at most")
+    ]
+    made: list[tuple[Cell, ...]] = []
+    for cells, row in zip(table.rows, rows, strict=True):
+        times = {one.name: (one.seconds, one.low, one.high) for one in row.modelled}
+        every = (time for name in gpus for time in times.get(name, (None, None, None)))
+        made.append((*cells, *(number(time, format_seconds(time)) for time in every)))
+    return DataTable(table.title, (*table.columns, *headings), tuple(made))
+
+
+def bench_table(title: str, rows: Sequence[Row]) -> DataTable:
+    """The rows of one table of a bench with their times, rates and counts."""
     label = next((row.label for row in rows if row.label in _TITLES), None)
     counted = [one for one in COUNTERS if any(one.metric in (row.metrics or {}) for row in rows)]
     shared = any(row.share_of_peak is not None for row in rows)
@@ -78,6 +95,28 @@ def _bench_table(title: str, rows: Sequence[Row]) -> DataTable:
             cells.append(number(value, one.text(row)))
         made.append((*cells, _verdict(row)))
     return DataTable(title, tuple(columns), tuple(made))
+
+
+def modelled_table(title: str, rows: Sequence[Row]) -> DataTable | None:
+    """What the rungs would take on GPUs by the model of kernel times; None where nobody asked for it."""
+    columns = (
+        *(Column("rung"), Column("language"), Column("modelled on")),
+        *(Column(name, True) for name in ("time", "at least", "at most", "step x", "total x")),
+        Column("limited by"),
+    )
+    made = tuple(
+        (
+            words(row.rung),
+            words(LANGUAGES.get(row.language, row.language)),
+            words(one.name),
+            *(number(time, format_seconds(time)) for time in (one.seconds, one.low, one.high)),
+            *(number(ratio, format_ratio(ratio)) for ratio in (one.step_speedup, one.cumulative_speedup)),
+            words(one.limiter or one.failure),
+        )
+        for row in rows
+        for one in row.modelled
+    )
+    return DataTable(f"{title}: modelled times, from counts", columns, made) if made else None
 
 
 def _verdict(row: Row) -> Cell:

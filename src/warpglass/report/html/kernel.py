@@ -16,6 +16,7 @@ from ..bench import TIME_HEADINGS
 from ..check_source import short as short_path
 from ..explain.advice import Advice, advise
 from ..figures import format_bytes, format_seconds
+from ..kernel_time import modelled_sentence
 from ..occupancy import OccupancyReport
 from ..occupancy_chart import curve_figure
 from ..pictures import inline_svg
@@ -45,6 +46,7 @@ def kernel_part(
             ("Counted for", f"{_gpu_name(profile.model)} ({profile.target} {profile.assembler})"),
             ("Device", profile.device),
             (heading[0].upper() + heading[1:], f"{format_seconds(profile.seconds)}{note}"),
+            *([("Model", modelled_sentence(profile.modelled))] if profile.modelled else []),
             *([("Launched at", profile.site)] if profile.site else []),
             *(("Note", text) for text in profile.notes),
         ],

@@ -14,7 +14,7 @@ from ..bench_chart import bench_figure, chart_of
 from ..bench_steps import step_sentences
 from ..figures import LIBRARIES
 from ..pictures import inline_svg
-from ..record_tables import bench_tables, groups_of
+from ..record_tables import bench_table, groups_of, modelled_table
 from ..roofline import roofline_report, verdict
 from ..roofline_chart import roofline_figure
 from ..tables import Column, DataTable, words
@@ -27,10 +27,9 @@ _ENGINE = "Times are wall times of warpglass's engine on a CPU. They say nothing
 
 def ladder_part(record: Record, name: str, sections: Sequence[Section]) -> dict[str, Any]:
     """What ladder.html is told of a bench; `name` keeps its pictures' identifiers apart from others'."""
-    tables = bench_tables(record)
     groups = [
-        _group(title, rows, table, f"{name}g{number}", record)
-        for number, ((title, rows), table) in enumerate(zip(groups_of(record), tables, strict=True))
+        _group(title, rows, f"{name}g{number}", record)
+        for number, (title, rows) in enumerate(groups_of(record))
     ]
     engine = any(row.label == "engine" for row in record.rows)
     return {
@@ -42,7 +41,7 @@ def ladder_part(record: Record, name: str, sections: Sequence[Section]) -> dict[
     }
 
 
-def _group(title: str, rows: Sequence[Row], table: DataTable, name: str, record: Record) -> dict[str, Any]:
+def _group(title: str, rows: Sequence[Row], name: str, record: Record) -> dict[str, Any]:
     chart = bench_figure([chart_of("", rows)])
     return {
         "title": title,
@@ -51,7 +50,8 @@ def _group(title: str, rows: Sequence[Row], table: DataTable, name: str, record:
             chart, f"{name}c", f"{title}: time, speedup and rate of each rung, as in the table"
         ),
         "roofline": _roofline(rows, name, record),
-        "table": table,
+        "table": bench_table(title, rows),
+        "modelled": modelled_table(title, rows),
         "steps": list(step_sentences(rows)),
         "failures": [f"{row.rung}: {row.failure}" for row in rows if row.failure is not None],
     }
