@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cuda_runtime import reference
 from warpglass.source import nvcc
 
 HERE = Path(__file__).parent
@@ -61,6 +62,10 @@ def test_a_program_finds_all_as_it_should(build: Build, name: str) -> None:
     assert done.stdout == ""
     told = "cudaLogsCurrent is not supported: it returns cudaErrorNotSupported"
     assert done.stderr.count(told) == (name == "calls")
+
+
+def test_the_page_of_functions_is_what_there_is() -> None:
+    assert reference.PAGE.read_text("utf-8") == reference.page(), "python -m tests.cuda_runtime.reference"
 
 
 def test_checks_of_single_functions_pass() -> None:

@@ -333,6 +333,10 @@ class Access:
 
     def fail(self, site: int, address: str, lanes: str) -> None:
         """Stop: the lowest of some lanes (a mask, not zero) may not access its generic address."""
+        self._note_fault(site, address, lanes)
+        self.builder.jump(self.fault_label)
+
+    def _note_fault(self, site: int, address: str, lanes: str) -> None:
         b = self.builder
         b.store(b.vector("i64"), address, "%lane_addresses", ", align 64")
         wide = b.first_lane(lanes)
@@ -340,7 +344,14 @@ class Access:
         words = {"fault_site": str(site), "fault_lane": wide, "fault_address": found}
         for word, value in words.items():
             b.store("i64", value, b.offset("%context", 8 * SLOT[word]))
-        b.jump(self.fault_label)
+
+    def leave_out(self, site: int, address: str, lanes: str) -> None:
+        """Go on without some lanes (a mask, not zero), which may not access their generic addresses."""
+        assert self.refuse is not None, "an observer wants it"
+        self._note_fault(site, address, lanes)
+        b = self.builder
+        b.store("i64", b.value(f"zext i32 {lanes} to i64"), b.offset("%context", 8 * SLOT["refused"]))
+        self.refuse(site)
 
     def _every(self, whole: str, type_: str, count: int, first: int) -> str:
         b = self.builder
