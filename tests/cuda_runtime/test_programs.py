@@ -80,3 +80,8 @@ def test_checks_of_single_functions_pass() -> None:
     ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_textures_surfaces_and_arrays(build: Build) -> None:
+    done = run(build("textures", "-Xcompiler", "-Wno-deprecated-declarations"))
+    assert done.returncode == 0, done.stdout + done.stderr
