@@ -20,7 +20,7 @@ import pytest
 from warpglass.cli import main
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("occupancy", "roofline", "profile", "check")
+PAGES = ("occupancy", "roofline", "profile", "check", "explain")
 SHOWN = re.compile(r"```text\n\$ warpglass (?P<command>[^\n]*)\n(?P<output>.*?)```", re.DOTALL)
 OF_THIS_MACHINE = re.compile(r"^(Device|Engine time): .*", re.MULTILINE)
 RELEASE = re.compile(r"(?:ptxas|nvJitLink) [\d.]+")  # of whatever is installed

@@ -75,6 +75,11 @@ _HOMES = {
 }
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext warpglass`: the magics %%cuda, %%check and %%profile (lab/notebook.py)."""
+    importlib.import_module(".lab.notebook", __name__).load_ipython_extension(shell)
+
+
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -132,6 +132,11 @@ def test_machine_code_alone_is_refused_by_name(call: Call, static: Callable[...,
     assert "code=compute_90" in call("run", str(program)).stderr
 
 
+def test_device_code_of_several_files(call: Call) -> None:
+    done = call("run", "apart.cu", "apart_function.cu", "-rdc=true")
+    assert done.stdout == "42\n", done.stderr
+
+
 def test_no_compiler_is_said(call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("WARPGLASS_CACHE", str(tmp_path / "cache"))

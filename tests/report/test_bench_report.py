@@ -12,7 +12,7 @@ from warpglass.ladders.rung import Rung
 from warpglass.records.bench import Record, Row
 from warpglass.report.bench import print_bench, render_text
 from warpglass.report.console import stdout_console, text_console, text_of
-from warpglass.report.explain import print_explanations
+from warpglass.report.explain.rungs import print_explanations
 from warpglass.report.figures import format_bytes, format_ratio, format_seconds, format_sum
 from warpglass.report.run import RunReport, print_run
 

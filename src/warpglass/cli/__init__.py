@@ -23,6 +23,8 @@ from .compare import compare
 from .compiler_flags import CompilerCommand
 from .devices import devices
 from .examples import epilog
+from .explain import explain
+from .launch import launch
 from .list import list_ladders
 from .metrics import metrics
 from .occupancy import occupancy
@@ -32,6 +34,7 @@ from .roofline import roofline
 from .run import run
 from .script import script_command
 from .selftest import selftest
+from .show import show
 from .status import BAD_USAGE, DEFECT, NOT_LAUNCHED, status_of
 from .sweep import sweep
 from .trace import trace
@@ -64,7 +67,8 @@ def _root(
 
 # The options that mean something for whole programs.
 _CHECKED = (
-    "--schedules --seed --suppress --model --json --sarif --html --csv --markdown --latex --timeout".split()
+    "--schedules --seed --suppress --model --json --sarif --html --csv --markdown --latex "
+    "--gcc --github --timeout".split()
 )
 _PROFILED = (
     "--model --metrics --lines --gpu-summary --print-gpu-summary --csv --json --log-file --save --caches "
@@ -81,7 +85,10 @@ app.command()(devices)
 app.command(cls=CompilerCommand)(occupancy)
 app.command()(roofline)
 app.command(cls=script_command(*_PROFILED))(profile)
+app.command(cls=CompilerCommand)(explain)
 app.command()(metrics)
+app.command(cls=CompilerCommand)(show)
+app.command()(launch)
 app.command()(compare)
 app.command()(sweep)
 app.command()(report)

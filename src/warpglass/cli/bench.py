@@ -158,7 +158,7 @@ def _print_bench(result: Bench, explain: bool) -> None:
     console = stdout_console()
     print_bench(result.record, console, result.sections)
     if explain:
-        from ..report.explain import print_explanations
+        from ..report.explain.rungs import print_explanations
 
         print_explanations(result.rungs, result.record, console)
 

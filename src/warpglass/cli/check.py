@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -37,7 +38,8 @@ from .options import (
     find_gpu,
 )
 from .output import words_apart, write_file
-from .script import MODULE_OPTION, Program, is_native, is_program, refuse_words
+from .rung import AnyProgram, RungProgram, names_program, program_of
+from .script import MODULE_OPTION, is_native, refuse_words
 from .status import FAILED, INTERRUPTED, status_of
 
 if TYPE_CHECKING:
@@ -96,6 +98,13 @@ def check(
     csv: CsvOption = False,
     markdown: MarkdownOption = False,
     latex: LatexOption = False,
+    gcc: Annotated[
+        bool, typer.Option("--gcc", help="Print a line for each finding, as compilers do, instead.")
+    ] = False,
+    github: Annotated[
+        bool,
+        typer.Option("--github", help="Print GitHub's annotations instead, and write the step's summary."),
+    ] = False,
     timeout: Annotated[float | None, TIMEOUT] = None,
 ) -> None:
     """Run a kernel, or a whole program, on the engine and find races, bad barriers, bounds, undefined reads.
@@ -104,12 +113,8 @@ def check(
     """
     from ..lab import check as lab_check
 
-    model, view = (
-        find_gpu(model).key,
-        _View(
-            json_output, sarif, suppress or (), html, table_format(csv=csv, markdown=markdown, latex=latex)
-        ),
-    )
+    form = table_format(csv=csv, markdown=markdown, latex=latex, gcc=gcc, github=github)
+    model, view = find_gpu(model).key, _View(json_output, sarif, suppress or (), html, form)
     if html is not None:
         check_page(html)
     seeds = lab_check.seeds_of(schedules, seed)
@@ -118,15 +123,20 @@ def check(
     if is_native(context):
         _check_native(Native.of(str(target), flags, arguments), model, view, seeds, timeout)
         return
-    if is_program(target, module):
+    if names_program(target, module):
         launches = lab_check.Launches(model, seeds, math.inf if timeout is None else timeout)
-        _check_program(Program.of(target, arguments, module), view, launches)
+        _check_program(program_of(target, arguments, module, model), view, launches)
         return
     refuse_words(arguments)
     with words_apart(json_output):
         launch = open_launch(str(target), grid, block, arg, shared or "0", settings, outputs, flags)
     limit = 60.0 if timeout is None else timeout
     _check_kernel(launch, view, {"model": model, "schedules": schedules, "seed": seed, "timeout": limit})
+
+
+def _placed(checks: Sequence[Check], program: AnyProgram) -> Sequence[Check]:
+    """The checks of a program; a rung's launches are at no place of the user's."""
+    return [replace(one, site="") for one in checks] if isinstance(program, RungProgram) else checks
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +170,7 @@ def _check_kernel(launch: KernelLaunch, view: _View, options: dict[str, Any]) ->
         raise typer.Exit(FAILED)
 
 
-def _check_program(program: Program, view: _View, launches: Launches) -> None:
+def _check_program(program: AnyProgram, view: _View, launches: Launches) -> None:
     """Check every launch of a program; a finding makes our exit status 1, else the program's is ours."""
     from .. import lab
     from ..numba_device import hook, source_lines
@@ -180,7 +190,8 @@ def _check_program(program: Program, view: _View, launches: Launches) -> None:
         if not launches.begun:
             raise
         error, status = str(problem), status_of(problem)
-    _report((str(program), program.arguments), launches.checks(), status, error, view, entries)
+    found = _placed(launches.checks(), program)
+    _report((str(program), program.arguments), found, status, error, view, entries)
 
 
 def _check_native(
@@ -244,8 +255,28 @@ def _write_instead(found: Check | ProgramCheck, checks: Sequence[Check], view: _
     """Write what was asked for in place of the findings in words, if anything was."""
     if view.json:
         typer.echo(found.to_json(), nl=False)
+    elif view.form == "gcc":
+        from ..report.check_lines import compiler_lines
+
+        typer.echo("".join(f"{line}\n" for line in compiler_lines(checks)), nl=False)
+    elif view.form == "github":
+        _write_github(checks)
     elif view.form is not None:
         from ..report.record_tables import findings_table
 
         print_tables([findings_table(checks)], view.form)
     return view.json or view.form is not None
+
+
+def _write_github(checks: Sequence[Check]) -> None:
+    """Print annotations, and add the findings to the summary of the step that we run in."""
+    from ..report.check_lines import github_commands, github_summary
+
+    typer.echo("".join(f"{line}\n" for line in github_commands(checks)), nl=False)
+    summary = os.environ.get("GITHUB_STEP_SUMMARY")
+    if summary:
+        try:
+            with Path(summary).open("a", encoding="utf-8") as stream:
+                stream.write(github_summary(checks))
+        except OSError as problem:
+            raise ArgumentError(f"{summary} cannot be written: {problem.strerror or problem}") from None

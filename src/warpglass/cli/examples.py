@@ -41,6 +41,13 @@ EXAMPLES = {
         "warpglass roofline --flops 2e9 --bytes 1.2e9 --precision fp32",
     ),
     "report": ("warpglass report bench.json profile.json check.json -o report.html",),
+    "show": ("warpglass show k.cu:scale", "warpglass show reduction:interleaved:python --model a100"),
+    "launch": ("warpglass launch 100 --block 32", "warpglass launch 76x62 --block 16x16"),
+    "explain": (
+        f"warpglass explain k.cu:scale {_LAUNCH}",
+        "warpglass explain reduction:interleaved",
+        "warpglass explain profile.json --most 1",
+    ),
     "profile": (
         f"warpglass profile k.cu:scale {_LAUNCH}",
         "warpglass profile --lines script.py arguments",

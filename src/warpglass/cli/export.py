@@ -27,9 +27,8 @@ MarkdownOption = Annotated[bool, typer.Option("--markdown", help="Print Markdown
 LatexOption = Annotated[bool, typer.Option("--latex", help="Print LaTeX tables (booktabs) instead.")]
 
 
-def table_format(*, csv: bool = False, markdown: bool = False, latex: bool = False) -> str | None:
-    """The form of tables that the options ask for, None for the usual view; raises ArgumentError for two."""
-    forms = {"csv": csv, "markdown": markdown, "latex": latex}
+def table_format(**forms: bool) -> str | None:
+    """The name of the option that asks for another form, None for the usual view; ArgumentError for two."""
     wanted = [name for name, given in forms.items() if given]
     if len(wanted) > 1:
         raise ArgumentError(f"{' and '.join(f'--{name}' for name in wanted)}: give one of them")

@@ -35,7 +35,8 @@ from .options import (
     find_gpu,
 )
 from .output import words_apart, write_file
-from .script import MODULE_OPTION, Program, is_native, is_program, refuse_words
+from .rung import AnyProgram, RungProgram, names_program, program_of
+from .script import MODULE_OPTION, is_native, refuse_words
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -123,13 +124,13 @@ def profile(
         wanted = {"timeout": timeout, "caches": caches, "blocks": blocks, "listing": listing}
         _profile_native(Native.of(str(target), flags, arguments), model, view, wanted)
         return
-    if is_program(target, module):
+    if names_program(target, module):
 
         def count(launch: Launch) -> Profile:
             bounded = replace(launch, timeout=min(launch.timeout, math.inf if timeout is None else timeout))
             return lab_profile.count(bounded, model, caches, blocks, listing)
 
-        _profile_program(Program.of(target, arguments, module), model, view, count)
+        _profile_program(program_of(target, arguments, module, model), model, view, count)
         return
     refuse_words(arguments)
     with words_apart(json_output), waiting(f"Counting {target}"):
@@ -162,7 +163,9 @@ class _View:
     form: str | None
 
 
-def _profile_program(program: Program, model: str, view: _View, count: Callable[[Launch], Profile]) -> None:
+def _profile_program(
+    program: AnyProgram, model: str, view: _View, count: Callable[[Launch], Profile]
+) -> None:
     """Count every launch of a program, which finds a GPU of this model; its exit status is ours."""
     from .. import lab
     from ..lab import profile as lab_profile
@@ -176,6 +179,8 @@ def _profile_program(program: Program, model: str, view: _View, count: Callable[
         lab.watching(lab_profile.recorder(found, count)),
     ):
         status = program.run()
+    if isinstance(program, RungProgram):  # whose launches are at no place of the user's
+        found = [replace(one, site="") for one in found]
     _show(found, view)
     if status:
         raise typer.Exit(status)

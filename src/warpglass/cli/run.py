@@ -21,7 +21,8 @@ from .options import (
     find_gpu,
 )
 from .output import words_apart
-from .script import MODULE_OPTION, Program, is_native, is_program, refuse_words
+from .rung import AnyProgram, RungProgram, names_program, program_of
+from .script import MODULE_OPTION, is_native, refuse_words
 from .time_limit import run_limited
 
 
@@ -66,8 +67,9 @@ def run(
     """
     if is_native(context):
         Native.of(str(target), flags, arguments).run(find_gpu(model).key, timeout)
-    if is_program(target, module):
-        _run_program(Program.of(target, arguments, module), find_gpu(model).key, timeout)
+    if names_program(target, module):
+        gpu = find_gpu(model).key
+        _run_program(program_of(target, arguments, module, gpu), gpu, timeout)
         return
     refuse_words(arguments)
     from .. import lab
@@ -101,10 +103,13 @@ def run(
         print_run(report, stdout_console())
 
 
-def _run_program(program: Program, model: str, timeout: float | None) -> None:
+def _run_program(program: AnyProgram, model: str, timeout: float | None) -> None:
     """Run a program with the virtual device; leave with its exit status."""
     from ..numba_device import hook
 
+    if isinstance(program, RungProgram):
+        _bench_rung(program)
+        return
     if timeout is None:
         hook.spread(model)
         status = program.run()
@@ -114,6 +119,19 @@ def _run_program(program: Program, model: str, timeout: float | None) -> None:
         status = run_limited(words, timeout, str(program))
     if status:
         raise typer.Exit(status)
+
+
+def _bench_rung(program: RungProgram) -> None:
+    """Time one rung at its ladder's small size."""
+    from ..lab.bench import bench
+    from ..report.bench import print_bench
+    from ..report.console import stdout_console
+
+    one = program.target
+    chosen = {"rungs": (one.rung,), "language": one.language, "as_written": True}
+    print_bench(
+        bench(one.ladder, small=True, peers=False, model=program.model, **chosen).record, stdout_console()
+    )
 
 
 def _sum_type(array: Any) -> str:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from ..engine.launch.backend import Backend
 from ..errors import ArgumentError, CompileError, LaunchError
 from ..records.bench import Record, Row
+from ..records.display import Displayed
 from . import find_ladder
 from .rung import Rung
 from .trial import Card, Options, Timing, Toolchain, Trial, Verdict
@@ -24,13 +25,18 @@ from .view import Section, View, no_view
 Progress = Callable[[int, int, str], None]  # trials done, trials in all, what runs next
 
 
-@dataclass(frozen=True, slots=True)
-class Bench:
+@dataclass(frozen=True, slots=True, repr=False)
+class Bench(Displayed):
     """The outcome of a bench: a record and its usual views."""
 
     record: Record
     rungs: tuple[Rung, ...]  # what ran, with its explanations
     view: View = no_view  # the ladder's own
+
+    def __repr__(self) -> str:
+        """One line; `table()` has the tables."""
+        right = f"{sum(row.verified for row in self.rows)} of {len(self.rows)} rows right"
+        return f"<Bench of {self.record.ladder}: {right}, on {self.record.device}>"
 
     @property
     def rows(self) -> tuple[Row, ...]:

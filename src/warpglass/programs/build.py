@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -38,6 +39,7 @@ _FLAGS = (
     *("-lineinfo", "--no-compress", "-Xcompiler=-g1", f"-Xcompiler=-idirafter,{_INCLUDE}", "-cudart=none"),
     *nvcc.LENIENT,
 )
+_UNIT = re.compile(rb"\b__cudaRegisterLinkedBinary_\w+")  # what each unit that was compiled apart calls
 _IGNORED = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS")
 
 
@@ -149,16 +151,30 @@ def _content(path: Path) -> str:
 
 # ---------------------------------------------------------------------------------------- linking
 def _link(objects: Sequence[Path], build: Build, found: Tools, target: Path, work: Path) -> None:
-    """Link by the host's compiler: there is nothing of the device's to link in PTX."""
+    """Link by the host's compiler; PTX of units that were compiled apart is linked when first used."""
     place = library.folder()
+    registering = work / "registering.c"
+    registering.write_text(_registering(objects))
     _run(
         [
-            *(*found.host.command, "-o", str(target), *map(str, objects), *_linker_flags(build.link)),
+            *(*found.host.command, "-o", str(target), "-xc", str(registering), "-xnone"),
+            *(*map(str, objects), *_linker_flags(build.link)),
             *(f"-L{place}", f"-Wl,-rpath-link,{place}", "-lcudart", "-lpthread", "-ldl", "-lrt", "-lm"),
         ],
         work,
         " ".join(map(str, build.sources)),
     )
+
+
+def _registering(objects: Sequence[Path]) -> str:
+    """What nvlink would make of units that were compiled apart, in C: each hands itself to the runtime."""
+    names = {name for path in objects for name in _UNIT.findall(path.read_bytes())}
+    lines = ["void __cudaRegisterLinkedBinary(void *, void *, void *, void *);"]
+    for name in sorted(one.decode() for one in names):
+        lines.append(
+            f"void {name}(void *a, void *b, void *c, void *d) {{ __cudaRegisterLinkedBinary(a, b, c, d); }}"
+        )
+    return "\n".join(lines) + "\n"
 
 
 def _library(name: str) -> list[str]:

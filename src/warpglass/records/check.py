@@ -7,12 +7,14 @@ records.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ..host.source_lines import lines_of
+from .display import Displayed
 from .kinds import KINDS as _KINDS
 from .listing import SourceFile
 from .sarif import sarif
@@ -121,8 +123,8 @@ class Suppressed:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+@dataclass(frozen=True, slots=True, repr=False)
+class Check(Displayed):
     """What the detectors found in one launch, or in several of one kernel from one place in a program.
 
     `file` is the kernel's, "" where nothing says it. `schedule` says in which orders the launch was run, the
@@ -150,6 +152,12 @@ class Check:
     sources: tuple[SourceFile, ...] = ()
     schema: int = field(default=SCHEMA)
 
+    def __repr__(self) -> str:
+        """One line: how many findings, and of which kinds."""
+        kinds = Counter(finding.kind for finding in self.findings)
+        found = ", ".join(f"{count} {kind}" for kind, count in kinds.items()) or "nothing found"
+        return f"<Check of {self.kernel}: {found}>"
+
     def to_json(self) -> str:
         """Return the check as JSON text."""
         return _json(asdict(self))
@@ -166,7 +174,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class ProgramCheck:
+class ProgramCheck(Displayed):
     """What the detectors found in the launches of a whole program, one check for each place and kernel.
 
     `status` is the program's own exit status, `error` what it ended with, if that was one of our errors.

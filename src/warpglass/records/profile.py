@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import WarpglassError
+from .display import Displayed
 from .listing import Listing
 from .reading import build, parse, read_text
 from .spelling import nearest
@@ -56,8 +57,8 @@ class LineProfile:
     counters: Mapping[str, float]
 
 
-@dataclass(frozen=True)
-class Profile:
+@dataclass(frozen=True, repr=False)
+class Profile(Displayed):
     """What one launch did, under the names of Nsight Compute (`counters`) and of nvprof (`metrics`).
 
     Ratios are 0 where their denominator is. `labels` says how certain each number is: "exact", "ptx-level"
@@ -94,6 +95,12 @@ class Profile:
     views: tuple[WarpView, ...] = ()
     schema: int = field(default=SCHEMA)
 
+    def __repr__(self) -> str:
+        """One line; `metrics`, `counters` and `lines` have the numbers."""
+        launch = f"<<<{_extents(self.grid)}, {_extents(self.block)}>>>"
+        counts = f"{len(self.metrics)} metrics, {len(self.lines)} lines"
+        return f"<Profile of {self.kernel}{launch} for {self.model}: {counts}>"
+
     def label(self, name: str) -> str:
         """How certain a counter or metric is; raises KeyError naming the nearest known for any other name."""
         try:
@@ -110,6 +117,12 @@ class Profile:
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(self.to_json(), encoding="utf-8")
+
+
+def _extents(extents: tuple[int, int, int]) -> str:
+    """Extents as in CUDA, without trailing ones."""
+    used = max(1, *(place + 1 for place, extent in enumerate(extents) if extent != 1), 1)
+    return "x".join(map(str, extents[:used]))
 
 
 def several_json(profiles: Sequence[Profile]) -> str:

@@ -17,9 +17,11 @@ from rich.text import Text
 
 from ..errors import ArgumentError
 from ..records.profile import Profile
+from .compare_bench import print_limit
 from .metrics import Definition
 from .profile import format_number, launch_text
 from .profile_csv import number_of
+from .tables import Cell, Column, DataTable, Tone, number, words
 
 WORSE, OTHER, BETTER = "worse", "", "better"
 _STYLES = {WORSE: "red", OTHER: "", BETTER: "green"}
@@ -175,8 +177,8 @@ def _plain(value: object) -> str:
 # ---------------------------------------------------------------------------------------- views
 def print_comparison(found: Comparison, console: Console) -> None:
     """Print a table of changes for every pair of launches."""
-    for number, pair in enumerate(found.pairs):
-        if number:
+    for place, pair in enumerate(found.pairs):
+        if place:
             console.print()
         console.print(Text(f"{pair.before} -> {pair.after}", style="bold"))
         for difference in pair.differences:
@@ -188,10 +190,7 @@ def print_comparison(found: Comparison, console: Console) -> None:
         console.print(Text(f"{len(pair.changes)} of {pair.compared} numbers changed."))
     for text in found.unpaired:
         console.print(Text(text, style="red"))
-    if found.limit is not None:
-        verdict = "is exceeded" if found.past_limit else "is kept"
-        style = "bold red" if found.past_limit else "green"
-        console.print(Text(f"The threshold of {100 * found.limit:g} % {verdict}.", style=style))
+    print_limit(found.limit, found.past_limit, console)
 
 
 def _table(pair: Pair, limit: float | None, width: int) -> Table:
@@ -219,6 +218,31 @@ def _table(pair: Pair, limit: float | None, width: int) -> Table:
 def _signed(one: Change) -> str:
     text = format_number(abs(one.after - one.before), one.unit)
     return f"{'+' if one.after > one.before else '-'}{text}"
+
+
+def changes_tables(found: Comparison) -> list[DataTable]:
+    """A table of changes for every pair of launches."""
+    headings = (Column("name"), Column("before", True), Column("after", True), Column("change", True))
+    return [
+        DataTable(
+            f"{pair.before} and {pair.after}: {len(pair.changes)} of {pair.compared} numbers changed",
+            (*headings, Column("verdict")),
+            tuple(map(_cells, pair.changes)),
+        )
+        for pair in found.pairs
+    ]
+
+
+def _cells(one: Change) -> tuple[Cell, ...]:
+    known = isfinite(one.share)
+    tone: Tone = "bad" if one.verdict == WORSE else "good" if one.verdict == BETTER else ""
+    return (
+        words(one.name),
+        number(one.before, format_number(one.before, one.unit)),
+        number(one.after, format_number(one.after, one.unit)),
+        number(one.share, f"{100 * one.share:+.1f} %", tone) if known else words("from 0", tone),
+        words(one.verdict, tone),
+    )
 
 
 def comparison_json(found: Comparison) -> str:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from ..records.bench import Record, Row
-from .bench_counters import counted_text
-from .figures import LANGUAGES, format_ratio, format_seconds
+from ...records.bench import Record, Row
+from ..bench_counters import counted_text
+from ..figures import LANGUAGES, format_ratio, format_seconds
 
 if TYPE_CHECKING:
-    from ..ladders.rung import Rung
+    from ...ladders.rung import Rung
 
 READING_WIDTH = 96
 

@@ -1,0 +1,71 @@
+"""The command `show`: a kernel's source, PTX and machine code, line by line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..errors import ArgumentError
+from ..records.argument_text import make_arguments, parse_argument
+from .compiler_flags import CompilerOption, split_target
+from .options import JsonOption, ModelOption, existing_target, find_gpu
+from .rung import RungProgram, names_rung, program_of
+
+if TYPE_CHECKING:
+    from ..source.compiled import Compiled
+
+
+def show(
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE:KERNEL | LADDER:RUNG",
+            help="As in reduce.cu:sum<512>, k.py:sum, reduction:interleaved or reduction:interleaved:python.",
+        ),
+    ],
+    arg: Annotated[
+        list[str] | None,
+        typer.Option(help="Types of a Python kernel's arguments, as for run: f8[100], i4=1."),
+    ] = None,
+    flags: CompilerOption = None,
+    model: ModelOption = "h100",
+    json_output: JsonOption = False,
+) -> None:
+    """Show a kernel's source with the PTX and the machine code that are made of each line."""
+    from ..lab.listing import listing_of
+    from ..lab.profile import target_of
+    from ..report.console import stdout_console
+    from ..report.show import listing_json, print_listing
+
+    gpu = find_gpu(model)
+    if names_rung(target):
+        compiled = _of_rung(target, gpu.key)
+    else:
+        compiled = _of_file(target, arg or [], flags)
+    found = listing_of(compiled, target_of(gpu))
+    if json_output:
+        typer.echo(listing_json(found))
+    else:
+        print_listing(found, stdout_console())
+
+
+def _of_rung(target: str, model: str) -> Compiled:
+    """The first kernel that a rung launches."""
+    from ..lab.rungs import launches_of
+
+    program = program_of(target, None, None, model)
+    assert isinstance(program, RungProgram)
+    return launches_of(program.target, model)[0].compiled
+
+
+def _of_file(target: str, arg: list[str], flags: list[str] | None) -> Compiled:
+    from .. import lab
+
+    path, name = existing_target(target)
+    kernel = lab.load(path, name, **split_target(flags))
+    try:
+        return kernel.compile(make_arguments([parse_argument(one) for one in arg]))
+    except ArgumentError as problem:
+        hint = "" if arg else "; a Python kernel is compiled for types: give --arg for each, as in f8[1024]"
+        raise ArgumentError(f"{problem}{hint}") from None

@@ -1,0 +1,164 @@
+"""Notebooks: `%load_ext warpglass` adds the cell magics %%cuda, %%check and %%profile.
+
+Belongs here: what the magics do with a cell. A cell of CUDA C++ is written to a file, so that findings, heat
+and errors name its lines; the file lives as long as the notebook's process. Errors of ours show what they say
+and where the cell has asked for it, none of our frames.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from .. import lab, source
+from ..errors import ArgumentError, WarpglassError
+from ..records.argument_text import parse_dimensions
+from ..records.profile import Profile
+from .check import Launches, check
+from .profile import count as count_launch
+from .profile import profile, recorder
+
+_MODEL = "h100"
+_cells = count(1)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Add the magics to a shell of IPython, and let our errors be shown without our frames."""
+    shell.register_magic_function(lambda line, cell: cuda(shell, line, cell), "cell", "cuda")
+    shell.register_magic_function(lambda line, cell: check_cell(shell, line, cell), "cell", "check")
+    shell.register_magic_function(lambda line, cell: profile_cell(shell, line, cell), "cell", "profile")
+    shell.set_custom_exc((WarpglassError,), _show_error)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose mistakes are errors of ours, since a notebook must not be left."""
+
+    def error(self, message: str) -> Any:
+        raise ArgumentError(f"{self.prog}: {message}\n{self.format_usage().strip()}")
+
+    def exit(self, status: int = 0, message: str | None = None) -> Any:
+        raise ArgumentError((message or "").strip() or self.format_help())
+
+
+@cache
+def _cuda_parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        "%%cuda",
+        description="Compile a cell of CUDA C++; its kernels become variables. With --grid, launch one.",
+    )
+    parser.add_argument(
+        "kernel", nargs="?", help="the kernel to launch, as in sum<256>; not needed if it is the only one"
+    )
+    parser.add_argument("--grid", help="blocks: 8, 4x4 or 8,8,8")
+    parser.add_argument("--block", help="threads per block, likewise")
+    parser.add_argument("--args", nargs="*", default=[], metavar="EXPRESSION", help="of Python, such as x n")
+    parser.add_argument("--shared", type=int, default=0, help="bytes of dynamic shared memory")
+    does = parser.add_mutually_exclusive_group()
+    does.add_argument("--check", action="store_true", help="look for defects")
+    does.add_argument("--profile", action="store_true", help="count what it does")
+    parser.add_argument("--save", metavar="NAME", help="keep the result under this name")
+    parser.add_argument("--options", default="", help="for the compiler, as in --options=-DN=4")
+    return parser
+
+
+def cuda(shell: Any, line: str, cell: str) -> object:
+    """%%cuda: compile a cell, define its kernels, and launch, check or profile one if a grid is given."""
+    wanted = _cuda_parser().parse_args(shlex.split(line))
+    path = _written(cell)
+    options = shlex.split(wanted.options)
+    if wanted.grid is None:
+        names = [one.name for one in source.kernels_of(path)]
+        plain = [name for name in names if "<" not in name]
+        for name in plain:
+            shell.user_ns[name] = lab.load(path, name, options=options)
+        templates = [name for name in names if name not in plain]
+        if templates:
+            shell.user_ns["cuda_cell"] = str(path)
+            return f"{', '.join(templates)}: warpglass.load(cuda_cell, 'NAME<...>') makes an instance"
+        return None
+    if wanted.block is None:
+        raise ArgumentError("%%cuda: --grid needs --block")
+    kernel = lab.load(path, wanted.kernel, options=options)
+    values = tuple(shell.ev(text) for text in wanted.args)
+    launch = (parse_dimensions(wanted.grid), parse_dimensions(wanted.block), values, wanted.shared)
+    made = _launch(kernel, launch, wanted)
+    if wanted.save:
+        shell.user_ns[wanted.save] = made
+    return made
+
+
+def _launch(kernel: lab.Kernel, launch: tuple[Any, ...], wanted: argparse.Namespace) -> object:
+    if wanted.check:
+        return check(kernel, *launch)
+    if wanted.profile:
+        return profile(kernel, *launch, listing=True)
+    return lab.run(kernel, *launch)
+
+
+def _written(cell: str) -> Path:
+    path = _folder() / f"cell_{next(_cells)}.cu"
+    path.write_text(cell, encoding="utf-8")
+    return path
+
+
+@cache
+def _folder() -> Path:
+    return Path(tempfile.mkdtemp(prefix="warpglass-cells-"))
+
+
+def check_cell(shell: Any, line: str, cell: str) -> None:
+    """%%check: run a cell of Python with every launch checked, and show what was found at each place."""
+    launches = Launches(_MODEL, ())
+    _run(shell, cell, launches.make)
+    _show_all(shell, line, launches.checks())
+
+
+def profile_cell(shell: Any, line: str, cell: str) -> None:
+    """%%profile: run a cell of Python with every launch counted, and show each."""
+    found: list[Profile] = []
+    _run(shell, cell, recorder(found, lambda launch: count_launch(launch, _MODEL, listing=True)))
+    _show_all(shell, line, found)
+
+
+def _run(shell: Any, cell: str, watcher: lab.Watcher) -> None:
+    with lab.watching(watcher):
+        done = shell.run_cell(cell)
+    if done.error_in_exec is not None:
+        sys.stderr.write("the cell ended with an error; what follows is what it had launched before\n")
+
+
+def _show_all(shell: Any, line: str, found: Sequence[object]) -> None:
+    """Show results in their order; a name behind the magic keeps them as a list."""
+    from IPython.display import display  # pyright: ignore[reportMissingImports]
+
+    show: Callable[[object], object] = display
+    name = line.strip()
+    if name:
+        shell.user_ns[name] = list(found)
+    if not found:
+        sys.stdout.write("the cell launched no kernel\n")
+    for one in found:
+        show(one)
+
+
+def _show_error(
+    shell: Any, kind: type[BaseException], problem: BaseException, frames: Any, tb_offset: int | None = None
+) -> list[str]:
+    """Write where the cell went wrong and what we say of it; IPython asks for lines in return."""
+    own = Path(__file__).parent.parent
+    kept = [
+        frame
+        for frame in traceback.extract_tb(frames)
+        if not Path(frame.filename).is_relative_to(own) and "IPython" not in Path(frame.filename).parts
+    ]
+    said = [*traceback.format_list(kept), f"{kind.__name__}: {problem}\n"]
+    sys.stderr.write("".join(said))
+    return said

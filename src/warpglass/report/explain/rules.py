@@ -1,0 +1,289 @@
+"""The lessons: when each applies, how much of the kernel's work it costs, its number and what to try.
+
+Belongs here: the table. A row's `loss` is the share of the work at the narrowest place that would not be
+needed, from 0 (nothing) to 1; its `line` says what a line has to do with it. A lesson that is the cause of
+others hides them: a block of one thread also wastes sectors, but that is not what there is to learn. Every
+row has a launch that fires it and one that does not, in tests/report/test_explain.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil
+
+from .facts import LANES, SECTOR, Counts, Facts
+
+_UNUSED = 0.1  # share of the waste from which a kind of access is named
+_BUSY = 2.0  # active lanes up to which an instruction is one of few threads
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """One row. `number`, `costs` and `remedy` are sentences without their full stop.
+
+    `of_grid` lessons are about the size of the grid. `hides` are the lessons that it explains.
+    """
+
+    name: str
+    loss: Callable[[Facts], float]
+    number: Callable[[Facts], str]
+    costs: Callable[[Facts], str]
+    remedy: str
+    line: Callable[[Counts], float] | None = None
+    of_grid: bool = False
+    hides: tuple[str, ...] = ()
+
+
+def _share(a: float, b: float) -> float:
+    return a / b if b > 0 else 0.0
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def _missing_lanes(facts: Facts) -> float:
+    """The share of lanes that no thread of the block fills."""
+    return 1 - facts.block / (LANES * ceil(facts.block / LANES))
+
+
+def _few(counts: Counts) -> float:
+    """Instructions of a line where next to all lanes wait."""
+    return counts.instructions if counts.lanes <= _BUSY else 0.0
+
+
+def _busy_one(facts: Facts) -> float:
+    few = sum(_few(counts) for _, counts in facts.lines)
+    every = sum(counts.instructions for _, counts in facts.lines)
+    return _share(few, every) if facts.block >= LANES else 0.0
+
+
+def _idle_processors(facts: Facts) -> float:
+    if not facts.multiprocessors:
+        return 0.0
+    return max(0.0, 1 - facts.blocks / facts.multiprocessors)
+
+
+def _last_wave(facts: Facts) -> float:
+    """The share of the time of all waves in which the last one leaves places empty."""
+    if facts.together == 0 or facts.blocks <= facts.together:
+        return 0.0
+    waves = facts.blocks / facts.together
+    return 1 - waves / ceil(waves)
+
+
+def _waves(facts: Facts) -> float:
+    return _share(facts.blocks, facts.together)
+
+
+def _narrow(facts: Facts) -> float:
+    """How far occupancy is from a half, from which on most kernels have warps enough to wait with."""
+    share = facts.fit.get("share", 1.0)
+    enough = facts.blocks >= facts.together > 0
+    return max(0.0, 1 - share / 0.75) * 0.6 if enough and facts.block >= LANES else 0.0
+
+
+def _of_shared(facts: Facts) -> float:
+    return _narrow(facts) if "shared memory" in facts.fit.get("limiting", ()) else 0.0
+
+
+def _of_registers(facts: Facts) -> float:
+    limiting = facts.fit.get("limiting", ())
+    return _narrow(facts) if "registers" in limiting and "shared memory" not in limiting else 0.0
+
+
+def _of_blocks(facts: Facts) -> float:
+    limiting = facts.fit.get("limiting", ())
+    return _narrow(facts) if "blocks" in limiting and "shared memory" not in limiting else 0.0
+
+
+def _excess(facts: Facts, kind: str) -> float:
+    """Sectors of a kind that better addresses would save, line by line where there are lines."""
+    if not facts.lines:
+        return facts.excess(kind)
+    return sum(counts.excess(kind) for _, counts in facts.lines)
+
+
+def _unused(facts: Facts) -> float:
+    return _share(_excess(facts, "ld") + _excess(facts, "st"), facts.sectors())
+
+
+def _unused_number(facts: Facts) -> str:
+    """Of loads and of stores, if they waste anything, how many sectors move and how much of them is used."""
+    every = _excess(facts, "ld") + _excess(facts, "st")
+    said: list[str] = []
+    for kind, words in (("ld", "load"), ("st", "store")):
+        if _excess(facts, kind) > _UNUSED * every:
+            each = _share(facts.sectors(kind), facts.requests(kind))
+            used = _share(facts.used(kind), facts.sectors(kind))
+            said.append(
+                f"a {words} of a warp moves {each:.3g} sectors and asks for {used:.3g} of their 32 bytes"
+            )
+    return "; ".join(said)
+
+
+def _conflicted(facts: Facts) -> float:
+    """Repeats among all that goes through the load and store unit."""
+    return _share(facts.conflicts, facts.passes + facts.sectors() / 4)
+
+
+def _parting(facts: Facts) -> float:
+    """Lanes that wait, where branches part; missing lanes and single busy threads are other lessons."""
+    waiting = _share(facts.idle, LANES * facts.instructions) - _missing_lanes(facts)
+    return max(0.0, waiting) if facts.parted else 0.0
+
+
+def _waiting(facts: Facts) -> float:
+    """Lanes that wait or have left without a branch that parts: guards that the machine code predicates."""
+    waiting = _share(facts.idle, LANES * facts.instructions) - _missing_lanes(facts)
+    return max(0.0, waiting - 0.1) if not facts.parted else 0.0
+
+
+def _spilt(facts: Facts) -> float:
+    return _share(facts.local, facts.local + facts.sectors())
+
+
+def _again(facts: Facts) -> float:
+    """Loads that ask for what has been there before: bytes asked for against bytes that came from DRAM."""
+    if not facts.dram or facts.passes > facts.sectors("ld") / 8:
+        return 0.0
+    asked = SECTOR * facts.sectors("ld")
+    return max(0.0, 1 - 4 * facts.dram / asked) * 0.9 if asked else 0.0
+
+
+def _fit_number(facts: Facts) -> str:
+    demand = facts.fit["demand"]
+    shared = demand["static_shared"] + demand["dynamic_shared"]
+    return (
+        f"{facts.fit['blocks']} blocks of {facts.block} threads fit on a multiprocessor, "
+        f"{_percent(facts.fit['share'])} of its warps ({demand['registers']} registers a thread, "
+        f"{shared} bytes of shared memory a block)"
+    )
+
+
+def _fit_costs(facts: Facts) -> str:
+    return f"{_percent(1 - facts.fit['share'])} of the warps that could hide waiting for memory are missing"
+
+
+LESSONS = (
+    Lesson(
+        "a block is less than a warp",
+        lambda facts: _missing_lanes(facts) if facts.block < LANES else 0.0,
+        lambda facts: f"a block has {facts.block} thread{'s' * (facts.block > 1)}, a warp 32 lanes",
+        lambda facts: f"{LANES - facts.block} of 32 lanes never do anything",
+        "give a block 128 or 256 threads, and the grid so many fewer blocks",
+        hides=("accesses are not coalesced", "lanes wait", "few blocks fit"),
+    ),
+    Lesson(
+        "a warp is not filled",
+        lambda facts: _missing_lanes(facts) if facts.block > LANES else 0.0,
+        lambda facts: f"{facts.block} threads are {facts.block / LANES:.4g} warps: the last one is not full",
+        lambda facts: f"{_percent(_missing_lanes(facts))} of all lanes never do anything",
+        "make the block a multiple of 32 threads",
+    ),
+    Lesson(
+        "one thread works, the others wait",
+        _busy_one,
+        lambda facts: f"{_percent(_busy_one(facts))} of the instructions are those of one or two lanes",
+        lambda facts: f"in that time {LANES - 1} of 32 lanes wait, and so do the block's other warps",
+        "let the block do it together: a tree in shared memory, or __shfl_down_sync within a warp",
+        line=_few,
+        hides=("branches part warps", "lanes wait", "accesses are not coalesced"),
+    ),
+    Lesson(
+        "most of the GPU has no block",
+        _idle_processors,
+        lambda facts: f"{facts.blocks} blocks for {facts.multiprocessors} multiprocessors",
+        lambda facts: f"{_percent(_idle_processors(facts))} of the multiprocessors have nothing to do",
+        "let more blocks share the work: fewer elements a thread, or another dimension of the grid",
+        of_grid=True,
+        hides=("the last wave is not full",),
+    ),
+    Lesson(
+        "the last wave is not full",
+        lambda facts: _last_wave(facts) * 0.8,
+        lambda facts: f"{facts.blocks} blocks are {_waves(facts):.3g} waves of {facts.together}",
+        lambda facts: f"{_percent(_last_wave(facts))} of the places stay empty, in the last wave",
+        "choose a grid that is a multiple of a wave, or a grid-stride loop with exactly one",
+        of_grid=True,
+    ),
+    Lesson(
+        "accesses are not coalesced",
+        _unused,
+        _unused_number,
+        lambda facts: f"{_percent(_unused(facts))} of the sectors would not have to move",
+        "let neighbouring threads access neighbouring elements, or go through a tile in shared memory",
+        line=lambda counts: counts.excess("ld", "st"),
+    ),
+    Lesson(
+        "banks conflict",
+        _conflicted,
+        lambda facts: f"{facts.conflicts:,.0f} of {facts.passes:,.0f} passes over shared memory are repeats",
+        lambda facts: (
+            f"accesses to shared memory take {_share(facts.passes, facts.passes - facts.conflicts):.3g} "
+            "times as long"
+        ),
+        "pad rows by one element, or let neighbouring threads use neighbouring words",
+        line=lambda counts: counts.conflicts,
+    ),
+    Lesson(
+        "branches part warps",
+        _parting,
+        lambda facts: f"at {facts.parted:,.0f} of {facts.branches:,.0f} branches the lanes of a warp part",
+        lambda facts: (
+            f"{facts.lanes:.3g} of 32 lanes are active on average: the two ways run one after the other"
+        ),
+        "let whole warps decide alike: compare with multiples of 32, or sort the work first",
+        line=lambda counts: counts.idle,
+    ),
+    Lesson(
+        "lanes wait",
+        _waiting,
+        lambda facts: f"{facts.lanes:.3g} of 32 lanes are active on average",
+        lambda facts: f"{_percent(_waiting(facts))} of the lanes' time is lost",
+        "give the threads that a guard sends home work, or make the block fit the data",
+        line=lambda counts: counts.idle,
+    ),
+    Lesson(
+        "shared memory leaves room for few blocks",
+        _of_shared,
+        _fit_number,
+        _fit_costs,
+        "a narrower tile, a smaller type, or more threads for the same tile",
+    ),
+    Lesson(
+        "registers leave room for few blocks",
+        _of_registers,
+        _fit_number,
+        _fit_costs,
+        "__launch_bounds__, fewer values at once in a thread, or smaller blocks",
+    ),
+    Lesson(
+        "few blocks fit",
+        _of_blocks,
+        _fit_number,
+        _fit_costs,
+        "larger blocks: a multiprocessor holds only so many, however small they are",
+    ),
+    Lesson(
+        "registers do not suffice",
+        _spilt,
+        lambda facts: f"{facts.local:,.0f} sectors of local memory move",
+        lambda facts: f"{_percent(_spilt(facts))} of the memory traffic is that of the threads' own arrays",
+        "index such arrays by constants (#pragma unroll), or keep fewer values",
+        line=lambda counts: counts.local,
+    ),
+    Lesson(
+        "the same data is loaded again",
+        _again,
+        lambda facts: (
+            f"loads ask for {_share(SECTOR * facts.sectors('ld'), facts.dram):.3g} times the bytes that "
+            "DRAM moves"
+        ),
+        lambda facts: f"{facts.requests('ld'):,.0f} requests go to the caches for data that threads share",
+        "load it once into shared memory or registers and let all threads of the block use it",
+        line=lambda counts: counts.sectors("ld"),
+        hides=("accesses are not coalesced",),
+    ),
+)

@@ -1,0 +1,47 @@
+"""Advice on a terminal: what `warpglass explain` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import fill
+
+from rich.console import Console
+from rich.text import Text
+
+from ...host.source_lines import lines_of
+from ...records.profile import Profile
+from ..check_source import short as short_path
+from ..record_tables import launch_of
+from .advice import Advice
+
+_WIDEST = 100
+
+
+def print_advice(profile: Profile, found: Sequence[Advice], console: Console) -> None:
+    """Print the lessons of a launch, each with its number, its line, what it costs and what to try."""
+    console.print(Text(launch_of(profile), style="bold"))
+    console.print(
+        Text(f"Counted by the engine for {profile.model}; no time of a GPU is involved.", style="dim")
+    )
+    if not found:
+        console.print()
+        console.print(Text("Nothing stands out: lanes, sectors, banks and blocks are well used.", "green"))
+        console.print(Text("`warpglass roofline` says what binds the kernel.", style="dim"))
+    for place, one in enumerate(found, 1):
+        console.print()
+        console.print(Text(f"{place}. {one.name[0].upper()}{one.name[1:]}", style="bold"))
+        _say(f"{one.number[0].upper()}{one.number[1:]}; {one.costs}.", console)
+        if one.line:
+            lines = lines_of(one.file)
+            text = lines[one.line - 1].strip() if one.line <= len(lines) else ""
+            console.print(
+                Text(f"   {short_path(one.file)}:{one.line}: ", "cyan").append(text, "default"),
+                soft_wrap=True,
+            )
+        _say(f"Try: {one.remedy}.", console)
+
+
+def _say(text: str, console: Console) -> None:
+    width = min(console.width, _WIDEST)
+    filled = fill(text, width, initial_indent="   ", subsequent_indent="   ", break_on_hyphens=False)
+    console.print(Text(filled), soft_wrap=True)

@@ -1,0 +1,102 @@
+"""Results in notebooks: lines of text, pages in frames, and the magics of `%load_ext warpglass`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import unescape
+from typing import Any
+
+import numpy as np
+import pytest
+
+import warpglass as wg
+from tests.report.test_html import Tags
+
+SCALE = """extern "C" __global__ void scale(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    y[i] = 2 * x[i];
+}
+"""
+SETUP = """import numpy as np
+x, y, n = np.ones(64, np.float32), np.zeros(64, np.float32), np.int32(64)
+"""
+
+
+def arguments() -> tuple[Any, ...]:
+    return np.ones(64, np.float32), np.zeros(64, np.float32), np.int32(64)
+
+
+def framed(shown: Any) -> str:
+    """The page that a result shows in a notebook."""
+    frames = [attributes for tag, attributes in Tags(shown._repr_html_()).found if tag == "iframe"]
+    assert len(frames) == 1
+    return unescape(frames[0]["srcdoc"] or "")
+
+
+def test_results_are_lines_at_a_prompt_and_pages_in_a_notebook():
+    kernel = wg.compile(SCALE, "scale")
+    profile = wg.profile(kernel, 2, 32, arguments(), caches=False)
+    assert repr(profile).startswith("<Profile of scale<<<2, 32>>> for h100: ")
+    assert len(repr(profile)) < 200
+    assert "gld_transactions" in framed(profile)
+    check = wg.check(kernel, 3, 32, arguments())
+    assert repr(check) == "<Check of scale: 2 out-of-bounds>"
+    assert "out-of-bounds" in framed(check)
+    wg.reset("cpu")
+    run = wg.run(kernel, 2, 32, arguments(), device="cpu")
+    assert "<th>engine time</th>" in run._repr_html_()
+
+
+def test_a_bench_shows_its_ladder():
+    bench = wg.bench("vector", small=True, language="cuda", rungs=("grid_stride",), repeat=1, device="cpu")
+    assert repr(bench).startswith("<Bench of vector: 1 of 1 rows right, on ")
+    assert "grid_stride" in framed(bench)
+
+
+@pytest.fixture(scope="module")
+def shell() -> Iterator[Any]:
+    testing = pytest.importorskip(
+        "IPython.testing.globalipapp", reason="no IPython: pip install '.[notebook]'"
+    )
+    made = testing.start_ipython()
+    made.run_line_magic("load_ext", "warpglass")
+    made.run_cell(SETUP)
+    yield made
+    made.run_cell("import warpglass; warpglass.reset('cpu')")
+
+
+def test_a_cell_of_cuda_defines_its_kernels(shell: Any):
+    shell.run_cell_magic("cuda", "", SCALE)
+    shell.run_cell("scale[2, 32](x, y, n)")
+    assert shell.user_ns["y"].sum() == 128
+
+
+def test_a_cell_of_cuda_is_run_checked_and_profiled(shell: Any):
+    launch = "scale --grid 2 --block 32 --args x y n"
+    assert shell.run_cell_magic("cuda", launch, SCALE).label in ("engine", "gpu")
+    profile = shell.run_cell_magic("cuda", f"{launch} --profile --save p", SCALE)
+    assert shell.user_ns["p"] is profile
+    assert {line.line for line in profile.lines} >= {3, 4}
+    assert any("y[i] = 2" in text for one in profile.listing.sources for text in one.lines)
+    found = shell.run_cell_magic("cuda", "--grid 3 --block 32 --args x y n --check", SCALE).findings
+    assert [(one.kind, one.source.line) for one in found] == [("out-of-bounds", 4)] * 2
+
+
+def test_a_cell_of_python_is_checked_and_profiled(shell: Any, capsys: pytest.CaptureFixture[str]):
+    shell.run_cell_magic("cuda", "", SCALE)
+    shell.run_cell_magic("check", "found", "scale[2, 32](x, y, n)")
+    assert [one.findings for one in shell.user_ns["found"]] == [()]
+    shell.run_cell_magic("profile", "counted", "scale[2, 32](x, y, n)\nscale[1, 32](x, y, n)")
+    assert [one.grid for one in shell.user_ns["counted"]] == [(2, 1, 1), (1, 1, 1)]
+    assert "Check of scale" in capsys.readouterr().out
+
+
+def test_errors_of_a_cell_have_no_frames_of_ours(shell: Any, capsys: pytest.CaptureFixture[str]):
+    shell.run_cell_magic("cuda", "", SCALE)
+    shell.run_cell("scale[2, 32](x, y)")
+    said = "".join(capsys.readouterr())
+    assert "ArgumentError" in said
+    assert "lab/__init__.py" not in said
+    shell.run_cell("%%cuda --grid 2\n" + SCALE)
+    assert "--grid needs --block" in "".join(capsys.readouterr())
