@@ -73,8 +73,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
 
 # Heavy or optional packages may be imported inside functions; our own modules only by the front doors.
 DEFERRABLE = frozenset(
-    "IPython PIL cuda cupy jinja2 llvmlite matplotlib numba numba_cuda numba_cuda_mlir numpy rich scipy "
-    "torch typer".split()
+    "IPython PIL cuda cupy distributed jinja2 llvmlite matplotlib numba numba_cuda numba_cuda_mlir numpy "
+    "pyarrow rich scipy torch typer".split()
 )
 DEFERS_OWN = ("", "__main__", "cli", "lab", "ladders.measure", "pytest_plugin")
 

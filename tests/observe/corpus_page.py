@@ -34,9 +34,9 @@ Where the programming guide, the PTX manual and the hardware do not say the same
   warps that come to *different* barriers, or to none (a warning): the hardware counts warps and lets them
   pass, and the guide forbids a condition that is not the same for the whole block.
 * Threads that have *returned* are not waited for, and that is no finding: `if (i >= n) return;` in front of a
-  barrier. A barrier in `if (i < n) { ... }` is one that others miss, even as the last thing of a kernel, and
-  so is one that threads go past by `break`, `continue`, `goto` or by returning to a caller that does more.
-  Compilers make the same code of both, so the text of the branch decides, if it can be read.
+  barrier. A barrier in `if (i < n) {{ ... }}` is one that others miss, even as the last thing of a kernel,
+  and so is one that threads go past by `break`, `continue`, `goto` or by returning to a caller that does
+  more. Compilers make the same code of both, so the text of the branch decides, if it can be read.
 * A warp barrier or a vote does without lanes of its mask that have ended. A shuffle or a reduction does not:
   a mask that names them is a finding. Warp barriers in different branches pair up if their masks are the
   same, as in the PTX manual; lanes that are one barrier short in the end are a finding.

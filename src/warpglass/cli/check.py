@@ -31,10 +31,12 @@ from .options import (
     TIMEOUT,
     BlockOption,
     CheckedOnOption,
+    ClusterOption,
     GridOption,
     JsonOption,
     ModelOption,
     ProgramArguments,
+    cluster_shape,
     find_gpu,
 )
 from .output import words_apart, write_file
@@ -63,6 +65,7 @@ def check(
     ] = None,
     grid: GridOption = None,
     block: BlockOption = None,
+    cluster: ClusterOption = None,
     arg: Annotated[
         list[str] | None,
         typer.Option(
@@ -131,7 +134,8 @@ def check(
     with words_apart(json_output):
         launch = open_launch(str(target), grid, block, arg, shared or "0", settings, outputs, flags)
     limit = 60.0 if timeout is None else timeout
-    _check_kernel(launch, view, {"model": model, "schedules": schedules, "seed": seed, "timeout": limit})
+    options = {"model": model, "schedules": schedules, "seed": seed, "timeout": limit}
+    _check_kernel(launch, view, {**options, "cluster": cluster_shape(cluster)})
 
 
 def _placed(checks: Sequence[Check], program: AnyProgram) -> Sequence[Check]:
@@ -190,8 +194,8 @@ def _check_program(program: AnyProgram, view: _View, launches: Launches) -> None
         if not launches.begun:
             raise
         error, status = str(problem), status_of(problem)
-    found = _placed(launches.checks(), program)
-    _report((str(program), program.arguments), found, status, error, view, entries)
+    checks = _placed(launches.checks(), program)
+    _report((str(program), program.arguments), checks, status, error, view, entries)
 
 
 def _check_native(

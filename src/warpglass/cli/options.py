@@ -25,6 +25,9 @@ BlockOption = Annotated[str | None, typer.Option(help="Threads per block, likewi
 ArgOption = Annotated[list[str] | None, typer.Option(help=ARGUMENT_FORMS)]
 SHARED = typer.Option(help="Bytes of dynamic shared memory.")
 SharedOption = Annotated[str, SHARED]
+ClusterOption = Annotated[
+    str | None, typer.Option(help="Blocks of a cluster, likewise, if the kernel does not say it.")
+]
 DeviceOption = Annotated[
     str, typer.Option(help="Where it runs: auto (the first GPU, else the engine), cpu, gpu or gpu:1.")
 ]
@@ -84,6 +87,11 @@ def split_kernel(text: str) -> tuple[Path, str | None]:
             raise ArgumentError(f"no file {path}; write FILE:KERNEL, as in reduce.cu:sum<512>")
         return path, None
     return existing_target(text)
+
+
+def cluster_shape(cluster: str | None) -> tuple[int, ...] | None:
+    """The extents of a cluster as given; raises ArgumentError."""
+    return None if cluster is None else parse_dimensions(cluster)
 
 
 def launch_shape(

@@ -28,10 +28,12 @@ from .options import (
     TIMEOUT,
     ArgOption,
     BlockOption,
+    ClusterOption,
     GridOption,
     JsonOption,
     ProgramArguments,
     SharedOption,
+    cluster_shape,
     find_gpu,
 )
 from .output import words_apart, write_file
@@ -62,6 +64,7 @@ def profile(
     ] = None,
     grid: GridOption = None,
     block: BlockOption = None,
+    cluster: ClusterOption = None,
     arg: ArgOption = None,
     settings: SetOption = None,
     outputs: OutOption = None,
@@ -142,6 +145,7 @@ def profile(
             timeout=60.0 if timeout is None else timeout,
             caches=caches,
             blocks=blocks,
+            cluster=cluster_shape(cluster),
             listing=listing,
         )
         one.save()

@@ -13,11 +13,13 @@ from .options import (
     MODEL,
     ArgOption,
     BlockOption,
+    ClusterOption,
     DeviceOption,
     GridOption,
     ProgramArguments,
     SharedOption,
     above_zero,
+    cluster_shape,
     find_gpu,
 )
 from .output import words_apart
@@ -43,6 +45,7 @@ def run(
     ] = None,
     grid: GridOption = None,
     block: BlockOption = None,
+    cluster: ClusterOption = None,
     arg: ArgOption = None,
     settings: SetOption = None,
     outputs: OutOption = None,
@@ -84,6 +87,7 @@ def run(
             device=device,
             timeout=limit,
             model=find_gpu(model).key,
+            cluster=cluster_shape(cluster),
         )
         one.save()
     from ..report.console import stdout_console

@@ -52,6 +52,7 @@ WORDS = (
     "turn",  # pointer to the i64 place of the block whose turn it is
     "stream_bytes",  # of an array from which on what is stored is not kept in caches
     "give_way",  # the host's function that offers the processor to other threads
+    "cluster",  # pointer to the barrier of the block's cluster, i32: its phase, threads arrived
 )
 SLOT = {name: position for position, name in enumerate(WORDS)}
 

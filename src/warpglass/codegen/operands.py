@@ -8,6 +8,7 @@ from typing import Protocol
 
 from ..errors import UnsupportedError
 from ..isa import Lanes, Match
+from ..isa.lanes import RANK_SHIFT
 from ..isa.types import BITS, LLVM_TYPE, convert_float
 from ..program import Step
 from ..ptx import tree
@@ -17,10 +18,14 @@ from .values.value import Value
 
 @dataclass(frozen=True, slots=True)
 class Symbols:
-    """What a symbol stands for: byte offsets of parameters, addresses within their space of variables."""
+    """What a symbol stands for: byte offsets of parameters, addresses within their space of variables.
+
+    To those that are `ranked`, variables in shared memory, the block's rank in its cluster is added.
+    """
 
     parameters: Mapping[str, int]
     variables: Mapping[str, int]
+    ranked: frozenset[str] = frozenset()
 
 
 class ReadRegisters(Protocol):
@@ -74,9 +79,9 @@ class Operands:
             case tree.Special(name):
                 return self._special(name, want)
             case tree.Symbol(name):
-                return lanes.constant(want, self._symbol(name))
+                return self._symbol(name, 0, want)
             case tree.Displaced(tree.Symbol(name), offset):
-                return lanes.constant(want, self._symbol(name) + offset)
+                return self._symbol(name, offset, want)
             case tree.Address():
                 return self._address(operand)
             case tree.Vector(elements):
@@ -84,12 +89,17 @@ class Operands:
             case _:
                 raise AssertionError(f"{operand} is no source operand")
 
-    def _symbol(self, name: str) -> int:
-        """The address of a variable; labels and functions have none that the engine could give."""
-        address = self.symbols.variables.get(name)
+    def _symbol(self, name: str, offset: int, want: str) -> Value:
+        """A place in a variable; labels and functions have no address that the engine could give."""
+        address, lanes = self.symbols.variables.get(name), self.lanes
         if address is None:
             raise UnsupportedError(f"{name} is used as an address, which the engine does not support")
-        return address
+        place = lanes.constant(want, address + offset)
+        if name not in self.symbols.ranked:
+            return place
+        number = lanes.add(lanes.special("cluster_ctarank"), lanes.constant("i32", 1))
+        rank = lanes.apply("shl", number, lanes.constant("i32", RANK_SHIFT))
+        return lanes.add(place, lanes.fit(rank, want))
 
     def _read(self, name: str) -> Value:
         value = self.registers.read(name)
@@ -110,8 +120,9 @@ class Operands:
         match operand.base:
             case tree.Symbol(name):
                 known = self.symbols.parameters.get(name)
-                base = self._symbol(name) if known is None else known
-                return lanes.constant("i64", base + operand.offset)
+                if known is None:
+                    return self._symbol(name, operand.offset, "i64")
+                return lanes.constant("i64", known + operand.offset)
             case tree.Integer(value):
                 return lanes.constant("i64", value + operand.offset)
             case tree.Register(name):

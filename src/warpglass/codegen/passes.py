@@ -43,7 +43,8 @@ def _optimised(v: Version) -> bool:
 
 
 def _unobserved(v: Version) -> bool:
-    return v.promises is not None and not v.observed
+    """In clusters, too, shared memory is not where these look for it."""
+    return v.promises is not None and not v.observed and not v.program.clustered
 
 
 def _reads_matter(v: Version) -> bool:

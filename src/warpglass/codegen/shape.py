@@ -16,12 +16,15 @@ Dim3 = tuple[int, int, int]
 class BlockShape:
     """Extents of a block, in threads, and bytes of shared memory that its kernel declares.
 
-    `width` lanes run together: a warp's, or several warps' (warp_fusion.py).
+    `width` lanes run together: a warp's, or several warps' (warp_fusion.py). `cluster` are the extents of a
+    cluster in blocks; `ranked` says that shared addresses have the block's rank in it (isa/cluster.py).
     """
 
     block: Dim3
     static_shared: int = 0
     width: int = WIDTH
+    cluster: Dim3 = (1, 1, 1)
+    ranked: bool = False
 
     @property
     def threads(self) -> int:

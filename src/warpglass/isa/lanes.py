@@ -22,6 +22,10 @@ from .types import bits, integer_of, is_float
 
 V = TypeVar("V")
 
+# Where the block's rank plus one stands in addresses of shared memory, in kernels that name other blocks of
+# their cluster.
+RANK_SHIFT = 24
+
 
 @dataclass(frozen=True, slots=True)
 class Update:
@@ -153,6 +157,10 @@ class Lanes(ABC, Generic[V]):
 
         `count` is the number of threads expected, None for all of the block.
         """
+
+    @abstractmethod
+    def cluster_phase(self, arrives: bool) -> V:
+        """The phase of the barrier of the block's cluster (i32), at which the threads arrive or do not."""
 
     @abstractmethod
     def barrier_votes(self, barrier: V) -> tuple[V, V]:

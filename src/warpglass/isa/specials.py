@@ -9,7 +9,8 @@ All values repeat from run to run:
     gridid                                1
     dynamic_smem_size total_smem_size aggr_smem_size    of this launch, in units of 128 bytes but the first
     envreg1 envreg2                       the address of a cooperative grid's workspace
-    clusterid nclusterid cluster_nctaid cluster_nctarank    each block is a cluster of one
+    clusterid nclusterid cluster_*        as on a GPU
+    is_explicit_cluster                   whether a cluster has more than one block
     all others                            0
 """
 

@@ -39,7 +39,8 @@ Exclusion = Callable[[Mapping[str, str]], str | None]
 # The condition code register: no operand names it, rows declare that they read or write it. Its name is none
 # that PTX could give a register.
 CARRY = "CC.CF"
-IMPLICIT: Mapping[str, str] = {CARRY: "pred"}  # registers of this kind, with their types
+PHASE = "CLUSTER.PHASE"  # of the cluster's barrier, when the thread arrived at it
+IMPLICIT: Mapping[str, str] = {CARRY: "pred", PHASE: "u32"}  # registers of this kind, with their types
 
 _COMPUTING = frozenset(("integer", "fp16", "fp32", "fp64", "conversion", "misc"))  # units, one of moves
 
@@ -68,6 +69,8 @@ Operation = Literal[
     "generic to specific",  # an address within a state space made of a generic one
     "shuffle",  # the result is another lane's a
     "lane reduction",  # the result is made of the a of all lanes of the mask
+    "cluster arrival",  # at the barrier of the block's cluster
+    "cluster wait",  # whether that has opened
 ]
 
 
@@ -117,7 +120,7 @@ class Row:
         words = [self.pattern.opcode, *(one.choices[0] for one in self.pattern.modifiers if not one.optional)]
         if words[0].startswith("_"):
             words = ["call"]
-        elif self.implicit:
+        elif self.implicit and self.implicit[0][0].name == CARRY:
             words = [words[0], *(["cc"] if self.implicit[0][0].destination and words[0][-1] != "c" else [])]
         return section_url(words, self.unit)
 

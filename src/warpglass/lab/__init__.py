@@ -280,16 +280,17 @@ def run(
     device: str = "auto",
     timeout: float = _TIMEOUT,
     model: str = "h100",
+    cluster: Extent | None = None,
 ) -> Run:
     """Run a kernel to completion; results are in the argument arrays.
 
     `shared` is dynamic shared memory in bytes, `timeout` in seconds. `device` is "auto" (the first GPU, else
-    the engine), "cpu" or "gpu"; on the engine `model` names the GPU whose launch limits apply. Raises
-    ArgumentError for arguments that do not fit, LaunchError (KernelFault, KernelTimeout) for what CUDA would
-    report.
+    the engine), "cpu" or "gpu"; on the engine `model` names the GPU whose launch limits apply. `cluster` are
+    the extents of a cluster in blocks, for kernels that do not say them themselves. Raises ArgumentError for
+    arguments that do not fit, LaunchError (KernelFault, KernelTimeout) for what CUDA would report.
     """
     place = backend(device, model)
-    outcome = carry_out(place, make_launch(kernel, grid, block, args, shared, timeout, place))
+    outcome = carry_out(place, make_launch(kernel, grid, block, args, shared, timeout, place, cluster))
     return Run(outcome.seconds, outcome.label, place.description, outcome.transfer_seconds)
 
 
@@ -353,13 +354,16 @@ def make_launch(
     shared: int,
     timeout: float,
     place: Backend,
+    cluster: Extent | None = None,
 ) -> Launch:
     """The launch at `place` that these arguments of `run` describe; raises ArgumentError and LaunchError."""
     if not isinstance(kernel, Kernel):
         raise ArgumentError(f"{kernel!r} is no kernel; load, compile and from_numba make one")
     if not isinstance(args, _LISTS):
         raise ArgumentError(f"{kernel.name}: args is a {type(args).__name__}; pass a tuple, as in (x, n)")
-    return kernel.launch(kernel.shape(grid, block), args, _bytes(shared), _seconds(timeout), place)
+    extents = None if cluster is None else as_dim3(cluster, "cluster")
+    launch = kernel.launch(kernel.shape(grid, block), args, _bytes(shared), _seconds(timeout), place)
+    return replace(launch, cluster=extents)
 
 
 def _bytes(shared: object) -> int:

@@ -44,6 +44,7 @@ def check(
     schedules: int = 0,
     seed: int | None = None,
     suppress: str | Path | None = None,
+    cluster: lab.Extent | None = None,
 ) -> Check:
     """Run a kernel once under all detectors; results are in the arrays, `findings` in the result.
 
@@ -58,7 +59,7 @@ def check(
         raise ArgumentError(f"device {device!r}: check runs kernels on the engine; pass 'cpu' or nothing")
     seeds = seeds_of(schedules, seed)
     entries = () if suppress is None else read_entries(Path(suppress), always=True)
-    launch = lab.make_launch(kernel, grid, block, args, shared, timeout, _engine(model))
+    launch = lab.make_launch(kernel, grid, block, args, shared, timeout, _engine(model), cluster)
     (found,), notes = suppress_findings([examine(launch, model, seeds).check], entries)
     return replace(found, notes=(*found.notes, *notes))
 

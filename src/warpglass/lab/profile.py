@@ -46,6 +46,7 @@ def profile(
     caches: bool = True,
     blocks: int | None = None,
     listing: bool = False,
+    cluster: lab.Extent | None = None,
 ) -> Profile:
     """Run a kernel once on the engine and count what Nsight Compute counts; results are in the arrays.
 
@@ -60,7 +61,8 @@ def profile(
     Raises ArgumentError for arguments that do not fit and LaunchError if the kernel fails: there is no
     profile of a part of a launch.
     """
-    launch = lab.make_launch(kernel, grid, block, args, shared, timeout, lab.backend("cpu", model))
+    place = lab.backend("cpu", model)
+    launch = lab.make_launch(kernel, grid, block, args, shared, timeout, place, cluster)
     if device in ("cpu", "auto"):
         return count(launch, model, caches, blocks, listing)
     return _measured(launch, device, model, partial(count, caches=caches, blocks=blocks, listing=listing))

@@ -35,6 +35,8 @@ _RESULTS = {
     "cudaErrorLaunchOutOfResources": Result.LAUNCH_OUT_OF_RESOURCES,
     "cudaErrorCooperativeLaunchTooLarge": Result.COOPERATIVE_LAUNCH_TOO_LARGE,
     "cudaErrorInvalidConfiguration": Result.INVALID_VALUE,
+    "cudaErrorInvalidClusterSize": Result.INVALID_CLUSTER_SIZE,
+    "cudaErrorNotSupported": Result.NOT_SUPPORTED,
     "cudaErrorInvalidPtx": Result.INVALID_PTX,
     "cudaErrorInvalidValue": Result.INVALID_VALUE,
 }

@@ -86,6 +86,7 @@ class Configuration:
     shared: int
     stream: int
     cooperative: bool = False
+    cluster: Dim3 | None = None
 
 
 @still
@@ -125,7 +126,9 @@ class KernelLaunch:
         """The launch."""
         kernel, given = device.get(self.function, LoadedKernel), self.given
         return kernel.launch(
-            given.grid, given.block, given.shared, self.packed, cooperative=given.cooperative
+            *(given.grid, given.block, given.shared, self.packed),
+            cooperative=given.cooperative,
+            cluster=given.cluster,
         )
 
     def run(self, device: VirtualDevice) -> None:
@@ -159,7 +162,7 @@ def launch(
         return
     made = work.launch(device)
     device.launch(made)
-    if parameters and not given.cooperative:
+    if parameters and not given.cooperative and given.cluster is None:
         key = called or function, given.grid, given.block, given.shared, given.stream
         kernel = device.get(function, LoadedKernel)
         device.shortcuts.offer(key, lambda: kernel.repeatable(made))
@@ -223,7 +226,6 @@ class _Attribute(ctypes.Structure):
 
 
 _COOPERATIVE, _CLUSTER = 2, 4  # CU_LAUNCH_ATTRIBUTE_...
-_LARGEST_CLUSTER = 8
 
 
 @still
@@ -237,29 +239,13 @@ def cuLaunchKernelEx(
     if given.count:
         attributes = (_Attribute * given.count).from_address(given.attributes)
         found = {one.id: list(one.value) for one in attributes}
+    cooperative = found.get(_COOPERATIVE, [0])[0] != 0
+    cluster = None
     if _CLUSTER in found:
         x, y, z = found[_CLUSTER][:3]
-        _refuse_cluster(grid, (x, y, z))
-    cooperative = found.get(_COOPERATIVE, [0])[0] != 0
-    configuration = Configuration(grid, block, given.shared, given.stream or 0, cooperative)
+        cluster = x, y, z
+    configuration = Configuration(grid, block, given.shared, given.stream or 0, cooperative, cluster)
     launch(device, function, configuration, parameters, extra)
-
-
-def _refuse_cluster(grid: Dim3, cluster: Dim3) -> None:
-    """Raise Refusal for clusters of more than one block: as a GPU does, or because the engine has none."""
-    blocks = prod(cluster)
-    if blocks == 1:
-        return
-    if not 0 < blocks <= _LARGEST_CLUSTER:
-        text = f"a cluster of {cluster} has {blocks} blocks; it may have 1 to {_LARGEST_CLUSTER}"
-        raise Refusal(Result.INVALID_CLUSTER_SIZE, text)
-    if any(extent % step for extent, step in zip(grid, cluster, strict=True)):
-        raise Refusal(Result.INVALID_CLUSTER_SIZE, f"the grid {grid} is no multiple of the cluster {cluster}")
-    raise Refusal(
-        Result.NOT_SUPPORTED,
-        f"the launch asks for clusters of {blocks} blocks (CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION {cluster}), "
-        "which the engine does not support: every block is a cluster of its own",
-    )
 
 
 @still

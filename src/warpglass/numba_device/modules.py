@@ -219,7 +219,14 @@ class LoadedKernel:
         }
 
     def launch(
-        self, grid: Dim3, block: Dim3, shared: int, parameters: bytes, *, cooperative: bool = False
+        self,
+        grid: Dim3,
+        block: Dim3,
+        shared: int,
+        parameters: bytes,
+        *,
+        cooperative: bool = False,
+        cluster: Dim3 | None = None,
     ) -> Launch:
         """A launch with these bytes of parameters."""
         return Launch(
@@ -231,6 +238,7 @@ class LoadedKernel:
             math.inf,
             resident=_Invocation(self, parameters),
             cooperative=cooperative,
+            cluster=cluster,
         )
 
     def repeatable(self, launch: Launch) -> Repeatable | None:

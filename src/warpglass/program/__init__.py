@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from math import prod
 from types import SimpleNamespace
 
-from ..errors import CompileError, UnsupportedError
+from ..errors import CompileError
 from ..isa.calls import system_function
+from ..isa.cluster import names_cluster
 from ..isa.table import IMPLICIT
 from ..ptx import tree
 from .blocks import (
@@ -28,7 +28,7 @@ from .calls import STACK, STACK_BYTES, merge_calls
 from .contraction import contract
 from .decode import Step, decode
 from .discarded_reads import guard_discarded_reads
-from .fairness import find_fair
+from .fairness import find_cluster_waits, find_fair
 from .grid_barriers import find_grid_waits
 from .grid_strides import find_grid_strides
 from .layout import LocalLayout, SharedLayout, lay_out_local, lay_out_shared
@@ -58,6 +58,7 @@ class Program:
     live: tuple[frozenset[str], ...]  # live into each block
     fair: frozenset[int]  # headers of loops that may wait for other threads
     grid_waits: frozenset[int]  # headers of loops that wait for the grid's barrier
+    cluster_waits: frozenset[int]  # those that wait for the cluster's
     dirty: tuple[frozenset[str], ...]  # written since the last resume, at the barrier that ends each block
     shared: SharedLayout
     local: LocalLayout
@@ -67,6 +68,7 @@ class Program:
     functions: Mapping[str, int]  # addresses of functions
     ordered: frozenset[int]  # steps before which a block needs its turn
     services: frozenset[str]  # functions of the CUDA runtime that are called
+    clustered: bool  # whether it waits for, or may name, other blocks of its cluster
     origins: tuple[str, ...]  # the function that each step is from, by number; empty if nothing is called
 
     def rewritten(self, blocks: tuple[Block, ...], registers: Mapping[str, str] | None = None) -> Program:
@@ -87,7 +89,6 @@ def build_program(module: tree.Module, entry: str) -> Program:
     if function is None or function.body is None:
         known = ", ".join(f.name for f in module.functions if f.entry) or "none"
         raise CompileError(f"the PTX has no kernel named {entry!r}; it has: {known}")
-    _refuse_clusters(function)
     made = SimpleNamespace(module=module, entry=function)
     run_passes(PASSES, made)
     return Program(
@@ -99,15 +100,6 @@ def build_program(module: tree.Module, entry: str) -> Program:
     )
 
 
-def _refuse_clusters(function: tree.Function) -> None:
-    for directive, extents in function.directives:
-        if directive == "reqnctapercluster" and prod(extents) > 1:
-            raise UnsupportedError(
-                f"kernel {function.name} wants clusters of {prod(extents)} blocks (.reqnctapercluster, "
-                "__cluster_dims__), which the engine does not support: every block is a cluster of its own"
-            )
-
-
 def _read_parameters(function: tree.Function) -> tuple[tree.Function, bool]:
     addressed = takes_addresses(function)
     return read_through_addresses(function) if addressed else function, addressed
@@ -115,6 +107,10 @@ def _read_parameters(function: tree.Function) -> tuple[tree.Function, bool]:
 
 def _types(function: tree.Function) -> dict[str, str]:
     return {**function.registers, **IMPLICIT}
+
+
+def _names_cluster(function: tree.Function) -> bool:
+    return any(isinstance(item, tree.Instruction) and names_cluster(item) for item in function.body or ())
 
 
 def _find_services(blocks: tuple[Block, ...]) -> frozenset[str]:
@@ -126,6 +122,7 @@ PASSES = (
     Pass("short forms", write_out, "module entry", "module entry"),
     Pass("calls put in", merge_calls, "module entry", "merged"),
     Pass("parameters by address", _read_parameters, "merged.function", "function addressed"),
+    Pass("clusters", _names_cluster, "function", "clustered"),
     Pass("rows of instructions", decode, "function", "decoded"),
     Pass("accesses of parameters", check_parameter_accesses, "function decoded", ""),
     Pass("basic blocks", build_blocks, "decoded function.branch_targets", "blocks"),
@@ -136,6 +133,7 @@ PASSES = (
     Pass("warp barriers", place_warp_barriers, "blocks", "blocks"),
     Pass("liveness", find_liveness, "blocks", "live"),
     Pass("fair loops", find_fair, "blocks", "fair"),
+    Pass("waits for clusters", find_cluster_waits, "blocks", "cluster_waits"),
     Pass("grid barriers", find_grid_waits, "blocks", "grid_waits"),
     Pass("dirty registers", find_dirty, "blocks", "dirty"),
     Pass("shared memory", lay_out_shared, "module function", "shared"),

@@ -30,6 +30,7 @@ class Facts:
     addressed: bool
     functions: Mapping[str, int]
     services: frozenset[str]
+    clustered: bool  # whether it waits for, or may name, other blocks of its cluster
     waits_for_blocks: bool  # whether a loop may wait for threads of other blocks
     most_steps: int | None  # of a warp, those that take time; None if it may loop, or wait for the host
     privatisable: Privatisable
@@ -47,7 +48,8 @@ def find_facts(function: tree.Function, program: Program) -> Facts:
         addressed=program.addressed,
         functions=program.functions,
         services=program.services,
-        waits_for_blocks=bool(find_block_waits(program.blocks, program.live)),
+        clustered=program.clustered,
+        waits_for_blocks=not program.clustered and bool(find_block_waits(program.blocks, program.live)),
         most_steps=_most_steps(program),
         privatisable=find_privatisable(program.blocks, program.registers, names),
     )

@@ -29,6 +29,16 @@ def find_block_waits(blocks: tuple[Block, ...], live: tuple[frozenset[str], ...]
     )
 
 
+def find_cluster_waits(blocks: tuple[Block, ...]) -> frozenset[int]:
+    """The headers of loops that wait for the barrier of the cluster."""
+    return frozenset(
+        header
+        for header, body in loops_of(blocks).items()
+        if any(step.match.row.operation == "cluster wait" for index in body for step in blocks[index].steps)
+        and len(body) == 1
+    )
+
+
 def _waits(body: list[Block], carried: frozenset[str] | None = None) -> bool:
     """Whether a branch in a loop depends on the result of an access that other threads may change.
 

@@ -4,6 +4,7 @@
 * `add.u32 %r1, %r2+4, %r3` has a sum as an operand: it gets an instruction of its own.
 * `mov.v4.u32 {...}, %tid` reads the parts of a special register.
 * `ld.u32.param %r1, [name]`: what follows looks for the space of parameters in front.
+* `barrier.cluster.wait` waits: in front of it comes the loop that does.
 
 An access that names another space than its variable's is an error, as it is to ptxas.
 """
@@ -16,6 +17,7 @@ from dataclasses import replace
 from .. import isa
 from ..errors import CompileError, Diagnostic, UnsupportedError
 from ..isa.calls import rewriting
+from ..isa.cluster import waits_for_cluster
 from ..isa.specials import is_special
 from ..isa.spelling import space_first, spaces_of
 from ..ptx import tree
@@ -85,7 +87,10 @@ class _Function:
         registers = {**self.function.registers, **self.registers}
         return replace(self.function, body=tuple(made), registers=registers)
 
-    def _write_out(self, item: tree.Instruction) -> Iterator[tree.Instruction]:
+    def _write_out(self, item: tree.Instruction) -> Iterator[tree.Instruction | tree.Label]:
+        if waits_for_cluster(item):
+            yield from self._wait(item)
+            return
         if rewriting(item) == "parameter":
             item = replace(item, modifiers=space_first(item.modifiers))
         operands: list[tree.Operand] = []
@@ -100,6 +105,21 @@ class _Function:
         if any(new is not old for new, old in zip(operands, item.operands, strict=True)):
             item = replace(item, operands=tuple(operands))
         yield self._with_space(item)
+
+    def _wait(self, item: tree.Instruction) -> Iterator[tree.Instruction | tree.Label]:
+        """A wait at the cluster's barrier behind a loop that lasts as long."""
+        again, behind, over = (f"{what}+{len(self.registers)}" for what in ("wait", "waited", "over"))
+        self.registers[over] = "pred"
+        if item.guard is not None:
+            skips = replace(item.guard, negated=not item.guard.negated)
+            yield replace(item, opcode="bra", modifiers=(), operands=(tree.Symbol(behind),), guard=skips)
+        yield tree.Label(again)
+        phase = replace(item, opcode="_cluster", modifiers=("wait",), operands=(tree.Register(over),))
+        yield replace(phase, guard=None)
+        until = tree.Guard(over, negated=True)
+        yield replace(item, opcode="bra", modifiers=(), operands=(tree.Symbol(again),), guard=until)
+        yield replace(item, guard=None)
+        yield tree.Label(behind)
 
     def _add(self, item: tree.Instruction, base: tree.Register, offset: int) -> tree.Instruction:
         """The sum of a register and a number, in a register of its own."""
@@ -152,7 +172,7 @@ def _is_short(item: tree.Instruction) -> bool:
                 return True
         elif isinstance(operand, tree.Special) and _is_vector(item, operand):
             return True
-    return rewriting(item) == "parameter" and item.modifiers[:1] != ("param",)
+    return waits_for_cluster(item) or (rewriting(item) == "parameter" and item.modifiers[:1] != ("param",))
 
 
 def _is_vector(item: tree.Instruction, operand: tree.Special) -> bool:

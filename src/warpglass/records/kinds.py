@@ -29,13 +29,19 @@ class Kind:
 _ROWS = (
     Kind(
         "shared-race",
-        "Two warps of a block access one place in shared memory, one writes, and no barrier orders them.",
+        "Two warps of a block, or blocks of a cluster, access one place in shared memory, one writes, and no "
+        "barrier orders them.",
         "put __syncthreads() (cuda.syncthreads()) between the two lines, where all threads come to it",
     ),
     Kind(
         "warp-race",
         "Two lanes of a warp access one place, one writes, and nothing makes one wait for the other.",
         "put __syncwarp() (cuda.syncwarp()) between the two lines: lanes of a warp need not run in lockstep",
+    ),
+    Kind(
+        "cluster-memory",
+        "A thread reaches memory of another block of its cluster that may not have begun or may have ended.",
+        "put cluster.sync() in front of the first such access and behind the last",
     ),
     Kind(
         "global-race",

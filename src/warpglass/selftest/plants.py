@@ -35,6 +35,7 @@ class Plant:
 PLANTS = (
     Plant("shared-race", 1, 64, ("f4[64]:rand", "f4[64]")),
     Plant("warp-race", 1, 32, ("f4[32]:rand", "f4[32]")),
+    Plant("cluster-memory", 2, 64, ("f4[128]",)),
     Plant("global-race", 2, 64, ("f4[128]:rand", "f4[128]")),
     Plant("barrier-divergence", 1, 64, ("f4[64]",)),
     Plant("sync-mask", 1, 32, ("f4[32]:rand", "f4[32]")),

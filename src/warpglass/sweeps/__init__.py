@@ -18,7 +18,10 @@ from typing import Any
 from ..errors import ArgumentError
 from ..host.cores import core_count
 from ..records.sweep import SweepRecord, SweepRow
+from ..report.sweep import sweep_csv, sweep_text, write_parquet
+from ..report.sweep_chart import draw_heat_map
 from .cell import Cell
+from .cluster import on_dask
 from .local import on_processes
 from .spec import Spec, make, read
 from .store import Store
@@ -49,14 +52,10 @@ class Sweep:
 
     def table(self, width: int = 120) -> str:
         """The rows as plain text, `width` columns wide."""
-        from ..report.sweep import sweep_text  # rich is needed only here
-
         return sweep_text(self.record, width)
 
     def to_csv(self) -> str:
         """A line for each cell, a column for each axis and number."""
-        from ..report.sweep import sweep_csv
-
         return sweep_csv(self.record)
 
     def to_json(self) -> str:
@@ -65,14 +64,10 @@ class Sweep:
 
     def save_parquet(self, path: str | Path) -> None:
         """Write the columns of `to_csv` as a Parquet file; raises PackageError without pyarrow."""
-        from ..report.sweep import write_parquet
-
         write_parquet(self.record, Path(path))
 
     def draw(self, path: str | Path, number: str, x: str, y: str) -> None:
         """Draw a number over two axes as a heat map, into a .png, .svg or .pdf file."""
-        from ..report.sweep_chart import draw_heat_map
-
         draw_heat_map(self.record, number, x, y, Path(path))
 
 
@@ -113,8 +108,6 @@ Executor = Callable[[Iterable[Cell]], Iterator[tuple[Cell, Outcome]]]
 
 def _executor(spec: Spec, workers: int | None, dask: str | None) -> Executor:
     if dask is not None:
-        from .cluster import on_dask
-
         address = dask
         return lambda cells: on_dask(cells, address)
     count = workers or (1 if "time" in spec.settings.do else core_count())

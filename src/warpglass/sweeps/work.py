@@ -6,6 +6,7 @@ that do not fit) has a result as well: its error. Only the loss of the process i
 
 from __future__ import annotations
 
+import runpy
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,7 +15,16 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
+from .. import lab
+from ..engine.cpu.tiers import OPTIMISED, only
 from ..errors import ArgumentError, LaunchError, WarpglassError
+from ..lab.bench import bench
+from ..lab.check import check
+from ..lab.profile import profile
+from ..records.argument_text import make_marked, parse_setting
+from ..records.marks import unmark
 from .cell import Cell, Subject
 
 DONE, WRONG, FAILED, LOST, ENDED = "done", "wrong", "failed", "lost", "ended"
@@ -53,7 +63,6 @@ def do(cell: Cell) -> Outcome:
 
 
 def _recover(cell: Cell) -> None:
-    from .. import lab
 
     for device in ("auto", "cpu"):
         lab.reset(device, cell.model)
@@ -72,8 +81,6 @@ def _kernel(cell: Cell) -> dict[str, Any]:
 
 @lru_cache(maxsize=64)
 def _load(file: str, kernel: str, flags: tuple[str, ...], variables: tuple[str, ...], _content: str) -> Any:
-    from .. import lab
-    from ..records.argument_text import parse_setting
 
     loaded = lab.load(file, kernel, options=flags)
     for text in variables:
@@ -83,17 +90,12 @@ def _load(file: str, kernel: str, flags: tuple[str, ...], variables: tuple[str, 
 
 def _opened(cell: Cell) -> tuple[Any, Subject, list[Any]]:
     """The kernel of a cell and fresh arguments for it."""
-    from ..records.argument_text import make_marked
-
     subject = cell.subject
     loaded = _load(subject.file, subject.kernel, subject.flags, subject.variables, cell.content)
     return loaded, subject, make_marked(subject.args)
 
 
 def _times(cell: Cell) -> dict[str, Any]:
-    from .. import lab
-    from ..engine.cpu.tiers import OPTIMISED, only
-
     seconds: list[float] = []
     found: lab.Run | None = None
     wrong = ""
@@ -119,8 +121,6 @@ def _times(cell: Cell) -> dict[str, Any]:
 
 
 def _counters(cell: Cell) -> dict[str, Any]:
-    from ..lab.profile import profile
-
     kernel, subject, args = _opened(cell)
     found = profile(
         *(kernel, subject.grid, subject.block, args, subject.shared),
@@ -138,7 +138,6 @@ def _whole(value: float) -> float:
 
 
 def _findings(cell: Cell) -> dict[str, Any]:
-    from ..lab.check import check
 
     kernel, subject, args = _opened(cell)
     found = check(
@@ -155,12 +154,6 @@ def _findings(cell: Cell) -> dict[str, Any]:
 
 def _expected(subject: Subject, args: Sequence[Any]) -> Sequence[Any]:
     """What the reference makes of the arguments as they are before the launch."""
-    import runpy
-
-    import numpy as np
-
-    from ..records.marks import unmark
-
     file, _, name = subject.expect.partition(":")
     path = Path(file) if Path(file).is_absolute() else Path(subject.file).parent / file
     try:
@@ -178,10 +171,6 @@ def _compare(wanted: Sequence[Any], args: Sequence[Any], subject: Subject) -> st
     The reference returns an array for each of the launch's, or None, in their order; or one array, for the
     last that the kernel can write.
     """
-    import numpy as np
-
-    from ..records.marks import unmark
-
     arrays = [value for value in unmark(args) if isinstance(value, np.ndarray)]
     given = [*([None] * (len(arrays) - 1)), wanted[0]] if len(wanted) == 1 else list(wanted)
     if len(given) != len(arrays):
@@ -204,8 +193,6 @@ def _compare(wanted: Sequence[Any], args: Sequence[Any], subject: Subject) -> st
 
 
 def _rung(cell: Cell) -> dict[str, Any]:
-    from ..lab.bench import bench
-
     subject = cell.subject
     found = bench(
         subject.ladder,

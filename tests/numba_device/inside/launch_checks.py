@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.numba_device.inside.driver_checks import RESULT, ask, context, driver, status_of  # noqa: F401
@@ -100,18 +101,19 @@ def _launch_with(kernel: Any, blocks: int, threads: int, values: Any, attribute:
     ("blocks", "cluster", "status"),
     [
         (4, 1, "SUCCESS"),
-        (4, 2, "ERROR_NOT_SUPPORTED"),
+        (4, 2, "SUCCESS"),
+        (8, 8, "SUCCESS"),
         (5, 2, "ERROR_INVALID_CLUSTER_SIZE"),
         (32, 16, "ERROR_INVALID_CLUSTER_SIZE"),
     ],
 )
-def test_clusters(
-    kernels: Any, blocks: int, cluster: int, status: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_clusters(kernels: Any, blocks: int, cluster: int, status: str) -> None:
     place = ask(driver.cuMemAlloc, 4 * blocks)
     given = _attribute("CLUSTER_DIMENSION")
     given.value.clusterDim.x, given.value.clusterDim.y, given.value.clusterDim.z = cluster, 1, 1
     values = ((int(place),), (ctypes.c_uint64,))
     assert _launch_with(kernels("clusters"), blocks, 1, values, given) == getattr(RESULT, f"CUDA_{status}")
-    if cluster == 2 and blocks == 4:
-        assert "asks for clusters of 2 blocks" in capsys.readouterr().err
+    if status == "SUCCESS":
+        found = np.zeros(blocks, np.uint32)
+        ask(driver.cuMemcpyDtoH, found, place, found.nbytes)
+        assert found.tolist() == [block // cluster for block in range(blocks)]

@@ -51,6 +51,7 @@ class FastLanes(FastArithmetic):
                 return (self.constant(type_, known),)
             names = self.access.load_parameter(address, type_, count)
             return tuple([Value(type_, name, self.same) for name in names])
+        space, address = self.reached(space, address)
         with self._inside(space, address, BITS[type_] // 8 * count):
             return self._load(space, address, type_, count)
 
@@ -71,6 +72,7 @@ class FastLanes(FastArithmetic):
 
     def store(self, space: str, address: Value, values: tuple[Value, ...], volatile: bool) -> None:
         values = self.all_exact(values)
+        space, address = self.reached(space, address)
         with self._inside(space, address, BITS[values[0].type] // 8 * len(values)):
             self._store(space, address, values)
 
@@ -94,6 +96,7 @@ class FastLanes(FastArithmetic):
 
     def atomic(self, space: str, operation: str, address: Value, operands: tuple[Value, ...]) -> Value:
         operands = self.all_exact(operands)
+        space, address = self.reached(space, address)
         with self._inside(space, address, BITS[operands[0].type] // 8):
             if not is_plain(operation):
                 return super().atomic(space, operation, address, operands)

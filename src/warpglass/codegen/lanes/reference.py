@@ -13,7 +13,7 @@ from ...isa.lanes import Outline, Table, Update
 from ...isa.specials import SPECIALS
 from ...isa.types import bits, is_float
 from ..builder import constant_vector, suffix, vector
-from ..context import WINDOWS
+from ..context import SLOT, WINDOWS
 from ..machine.target import converts_half
 from ..memory.access import Access, Atomic
 from ..memory.local import LocalMemory
@@ -146,6 +146,7 @@ class ReferenceLanes(Lanes[Value]):
             return tuple(
                 self._splat(type_, name) for name in self.access.load_parameter(address, type_, count)
             )
+        space, address = self.reached(space, address)
         site = self.announce(space, False, address, type_, count)
         if space == "local":
             return tuple(
@@ -154,7 +155,14 @@ class ReferenceLanes(Lanes[Value]):
         names = self.access.load_vector(site, address.ir, type_, count, self.mask)
         return tuple(Value(type_, name) for name in names)
 
+    def reached(self, space: str, address: Value) -> tuple[str, Value]:
+        """The space and address of an access: generic ones where shared addresses name a block."""
+        if space != "shared" or not self.shape.ranked:
+            return space, address
+        return "generic", self.add(address, self.window("shared"))
+
     def store(self, space: str, address: Value, values: tuple[Value, ...], volatile: bool) -> None:
+        space, address = self.reached(space, address)
         site = self.announce(space, True, address, values[0].type, len(values), values)
         if space == "local":
             self.local.store(site, address, values[0].type, [v.ir for v in values], self.mask)
@@ -193,6 +201,7 @@ class ReferenceLanes(Lanes[Value]):
         self, space: str, change: str | Update, address: Value, given: Sequence[tuple[Value, ...]]
     ) -> tuple[Value, ...]:
         type_ = given[0][-1].type
+        space, address = self.reached(space, address)
         site = self.announce(space, True, address, type_, len(given))
         names = [[self.as_vector(operand).ir for operand in operands] for operands in given]
         atomic = Atomic(change, type_, len(given), len(given[0]))
@@ -233,6 +242,15 @@ class ReferenceLanes(Lanes[Value]):
             ("i1", "true" if wait else "false"),
         ]
         self.builder.call("void", "wg_arrive", args)
+
+    def cluster_phase(self, arrives: bool) -> Value:
+        b = self.builder
+        barrier = b.load("ptr", b.offset("%context", 8 * SLOT["cluster"]))
+        if arrives:
+            arrived = b.offset(barrier, 4)
+            here = b.call("i32", "llvm.ctpop.i32", [("i32", self.mask)])
+            b.store("i32", b.value(f"add i32 {b.load('i32', arrived)}, {here}"), arrived)
+        return self.everywhere("i32", b.load("i32", barrier))
 
     def barrier_votes(self, barrier: Value) -> tuple[Value, Value]:
         args = [("ptr", "%context"), ("i32", "%warp"), ("i32", self.one_of(barrier))]

@@ -27,6 +27,20 @@ def _multiprocessor(b: Builder, shape: BlockShape, axis: str) -> str:
     return b.value(f"urem i32 {block}, {MULTIPROCESSORS}")
 
 
+def _divided(b: Builder, operation: str, number: str, shape: BlockShape, axis: str) -> str:
+    """A number of blocks divided by a cluster's extent; "udiv" or "urem"."""
+    return b.value(f"{operation} i32 {number}, {shape.cluster['xyz'.index(axis)]}")
+
+
+def cluster_rank(b: Builder, shape: BlockShape) -> str:
+    """The block's place in its cluster."""
+    rank = "0"
+    for axis, extent in zip("zyx", reversed(shape.cluster), strict=True):
+        within = _divided(b, "urem", f"%ctaid_{axis}", shape, axis)
+        rank = b.value(f"add i32 {b.value(f'mul i32 {rank}, {extent}')}, {within}")
+    return rank
+
+
 def _dynamic_shared(b: Builder, shape: BlockShape, axis: str) -> str:
     return b.value(f"sub i32 {b.value('trunc i64 %shared_size to i32')}, {shape.static_shared}")
 
@@ -48,8 +62,10 @@ _READERS: dict[str, Callable[[Builder, BlockShape, str], str]] = {
     "warpid": lambda b, shape, axis: "%warp",
     "ctaid": lambda b, shape, axis: f"%ctaid_{axis}",
     "nctaid": lambda b, shape, axis: f"%nctaid_{axis}",
-    "clusterid": lambda b, shape, axis: f"%ctaid_{axis}",
-    "nclusterid": lambda b, shape, axis: f"%nctaid_{axis}",
+    "clusterid": lambda b, shape, axis: _divided(b, "udiv", f"%ctaid_{axis}", shape, axis),
+    "nclusterid": lambda b, shape, axis: _divided(b, "udiv", f"%nctaid_{axis}", shape, axis),
+    "cluster_ctaid": lambda b, shape, axis: _divided(b, "urem", f"%ctaid_{axis}", shape, axis),
+    "cluster_ctarank": lambda b, shape, axis: cluster_rank(b, shape),
     "smid": _multiprocessor,
     "dynamic_smem_size": _dynamic_shared,
     "total_smem_size": _all_shared,

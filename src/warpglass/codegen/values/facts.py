@@ -159,6 +159,9 @@ class FactLanes(FactArithmetic):
     def arrive(self, barrier: Value, count: Value | None, predicate: Value | None, wait: bool) -> None:
         pass
 
+    def cluster_phase(self, arrives: bool) -> Value:
+        return Value("i32", "", self._same)
+
     def barrier_votes(self, barrier: Value) -> tuple[Value, Value]:
         return Value("i32", "", self._same), Value("i32", "", self._same)
 

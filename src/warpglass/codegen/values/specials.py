@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 
 from ...isa.specials import SPECIALS
 from ..builder import WIDTH
@@ -26,8 +27,9 @@ LANE_TABLES: dict[str, tuple[int, ...]] = {
 _CONSTANTS: dict[str, Callable[[BlockShape, str], int]] = {
     "ntid": lambda shape, axis: shape.extent(axis),
     "nwarpid": lambda shape, axis: shape.warps,
-    "cluster_nctaid": lambda shape, axis: 1,
-    "cluster_nctarank": lambda shape, axis: 1,
+    "cluster_nctaid": lambda shape, axis: _ranks(shape, axis),
+    "cluster_nctarank": lambda shape, axis: _ranks(shape, axis),
+    "is_explicit_cluster": lambda shape, axis: int(prod(shape.cluster) > 1),
     "nsmid": lambda shape, axis: MULTIPROCESSORS,
     "gridid": lambda shape, axis: 1,
     "envreg1": lambda shape, axis: GRID_WORKSPACE >> 32,
@@ -35,8 +37,8 @@ _CONSTANTS: dict[str, Callable[[BlockShape, str], int]] = {
 }
 # Those that are read at run time, the same for all lanes of a warp.
 READ = frozenset(
-    "warpid ctaid nctaid clusterid nclusterid smid dynamic_smem_size total_smem_size aggr_smem_size clock "
-    "clock_hi clock64 globaltimer globaltimer_lo globaltimer_hi".split()
+    "warpid ctaid nctaid clusterid nclusterid cluster_ctaid cluster_ctarank smid dynamic_smem_size "
+    "total_smem_size aggr_smem_size clock clock_hi clock64 globaltimer globaltimer_lo globaltimer_hi".split()
 )
 
 
@@ -45,7 +47,14 @@ def constant_special(shape: BlockShape, name: str) -> int | None:
     register, _, axis = name.partition(".")
     if axis == "w" or not (register in _CONSTANTS or register in READ):
         return 0
+    if register.startswith("cluster_cta"):  # of a cluster that has one block there
+        return 0 if _ranks(shape, axis) == 1 else None
     return _CONSTANTS[register](shape, axis) if register in _CONSTANTS else None
+
+
+def _ranks(shape: BlockShape, axis: str) -> int:
+    """The blocks of a cluster along an axis, all of them without one."""
+    return shape.cluster["xyz".index(axis)] if axis else prod(shape.cluster)
 
 
 class Specials:
@@ -83,6 +92,8 @@ class Specials:
     def _bounds(self, register: str, axis: str) -> tuple[int | None, int | None]:
         if register == "warpid":
             return 0, self._shape.warps - 1
+        if register.startswith("cluster_cta"):
+            return 0, _ranks(self._shape, axis) - 1
         if register not in ("ctaid", "nctaid"):
             return None, None
         bound = self._promises.grid["xyz".index(axis)]

@@ -15,12 +15,12 @@ from functools import lru_cache
 from math import prod
 
 from ...devices import Device
-from ...errors import CompileError, LaunchError
+from ...errors import CompileError, LaunchError, UnsupportedError
 from ...models.occupancy import Demand, occupancy
 from ...source.compiled import Compiled
 from ...source.cubin import OLDEST, ptxas_program, resources, retargeted
-from ..launch.backend import Launch
-from ..launch.limits import FEW_PARAMETERS, check_launch, registers_needed
+from ..launch.backend import Dim3, Launch
+from ..launch.limits import FEW_PARAMETERS, check_launch, cluster_of, registers_needed
 from .prepared import Prepared
 
 # From this version on PTX may have more parameters than before.
@@ -28,8 +28,8 @@ _WIDE_PARAMETERS = (8, 1)
 _VERSION = re.compile(r"^\s*\.version\s+(\d+)\.(\d+)", re.MULTILINE)
 
 
-def admit(launch: Launch, prepared: Prepared, model: Device) -> None:
-    """Raise LaunchError if the model refuses a launch."""
+def admit(launch: Launch, prepared: Prepared, model: Device) -> Dim3:
+    """The clusters of a launch, in blocks; raises LaunchError if the model refuses it."""
     facts, limits, threads = prepared.facts, model.limits, prod(launch.block)
     static, parameters = facts.shared.static, prepared.binder.layout.size
     given = [values[0] for name, values in facts.directives if name == "maxnreg"]
@@ -47,8 +47,15 @@ def admit(launch: Launch, prepared: Prepared, model: Device) -> None:
         parameters=parameters,
         wide_parameters=parameters <= FEW_PARAMETERS or _version(launch.compiled.ptx) >= _WIDE_PARAMETERS,
     )
+    cluster = cluster_of(model, launch.grid, launch.cluster, facts.directives)
+    if prepared.cooperative and facts.clustered and prod(cluster) < prod(launch.grid):
+        raise UnsupportedError(
+            f"{launch.compiled.name} waits for its whole grid and for its cluster; the engine runs as many "
+            "clusters at once as it has threads"
+        )
     if prepared.cooperative or launch.cooperative:
         _check_cooperative(launch, Demand(threads, most, static, launch.shared), model)
+    return cluster
 
 
 def _check_cooperative(launch: Launch, most: Demand, model: Device) -> None:

@@ -23,7 +23,7 @@ from ...host.cores import cpu_name
 from ...program import Program
 from ...source.compiled import Compiled
 from ..launch.arguments import Bound
-from ..launch.backend import Launch, Outcome
+from ..launch.backend import Dim3, Launch, Outcome
 from ..launch.kernel_exceptions import clear_exception, raise_exception
 from ..launch.sticky import StickyState
 from . import execution
@@ -82,10 +82,10 @@ class CpuBackend:
 
     def _run_new(self, launch: Launch, key: Hashable) -> float:
         """Run a launch that has no plan yet; returns seconds. A plan that will hold again is kept."""
-        prepared, bound = self._bind(launch)
+        prepared, bound, cluster = self._bind(launch)
         with POOL.lock:
             POOL.settle()
-            general = prepared.executable(launch.block, launch.grid, bound)
+            general = prepared.executable(launch.block, launch.grid, bound, None, cluster)
             hot = general.tiers.hot
             executable, settled = prepared.specialised(general, launch.block, launch.grid, bound)
             clear_exception(launch.compiled, prepared.module.clear)
@@ -113,16 +113,17 @@ class CpuBackend:
         self._state.check()
         if launch.variables:
             _assign(launch)
-        prepared, bound = self._bind(launch)
+        prepared, bound, cluster = self._bind(launch)
         parts = _parts(prod(launch.grid), sample)
-        if prepared.cooperative and len(parts) > 1:
+        if (prepared.cooperative or prepared.facts.clustered) and len(parts) > 1:
             raise ArgumentError(f"{launch.compiled.name} needs all blocks at once: no sample can be taken")
         seconds, totals = 0.0, np.zeros(1, np.int64)
         try:
             with POOL.lock:
                 POOL.settle()
-                observed = prepared.executable(launch.block, launch.grid, bound, instrument)
-                plain = observed if sample is None else prepared.executable(launch.block, launch.grid, bound)
+                configuration = launch.block, launch.grid, bound
+                observed = prepared.executable(*configuration, instrument, cluster)
+                plain = observed if sample is None else prepared.executable(*configuration, None, cluster)
                 clear_exception(launch.compiled, prepared.module.clear)
                 for blocks, seen in parts:
                     code = observed if seen else plain
@@ -145,7 +146,8 @@ class CpuBackend:
             return None
         with POOL.lock:
             bound = launch.resident.bind(prepared)
-            executable = prepared.executable(launch.block, launch.grid, bound)
+            cluster = admit(launch, prepared, self.model)
+            executable = prepared.executable(launch.block, launch.grid, bound, None, cluster)
             laid = launch.resident.lay_out()
             return make_replay(launch, prepared, executable, laid, self._state, self._heap)
 
@@ -159,10 +161,10 @@ class CpuBackend:
         resident = most_resident(self.model, prod(launch.block))
         return make_plan(launch, prepared, executable, bound, self._heap, blocks, resident)
 
-    def _bind(self, launch: Launch) -> tuple[Prepared, Bound]:
-        """A launch's kernel and checked arguments; raises ArgumentError, and LaunchError as CUDA would."""
+    def _bind(self, launch: Launch) -> tuple[Prepared, Bound, Dim3]:
+        """A launch's kernel, checked arguments and clusters; raises ArgumentError, or LaunchError as CUDA."""
         prepared = _prepared(launch)
-        admit(launch, prepared, self.model)
+        cluster = admit(launch, prepared, self.model)
         bound = execution.bind(launch, prepared)
         for array in bound.arrays if launch.resident is None else ():
             if array.device is not None:
@@ -170,7 +172,7 @@ class CpuBackend:
                     f"argument {array.position + 1} ({array.name}) lies on CUDA device {array.device}; "
                     f"the CPU engine needs it in host memory"
                 )
-        return prepared, bound
+        return prepared, bound, cluster
 
     # ------------------------------------------------------------------------------------ module variables
     def read_variable(self, compiled: Compiled, symbol: str) -> bytes | None:

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ import numpy as np
 from ...codegen.context import DEADLOCK, FAULT, OK
 from ..launch.arguments import Bound
 from ..launch.backend import Launch
+from .clusters import ClusterRun, blocks_by_cluster, peer_windows
 from .cooperative import run_waiting, run_workers
 from .faults import Scene, explain_deadlock, explain_fault, explain_grid_deadlock, explain_timeout
 from .grid_watch import GridWatch
@@ -64,6 +66,9 @@ def run(
     """
     workers = _prepare(plan, launch, kept)
     running, listed = _put_in_order(order, plan, workers)
+    clusters = None
+    if plan.clustered:
+        clusters, listed = _put_in_clusters(order, plan, launch, workers)
     if begin is not None:
         begin(Begun(_scene(plan, launch, heap), workers, plan.shared, plan.laid.parameters, listed))
     watch = None
@@ -71,7 +76,7 @@ def run(
         watch = GridWatch(plan.executable.code.yields, plan.prepared.program, workers)
     started = time.perf_counter()
     try:
-        failed, late = _run(plan, launch, running, watch)
+        failed, late = _run(plan, launch, running, watch, clusters)
     finally:
         for worker in workers if plan.private else ():
             for array, own in zip(plan.private, worker.private, strict=False):
@@ -86,7 +91,7 @@ def run(
         raise plan.system.error
     if failed:
         vain = plan.resident if 1 < plan.resident < len(plan.blocks) else 0
-        _explain(_scene(plan, launch, heap), workers, watch, late, vain)
+        _explain(_scene(plan, launch, heap), workers, watch or clusters, late, vain)
     return seconds, workers
 
 
@@ -121,6 +126,10 @@ def _prepare(plan: LaunchPlan, launch: Launch, kept: bool) -> list[Worker]:
     """
     executable, cooperative = plan.executable, plan.prepared.cooperative
     executable.control.clear(plan.blocks.start)
+    if plan.clustered:
+        workers = _prepare_clusters(plan, launch)
+        plan.system.workers = workers
+        return workers
     if plan.resident > 1:
         known = executable.probes or plan.prepared.allocates
         workers = executable.leaving(plan.resident if known else plan.count, alone=plan.count == 1)
@@ -140,10 +149,41 @@ def _prepare(plan: LaunchPlan, launch: Launch, kept: bool) -> list[Worker]:
     return workers
 
 
-def _fill(worker: Worker, plan: LaunchPlan, launch: Launch, end: int) -> None:
+def _prepare_clusters(plan: LaunchPlan, launch: Launch) -> list[Worker]:
+    """The workers of as many clusters as there are threads."""
+    size = prod(plan.executable.shape.cluster)
+    workers = plan.executable.clusters(size, plan.count)
+    for first in range(0, len(workers), size):
+        group = workers[first : first + size]
+        windows = peer_windows(group, plan.shared)
+        for worker in group:
+            _fill(worker, plan, launch, 0, windows)
+    return workers
+
+
+def _put_in_clusters(
+    order: Order | None, plan: LaunchPlan, launch: Launch, workers: list[Worker]
+) -> tuple[ClusterRun, np.ndarray[Any, Any] | None]:
+    """The clusters of a launch in an order, and the block at each place where code asks for it."""
+    places = blocks_by_cluster(launch.grid, plan.executable.shape.cluster)
+    turns = list(range(places.shape[1]))
+    if order is not None:
+        turns, places = order.blocks(len(turns)).tolist(), places[order.blocks(len(places))]
+    listed = None
+    if any(probe.any_order for probe in plan.executable.probes):
+        listed = places.ravel()
+        places = np.arange(listed.size).reshape(places.shape)
+        for worker in workers:
+            worker.follow_blocks(listed)
+    code, program = plan.executable.code, plan.prepared.program
+    return ClusterRun(workers, places, turns, code.yields, program), listed
+
+
+def _fill(worker: Worker, plan: LaunchPlan, launch: Launch, end: int, windows: Sequence[int] = ()) -> None:
     ranges = redirect(plan.ranges, plan.private, worker.private) if worker.private else plan.ranges
     worker.set_alone(plan.alone)
-    worker.fill(launch.grid, end, plan.chunk, plan.laid.parameters, plan.shared, ranges, plan.system.serve)
+    given = plan.laid.parameters, plan.shared, ranges, plan.system.serve
+    worker.fill(launch.grid, end, plan.chunk, *given, windows)
 
 
 def _put_in_order(
@@ -157,7 +197,9 @@ def _put_in_order(
     listed = None
     if order is None:
         return workers, listed
-    if plan.prepared.cooperative:
+    if plan.clustered:
+        pass  # each cluster's own
+    elif plan.prepared.cooperative:
         workers = [workers[block] for block in order.blocks(len(plan.blocks))]
     elif not plan.prepared.program.fair:
         listed = order.blocks(len(plan.blocks))
@@ -191,11 +233,17 @@ class _Reserve:
 
 # ---------------------------------------------------------------------------------------- running
 def _run(
-    plan: LaunchPlan, launch: Launch, workers: list[Worker], watch: GridWatch | None
+    plan: LaunchPlan,
+    launch: Launch,
+    workers: list[Worker],
+    watch: GridWatch | None,
+    clusters: ClusterRun | None,
 ) -> tuple[bool, bool]:
     """Run workers on as many threads as planned; whether one has failed, and whether time ran out."""
     tiers, count = plan.executable.tiers, plan.count
-    if plan.resident > 1:
+    if clusters is not None:
+        job = partial(clusters.run, tiers)
+    elif plan.resident > 1:
         job = partial(run_waiting, tiers, workers, _Reserve(plan, launch, workers).take)
     else:
         job = partial(run_workers, tiers, [workers[k::count] for k in range(count)], watch)
@@ -220,7 +268,11 @@ def bind(launch: Launch, prepared: Prepared) -> Bound:
 
 
 def _explain(
-    scene: Scene, workers: Sequence[Worker], watch: GridWatch | None, late: bool, resident: int = 0
+    scene: Scene,
+    workers: Sequence[Worker],
+    watch: GridWatch | ClusterRun | None,
+    late: bool,
+    resident: int = 0,
 ) -> None:
     """Raise the error for what has ended a launch early.
 
@@ -230,7 +282,7 @@ def _explain(
     if contexts:
         raise explain_fault(scene, contexts)
     if watch is not None and watch.stuck:
-        raise explain_grid_deadlock(scene, watch.stuck)
+        raise explain_grid_deadlock(scene, watch.stuck, watch.whole)
     for worker in workers:
         if worker.code == DEADLOCK:
             raise explain_deadlock(scene, worker)

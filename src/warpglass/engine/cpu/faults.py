@@ -8,12 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
 from ...codegen.context import LOCAL_WINDOW, NOWHERE, RESUME, SHARED_WINDOW, SLOT
 from ...codegen.memory.access import Site
 from ...errors import FaultPlace, KernelFault, KernelTimeout
+from ...isa.lanes import RANK_SHIFT
 from ...program import STACK, STACK_BYTES, Barrier, ModuleVariable, Step
 from ..launch.arguments import Bound
 from ..launch.backend import Dim3, Launch, lane_list, unflatten
@@ -162,15 +164,15 @@ def explain_deadlock(scene: Scene, worker: Worker) -> KernelTimeout:
     return _deadlock(scene, worker.context, what, file, line)
 
 
-def explain_grid_deadlock(scene: Scene, stuck: Mapping[int, Worker]) -> KernelTimeout:
-    """The error for blocks, with their workers, that wait at the grid's barrier for some that have ended."""
+def explain_grid_deadlock(scene: Scene, stuck: Mapping[int, Worker], whole: str) -> KernelTimeout:
+    """The error for blocks, with their workers, that wait in vain at the barrier of a grid or cluster."""
     yields = scene.executable.code.yields
     block, worker = next(iter(stuck.items()))
     step = _step_of_block(scene.prepared, next(yields[one] for one in worker.states if one in yields))
     blocks = [unflatten(one, scene.launch.grid) for one in stuck]
     some = ", ".join(map(str, blocks[:4])) + (", ..." if len(blocks) > 4 else "")
     waiting = f"blocks {some} wait" if len(blocks) > 1 else f"block {some} waits"
-    what = f"{waiting} at the barrier of the whole grid for others that never come to it"
+    what = f"{waiting} at the barrier of the whole {whole} for others that never come to it"
     worker.context[SLOT["fault_block"]] = block
     return _deadlock(scene, worker.context, what, *(_source(step) if step is not None else (None, None)))
 
@@ -228,6 +230,8 @@ def _step_of_block(prepared: Prepared, index: int) -> Step | None:
 def _explain(scene: Scene, site: Site, address: int) -> _Account:
     verb = "write" if site.write else "read"
     amount = f"{site.size}-byte {verb}"
+    if address >> RANK_SHIFT + 8 == SHARED_WINDOW >> RANK_SHIFT + 8:
+        return _explain_member(scene, site, address)
     signed = address - (1 << 64) if address >> 63 else address
     if abs(signed) < (_NULL_REACH if _nulls(scene) else _NULL_PAGE):
         text = f"{amount} through a null pointer{_nulls(scene) or ': pass an array'} (address {signed:#x})"
@@ -328,6 +332,17 @@ def _explain_heap(chunk: Chunk, site: Site, address: int, amount: str) -> _Accou
             "misaligned", f"{what}, which is no multiple of {site.size}", "malloc", offset, address
         )
     return _Account("out-of-bounds", f"{what}, but it has {chunk.size} bytes", "malloc", offset, address)
+
+
+def _explain_member(scene: Scene, site: Site, address: int) -> _Account:
+    """An access of shared memory whose address names a block of the cluster."""
+    rank, size = (address >> RANK_SHIFT & 0xFF) - 1, prod(scene.executable.shape.cluster)
+    if rank < size:
+        return _explain_shared(scene, site, address - (rank + 1 << RANK_SHIFT))
+    blocks = f"{size} block{'' if size == 1 else 's'}"
+    what = f"{site.size}-byte {'write to' if site.write else 'read of'} shared memory of rank {rank}"
+    text = f"{what}, but the cluster has {blocks}"
+    return _Account("out-of-bounds", text, "shared memory", None, address)
 
 
 def _explain_shared(scene: Scene, site: Site, address: int) -> _Account:

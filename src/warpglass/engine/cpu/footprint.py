@@ -52,7 +52,7 @@ def footprint(facts: Facts, code: KernelCode, shape: BlockShape, shared: int) ->
 
 
 def affordable(need: Footprint, kernel: str, workers: int, resident: int | None) -> int:
-    """How many of `workers` workers the limit allows; `resident` blocks of a cooperative grid need one each.
+    """How many of `workers` workers the limit allows; `resident` blocks that wait for others need one each.
 
     Raises LaunchError if there is not even room for one, or for all that are resident.
     """

@@ -17,6 +17,8 @@ from .worker import Worker
 class GridWatch:
     """Looks at a grid's workers between turns; `stuck` are those that wait in vain, by block."""
 
+    whole = "grid"
+
     def __init__(self, yields: Mapping[int, int], program: Program, workers: Sequence[Worker]):
         """`yields` has the loop's header for each state of a warp that lets others run."""
         self.stuck: Mapping[int, Worker] = {}

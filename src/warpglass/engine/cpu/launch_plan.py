@@ -64,6 +64,7 @@ class LaunchPlan:
     joins: bool  # the launching thread is a worker itself
     private: tuple[PrivateArray, ...]  # arrays that each worker but the first has of its own
     alone: bool  # no two threads come to one address by atomic operations
+    clustered: bool  # blocks of a cluster wait for each other, or reach each other's shared memory
 
 
 def make_plan(
@@ -90,23 +91,29 @@ def make_plan(
     # Blocks that wait for each other cannot take turns: each needs the others to go on.
     watched = any(probe.alone for probe in executable.probes)
     waits = facts.waits_for_blocks and len(blocks) > 1 and not prepared.cooperative
-    alone = watched or prepared.allocates or ((prepared.cooperative or waits) and turns)
+    apart = not (prepared.cooperative or waits or facts.clustered)  # no block needs another to go on
+    alone = watched or prepared.allocates or (turns and not apart)
     short = is_short(prepared, launch) and not executable.probes
     count = thread_count() if len(blocks) >= _SMALL_GRID and not (alone or short) else 1
     if turns:  # who waits for a turn keeps a core busy
         count = min(count, spare_cores() + 1)
     need = footprint(facts, executable.code, executable.shape, shared)
-    count = affordable(need, launch.compiled.name, count, len(blocks) if prepared.cooperative else None)
+    together = len(blocks) if prepared.cooperative else None
+    if facts.clustered:
+        together = prod(executable.shape.cluster)
+        count = affordable(need, launch.compiled.name, count * together, together) // together
+    else:
+        count = affordable(need, launch.compiled.name, count, together)
     if waits:
         watched = executable.probes or prepared.allocates  # what is known of all workers from the start
         resident = min(resident, len(blocks), affordable(need, launch.compiled.name, 2 * resident, None) // 2)
         resident = max(count, min(resident, _MOST_WATCHED) if watched else resident)
-    private, apart = (), False
-    if count > 1 and not (prepared.cooperative or waits or facts.services or executable.probes):
+    private, own = (), False
+    if count > 1 and apart and not (facts.services or executable.probes):
         arrays = range(len(others) // RANGE_WORDS, (len(others) + len(laid.words)) // RANGE_WORDS)
         given = laid.parameters, prepared.symbols.parameters
         threads = len(blocks) * prod(launch.block)
-        private, apart = choose_private(facts.privatisable, ranges, arrays, given, threads)
+        private, own = choose_private(facts.privatisable, ranges, arrays, given, threads)
     return LaunchPlan(
         prepared,
         executable,
@@ -121,7 +128,8 @@ def make_plan(
         need.each,
         not executable.probes and is_soon_over(prepared, launch),
         private,
-        count == 1 or apart,
+        count == 1 or own,
+        facts.clustered,
     )
 
 
@@ -156,7 +164,7 @@ class PlanCache:
         It holds as long as `general`, the version for all integers, is or is not as hot as it was.
         """
         prepared = plan.prepared
-        apart = prepared.cooperative or plan.resident > 1  # blocks that wait for each other
+        apart = prepared.cooperative or plan.clustered or plan.resident > 1  # blocks that wait for each other
         alike = not (apart or prepared.parameters or prepared.facts.services)
         if not alike or launch.compiled.exceptions is not None or not self._heap.unused:
             return
@@ -188,4 +196,7 @@ def _key(launch: Launch) -> Hashable:
         else:
             return None
     settings = engine_mode(), chosen_tier(), thread_count(), memory_limit()
-    return id(launch.compiled), launch.grid, launch.block, launch.shared, settings, tuple(arguments)
+    return (
+        *(id(launch.compiled), launch.grid, launch.block, launch.shared, launch.cluster),
+        *(settings, tuple(arguments)),
+    )

@@ -43,9 +43,9 @@ _LONGEST = 1 << 20
 # Bytes of a worker that a kernel keeps from launch to launch.
 _KEEP = 16 << 20
 
-# What code is compiled for: block shape, class of grids, structural parameters with their values, and what
-# watches it.
-_Key = tuple[Dim3, Dim3 | None, tuple[tuple[int, int], ...], Instrument | None]
+# What code is compiled for: block shape, class of grids, structural parameters with their values, what
+# watches it, and the clusters in blocks.
+_Key = tuple[Dim3, Dim3 | None, tuple[tuple[int, int], ...], Instrument | None, Dim3]
 
 
 def engine_mode() -> str:
@@ -85,6 +85,7 @@ class Executable:
         self._local = prepared.facts.local.size
         self._workers: list[Worker] = []
         self._leaving: list[Worker] = []
+        self._clusters: list[Worker] = []
 
     def residents(self, blocks: int) -> list[Worker]:
         """A worker for each block of a cooperative grid, all of which are under way at once."""
@@ -95,6 +96,14 @@ class Executable:
             worker.make_resident()
             found.append(worker)
         return found
+
+    def clusters(self, size: int, count: int) -> list[Worker]:
+        """The workers of `count` clusters that are under way at once: `size` for each, by rank."""
+        while len(self._clusters) < count * size:
+            worker = self._worker(Control(self.control, 0))
+            worker.make_resident()
+            self._clusters.append(worker)
+        return self._clusters[: count * size]
 
     def workers(self, count: int) -> list[Worker]:
         """The buffers of the first `count` workers."""
@@ -132,6 +141,7 @@ class Executable:
         """Give back the workers' buffers, which observers may have made large."""
         self._workers.clear()
         self._leaving.clear()
+        self._clusters.clear()
 
 
 class Prepared:
@@ -159,9 +169,10 @@ class Prepared:
             **self.module.addresses,
             **(self.parameters.addresses if self.parameters else {}),
         }
-        self.symbols = Symbols({p.name: p.offset for p in parameters}, addresses)
+        ranked = frozenset(facts.shared.offsets) if facts.clustered else frozenset[str]()
+        self.symbols = Symbols({p.name: p.offset for p in parameters}, addresses, ranked)
         self.allocates = not facts.services.isdisjoint(("malloc", "free"))
-        self.most_steps = None if self.cooperative else facts.most_steps
+        self.most_steps = None if self.cooperative or facts.clustered else facts.most_steps
         self.structural = _structural_parameters(compiled, parameters)
         self._executables: dict[_Key, Executable] = {}
         self._specialisations: Specialisations[Executable] = Specialisations(parameters)
@@ -185,14 +196,19 @@ class Prepared:
         return find_facts(next(f for f in self._module().functions if f.name == self.entry), program)
 
     def executable(
-        self, block: Dim3, grid: Dim3, bound: Bound, instrument: Instrument | None = None
+        self,
+        block: Dim3,
+        grid: Dim3,
+        bound: Bound,
+        instrument: Instrument | None = None,
+        cluster: Dim3 = (1, 1, 1),
     ) -> Executable:
         """Machine code for a launch's block shape, grid and array layouts, compiled when first asked for."""
-        key = self._key(block, grid, bound, instrument)
+        key = self._key(block, grid, bound, instrument, cluster)
         found = self._executables.get(key)
         if found is None:
             promises = None if key[1] is None else Promises(key[1], dict(key[2]))
-            shape = BlockShape(block, self.facts.shared.static)
+            shape = BlockShape(block, self.facts.shared.static, cluster=cluster, ranked=self.facts.clustered)
             with compile_deadline(self.entry):
                 found = Executable(self, shape, promises, instrument)
             self._executables[key] = found
@@ -211,7 +227,9 @@ class Prepared:
         at_once = chosen_tier() == OPTIMISED
         if engine_mode() != "kinds" or not (at_once or (general.tiers.hot and chosen_tier() is None)):
             return general, True
-        key = self._key(block, grid, bound, None)
+        if self.facts.clustered:
+            return general, True
+        key = self._key(block, grid, bound, None, general.shape.cluster)
         assert key[1] is not None
         usual = Promises(key[1], dict(key[2]))
 
@@ -236,13 +254,15 @@ class Prepared:
                 return None
             return Executable(self, shape, special, None, OPTIMISED)
 
-    def _key(self, block: Dim3, grid: Dim3, bound: Bound, instrument: Instrument | None) -> _Key:
+    def _key(
+        self, block: Dim3, grid: Dim3, bound: Bound, instrument: Instrument | None, cluster: Dim3
+    ) -> _Key:
         if engine_mode() == "reference":
-            return (block, None, (), instrument)
+            return (block, None, (), instrument, cluster)
         baked = tuple(
             [(offset, usual) for index, offset, usual in self.structural if bound.values[index] == usual]
         )
-        return (block, grid_class(grid), baked, instrument)
+        return (block, grid_class(grid), baked, instrument, cluster)
 
 
 def _now(job: Callable[[], None]) -> None:

@@ -16,10 +16,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...codegen import BlockShape, KernelCode
+from ...codegen import WIDTH, BlockShape, KernelCode
 from ...codegen.context import (
     BARRIER_WORDS,
     BARRIERS,
+    DONE,
     GENERIC_ONLY,
     NOWHERE,
     OK,
@@ -115,9 +116,10 @@ class Worker:
         self.words = np.zeros(max(1, code.words), np.int64)  # the probes'
         self._parameters = aligned(parameters)
         self._keep = (threads, control)
-        self._warps = shape.warps
+        self._warps, self._threads = shape.warps, shape.threads
         self._by_number = np.arange(shape.warps, dtype=np.int32)
-        self._orders = self._by_number, self._by_number  # of the blocks and the warps of this launch
+        self._orders = self._by_number  # of the warps of this launch
+        self._blocks: np.ndarray | None = None  # its blocks by place, if they do not come by number
         self.address = self.context.ctypes.data
         self._context_bytes = self.context.data.cast("B")
         self._parameter_bytes = self._parameters.data.cast("B")
@@ -164,14 +166,19 @@ class Worker:
         """Let it always be this worker's turn: its thread has others too, whose blocks wait for its own."""
         self._put(turn=self._keep[1].always)
 
+    def follow_blocks(self, blocks: np.ndarray) -> None:
+        """Run the blocks of a launch, which is filled in, by their places."""
+        self._blocks = blocks  # kept alive for the launch
+        self.context[SLOT["block_order"]] = blocks.ctypes.data
+
     def follow(self, order: Order, blocks: np.ndarray | None) -> None:
         """Run the blocks and warps of a launch, which is filled in, in another order than by number."""
         warps = order.warps(self._warps)
-        self._orders = warps if blocks is None else blocks, warps  # kept alive for the launch
+        self._orders = warps  # kept alive for the launch
         self.context[SLOT["warp_orders"]] = warps.ctypes.data
         self.context[SLOT["warp_order_count"]] = len(warps)
         if blocks is not None:
-            self.context[SLOT["block_order"]] = blocks.ctypes.data
+            self.follow_blocks(blocks)
 
     @property
     def states(self) -> list[int]:
@@ -231,6 +238,23 @@ class Worker:
         for name, value in words.items():
             self._words[SLOT[name]] = value
 
+    def take_block(self, place: int) -> None:
+        """Let the next run of a filled worker that is left while it waits be one of this block."""
+        self._keep[1].clear(place)
+        self.context[_BLOCKS] = place + 1
+
+    def threads_left(self) -> int:
+        """The threads of the warps that have not ended."""
+        last = self._threads % WIDTH or WIDTH
+        counts = [WIDTH] * (self._warps - 1) + [last]
+        return sum(count for count, state in zip(counts, self.states, strict=True) if state != DONE)
+
+    def reserve_shared(self, size: int) -> int:
+        """Have room for so many bytes of shared memory; their address."""
+        if size > self._shared_room:
+            self._make_shared(size)
+        return self._words[_SHARED]
+
     def _make_shared(self, size: int) -> None:
         self._shared = aligned(size)
         self._shared_room = size
@@ -250,20 +274,20 @@ class Worker:
         shared_size: int,
         ranges: Sequence[int],
         service: Service,
+        windows: Sequence[int] = (),
     ) -> None:
         """Fill in a launch; `ranges` are the words of the range table's entries for global memory.
 
-        `service` answers the kernel's calls of the CUDA runtime (system.py).
+        `service` answers the kernel's calls of the CUDA runtime (system.py). `windows` are the entries for
+        shared memory if they are more than the block's own (clusters.py).
         """
         self._service = service
-        if shared_size > self._shared_room:
-            self._make_shared(shared_size)
-        count = RANGE_WORDS + len(ranges)
+        shared = self.reserve_shared(shared_size)
+        window = windows or (SHARED_WINDOW, shared_size, shared - SHARED_WINDOW, READ | WRITE | GENERIC_ONLY)
+        count = len(window) + len(ranges)
         if count > self._ranges.size:
             self._make_ranges(2 * count // RANGE_WORDS)
         words = self._words
-        shared = words[_SHARED]
-        window = (SHARED_WINDOW, shared_size, shared - SHARED_WINDOW, READ | WRITE | GENERIC_ONLY)
         low = 0
         while low < len(ranges) and ranges[low] < SHARED_WINDOW:
             low += RANGE_WORDS

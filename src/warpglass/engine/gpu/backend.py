@@ -336,7 +336,8 @@ class GpuBackend:
         start = ctypes.addressof(data)
         places = (ctypes.c_void_p * max(len(offsets), 1))(*[start + offset for offset in offsets])
         where = ctypes.addressof(places)
-        if not loaded.cooperative:
+        attributes = self._attributes(loaded, launch)
+        if not attributes:
             self._driver.call(
                 "cuLaunchKernel",
                 loaded.function,
@@ -348,17 +349,30 @@ class GpuBackend:
                 0,
             )
             return
-        attribute = self._api.CUlaunchAttribute()
-        attribute.id = self._api.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_COOPERATIVE
-        attribute.value.cooperative = 1
         config = self._api.CUlaunchConfig()
         config.gridDimX, config.gridDimY, config.gridDimZ = launch.grid
         config.blockDimX, config.blockDimY, config.blockDimZ = launch.block
         config.sharedMemBytes = launch.shared
         config.hStream = self._stream
-        config.attrs = [attribute]
-        config.numAttrs = 1
+        config.attrs = attributes
+        config.numAttrs = len(attributes)
         self._driver.call("cuLaunchKernelEx", config, loaded.function, where, 0)
+
+    def _attributes(self, loaded: _Loaded, launch: Launch) -> list[Any]:
+        """What a launch asks for beside its grid and block."""
+        found: list[Any] = []
+        if loaded.cooperative:
+            attribute = self._api.CUlaunchAttribute()
+            attribute.id = self._api.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_COOPERATIVE
+            attribute.value.cooperative = 1
+            found.append(attribute)
+        if launch.cluster is not None:
+            attribute = self._api.CUlaunchAttribute()
+            attribute.id = self._api.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+            extents = attribute.value.clusterDim
+            extents.x, extents.y, extents.z = launch.cluster
+            found.append(attribute)
+        return found
 
     def _wait(self, launch: Launch) -> None:
         """Poll until the kernel has ended; raise KernelTimeout if it takes longer than it may."""

@@ -89,6 +89,7 @@ class Launch:
     resident: Resident | None = None
     variables: tuple[tuple[str, bytes], ...] = ()  # what to write to module variables first, by PTX name
     cooperative: bool = False  # all blocks at once, as the program says (a kernel may need it anyway)
+    cluster: Dim3 | None = None  # extents in blocks; None: as the kernel says, else one block
 
 
 @dataclass(slots=True)

@@ -26,6 +26,8 @@ _AXES = "xyz"
 _WARP = 32
 # Bytes of a kernel's parameters (ptxas of CUDA 13 says so): from this compute capability on, and before.
 _WIDE_SINCE, _PARAMETERS, FEW_PARAMETERS = (7, 0), 32764, 4352
+# Blocks of a cluster that every GPU takes which has clusters.
+_CLUSTERS_SINCE, LARGEST_CLUSTER = (9, 0), 8
 
 Directives = Sequence[tuple[str, tuple[int, ...]]]
 
@@ -41,7 +43,7 @@ class LimitedDevice(Protocol):
 
 
 def as_dim3(value: object, what: str) -> Dim3:
-    """Three extents from an int or a sequence of one to three ints; `what` is "grid" or "block".
+    """Three extents from an int or a sequence of one to three ints; `what` is "grid", "block" or "cluster".
 
     Raises LaunchError where CUDA would: zero, negative and non-integer extents, and more than three.
     """
@@ -149,6 +151,37 @@ def _check_directives(block: Dim3, threads: int, directives: Directives) -> None
                     f"block {block} has {threads} threads, but the kernel was compiled for at most "
                     f"{allowed} (__launch_bounds__, .maxntid)",
                 )
+
+
+def cluster_of(device: LimitedDevice, grid: Dim3, asked: Dim3 | None, directives: Directives) -> Dim3:
+    """The clusters of a launch, in blocks, from what it asks for and what the kernel's directives say.
+
+    Raises LaunchError for clusters that the device cannot have.
+    """
+    said = {name: values for name, values in directives if name in ("reqnctapercluster", "explicitcluster")}
+    required = _padded(said["reqnctapercluster"]) if said.get("reqnctapercluster") else None
+    if required is not None and asked is not None and asked != required:
+        text = f"clusters of {asked} blocks, but the kernel requires {required} (__cluster_dims__)"
+        raise _refused("cudaErrorInvalidClusterSize", text)
+    cluster = asked or required
+    if cluster is None:
+        if "explicitcluster" in said:
+            text = "the kernel is for clusters (__cluster_dims__()), and the launch does not say how large"
+            raise _refused("cudaErrorInvalidClusterSize", f"{text} they are")
+        return 1, 1, 1
+    blocks = cluster[0] * cluster[1] * cluster[2]
+    if not 0 < blocks <= LARGEST_CLUSTER:
+        raise _refused(
+            "cudaErrorInvalidClusterSize",
+            f"a cluster of {cluster} has {blocks} blocks; it may have 1 to {LARGEST_CLUSTER}",
+        )
+    if any(extent % step for extent, step in zip(grid, cluster, strict=True)):
+        text = f"the grid {grid} is no multiple of the cluster {cluster}"
+        raise _refused("cudaErrorInvalidClusterSize", text)
+    if blocks > 1 and device.limits.capability < _CLUSTERS_SINCE:
+        text = f"clusters of {blocks} blocks: {device.name} has none (compute capability 9.0 is the first)"
+        raise _refused("cudaErrorNotSupported", text)
+    return cluster
 
 
 def registers_needed(limits: Limits, threads: int, registers: int) -> int:

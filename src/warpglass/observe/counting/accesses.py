@@ -91,6 +91,9 @@ class AccessProbe(Probe):
         if site.space != "generic":
             self._count(at, site, site.space, address)
             return
+        if found.state_space == "shared":  # in a kernel whose addresses of it name a block
+            self._count(at, site, "shared", at.lanes.sub(address, at.lanes.window("shared")))
+            return
         b = at.builder
         lanes = at.lanes.as_vector(address)
         window = b.value(f"lshr <32 x i64> {lanes.ir}, splat (i64 {_WINDOW_SHIFT})")

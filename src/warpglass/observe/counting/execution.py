@@ -10,12 +10,14 @@ class ExecutionProbe(Probe):
     """Two words per block and per predicated step: warps with at least one acting lane, and lanes."""
 
     def prepare(self, program: Program, words: WorkerWords) -> None:
-        self._words = words
+        self._words, self._program = words, program
         self.blocks = words.take(2 * len(program.blocks))
         self.guards: dict[int, int] = {}  # step number -> first word
         self.full: set[int] = set()  # blocks that always run with all 32 lanes: their lanes need no counting
 
     def block(self, at: Emission, index: int, block: Block) -> None:
+        if index in self._program.cluster_waits:
+            return  # how often a warp looks says nothing of a GPU
         word = self.blocks + 2 * index
         self.add(at, word, "1")
         if at.mask == "-1":

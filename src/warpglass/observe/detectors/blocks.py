@@ -9,6 +9,7 @@ from .races.copies import drop_copies
 from .races.journal import open_block
 from .recorder import set_word, word
 from .sync.clocks import report_absent, start_block
+from .sync.clusters import enter_cluster
 from .undefined.propagation import forget_written
 
 
@@ -17,6 +18,7 @@ def begin(S, block, warp, mask):
     """A warp begins; the first of a block begins the block."""
     if word(S, layout.BLOCK) != block:
         report_absent(S)
+        enter_cluster(S, block)
         forget_written(S)
         open_block(S)
         set_word(S, layout.BLOCK, block)

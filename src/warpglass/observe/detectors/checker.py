@@ -34,6 +34,7 @@ from .recorder import VARIANT_BITS, code_of
 from .refused import RefusedAccesses, refused_accesses
 from .shadow_memory import ShadowMemory
 from .sync.barriers import BarrierDivergence
+from .sync.clusters import Clusters
 from .sync.synchronisation import Synchronisation
 from .undefined.undefined import UndefinedValues
 from .undefined.untouched import UntouchedElements
@@ -44,6 +45,7 @@ FAMILIES = (
     Races,
     BarrierDivergence,
     Synchronisation,
+    Clusters,
     UndefinedValues,  # of what Races has noted of loads
     ReleaseAcquire,  # what Synchronisation knows is passed on
     UntouchedElements,

@@ -63,10 +63,13 @@ class Instrumentation(Probe):
         # Whether all barriers are the whole block's.
         self.uncounted = not any(_counts(block) for block in program.blocks)
         # Whether shared memory has a journal: barriers are the block's, copies are done at once.
-        self.journals = self.uncounted and not self.copying
+        self.journals = self.uncounted and not self.copying and not program.clustered
         # Whether anything but barriers orders threads: then host code follows who knows of whom.
         fencing = [one for one in self.orderings.values() if one.fence or one.releases]
-        self.communicates = any(one.fence or (one.orders and one.strong) for one in fencing)
+        communicates = any(one.fence or (one.orders and one.strong) for one in fencing)
+        # Whether nothing but barriers of blocks and of clusters does.
+        self.meets_in_clusters = program.clustered and not communicates
+        self.communicates = communicates or program.clustered
         # Whether more than barriers of the whole block and of whole warps order threads: then no few accesses
         # stand for all others of a place.
         partial = any(_names_some(step) for step in self.steps.values())
@@ -92,7 +95,8 @@ class Instrumentation(Probe):
 
     def is_chained(self, site: Site) -> bool:
         """Whether an access acquires what came with a value and releases all before it with the next."""
-        return site.step in self.chained and site.write and site.size in (4, 8)
+        chained = site.step in self.chained and not self.program.clustered
+        return chained and site.write and site.size in (4, 8)
 
     # ------------------------------------------------------------------------------------ events
     def block(self, at: Emission, index: int, block: Block) -> None:

@@ -147,7 +147,17 @@ SETTLED = DEPARTED_TIME + WARPS  # by warp and barrier: up to which generation p
 # Address of a word for each warp of the grid: lanes that were refused an access; or 0.
 REFUSED = SETTLED + WARPS * BARRIERS
 REFUSALS = REFUSED + 1  # how many accesses were refused
-STATE_WORDS = REFUSALS + 1
+# Of kernels that name other blocks of their cluster (sync/clusters.py):
+CLUSTER_SIZE = REFUSALS + 1  # in blocks; else 0
+CLUSTER = CLUSTER_SIZE + 1  # the number of the cluster under way, plus one
+RANK = CLUSTER + 1  # of the block under way
+PEERS = RANK + 1  # address of PEER_WORDS for each rank, and of the cluster that has begun last
+ARRIVED = PEERS + 1  # by warp: how often it has arrived at the cluster's barrier
+WAITED = ARRIVED + WARPS  # by warp: of those, how often it has waited
+STATE_WORDS = WAITED + WARPS
+# How often who reached a block's memory last had arrived, plus one, with its stamp and where that was.
+PEER_WORDS = 3
+PEER_REACHED, PEER_STAMP, PEER_OFFSET = range(PEER_WORDS)
 # An entry of the table STOOD_FOR, by address: it, and until when operations there are forgotten.
 STOOD_SLOTS, STOOD_SHIFT, ALWAYS = 4096, 2, -1
 # Until anybody else comes there, of those that acquire and release (races/chained_updates.py): a mark with
@@ -247,6 +257,8 @@ SHARED_REGION, MODULE_REGION, HEAP_REGION, FIRST_ARRAY = range(4)
 SHARED_WINDOW, LOCAL_WINDOW = 1, 2  # of generic addresses, above the bits that say where in it
 WINDOW_SHIFT = 48
 WITHIN_WINDOW = (1 << WINDOW_SHIFT) - 1
+RANK_SHIFT = 24  # where addresses of shared memory have the block's rank plus one; 0 in most kernels
+RANKS = 255
 LOCAL_REGION = 0xFFFF  # in findings only
 
 # ---------------------------------------------------------------------------------------- registers

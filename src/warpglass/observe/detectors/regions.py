@@ -30,8 +30,22 @@ def _array_at(S, address):
 @inlined
 def is_shared(space, address):
     """Whether an address is one of shared memory."""
-    window = address >> layout.WINDOW_SHIFT
-    return space == layout.SHARED_SPACE or (space == layout.GENERIC_SPACE and window == layout.SHARED_WINDOW)
+    window = address >> layout.RANK_SHIFT
+    own = layout.SHARED_WINDOW << (layout.WINDOW_SHIFT - layout.RANK_SHIFT)
+    return space == layout.SHARED_SPACE or (space == layout.GENERIC_SPACE and window == own)
+
+
+@inlined
+def rank_of(address):
+    """The rank of the block whose shared memory an address names, -1 for other addresses."""
+    named = address >> layout.WINDOW_SHIFT == layout.SHARED_WINDOW
+    return ((address >> layout.RANK_SHIFT) & layout.RANKS) - 1 if named else -1
+
+
+@inlined
+def is_of_rank(S, number):
+    """Whether a region is the shared memory of a block of the cluster."""
+    return number >= word(S, layout.REGION_COUNT)
 
 
 @inlined
@@ -47,6 +61,10 @@ def region_of(S, space, address):
     window = address >> layout.WINDOW_SHIFT
     if is_shared(space, address):
         return layout.SHARED_REGION
+    if window == layout.SHARED_WINDOW:
+        rank = rank_of(address)
+        known = rank >= 0 and rank < word(S, layout.CLUSTER_SIZE)
+        return word(S, layout.REGION_COUNT) + rank if known else -1
     if window == _MODULE_WINDOW:
         return layout.MODULE_REGION
     if window >> 4 == _HEAP_WINDOWS:

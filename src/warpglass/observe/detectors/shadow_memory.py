@@ -59,6 +59,7 @@ class ShadowMemory:
                 row[layout.DEFINED] = defined.ctypes.data
             rows.append(row)
         self.arrays = rows[2:]
+        rows += self._cluster_rows(begun, granule["shared"])
         self.states: list[np.ndarray] = []
         self.tables: list[np.ndarray] = []
         for worker in begun.workers:
@@ -77,7 +78,7 @@ class ShadowMemory:
             state[layout.IDENTITY] = (threads | 1023 << layout.LANE_SHIFT) - (1 << 63)
             state[layout.FETCH] = ctypes.cast(self._fetch, ctypes.c_void_p).value or 0
             state[layout.REGIONS] = table.ctypes.data
-            state[layout.REGION_COUNT] = len(table)
+            state[layout.REGION_COUNT] = layout.FIRST_ARRAY + len(self.arrays)
             state[layout.FINDINGS] = self.findings.ctypes.data
             state[layout.WARP_COUNT] = shape.warps
             state[layout.BLOCK] = -1
@@ -155,6 +156,17 @@ class ShadowMemory:
         size = max(ends, default=MODULE_BASE) - MODULE_BASE
         assert size < GLOBAL_BASE - MODULE_BASE
         return self._row(MODULE_BASE, size, 0, granule)
+
+    def _cluster_rows(self, begun: Begun, granule: int) -> list[np.ndarray]:
+        """Regions for the shared memory of a cluster's blocks, by rank, in kernels that name other blocks."""
+        rows: list[np.ndarray] = []
+        if begun.scene.prepared.facts.clustered:
+            for rank, worker in enumerate(begun.workers):
+                base = SHARED_WINDOW + (rank + 1 << layout.RANK_SHIFT)
+                row = self._row(base, begun.shared, _shared_address(worker) - base, granule)
+                row[layout.FRESH] = 1
+                rows.append(row)
+        return rows
 
     def _heap_row(self, begun: Begun, granule: int) -> np.ndarray:
         """The addresses that malloc gives first in this launch, unwritten; later ones are not watched."""

@@ -9,14 +9,16 @@ from ....records.check import KINDS, Finding, Place, find_cause
 from .recorded import ERROR, WARNING
 
 RACES = ("shared-race", "global-race", "warp-race")
+_FOLLOWING = ("uninitialised-read", "cluster-memory")  # where the order is missing that would prevent them
 _WIDTH = {"warp-race": 0, "global-race": 1, "shared-race": 2}  # what serves the wider one serves the others
 
 
 def one_per_cause(findings: list[Finding]) -> list[Finding]:
     """Drop what follows from another finding.
 
-    An undefined value is read because of a race if its line or array races; the same value is written by two
-    at a line where different ones race, too; one order is missing between lanes of a warp and between warps.
+    An undefined value is read because of a race if its line or array races, and so is another block reached
+    too early; the same value is written by two at a line where different ones race, too; one order is missing
+    between lanes of a warp and between warps.
     Where a barrier is not met by all, what it should have ordered races. An index that leaves its array may
     also be another thread's.
     """
@@ -34,7 +36,7 @@ def one_per_cause(findings: list[Finding]) -> list[Finding]:
     }
     kept: list[Finding] = []
     for finding in findings:
-        if finding.kind == "uninitialised-read" and (finding.array, finding.source) in hurt:
+        if finding.kind in _FOLLOWING and (finding.array, finding.source) in hurt:
             continue
         if finding.kind in RACES and any(_covers(other, finding) for other in races):
             continue

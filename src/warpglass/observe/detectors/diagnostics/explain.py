@@ -131,8 +131,12 @@ class _Reader:
         extra, access = int(row[layout.EXTRA]), int(row[layout.ACCESS])
         one, party = self._party(int(row[layout.STAMP])), self._party(other) if other else None
         place: tuple[str | None, int | None, str] = (None, None, "")
-        if kind in (*RACES, "uninitialised-read"):  # these are in memory
+        if kind in (*RACES, "uninitialised-read", "cluster-memory"):  # these are in memory
             place = self._element(int(row[layout.REGION]), int(row[layout.OFFSET]), max(1, extra))
+            ranks = self._ranks()
+            if row[layout.REGION] in ranks:
+                rank = ranks.index(int(row[layout.REGION]))
+                place = (*place[:2], f"{place[2]} of block {self._member(int(row[layout.STAMP]), rank)}")
         if kind == "uninitialised-read" and party is not None and party.source == one.source:
             party = None
         return Recorded(
@@ -149,6 +153,15 @@ class _Reader:
             steps=(self._step(int(row[layout.STAMP])), self._step(other) if other else None),
             writers=(access != READ_AFTER_WRITE, access != WRITE_AFTER_READ),
         )
+
+    def _ranks(self) -> range:
+        """The regions that are shared memory of the blocks of a cluster, by rank."""
+        return range(layout.FIRST_ARRAY + len(self._memory.arrays), len(self._memory.tables[0]))
+
+    def _member(self, stamp: int, rank: int) -> Dim3:
+        """The block of a rank in the cluster of a stamp's thread."""
+        place, size = (stamp >> self._memory.block_shift) - 1, len(self._memory.states)
+        return unflatten(self._begun.block_at(place // size * size + rank), self._begun.scene.launch.grid)
 
     def _step(self, stamp: int) -> Step | None:
         return self._code.places[(stamp >> layout.PLACE_SHIFT) & (layout.PLACES - 1)]
@@ -176,7 +189,7 @@ class _Reader:
     def _element(self, region: int, offset: int, size: int) -> tuple[str | None, int | None, str]:
         """The array, the index in it and what they are called."""
         scene, rows = self._begun.scene, self._memory.tables[0]
-        if region == layout.SHARED_REGION:
+        if region in (layout.SHARED_REGION, *self._ranks()):
             name, start = "shared memory", 0
             offsets = scene.prepared.program.shared.offsets
             below = [(at, symbol) for symbol, at in offsets.items() if at <= offset]

@@ -172,6 +172,12 @@ class Remedies:
         update = self._update(one, other)
         if update is not None and update.itself and not update.neighbour:
             return self._atomic(found, one)
+        if found.kind == "shared-race":
+            lines = _both(one, other) if one.line else "the two accesses"
+            return Remedy(
+                f"add cluster.sync() between {lines}, where all threads of the cluster come to it",
+                cause=("cluster", found.array),
+            )
         if all(found.writers):
             hint = "let each block write elements of its own, or use an atomic operation"
             return Remedy(hint, cause=("blocks", found.array) if one != other else None)

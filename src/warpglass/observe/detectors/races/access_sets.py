@@ -17,7 +17,7 @@ from ..intrinsics import load, store
 from ..native import inlined, native
 from ..recorder import set_word, word
 from .happens_before import unordered
-from .shadow_lines import line_of, take
+from .shadow_lines import forget_line, line_of, take
 
 _FEWEST = 64  # accesses of a line that are not thinned out
 
@@ -119,6 +119,22 @@ def drop_set(S, row, place):
     store(at, 0)
     store(empty_one, word(S, layout.SPARE_SET))
     set_word(S, layout.SPARE_SET, empty_one)
+
+
+@native
+def forget_memory(S, row):
+    """Forget all accesses of a region."""
+    lines = (load(row + 8 * layout.SIZE) >> load(row + 8 * layout.SHIFT) >> layout.LINE_SHIFT) + 1
+    for number in range(lines):
+        place = number << layout.LINE_SHIFT
+        here = set_of(row, place)
+        if here != 0:
+            empty(S, here)
+            drop_set(S, row, place)
+        for which in (layout.WRITES, layout.READS, layout.LANE_READS, layout.OTHER_READS):
+            forget_line(S, line_of(row, which, place))
+        for which in (layout.EARLIER_WRITES, layout.FAR_READS):
+            forget_line(S, line_of(row, which, place))
 
 
 @native

@@ -60,7 +60,9 @@ def value_at(S, key, owner, exact):
 
 @native
 def shared_value(S, offset):
-    """The row of a place of the block's shared memory."""
+    """The row of a place of the block's shared memory, or of another of its cluster."""
+    if offset >> layout.RANK_SHIFT != 0:
+        return value_at(S, offset, word(S, layout.CLUSTER), 0)
     return value_at(S, -(S + offset), word(S, layout.TAG) >> word(S, layout.BLOCK_SHIFT), 0)
 
 

@@ -140,7 +140,8 @@ class OnlyRead:
 def set_only_read(watched: Watched, code: OnlyRead) -> None:
     """Tell a launch's workers what it only reads; of arrays to be read whole, reads are remembered."""
     begun, memory = watched.begun, watched.memory
-    reach = Reach(memory.tables[0], begun.parameters, begun.scene.prepared.symbols.parameters)
+    known = memory.tables[0][: layout.FIRST_ARRAY + len(memory.arrays)]
+    reach = Reach(known, begun.parameters, begun.scene.prepared.symbols.parameters)
     kept = watched.marked(INPUT)
     regions = [layout.MODULE_REGION]
     for number, row in enumerate(memory.arrays):

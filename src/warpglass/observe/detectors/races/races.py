@@ -63,6 +63,9 @@ def _warp_race(found: Recorded) -> Words:
 def _shared_race(found: Recorded) -> Words:
     if found.copied:
         return _explain(found, "no thread has waited for that asynchronous copy")
+    if found.other is not None and found.one.block != found.other.block:
+        blocks = f"blocks {found.other.block} and {found.one.block}"
+        return _explain(found, f"no barrier of the cluster orders {blocks}")
     return _explain(found, _no_barrier(found))
 
 

@@ -13,6 +13,7 @@ from .. import layout
 from ..intrinsics import load, store
 from ..native import inlined, native
 from ..recorder import code_of, record, row_of, word
+from ..regions import is_of_rank
 from ..undefined.unwritten import find_undefined
 from .access_sets import drop_set, empty, forget, remember, set_of, stands_for
 from .chained_updates import note_updates, settle_updates
@@ -65,7 +66,10 @@ def _conflict(S, info, number, offset, other, stamp, access, mask, addresses, va
     same = 0
     if access == WRITE_AFTER_WRITE:
         same = _same_value(S, info, row_of(S, number), offset, other, stamp, mask, addresses, values)
-    code = WARP_RACE if scope == ONE_WARP else SHARED_RACE if number == layout.SHARED_REGION else GLOBAL_RACE
+    code = WARP_RACE
+    if scope != ONE_WARP:
+        shared = number == layout.SHARED_REGION or is_of_rank(S, number)
+        code = SHARED_RACE if shared else GLOBAL_RACE
     record(S, code | scope, stamp, other, number, offset, same, access, info & 255)
 
 

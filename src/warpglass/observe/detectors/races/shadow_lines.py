@@ -191,6 +191,16 @@ def put(S, region, which, place, stamp):
         _put(S, line_of(region, which, place), place & (layout.LINE - 1), stamp)
 
 
+@native
+def forget_line(S, at):
+    """Empty the line whose word is at an address."""
+    line = load(at)
+    store(at, 0)
+    if line < 0 and line & layout.PALETTE != 0:
+        store(line & layout.ADDRESS_MASK, word(S, layout.SPARE))
+        set_word(S, layout.SPARE, line & layout.ADDRESS_MASK)
+
+
 @exported
 def spread_line(S, at):
     """`spread` for generated code."""

@@ -81,6 +81,8 @@ def _causes(blocks: Sequence[Block], index: int, target: int) -> Iterator[Cause]
     if isinstance(block.end, Branch):
         taken = block.end.taken == target
         leaves = list(_parts(block, block.end.register, taken is not block.end.negated, own))
+        if len(leaves) == 1 and own:  # a comparison that is not told apart may stand anywhere
+            leaves = [(own, *leaves[0][1:])]
     idle = not any(step.match.row.access for one in _from(blocks, target) for step in blocks[one].all_steps)
     for frames, register, holds in sorted(leaves, key=lambda leaf: _order(leaf[0])):
         returned = all(_returned_before(frames, barrier, ends=idle) for barrier in barriers)
