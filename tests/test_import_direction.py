@@ -52,6 +52,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "lab": ("*",),
     "sweeps": ("", "ladders", "lab", "observe", "report", "engine"),
     "numba_device": ("*",),
+    "libraries": ("numba_device",),
     "cuda_runtime": ("*",),
     "programs": ("*",),
     "programs.targets": (),  # looked at for every command line

@@ -137,6 +137,12 @@ def test_device_code_of_several_files(call: Call) -> None:
     assert done.stdout == "42\n", done.stderr
 
 
+@_SLOW
+def test_libraries_are_there_when_they_are_called(call: Call) -> None:
+    done = call("run", "libraries.cu", "-lcublas", "-lnvrtc")
+    assert done.stdout == "nvrtc 0 answers\ncublas 0 30\n", done.stderr
+
+
 def test_no_compiler_is_said(call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("WARPGLASS_CACHE", str(tmp_path / "cache"))

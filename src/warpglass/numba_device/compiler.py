@@ -28,29 +28,35 @@ _REAL = (
 )
 
 
+_OURS = ("nvrtcGetCUBINSize", "nvrtcGetCUBIN", "nvrtcDestroyProgram")
+NAMES = (*_OURS, *(f"nvrtc{name}" for name in _REAL))  # what programs may call
+
+
 class Nvrtc:
     """NVIDIA's compiler, with ours before it."""
 
     def __init__(self, path: Path):
-        # The real one looks for its part beside a library of its name, which is in no folder any more.
-        parts = sorted(path.parent.glob("libnvrtc-builtins.so.*"))
-        self._parts = [ctypes.CDLL(str(part), mode=ctypes.DEFAULT_MODE) for part in parts]
-        self._real = ctypes.CDLL(str(path), mode=ctypes.DEFAULT_MODE)
-        self._cubins: dict[int, bytes] = {}  # by the program's handle
         rows = (
             ("nvrtcGetCUBINSize", self._size, (_PROGRAM, _PLACE)),
             ("nvrtcGetCUBIN", self._cubin, (_PROGRAM, _PLACE)),
             ("nvrtcDestroyProgram", self._destroy, (_PLACE,)),
         )
+        content = path.read_bytes()
+        forwarded = [name for name in map("nvrtc{}".format, _REAL) if b"\0%s\0" % name.encode() in content]
+        # Ours first: who asks for the name gets the first library that is loaded under it.
+        self.library = SharedLibrary(
+            path.name, dict.fromkeys([row[0] for row in rows] + forwarded), _INTERNAL
+        )
+        # The real one looks for its part beside a library of its name, which is in no folder any more.
+        parts = sorted(path.parent.glob("libnvrtc-builtins.so.*"))
+        self._parts = [ctypes.CDLL(str(part), mode=ctypes.DEFAULT_MODE) for part in parts]
+        self._real = ctypes.CDLL(str(path), mode=ctypes.DEFAULT_MODE)
+        self._cubins: dict[int, bytes] = {}  # by the program's handle
         functions: dict[str, Any] = {
             name: ctypes.CFUNCTYPE(ctypes.c_int, *kinds)(guarded(name, function, _INTERNAL))
             for name, function, kinds in rows
         }
-        for name in _REAL:
-            function = getattr(self._real, f"nvrtc{name}", None)
-            if function is not None:  # its version has it
-                functions[f"nvrtc{name}"] = function
-        self.library = SharedLibrary(path.name, functions, _INTERNAL)
+        self.library.lead(functions | {name: self._real[name] for name in forwarded})
 
     def _result(self, program: int, what: str) -> tuple[int, bytes]:
         """What has been compiled: status and contents."""

@@ -58,11 +58,23 @@ class Fatbin:
         return min((one.architecture for one in self.entries if one.kind == _PTX), default=None)
 
     def ptx(self, architecture: int) -> str | None:
-        """The PTX that a GPU of an architecture would be given; None if there is none for it."""
-        fits = [one for one in self.entries if one.kind == _PTX and one.architecture <= architecture]
-        if not fits:
+        """The PTX that a GPU of an architecture would be given; None if there is none for it.
+
+        Where such a GPU would run machine code of the fatbin's, PTX for a newer one stands in for it.
+        """
+        texts = [one for one in self.entries if one.kind == _PTX]
+        fits = [one for one in texts if one.architecture <= architecture]
+        if fits:
+            best = max(fits, key=lambda one: one.architecture)
+        elif texts and any(
+            one.kind == _MACHINE_CODE
+            and one.architecture // 10 == architecture // 10
+            and one.architecture <= architecture
+            for one in self.entries
+        ):
+            best = min(texts, key=lambda one: one.architecture)
+        else:
             return None
-        best = max(fits, key=lambda one: one.architecture)
         return best.content.partition(b"\0")[0].decode(errors="replace")
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from . import extension_modules
 from .versions import check_version, refuse_imported
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ OWN_DEVICE = "WARPGLASS_DEVICE"  # what "auto" means where warpglass itself make
 LOW_OCCUPANCY = "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS"
 SIMULATOR = "NUMBA_ENABLE_CUDASIM"
 # Packages that ask for a driver when they are imported or used.
-_ASKING = frozenset(("cuda.bindings", "cuda.core", "numba.cuda", "numba_cuda", "numba_cuda_mlir"))
+_ASKING = frozenset(("cuda.bindings", "cuda.core", "cupy", "numba.cuda", "numba_cuda", "numba_cuda_mlir"))
+_WITH_LIBRARIES = frozenset(("cupy",))  # which look for cuBLAS and others by themselves
 _STARTUP = str(Path(__file__).parent / "startup")
 
 
@@ -46,7 +48,9 @@ class _Hook:
             if wanted() and not self._done:
                 self._done = True
                 package = importlib.import_module("warpglass.numba_device")
-                package.activate(os.environ[MODEL])
+                device = package.activate(os.environ[MODEL])
+                if name in _WITH_LIBRARIES:
+                    importlib.import_module("warpglass.libraries").activate(device)
         return None
 
 
@@ -71,6 +75,7 @@ def watch_imports() -> None:
     """Look at each import of such a package."""
     if not any(isinstance(one, _Hook) for one in sys.meta_path):
         sys.meta_path.insert(0, _Hook())
+        extension_modules.watch(MODEL)
 
 
 @contextmanager
@@ -86,6 +91,7 @@ def lent(model: str) -> Iterator[None]:
         yield
     finally:
         sys.meta_path[:] = [one for one in sys.meta_path if not isinstance(one, _Hook)]
+        extension_modules.ignore()
         for name in (MODEL, OWN_DEVICE, "PYTHONPATH"):
             os.environ.pop(name, None)
             if name in before:

@@ -28,7 +28,7 @@ from ..program import all_variables
 from ..ptx import tree
 from ..ptx.parts import Parts
 from ..source.compiled import Argument, Compiled
-from ..source.cubin import read_resources, resources
+from ..source.cubin import read_resources, resources, retargeted
 from .device_runtime import completed
 from .images import Image
 from .numba_names import arguments_of, plain_name
@@ -204,7 +204,8 @@ class LoadedKernel:
             if cubin is not None:
                 found = read_resources(cubin, self.entry.name, target, limits.shared_reserved)
             else:
-                found = resources(self.compiled, target)
+                newer = self.module.architecture > 10 * limits.capability[0] + limits.capability[1]
+                found = resources(retargeted(self.compiled, target) if newer else self.compiled, target)
         except CompileError as error:
             raise Refusal(Result.INVALID_PTX, str(error)) from None
         allocated = -(-max(1, found.registers) * _WARP // limits.register_unit) * limits.register_unit

@@ -36,6 +36,9 @@ class Unavailable(Exception):
 class SharedLibrary:
     """A loaded library of a given name; `functions` by exported name, and what all do once it is closed.
 
+    Functions may be None, to be given by `lead`: what stands before a library of the same name must be loaded
+    before it, because who asks for the name gets the first.
+
     `slots` has the address of each function, in order.
 
     `closed` is the value that every function returns after `close`, without calling anything: a process that
@@ -53,8 +56,13 @@ class SharedLibrary:
         os.write(self._file, _image(soname, [*functions, "warpglass_closed"], machine, closed, version))
         self._library = ctypes.CDLL(f"/proc/self/fd/{self._file}", mode=ctypes.RTLD_GLOBAL)
         self.slots = (ctypes.c_void_p * len(functions)).in_dll(self._library, _SLOTS)
-        for position, function in enumerate(functions.values()):
-            self.slots[position] = ctypes.cast(function, ctypes.c_void_p).value
+        self.lead(functions)
+
+    def lead(self, functions: dict[str, Any]) -> None:
+        """Let exported names lead to these functions; those that are None do as after `close`."""
+        self.functions = self.functions | functions
+        for position, function in enumerate(self.functions.values()):
+            self.slots[position] = ctypes.cast(function, ctypes.c_void_p).value or self.closed
 
     @property
     def handle(self) -> int:

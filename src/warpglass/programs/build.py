@@ -40,6 +40,17 @@ _FLAGS = (
     *nvcc.LENIENT,
 )
 _UNIT = re.compile(rb"\b__cudaRegisterLinkedBinary_\w+")  # what each unit that was compiled apart calls
+_NO_FILE = re.compile(r"fatal error: ([\w./]+): No such file")
+# Which package has the headers that begin so.
+_PACKAGES = {
+    "cublas": "nvidia-cublas",
+    "cufft": "nvidia-cufft",
+    "curand": "nvidia-curand",
+    "cusolver": "nvidia-cusolver",
+    "cusparse": "nvidia-cusparse",
+    "nvrtc": "nvidia-cuda-nvrtc",
+    "nvJitLink": "nvidia-nvjitlink",
+}
 _IGNORED = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS")
 
 
@@ -178,7 +189,9 @@ def _registering(objects: Sequence[Path]) -> str:
 
 
 def _library(name: str) -> list[str]:
-    """The linker's flags for a library: one of a wheel of NVIDIA's is found there, then and later."""
+    """The linker's flags for a library: ours, or one of a wheel of NVIDIA's, found there then and later."""
+    if (library.folder() / f"lib{name}.so").exists():
+        return [f"-l{name}"]
     for root in nvcc.wheels():
         for path in sorted(root.glob(f"**/lib/lib{name}.so.*")):
             return [str(path), f"-Wl,-rpath,{path.parent}"]
@@ -222,9 +235,18 @@ def _run(command: Sequence[str], work: Path, what: str) -> None:
         raise CompileError(f"cannot run {command[0]}: {problem.strerror}") from None
     said = (done.stdout + done.stderr).strip()
     if done.returncode:
-        raise CompileError(f"{what} was not built\n{said}")
+        raise CompileError(f"{what} was not built\n{said}{_advice(said)}")
     if said:
         sys.stderr.write(f"{said}\n")
+
+
+def _advice(said: str) -> str:
+    """What to install for a header of NVIDIA's that is missing."""
+    missing = _NO_FILE.search(said)
+    package = missing and next(
+        (one for start, one in _PACKAGES.items() if missing[1].startswith(start)), None
+    )
+    return f"\n{missing[1]} comes with: pip install {package}" if missing and package else ""
 
 
 def _keep(made: Path, target: Path) -> None:

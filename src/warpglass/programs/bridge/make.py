@@ -19,6 +19,7 @@ from .stubs import PRELOADED, entries, stubs, tables, versions
 
 _HERE = Path(__file__).parent
 _ENTRANCE = "from warpglass.programs.bridge import inside; inside.fill(%llu, {digest!r}, %d)"
+_LIBRARY = "from warpglass.programs.bridge import inside; inside.fill_library(%llu)"
 _EXIT = "from warpglass.programs.bridge import inside; inside.leave()"
 _DF_1_PIE, _DT_FLAGS_1, _PT_DYNAMIC = 0x08000000, 0x6FFFFFFB, 2
 
@@ -34,6 +35,7 @@ def _make(place: Path, compiler: HostCompiler, python: Path) -> None:
             "PYTHON_LIBRARY": _loadable(python, place, target),
             "PYTHON_PROGRAM": sys.executable,
             "ENTRANCE": _ENTRANCE.format(digest=digest_of(found)),
+            "LIBRARY": _LIBRARY,
             "EXIT": _EXIT,
         }
         (work / "tables.h").write_text(tables(found, texts))

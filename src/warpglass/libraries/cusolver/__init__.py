@@ -1,0 +1,17 @@
+"""Virtual cuSOLVER: dense factorisations, solutions, singular values and eigenvalues; sparse solutions."""
+
+from __future__ import annotations
+
+from . import (  # noqa: F401  # rows by subject
+    context,
+    eigenvalues,
+    generic,
+    linear_systems,
+    orthogonal,
+    refinement,
+    singular_values,
+    sparse,
+)
+from .library import CUSOLVER
+
+__all__ = ["CUSOLVER"]
