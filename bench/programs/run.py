@@ -35,7 +35,7 @@ _WAIVED = 2  # the status by which cuda-samples waive
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What is run: the words after `warpglass run`, in a folder; `needs` names what it cannot be built without."""
+    """What is run: the words after `warpglass run`, in a folder; `needs` is what it is not built without."""
 
     name: str
     folder: Path

@@ -50,6 +50,7 @@ _PACKAGES = {
     "cusparse": "nvidia-cusparse",
     "nvrtc": "nvidia-cuda-nvrtc",
     "nvJitLink": "nvidia-nvjitlink",
+    "nvtx3/": "nvidia-nvtx",  # not ours: CUB takes it for the whole of NVTX
 }
 _IGNORED = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS")
 
@@ -90,7 +91,8 @@ def executable(build: Build) -> Path:
     with ThreadPoolExecutor(max(1, core_count())) as pool:
         objects = list(pool.map(lambda source: _object(source, build, found, place), build.sources))
     key = digest(
-        _FORMAT, found.identity, *map(_content, (*objects, *build.objects)), *build.link, str(build.separate)
+        *(_FORMAT, found.identity, *map(_content, (*objects, *build.objects))),
+        *(*build.link, *_host_flags(build.flags), str(build.separate)),
     )
     target = place / key[:2] / f"{key[2:]}.program"
     if not target.exists():
@@ -168,13 +170,31 @@ def _link(objects: Sequence[Path], build: Build, found: Tools, target: Path, wor
     registering.write_text(_registering(objects))
     _run(
         [
-            *(*found.host.command, "-o", str(target), "-xc", str(registering), "-xnone"),
+            *(
+                *found.host.command,
+                *_host_flags(build.flags),
+                "-o",
+                str(target),
+                "-xc",
+                str(registering),
+                "-xnone",
+            ),
             *(*map(str, objects), *_linker_flags(build.link)),
             *(f"-L{place}", f"-Wl,-rpath-link,{place}", "-lcudart", "-lpthread", "-ldl", "-lrt", "-lm"),
         ],
         work,
         " ".join(map(str, build.sources)),
     )
+
+
+def _host_flags(flags: Sequence[str]) -> list[str]:
+    """The flags of the host's compiler, which nvcc hands to it when it links, too (-fopenmp)."""
+    found, rest = list[str](), list(flags)
+    while rest:
+        name, equals, value = rest.pop(0).partition("=")
+        if name in ("-Xcompiler", "--compiler-options"):
+            found += (value if equals or not rest else rest.pop(0)).split(",")
+    return found
 
 
 def _registering(objects: Sequence[Path]) -> str:
