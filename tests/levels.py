@@ -8,7 +8,7 @@ What is asked for by name runs whole: tests, and random programs by number, WARP
     @pytest.mark.sampled(quick=20, ci=4)  one of 20 cases, at level `ci` of 4; each test keeps one at least
     @pytest.mark.least("ci")              not at level `quick`
     sample(cases, quick=20, ci=4)         the same choice among values, where all would be too many to collect
-    numbers(200, quick=4)                 the same of random programs, where one test makes all of them
+    numbers(200, quick=4, ci=2)           the same of random programs, where one test makes all of them
 
 Of several marks, of a file, a test and a case, the largest number counts.
 """
@@ -50,9 +50,9 @@ def chosen(count: int, of: int, name: str) -> Sequence[int]:
     ]
 
 
-def numbers(count: int, *, quick: int = 1) -> list[int]:
+def numbers(count: int, *, quick: int = 1, ci: int = 1) -> list[int]:
     """The numbers of the random programs that a test makes: those of WARPGLASS_FUZZ, or some of the first."""
     if FUZZ is None:
-        return sample(range(count), quick=quick)
+        return sample(range(count), quick=quick, ci=ci)
     first, asked = map(int, FUZZ.split(":"))
     return list(range(first, first + asked))

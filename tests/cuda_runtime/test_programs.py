@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cuda_runtime import reference
 from warpglass.source import nvcc
 
 HERE = Path(__file__).parent
@@ -63,6 +64,10 @@ def test_a_program_finds_all_as_it_should(build: Build, name: str) -> None:
     assert done.stderr.count(told) == (name == "calls")
 
 
+def test_the_page_of_functions_is_what_there_is() -> None:
+    assert reference.PAGE.read_text("utf-8") == reference.page(), "python -m tests.cuda_runtime.reference"
+
+
 def test_checks_of_single_functions_pass() -> None:
     command = [
         sys.executable,
@@ -74,4 +79,9 @@ def test_checks_of_single_functions_pass() -> None:
         str(HERE / "runtime_checks.py"),
     ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_textures_surfaces_and_arrays(build: Build) -> None:
+    done = run(build("textures", "-Xcompiler", "-Wno-deprecated-declarations"))
     assert done.returncode == 0, done.stdout + done.stderr

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
+
 import pytest
 
 from warpglass import devices
+from warpglass.devices import device as tables
 from warpglass.devices.device import all_devices, capabilities, limits_of, source_texts
 
 # Published peaks in GFLOP/s (FP32, FP64), computed by hand from multiprocessors, clock and lanes.
@@ -109,3 +113,13 @@ def test_spot_checks_against_the_programming_guide():
     )
     assert limits_of((2, 1)).grid_dims[0] == 65535
     assert limits_of((3, 0)).grid_dims[0] == 2**31 - 1
+
+
+def test_a_table_that_lacks_a_number_says_which() -> None:
+    whole = tomllib.loads((Path(tables.__file__).parent / "gpus" / "l4.toml").read_text("utf-8"))
+    assert tables._device("l4", whole).name == "NVIDIA L4"
+    short = {name: entry for name, entry in whole.items() if name != "clock_mhz"}
+    with pytest.raises(ValueError, match=r"gpus/l4\.toml says nothing of clock_mhz"):
+        tables._device("l4", short)
+    with pytest.raises(ValueError, match=r"gpus/l4\.toml has clock_khz, which no GPU has"):
+        tables._device("l4", {**whole, "clock_khz": whole["clock_mhz"]})

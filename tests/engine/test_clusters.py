@@ -166,6 +166,7 @@ def _ranks(grid: tuple[int, int, int], cluster: tuple[int, int, int]) -> np.ndar
     return x // cluster[0] + counts[0] * (y // cluster[1] + counts[1] * (z // cluster[2]))
 
 
+@pytest.mark.sampled(quick=5, ci=2)
 @pytest.mark.parametrize("cluster", CLUSTERS)
 def test_special_registers(device: str, cluster: tuple[int, int, int]) -> None:  # noqa: F811
     grid = (8, 6, 4)
@@ -182,6 +183,7 @@ def test_special_registers(device: str, cluster: tuple[int, int, int]) -> None: 
     assert (out[..., 13] == np.prod(cluster)).all()
 
 
+@pytest.mark.sampled(quick=5, ci=2)
 @pytest.mark.parametrize("cluster", CLUSTERS)
 def test_memory_of_other_blocks(device: str, cluster: tuple[int, int, int]) -> None:  # noqa: F811
     grid = (8, 6, 4)
@@ -196,6 +198,7 @@ def test_memory_of_other_blocks(device: str, cluster: tuple[int, int, int]) -> N
         assert (out[inside][:, 100] == total.sum()).all()
 
 
+@pytest.mark.sampled(quick=5, ci=2)
 @pytest.mark.parametrize("cluster", [1, 2, 4, 8])
 def test_phases_of_the_barrier(device: str, cluster: int) -> None:  # noqa: F811
     out = np.zeros((16, 64), np.int32)
@@ -207,6 +210,7 @@ def test_phases_of_the_barrier(device: str, cluster: int) -> None:  # noqa: F811
         assert turn < 6 or (out == other[:, None]).all()
 
 
+@pytest.mark.sampled(quick=5, ci=2)
 @pytest.mark.parametrize("n", [64, 40, 32])
 def test_threads_that_have_returned(device: str, n: int) -> None:  # noqa: F811
     out = np.zeros((6, 64), np.int32)

@@ -42,6 +42,7 @@ OWN_TESTS = {
     "source/test_numba_warps.py": "nanosleep",
     "isa/test_matrix.py": "mma ldmatrix stmatrix movmatrix",
     "engine/test_wmma.py": "wmma",
+    "textures/test_stored_answers.py": "tex tld4 txq suld sust sured suq",
     "isa/test_video.py": "vadd vsub vabsdiff vmin vmax vshl vshr vset vmad vavrg2 vavrg4 vset2 vset4",
 }
 ACCESSES = ("ld", "st", "atom", "red")

@@ -30,7 +30,7 @@ _UNITS = {
 }
 # What PTX has and the engine has not.
 REFUSED = {
-    "tex, tld4, txq, suld, sust, sured, suq": "textures and surfaces",
+    "texref, samplerref, surfref": "references of textures, samplers and surfaces; objects are supported",
     "wgmma": "matrix multiplication of warp groups (sm_90a)",
     "tcgen05": "matrix multiplication of sm_100a",
     "cp.async.bulk, cp.reduce.async.bulk, tensormap": "bulk copies by the tensor memory accelerator",

@@ -10,14 +10,14 @@ from warpglass.errors import UnsupportedError
 
 # An instruction, and what its message must say.
 _REFUSED = [
-    ("tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [tex0, samp0, {%f5, %f6}];", "ld.global.nc"),
-    ("tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1}];", "textures"),
-    ("tld4.r.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}];", "textures"),
-    ("txq.width.b32 %r1, [%rd1];", "textures"),
-    ("suld.b.2d.b32.trap %r1, [%rd1, {%r2, %r3}];", "surfaces"),
-    ("sust.b.2d.b32.trap [%rd1, {%r2, %r3}], %r4;", "surfaces"),
-    ("sured.b.add.2d.u32.trap [%rd1, {%r2, %r3}], %r4;", "surfaces"),
-    ("suq.width.b32 %r1, [surf0];", "surfaces"),
+    ("tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [tex0, samp0, {%f5, %f6}];", "texture and surface objects"),
+    ("tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [tex0, {%r1}];", "no texture, sampler or surface references"),
+    ("tex.2dms.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1, %r2, %r3, %r4}];", "known forms: tex"),
+    ("txq.width.b32 %r1, [tex0];", "references"),
+    ("txq.num_samples.b32 %r1, [%rd1];", "known forms: txq"),
+    ("suld.b.2d.b32.trap %r1, [surf0, {%r2, %r3}];", "references"),
+    ("sust.b.2d.b32.trap [surf0, {%r2, %r3}], %r4;", "references"),
+    ("suq.width.b32 %r1, [surf0];", "references"),
     ("wgmma.fence.sync.aligned;", "mma.sync"),
     (
         "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1,%f2,%f3,%f4}, %rd1, %rd2, 1, 1, 1, 0, 0;",

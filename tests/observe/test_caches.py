@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from dataclasses import asdict
+from dataclasses import asdict, fields
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from warpglass.codegen.context import GLOBAL_BASE
 from warpglass.engine.cpu.address_space import GUARD
 from warpglass.engine.cpu.backend import CpuBackend
 from warpglass.engine.launch.backend import Launch
-from warpglass.models.caches import Geometry
+from warpglass.models.caches import Geometry, Traffic
 from warpglass.observe.caches import CacheProbe, Caches
 
 # Every lane of block b takes its place of round r from `where` and reads, writes or adds to it.
@@ -59,6 +59,11 @@ class Level:
         return chosen[line], gone
 
 
+def lone(sectors: set[int]) -> int:
+    """Sectors without the other one of their 64 bytes."""
+    return sum(s ^ 1 not in sectors for s in sectors)
+
+
 class Simulation:
     """Both levels; dirty sectors of the second are marked by their number plus 4."""
 
@@ -90,10 +95,14 @@ class Simulation:
         self.counts[f"l2_{verb}s"] += len(sectors)
         held, gone = self.l2.find(line, insert=True)
         assert held is not None
+        self.counts["l2_lines"] += 1
         self.counts["dram_writes"] += len([s for s in gone if s >= 4])
+        self.counts["lone_writes"] += lone({s - 4 for s in gone if s >= 4})
         hits = sectors if verb == "write" else sectors & held
         self.counts["l2_hits"] += len(hits)
-        self.counts["dram_reads"] += len(sectors - hits)
+        missed = set[int]() if verb == "write" else sectors - hits
+        self.counts["dram_reads"] += len(missed)
+        self.counts["lone_reads"] += lone(missed)
         held |= sectors if verb == "read" else sectors | {s + 4 for s in sectors}
 
 
@@ -127,7 +136,7 @@ def expected(places: np.ndarray) -> dict[str, int]:
             made.access(block % 2, "read", [start + 4 * lane for lane in range(32)])
             own = [data + 4 * int(i) for i in places[r, block] if i >= 0]
             made.access(block % 2, ("read", "write", "atomic")[r % 3], own)
-    names = "l1_sectors l1_hits l2_reads l2_writes l2_atomics l2_hits dram_reads dram_writes".split()
+    names = [field.name for field in fields(Traffic)]
     return {name: made.counts[name] for name in names}
 
 

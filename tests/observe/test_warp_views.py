@@ -25,10 +25,10 @@ extern "C" __global__ void k(const float *x, float *y, int n)
 STRIDED, DIVERGENT = 6, 8
 
 
-def launch(**options: bool) -> Profile:
+def launch(*, caches: bool = True) -> Profile:
     x, y = np.ones(4096, np.float32), np.zeros(4096, np.float32)
     kernel = wg.compile(KERNEL, "k")
-    return profile(kernel, 2, 40, (x, y, np.int32(40)), listing=True, **options)
+    return profile(kernel, 2, 40, (x, y, np.int32(40)), listing=True, caches=caches)
 
 
 def only(views: tuple[WarpView, ...], **wanted: object) -> WarpView:

@@ -78,6 +78,8 @@ def test_a_page_has_all_parts_and_needs_no_network():
     tags = Tags(text).found
     ids = [attributes["id"] for _, attributes in tags if "id" in attributes]
     assert len(ids) == len(set(ids))
+    regions = [attributes["aria-label"] for _, attributes in tags if attributes.get("role") == "region"]
+    assert len(regions) == len(set(regions)) > 5
     links = [v for _, attributes in tags for k, v in attributes.items() if k in ("href", "src", "xlink:href")]
     assert all(link is not None and link.startswith(("#", "data:")) for link in links)
     assert {link[1:] for link in links if link and link.startswith("#")} <= set(ids)

@@ -21,7 +21,7 @@ from .export import (
     table_format,
     write_page,
 )
-from .options import DeviceOption, ModelOption, PlotOption, TimeoutOption, find_gpu
+from .options import MODEL, DeviceOption, PlotOption, TimeoutOption, find_gpu
 from .output import write_file
 from .status import FAILED
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..ladders.measure import Bench
 
 STDOUT = Path("-")
+MODELS = ("h100", "p100")  # a GPU of today, and the one that the course notes used
 
 
 def bench(
@@ -44,7 +45,14 @@ def bench(
     block: Annotated[int | None, typer.Option(help="Threads per block.")] = None,
     language: Annotated[str, typer.Option(help="Kernels in cuda, python or both.")] = "both",
     device: DeviceOption = "auto",
-    model: ModelOption = "h100",
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="GPU",
+            help=f"{MODEL}, and on which times are modelled; several times for more GPUs. "
+            "Without it: h100, and p100, the notes' own.",
+        ),
+    ] = None,
     flags: CompilerOption = None,
     repeat: Annotated[int, typer.Option(min=1, help="Timed repeats; the median counts.")] = 5,
     rung: Annotated[
@@ -91,6 +99,7 @@ def bench(
 
     form = table_format(csv=csv, markdown=markdown, latex=latex)
     _check_names(plot, html, several=all_ladders)
+    models = tuple(dict.fromkeys(find_gpu(name).key for name in model or MODELS))
     added = tuple(_user_kernel(text) for text in add or ())
     results: list[Bench] = []
     for name in _chosen(ladder, all_ladders):
@@ -103,7 +112,7 @@ def bench(
                 block=block,
                 language=language,
                 device=device,
-                model=find_gpu(model).key,
+                model=models,
                 options=_bench_options(flags),
                 repeat=repeat,
                 rungs=tuple(rung or ()),

@@ -86,6 +86,13 @@ class Operands:
                 return self._address(operand)
             case tree.Vector(elements):
                 return tuple(self._single(self.operand(element, type_)) for element in elements)
+            case tree.AddressList((handle, tree.Vector(coordinates))):
+                parts = (self.operand(handle, "b64"), *(self.operand(one, "b32") for one in coordinates))
+                return tuple(map(self._single, parts))
+            case tree.AddressList((handle, coordinate)):
+                return self._single(self.operand(handle, "b64")), self._single(
+                    self.operand(coordinate, "b32")
+                )
             case _:
                 raise AssertionError(f"{operand} is no source operand")
 

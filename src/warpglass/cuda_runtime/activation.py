@@ -11,6 +11,7 @@ from ..numba_device.calls import Call
 from ..numba_device.shared_library import SharedLibrary, Unavailable
 from ..numba_device.shortcut_runtime import FUNCTIONS
 from . import (  # noqa: F401  # functions by subject: importing a file fills CALLS
+    array_calls,
     attribute_calls,
     batch_calls,
     device_calls,
@@ -21,10 +22,12 @@ from . import (  # noqa: F401  # functions by subject: importing a file fills CA
     library_calls,
     memory_calls,
     node_calls,
+    plane_calls,
     pool_calls,
     registration_calls,
     stream_calls,
     symbol_calls,
+    texture_calls,
 )
 from .calls import CALLS
 from .exports import RELEASES, table

@@ -26,6 +26,7 @@ class Runtime:
         self.device = device
         self.registered = Registered(device)
         self.configurations: dict[int, list[Configuration]] = {}  # by thread
+        self.described: dict[int, tuple[bytes, ...]] = {}  # what objects were created with, by handle
         self._errors: dict[int, int] = {}  # the last of each thread
         self._told: set[str] = set()
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,9 @@ class Limits:
     schedulers: int
     shared_bytes: int  # per clock and multiprocessor
     l1_bytes: int  # likewise; 0 where nobody measured it
+    timing: Mapping[str, float] = field(
+        hash=False
+    )  # for the model of kernel times, by the columns of the table
 
     @property
     def warps_per_sm(self) -> int:
@@ -86,6 +89,7 @@ class Device:
     note: str
     sources: Mapping[str, str]
     l2_bandwidth_gb_s: float | None = None  # as measured, where it was
+    kernel_time: Mapping[str, float] = field(default_factory=dict[str, float])  # measured by calibration
 
     @property
     def capability(self) -> Capability:
@@ -135,15 +139,27 @@ def all_devices() -> Mapping[str, Device]:
     return {device.key: device for device in devices}
 
 
+_FOUND = frozenset(("key", "limits", "sources", "note", "kernel_time"))  # what a table need not say of a GPU
+
+
 def _device(key: str, table: Mapping[str, Any]) -> Device:
-    numbers: dict[str, Any] = {name: entry for name, entry in table.items() if isinstance(entry, dict)}
+    measured: dict[str, Any] = table.get("kernel_time", {})
+    numbers: dict[str, Any] = {
+        name: entry for name, entry in table.items() if isinstance(entry, dict) and name != "kernel_time"
+    }
+    needed = {one.name for one in fields(Device) if one.default is MISSING} - _FOUND | {"compute_capability"}
+    if missing := sorted(needed - table.keys()):
+        raise ValueError(f"gpus/{key}.toml says nothing of {', '.join(missing)}")
+    if unknown := sorted(numbers.keys() - {one.name for one in fields(Device)}):
+        raise ValueError(f"gpus/{key}.toml has {', '.join(unknown)}, which no GPU has")
     return Device(
         key=key,
         name=table["name"],
         aliases=tuple(table["aliases"]),
         limits=limits_of(_capability(table["compute_capability"])),
         note=table.get("note", ""),
-        sources={name: entry["source"] for name, entry in numbers.items()},
+        sources={name: entry["source"] for name, entry in (numbers | measured).items()},
+        kernel_time={name: float(entry["value"]) for name, entry in measured.items()},
         **{name: entry["value"] for name, entry in numbers.items()},
     )
 
@@ -184,12 +200,7 @@ def limits_of(capability: Capability) -> Limits:
     tables = _tables()
     fits = dict(zip(tables["occupancy"]["columns"], tables["occupancy"][row], strict=True))
     rates = dict(zip(tables["throughput"]["columns"], tables["throughput"][row], strict=True))
-    since = max(
-        _capability(name)
-        for name in tables["launch"]
-        if name[0].isdigit() and _capability(name) <= capability
-    )
-    launch = dict(zip(tables["launch"]["columns"], tables["launch"]["{}.{}".format(*since)], strict=True))
+    launch, timing = _row_since("launch", capability), _row_since("timing", capability)
     return Limits(
         capability=capability,
         threads_per_sm=fits["threads_sm"],
@@ -218,4 +229,12 @@ def limits_of(capability: Capability) -> Limits:
         schedulers=rates["schedulers"],
         shared_bytes=rates["shared_bytes"],
         l1_bytes=rates["l1_bytes"],
+        timing=timing,
     )
+
+
+def _row_since(table: str, capability: Capability) -> dict[str, Any]:
+    """A table's row of the newest capability not above this one, by column."""
+    rows = _tables()[table]
+    since = max(_capability(name) for name in rows if name[0].isdigit() and _capability(name) <= capability)
+    return dict(zip(rows["columns"], rows["{}.{}".format(*since)], strict=True))

@@ -25,7 +25,9 @@ from . import (  # noqa: F401  # sections of the manual: importing one adds its 
     mbarrier,
     memory,
     packed,
+    surfaces,
     system,
+    textures,
     video,
     warp,
 )

@@ -60,6 +60,22 @@ class Table:
     patterns: tuple[int, ...] = field(repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """What a lane asks of the texture or surface object at a handle: `make(unit, *operands)`.
+
+    It gives values of the types `results`, for one lane at a time; `unit` is an ObjectLane. `texels` are
+    the most that a lane reads, or writes if it `writes`. `name` tells it from all others: code for it is made
+    once a kernel.
+    """
+
+    name: str
+    results: tuple[str, ...]
+    make: Callable[..., Sequence[Any]] = field(repr=False)
+    texels: int
+    writes: bool = False
+
+
 class Lanes(ABC, Generic[V]):
     """Operations on values of type V, an implementation's notion of lanes of one type."""
 
@@ -143,6 +159,10 @@ class Lanes(ABC, Generic[V]):
 
         Elements are replaced one after another, each indivisibly; the address is one for all of them.
         """
+
+    @abstractmethod
+    def fetch(self, fetch: Fetch, handle: V, operands: Sequence[V]) -> tuple[V, ...]:
+        """What the texture or surface object at each active lane's handle (i64) makes of its operands."""
 
     @abstractmethod
     def only(self, condition: V) -> AbstractContextManager[None]:
@@ -333,4 +353,47 @@ class Lanes(ABC, Generic[V]):
         return self.select(self.compare("ule", amount, limit), shifted, self.constant(type_, 0))
 
 
+class ObjectLane(Lanes[V]):
+    """One lane at a texture or surface object (texture_object.py): the vocabulary and the object's memory."""
+
+    @abstractmethod
+    def field(self, name: str, type_: str = "i32") -> V:
+        """A field of the object."""
+
+    @abstractmethod
+    def level_field(self, level: V, name: str, type_: str = "i32") -> V:
+        """A field of a mipmap level, which an i32 numbers."""
+
+    @abstractmethod
+    def read(self, offset: V, type_: str) -> V:
+        """The bits of a channel (i8 to i64), so many bytes from the first texel, which the object has."""
+
+    @abstractmethod
+    def write(self, offset: V, value: V) -> None:
+        """Write the bits of a channel."""
+
+    @abstractmethod
+    def change(self, operation: str, offset: V, value: V) -> None:
+        """Replace an element indivisibly by LLVM's atomicrmw operation."""
+
+    @abstractmethod
+    def visit(self, wanted: V, offset: V, number: V) -> None:
+        """Tell observers of a texel that the lane reads or writes if it is wanted: its place, its number."""
+
+    @abstractmethod
+    def either(
+        self, condition: V, yes: Callable[[], Sequence[V]], no: Callable[[], Sequence[V]]
+    ) -> tuple[V, ...]:
+        """What one of two branches gives, values of the same types; the other is not run."""
+
+    @abstractmethod
+    def fail(self, condition: V) -> None:
+        """Stop the kernel if a condition holds: the lane's coordinates are outside."""
+
+    @abstractmethod
+    def function(self, part: Outline, operands: Sequence[V]) -> tuple[V, ...]:
+        """What a part makes of operands; code for it is made once a kernel, and may use the object."""
+
+
 AnyLanes = Lanes[Any]
+AnyObjectLane = ObjectLane[Any]

@@ -37,6 +37,8 @@ _CHAPTERS = {
         "griddepcontrol elect.sync mbarrier.init mbarrier.inval mbarrier.expect_tx mbarrier.complete_tx "
         "mbarrier.arrive mbarrier.arrive_drop cp.async.mbarrier.arrive mbarrier.pending_count"
     ),
+    "texture-instructions": "tex tld4 txq",
+    "surface-instructions": "suld sust sured suq",
     "warp-level-matrix-instructions": "wmma.mma mma ldmatrix stmatrix movmatrix",
     "scalar-video-instructions": "vmad vset",
     "simd-video-instructions": "vset2 vset4",

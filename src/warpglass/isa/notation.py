@@ -13,10 +13,11 @@ stands for any of the alternatives that the row gives for `name`, a modifier wit
 Right of it: the operands. `d`, `p` (and `q`) are destinations, all others sources. `x:type` gives an
 operand's type: a PTX type, the name of a modifier, `wide` (twice the width of `.type`), `part` (the width
 of `.type` shared out among a vector's elements), or `any` (its register's own); without it the operand has
-the row's `.type` or, failing that, the last modifier. `[a]` is an address, `x*` an operand that may be a
-vector (of as many elements as `.vec` says, in a row that has it), `x*4` one that is a vector of four, `d[|p]`
-an optional second destination, a number matches only that number. `a{.asel}` may have one of the selectors
-that the row gives for `asel`, `d.dsel` has one, `{-}a` may have a minus sign.
+the row's `.type` or, failing that, the last modifier. `[a]` is an address, `[a,c*2]` one of two parts,
+a handle and a vector of two coordinates (a register does for one, nothing for none), `x*` an operand that
+may be a vector (of as many elements as `.vec` says, in a row that has it), `x*4` one that is a vector of
+four, `d[|p]` an optional second destination, a number matches only that number. `a{.asel}` may have one of
+the selectors that the row gives for `asel`, `d.dsel` has one, `{-}a` may have a minus sign.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ class OperandForm:
     type: str | None  # a PTX type, a modifier's name, "wide", "part", or None for the row's own type
     destination: bool = False
     address: bool = False
+    coordinates: int | None = None  # how many the second part of an address has
     vector: bool = False
     count: int | None = None  # elements that the vector must have
     second: str | None = None  # name of the optional second destination
@@ -155,6 +157,8 @@ def _elements(operand: tree.Operand) -> int:
 def _fits(form: OperandForm, operand: tree.Operand) -> bool:
     if form.literal is not None:
         return isinstance(operand, tree.Integer) and operand.value == form.literal
+    if form.coordinates is not None:
+        return _has_coordinates(operand, form.coordinates)
     if form.address:
         return isinstance(operand, tree.Address)
     if isinstance(operand, tree.Vector):
@@ -169,10 +173,22 @@ def _fits(form: OperandForm, operand: tree.Operand) -> bool:
     return not isinstance(operand, tree.Address | tree.Group | tree.Sink | tree.Minus)
 
 
+def _has_coordinates(operand: tree.Operand, count: int) -> bool:
+    """Whether an address is a handle and so many coordinates, or the handle alone."""
+    if count == 0:
+        return isinstance(operand, tree.Address) and isinstance(operand.base, tree.Register)
+    if not isinstance(operand, tree.AddressList) or len(operand.elements) != 2:
+        return False
+    handle, second = operand.elements
+    if not isinstance(handle, tree.Register):
+        return False
+    return (len(second.elements) if isinstance(second, tree.Vector) else 1) == count
+
+
 _PLACE = re.compile(r"\{\.([\w:]+)\}|\.([\w:]+)")
 _OPERAND = re.compile(
     r"(?P<minus>\{-\})?(?P<open>\{)?"
-    r"(?:(?P<literal>\d+)|\[(?P<address>\w+)\]|(?P<name>\w+)(?:\[\|(?P<second>\w+)\])?)"
+    r"(?:(?P<literal>\d+)|\[(?P<address>\w+)(?:,\w+\*(?P<coordinates>\d))?\]|(?P<name>\w+)(?:\[\|(?P<second>\w+)\])?)"
     r"(?:\{\.(?P<part>\w+)\}|\.(?P<fixed>\w+))?"
     r"(?P<vector>\*(?P<count>\d+)?)?(?::(?P<type>\w+))?\}?$"
 )
@@ -189,7 +205,8 @@ def parse_notation(text: str, choices: Mapping[str, str]) -> Pattern:
         for found in _PLACE.finditer(head, opcode.end())
         for name in (found[1] or found[2],)
     )
-    operands = tuple(_parse_operand(part.strip(), choices) for part in tail.split(",") if part.strip())
+    parts = re.split(r",(?![^\[]*\])", tail)
+    operands = tuple(_parse_operand(part.strip(), choices) for part in parts if part.strip())
     has_parts = any(form.negatable or form.selector for form in operands)
     return Pattern(" ".join(text.split()), opcode[0], modifiers, operands, has_parts)
 
@@ -205,6 +222,7 @@ def _parse_operand(text: str, choices: Mapping[str, str]) -> OperandForm:
         type=found["type"],
         destination=name in ("d", "p"),
         address=found["address"] is not None,
+        coordinates=int(found["coordinates"]) if found["coordinates"] else None,
         vector=found["vector"] is not None,
         count=int(found["count"]) if found["count"] else None,
         second=found["second"],

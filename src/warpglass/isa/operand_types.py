@@ -2,7 +2,8 @@
 Instruction-Type Size"; where the manual is silent, what ptxas 13.0 accepts).
 
 A register is as wide as the operand's type. Bits go with everything, integers with integers of either sign,
-floating point with itself; a predicate is a predicate. Registers of `ld`, `ldu`, `st` and `cvt` may be wider:
+floating point with itself; a predicate is a predicate. Registers of `ld`, `ldu`, `st`, `suld`, `sust`
+and `cvt` may be wider:
 for bits whatever they are, for integers not floating point, for floating point bits only. Floating-point
 elements of a vector are bits to ptxas.
 """
@@ -16,7 +17,7 @@ from ..ptx import tree
 from .table import Match
 from .types import BITS, LLVM_TYPE
 
-_WIDER = frozenset({"ld", "ldu", "st", "cvt"})
+_WIDER = frozenset({"ld", "ldu", "st", "cvt", "suld", "sust"})
 _EXACT = frozenset(
     {"bf16", "bf16x2", "tf32", "e4m3x2", "e5m2x2"}
 )  # formats with which cvt allows nothing wider

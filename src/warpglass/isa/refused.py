@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from ..ptx import tree
 
-_TEXTURES = "the engine has no textures or surfaces; use global memory (ld.global.nc, st.global)"
+_REFERENCES = (
+    "the engine has no texture, sampler or surface references; use texture and surface objects, whose "
+    "handles are in 64-bit registers"
+)
+_WITH_HANDLES = frozenset(("tex", "tld4", "txq", "suld", "sust", "sured", "suq"))
 _WARPGROUP = "the engine has no matrix products of warp groups (sm_90a); use mma.sync or wmma"
 _TENSOR_MEMORY = "the engine has no tensor memory (sm_100a); use mma.sync or wmma"
 _BULK = (
@@ -18,7 +22,7 @@ _DEBUGGER = "the engine has no debugger or profiler to signal to; leave it out"
 
 # Opcode and first modifiers -> why it is refused.
 _REASONS = {
-    **dict.fromkeys(("tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"), _TEXTURES),
+    "istypep": _REFERENCES,
     "wgmma": _WARPGROUP,
     "tcgen05": _TENSOR_MEMORY,
     **dict.fromkeys(("cp.async.bulk", "cp.reduce.async.bulk", "st.bulk"), _BULK),
@@ -32,6 +36,15 @@ _REASONS = {
 
 def refusal(instruction: tree.Instruction) -> str | None:
     """Why a group of instructions is not supported and what is; None for others."""
+    if instruction.opcode in _WITH_HANDLES and any(map(_is_reference, instruction.operands)):
+        return _REFERENCES
     words = (instruction.opcode, *instruction.modifiers)
     names = (".".join(words[:count]) for count in range(1, len(words) + 1))
     return next((_REASONS[name] for name in names if name in _REASONS), None)
+
+
+def _is_reference(operand: tree.Operand) -> bool:
+    """Whether an address begins with a name, not with a handle in a register."""
+    if isinstance(operand, tree.AddressList):
+        return isinstance(operand.elements[0], tree.Symbol)
+    return isinstance(operand, tree.Address) and isinstance(operand.base, tree.Symbol)

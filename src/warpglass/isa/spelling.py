@@ -33,6 +33,9 @@ _NAMES: Mapping[str, frozenset[str]] = {
             "init inval expect_tx complete_tx arrive arrive_drop test_wait try_wait parity pending_count"
         ),
         "wmma": "load store mma a b c d",
+        "tex": "base level grad",
+        "txq": "level",
+        "suld sust sured": "b p",
     }.items()
     for opcode in opcodes.split()
 }

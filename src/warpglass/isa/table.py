@@ -59,6 +59,10 @@ AccessKind = Literal[
     "fragment store",
     "barrier object",  # any operation on an mbarrier
     "spill",  # of a register around a call
+    "texture",  # a load of texels by coordinates
+    "surface load",
+    "surface store",
+    "surface reduction",
 ]
 Operation = Literal[
     "move",  # the result is the operand a

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
-from html import escape
 from itertools import count
 from os import PathLike
 from pathlib import Path
@@ -30,7 +29,7 @@ from ..engine.launch.limits import as_dim3
 from ..errors import ArgumentError, LaunchError
 from ..host.budget import compile_deadline
 from ..host.environment import read
-from ..records.display import draw_with
+from ..records.display import Displayed, draw_with
 from ..records.marks import purposes, unmark
 from ..source import Compiled, FixedSource, Source
 from ..source.compiled import Demands
@@ -41,9 +40,9 @@ if TYPE_CHECKING:
 
 
 def _draw(record: object) -> str:
-    from .display import page_of
+    from .display import html_of
 
-    return page_of(record)
+    return html_of(record)
 
 
 draw_with(_draw)
@@ -56,7 +55,7 @@ _LISTS, _NUMBERS = (tuple, list), (int, float, np.number)
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class Run(Displayed):
     """What `run` reports: seconds of the kernel alone, what kind of time that is, and where it ran.
 
     `label` is "engine" for wall time of the CPU engine, "gpu" for a GPU's event time. `transfer_seconds` is
@@ -67,18 +66,6 @@ class Run:
     label: str
     device: str
     transfer_seconds: float = 0.0
-
-    def _repr_html_(self) -> str:
-        """What notebooks show: a table of a row."""
-        facts = {
-            f"{self.label} time": f"{1e3 * self.seconds:.6g} ms",
-            "transfers": f"{1e3 * self.transfer_seconds:.6g} ms" if self.transfer_seconds else "",
-            "on": escape(self.device),
-        }
-        kept = {name: text for name, text in facts.items() if text}
-        head = "".join(f"<th>{name}</th>" for name in kept)
-        row = "".join(f"<td>{text}</td>" for text in kept.values())
-        return f"<table><tr>{head}</tr><tr>{row}</tr></table>"
 
 
 class Kernel:

@@ -19,7 +19,9 @@ from ..ladders.measure import Bench, Forecast, Progress, foresee, run_bench
 from ..ladders.trial import Final, Language, Options, Toolchain, Trial
 from ..models.roofline import Peaks, Work, peaks_of, place
 from ..records.bench import Row
+from ..records.kernel_time import ModelledTime
 from ..records.profile import Profile
+from .kernel_time import add_modelled_speedups, together
 from .profile import count
 
 LANGUAGES: dict[str, tuple[Language, ...]] = {
@@ -59,7 +61,7 @@ def bench(
     data: str | None = None,
     seed: int = 0,
     timeout: float = 60.0,
-    model: str = "h100",
+    model: str | Sequence[str] = "h100",
     counters: bool = False,
     small: bool = False,
     peers: bool = True,
@@ -74,12 +76,13 @@ def bench(
     `size` (elements), `dtype` and `block` (threads) replace the sizes of the course notes in all tables.
     `language` is "cuda", "python" or "both". Seconds are the median of `repeat` runs. `final` says where the
     partial results are combined: on the "host" or by a further "launch". With `counters` every rung runs once
-    more, on the engine, and its row says how well it uses memory and lanes on the `model` GPU. `small` takes
-    sizes that take milliseconds, where no size is given. `peers` adds what libraries take, `added` the user's
-    own kernels (file and name) with the parameters of the ladder's; `transfers` puts the copies to a GPU and
-    back into its times; `options` go to the compiler of CUDA C++. Where a size takes far longer than the
-    usual one, `announce` is told first how long.
-    Raises ArgumentError for what the ladder does not take; a rung that fails is a row that is not verified.
+    more, on the engine, and its row says how well it uses memory and lanes on the `model` GPU, and how long
+    it would take there by the model of kernel times; of several `model`s the others have times only. `small`
+    takes sizes that take milliseconds, where no size is given. `peers` adds what libraries take, `added` the
+    user's own kernels (file and name) with the parameters of the ladder's; `transfers` puts the copies to a
+    GPU and back into its times; `options` go to the compiler of CUDA C++. Where a size takes far longer than
+    the usual one, `announce` is told first how long. Raises ArgumentError for what the ladder does not take;
+    a rung that fails is a row that is not verified.
     """
     if language not in LANGUAGES:
         raise ArgumentError(f"language {language!r}: one of {', '.join(LANGUAGES)}")
@@ -103,7 +106,8 @@ def bench(
     toolchain = Toolchain(
         open_cuda=partial(source.load, options=tuple(options)), open_python=source.from_numba
     )
-    backend = lab.backend(device, model)
+    models = (model,) if isinstance(model, str) else tuple(model)
+    backend = lab.backend(device, models[0])
     if announce is not None:
         runs = 1 + repeat + counters  # the first warms up
         forecast = foresee(ladder, chosen, backend=backend, toolchain=toolchain, runs=runs)
@@ -122,7 +126,7 @@ def bench(
         )
     rows, rivals = (_with_shares(part, backend) for part in (timed.rows, timed.record.peers))
     timed = replace(timed, record=replace(timed.record, rows=rows, peers=rivals))
-    return _count(timed, chosen, toolchain, model, progress) if counters else timed
+    return _count(timed, chosen, toolchain, models, progress) if counters else timed
 
 
 def _with_shares(rows: Sequence[Row], backend: Backend) -> tuple[Row, ...]:
@@ -147,19 +151,21 @@ def _share(row: Row, peaks: Peaks) -> float | None:
 
 
 def _count(
-    timed: Bench, options: Options, toolchain: Toolchain, model: str, progress: Progress | None
+    timed: Bench, options: Options, toolchain: Toolchain, models: Sequence[str], progress: Progress | None
 ) -> Bench:
-    """Run every rung once more and add what the engine counts; a rung that fails keeps its row as it is."""
-    engine = _CountingEngine(model)
-    trials = find_ladder(timed.record.ladder).trials(replace(options, peers=False), engine, toolchain)
-    rows: list[Row] = []
-    for done, (row, trial) in enumerate(zip(timed.rows, trials, strict=True)):
+    """Run every rung once more for each GPU, and add what the engine counts; one that fails keeps its row."""
+    rows = list(timed.rows)
+    for number, model in enumerate(models):
+        engine = _CountingEngine(model)
+        trials = find_ladder(timed.record.ladder).trials(replace(options, peers=False), engine, toolchain)
+        for done, (row, trial) in enumerate(zip(rows, trials, strict=True)):
+            if progress is not None:
+                progress(done, len(trials), f"counting {row.rung} ({row.language}) for {engine.model.name}")
+            rows[done] = engine.counted(row, trial, times_only=number > 0)
         if progress is not None:
-            progress(done, len(trials), f"counting {row.rung} ({row.language})")
-        rows.append(engine.counted(row, trial))
-    if progress is not None:
-        progress(len(trials), len(trials), "")
-    record = replace(timed.record, rows=tuple(rows), counted_for=devices.get(model).name)
+            progress(len(trials), len(trials), "")
+    timed_rows = add_modelled_speedups(rows)
+    record = replace(timed.record, rows=timed_rows, counted_for=devices.get(models[0]).name)
     return replace(timed, record=record)
 
 
@@ -181,12 +187,12 @@ class _CountingEngine(CpuBackend):
         self._launches[key] += 1
         if key in self._profiles:
             return super().run(launch)
-        profile = count(launch, self.model.key, caches=False)
+        profile = count(launch, self.model.key)
         self._profiles[key] = profile
         return Outcome(profile.seconds, profile.time_label)
 
-    def counted(self, row: Row, trial: Trial) -> Row:
-        """The row of a trial with the metrics of its launches together; rows of the host have none."""
+    def counted(self, row: Row, trial: Trial, *, times_only: bool = False) -> Row:
+        """The row of a trial with metrics and times of its launches together; rows of the host have none."""
         if row.grid is None or row.failure is not None:
             return row
         self._profiles.clear()
@@ -197,8 +203,16 @@ class _CountingEngine(CpuBackend):
         except LaunchError:
             lab.reset("cpu", self.model.key)
             return row
+        row = replace(row, modelled=(*row.modelled, self._time()))
+        if times_only:
+            return row
         metrics, labels = self._sum()
         return replace(row, metrics=metrics, labels=labels)
+
+    def _time(self) -> ModelledTime:
+        """The modelled time of all launches."""
+        parts = [(one.modelled, self._launches[key]) for key, one in self._profiles.items() if one.modelled]
+        return together(parts)
 
     def _sum(self) -> tuple[dict[str, float], dict[str, str]]:
         parts = [(self._profiles[key], times) for key, times in self._launches.items()]

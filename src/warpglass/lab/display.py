@@ -7,6 +7,7 @@ line of text is.
 
 from __future__ import annotations
 
+from dataclasses import fields
 from html import escape
 from typing import Any
 
@@ -24,14 +25,21 @@ def framed(page: str, height: int) -> str:
     return f'<iframe title="warpglass" style="{style}" srcdoc="{escape(page)}"></iframe>'
 
 
-def page_of(record: object) -> str:
-    """The page of one result in a frame."""
+def html_of(result: Any) -> str:
+    """A result in HTML: the page of a record in a frame, anything else as a table of its fields."""
+    if isinstance(result, Bench | Record | Profile | Check | ProgramCheck):
+        return _page_of(result)
+    facts = {field.name: getattr(result, field.name) for field in fields(result)}
+    head = "".join(f"<th>{escape(name)}</th>" for name in facts)
+    row = "".join(f"<td>{escape(str(value))}</td>" for value in facts.values())
+    return f"<table><tr>{head}</tr><tr>{row}</tr></table>"
+
+
+def _page_of(record: Bench | Record | Profile | Check | ProgramCheck) -> str:
     from ..report.html import Named, report_page
 
-    bench = record if isinstance(record, Bench) else None
-    shown = bench.record if bench is not None else record
-    assert isinstance(shown, Record | Profile | Check | ProgramCheck)
-    sections = bench.sections if bench is not None else ()
+    shown = record.record if isinstance(record, Bench) else record
+    sections = record.sections if isinstance(record, Bench) else ()
     text = report_page([Named("the result", shown)], _title(shown), lambda _: sections)
     return framed(text, _HEIGHTS[type(shown)])
 

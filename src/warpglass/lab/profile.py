@@ -18,12 +18,13 @@ from ..engine.cpu.backend import CpuBackend
 from ..engine.gpu import ncu
 from ..engine.launch.backend import Backend, Launch, Outcome
 from ..errors import ArgumentError, CompileError
-from ..models.caches import Geometry, geometry
+from ..models.caches import LINE, Geometry, geometry
 from ..models.caches import counters as cache_counters
 from ..models.nsight_occupancy import driver_shared, nsight_metrics
 from ..models.occupancy import Demand, Occupancy, occupancy
 from ..observe import profiling
 from ..observe.counters import COUNTERS, MEASURED, MODELLED
+from ..observe.kernel_load import Counted
 from ..observe.metrics import METRICS
 from ..observe.warp_views import views_of
 from ..records.profile import LineProfile, Numbers, Profile
@@ -31,6 +32,7 @@ from ..sass.choices import mark_choices
 from ..sass.translate import Translation, translate
 from ..source.compiled import Compiled
 from ..source.cubin import OLDEST, Resources, resources, retargeted
+from .kernel_time import model_time
 from .listing import listing_of
 
 
@@ -97,6 +99,14 @@ def count(
     simulated = {} if traffic is None else cache_counters(traffic, place.model.capability)
     found = _launch_numbers(launch, fit, place.model)
     numbers = profiling.evaluate(seen.program, tallies, machine.translation, found, simulated)
+    sites = instrument.by_site(seen.program, seen.probes, totals)
+    modelled = None
+    if sites is not None:
+        local = machine.resources.local if machine.resources else 0
+        room = LINE * instrument.caches.l1_sets * instrument.caches.l1_ways if instrument.caches else 0
+        counted = Counted(seen.program, tallies, sites.leaders, sites.traffic, numbers.counters, local, room)
+        modelled, times = model_time(launch, counted, machine.translation, fit, place.model)
+        numbers = profiling.with_times(numbers, times)
     notes = (*machine.notes, *numbers.notes)
     unsure: set[str] = set() if machine.resources else set(nsight_metrics(fit, 1, 1))
     if sample is not None:
@@ -128,6 +138,7 @@ def count(
         assembler=machine.resources.assembler if machine.resources else "",
         listing=listing_of(launch.compiled, target_of(place.model)) if listing else None,
         views=views_of(seen.probes, totals),
+        modelled=modelled,
     )
 
 

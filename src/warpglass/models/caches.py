@@ -12,7 +12,8 @@ parameters of a launch are not simulated, a constant stands for them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass
 
 from ..devices import Device
 
@@ -34,7 +35,7 @@ class Geometry:
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """Sectors of a launch: asked for and found in the first level, moved to and from the second and DRAM."""
+    """Of a launch, in sectors unless said: asked of the first level and found there, moved beyond it."""
 
     l1_sectors: int
     l1_hits: int
@@ -44,6 +45,15 @@ class Traffic:
     l2_hits: int
     dram_reads: int
     dram_writes: int
+    l2_lines: int  # lines that requests to the second level touch
+    lone_reads: int  # sectors of DRAM that are read, or written, without the other one of their 64 bytes
+    lone_writes: int
+
+
+def sum_traffic(parts: Iterable[Traffic]) -> Traffic:
+    """The traffic of all parts together."""
+    rows = [astuple(part) for part in parts]
+    return Traffic(*map(sum, zip(*rows, strict=True))) if rows else Traffic(*[0] * 11)
 
 
 def geometry(device: Device, shared: int) -> Geometry:

@@ -9,6 +9,7 @@ import os
 from .. import devices
 from ..errors import ArgumentError
 from . import (  # noqa: F401  # functions by subject: importing a file fills CALLS
+    array_calls,
     attribute_calls,
     device_calls,
     graph_calls,
@@ -19,8 +20,10 @@ from . import (  # noqa: F401  # functions by subject: importing a file fills CA
     node_calls,
     node_parameter_calls,
     peer_calls,
+    plane_calls,
     pool_calls,
     stream_calls,
+    texture_calls,
 )
 from .calls import CALLS, Address, Int, Size, call_anywhere, put, put_int, text_at
 from .compiler import Nvrtc

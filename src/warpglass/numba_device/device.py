@@ -100,6 +100,10 @@ class VirtualDevice:
         self._objects[handle] = thing
         return handle
 
+    def add_at(self, handle: int, thing: object) -> None:
+        """Give an object a handle of its own."""
+        self._objects[handle] = thing
+
     def get(self, handle: int, kind: type[T]) -> T:
         """The object of a handle; raises Refusal unless it is of this kind."""
         found = self._objects.get(handle)

@@ -234,6 +234,16 @@ class DeviceMemory:
             part = written.at(source + done - origin.base, min(_PART, size - done))
             self._written[home.base].set(target + done - home.base, part)
 
+    @property
+    def follows(self) -> bool:
+        """Whether it is known of any memory which of its bytes were written."""
+        return bool(self._written)
+
+    def write(self, block: Block, content: bytes) -> None:
+        """Fill the first bytes of an allocation."""
+        ctypes.memmove(block.host, content, len(content))
+        self.define(block.base, len(content))
+
     def forget_undefined(self) -> None:
         """Take all for written, because somebody may have written it unseen."""
         self._written.clear()

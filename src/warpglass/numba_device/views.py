@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..engine.cpu.address_space import Placed
+from ..engine.cpu.object_faults import texels_of
 from ..engine.launch.arguments import BoundArray
 from ..engine.launch.arrays import ArrayView
 from ..engine.launch.parameters import Layout
@@ -37,6 +39,13 @@ def views_of(
         number = _home(address, placed)
         if number is None:
             continue
+        shown = texels_of(address, placed) if "any" in fields else None
+        if shown is not None:
+            address, size = shown
+            number = _home(address, placed)
+            if number is None:
+                continue
+            argument = replace(argument, dtype=np.dtype((np.void, size)))
         view = _view(argument, fields, address, placed[number])
         offset = address - placed[number].base
         found.append(BoundArray(argument.name, position, None, view, number, offset))

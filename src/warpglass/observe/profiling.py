@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from ..sass.translate import Translation
 from .caches import CacheProbe
 from .counters import COUNTERS, EXACT, MODELLED, PTX_LEVEL, Measured
 from .counting import Counting, Rewritten, Rule, Tally, choose_rule
+from .counting.leaders import LeaderProbe
 from .metrics import METRICS
 from .restructured import describe, gathered_lines, scattered_lines
 from .warp_views import WarpViewProbe
@@ -39,6 +40,14 @@ class Numbers:
 
 
 @dataclass(frozen=True, slots=True)
+class Sites:
+    """By number of a step what first warps did, in runs and lanes; with whether it writes, the caches."""
+
+    leaders: Mapping[int, tuple[int, int]]
+    traffic: Mapping[tuple[int, bool], Traffic]
+
+
+@dataclass(frozen=True, slots=True)
 class Profiling:
     """The instrument of a profile: counting, the simulated caches if their geometry is given, warp views."""
 
@@ -47,8 +56,11 @@ class Profiling:
     views: bool = False
 
     def probes(self, program: Program) -> Sequence[Probe]:
-        """The probes of all of them; those of the counting come first."""
-        caches = () if self.caches is None else (CacheProbe(self.caches),)
+        """The probes of all of them; those of the counting come first.
+
+        With caches, the first warps are counted apart, as kernel times need them.
+        """
+        caches = () if self.caches is None else (LeaderProbe(), CacheProbe(self.caches))
         views = (WarpViewProbe(),) if self.views else ()
         return (*self.counting.probes(program), *caches, *views)
 
@@ -56,10 +68,19 @@ class Profiling:
         self, program: Program, probes: Sequence[Probe], totals: np.ndarray
     ) -> tuple[tuple[Tally, ...], Traffic | None]:
         """A tally for each instruction, and what the caches saw."""
-        own = [probe for probe in probes if not isinstance(probe, CacheProbe | WarpViewProbe)]
+        own = [p for p in probes if not isinstance(p, CacheProbe | LeaderProbe | WarpViewProbe)]
         simulated = next((probe for probe in probes if isinstance(probe, CacheProbe)), None)
         traffic = None if simulated is None else simulated.traffic(totals.tolist())
         return self.counting.read(program, own, totals), traffic
+
+    def by_site(self, program: Program, probes: Sequence[Probe], totals: np.ndarray) -> Sites | None:
+        """What kernel times need beside the tallies; None without caches."""
+        leaders = next((probe for probe in probes if isinstance(probe, LeaderProbe)), None)
+        simulated = next((probe for probe in probes if isinstance(probe, CacheProbe)), None)
+        if leaders is None or simulated is None:
+            return None
+        words = totals.tolist()
+        return Sites(leaders.steps(program, words), simulated.by_site(words))
 
 
 def counting_of(translation: Translation | None) -> Counting:
@@ -111,6 +132,23 @@ def evaluate(
         lines[place] = {name: value for name, value in values.items() if value}
     notes = tuple(describe(program, translation, tallies)) if translation else ()
     return Numbers(counters, metrics, labels, lines, notes)
+
+
+def with_times(numbers: Numbers, times: Mapping[str, float]) -> Numbers:
+    """The numbers with those of a modelled time, and the metrics that are made of them."""
+    found = {name: value for name, value in times.items() if name in COUNTERS}
+    counters = {**numbers.counters, **found}
+    metrics = {
+        name: metric.value(counters)
+        for name, metric in METRICS.items()
+        if found.keys() & set(metric.counters) and counters.keys() >= set(metric.counters)
+    }
+    return replace(
+        numbers,
+        counters=counters,
+        metrics={**numbers.metrics, **metrics},
+        labels={**numbers.labels, **dict.fromkeys((*found, *metrics), MODELLED)},
+    )
 
 
 def line_counts(program: Program, tallies: Sequence[Tally]) -> LineCounts:

@@ -1,12 +1,14 @@
 """Which functions a kernel can reach, which of them call themselves, and which an indirect call may mean.
 
 A function's address is taken where its name stands for anything but the target of a call: in an instruction
-or in the initial value of a variable that is itself in reach. An indirect call may lead to every such
-function whose parameters and results are as large as the call's prototype says.
+or in the initial value of a variable that is itself in reach, or anywhere in the module where there is an
+indirect call in reach, because another kernel may have stored it. Such a call may lead to every function
+whose parameters and results are as large as the call's prototype says.
 """
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +20,7 @@ from .layout import symbols_in, variable_size
 # Addresses of functions lie where no memory is; adding an offset to one gives no other function.
 _WINDOW = 0x5_0000_0000_0000
 _SPACING = 1 << 16
+_NUMBERS = 1 << 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +61,24 @@ class CallGraph:
         self._variables = {v.name: v for v in module.variables}
         self.entry = entry
         self.addresses: dict[str, int] = {}  # of functions whose address is taken
-        numbers = {f.name: _WINDOW + _SPACING * index for index, f in enumerate(module.functions, 1)}
+        self._numbers = _numbered(module)
         self.reached: dict[str, tree.Function] = {}
-        seen: set[str] = set()
-        work = [(entry.name, True)]
+        self._seen: set[str] = set()
+        self._reach([(entry.name, True)])
+        if any(map(_calls_anything, self.reached.values())):  # what another kernel has stored, for one
+            self._reach([(name, False) for name in _taken(module) if self.find(name) is not None])
+
+    def _reach(self, work: list[tuple[str, bool]]) -> None:
+        """Follow symbols, each with whether it is only called."""
         while work:
             name, called = work.pop()
             function = self.find(name)
             if function is not None and not called:
-                self.addresses[name] = self.addresses[function.name] = numbers[function.name]
-            if name in seen:
+                number = self._numbers[function.name]
+                self.addresses[name] = self.addresses[function.name] = _WINDOW + _SPACING * number
+            if name in self._seen:
                 continue
-            seen.add(name)
+            self._seen.add(name)
             if function is not None:
                 self.reached[function.name] = function
                 work += _mentioned(function)
@@ -127,6 +136,36 @@ def _closure(callees: Mapping[str, set[str]], start: str) -> set[str]:
             found.add(name)
             work += callees.get(name, ())
     return found
+
+
+def _numbered(module: tree.Module) -> dict[str, int]:
+    """A number for each function, by its name: the same in all kernels of a module, which share pointers."""
+    found: dict[str, int] = {}
+    used: set[int] = {0}
+    for name in sorted(one.name for one in module.functions):
+        number = zlib.crc32(name.encode())
+        while number in used:
+            number = (number + 1) % _NUMBERS
+        used.add(number)
+        found[name] = number
+    return found
+
+
+def _calls_anything(function: tree.Function) -> bool:
+    """Whether a function calls through a pointer, and does not list what that may mean."""
+    calls = (item for item in function.body or () if isinstance(item, tree.Instruction) and is_call(item))
+    return any(
+        not isinstance(call.target, tree.Symbol) and call.prototype not in function.call_targets
+        for call in map(take_apart, calls)
+    )
+
+
+def _taken(module: tree.Module) -> list[str]:
+    """The symbols of a module that are used otherwise than to be called."""
+    values = (value for variable in module.variables for value in variable.initial or ())
+    found = [name for value in values for name in _symbols_in(value)]
+    found += [name for one in module.functions for name, called in _mentioned(one) if not called]
+    return list(dict.fromkeys(found))
 
 
 def _mentioned(function: tree.Function) -> Iterator[tuple[str, bool]]:

@@ -129,7 +129,7 @@ def _parts(operand: tree.Operand) -> Iterator[tree.Operand]:
     """An operand and all that it is made of."""
     yield operand
     match operand:
-        case tree.Vector(elements):
+        case tree.Vector(elements) | tree.AddressList(elements):
             inner = elements
         case tree.Pair(first, second):
             inner = (first, second)

@@ -43,7 +43,9 @@ def find_bases(
     found: dict[int, frozenset[Base]] = {}
     for step in steps:
         addresses = _addresses(step)
-        if addresses:
+        if any(isinstance(one, tree.AddressList) for one in step.instruction.operands):
+            found[step.number] = frozenset([MEMORY])  # texels are where their object says
+        elif addresses:
             here = frozenset(base for one in addresses for base in bases.of_address(one))
             found[step.number] = found.get(step.number, frozenset()) | here
     return found

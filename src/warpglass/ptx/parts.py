@@ -20,6 +20,8 @@ _STOP = re.compile(r'[{};]|//[^\n]*|"[^"\n]*"|/\*.*?\*/', re.DOTALL)
 _BRACE = re.compile(r'[{}]|//[^\n]*|"[^"\n]*"|/\*.*?\*/', re.DOTALL)
 _SECTION = re.compile(r"^[ \t]*\.section\b[^{]*\{[^}]*\}", re.MULTILINE)
 _WORD = re.compile(r"[\w$]+")
+_INDIRECT = ".callprototype"
+_MOVED = re.compile(r"\bmov\.[bsu]64\s+%?[\w$]+\s*,\s*([A-Za-z_$][\w$]*)\s*;")
 _INNER = re.compile(r"^\s*\.(?:global|const)\b", re.MULTILINE)  # variables that a function declares
 
 
@@ -34,14 +36,19 @@ class _Chunk:
 
 
 class Parts:
-    """The text of a module by its functions; `whole` says that it cannot be taken apart."""
+    """The text of a module by its functions; `whole` says that it cannot be taken apart.
+
+    So it is where a kernel may call through pointers to functions that another kernel has stored.
+    """
 
     def __init__(self, text: str):
         self.text = text
         self._chunks = tuple(_chunks(text))
         self.entries = tuple(dict.fromkeys(one.name for one in self._chunks if one.entry))
-        self.whole = len(self.entries) < 2 or any(
-            _INNER.search(text, one.start, one.end) for one in self._chunks
+        self.whole = (
+            len(self.entries) < 2
+            or any(_INNER.search(text, one.start, one.end) for one in self._chunks)
+            or (_INDIRECT in text and any(name in self._functions for name in _MOVED.findall(text)))
         )
 
     @cached_property

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .kernel_time import ModelledTime
 from .reading import build, parse, read_text
 
 SCHEMA = 1
@@ -67,6 +68,7 @@ class Row:
     failure: str | None = None
     metrics: Mapping[str, float] | None = None  # by nvprof's names
     labels: Mapping[str, str] | None = None  # how certain each of them is
+    modelled: tuple[ModelledTime, ...] = ()  # of all launches together, on each GPU that was asked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

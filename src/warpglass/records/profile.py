@@ -15,6 +15,7 @@ from typing import Any
 
 from ..errors import WarpglassError
 from .display import Displayed
+from .kernel_time import ModelledTime
 from .listing import Listing
 from .reading import build, parse, read_text
 from .spelling import nearest
@@ -34,6 +35,7 @@ class Subject(StrEnum):
     FLOPS = "Floating-point operations"
     INSTRUCTIONS = "Instructions and branches"
     LAUNCH = "Launch and occupancy"
+    TIME = "Time"
 
     @property
     def place(self) -> int:
@@ -68,7 +70,8 @@ class Profile(Displayed):
     whose): counting makes it longer. Where a GPU measured numbers, `counted` has what the engine counted in
     their place. `assembler` made the machine code ("" without one). `site` is the FILE:LINE of the launch in
     a program that was run as a whole. `listing` has the kernel's texts, and `views` what one warp did at each
-    access and branch; both are there only if they were asked for.
+    access and branch; both are there only if they were asked for. `modelled` is the time on the `model` GPU
+    by the model of kernel times.
     """
 
     kernel: str
@@ -93,6 +96,7 @@ class Profile(Displayed):
     site: str = ""
     listing: Listing | None = None
     views: tuple[WarpView, ...] = ()
+    modelled: ModelledTime | None = None
     schema: int = field(default=SCHEMA)
 
     def __repr__(self) -> str:

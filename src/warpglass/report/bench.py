@@ -23,6 +23,7 @@ from rich.text import Text
 from ..ladders.view import Section, TextTable
 from ..records.bench import Record, Row
 from .bench_counters import full_name, print_counters
+from .bench_modelled import print_modelled
 from .bench_steps import print_steps
 from .console import text_console, text_of
 from .figures import LANGUAGES, LIBRARIES, format_bytes, format_ratio, format_seconds, format_sum
@@ -70,6 +71,7 @@ def _print_table(rows: Sequence[Row], as_written: bool, record: Record, console:
     for table in tables:
         console.print()
         console.print(table)
+    print_modelled(rows, console)
     print_counters(rows, record.counted_for, console)
     print_steps(rows, console)
     console.print()

@@ -18,6 +18,7 @@ from rich.text import Text
 from ..errors import ArgumentError
 from ..records.profile import Profile
 from .compare_bench import print_limit
+from .kernel_time import verdict
 from .metrics import Definition
 from .profile import format_number, launch_text
 from .profile_csv import number_of
@@ -60,13 +61,16 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two launches: what is different about them, the numbers that changed, and how many were compared."""
+    """Two launches: what is different about them, the numbers that changed, how many were compared, and which
+    is faster.
+    """
 
     before: str
     after: str
     differences: tuple[str, ...]
     changes: tuple[Change, ...]
     compared: int
+    verdict: str = ""  # on the modelled times
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +142,12 @@ def _pair(before: Profile, after: Profile, chosen: Sequence[Definition]) -> Pair
     order = (WORSE, OTHER, BETTER)
     changes.sort(key=lambda change: (order.index(change.verdict), -abs(change.share)))
     return Pair(
-        launch_text(before), launch_text(after), _differences(before, after), tuple(changes), len(common)
+        launch_text(before),
+        launch_text(after),
+        _differences(before, after),
+        tuple(changes),
+        len(common),
+        verdict(before.modelled, after.modelled),
     )
 
 
@@ -188,6 +197,8 @@ def print_comparison(found: Comparison, console: Console) -> None:
             console.print(_table(pair, found.limit, console.width))
             console.print()
         console.print(Text(f"{len(pair.changes)} of {pair.compared} numbers changed."))
+        if pair.verdict:
+            console.print(Text(pair.verdict, style="bold"))
     for text in found.unpaired:
         console.print(Text(text, style="red"))
     print_limit(found.limit, found.past_limit, console)

@@ -19,6 +19,7 @@ from ..devices import get
 from ..records.profile import Profile
 from .bench import TIME_HEADINGS
 from .figures import format_launch, format_seconds
+from .kernel_time import modelled_sentence
 from .metrics import Definition
 from .profile_csv import number_of, summary_rows
 from .profile_lines import print_lines, short
@@ -75,6 +76,8 @@ def _print_header(profile: Profile, launches: int, console: Console) -> None:
     note = f" ({_ENGINE_TIME})" if profile.time_label == "engine" else ""
     heading = TIME_HEADINGS[profile.time_label]
     _say(f"{heading[0].upper()}{heading[1:]}: {format_seconds(profile.seconds)}{note}", console)
+    if profile.modelled is not None:
+        _say(modelled_sentence(profile.modelled), console)
     for text in profile.notes:
         _say(f"Note: {text}", console)
 

@@ -8,6 +8,9 @@ tests/sass/test_decode.py repeats the comparison where it is installed.
     bits 12..15   guard: predicate register (7 is always true), and whether it is negated
     bits 16..23   register that a result goes to (255 is none)
     bits 73..75   width of a memory access
+    bits 105..108 clocks until the warp's next instruction may be issued
+    bits 110..112 scoreboard that the result will clear (7 is none), 113..115 the same for its operands
+    bits 116..121 scoreboards that must be clear before it is issued
 
 Of a branch, bits 32..33 say whether it asks a uniform predicate (bits 24..27) or whether threads have
 parted, bits 87..90 are a second predicate, and bits 34..81 the distance from the next instruction in units of
@@ -24,6 +27,7 @@ from .operations import Operation, find
 SIZE = 16  # bytes of an instruction
 _TRUE = 7
 _NO_REGISTER = 255
+_NO_SCOREBOARD = 7
 _WIDTHS = (1, 1, 2, 2, 4, 8, 16, 32)  # U8, S8, U16, S16, 32, 64, 128 and, on 10.0, 256 bits
 
 
@@ -36,6 +40,9 @@ class Instruction:
     `target` is the offset that a branch may go to, None for other instructions and where registers say it.
     `conditional` tells whether threads may pass it by; `parted` whether a branch is taken by warps whose
     threads have parted (True) or have not (False); `wasted` whether nobody wants its result.
+    `stall` are the clocks until the next instruction. `result_board` is the scoreboard that it holds until
+    its result is there, `operand_board` that until its operands have been read, `waits` a mask of those that
+    it waits for.
     """
 
     offset: int
@@ -48,6 +55,10 @@ class Instruction:
     conditional: bool = False
     parted: bool | None = None
     wasted: bool = False
+    stall: int = 1
+    result_board: int | None = None
+    operand_board: int | None = None
+    waits: int = 0
 
     @property
     def name(self) -> str:
@@ -99,7 +110,15 @@ def _decode(word: int, offset: int, line: int, capability: int) -> Instruction:
         conditional=guarded or (branch and _asks(word)),
         parted={2: True, 3: False}.get(word >> 32 & 3) if branch else None,
         wasted=word >> 16 & 0xFF == _NO_REGISTER,
+        stall=max(1, word >> 105 & 15),
+        result_board=_scoreboard(word >> 110 & 7),
+        operand_board=_scoreboard(word >> 113 & 7),
+        waits=word >> 116 & 63,
     )
+
+
+def _scoreboard(number: int) -> int | None:
+    return None if number == _NO_SCOREBOARD else number
 
 
 def _asks(word: int) -> bool:

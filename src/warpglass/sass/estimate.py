@@ -55,6 +55,13 @@ def execute(translation: Translation, counts: LineCounts) -> tuple[Executed, ...
     )
 
 
+def block_runs(translation: Translation, counts: LineCounts) -> tuple[Fraction, ...]:
+    """Return how often warps ran each block of `translation.graph`."""
+    copies = tuple(find_copies(translation))
+    threads = count_threads(translation, counts, copies)
+    return count_warps(translation, counts, copies, threads.blocks)
+
+
 class _Guards:
     """The threads for which guards hold.
 

@@ -87,7 +87,7 @@ class _Solver:
         """Settle blocks by the lines of a grade that stand in no other block."""
         votes: dict[int, Counter[Fraction]] = {}
         for copies in self.copies:
-            if copies.grade == grade and len(copies.blocks) == 1:
+            if copies.grade == grade and len(copies.blocks) == 1 and not self._dropped(copies):
                 ((number, count),) = copies.blocks.items()
                 threads = Fraction(self.counts.threads(copies.line), count)
                 votes.setdefault(number, Counter())[threads] += 1
@@ -96,6 +96,17 @@ class _Solver:
             if 2 * most > found.total():
                 self.flow.learn(number, threads)
         self.flow.propagate()
+
+    def _dropped(self, copies: Copies) -> bool:
+        """Whether unrolling dropped copies of a branch: its loop's lines stand beside it several times."""
+        if copies.complete:
+            return False
+        (number,) = copies.blocks
+        loop = next((loop for loop in self.translation.loops if copies.line in loop.lines), None)
+        return loop is not None and any(
+            other.complete and other.line in loop.lines and other.blocks.get(number, 0) > 1
+            for other in self.copies
+        )
 
     def _complete_sums(self, grade: int) -> None:
         """Settle blocks that hold the only copy of a line of which the others are known."""

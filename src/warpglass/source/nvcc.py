@@ -8,13 +8,11 @@ function of ours that takes its address; it is taken out of the PTX again.
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
 import math
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -24,6 +22,7 @@ from pathlib import Path
 
 from ..errors import CompileError, Diagnostic
 from ..host.budget import compile_limits, too_slow
+from ..host.tied import run_tied
 from .nvrtc import Refused, Result, parse_log
 
 WHEEL = "nvidia-cuda-nvcc"
@@ -134,23 +133,10 @@ def _run(command: list[str], folder: str, what: str) -> tuple[int, str]:
     environment = {**os.environ, "TMPDIR": folder, "LC_ALL": "C"}
     for name in ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "CPATH"):
         environment.pop(name, None)
-    process = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env=environment,
-        start_new_session=True,
-    )
     try:
-        said, _ = process.communicate(timeout=seconds)
+        run = run_tied(command, timeout=seconds, env=environment, scratch=Path(folder))
     except subprocess.TimeoutExpired:
         raise too_slow(what, seconds) from None
     except OSError as problem:
         raise CompileError(f"cannot run {command[0]}: {problem.strerror}") from None
-    finally:
-        if process.poll() is None:
-            with contextlib.suppress(OSError):
-                os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
-            process.communicate()
-    return process.returncode, said.decode(errors="replace")
+    return run.returncode, run.stdout + run.stderr

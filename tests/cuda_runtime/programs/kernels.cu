@@ -30,6 +30,15 @@ __global__ void heap(float *areas) {
     delete shape;
 }
 
+__device__ int twice(int x) { return 2 * x; }
+__device__ int halve(int x) { return x / 2; }
+typedef int (*Function)(int);
+__device__ Function chosen;
+
+__global__ void make(Shape **shape) { *shape = new Square(6); chosen = threadIdx.y ? halve : twice; }
+__global__ void use(Shape **shape, float *areas) { areas[threadIdx.x] = (*shape)->area() + chosen(threadIdx.x); }
+__global__ void unmake(Shape **shape) { delete *shape; }
+
 __global__ void count_blocks(int *counts, int *total) {
     cooperative_groups::grid_group grid = cooperative_groups::this_grid();
     if (threadIdx.x == 0) counts[blockIdx.x] = blockIdx.x + 1;
@@ -64,6 +73,14 @@ int main() {
     heap<<<1, 64>>>(areas);
     OK(cudaDeviceSynchronize());
     for (int i = 0; i < 64; ++i) CHECK(areas[i] == i * i + 99);
+
+    Shape **shape;
+    OK(cudaMalloc(&shape, sizeof *shape));
+    make<<<1, 1>>>(shape);
+    use<<<1, 64>>>(shape, areas);
+    unmake<<<1, 1>>>(shape);
+    OK(cudaDeviceSynchronize());
+    for (int i = 0; i < 64; ++i) CHECK(areas[i] == 36 + 2 * i);
 
     int *counts, *total, blocks = 0;
     OK(cudaMallocManaged(&counts, 1000 * sizeof(int)));

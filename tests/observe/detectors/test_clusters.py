@@ -110,6 +110,7 @@ TWINS = {
 }
 
 
+@pytest.mark.sampled(quick=6, ci=2)
 @pytest.mark.parametrize("engine", CPU_ENGINES)
 @pytest.mark.parametrize("name", TWINS)
 def test_twins(name: str, engine: str) -> None:
@@ -232,7 +233,7 @@ def test_random_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = _RANDOM.splitlines()
     line_of = {lines.index("      sum += *where;") + 1: _READ, lines.index("      *where = sum;") + 1: _WRITE}
     racy = 0
-    for number in numbers(300, quick=40):
+    for number in numbers(300, quick=40, ci=10):
         program = _program(np.random.default_rng(number)).astype(np.uint8)
         args = (*program, np.int32(len(program[0])), np.zeros(_BLOCKS * _THREADS, np.int32))
         checked = wg.check(_random_kernel(), _BLOCKS, _THREADS, args)

@@ -59,6 +59,19 @@ extern "C" __global__ void in_shared(const float *x, float *y, float *z)
     __syncthreads();
     y[threadIdx.x] = s[95 - threadIdx.x % 96];
 }
+
+extern "C" __global__ void in_local(const int *at, int *y, float *z)
+{
+    int words[8];
+    double wide[2];
+    char bytes[16];
+    for (int i = 0; i < 16; i++) words[i % 8] = wide[i % 2] = bytes[i] = i;
+    int own = at[threadIdx.x], same = at[128];
+    words[same] = 3;
+    int sum = words[same + 1] + bytes[own + 100];
+    wide[own] += 1;
+    y[threadIdx.x] = sum + words[own % 8] + wide[1];
+}
 """
 
 
@@ -102,6 +115,23 @@ def test_others_go_on(source: Path, engine: str) -> None:
             ("out-of-bounds", "x", 400, 100, 28)
         ]
         assert told(source, "in_shared", x, y, floats(1)) == [("out-of-bounds", "s", 96, 96, 32)]
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+def test_local_arrays(source: Path, engine: str) -> None:
+    """Lanes that stay inside go on, and all lines are told."""
+    at, y = np.zeros(129, np.int32), np.zeros(128, np.int32)
+    at[100:128], at[128] = 1000, 4000
+    with engine_mode(engine):
+        found = wg.check(wg.load(source, "in_local"), 1, 128, (at, y, floats(1)), timeout=20).findings
+    lines = SOURCE.splitlines()
+    assert {one.kind for one in found} == {"out-of-bounds"}
+    assert sorted((lines[one.source.line - 1].strip(), one.count) for one in found if one.source) == [
+        ("int sum = words[same + 1] + bytes[own + 100];", 256),
+        ("wide[own] += 1;", 56),
+        ("words[same] = 3;", 128),
+    ]
+    assert (y[:100] == 8 + 15).all()  # what was refused counts nothing
 
 
 def test_what_a_thread_does_with_a_refused_value_is_no_race(source: Path) -> None:

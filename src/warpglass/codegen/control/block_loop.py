@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..context import BARRIER_WORDS, BARRIERS, DEADLOCK, DONE, LEFT, OK, RESUME, RETIRED, SLOT, START, STOPPED
+from ..memory.textures import BUFFER
 from ..shape import BlockShape
 from .barrier_regions import WarpFrames, call_region_loops, region_loops
 from .turns import pass_turn
@@ -116,7 +117,7 @@ declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
 define i64 @run(ptr %context) #0 {{
 entry:
-  %lane_buffer = alloca [{64 * shape.width} x i8], align 64
+  %lane_buffer = alloca [{BUFFER * shape.width} x i8], align 64
   %lane_addresses = alloca [{shape.width} x i64], align 64
 {words}
   %shared_address = ptrtoint ptr %shared to i64

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from ...isa import Lanes
-from ...isa.lanes import Outline, Table, Update
+from ...isa.lanes import Fetch, Outline, Table, Update
 from ...isa.specials import SPECIALS
 from ...isa.types import bits, is_float
 from ..builder import constant_vector, suffix, vector
@@ -17,6 +17,7 @@ from ..context import SLOT, WINDOWS
 from ..machine.target import converts_half
 from ..memory.access import Access, Atomic
 from ..memory.local import LocalMemory
+from ..memory.textures import visited
 from ..probes import Emission, Probe
 from ..shape import BlockShape
 from ..values.division import total_division
@@ -207,6 +208,32 @@ class ReferenceLanes(Lanes[Value]):
         atomic = Atomic(change, type_, len(given), len(given[0]))
         old = self.access.atomic(site, atomic, self.as_vector(address).ir, names, self.mask)
         return tuple(Value(type_, name) for name in old)
+
+    def fetch(self, fetch: Fetch, handle: Value, operands: Sequence[Value]) -> tuple[Value, ...]:
+        given = [self.as_vector(self.exact(one)) for one in (handle, *operands)]
+        traced = bool(self.probes)
+        site = self.access.new_site("texture", fetch.writes, 8)
+        names = self.access.fetch(site, fetch, given, self.mask, traced=traced)
+        if traced:
+            self._announce_texels(fetch)
+        return tuple(Value(type_, name) for type_, name in zip(fetch.results, names, strict=True))
+
+    def _announce_texels(self, fetch: Fetch) -> None:
+        """Let the probes see the texels that lanes have read or written.
+
+        Their size is known at run time: of those of four bytes and more, the first four stand for all.
+        """
+        b = self.builder
+        sizes = Value("i64", b.load(b.vector("i64"), visited(b, fetch.texels), ", align 8"))
+        places = [
+            Value("i64", b.load(b.vector("i64"), visited(b, k), ", align 8")) for k in range(fetch.texels)
+        ]
+        zero, wide = (self.as_vector(self.constant("i64", one)) for one in (0, 4))
+        for address in places:
+            seen = self.compare("ne", address, zero)
+            for type_, fits in (("i8", "ult"), ("i32", "uge")):
+                with self.only(self.and_(seen, self.compare(fits, sizes, wide))):
+                    self.announce("global", fetch.writes, address, type_, 1)
 
     @contextmanager
     def only(self, condition: Value) -> Iterator[None]:

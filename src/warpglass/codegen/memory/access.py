@@ -15,13 +15,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...isa.lanes import Update
+from ...isa.lanes import Fetch, Update
 from ...isa.types import BITS
 from ..builder import Arg, Builder, vector
 from ..context import SHARED_WINDOW, SITE_WORDS, SLOT, service_code
 from ..values.value import Value
 from .gather_scatter import gather_through, outside_range
 from .prefetch import Prefetch
+from .textures import Requested
 
 SPACES = ("generic", "global", "shared")
 _SPELLED = 32
@@ -86,6 +87,7 @@ class Access:
         self.rows: set[tuple[str, str, bool, bool]] = set()
         self.reaches: set[tuple[str, bool]] = set()
         self.atomics: dict[str, Atomic] = {}
+        self.fetches_of_objects: dict[str, Requested] = {}
         self.streaming: frozenset[int] = frozenset()  # steps whose stores may go past the caches
         self.prefetches: Mapping[int, Prefetch] = {}  # what loads of neighbours ask for, by their steps
         self.masks_boundaries = False  # whether accesses across the end of shared memory are masked
@@ -331,8 +333,27 @@ class Access:
         self._call_or_fault("wg_system", args)
         return b.load(b.vector("i64"), "%lane_buffer", ", align 64")
 
+    def fetch(self, site: int, fetch: Fetch, given: Sequence[Value], mask: str, *, traced: bool) -> list[str]:
+        """What the objects at handles, the first of `given` (vectors), make of the others."""
+        b = self.builder
+        requested = Requested(fetch, tuple(value.type for value in given), traced)
+        self.fetches_of_objects[fetch.name] = requested
+        for value, place in zip(given, requested.operand_places, strict=True):
+            b.store(b.vector(value.type), value.ir, b.offset("%lane_buffer", place), ", align 64")
+        b.store(b.vector("i64"), given[0].ir, "%lane_addresses", ", align 64")
+        args = [("ptr", "%context"), ("i64", str(site)), (b.lanes, mask), ("ptr", "%lane_buffer")]
+        self._call_or_fault(requested.function, args, site)
+        return [
+            b.load(b.vector(type_), b.offset("%lane_buffer", place), ", align 64")
+            for type_, place in zip(fetch.results, requested.result_places, strict=True)
+        ]
+
     def fail(self, site: int, address: str, lanes: str) -> None:
         """Stop: the lowest of some lanes (a mask, not zero) may not access its generic address."""
+        self._note_fault(site, address, lanes)
+        self.builder.jump(self.fault_label)
+
+    def _note_fault(self, site: int, address: str, lanes: str) -> None:
         b = self.builder
         b.store(b.vector("i64"), address, "%lane_addresses", ", align 64")
         wide = b.first_lane(lanes)
@@ -340,7 +361,14 @@ class Access:
         words = {"fault_site": str(site), "fault_lane": wide, "fault_address": found}
         for word, value in words.items():
             b.store("i64", value, b.offset("%context", 8 * SLOT[word]))
-        b.jump(self.fault_label)
+
+    def leave_out(self, site: int, address: str, lanes: str) -> None:
+        """Go on without some lanes (a mask, not zero), which may not access their generic addresses."""
+        assert self.refuse is not None, "an observer wants it"
+        self._note_fault(site, address, lanes)
+        b = self.builder
+        b.store("i64", b.value(f"zext i32 {lanes} to i64"), b.offset("%context", 8 * SLOT["refused"]))
+        self.refuse(site)
 
     def _every(self, whole: str, type_: str, count: int, first: int) -> str:
         b = self.builder

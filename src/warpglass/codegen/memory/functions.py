@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .access import Access
 from .atomics import atomic_helper
+from .fetches import fetch_helpers
 from .gather_scatter import fetch_helper, gather_helper, irregular_helper, scatter_helper
 from .warp_atomics import row_helper
 
@@ -20,4 +21,5 @@ def access_functions(access: Access, declared: set[str], width: int) -> list[str
             atomic_helper(one, declared, refusing=access.refuse is not None)
             for one in access.atomics.values()
         ),
+        *fetch_helpers(access.fetches_of_objects.values(), declared, refusing=access.refuse is not None),
     ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from ...isa.types import BITS
 from ..builder import constant_vector, vector
 from ..context import LOCAL_WINDOW
-from ..values.value import Value
+from ..values.value import Value, replace
 from .access import Access
 
 _LANES = constant_vector("i64", range(0, 128, 4))
@@ -35,19 +35,29 @@ class LocalMemory:
     # ------------------------------------------------------------------------------------ whole accesses
     def load(self, site: int, address: Value, type_: str, count: int, mask: str) -> list[str]:
         """`count` neighbouring elements; the address is a vector or the same for all lanes."""
-        self._check(site, address, mask)
+        address, mask = self._check(site, address, mask)
         step = BITS[type_] // 8
-        return [self._load_element(address, k * step, type_, mask) for k in range(count)]
+        found = [self._load_element(address, k * step, type_, mask) for k in range(count)]
+        if self.access.refuse is None:
+            return found
+        b = self.builder  # lanes that were refused get zero
+        served, whole = b.mask_vector(mask), b.vector(type_)
+        return [
+            b.value(f"select <32 x i1> {served}, {whole} {one}, {whole} zeroinitializer") for one in found
+        ]
 
     def store(self, site: int, address: Value, type_: str, values: list[str], mask: str) -> None:
         """Neighbouring elements; the address is a vector or the same for all lanes."""
-        self._check(site, address, mask)
+        address, mask = self._check(site, address, mask)
         step = BITS[type_] // 8
         for k, value in enumerate(values):
             self._store_element(address, k * step, type_, value, mask)
 
-    def _check(self, site: int, address: Value, mask: str) -> None:
-        """Fault if an active lane leaves its local memory or is misaligned."""
+    def _check(self, site: int, address: Value, mask: str) -> tuple[Value, str]:
+        """Fault if an active lane leaves its local memory or is misaligned; the address and lanes to serve.
+
+        Where refused accesses are left out, those are the lanes that may make theirs.
+        """
         b = self.builder
         size = self.access.sites[site].size
         lanes = 1 if address.uniform else 32
@@ -63,8 +73,17 @@ class LocalMemory:
         b.place(wrong)
         everywhere = b.splat("i64", address.ir) if lanes == 1 else address.ir
         generic = b.value(f"add <32 x i64> {everywhere}, splat (i64 {LOCAL_WINDOW})")
-        self.access.fail(site, generic, bad)
+        if self.access.refuse is None:
+            self.access.fail(site, generic, bad)
+            b.place(right)
+            return address, mask
+        self.access.leave_out(site, generic, bad)
+        b.jump(right)
         b.place(right)
+        mask = b.value(f"and i32 {mask}, {b.value(f'xor i32 {bad}, -1')}")
+        if lanes > 1:  # others are not served at all
+            return address, mask
+        return replace(address, ir=b.value(f"select i1 {outside}, i64 0, i64 {address.ir}")), mask
 
     # ------------------------------------------------------------------------------------ elements
     def _load_element(self, address: Value, offset: int, type_: str, mask: str) -> str:

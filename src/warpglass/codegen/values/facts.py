@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from ...isa import Lanes
-from ...isa.lanes import Outline, Table, Update
+from ...isa.lanes import Fetch, Outline, Table, Update
 from ...isa.types import is_float
 from ..context import WINDOWS
 from ..shape import BlockShape, Promises
@@ -148,6 +148,9 @@ class FactLanes(FactArithmetic):
         self, space: str, change: Update, address: Value, given: Sequence[tuple[Value, ...]]
     ) -> tuple[Value, ...]:
         return tuple(Value(operands[-1].type, "") for operands in given)
+
+    def fetch(self, fetch: Fetch, handle: Value, operands: Sequence[Value]) -> tuple[Value, ...]:
+        return tuple(Value(type_, "") for type_ in fetch.results)
 
     @contextmanager
     def only(self, condition: Value) -> Iterator[None]:

@@ -21,6 +21,7 @@ from ..launch.arguments import Bound
 from ..launch.backend import Dim3, Launch, lane_list, unflatten
 from .address_space import GUARD, Meaning, Placed, explain_address
 from .heap import Chunk, Heap
+from .object_faults import explain_object
 from .prepared import Executable, Prepared
 from .system import System, freed_before
 from .worker import Worker
@@ -90,6 +91,9 @@ def explain_fault(scene: Scene, contexts: Sequence[np.ndarray]) -> KernelFault:
 def explain_access(scene: Scene, number: int, address: int, block: Dim3, thread: Dim3) -> KernelFault:
     """The error for a thread that may not make the access of a site, by number, at an address."""
     site = scene.executable.code.sites[number]
+    if site.space == "texture":
+        account = _Account(*explain_object(address, scene.placed), address=address)
+        return _error(scene, scene.prepared.steps[site.step], account, None, block, thread)
     explain = {"shared": _explain_shared, "local": _explain_local}.get(site.space, _explain)
     account = explain(scene, site, address)
     return _error(scene, scene.prepared.steps[site.step], account, site.size, block, thread)

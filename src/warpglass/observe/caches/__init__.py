@@ -12,7 +12,7 @@ from ...codegen import Emission, Probe, WorkerWords
 from ...codegen.memory.access import Site
 from ...codegen.values.value import Value
 from ...isa.ordering import ordering_of
-from ...models.caches import Geometry, Traffic
+from ...models.caches import Geometry, Traffic, sum_traffic
 from ...program import Program, Step
 from .helpers import COUNTS, cache_helpers
 
@@ -37,7 +37,8 @@ class CacheProbe(Probe):
 
     def prepare(self, program: Program, words: WorkerWords) -> None:
         g = self._geometry
-        self._counts = words.take(len(COUNTS))
+        self._words = words
+        self._sites: dict[tuple[int, bool], int] = {}  # by step and direction, the first word of its counts
         self._l1 = words.take(g.multiprocessors * g.l1_sets * g.l1_ways)
         self._l2 = words.take(g.l2_sets * g.l2_ways)
         self._used: set[str] = set()
@@ -57,7 +58,7 @@ class CacheProbe(Probe):
         bytes_ = 8 * self._geometry.l1_sets * self._geometry.l1_ways
         own = b.value(f"mul i64 {b.value(f'zext i32 {place} to i64')}, {bytes_}")
         args = [
-            ("ptr", self.place(at, self._counts)),
+            ("ptr", self.place(at, self._counts(site))),
             ("ptr", b.offset(self.place(at, self._l1), own)),
             ("ptr", self.place(at, self._l2)),
             ("<32 x i64>", at.lanes.as_vector(address).ir),
@@ -69,9 +70,22 @@ class CacheProbe(Probe):
     def helpers(self, declarations: set[str]) -> str:
         return cache_helpers(self._used, self._geometry, declarations)
 
+    def _counts(self, site: Site) -> int:
+        """The first word of a site's counts."""
+        key = site.step, site.write
+        if key not in self._sites:
+            self._sites[key] = self._words.take(len(COUNTS))
+        return self._sites[key]
+
+    def by_site(self, words: list[int]) -> dict[tuple[int, bool], Traffic]:
+        """The counts from the totals of a launch's words, by number of the step and whether it writes."""
+        return {
+            key: Traffic(*words[first : first + len(COUNTS)]) for key, first in sorted(self._sites.items())
+        }
+
     def traffic(self, words: list[int]) -> Traffic:
         """The counts of a launch from the totals of its words."""
-        return Traffic(**dict(zip(COUNTS, words[self._counts : self._counts + len(COUNTS)], strict=True)))
+        return sum_traffic(self.by_site(words).values())
 
 
 @dataclass(frozen=True, slots=True)

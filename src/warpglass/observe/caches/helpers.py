@@ -19,6 +19,9 @@ COUNTS = (
     "l2_hits",
     "dram_reads",
     "dram_writes",
+    "l2_lines",
+    "lone_reads",
+    "lone_writes",
 )
 
 _DECLARATIONS = frozenset(
@@ -44,6 +47,14 @@ def _count(name: str) -> int:
     return COUNTS.index(name)
 
 
+def _add_lone(name: str, sectors: str) -> str:
+    """Count the sectors of a line whose neighbour in the same 64 bytes does not move with them."""
+    return f"""%lone.next = lshr i64 {sectors}, 1
+  %lone.differ = xor i64 {sectors}, %lone.next
+  %lone = and i64 %lone.differ, 5
+  call void @wg_cache_add(ptr %counts, i64 {_count(name)}, i64 %lone)"""
+
+
 _ADD = """
 define internal void @wg_cache_add(ptr %counts, i64 %which, i64 %sectors) alwaysinline #0 {
   %n = call i64 @llvm.ctpop.i64(i64 %sectors)
@@ -65,6 +76,7 @@ def _find(level: str, sets: int, ways: int, shift: int, *, write_back: bool) -> 
         f"""%dirty.high = lshr i64 %last, 4
   %dirty = and i64 %dirty.high, 15
   call void @wg_cache_add(ptr %counts, i64 {_count("dram_writes")}, i64 %dirty)
+  {_add_lone("lone_writes", "%dirty")}
   br label %shift"""
         if write_back
         else "br label %shift"
@@ -126,12 +138,14 @@ place:
 _L2_READ = f"""
 define internal void @wg_l2_read(ptr %counts, ptr %l2, i64 %line, i64 %sectors) noinline #0 {{
   call void @wg_cache_add(ptr %counts, i64 {_count("l2_reads")}, i64 %sectors)
+  call void @wg_cache_add(ptr %counts, i64 {_count("l2_lines")}, i64 1)
   %way = call ptr @wg_l2_find(ptr %counts, ptr %l2, i64 %line, i1 true)
   %before = load i64, ptr %way
   %hits = and i64 %before, %sectors
   call void @wg_cache_add(ptr %counts, i64 {_count("l2_hits")}, i64 %hits)
   %misses = xor i64 %hits, %sectors
   call void @wg_cache_add(ptr %counts, i64 {_count("dram_reads")}, i64 %misses)
+  {_add_lone("lone_reads", "%misses")}
   %after = or i64 %before, %sectors
   store i64 %after, ptr %way
   ret void
@@ -143,6 +157,7 @@ _L2_WRITE = f"""
 define internal void @wg_l2_write(ptr %counts, ptr %l2, i64 %line, i64 %sectors, i1 %atomic) noinline #0 {{
   %which = select i1 %atomic, i64 {_count("l2_atomics")}, i64 {_count("l2_writes")}
   call void @wg_cache_add(ptr %counts, i64 %which, i64 %sectors)
+  call void @wg_cache_add(ptr %counts, i64 {_count("l2_lines")}, i64 1)
   %way = call ptr @wg_l2_find(ptr %counts, ptr %l2, i64 %line, i1 true)
   %before = load i64, ptr %way
   %hits = and i64 %before, %sectors
@@ -151,6 +166,7 @@ define internal void @wg_l2_write(ptr %counts, ptr %l2, i64 %line, i64 %sectors,
   call void @wg_cache_add(ptr %counts, i64 {_count("l2_hits")}, i64 %found)
   %fetched = select i1 %atomic, i64 %absent, i64 0
   call void @wg_cache_add(ptr %counts, i64 {_count("dram_reads")}, i64 %fetched)
+  {_add_lone("lone_reads", "%fetched")}
   %dirty = shl i64 %sectors, 4
   %marks = or i64 %sectors, %dirty
   %after = or i64 %before, %marks

@@ -11,6 +11,7 @@ from . import (  # noqa: F401  # importing one declares its counters
     launch,
     local_memory,
     shared_memory,
+    time,
 )
 from .table import COUNTERS, EXACT, MEASURED, MODELLED, PTX_LEVEL, Counter, Measured
 

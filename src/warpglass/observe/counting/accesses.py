@@ -17,7 +17,7 @@ from ...codegen.context import LOCAL_WINDOW, SHARED_WINDOW
 from ...codegen.memory.access import Site
 from ...codegen.values.value import Offsets, Value
 from ...program import Block, Program
-from .choice import bypasses, choose_rule
+from .choice import by_coordinates, bypasses, choose_rule
 from .native import cost, register
 from .rules import WORD, Cost, Rule
 from .site_code import INLINED, KNOWN_SITE, TOTALS, distance_bits, site_code, site_words
@@ -76,7 +76,7 @@ class AccessProbe(Probe):
     def access(self, at: Emission, site: Site, address: Value) -> None:
         found = self._found[site.step]
         line = found.instruction.line
-        if line in self._silent or (bypasses(found) and not site.write):
+        if line in self._silent or (bypasses(found) and not site.write) or by_coordinates(found):
             return
         if bypasses(found):
             self._count(at, replace(site, write=False), "global", address)

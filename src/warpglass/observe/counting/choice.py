@@ -62,5 +62,10 @@ def bypasses(access: Match) -> bool:
     return access.row.access == "copy" and "cg" in access.instruction.modifiers
 
 
+def by_coordinates(access: Match) -> bool:
+    """Whether it goes through the texture unit, whose sectors are none of global memory's counters."""
+    return access.row.access in ("texture", "surface load", "surface store", "surface reduction")
+
+
 def _adds_one(item: tree.Instruction) -> bool:
     return isinstance(item.operands[-1], tree.Integer) and item.operands[-1].value == 1

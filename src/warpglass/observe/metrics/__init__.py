@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import caches, execution, memory
+from . import caches, execution, memory, time
 from .table import METRICS, Metric
 
-__all__ = ["METRICS", "Metric", "caches", "execution", "memory"]
+__all__ = ["METRICS", "Metric", "caches", "execution", "memory", "time"]

@@ -14,12 +14,12 @@ from ...records.reading import build
 from ...records.warp_views import LANES, WarpView
 from ..bench import TIME_HEADINGS
 from ..check_source import short as short_path
+from ..explain.advice import Advice, advise
 from ..figures import format_bytes, format_seconds
 from ..occupancy import OccupancyReport
 from ..occupancy_chart import curve_figure
 from ..pictures import inline_svg
 from ..profile_lines import LineColumn, short
-from ..profile_remarks import remarks
 from ..record_tables import launch_of, line_columns
 from ..tables import Cell, Column, DataTable, number, words
 from .warp_picture import badness, picture_of
@@ -48,13 +48,17 @@ def kernel_part(
             *([("Launched at", profile.site)] if profile.site else []),
             *(("Note", text) for text in profile.notes),
         ],
-        "remarks": list(remarks(profile)),
+        "advice": [(one, _place(one)) for one in advise(profile)],
         "metrics": _metrics(profile),
         "memory": _memory(profile.counters),
         "occupancy": _occupancy(profile, name),
         "code": _code(profile, marks),
         "views": _views(profile.views, name),
     }
+
+
+def _place(one: Advice) -> str:
+    return f"{short_path(one.file)}:{one.line}" if one.line else ""
 
 
 def _gpu_name(model: str) -> str:

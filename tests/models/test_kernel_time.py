@@ -1,0 +1,164 @@
+"""The model of kernel times: against an H200's times, the course notes' P100, and itself."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from warpglass import devices
+from warpglass.models.kernel_time import Atomics, Load, Refused, predict
+
+HERE = Path(__file__).parent
+# The notes' run on a P100 (2^24 doubles), in seconds; they validate the model and nothing was fitted to them.
+NOTES = {
+    "neighbored": 0.002044,
+    "neighbored_less": 0.001141,
+    "interleaved": 0.000958,
+    "unroll2": 0.000620,
+    "unroll4": 0.000382,
+    "unroll8": 0.000318,
+    "unroll_warps8": 0.000306,
+    "complete_unroll_warps8": 0.000306,
+    "complete_unroll": 0.000305,
+}
+STREAM = Load(
+    blocks=65536,
+    warps=8,
+    resident=8,
+    instructions=65536 * 8 * 10.0,
+    pipes={"integer": 65536 * 8 * 4.0, "access": 65536 * 8 * 2.0},
+    shared_passes=0,
+    requests=65536 * 8 * 2.0,
+    lines=65536 * 8 * 4.0,
+    bytes=2.0**28,
+    l2_reads=2.0**22,
+    l2_writes=2.0**22,
+    l2_atomics=0,
+    l2_read_lines=2.0**20,
+    l2_write_lines=2.0**20,
+    dram_reads=2.0**22,
+    dram_writes=2.0**22,
+    lone_reads=0,
+    lone_writes=0,
+    path_cycles=800,
+    barriers=0,
+)
+
+
+def load_of(data: dict[str, Any]) -> Load:
+    atomics = tuple(Atomics(**one) for one in data.get("atomics", ()))
+    return Load(**{**data, "atomics": atomics})
+
+
+def measured_kernels() -> dict[str, tuple[float, float]]:
+    """By name, what an H200 measured and what is modelled, in seconds."""
+    device = devices.get("h200")
+    data = json.loads((HERE / "kernel_times_h200.json").read_text("utf-8"))
+    return {
+        name: (one["seconds"], predict(load_of(one["load"]), device).seconds) for name, one in data.items()
+    }
+
+
+def error(pairs: list[tuple[float, float]]) -> float:
+    return sum(abs(found - right) / right for right, found in pairs) / len(pairs)
+
+
+def test_error_on_h200() -> None:
+    kernels = measured_kernels()
+    assert len(kernels) > 100
+    assert error(list(kernels.values())) <= 0.20
+    simple = [pair for name, pair in kernels.items() if name.startswith(("vector/", "reduction/"))]
+    assert error(simple) <= 0.10
+
+
+def test_nine_of_ten_are_within_the_interval() -> None:
+    spread = devices.get("h200").kernel_time["spread"]
+    pairs = list(measured_kernels().values())
+    inside = sum(found / spread <= right <= found * spread for right, found in pairs)
+    assert inside >= 0.9 * len(pairs)
+
+
+def test_ladders_are_in_the_order_of_the_h200() -> None:
+    groups: dict[tuple[str, ...], list[tuple[float, float]]] = defaultdict(list)
+    for name, pair in measured_kernels().items():
+        ladder, table, _, language, size, _ = (*name.split("/"), "", "", "")[:6]
+        if ladder == "reduction":
+            groups[ladder, table, language, size].append(pair)
+    full = [pairs for pairs in groups.values() if len(pairs) >= 3]
+    assert full
+    for pairs in full:
+        for one in pairs:
+            for other in pairs:
+                if one[0] > 1.15 * other[0]:  # a step that is more than noise
+                    assert one[1] > other[1]
+
+
+def test_steps_of_the_notes_on_a_p100() -> None:
+    data = json.loads((HERE / "kernel_loads_p100.json").read_text("utf-8"))
+    device = devices.get("p100")
+    times = {rung: predict(load_of(data[rung]), device).seconds for rung in NOTES}
+    rungs = list(NOTES)
+    assert sorted(rungs, key=lambda rung: -times[rung]) == rungs
+    for before, after in pairwise(rungs):
+        notes, here = NOTES[before] / NOTES[after], times[before] / times[after]
+        assert here == pytest.approx(notes, rel=0.25), (before, after)
+    total = times[rungs[0]] / times[rungs[-1]]
+    assert total == pytest.approx(6.70, rel=0.25)
+
+
+@pytest.mark.parametrize("name", devices.names())
+def test_every_gpu_has_a_time(name: str) -> None:
+    device = devices.get(name)
+    found = predict(replace(STREAM, resident=2), device)
+    least = 2**28 / (1e9 * device.bandwidth_gb_s)
+    assert least < found.seconds < 40 * least
+    assert found.low < found.seconds < found.high
+    assert found.limits[found.limiter] == max(found.limits.values())
+
+
+def test_a_stream_waits_for_dram() -> None:
+    found = predict(STREAM, devices.get("a100"))
+    assert found.limiter == "dram"
+    assert found.words == "DRAM bandwidth"
+    assert found.metrics["gpu__time_duration.sum"] == pytest.approx(1e9 * (found.seconds - found.launch))
+    assert 50 < found.metrics["dram__throughput.avg.pct_of_peak_sustained_elapsed"] <= 100
+
+
+@pytest.mark.parametrize(
+    "field", ["instructions", "shared_passes", "dram_reads", "lone_reads", "path_cycles"]
+)
+def test_more_work_never_takes_less(field: str) -> None:
+    device = devices.get("h100")
+    more = replace(STREAM, **{field: 3 * getattr(STREAM, field) + 1e6})
+    assert predict(more, device).seconds >= predict(STREAM, device).seconds
+
+
+def test_atomics_that_meet_at_one_place_take_turns() -> None:
+    one, many = (
+        replace(STREAM, atomics=(Atomics(operations=1e6, lines=1e6, places=n, floats=False),))
+        for n in (1, 1e5)
+    )
+    device = devices.get("h100")
+    assert predict(one, device).limiter == "atomics"
+    assert predict(one, device).seconds > 3 * predict(many, device).seconds
+
+
+@pytest.mark.parametrize(
+    ("change", "gpu", "reason"),
+    [
+        ({"waits": True}, "h100", "wait for other blocks"),
+        ({"operations": frozenset({"HMMA"})}, "h100", "tensor cores"),
+        ({"resident": 0}, "h100", "more than a multiprocessor"),
+        ({"operations": frozenset({"SHFL"})}, "gtx280", "shuffles, which .* does not have .*3.0 has them"),
+        ({"operations": frozenset({"DADD"})}, "8800gtx", "double precision"),
+    ],
+)
+def test_what_is_not_covered_is_refused(change: dict[str, Any], gpu: str, reason: str) -> None:
+    with pytest.raises(Refused, match=reason):
+        predict(replace(STREAM, **change), devices.get(gpu))

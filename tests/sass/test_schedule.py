@@ -1,0 +1,47 @@
+"""A warp's time alone from ptxas's schedule, and how often loops ran whose branches ptxas dropped."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import warpglass as wg
+from warpglass.sass.schedule import path_cycles
+from warpglass.sass.translate import translate
+
+CHASE = """
+extern "C" __global__ void chase(const int *next, int *out) {
+    int at = threadIdx.x;
+    at = next[at], at = next[at], at = next[at], at = next[at];
+    out[threadIdx.x] = at;
+}
+"""
+PEELED = """
+extern "C" __global__ void peeled(float *x) {
+    float v = x[threadIdx.x], s = 0;
+    for (int k = 0; k < 5000; ++k) s = s * v + 0.25f;
+    x[threadIdx.x] = s;
+}
+"""
+
+
+@pytest.mark.parametrize("latency", [50.0, 500.0])
+def test_dependent_loads_wait_for_each_other(latency: float) -> None:
+    compiled = wg.compile(CHASE, "chase").compile((np.zeros(32, np.int32), np.zeros(32, np.int32)))
+    translation = translate(compiled, "sm_90")
+    assert translation is not None
+    runs = [1.0 if not block.rare else 0.0 for block in translation.graph.blocks]
+    runs[1:] = [0.0] * (len(runs) - 1)
+
+    def clocks(item: object) -> float:
+        return latency if getattr(item, "name", "") == "LDG" else 20.0
+
+    found = path_cycles(translation, runs, clocks)
+    assert 4 * latency < found < 4 * latency + 300
+    assert path_cycles(translation, runs, clocks, 2.0) > found
+
+
+def test_a_loop_with_a_peeled_trip_is_counted_once() -> None:
+    x = np.ones(32, np.float32)
+    found = wg.profile(wg.compile(PEELED, "peeled"), 1, 32, (x,), model="h100", caches=False)
+    assert found.counters["smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"] == 32 * 5000
