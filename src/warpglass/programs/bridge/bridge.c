@@ -8,7 +8,7 @@
  * That look is for programs and libraries that carry the runtime in themselves (libcudart_static.a): their
  * functions are found by the symbol table, and their first bytes become jumps through the slots. It is done
  * before their constructors, which register kernels: here for what the process starts with (the library is
- * linked with -z initfirst), and for what is loaded later in the function that the dynamic linker calls for
+ * marked as DF_1_INITFIRST), and for what is loaded later in the function that the dynamic linker calls for
  * debuggers (r_brk, see link.h).
  *
  * tables.h (stubs.py) has PYTHON_LIBRARY, PYTHON_PROGRAM, the lines of Python ENTRANCE, LIBRARY and EXIT, and the functions
