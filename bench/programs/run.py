@@ -28,15 +28,14 @@ _PASSED = re.compile(r"\b(?:PASS(?:ED)?|SUCCESS(?:FUL(?:LY)?)?|Result = PASS|Tes
 _FAILED = re.compile(r"\bFAIL(?:ED|URE)?\b|mismatch|incorrect|\bERROR\b", re.I)
 _OURS = re.compile(r"^warpglass: (.*)", re.M)
 _CLOSED = re.compile(
-    r"OpenGL|GLUT|\bGL\b|FreeImage|Vulkan|NvSci|nvsci|EGL|D3D|\bMPI\b|"
-    r"CUDA::(?:npp|nvjpeg|cudla|cufft|cublas|curand|cusolver|cusparse|nvgraph)"
+    r"OpenGL|GLUT|\bGL\b|FreeImage|Vulkan|NvSci|nvsci|EGL|D3D|\bMPI\b|CUDA::(?:npp|nvjpeg|cudla|cufft|cublas|curand|cusolver|cusparse|nvgraph)"
 )
 _WAIVED = 2  # the status by which cuda-samples waive
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What is run: the words after `warpglass run`, in a folder; `needs`: what it cannot be built without."""
+    """What is run: the words after `warpglass run`, in a folder; `needs` is what it is not built without."""
 
     name: str
     folder: Path

@@ -129,7 +129,26 @@ def test_a_library_that_is_loaded_later(
 @_SLOW
 def test_machine_code_alone_is_refused_by_name(call: Call, static: Callable[..., Path]) -> None:
     program = static("ends.cu", code="sm_90")
-    assert "code=compute_90" in call("run", str(program)).stderr
+    said = call("run", str(program)).stderr
+    assert "holds machine code" in said
+    assert "-gencode arch=compute_" in said
+
+
+def test_device_code_of_several_files(call: Call) -> None:
+    done = call("run", "apart.cu", "apart_function.cu", "-rdc=true")
+    assert done.stdout == "42\n", done.stderr
+
+
+@_SLOW
+def test_host_flags_reach_the_linker_and_thrust_is_there(call: Call) -> None:
+    done = call("run", "threads.cu", "-Xcompiler", "-fopenmp")
+    assert done.stdout == "3 threads, sum 2000\n", done.stderr
+
+
+@_SLOW
+def test_libraries_are_there_when_they_are_called(call: Call) -> None:
+    done = call("run", "libraries.cu", "-lcublas", "-lnvrtc")
+    assert done.stdout == "nvrtc 0 answers\ncublas 0 30\n", done.stderr
 
 
 def test_no_compiler_is_said(call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

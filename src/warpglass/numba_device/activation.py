@@ -82,6 +82,12 @@ def active_library() -> SharedLibrary | None:
     return found if isinstance(found, SharedLibrary) else None
 
 
+def compiler_library() -> SharedLibrary | None:
+    """The library that programs take for NVRTC; None before `activate`, or where NVRTC is not installed."""
+    found = _state.get("nvrtc")
+    return found.library if isinstance(found, Nvrtc) else None
+
+
 def _refuse_late() -> None:
     """Raise ArgumentError if a driver is loaded in this process: programs keep its addresses.
 

@@ -28,6 +28,10 @@ _REAL = (
 )
 
 
+_OURS = ("nvrtcGetCUBINSize", "nvrtcGetCUBIN", "nvrtcDestroyProgram")
+NAMES = (*_OURS, *(f"nvrtc{name}" for name in _REAL))  # what programs may call
+
+
 class Nvrtc:
     """NVIDIA's compiler, with ours before it."""
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -38,6 +39,19 @@ _FLAGS = (
     *("-lineinfo", "--no-compress", "-Xcompiler=-g1", f"-Xcompiler=-idirafter,{_INCLUDE}", "-cudart=none"),
     *nvcc.LENIENT,
 )
+_UNIT = re.compile(rb"\b__cudaRegisterLinkedBinary_\w+")  # what each unit that was compiled apart calls
+_NO_FILE = re.compile(r"fatal error: ([\w./]+): No such file")
+# Which package has the headers that begin so.
+_PACKAGES = {
+    "cublas": "nvidia-cublas",
+    "cufft": "nvidia-cufft",
+    "curand": "nvidia-curand",
+    "cusolver": "nvidia-cusolver",
+    "cusparse": "nvidia-cusparse",
+    "nvrtc": "nvidia-cuda-nvrtc",
+    "nvJitLink": "nvidia-nvjitlink",
+    "nvtx3/": "nvidia-nvtx",  # not ours: CUB takes it for the whole of NVTX
+}
 _IGNORED = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS")
 
 
@@ -77,7 +91,8 @@ def executable(build: Build) -> Path:
     with ThreadPoolExecutor(max(1, core_count())) as pool:
         objects = list(pool.map(lambda source: _object(source, build, found, place), build.sources))
     key = digest(
-        _FORMAT, found.identity, *map(_content, (*objects, *build.objects)), *build.link, str(build.separate)
+        *(_FORMAT, found.identity, *map(_content, (*objects, *build.objects))),
+        *(*build.link, *_host_flags(build.flags), str(build.separate)),
     )
     target = place / key[:2] / f"{key[2:]}.program"
     if not target.exists():
@@ -149,11 +164,22 @@ def _content(path: Path) -> str:
 
 # ---------------------------------------------------------------------------------------- linking
 def _link(objects: Sequence[Path], build: Build, found: Tools, target: Path, work: Path) -> None:
-    """Link by the host's compiler: there is nothing of the device's to link in PTX."""
+    """Link by the host's compiler; PTX of units that were compiled apart is linked when first used."""
     place = library.folder()
+    registering = work / "registering.c"
+    registering.write_text(_registering(objects))
     _run(
         [
-            *(*found.host.command, "-o", str(target), *map(str, objects), *_linker_flags(build.link)),
+            *(
+                *found.host.command,
+                *_host_flags(build.flags),
+                "-o",
+                str(target),
+                "-xc",
+                str(registering),
+                "-xnone",
+            ),
+            *(*map(str, objects), *_linker_flags(build.link)),
             *(f"-L{place}", f"-Wl,-rpath-link,{place}", "-lcudart", "-lpthread", "-ldl", "-lrt", "-lm"),
         ],
         work,
@@ -161,8 +187,31 @@ def _link(objects: Sequence[Path], build: Build, found: Tools, target: Path, wor
     )
 
 
+def _host_flags(flags: Sequence[str]) -> list[str]:
+    """The flags of the host's compiler, which nvcc hands to it when it links, too (-fopenmp)."""
+    found, rest = list[str](), list(flags)
+    while rest:
+        name, equals, value = rest.pop(0).partition("=")
+        if name in ("-Xcompiler", "--compiler-options"):
+            found += (value if equals or not rest else rest.pop(0)).split(",")
+    return found
+
+
+def _registering(objects: Sequence[Path]) -> str:
+    """What nvlink would make of units that were compiled apart, in C: each hands itself to the runtime."""
+    names = {name for path in objects for name in _UNIT.findall(path.read_bytes())}
+    lines = ["void __cudaRegisterLinkedBinary(void *, void *, void *, void *);"]
+    for name in sorted(one.decode() for one in names):
+        lines.append(
+            f"void {name}(void *a, void *b, void *c, void *d) {{ __cudaRegisterLinkedBinary(a, b, c, d); }}"
+        )
+    return "\n".join(lines) + "\n"
+
+
 def _library(name: str) -> list[str]:
-    """The linker's flags for a library: one of a wheel of NVIDIA's is found there, then and later."""
+    """The linker's flags for a library: ours, or one of a wheel of NVIDIA's, found there then and later."""
+    if (library.folder() / f"lib{name}.so").exists():
+        return [f"-l{name}"]
     for root in nvcc.wheels():
         for path in sorted(root.glob(f"**/lib/lib{name}.so.*")):
             return [str(path), f"-Wl,-rpath,{path.parent}"]
@@ -206,9 +255,18 @@ def _run(command: Sequence[str], work: Path, what: str) -> None:
         raise CompileError(f"cannot run {command[0]}: {problem.strerror}") from None
     said = (done.stdout + done.stderr).strip()
     if done.returncode:
-        raise CompileError(f"{what} was not built\n{said}")
+        raise CompileError(f"{what} was not built\n{said}{_advice(said)}")
     if said:
         sys.stderr.write(f"{said}\n")
+
+
+def _advice(said: str) -> str:
+    """What to install for a header of NVIDIA's that is missing."""
+    missing = _NO_FILE.search(said)
+    package = missing and next(
+        (one for start, one in _PACKAGES.items() if missing[1].startswith(start)), None
+    )
+    return f"\n{missing[1]} comes with: pip install {package}" if missing and package else ""
 
 
 def _keep(made: Path, target: Path) -> None:

@@ -20,8 +20,8 @@ from ..errors import ArgumentError
 _NAMES = ("g++", "clang++", "c++")
 CHOICE = "CXX"
 _MISSING = (
-    "a C++ compiler is needed to build and to run whole programs, and there is none: install g++ or clang++, "
-    "or `pip install 'warpglass[compiler]'`, which brings one along"
+    "a C++ compiler is needed for whole programs, and there is none: install g++ or clang++; to run programs "
+    "that are built already, `pip install 'warpglass[compiler]'` is enough"
 )
 
 

@@ -8,10 +8,10 @@
  * That look is for programs and libraries that carry the runtime in themselves (libcudart_static.a): their
  * functions are found by the symbol table, and their first bytes become jumps through the slots. It is done
  * before their constructors, which register kernels: here for what the process starts with (the library is
- * linked with -z initfirst), and for what is loaded later in the function that the dynamic linker calls for
+ * marked as DF_1_INITFIRST), and for what is loaded later in the function that the dynamic linker calls for
  * debuggers (r_brk, see link.h).
  *
- * tables.h (stubs.py) has PYTHON_LIBRARY, PYTHON_PROGRAM, the lines of Python ENTRANCE and EXIT, and the functions
+ * tables.h (stubs.py) has PYTHON_LIBRARY, PYTHON_PROGRAM, the lines of Python ENTRANCE, LIBRARY and EXIT, and the functions
  * of each library with their slots, sorted by name.
  */
 #define _GNU_SOURCE
@@ -94,13 +94,27 @@ static void bring_python(void) {
     }
 }
 
+/* Fill the slots of the library that a slot belongs to, one of those that are seldom called. */
+static void fill_library(uint64_t slot) {
+    char line[sizeof LIBRARY + 32];
+    void *library = RTLD_DEFAULT;
+    if (!dlsym(library, "PyGILState_Ensure")) library = dlopen(PYTHON_LIBRARY, RTLD_NOW);
+    int held = ((int (*)(void))function_of(library, "PyGILState_Ensure"))();
+    snprintf(line, sizeof line, LIBRARY, (unsigned long long)slot);
+    run_python(library, line);
+    ((void (*)(int))function_of(library, "PyGILState_Release"))(held);
+}
+
 /* Called through a slot that is not filled yet. */
-EXPORTED void warpglass_enter(void) {
+EXPORTED void warpglass_enter(uint64_t slot) {
+    void *before = warpglass_slots[slot];
     pthread_mutex_lock(&starting);
     if (!started) {
         started = 1; /* what Python itself calls meanwhile must not begin again */
         bring_python();
     }
+    if (warpglass_slots[slot] == before) fill_library(slot);
+    if (warpglass_slots[slot] == before) give_up("one of its functions is called while it starts", NULL);
     pthread_mutex_unlock(&starting);
 }
 

@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...cuda_runtime.exports import RELEASES, exported
+from ...libraries import LIBRARIES as VIRTUAL
 from ...numba_device import activation  # noqa: F401  # which fills CALLS
+from ...numba_device.compiler import NAMES as NVRTC_NAMES
 from ...source.cache import digest
 from .driver_names import exported as of_driver
 from .stubs import Library
+
+NVRTC = "libnvrtc.so.13"
+FIRST = 1 + len(RELEASES)  # of the libraries: what is there as soon as a program calls one of them
 
 
 def libraries() -> tuple[Library, ...]:
     """The libraries with the functions that they export, in the order of their slots."""
     runtimes = (Library(f"libcudart.so.{release}", exported(release)) for release in RELEASES)
-    return Library("libcuda.so.1", of_driver()), *runtimes
+    virtual = [(soname, one.exported()) for one in VIRTUAL for soname in one.sonames]
+    others = (Library(soname, names) for soname, names in sorted(virtual))  # newer ones come last
+    return Library("libcuda.so.1", of_driver()), *runtimes, Library(NVRTC, NVRTC_NAMES), *others
 
 
 def digest_of(found: Sequence[Library]) -> str:

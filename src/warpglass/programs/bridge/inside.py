@@ -12,15 +12,20 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from ...cuda_runtime import activate, addresses
 from ...cuda_runtime.exports import RELEASES
+from ...libraries import activate as activate_libraries
 from ...numba_device import hook
-from ...numba_device.activation import active_library
+from ...numba_device.activation import active_device, active_library, compiler_library
 from ..records import Wish
 from . import driver_names
-from .exports import digest_of, libraries
+from .exports import FIRST, NVRTC, digest_of, libraries
 from .standard_output import share
+from .stubs import Library
 from .watching import watch
 
 
@@ -40,14 +45,49 @@ def fill(slots: int, digest: str, python: int) -> None:
     if wish is not None and not python:
         watch(wish, model)
     activate(model)
+    _table.slots = (ctypes.c_uint64 * sum(len(one.names) for one in found)).from_address(slots)
+    _table.libraries = found
     driver = active_library()
     assert driver is not None, "the runtime has switched the driver on"
-    ours = driver_names.addresses(driver.address)
-    places = [ours[name] for name in found[0].names]
-    for release, library in zip(RELEASES, found[1:], strict=True):
-        known = addresses(release)
-        places += [known[name] for name in library.names]
-    (ctypes.c_uint64 * len(places)).from_address(slots)[:] = places
+    _put(0, driver_names.addresses(driver.address))
+    for release, number in zip(RELEASES, range(1, FIRST), strict=True):
+        _put(number, addresses(release))
+
+
+def fill_library(slot: int) -> None:
+    """Fill the slots of the library that a slot belongs to, which a program calls for the first time."""
+    number = next(n for n in range(len(_table.libraries)) if slot < _table.first(n + 1))
+    soname = _table.libraries[number].soname
+    device = active_device()
+    assert device is not None, "the runtime has switched it on"
+    if soname == NVRTC:
+        library = compiler_library()
+        if library is None:
+            sys.exit(f"{soname} is called, and it is not installed: pip install nvidia-cuda-nvrtc")
+    else:
+        library = activate_libraries(device, (soname,))[soname]
+    _put(number, {name: library.address(name) or library.closed for name in _table.libraries[number].names})
+
+
+@dataclass
+class _Table:
+    """The slots of this process, and whose they are."""
+
+    slots: Any = None
+    libraries: tuple[Library, ...] = ()
+
+    def first(self, number: int) -> int:
+        """The first slot of a library."""
+        return sum(len(one.names) for one in self.libraries[:number])
+
+
+_table = _Table()
+
+
+def _put(number: int, known: Mapping[str, int]) -> None:
+    """Fill the slots of a library."""
+    names, first = _table.libraries[number].names, _table.first(number)
+    _table.slots[first : first + len(names)] = [known[name] for name in names]
 
 
 def leave() -> None:

@@ -19,8 +19,9 @@ from .stubs import PRELOADED, entries, stubs, tables, versions
 
 _HERE = Path(__file__).parent
 _ENTRANCE = "from warpglass.programs.bridge import inside; inside.fill(%llu, {digest!r}, %d)"
+_LIBRARY = "from warpglass.programs.bridge import inside; inside.fill_library(%llu)"
 _EXIT = "from warpglass.programs.bridge import inside; inside.leave()"
-_DF_1_PIE, _DT_FLAGS_1, _PT_DYNAMIC = 0x08000000, 0x6FFFFFFB, 2
+_DF_1_INITFIRST, _DF_1_PIE, _DT_FLAGS_1, _PT_DYNAMIC = 0x20, 0x08000000, 0x6FFFFFFB, 2
 
 
 def _make(place: Path, compiler: HostCompiler, python: Path) -> None:
@@ -34,6 +35,7 @@ def _make(place: Path, compiler: HostCompiler, python: Path) -> None:
             "PYTHON_LIBRARY": _loadable(python, place, target),
             "PYTHON_PROGRAM": sys.executable,
             "ENTRANCE": _ENTRANCE.format(digest=digest_of(found)),
+            "LIBRARY": _LIBRARY,
             "EXIT": _EXIT,
         }
         (work / "tables.h").write_text(tables(found, texts))
@@ -46,12 +48,15 @@ def _make(place: Path, compiler: HostCompiler, python: Path) -> None:
                 f"-I{work}",
                 "-xassembler",
                 "entries.S",
-                "-Wl,-z,initfirst",
+                "-Wl,-z,now",
                 f"-Wl,-soname,{PRELOADED}",
             ],
             target / PRELOADED,
             work,
         )
+        image = bytearray((target / PRELOADED).read_bytes())
+        _change_flags(image, put=_DF_1_INITFIRST)  # not every linker knows -z initfirst
+        (target / PRELOADED).write_bytes(image)
         first = 0
         for one in found:
             (work / "stubs.S").write_text(stubs(one, first))
@@ -93,19 +98,20 @@ def _loadable(python: Path, place: Path, target: Path) -> str:
             f"{python} is a Python without a shared library and with fixed addresses, which cannot be "
             "brought into another program; use one built with --enable-shared, such as uv's"
         )
-    _clear_pie(image)
+    _change_flags(image, take=_DF_1_PIE)
     (target / "libpython.so").write_bytes(image)
     return str(place / "libpython.so")
 
 
-def _clear_pie(image: bytearray) -> None:
-    """Clear DF_1_PIE in the dynamic section of an executable's image."""
+def _change_flags(image: bytearray, put: int = 0, take: int = 0) -> None:
+    """Put and take bits of DT_FLAGS_1 in the dynamic section of a file's image."""
     word = lambda at, size: int.from_bytes(image[at : at + size], "little")  # noqa: E731
     for header in range(word(32, 8), word(32, 8) + 56 * word(56, 2), 56):
         if word(header, 4) == _PT_DYNAMIC:
             for entry in range(word(header + 8, 8), word(header + 8, 8) + word(header + 32, 8), 16):
                 if word(entry, 8) == _DT_FLAGS_1:
-                    image[entry + 8 : entry + 16] = (word(entry + 8, 8) & ~_DF_1_PIE).to_bytes(8, "little")
+                    flags = word(entry + 8, 8) & ~take | put
+                    image[entry + 8 : entry + 16] = flags.to_bytes(8, "little")
 
 
 if __name__ == "__main__":
