@@ -2,7 +2,7 @@
 
 A handle is the address of such an object: 64-bit words, which `FIELDS` numbers, and behind them the words of
 every mipmap level (`LEVEL_FIELDS`). Texels lie row by row, slice by slice (of three dimensions, or a layer
-or a face each), level by level. Who makes objects (the virtual driver, `warpglass.texture`) packs them here;
+or a face each), level by level. Who makes objects (the virtual driver) packs them here;
 the meanings of texture_unit.py read them.
 """
 
