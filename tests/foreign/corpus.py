@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -78,16 +78,16 @@ def module_text(source: Path) -> str:
     assert found is not None, "the caller has asked whether it is available"
     program, host = found
     folders = [str(folder) for folder in nvrtc.header_folders()]
-    key = digest(source.read_text(), str(program), *_OPTIONS)
+    key = digest("1", source.read_text(), str(program), *_OPTIONS)
     kept = _TEXTS.get(key)
     if kept is None:
         command = [str(program), *_OPTIONS, "-ccbin", host, *[f"-I{one}" for one in folders]]
-        made = subprocess.run(
-            [*command, str(source), "-o", "/dev/stdout"], capture_output=True, text=True, check=False
-        )
-        if made.returncode:
-            sys.exit(f"{source}: {made.stderr}")
-        kept = made.stdout.encode()
+        with tempfile.TemporaryDirectory(prefix="warpglass-") as folder:
+            result = Path(folder, "kernels.ptx")
+            command += [str(source), "-o", str(result)]
+            made = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert made.returncode == 0, f"{source}: {made.stderr}"
+            kept = result.read_bytes()
         _TEXTS.put(key, kept)
     return kept.decode()
 

@@ -181,6 +181,15 @@ class Builder:
             size *= 2
         return parts[0]
 
+    def interleaved(self, type_: str, parts: Sequence[str], size: int) -> str:
+        """The first elements of vectors of `size` lanes, a power of two of them, then the second ones ..."""
+        while len(parts) > 1:
+            half = len(parts) // 2
+            picks = [k + part * size for k in range(size) for part in (0, 1)]
+            parts = [self.shuffle(type_, size, parts[k], picks, parts[k + half]) for k in range(half)]
+            size *= 2
+        return parts[0]
+
     def mask_vector(self, mask: str, lanes: int = 0) -> str:
         """An integer of `lanes` bits as a vector of i1."""
         if mask == "-1":

@@ -64,9 +64,9 @@ class _Matrix(Generic[V]):
 def _product(kind: Arithmetic, layouts: Layouts) -> Callable[..., tuple[Any, ...]]:
     """What an outline makes: the registers of D from those of A, B and C."""
     count = [layout.registers for layout in layouts[:3]]
-    depth = 1 + max(column for _, column in layouts[0].where)
 
     def make(lanes: AnyLanes, *registers: Any) -> tuple[Any, ...]:
+        depth = 1 + max(column for _, column in layouts[0].where)
         words = iter(registers)
         a, b, c = ([next(words) for _ in range(n)] for n in count)
         left, right = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import TypeVar
 
 from .lanes import Lanes
@@ -16,6 +17,7 @@ _EVERY = range(LANES)
 
 
 # ---------------------------------------------------------------------------------------- whole matrices
+@cache
 def _plan(layout: Layout, by_row: bool) -> tuple[Layout, int]:
     """The layout in which memory is accessed, and how many elements of a lane at once.
 

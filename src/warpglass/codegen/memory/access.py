@@ -26,6 +26,7 @@ from .textures import Requested
 
 SPACES = ("generic", "global", "shared")
 _SPELLED = 32
+_SEGMENTED = 192
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,7 @@ class Access:
         self.by_segments = False  # whether lanes in a few places far apart have an access for each
         self.uses_streaming = False  # whether some stores do
         self._spelled = 0  # accesses that are written out lane by lane
+        self._segmented = 0  # accesses that are written out place by place
         self.step = 0
         self.fault_label = "fault"
         # Emits what is to be done where an access of some lanes was refused; None: the kernel stops.
@@ -110,6 +112,11 @@ class Access:
         """Whether one more access may be written out lane by lane: each takes as much code as ten others."""
         self._spelled += 1
         return self._spelled <= _SPELLED
+
+    def spells_segments(self) -> bool:
+        """Whether one more access may have an instruction for each place where its lanes lie side by side."""
+        self._segmented += self.by_segments
+        return self.by_segments and self._segmented <= _SEGMENTED
 
     # ------------------------------------------------------------------------------------ parameters
     def load_parameter(self, address: Value, type_: str, count: int) -> list[str]:
@@ -260,14 +267,8 @@ class Access:
     def store_slowly(self, site: int, address: str, type_: str, values: list[str], mask: str) -> str:
         """Serve each lane on its own; returns the label where control goes on."""
         b = self.builder
-        if len(values) == 1:
-            b.store(b.vector(type_), values[0], "%lane_buffer", ", align 64")
-        else:
-            for k, value in enumerate(values):
-                size = BITS[type_] // 8
-                for lane in range(b.width):
-                    one = b.value(f"extractelement {b.vector(type_)} {value}, i32 {lane}")
-                    b.store(type_, one, b.offset("%lane_buffer", (lane * len(values) + k) * size))
+        whole = b.interleaved(type_, values, b.width)
+        b.store(vector(type_, b.width * len(values)), whole, "%lane_buffer", ", align 64")
         return self._serve(site, address, mask)
 
     def _serve(self, site: int, address: str, mask: str) -> str:

@@ -136,7 +136,7 @@ class Patterns(IntervalChecks):
             return [load_run(b, self._host(low, bounds), type_, b.width)]
         elements = [[place * count + k for place in places] for k in range(count)]
         singles = find_singles(elements) if self.by_segments else None
-        if singles is not None:
+        if singles is not None and self.spells_segments():
             host = self._host(low, bounds)
             return [
                 load_segments(b, host, type_, own, of_one)
@@ -144,7 +144,7 @@ class Patterns(IntervalChecks):
             ]
         far = span > _SPAN * b.width
         segments = find_segments([e for of_one in elements for e in of_one]) if far else None
-        if segments is not None and self.by_segments:
+        if segments is not None and self.spells_segments():
             host = self._host(low, bounds)
             return [load_segments(b, host, type_, segments, of_one) for of_one in elements]
         if far and count == 1 and self.spells_out():
@@ -191,7 +191,7 @@ class Patterns(IntervalChecks):
             return
         apart = len(set(places)) == b.width
         segments = find_segments(places) if count == 1 and apart and span > most else None
-        if segments is not None and self.by_segments:
+        if segments is not None and self.spells_segments():
             store_segments(b, self._host(low, bounds), type_, segments, places, values[0], mask)
             return
         if span > most and count == 1 and mask == "-1" and self.spells_out():
