@@ -190,7 +190,7 @@ def test_rungs_that_there_are_not_are_named(call: Call):
         ("76x62 --block 16x16", {"grid": [5, 4], "idle_threads": 5120 - 76 * 62}),
         ("100 --block 50", {"grid": [2], "idle_threads": 0, "warps": 4, "empty_lanes": 28}),
         ("1000 --block 64 --each 4", {"grid": [4], "idle_threads": 6}),
-        ("1M --block 256", {"grid": [3907], "waves": 3907 / (132 * 8)}),
+        ("1e6 --block 256", {"grid": [3907], "waves": 3907 / (132 * 8)}),
     ],
 )
 def test_arithmetic_of_launches(call: Call, words: str, numbers: dict[str, object]):

@@ -97,7 +97,7 @@ def _refuse_late() -> None:
         loaded = ctypes.CDLL(_SONAME, mode=ctypes.DEFAULT_MODE | 4)  # RTLD_NOLOAD
     except OSError:
         return
-    if hasattr(loaded, "warpglass_slots"):
+    if hasattr(loaded, "warpglass_enter"):
         return
     raise ArgumentError(
         "NVIDIA's driver is in use in this process already: activate the virtual device before anything asks "
