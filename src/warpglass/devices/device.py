@@ -147,6 +147,7 @@ def _device(key: str, table: Mapping[str, Any]) -> Device:
     numbers: dict[str, Any] = {
         name: entry for name, entry in table.items() if isinstance(entry, dict) and name != "kernel_time"
     }
+    of_model = {f"kernel_time.{name}": entry for name, entry in measured.items()}
     needed = {one.name for one in fields(Device) if one.default is MISSING} - _FOUND | {"compute_capability"}
     if missing := sorted(needed - table.keys()):
         raise ValueError(f"gpus/{key}.toml says nothing of {', '.join(missing)}")
@@ -158,7 +159,7 @@ def _device(key: str, table: Mapping[str, Any]) -> Device:
         aliases=tuple(table["aliases"]),
         limits=limits_of(_capability(table["compute_capability"])),
         note=table.get("note", ""),
-        sources={name: entry["source"] for name, entry in (numbers | measured).items()},
+        sources={name: entry["source"] for name, entry in (numbers | of_model).items()},
         kernel_time={name: float(entry["value"]) for name, entry in measured.items()},
         **{name: entry["value"] for name, entry in numbers.items()},
     )
