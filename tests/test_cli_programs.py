@@ -30,7 +30,7 @@ extern "C" __global__ void wrong(float *y) { y[0] = nonsense; }
 _PROGRAM = """
 import os, sys
 import numpy as np, warpglass as wg
-print("given", *sys.argv[1:])
+print("given", *sys.argv[1:], flush=True)
 os.system("echo from a child")
 kernel = wg.load(os.path.join(os.path.dirname(__file__), "k.cu"), "greet")
 wg.run(kernel, 1, 32, (np.zeros(32, np.float32),), device="cpu")

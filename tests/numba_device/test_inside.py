@@ -55,7 +55,8 @@ def test_a_program_and_those_that_it_starts_find_one_gpu(tmp_path: Path) -> None
         "import subprocess, sys\n"
         "from cuda.bindings import driver\n"
         "assert driver.cuInit(0)[0] == 0\n"
-        "print(sys.argv[1:], driver.cuDeviceGetCount()[1], driver.cuDeviceGetName(20, 0)[1].rstrip(b'\\0'))\n"
+        "name = driver.cuDeviceGetName(20, 0)[1].rstrip(b'\\0')\n"
+        "print(sys.argv[1:], driver.cuDeviceGetCount()[1], name, flush=True)\n"
         "if len(sys.argv) == 2: sys.exit(subprocess.call([sys.executable, __file__]))\n"
         "sys.exit(7)\n",
         encoding="utf-8",

@@ -54,7 +54,7 @@ FINDINGS_FULL = 6  # findings that had no room
 CAUSES = 7  # address of the events that order threads, below; 0: barriers alone do
 EXACT = 8  # 1 where more than barriers of the whole block and of whole warps order threads
 LAST_TIME = 9  # the greatest time that a stamp holds
-OVERRUN = 10  # 1 once a time was too great
+OVERRUN = 10  # 1 once a time was too great, or copies too many
 WARP_COUNT = 11
 BLOCK = 12  # the block under way
 LOCAL = 13  # address of the bytes that say which local memory was written
@@ -164,7 +164,7 @@ STOOD_SLOTS, STOOD_SHIFT, ALWAYS = 4096, 2, -1
 # log2 of their bytes, in shared memory one with the block's tag.
 CHAINED, CHAINED_NEAR = -16, 8
 # A copy under way: address of the stamp, the stamp, the copy's group.
-COPY_SLOTS, COPY_WORDS = 4096, 3
+COPY_SLOTS, COPY_WORDS = 16384, 3
 
 # ---------------------------------------------------------------------------------------- sets
 # What is remembered of a line beyond its stamps: the block, for shared memory; the first access that is not

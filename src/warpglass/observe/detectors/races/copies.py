@@ -39,11 +39,16 @@ def drop_copies(S):
 
 @native
 def note_copy(S, cell, stamp):
-    """Remember a copy's write until it is waited for."""
+    """Remember a copy's write until it is waited for.
+
+    Where there is no room, it counts as waited for: its races are missed, which the check says, and nobody is
+    told of one that there is not.
+    """
     warp, lane = (stamp >> layout.WARP_SHIFT) & 31, (stamp >> layout.LANE_SHIFT) & 31
     count = word(S, layout.COPIES + warp)
     if count == layout.COPY_SLOTS:
         set_word(S, layout.OVERRUN, 1)
+        store(cell, stamp + (1 << layout.PLACE_SHIFT))
         return
     row = word(S, layout.COPY_TABLE) + (warp * layout.COPY_SLOTS + count) * (8 * layout.COPY_WORDS)
     store(row, cell)

@@ -71,7 +71,10 @@ class Synchronisation(Detector):
 
     def notes(self, watched: Watched) -> list[str]:
         if any(state[layout.OVERRUN] for state in watched.memory.states):
-            return ["a thread synchronised more often than can be told apart: races may be missing"]
+            return [
+                "a thread synchronised more often, or had more copies under way, than is remembered: races may be "
+                "missing"
+            ]
         return []
 
     def park(self, at: Emission, step: Step, members: Value, others: str) -> None:
