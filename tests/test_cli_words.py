@@ -65,6 +65,7 @@ def batch(first: int, count: int) -> None:
         print(json.dumps([words, status, out.getvalue(), error.getvalue()]))  # noqa: T201
 
 
+@pytest.mark.sampled(quick=4, ci=2)
 @pytest.mark.parametrize("first", range(0, 400, 100))
 def test_a_wrong_word_is_one_message(first: int, tmp_path: Path) -> None:
     (tmp_path / "k.cu").write_text(_KERNELS, "utf-8")

@@ -139,7 +139,7 @@ def test_device_code_of_several_files(call: Call) -> None:
     assert done.stdout == "42\n", done.stderr
 
 
-@_SLOW
+@pytest.mark.least("full")
 def test_host_flags_reach_the_linker_and_thrust_is_there(call: Call) -> None:
     done = call("run", "threads.cu", "-Xcompiler", "-fopenmp")
     assert done.stdout == "3 threads, sum 2000\n", done.stderr

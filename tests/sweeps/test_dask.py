@@ -19,7 +19,7 @@ from warpglass import ArgumentError
 
 distributed: Any = pytest.importorskip("distributed")
 KERNEL = 'extern "C" __global__ void fill(int *x, int n) { if (threadIdx.x < n) x[threadIdx.x] = n; }'
-CELLS, KILLS = {"quick": (30, 1), "ci": (60, 2), "full": (2000, 20)}[LEVEL]
+CELLS, KILLS = {"quick": (30, 1), "ci": (30, 1), "full": (2000, 20)}[LEVEL]
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "dies.py").write_text(DIES)
     (tmp_path / "hangs.py").write_text(HANGS)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("WARPGLASS_COMPILE_TIMEOUT", "3")
+    monkeypatch.setenv("WARPGLASS_COMPILE_TIMEOUT", "2")
     return tmp_path
 
 
@@ -55,7 +55,7 @@ def _kernel(kernel: str, name: str, **more: object) -> dict[str, object]:
 
 def test_every_cell_has_its_verdict_and_is_done_once(folder: Path) -> None:
     spec = {
-        "sweep": {"do": "time", "repeat": 1, "timeout": 1, "retries": 1},
+        "sweep": {"do": "time", "repeat": 1, "timeout": 0.5, "retries": 1},
         "axes": {"n": [7]},
         "kernel": [
             _kernel("k.cu:fill", "right", expect="reference.py:doubled"),
@@ -75,7 +75,7 @@ def test_every_cell_has_its_verdict_and_is_done_once(folder: Path) -> None:
     }
     texts = {row.name: row.text for row in found.rows}
     assert "k.cu:3: past: 4-byte write to x[32]" in texts["past"]
-    assert "spin did not end within 1 s" in texts["spin"]
+    assert "spin did not end within 0.5 s" in texts["spin"]
     assert texts["wrong"] == "array 1: [1] is 2, expected 0"
     assert texts["dies"] == "the process that did it ended with status 3"
     assert all(row.numbers["seconds"] > 0 for row in found.rows if row.status == "done")
