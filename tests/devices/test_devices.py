@@ -35,7 +35,9 @@ def test_peaks(key: str, peaks: tuple[float, float]):
 @pytest.mark.parametrize("key", devices.names())
 def test_every_number_has_a_known_source(key: str):
     device = devices.get(key)
-    measured = {name.removeprefix("kernel_time.") for name in device.sources if name.startswith("kernel_time.")}
+    measured = {
+        name.removeprefix("kernel_time.") for name in device.sources if name.startswith("kernel_time.")
+    }
     assert measured == set(device.kernel_time)
     assert {name for name in device.sources if "." not in name} - {"l2_bandwidth_gb_s"} == {
         "multiprocessors",

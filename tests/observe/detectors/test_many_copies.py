@@ -1,4 +1,4 @@
-"""More asynchronous copies under way than are remembered: no false alarm, and the check says what it lacks."""
+"""More asynchronous copies under way than are remembered: no false alarm, and the check says so."""
 
 from __future__ import annotations
 
