@@ -72,8 +72,8 @@ class Synchronisation(Detector):
     def notes(self, watched: Watched) -> list[str]:
         if any(state[layout.OVERRUN] for state in watched.memory.states):
             return [
-                "a thread synchronised more often, or had more copies under way, than is remembered: races may "
-                "be missing"
+                "a thread synchronised more often, or had more copies under way, than is remembered: races "
+                "may be missing"
             ]
         return []
 
