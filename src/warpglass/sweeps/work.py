@@ -63,7 +63,6 @@ def do(cell: Cell) -> Outcome:
 
 
 def _recover(cell: Cell) -> None:
-
     for device in ("auto", "cpu"):
         lab.reset(device, cell.model)
 
@@ -81,37 +80,30 @@ def _kernel(cell: Cell) -> dict[str, Any]:
 
 @lru_cache(maxsize=64)
 def _load(file: str, kernel: str, flags: tuple[str, ...], variables: tuple[str, ...], _content: str) -> Any:
-
     loaded = lab.load(file, kernel, options=flags)
     for text in variables:
         loaded.set(*parse_setting(text))
     return loaded
 
 
-def _opened(cell: Cell) -> tuple[Any, Subject, list[Any]]:
-    """The kernel of a cell and fresh arguments for it."""
+def _launch(cell: Cell) -> tuple[Any, tuple[int, ...], tuple[int, ...], list[Any], int]:
+    """Kernel, grid, block, fresh arguments and shared memory, as run, profile and check take them."""
     subject = cell.subject
     loaded = _load(subject.file, subject.kernel, subject.flags, subject.variables, cell.content)
-    return loaded, subject, make_marked(subject.args)
+    return loaded, subject.grid, subject.block, make_marked(subject.args), subject.shared
 
 
 def _times(cell: Cell) -> dict[str, Any]:
+    subject = cell.subject
     seconds: list[float] = []
     found: lab.Run | None = None
     wrong = ""
     for number in range(1 + (cell.repeat if "time" in cell.do else 0)):  # the first compiles and warms up
-        kernel, subject, args = _opened(cell)
+        launch = _launch(cell)
+        args = launch[3]
         wanted = _expected(subject, args) if number == 0 and subject.expect else None
         with only(OPTIMISED):  # a time is that of the code a program ends up with
-            found = lab.run(
-                kernel,
-                subject.grid,
-                subject.block,
-                args,
-                subject.shared,
-                timeout=cell.timeout,
-                model=cell.model,
-            )
+            found = lab.run(*launch, timeout=cell.timeout, model=cell.model)
         seconds.append(found.seconds)
         if wanted is not None:
             wrong = _compare(wanted, args, subject)
@@ -121,9 +113,8 @@ def _times(cell: Cell) -> dict[str, Any]:
 
 
 def _counters(cell: Cell) -> dict[str, Any]:
-    kernel, subject, args = _opened(cell)
     found = profile(
-        *(kernel, subject.grid, subject.block, args, subject.shared),
+        *_launch(cell),
         model=cell.model,
         timeout=cell.timeout,
         caches=any("dram" in name or "l2" in name or "lts" in name for name in cell.metrics),
@@ -138,11 +129,7 @@ def _whole(value: float) -> float:
 
 
 def _findings(cell: Cell) -> dict[str, Any]:
-
-    kernel, subject, args = _opened(cell)
-    found = check(
-        *(kernel, subject.grid, subject.block, args, subject.shared), timeout=cell.timeout, model=cell.model
-    )
+    found = check(*_launch(cell), timeout=cell.timeout, model=cell.model)
     severities = [finding.severity for finding in found.findings]
     kinds = dict.fromkeys(finding.kind for finding in found.findings)
     return {
