@@ -18,13 +18,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..source.elf import read_elf
+from ..source.elf import read_elf, symbols
 from .activation import active_runtime, addresses
 
 _REGISTER, _REGISTER_ALL = "__cudaRegisterFatBinary", "__sti____cudaRegisterAll"
 _KERNELS = b".nv_fatbin"
 _TEXT = b"CUDA driver version is insufficient for CUDA runtime version"  # of any static runtime
-_SYMBOL = struct.Struct("<IBBHQQ")
 _FUNCTION = 2  # STT_FUNC
 _ROOM = 16  # bytes that any function has: they are aligned to as many
 # A jump to the address behind it: jmp *0(%rip); ldr x16, 8 and br x16.
@@ -67,15 +66,9 @@ def lead(path: Path) -> bool:
 
 def _functions(image: bytes) -> Iterator[_Function]:
     """The functions in the symbol table of a file, whose code lies at the same distance in memory."""
-    elf = read_elf(image)
-    table, names = elf.section(".symtab"), elf.section(".strtab")
-    if table is None or names is None:
-        return
-    for name, info, _, section, value, _ in _SYMBOL.iter_unpack(table.content):
-        if info & 15 == _FUNCTION and section and value:
-            end = names.content.index(b"\0", name)
-            if b"cuda" in names.content[name:end]:
-                yield _Function(names.content[name:end].decode(errors="replace"), value)
+    for one in symbols(read_elf(image)):
+        if one.kind == _FUNCTION and one.section and one.value and "cuda" in one.name:
+            yield _Function(one.name, one.value)
 
 
 def _base(path: Path) -> int:

@@ -37,12 +37,13 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """One symbol: its name, address or offset, size, and the number of its section."""
+    """One symbol: its name, address or offset, size, the number of its section, and its kind (STT_*)."""
 
     name: str
     value: int
     size: int
     section: int
+    kind: int
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def _content(image: bytes, head: tuple[int, ...]) -> bytes:
 
 
 def _name(table: bytes, start: int) -> str:
-    return table[start : table.index(b"\0", start)].decode()
+    return table[start : table.index(b"\0", start)].decode(errors="replace")
 
 
 def symbols(elf: Elf) -> tuple[Symbol, ...]:
@@ -88,8 +89,8 @@ def symbols(elf: Elf) -> tuple[Symbol, ...]:
         return ()
     names = elf.sections[table.link].content
     return tuple(
-        Symbol(_name(names, name), value, size, section)
-        for name, _, _, section, value, size in _SYMBOL.iter_unpack(table.content)
+        Symbol(_name(names, name), value, size, section, info & 15)
+        for name, info, _, section, value, size in _SYMBOL.iter_unpack(table.content)
     )
 
 
