@@ -162,7 +162,8 @@ def test_findings_are_lines_for_editors_and_annotations_for_github(
     assert "| error | shared-race | k,1.cu:4 |" in (tmp_path / "summary.md").read_text()
 
 
-def test_rungs_stand_where_kernels_do(call: Call):
+def test_rungs_stand_where_kernels_do(call: Call, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COLUMNS", "120")  # wide enough for machine code beside PTX
     _, shown, _ = call("check", "vector:grid_stride:python")
     assert "vector:grid_stride (Python): 1 launch checked." in shown
     assert "Launched at" not in shown
