@@ -23,6 +23,7 @@ from ..models.caches import counters as cache_counters
 from ..models.nsight_occupancy import driver_shared, nsight_metrics
 from ..models.occupancy import Demand, Occupancy, occupancy
 from ..observe import profiling
+from ..observe.counted_work import work_of
 from ..observe.counters import COUNTERS, MEASURED, MODELLED
 from ..observe.kernel_load import Counted
 from ..observe.metrics import METRICS
@@ -100,12 +101,12 @@ def count(
     found = _launch_numbers(launch, fit, place.model)
     numbers = profiling.evaluate(seen.program, tallies, machine.translation, found, simulated)
     sites = instrument.by_site(seen.program, seen.probes, totals)
-    modelled = without_caches(place.model)
+    modelled, pipes = without_caches(place.model), dict[str, float]()
     if sites is not None:
         local = machine.resources.local if machine.resources else 0
         room = LINE * instrument.caches.l1_sets * instrument.caches.l1_ways if instrument.caches else 0
         counted = Counted(seen.program, tallies, sites.leaders, sites.traffic, numbers.counters, local, room)
-        modelled, times = model_time(launch, counted, machine.translation, fit, place.model)
+        modelled, times, pipes = model_time(launch, counted, machine.translation, fit, place.model)
         numbers = profiling.with_times(numbers, times)
     notes = (*machine.notes, *numbers.notes)
     unsure: set[str] = set() if machine.resources else set(nsight_metrics(fit, 1, 1))
@@ -139,6 +140,7 @@ def count(
         listing=listing_of(launch.compiled, target_of(place.model)) if listing else None,
         views=views_of(seen.probes, totals),
         modelled=modelled,
+        work=work_of(tallies, numbers.counters, traffic, pipes),
     )
 
 
