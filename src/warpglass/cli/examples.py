@@ -16,6 +16,7 @@ EXAMPLES = {
         "warpglass bench transpose --size 2048 --rung naive --rung padded_tile",
         "warpglass bench --all --small --json all.json",
         "warpglass bench reduction --add mine.cu:my_sum",
+        "warpglass bench reduction --notes",
     ),
     "list": ("warpglass list",),
     "check": (
