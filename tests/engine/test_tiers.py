@@ -227,7 +227,7 @@ def test_a_launch_that_takes_long_has_its_kernel_optimised(own_cache: Path, monk
     monkeypatch.setenv(tiers.VARIABLE, "")
     fixture = Fixture()
     asked = threading.Event()
-    monkeypatch.setattr(tiers, "_background", lambda: SimpleNamespace(put=lambda _: asked.set()))
+    monkeypatch.setattr(tiers, "_background", lambda _: SimpleNamespace(put=lambda _: asked.set()))
     assert (fixture.run(lambda: asked.wait(60)) == NUMBERS).all()
     assert asked.is_set()
 
