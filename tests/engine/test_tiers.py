@@ -316,7 +316,9 @@ def test_what_is_generated_depends_on_shape_and_text(own_cache: Path, monkeypatc
 
 def test_a_tier_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv(tiers.VARIABLE, "fast")
-    with pytest.raises(ArgumentError, match="WARPGLASS_TIER is 'fast'; it may be 'quick' or 'optimised'"):
+    with pytest.raises(
+        ArgumentError, match="WARPGLASS_TIER is 'fast'; it may be 'small', 'quick' or 'optimised'"
+    ):
         Fixture().run()
 
 
