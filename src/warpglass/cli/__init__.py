@@ -94,7 +94,8 @@ app.command()(compare)
 app.command()(sweep)
 app.command()(judge)
 app.command()(report)
-app.command(context_settings={"ignore_unknown_options": True})(trace)  # a negative number is no option
+_NEGATIVE = {"ignore_unknown_options": True}  # a negative number is no option
+app.command(cls=CompilerCommand, context_settings=_NEGATIVE)(trace)
 
 for _command in app.registered_commands:
     assert _command.callback is not None
