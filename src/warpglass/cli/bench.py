@@ -83,6 +83,9 @@ def bench(
     notes: Annotated[
         bool, typer.Option("--notes", help="Add the course notes' figures, and times on their GPUs.")
     ] = False,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Add modelled times of whole programs, copies included.")
+    ] = False,
     transfers: Annotated[
         bool, typer.Option("--transfers", help="Times include copying to the GPU and back.")
     ] = False,
@@ -132,7 +135,7 @@ def bench(
             )
         results.append(result)
         if json_path != STDOUT and form is None:
-            _print_bench(result, explain, notes)
+            _print_bench(result, explain, notes, whole)
     _write(results, json_path, plot, html, form, several=all_ladders)
     if not all(result.verified for result in results):
         raise typer.Exit(FAILED)
@@ -163,12 +166,16 @@ def _user_kernel(text: str) -> tuple[Path, str]:
     return path, name
 
 
-def _print_bench(result: Bench, explain: bool, notes: bool) -> None:
+def _print_bench(result: Bench, explain: bool, notes: bool, whole: bool) -> None:
     from ..report.bench import print_bench
     from ..report.console import stdout_console
 
     console = stdout_console()
     print_bench(result.record, console, result.sections)
+    if whole:
+        from ..report.bench_whole import print_whole
+
+        print_whole(result.record, console)
     if notes:
         from ..report.notes import print_notes
 
