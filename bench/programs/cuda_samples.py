@@ -75,6 +75,8 @@ def _flags(root: Path, folder: Path, text: str) -> list[str]:
         flags.append("-rdc=true")
     libraries = dict.fromkeys(re.findall(r"CUDA::(?!cudart)(\w+)", text))
     flags += [f"-l{'cuda' if one == 'cuda_driver' else one.removesuffix('_static')}" for one in libraries]
+    if "cusolver" in libraries:  # CMake's target brings them
+        flags += ["-lcusparse", "-lcublas"]
     if "NVJITLINK_LIB" in text:
         flags.append("-lnvJitLink")
     if re.search(r"OpenMP", text):
