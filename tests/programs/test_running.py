@@ -38,6 +38,11 @@ def test_a_program_ends_as_it_wants(call: Call, how: str, status: int, more: str
     assert (done.stdout, done.returncode) == (_WORDS + more, status), done.stderr
 
 
+def test_arrays_have_the_names_and_elements_of_the_source(call: Call) -> None:
+    said = call("run", "ends.cu", "--", "beyond").stderr
+    assert "4-byte read of x[100], but x has 100 elements" in said
+
+
 @_SLOW
 @pytest.mark.parametrize(("how", "number"), [("abort", signal.SIGABRT), ("term", signal.SIGTERM)])
 def test_signals_end_it_as_they_end_any_program(call: Call, how: str, number: int) -> None:
