@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         UnsupportedError,
         WarpglassError,
     )
+    from .judging import judge
     from .lab import Kernel, Run, compile, from_numba, load, reset, run
     from .lab.bench import bench
     from .lab.check import check
@@ -53,6 +54,7 @@ __all__ = [
     "check",
     "compile",
     "from_numba",
+    "judge",
     "load",
     "out",
     "profile",
@@ -70,6 +72,7 @@ _HOMES = {
     "all_of": "records.marks",
     "out": "records.marks",
     "profile": "lab.profile",
+    "judge": "judging",
     "sweep": "sweeps",
     "Profile": "records.profile",
 }

@@ -24,6 +24,7 @@ from .compiler_flags import CompilerCommand
 from .devices import devices
 from .examples import epilog
 from .explain import explain
+from .judge import judge
 from .launch import launch
 from .list import list_ladders
 from .metrics import metrics
@@ -91,6 +92,7 @@ app.command(cls=CompilerCommand)(show)
 app.command()(launch)
 app.command()(compare)
 app.command()(sweep)
+app.command()(judge)
 app.command()(report)
 app.command(context_settings={"ignore_unknown_options": True})(trace)  # a negative number is no option
 

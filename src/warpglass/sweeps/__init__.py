@@ -22,15 +22,13 @@ from ..report.sweep import sweep_csv, sweep_text, write_parquet
 from ..report.sweep_chart import draw_heat_map
 from .cell import Cell
 from .cluster import on_dask
+from .filling import Progress, fill_store
 from .local import on_processes
 from .spec import Spec, make, read
 from .store import Store
-from .work import ENDED, LOST, Outcome
+from .work import Outcome, do, longest
 
 __all__ = ["Sweep", "sweep"]
-
-Progress = Callable[[int, int, str], None]  # cells done, cells in all, what was done last
-AGAIN = (LOST, ENDED)  # what another try may mend
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +95,10 @@ def sweep(
     cells = list(found.cells())
     with Store(_results(spec, found, results)) as store:
         different = list({cell.key: cell for cell in cells}.values())
-        _fill(store, different, found, _executor(found, workers, dask), retry, progress)
+        execute = _executor(found, workers, dask)
+        fill_store(
+            store, different, execute, tries=1 + found.settings.retries, retry=retry, progress=progress
+        )
         kept = store.get(cell.key for cell in cells)
     rows = tuple(_row(cell, kept[cell.key]) for cell in cells)
     return Sweep(SweepRecord(axes=found.names, rows=rows))
@@ -109,9 +110,9 @@ Executor = Callable[[Iterable[Cell]], Iterator[tuple[Cell, Outcome]]]
 def _executor(spec: Spec, workers: int | None, dask: str | None) -> Executor:
     if dask is not None:
         address = dask
-        return lambda cells: on_dask(cells, address)
+        return lambda cells: on_dask(cells, address, do)
     count = workers or (1 if "time" in spec.settings.do else core_count())
-    return lambda cells: on_processes(cells, count)
+    return lambda cells: on_processes(cells, count, do, longest)
 
 
 def _results(spec: object, found: Spec, results: str | Path | None) -> Path:
@@ -120,40 +121,6 @@ def _results(spec: object, found: Spec, results: str | Path | None) -> Path:
     if found.settings.results:
         return found.folder / found.settings.results
     return Path(spec).with_suffix(".sqlite") if isinstance(spec, (str, Path)) else Path("sweep.sqlite")
-
-
-def _fill(
-    store: Store,
-    cells: Sequence[Cell],
-    spec: Spec,
-    execute: Executor,
-    retry: bool,
-    progress: Progress | None,
-) -> None:
-    """Do what has no result, keep each, and try again what may go better."""
-    limit = 1 + spec.settings.retries
-    before = store.attempts()
-    todo = [cell for cell in cells if _wanted(before.get(cell.key), limit, retry)]
-    done, tries = len(cells) - len(todo), dict.fromkeys((cell.key for cell in todo), 0)
-    while todo:
-        again: list[Cell] = []
-        for cell, outcome in execute(todo):
-            store.put(cell, outcome)
-            tries[cell.key] += 1
-            if outcome.status in AGAIN and tries[cell.key] < limit:
-                again.append(cell)
-                continue
-            done += 1
-            if progress is not None:
-                progress(done, len(cells), str(cell))
-        todo = again
-
-
-def _wanted(kept: tuple[str, int] | None, limit: int, retry: bool) -> bool:
-    if kept is None:
-        return True
-    status, attempts = kept
-    return (status in AGAIN and attempts < limit) or (retry and status in (*AGAIN, "failed"))
 
 
 def _row(cell: Cell, outcome: Outcome) -> SweepRow:
