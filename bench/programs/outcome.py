@@ -29,7 +29,7 @@ def outcome(row: Mapping[str, Any]) -> tuple[str, str]:
     if status == _NOT_BUILT and "was not built" in said:
         found = _COMPILER.search(row["tail"])
         return LESS, f"not built: {found[0].strip()[:160] if found else said}"
-    if _STOPPED.search(said) or status:
+    if status or (_STOPPED.search(said) and row["check"] != "passed"):  # some provoke errors
         return LESS, said or f"status {status}"
     if row["check"] == "failed":
         return LESS, "says so itself"

@@ -32,8 +32,9 @@ from program import Program
 from warpglass.source import nvcc
 
 # What says that a program checked its own results and was content, or not.
-_PASSED = re.compile(r"\b(?:PASS(?:ED)?|SUCCESS(?:FUL(?:LY)?)?|Result = PASS|Test passed|correct)\b", re.I)
+_PASSED = re.compile(r"\b(?:PASS(?:ED)?|SUCCESS(?:FUL(?:LY)?)?|Result = PASS|Test passed|correct|OK)\b", re.I)
 _FAILED = re.compile(r"\bFAIL(?:ED|URE)?\b|mismatch|incorrect|\bERROR\b", re.I)
+_NO_FAILURE = re.compile(r"failed as expected|error[s]?(?: rate)?\s*[:=]\s*[0-9.e+-]+", re.I)
 _OURS = re.compile(r"^warpglass: (.*)", re.M)
 _GENCODE = "-gencode=arch=compute_75,code=compute_75"
 _PATIENCE = 30  # how many times the processor time a program may take by the clock
@@ -57,8 +58,9 @@ def run(program: Program, seconds: int, command: str = "run") -> dict[str, objec
     )
     said = (done.stdout + done.stderr).decode(errors="replace")
     ours = _OURS.search(done.stderr.decode(errors="replace"))
-    verdict = "passed" if _PASSED.search(said) else "no check"
-    if _FAILED.search(re.sub(r"[Ee]rror[s]?(?: rate)?\s*[:=]\s*[0-9.e+-]+", "", said)):
+    own = _OURS.sub("", said)
+    verdict = "passed" if _PASSED.search(own) else "no check"
+    if _FAILED.search(_NO_FAILURE.sub("", own)):
         verdict = "failed" if verdict != "passed" else "passed?"
     return {
         "name": program.name,
