@@ -55,8 +55,8 @@ def _once(folder: Path) -> list[str]:
 
 
 def _cost(program: Program) -> int:
-    files = (program.folder / word for word in program.words if not word.startswith("-"))
-    text = "".join(path.read_text(errors="replace") for path in files if path.suffix in _SOURCES)
+    files = (program.folder / word for word in program.words if Path(word).suffix in _SOURCES)
+    text = "".join(path.read_text(errors="replace") for path in files if path.is_file())
     return len(text) + sum(100_000 for header in _SLOW if header in text)
 
 
