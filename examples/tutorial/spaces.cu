@@ -7,8 +7,9 @@ extern "C" __global__ void largest(const float *x, float *result, int n)
     __shared__ float values[256];
     const int t = threadIdx.x;
     const int i = blockIdx.x * blockDim.x + t;
+    const float here = i < n ? x[i] : 0;
     float sum = 0;
-    for (int k = 3; k >= 0; --k) sum = sum * (i < n ? x[i] : 0) + coefficients[k];
+    for (int k = 3; k >= 0; --k) sum = sum * here + coefficients[k];
     values[t] = sum;
     __syncthreads();
     for (int half = blockDim.x / 2; half > 0; half /= 2) {
