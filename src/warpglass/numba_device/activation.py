@@ -24,6 +24,7 @@ from . import (  # noqa: F401  # functions by subject: importing a file fills CA
     pool_calls,
     stream_calls,
     texture_calls,
+    virtual_memory_calls,
 )
 from .calls import CALLS, Address, Int, Size, call_anywhere, put, put_int, text_at
 from .compiler import Nvrtc
