@@ -44,6 +44,8 @@ html_theme = "furo"
 html_title = "warpglass"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
+html_show_search_summary = False  # it needs a server; the search itself does not
 html_copy_source = False
 html_theme_options = {"navigation_with_keys": False}
 

@@ -93,6 +93,6 @@ def test_the_site_has_a_place_for_every_page() -> None:
         (folder / f"{name}.md").resolve()
         for folder, text in tables
         for table in re.findall(r"```{toctree}\n(.*?)```", text, re.DOTALL)
-        for name in re.findall(r"^([a-z][\w/-]*)$", table, re.MULTILINE)
+        for name in re.findall(r"^([a-z\d][\w/-]*)$", table, re.MULTILINE)
     }
     assert placed == {page for page in DOCS.rglob("*.md") if page != DOCS / "index.md"}
