@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +14,7 @@ import typer
 from ..errors import ArgumentError
 from ..records.argument_text import parse_size
 from ..records.marks import unmark
-from .compiler_flags import CompilerOption
+from .compiler_flags import CompilerOption, ladder_options
 from .kernel_launch import SetOption, open_launch
 from .options import (
     TIMEOUT,
@@ -79,7 +80,7 @@ def trace(
         check_ending(plot)
     if target in ladder_names():
         threads = None if block is None else parse_size(block)
-        _trace_sort(target, numbers, threads, language, device)
+        _trace_sort(target, numbers, threads, language, device, flags)
         return
     if numbers:
         raise ArgumentError(
@@ -88,6 +89,8 @@ def trace(
     gpu = find_gpu(model).key
     with words_apart(json_output), waiting(f"Tracing {target}"):
         if names_rung(target):
+            if flags:
+                raise ArgumentError(f"{flags[0]}: a rung is compiled as its ladder says")
             if grid is not None or arg:
                 raise ArgumentError(f"{target} makes its own arguments: --size and --block choose how many")
             program = program_of(target, None, None, gpu)
@@ -127,7 +130,12 @@ def _show(found: Sequence[Trace], array: str | None, most: int, plot: Path | Non
 
 
 def _trace_sort(
-    ladder: str, numbers: list[str] | None, block: int | None, language: str, device: str
+    ladder: str,
+    numbers: list[str] | None,
+    block: int | None,
+    language: str,
+    device: str,
+    flags: list[str] | None,
 ) -> None:
     """Sort a few numbers in many blocks and print every pass of the kernels."""
     import numpy as np
@@ -146,7 +154,8 @@ def _trace_sort(
     if language not in ("cuda", "python"):
         raise ArgumentError(f"language {language!r}: cuda or python")
     chosen = np.array(parse_numbers(numbers)) if numbers else None
-    toolchain = Toolchain(open_cuda=source.load, open_python=source.from_numba)
+    open_cuda = partial(source.load, options=ladder_options(flags))
+    toolchain = Toolchain(open_cuda=open_cuda, open_python=source.from_numba)
     print_trace(run(chosen, block, language, lab.backend(device), toolchain), stdout_console())
 
 
