@@ -19,8 +19,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "cuda-samples.md"
 _HEAD = """# NVIDIA's cuda-samples
 
 Written by `bench/programs/page.py` from what `bench/programs/run.py samples` has found. Each sample is built
-from what its own build file names, run once by `warpglass run` on a machine without GPU, and judged by its own
-check, whose verdict is its exit status.
+from what its own build file names, run once by `warpglass run` on a machine without GPU, and judged by its
+own check, whose verdict is its exit status.
 
 **{passed} of {able} samples that need nothing else end with their own check passed.** {apart} others need
 what warpglass does not offer.
