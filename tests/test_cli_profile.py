@@ -241,6 +241,26 @@ def test_metrics_lists_and_defines(call: Call):
     assert record["gld_efficiency"]["tool"] == "nvprof"
 
 
+def test_compare_of_three(call: Call, tmp_path: Path):
+    from tests.report.profiles import make
+    from tests.report.test_kernel_time_report import FAST, SLOW
+
+    names: list[str] = []
+    for sectors, modelled in ((64, SLOW), (32, FAST), (16, FAST)):
+        path = tmp_path / f"{sectors}.json"
+        make(sectors=sectors, modelled=modelled).save(path)
+        names.append(str(path))
+    status, out, _ = call("compare", *names)
+    assert status == 0
+    assert out.count("2.00 times faster") == 2
+    assert "64.json: 40.00 us (25.00 to 64.00 us), 2.00 times as long" in out
+    status, out, _ = call("compare", *names, "--json", "--threshold", "0%")
+    found = json.loads(out)
+    assert status == 0
+    assert [one["second"] for one in found["comparisons"]] == ["32.json", "16.json"]
+    assert len(found["ranking"]) == 4
+
+
 def test_compare(call: Call, tmp_path: Path):
     first, second = str(tmp_path / "a.json"), str(tmp_path / "b.json")
     call("profile", REDUCE, *LAUNCH, "--save", first, "--csv")
