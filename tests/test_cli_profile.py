@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 import warpglass as wg
+from tests.report.profiles import make
+from tests.report.test_kernel_time_report import FAST, SLOW
 from warpglass.cli import main
 from warpglass.records.profile import load, load_all
 
@@ -242,9 +244,6 @@ def test_metrics_lists_and_defines(call: Call):
 
 
 def test_compare_of_three(call: Call, tmp_path: Path):
-    from tests.report.profiles import make
-    from tests.report.test_kernel_time_report import FAST, SLOW
-
     names: list[str] = []
     for sectors, modelled in ((64, SLOW), (32, FAST), (16, FAST)):
         path = tmp_path / f"{sectors}.json"
@@ -280,11 +279,13 @@ def test_compare(call: Call, tmp_path: Path):
 
 
 def test_a_saved_profile_has_a_place_on_the_roofline(call: Call, tmp_path: Path):
-    """The engine's time is not taken for a GPU's."""
+    """At its modelled time; the engine's time is not taken for a GPU's."""
     path = str(tmp_path / "a.json")
     call("profile", REDUCE, *LAUNCH, "--save", path, "--csv")
     _, out, _ = call("roofline", path)
     assert "Memory-bound" in out
+    assert "The model says" in out
+    _, out, _ = call("roofline", path, "--model", "a100")
     assert "engine time, which says nothing about this GPU" in out
 
 
