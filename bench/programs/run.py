@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import shlex
 import subprocess
@@ -20,50 +19,19 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from cuda_samples import samples
+from program import Program
+
+from warpglass.source import nvcc
 
 # What says that a program checked its own results and was content, or not.
 _PASSED = re.compile(r"\b(?:PASS(?:ED)?|SUCCESS(?:FUL(?:LY)?)?|Result = PASS|Test passed|correct)\b", re.I)
 _FAILED = re.compile(r"\bFAIL(?:ED|URE)?\b|mismatch|incorrect|\bERROR\b", re.I)
 _OURS = re.compile(r"^warpglass: (.*)", re.M)
-_CLOSED = re.compile(
-    r"OpenGL|GLUT|\bGL\b|FreeImage|Vulkan|NvSci|nvsci|EGL|D3D|\bMPI\b|CUDA::(?:npp|nvjpeg|cudla|cufft|cublas|curand|cusolver|cusparse|nvgraph)"
-)
+_GENCODE = "-gencode=arch=compute_75,code=compute_75"
 _WAIVED = 2  # the status by which cuda-samples waive
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """What is run: the words after `warpglass run`, in a folder; `needs` is what it is not built without."""
-
-    name: str
-    folder: Path
-    words: tuple[str, ...]
-    needs: tuple[str, ...] = ()
-
-
-def samples(root: Path) -> Iterator[Program]:
-    """The programs of cuda-samples, by their CMakeLists.txt."""
-    given = json.loads((root / "test_args.json").read_text())
-    for file in sorted(root.glob("Samples/*/*/CMakeLists.txt")):
-        text = re.sub(r"#.*", "", file.read_text())
-        found = re.search(r"add_executable\(\s*([\w.+-]+)\s+([^)]*)\)", text)
-        if found is None:
-            continue
-        folder, name = file.parent, file.parent.name
-        sources = [word for word in found[2].split() if Path(word).suffix in (".cu", ".cpp", ".c", ".cc")]
-        needs = tuple(sorted(set(_CLOSED.findall(text))))
-        row = given.get(name, {})
-        runs = row.get("runs") or [row]
-        common = os.path.relpath(root / "Common", folder)
-        flags = [f"-I{common}", "-std=c++17", "--extended-lambda", "-lcuda"]
-        flags += ["-lnvrtc"] if "CUDA::nvrtc" in text else []
-        if re.search(r"fopenmp|OpenMP", text):
-            flags += ["-Xcompiler", "-fopenmp", "-lgomp"]
-        if not sources or not all((folder / word).is_file() for word in sources):
-            needs = (*needs, "sources")
-        yield Program(name, folder, (*sources, *flags, "--", *runs[0].get("args", ())), needs)
 
 
 def hecbench(root: Path) -> Iterator[Program]:
@@ -115,6 +83,8 @@ def _collect(words: Sequence[str], sources: list[str], flags: list[str], needs: 
 
 def run(program: Program, timeout: float) -> dict[str, object]:
     """Build and run one program; what became of it."""
+    for made, source in program.prepared:
+        _compile(program.folder, source, made)
     started = time.perf_counter()
     command = [sys.executable, "-m", "warpglass", "run", "--timeout", str(timeout), *program.words]
     done = subprocess.run(
@@ -134,6 +104,14 @@ def run(program: Program, timeout: float) -> dict[str, object]:
         "tail": said[-600:],
         "command": shlex.join(["warpglass", "run", *program.words]),
     }
+
+
+def _compile(folder: Path, source: str, made: str) -> None:
+    """Compile kernels of a program's own build into a file of PTX, or one that contains it."""
+    compiler = nvcc.program()
+    assert compiler is not None, "warpglass brings it along"
+    kind = ("-ptx", "-arch=compute_75") if made.endswith(".ptx") else ("-fatbin", _GENCODE)
+    subprocess.run([str(compiler), *kind, *nvcc.LENIENT, "-o", made, source], cwd=folder, check=True)
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ import typer
 
 from ..errors import ArgumentError
 from ..records.argument_text import parse_size, parse_target
-from .compiler_flags import CompilerOption, split_target
+from .compiler_flags import CompilerOption, ladder_options
 from .export import (
     CsvOption,
     HtmlOption,
@@ -118,7 +118,7 @@ def bench(
                 language=language,
                 device=device,
                 model=_models(name, model, notes),
-                options=_bench_options(flags),
+                options=ladder_options(flags),
                 repeat=repeat,
                 rungs=tuple(rung or ()),
                 final=final,
@@ -147,13 +147,6 @@ def _models(ladder: str, given: Sequence[str] | None, notes: bool) -> tuple[str,
 
     names = given or (*MODELS, *(noted_gpus(ladder) if notes else ()))
     return tuple(dict.fromkeys(find_gpu(name).key for name in names))
-
-
-def _bench_options(flags: Sequence[str] | None) -> tuple[str, ...]:
-    found = split_target(flags)
-    if "target" in found:
-        raise ArgumentError("-arch: the rungs of a ladder are compiled for sm_90")
-    return found["options"]
 
 
 def _chosen(ladder: str | None, all_ladders: bool) -> tuple[str, ...]:

@@ -51,8 +51,7 @@ class LoadedModule:
     def __init__(self, device: VirtualDevice, image: Image):
         self.device = device
         self.image = image
-        major, minor = device.model.capability
-        self._parts = Parts(completed(image.ptx, 10 * major + minor))
+        self._parts = Parts(completed(image.ptx, device.model))
         self._outside = _parse(self._parts.outside)
         variables = all_variables(self._outside)
         self._managed = {
@@ -72,6 +71,11 @@ class LoadedModule:
     def entries(self) -> list[str]:
         """The names of its kernels."""
         return list(self._parts.entries)
+
+    @property
+    def launches(self) -> bool:
+        """Whether its kernels launch kernels."""
+        return "warpglass_noted" in self.memory.addresses
 
     @property
     def architecture(self) -> int:
@@ -193,6 +197,19 @@ class LoadedKernel:
         """The most threads of a block, as the kernel's author and the GPU have it."""
         given = [math.prod(values) for name, values in self.entry.directives if name in _BOUNDS]
         return min([self.module.device.model.limits.threads_per_block, *given])
+
+    def check(self, grid: Dim3, block: Dim3, shared: int) -> None:
+        """Raise Refusal for what no kernel is launched with; the rest is the engine's to say."""
+        if 0 in grid or 0 in block:
+            raise Refusal(Result.INVALID_VALUE, f"an extent of the grid {grid} or the block {block} is 0")
+        if math.prod(block) > self.bounds:
+            text = f"a block of {block}, but the kernel was compiled for at most {self.bounds} threads"
+            raise Refusal(Result.INVALID_VALUE, text)
+        if shared and shared > self.max_dynamic_shared:
+            raise Refusal(
+                Result.INVALID_VALUE,
+                f"{shared} bytes of dynamic shared memory, but the kernel allows {self.max_dynamic_shared}",
+            )
 
     @cached_property
     def attributes(self) -> dict[str, int]:
