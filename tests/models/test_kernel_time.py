@@ -89,7 +89,7 @@ def test_few_warps_between_barriers_take_turns() -> None:
     parts = alone.limits["latency"] + alone.limits["shared"] + alone.limits["dram"]
     assert alone.seconds - alone.launch > parts > free.seconds - free.launch
     many = replace(block, blocks=132 * 8, resident=8)
-    assert predict(many, device).seconds == predict(replace(many, barriers=1.0), device).seconds
+    assert predict(many, device).seconds < 1.1 * predict(replace(many, barriers=0), device).seconds
 
 
 def test_nine_of_ten_are_within_the_interval() -> None:
