@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 import warpglass as wg
+from tests.report.profiles import make
+from tests.report.test_kernel_time_report import FAST, SLOW
 from warpglass.cli import main
 from warpglass.records.profile import load, load_all
 
@@ -241,6 +243,23 @@ def test_metrics_lists_and_defines(call: Call):
     assert record["gld_efficiency"]["tool"] == "nvprof"
 
 
+def test_compare_of_three(call: Call, tmp_path: Path):
+    names: list[str] = []
+    for sectors, modelled in ((64, SLOW), (32, FAST), (16, FAST)):
+        path = tmp_path / f"{sectors}.json"
+        make(sectors=sectors, modelled=modelled).save(path)
+        names.append(str(path))
+    status, out, _ = call("compare", *names)
+    assert status == 0
+    assert out.count("2.00 times faster") == 2
+    assert "64.json: 40.00 us (25.00 to 64.00 us), 2.00 times as long" in out
+    status, out, _ = call("compare", *names, "--json", "--threshold", "0%")
+    found = json.loads(out)
+    assert status == 0
+    assert [one["second"] for one in found["comparisons"]] == ["32.json", "16.json"]
+    assert len(found["ranking"]) == 4
+
+
 def test_compare(call: Call, tmp_path: Path):
     first, second = str(tmp_path / "a.json"), str(tmp_path / "b.json")
     call("profile", REDUCE, *LAUNCH, "--save", first, "--csv")
@@ -260,11 +279,13 @@ def test_compare(call: Call, tmp_path: Path):
 
 
 def test_a_saved_profile_has_a_place_on_the_roofline(call: Call, tmp_path: Path):
-    """The engine's time is not taken for a GPU's."""
+    """At its modelled time; the engine's time is not taken for a GPU's."""
     path = str(tmp_path / "a.json")
     call("profile", REDUCE, *LAUNCH, "--save", path, "--csv")
     _, out, _ = call("roofline", path)
     assert "Memory-bound" in out
+    assert "The model says" in out
+    _, out, _ = call("roofline", path, "--model", "a100")
     assert "engine time, which says nothing about this GPU" in out
 
 

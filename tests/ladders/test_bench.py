@@ -208,3 +208,9 @@ def test_transfers_are_timed_apart_or_included() -> None:
 
 def test_the_engine_copies_nothing() -> None:
     assert run_fake(FakeBackend()).rows[0].transfer_seconds is None
+
+
+def test_bytes_that_a_program_copies_are_known_on_the_engine_too() -> None:
+    """64 doubles go to the device; the host reads the sum of their one block."""
+    row = next(row for row in run_fake(FakeBackend()).rows if row.grid is not None)
+    assert row.copied == (64 * 8, 8)

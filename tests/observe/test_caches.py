@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ from warpglass.engine.cpu.address_space import GUARD
 from warpglass.engine.cpu.backend import CpuBackend
 from warpglass.engine.launch.backend import Launch
 from warpglass.models.caches import Geometry, Traffic
+from warpglass.models.memory_rules import FirstLevel
 from warpglass.observe.caches import CacheProbe, Caches
 
 # Every lane of block b takes its place of round r from `where` and reads, writes or adds to it.
@@ -70,6 +71,7 @@ class Simulation:
     def __init__(self, g: Geometry):
         self.l1 = [Level(g.l1_sets, g.l1_ways) for _ in range(g.multiprocessors)]
         self.l2 = Level(g.l2_sets, g.l2_ways)
+        self.first_level = g.first_level
         self.counts: Counter[str] = Counter()
 
     def access(self, sm: int, verb: str, addresses: list[int]) -> None:
@@ -77,6 +79,12 @@ class Simulation:
         for address in addresses:
             lines.setdefault(address >> 7, set()).add(address >> 5 & 3)
         for line, sectors in lines.items():
+            if verb == "read" and self.first_level is FirstLevel.LINES:
+                sectors = {0, 1, 2, 3}
+            if verb == "read" and self.first_level in (FirstLevel.NONE, FirstLevel.READ_ONLY):
+                self.counts["l1_sectors"] += len(sectors)
+                self.second(line, sectors, verb)
+                continue
             if verb == "atomic":
                 self.second(line, sectors, verb)
                 continue
@@ -106,8 +114,16 @@ class Simulation:
         held |= sectors if verb == "read" else sectors | {s + 4 for s in sectors}
 
 
-@pytest.mark.parametrize("engine", CPU_ENGINES)
-def test_generated_caches_are_the_plain_ones(engine: str):
+@pytest.mark.parametrize(
+    ("engine", "small"),
+    [
+        *((engine, SMALL) for engine in CPU_ENGINES),
+        (CPU_ENGINES[0], replace(SMALL, first_level=FirstLevel.LINES)),
+        (CPU_ENGINES[0], replace(SMALL, first_level=FirstLevel.READ_ONLY)),
+        (CPU_ENGINES[0], replace(SMALL, l2_sets=1, l2_ways=1, first_level=FirstLevel.NONE)),
+    ],
+)
+def test_generated_caches_are_the_plain_ones(engine: str, small: Geometry):
     rng = np.random.default_rng(7)
     places = np.where(
         rng.random((ROUNDS, BLOCKS, 32)) < 0.8, rng.integers(0, WORDS, (ROUNDS, BLOCKS, 32)), -1
@@ -119,17 +135,17 @@ def test_generated_caches_are_the_plain_ones(engine: str):
     args = (data, where, np.int32(ROUNDS), sink)
     launch = Launch(kernel.compile(args), (BLOCKS, 1, 1), (32, 1, 1), args)
     with engine_mode(engine):
-        _, seen = CpuBackend().observe(launch, Caches(SMALL))
+        _, seen = CpuBackend().observe(launch, Caches(small))
     (probe,) = seen.probes
     assert isinstance(probe, CacheProbe)
     found = asdict(probe.traffic(seen.totals.tolist()))
-    assert found == expected(places), found
+    assert found == expected(places, small), found
 
 
-def expected(places: np.ndarray) -> dict[str, int]:
+def expected(places: np.ndarray, small: Geometry) -> dict[str, int]:
     """The counts of the plain simulation; arrays lie as engine/cpu/address_space.py places them."""
     data, where = GLOBAL_BASE, GLOBAL_BASE + 4 * WORDS + GUARD
-    made = Simulation(SMALL)
+    made = Simulation(small)
     for block in range(BLOCKS):
         for r in range(ROUNDS):
             start = where + 128 * (r * BLOCKS + block)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from warpglass.records.kernel_time import ModelledTime
-from warpglass.report.kernel_time import modelled_sentence, verdict
+from warpglass.report.kernel_time import modelled_sentence, ranking, verdict
 
 SLOW = ModelledTime(
     device="h100",
@@ -49,6 +49,16 @@ def test_no_time_has_a_reason() -> None:
 )
 def test_verdict(before: ModelledTime, after: ModelledTime, said: str) -> None:
     assert said in verdict(before, after)
+
+
+def test_several_launches_are_ranked() -> None:
+    lines = ranking([("a", SLOW), ("b", FAST), ("c", NONE)])
+    assert lines[0] == "On NVIDIA H100 80GB HBM3 (modelled), the fastest first:"
+    assert [line.split(":")[0].strip() for line in lines[1:]] == ["b", "a", "c"]
+    assert lines[2].endswith("2.00 times as long, limited by DRAM bandwidth")
+    assert lines[3] == "  c: its blocks wait for other blocks"
+    assert ranking([("a", SLOW), ("b", replace(FAST, device="a100"))]) == []
+    assert ranking([("a", SLOW), ("b", None)]) == []
 
 
 def test_no_verdict_on_different_gpus_or_without_times() -> None:

@@ -1,7 +1,8 @@
-"""The command `compare`: what changed from one saved profile or bench to another."""
+"""The command `compare`: what changed from one saved profile or bench to others."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +36,9 @@ if TYPE_CHECKING:
 
 def compare(
     before: Annotated[Path, typer.Argument(metavar="A.json", help="A saved profile or bench.")],
-    after: Annotated[Path, typer.Argument(metavar="B.json", help="The one to compare with it.")],
+    after: Annotated[
+        list[Path], typer.Argument(metavar="B.json ...", help="One or more to compare with it.")
+    ],
     threshold: Annotated[
         str | None,
         typer.Option(metavar="SHARE", help="Exit with status 1 if a number got worse by more, as in 5%."),
@@ -53,7 +56,8 @@ def compare(
 ) -> None:
     """Say what changed from one saved profile to another, and by how much; what got worse comes first.
 
-    Two benches, of two machines or versions, are compared rung by rung.
+    Benches, of machines or versions, are compared rung by rung. Of more than two files each is compared with
+    the first, and profiles are ranked by their modelled times.
     """
     from ..report.compare import parse_share
 
@@ -61,8 +65,11 @@ def compare(
     if html is not None:
         check_page(html)
     limit = parse_share(threshold) if threshold is not None else None
-    found = _compared(_records(before), _records(after), limit, metric)
-    _write(found, plot, html, f"{before.name} and {after.name}")
+    first, others = _records(before), [_records(path) for path in after]
+    every = [_compared(first, other, limit, metric) for other in others]
+    names = [path.name for path in (before, *after)]
+    found = every[0] if len(every) == 1 else _together(every, names, _ranking(names, [first, *others]))
+    _write(found, plot, html, f"{', '.join(names[:-1])} and {names[-1]}")
     if json_output:
         typer.echo(found.json())
     elif form is not None:
@@ -108,6 +115,47 @@ class _Compared:
     charts: Sequence[Chart]
     remarks: Sequence[str]
     facts: Sequence[tuple[str, str]]
+
+
+def _ranking(names: Sequence[str], files: Sequence[Sequence[AnyRecord]]) -> list[str]:
+    """Files of one profile each by their modelled times; nothing where there is none, or GPUs differ."""
+    from ..records.profile import Profile
+    from ..report.kernel_time import ranking
+
+    alone = [one[0] for one in files if len(one) == 1 and isinstance(one[0], Profile)]
+    if len(alone) != len(files):
+        return []
+    return ranking([(name, one.modelled) for name, one in zip(names, alone, strict=True)])
+
+
+def _together(found: Sequence[_Compared], names: Sequence[str], ranked: Sequence[str]) -> _Compared:
+    """Comparisons of a first file with each of several others."""
+    from ..report.console import stdout_console
+
+    def print_all() -> None:
+        console = stdout_console()
+        for name, one in zip(names[1:], found, strict=True):
+            console.rule(f"{names[0]} and {name}")
+            one.print()
+        for line in ranked:
+            console.print(line, markup=False, highlight=False)
+
+    def as_json() -> str:
+        every = [
+            {"first": names[0], "second": name, **json.loads(one.json())}
+            for name, one in zip(names[1:], found, strict=True)
+        ]
+        return json.dumps({"comparisons": every, "ranking": list(ranked)}, indent=1)
+
+    return _Compared(
+        any(one.past_limit for one in found),
+        as_json,
+        print_all,
+        [table for one in found for table in one.tables],
+        [chart for one in found for chart in one.charts],
+        [*(text for one in found for text in one.remarks), *ranked],
+        [fact for one in found for fact in one.facts],
+    )
 
 
 def _of_profiles(

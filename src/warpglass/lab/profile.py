@@ -107,7 +107,16 @@ def count(
     if sites is not None:
         local = machine.resources.local if machine.resources else 0
         room = LINE * instrument.caches.l1_sets * instrument.caches.l1_ways if instrument.caches else 0
-        counted = Counted(seen.program, tallies, sites.leaders, sites.traffic, numbers.counters, local, room)
+        counted = Counted(
+            program=seen.program,
+            tallies=tallies,
+            leaders=sites.leaders,
+            sites=sites.traffic,
+            counters=numbers.counters,
+            local=local,
+            l1_bytes=room,
+            executed=numbers.executed,
+        )
         modelled, times, pipes = model_time(launch, counted, machine.translation, fit, place.model)
         numbers = profiling.with_times(numbers, times)
     notes = (*machine.notes, *filter(None, (memory.note,)), *numbers.notes)

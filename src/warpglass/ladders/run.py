@@ -13,7 +13,7 @@ and of what it computes on the host; transfers are kept apart.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,10 +74,11 @@ class DeviceArrays:
                 self.backend.to_host(self._arrays[name])
         return time.perf_counter() - start
 
-    def copied(self) -> tuple[int, int]:
-        """Bytes that go to the device and come back."""
+    def copied(self, kept: Container[str]) -> tuple[int, int]:
+        """Bytes that go to the device and come back, but for results that the host has `kept`."""
         inputs = [name for name in self._arrays if name not in self.case.outputs]
-        results = [name for name in next(iter(self._expected.values()), {}) if name in self._arrays]
+        expected = next(iter(self._expected.values()), {})
+        results = [name for name in expected if name in self._arrays and name not in kept]
         there, back = (sum(self.case.arrays[name].nbytes for name in names) for names in (inputs, results))
         return there, back
 
@@ -101,6 +102,7 @@ class HostRun:
         self.rung = rung
         self.final = setting.final
         self.seconds = 0.0
+        self.read = 0  # bytes that the program copied from the device
         self.launched: list[Launched] = []
         self.kept: dict[str, Array] = {}
         self._trial = trial
@@ -145,7 +147,9 @@ class HostRun:
 
     def to_host(self, array: Any) -> Array:
         """The contents of a device array (not timed: transfers are measured apart)."""
-        return self._arrays.backend.to_host(array)
+        found = self._arrays.backend.to_host(array)
+        self.read += found.nbytes
+        return found
 
     def copy(self, source: Any, target: Any) -> None:
         """Copy between host and device arrays of the same size (not timed)."""
@@ -178,6 +182,7 @@ class KernelTrial:
         self._compiled: dict[str, Compiled] = {}
         self._kept: dict[str, Array] = {}
         self._depth: int | None = None
+        self._read = 0
         self.card = make_card(
             setting,
             arrays.case,
@@ -197,7 +202,7 @@ class KernelTrial:
         run = HostRun(self, self._rung, self._arrays, self._setting)
         assert self._rung.program is not None
         self._rung.program(run)
-        self._kept, self._depth = run.kept, run.depth
+        self._kept, self._depth, self._read = run.kept, run.depth, run.read
         return Timing(run.seconds, run.label, tuple(run.launched))
 
     def judge(self) -> Verdict:
@@ -214,8 +219,9 @@ class KernelTrial:
         return self._arrays.transfer()
 
     def copied(self) -> tuple[int, int] | None:
-        """Bytes of these copies."""
-        return self._arrays.copied()
+        """Bytes of these copies, and of what the last run read."""
+        there, back = self._arrays.copied(self._kept)
+        return there, back + self._read
 
     def recover(self) -> None:
         """Reset the device and forget what was on it."""

@@ -49,6 +49,7 @@ class Counted:
     counters: Mapping[str, float]
     local: int  # bytes of local memory of a thread
     l1_bytes: int  # of a multiprocessor
+    executed: tuple[Executed, ...] = ()  # of the GPU's own machine code, where that is known
 
 
 def kernel_load(
@@ -62,7 +63,7 @@ def kernel_load(
     """What a launch asks of a GPU that holds `resident` of its blocks on a multiprocessor."""
     program, counters, rates = counted.program, counted.counters, rates_of(device)
     blocks, warps = prod(grid), -(-prod(block) // 32)
-    executed = execute(translation, line_counts(program, counted.tallies))
+    executed = counted.executed or execute(translation, line_counts(program, counted.tallies))
     pipes = _pipes(executed, device)
     path = _path(counted, translation, executed, blocks, warps, rates)
     spilt = _spilt(counted, counted.local * prod(block) * resident)

@@ -15,7 +15,7 @@ from ..ptx import tree
 from ..sass.accesses import Access
 from ..sass.choices import MARK
 from ..sass.counts import LineCounts, by_line
-from ..sass.estimate import counters as machine_counters
+from ..sass.estimate import Executed, counters_of, execute
 from ..sass.translate import Translation
 from .caches import CacheProbe
 from .counters import COUNTERS, EXACT, MODELLED, PTX_LEVEL, Measured
@@ -38,6 +38,7 @@ class Numbers:
     labels: Mapping[str, str]
     lines: Mapping[tuple[str, int], Mapping[str, float]]
     notes: tuple[str, ...]  # what ptxas changed
+    executed: tuple[Executed, ...] = ()  # how often each machine instruction was, as far as there are any
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class Profiling:
         """A tally for each instruction, and what the caches saw."""
         own = [p for p in probes if not isinstance(p, CacheProbe | LeaderProbe | WarpViewProbe)]
         simulated = next((probe for probe in probes if isinstance(probe, CacheProbe)), None)
-        traffic = None if simulated is None else simulated.traffic(totals.tolist())
+        traffic = None if simulated is None else simulated.traffic(totals.data)
         return self.counting.read(program, own, totals), traffic
 
     def by_site(self, program: Program, probes: Sequence[Probe], totals: np.ndarray) -> Sites | None:
@@ -80,7 +81,7 @@ class Profiling:
         simulated = next((probe for probe in probes if isinstance(probe, CacheProbe)), None)
         if leaders is None or simulated is None:
             return None
-        words = totals.tolist()
+        words = totals.data
         return Sites(leaders.steps(program, words), simulated.by_site(words))
 
 
@@ -116,8 +117,12 @@ def evaluate(
     `memory` the rules that the tallies were counted by.
     """
     read = frozenset(name for block in program.blocks for step in block.all_steps for name in step.reads)
-    machine = {} if translation is None else machine_counters(translation, line_counts(program, tallies))
-    machine = {**machine, **simulated}
+    machine: Mapping[str, float] = simulated
+    executed: tuple[Executed, ...] = ()
+    if translation is not None:
+        lines_ran = line_counts(program, tallies)
+        executed = execute(translation, lines_ran)
+        machine = {**counters_of(executed, lines_ran), **simulated}
     tallies = [tally for tally in tallies if not any(name.startswith(MARK) for name in tally.step.writes)]
     scattered = scattered_lines(program, translation, tallies) if translation else frozenset[int]()
     whole = Measured(tuple(tallies), machine, {}, launch, translation is not None, read, scattered, memory)
@@ -134,7 +139,7 @@ def evaluate(
         values = {name: counter.value(part) for name, counter in COUNTERS.items() if counter.known(part)}
         lines[place] = {name: value for name, value in values.items() if value}
     notes = tuple(describe(program, translation, tallies)) if translation else ()
-    return Numbers(counters, metrics, labels, lines, notes)
+    return Numbers(counters, metrics, labels, lines, notes, executed)
 
 
 def with_times(numbers: Numbers, times: Mapping[str, float]) -> Numbers:

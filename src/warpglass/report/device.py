@@ -94,7 +94,7 @@ def _peak_lines(device: Device) -> Iterator[str]:
             f"MHz x {per_clock[precision]} FMAs per clock = {rate:.0f} GFLOP/s"
         )
     yield bandwidth_formula(device.memory_clock_mhz, device.memory_bus_bits)
-    for level in ("shared", "l1"):
+    for level in ("shared", "l1", "l2"):
         if level in peaks.gb_s:
             yield f"{NAMES[level]}: {peaks.gb_s[level]:.0f} GB/s ({peaks.notes[level]})"
     if peaks.missing:
@@ -152,7 +152,12 @@ def device_json(device: Device) -> str:
             if getattr(device, field) is not None
         },
         "computed_bandwidth_gb_s": device.computed_bandwidth_gb_s,
-        "peaks": {"gflops": dict(peaks.gflops), "gb_s": dict(peaks.gb_s), "missing": list(peaks.missing)},
+        "peaks": {
+            "gflops": dict(peaks.gflops),
+            "gb_s": dict(peaks.gb_s),
+            "missing": list(peaks.missing),
+            "sources": dict(peaks.notes),
+        },
         "limits": asdict(device.limits),
     }
     return json.dumps(record, indent=1)

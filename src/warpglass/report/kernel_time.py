@@ -5,6 +5,8 @@ Belongs here: how a modelled time is said. It is never shown without that word, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..models.kernel_time.limiters import WORDS
 from ..records.kernel_time import ModelledTime
 from .figures import format_seconds
@@ -44,6 +46,22 @@ def verdict(before: ModelledTime | None, after: ModelledTime | None) -> str:
     old, new = (format_seconds(one.limits.get(changed, 0.0)) for one in (before, after))
     cause = f"{WORDS.get(changed, changed)} took {old}, now {new}"
     return f"{head}{max(ratio, 1 / ratio):.2f} times {better}, since {cause}; limited by {after.limiter}"
+
+
+def ranking(times: Sequence[tuple[str, ModelledTime | None]]) -> list[str]:
+    """Launches by their names, the fastest on their GPU first, with what limits each; [] if GPUs differ."""
+    known = [(name, one) for name, one in times if one is not None]
+    if len(known) < len(times) or len({one.device for _, one in known}) != 1:
+        return []
+    timed = sorted((one.seconds, name, one) for name, one in known if one.seconds is not None)
+    lines = [f"On {known[0][1].name} (modelled), the fastest first:"] if timed else []
+    for seconds, name, one in timed:
+        ratio = seconds / timed[0][0]
+        slower = f", {ratio:.2f} times as long" if ratio >= _NOTABLE else ""
+        lines.append(
+            f"  {name}: {format_seconds(seconds)} ({interval(one)}){slower}, limited by {one.limiter}"
+        )
+    return lines + [f"  {name}: {one.failure}" for name, one in known if one.seconds is None]
 
 
 def interval(one: ModelledTime) -> str:

@@ -120,7 +120,11 @@ class _Guards:
 
 def counters(translation: Translation, counts: LineCounts) -> Mapping[str, float]:
     """Return the counters that depend on the machine code, under Nsight Compute's names."""
-    executed = execute(translation, counts)
+    return counters_of(execute(translation, counts), counts)
+
+
+def counters_of(executed: Sequence[Executed], counts: LineCounts) -> Mapping[str, float]:
+    """The same from how often each machine instruction was executed."""
     warps = sum(item.warps for item in executed)
     active = sum(item.active for item in executed)
     threads = sum(item.threads for item in executed)
@@ -154,7 +158,7 @@ def _amounts(item: Executed) -> Iterator[tuple[str, Fraction]]:
         yield memory, item.warps
 
 
-def _branches(executed: tuple[Executed, ...], counts: LineCounts) -> Mapping[str, Fraction]:
+def _branches(executed: Sequence[Executed], counts: LineCounts) -> Mapping[str, Fraction]:
     """Branches, and those that divide a warp: as often as the PTX branch that they come from did."""
     targets = divided = Fraction(0)
     seen: dict[int, Fraction] = {}

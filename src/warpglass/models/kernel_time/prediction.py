@@ -2,6 +2,7 @@
 
 The times of all limiters meet in a norm of power 3: at least the longest, at most their sum, and near the
 longest where the others are short. After Volkov (2016), Ding and Williams (2019) and Ernst et al. (2023).
+Where barriers keep a block's phases apart and nobody else is there to fill them, phases add up (turns.py).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from .limiters import WORDS, times
 from .load import Load
 from .rates import Rates, rates_of
 from .refusals import refuse
+from .turns import in_turns
 
 _POWER = 3.0
 
@@ -52,7 +54,7 @@ def predict(load: Load, device: Device) -> Prediction:
     rates = rates_of(device)
     found = times(load, rates)
     limits = dict(sorted(found.items(), key=lambda item: -item[1]))
-    running = _together(limits)
+    running = max(_together(limits), in_turns(load, rates, limits))
     seconds = rates.launch + running
     return Prediction(
         device=device.name,

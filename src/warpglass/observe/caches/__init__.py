@@ -6,6 +6,7 @@ atomics go on to the second level, its misses to DRAM. Blocks run in order on on
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...codegen import Emission, Probe, WorkerWords
@@ -84,13 +85,13 @@ class CacheProbe(Probe):
             self._sites[key] = self._words.take(len(COUNTS))
         return self._sites[key]
 
-    def by_site(self, words: list[int]) -> dict[tuple[int, bool], Traffic]:
+    def by_site(self, words: Sequence[int]) -> dict[tuple[int, bool], Traffic]:
         """The counts from the totals of a launch's words, by number of the step and whether it writes."""
         return {
             key: Traffic(*words[first : first + len(COUNTS)]) for key, first in sorted(self._sites.items())
         }
 
-    def traffic(self, words: list[int]) -> Traffic:
+    def traffic(self, words: Sequence[int]) -> Traffic:
         """The counts of a launch from the totals of its words."""
         return sum_traffic(self.by_site(words).values())
 

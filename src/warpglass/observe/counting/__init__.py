@@ -61,7 +61,7 @@ class Counting:
         assert isinstance(execution, ExecutionProbe)
         assert isinstance(branches, BranchProbe)
         assert isinstance(accesses, AccessProbe)
-        words: list[int] = totals.tolist()
+        words = totals.data  # of which few are read: a list would have the caches' words, too
         ran = [execution.of_block(index, words) for index in range(len(program.blocks))]
         # A guarded instruction may have a block of its own, behind a branch: there it acts.
         acting = {

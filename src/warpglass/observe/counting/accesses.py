@@ -7,7 +7,7 @@ code at all; other accesses call site_code.py's functions. Generic addresses are
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -247,7 +247,7 @@ class AccessProbe(Probe):
         return self._tables.setdefault(text, f"@wg_pattern_{len(self._tables)}")
 
     def sums(
-        self, words: list[int], executed: Mapping[int, tuple[int, int]]
+        self, words: Sequence[int], executed: Mapping[int, tuple[int, int]]
     ) -> dict[int, dict[tuple[str, bool], Cost]]:
         """The totals of each step by state space and direction (true for writes).
 

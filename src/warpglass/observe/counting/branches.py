@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...codegen import Emission, Probe, WorkerWords
 from ...program import Branch, Program
 
@@ -23,7 +25,7 @@ class BranchProbe(Probe):
         parted = b.value(f"and i1 {some}, {not_all}")
         self.add(at, word, b.value(f"zext i1 {parted} to i64"))
 
-    def of_step(self, number: int, words: list[int]) -> int:
+    def of_step(self, number: int, words: Sequence[int]) -> int:
         """Executions of a branch at which lanes parted; 0 for any other step."""
         word = self.words.get(number)
         return 0 if word is None else words[word]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...codegen import Emission, Probe, WorkerWords
 from ...program import Block, Program, Step
 
@@ -31,12 +33,12 @@ class ExecutionProbe(Probe):
         self.add(at, word, at.builder.value(f"zext i1 {someone} to i64"))
         self.add_lanes(at, word + 1, at.mask)
 
-    def of_block(self, index: int, words: list[int]) -> tuple[int, int]:
+    def of_block(self, index: int, words: Sequence[int]) -> tuple[int, int]:
         """Warps and lanes that ran a block."""
         warps, lanes = words[self.blocks + 2 * index : self.blocks + 2 * index + 2]
         return warps, 32 * warps if index in self.full else lanes
 
-    def of_step(self, number: int, words: list[int]) -> tuple[int, int] | None:
+    def of_step(self, number: int, words: Sequence[int]) -> tuple[int, int] | None:
         """Warps and lanes whose predicate held at a step; None for a step without a predicate."""
         word = self.guards.get(number)
         return None if word is None else (words[word], words[word + 1])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...codegen import Emission, Probe, WorkerWords
 from ...program import Block, Program, Step, find_instructions
 
@@ -27,7 +29,7 @@ class LeaderProbe(Probe):
         self.add(at, word, b.value(f"zext i1 {b.value(f'and i1 {leads}, {someone}')} to i64"))
         self.add_lanes(at, word + 1, b.value(f"select i1 {leads}, i32 {at.mask}, i32 0"))
 
-    def steps(self, program: Program, words: list[int]) -> dict[int, tuple[int, int]]:
+    def steps(self, program: Program, words: Sequence[int]) -> dict[int, tuple[int, int]]:
         """By number of a step, how often a block's first warp ran it, and with how many lanes in all."""
         found: dict[int, tuple[int, int]] = {}
         for index, steps in enumerate(find_instructions(program.blocks)):
