@@ -63,6 +63,11 @@ class LoadedModule:
         device.next_module += -(-(end + _GUARD) // _GUARD) * _GUARD if variables else 0
         self._kernels: dict[str, LoadedKernel] = {}
 
+    @cached_property
+    def language(self) -> str:
+        """What its kernels were written in, as far as the PTX says: "cuda" or "ptx"."""
+        return "cuda" if _FROM_CUDA.search(self.image.ptx) else "ptx"
+
     def unload(self) -> None:
         """Give back the memory that the program can reach."""
         for base in self._managed.values():
@@ -103,7 +108,7 @@ class LoadedModule:
 
 
 # The line table of what was compiled from CUDA C++.
-_FROM_CUDA = re.compile(r'^\s*\.file\s+\d+\s+"[^"]*\.cuh?"', re.MULTILINE)
+_FROM_CUDA = re.compile(r'\n\s*\.file\s+\d+\s+"[^"]*\.cuh?"')
 
 
 def _parse(text: str) -> tree.Module:
@@ -134,9 +139,7 @@ class LoadedKernel:
             ptx=self._text,
             entry=self.entry.name,
             name=plain_name(self.entry.name),
-            language=("cuda" if _FROM_CUDA.search(self.module.image.ptx) else "ptx")
-            if arguments is None
-            else "python",
+            language=self.module.language if arguments is None else "python",
             arguments=arguments,
         )
 
