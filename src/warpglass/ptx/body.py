@@ -10,9 +10,9 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from .constants import parse_integer
 from .declarations import parse_parameters, parse_registers, parse_variables
 from .lexer import Mistake, Tokens, shorten
-from .literals import parse_integer
 from .names import Names
 from .operands import is_word, parse_guard, parse_operands
 from .tree import Guard, Instruction, Label, Prototype, SourceLocation, Symbol, Variable
