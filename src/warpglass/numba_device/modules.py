@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -291,6 +291,11 @@ class _Invocation:
     def lay_out(self) -> Laid:
         """The device's memory."""
         return self._memory.lay_out(self.parameters)
+
+    @property
+    def signature(self) -> Hashable:
+        """The parameters, and the state of the memory's layout."""
+        return self.parameters, self._memory.layout
 
     def written(self) -> Mapping[int, np.ndarray[Any, Any]]:
         """What of the device's memory was written before the launch."""
