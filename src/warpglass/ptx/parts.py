@@ -53,6 +53,11 @@ class Parts:
             or (_INDIRECT in text and any(name in self._functions for name in _MOVED.findall(text)))
         )
 
+    @property
+    def defined(self) -> frozenset[str]:
+        """The kernels and functions that have a body."""
+        return frozenset(one.name for one in self._chunks if self.text[one.end - 1] == "}")
+
     @cached_property
     def outside(self) -> str:
         """What every part has: all but kernels and the functions that only they reach."""
