@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from ..errors import ArgumentError
+from .compiler_flags import CompilerOption, ladder_options
 from .options import DeviceOption
 
 
@@ -19,6 +21,7 @@ def trace(
     block: Annotated[int | None, typer.Option(help="Threads per block; each has two numbers.")] = None,
     language: Annotated[str, typer.Option(help="The kernel's: cuda or python.")] = "cuda",
     device: DeviceOption = "auto",
+    flags: CompilerOption = None,
 ) -> None:
     """Sort a few numbers in many blocks and print every pass of the kernels."""
     import numpy as np
@@ -36,7 +39,8 @@ def trace(
     if language not in ("cuda", "python"):
         raise ArgumentError(f"language {language!r}: cuda or python")
     chosen = np.array(parse_numbers(numbers)) if numbers else None
-    toolchain = Toolchain(open_cuda=source.load, open_python=source.from_numba)
+    open_cuda = partial(source.load, options=ladder_options(flags))
+    toolchain = Toolchain(open_cuda=open_cuda, open_python=source.from_numba)
     print_trace(run(chosen, block, language, lab.backend(device), toolchain), stdout_console())
 
 

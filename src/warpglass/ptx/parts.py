@@ -58,6 +58,11 @@ class Parts:
         """The kernels and functions that have a body."""
         return frozenset(one.name for one in self._chunks if self.text[one.end - 1] == "}")
 
+    @property
+    def headings(self) -> Iterator[str]:
+        """The text of each kernel up to the end of its parameters."""
+        return (self.text[one.start : self.text.index(")", one.start)] for one in self._chunks if one.entry)
+
     @cached_property
     def outside(self) -> str:
         """What every part has: all but kernels and the functions that only they reach."""
