@@ -59,6 +59,7 @@ def _sample(root: Path, folder: Path, text: str, words: list[str], given: dict[s
         (*sources, *_flags(root, folder, text), "--", *arguments),
         tuple(needs),
         tuple(_prepared(text)),
+        tuple(dict.fromkeys(re.findall(r"\$\{CUDA_INCLUDE_DIR\}/([\w./]+)", text))),
     )
 
 

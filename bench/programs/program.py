@@ -11,7 +11,7 @@ class Program:
     """What is run: the words after `warpglass run`, in a folder.
 
     `needs` is what it is not built without, in words; `prepared` are kernels that its build compiles apart,
-    by the files that the program looks for, relative to the folder.
+    by the files that the program looks for, relative to the folder; `headers` are CUDA's that it wants there.
     """
 
     name: str
@@ -19,3 +19,4 @@ class Program:
     words: tuple[str, ...]
     needs: tuple[str, ...] = ()
     prepared: tuple[tuple[str, str], ...] = ()
+    headers: tuple[str, ...] = ()

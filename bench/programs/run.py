@@ -18,6 +18,7 @@ import json
 import re
 import resource
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -47,6 +48,8 @@ def run(program: Program, seconds: int, command: str = "run") -> dict[str, objec
     """Build and run (or check) one program; what became of it. No process gets more processor time."""
     for made, source in program.prepared:
         _compile(program.folder, source, made)
+    for name in program.headers:
+        _copy_header(name, program.folder)
     started = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-m", "warpglass", command, "--timeout", str(_PATIENCE * seconds), *program.words],
@@ -79,6 +82,17 @@ def _compile(folder: Path, source: str, made: str) -> None:
     assert compiler is not None, "warpglass brings it along"
     kind = ("-ptx", "-arch=compute_75") if made.endswith(".ptx") else ("-fatbin", _GENCODE)
     subprocess.run([str(compiler), *kind, *nvcc.LENIENT, "-o", made, source], cwd=folder, check=True)
+
+
+def _copy_header(name: str, folder: Path) -> None:
+    """Copy a header, or a folder of them, of CUDA's to where a program looks for it."""
+    compiler = nvcc.program()
+    assert compiler is not None, "warpglass brings it along"
+    source, target = compiler.parent.parent / "include" / name, folder / name
+    if source.is_dir():
+        shutil.copytree(source, target, dirs_exist_ok=True)
+    else:
+        shutil.copy(source, target)
 
 
 def main() -> None:

@@ -14,6 +14,7 @@ from . import (  # noqa: F401  # functions by subject: importing a file fills CA
     device_calls,
     graph_calls,
     launch_calls,
+    link_calls,
     memory_calls,
     memset_calls,
     module_calls,
