@@ -24,6 +24,12 @@ def test_a_program_has_its_output_in_order_and_its_status(call: Call) -> None:
     assert (done.stdout, done.returncode) == (f"{_WORDS}global destroyed\n", 3), done.stderr
 
 
+def test_main_begins_before_python_does(call: Call) -> None:
+    assert call("run", "early.cu", "--", "nothing").stdout == "main: no Python\n"
+    done = call("run", "early.cu")
+    assert done.stdout == "main: no Python\n127 no error\n", done.stderr
+
+
 @pytest.mark.parametrize(
     ("how", "status", "more"),
     [

@@ -56,6 +56,7 @@ def test_a_kernel_comes_with_what_it_reaches() -> None:
     parts = Parts(MODULE)
     assert parts.entries == ("calls", "alone")
     assert not parts.whole
+    assert parts.defined == {"calls", "alone", "listed", "twice", "four_times"}
     assert names(parts.of("calls")) == {"calls", "four_times", "twice", "listed"}
     assert names(parts.of("alone")) == {"alone", "listed"}
     assert names(parts.outside) == {"listed"}

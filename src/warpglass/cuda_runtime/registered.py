@@ -10,7 +10,7 @@ import ctypes
 from dataclasses import dataclass, field
 
 from ..errors import CompileError
-from ..numba_device.calls import put
+from ..numba_device.calls import put, word
 from ..numba_device.device import VirtualDevice
 from ..numba_device.images import Image, read_image
 from ..numba_device.merging import merge
@@ -54,8 +54,12 @@ class Registered:
         cell = (ctypes.c_uint64 * 1)(wrapper)
         handle = ctypes.addressof(cell)
         self._handles[handle] = cell
-        self._binaries[handle] = FatBinary([wrapper])
+        self.adopt_binary(handle)
         return handle
+
+    def adopt_binary(self, handle: int) -> None:
+        """Register a fat binary by the handle that the program has: the address of its wrapper's address."""
+        self._binaries[handle] = FatBinary([word(handle)])
 
     def add_unit(self, wrapper: int) -> int:
         """Register a separately compiled unit; those before the first use are linked to one module."""

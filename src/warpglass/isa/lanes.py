@@ -31,11 +31,13 @@ RANK_SHIFT = 24
 class Update:
     """What an atomic operation makes of an element: `make(lanes, old, *given)`, all integers of one type.
 
-    `name` tells it from all others: code for it is made once a kernel.
+    `name` tells it from all others: code for it is made once a kernel. One that does not write leaves the
+    element as it is.
     """
 
     name: str
     make: Callable[..., Any]
+    writes: bool = True
 
 
 @dataclass(frozen=True, slots=True)

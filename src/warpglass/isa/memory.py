@@ -4,6 +4,10 @@ A narrow load into a wider register is zero-extended, or sign-extended for `.s` 
 low part of a wider register. Both happen in the meaning: the address operand is a 64-bit value. An access of
 128 bits is one of two 64-bit elements. Every block is a cluster of its own, so `.shared::cluster` is its own
 shared memory.
+
+What blocks tell each other by a strong access of a vector of up to 128 bits, GPUs read and write at once, and
+look-back scans (CUB's, for one: a status and a sum) rely on it, though the manual leaves it open. So they are
+accesses of one element here.
 """
 
 from __future__ import annotations
@@ -12,9 +16,9 @@ from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from .hints import L1_PRIORITY, L2_PRIORITY, LOAD_CACHE, PREFETCH_SIZE, STORE_CACHE, hinted
-from .lanes import Lanes
+from .lanes import Lanes, Update
 from .table import Match, add_row
-from .types import LLVM_TYPE, MEMORY
+from .types import LLVM_TYPE, MEMORY, bits, integer_of
 
 V = TypeVar("V")
 
@@ -45,6 +49,31 @@ def _strong(m: Match) -> bool:
     return m.volatile is not None or m.sem is not None or m.mmio is not None
 
 
+_WIDEST = 128  # bits of a vector that is accessed at once
+_EXCHANGE = Update("put_b128", lambda lanes, old, new: new)
+_READ = Update("get_b128", lambda lanes, old, given: old, writes=False)
+
+
+def _at_once(m: Match, size: int) -> bool:
+    """Whether an access of so many bits in all, more than one element, must not be seen in parts."""
+    shared_by_blocks = m.state_space in ("global", "generic")
+    return _strong(m) and shared_by_blocks and (m.vec is not None or m.type == "b128") and size <= _WIDEST
+
+
+def _load_at_once(lanes: Lanes[V], space: str, a: V, size: int) -> V:
+    whole = f"i{size}"
+    if size < _WIDEST:
+        return lanes.load(space, a, whole, 1, volatile=True)[0]
+    return lanes.update(space, _READ, a, [(lanes.constant(whole, 0),)])[0]
+
+
+def _store_at_once(lanes: Lanes[V], space: str, a: V, whole: V, size: int) -> None:
+    if size < _WIDEST:
+        lanes.store(space, a, (whole,), volatile=True)
+    else:
+        lanes.update(space, _EXCHANGE, a, [(whole,)])
+
+
 def in_window(lanes: Lanes[V], space: str, a: V) -> V:
     """Whether a generic address is one of a space that has a window of its own, shared or local."""
     distance = lanes.sub(a, lanes.window(space))
@@ -53,15 +82,25 @@ def in_window(lanes: Lanes[V], space: str, a: V) -> V:
 
 def ld(lanes: Lanes[V], m: Match, a: V, policy: V | None = None) -> V | tuple[V, ...]:
     """The elements at an address."""
-    space = m.state_space
+    space, type_, count = m.state_space, LLVM_TYPE[m.values["type"]], _COUNT[m.vec]
+    size = count * bits(type_)
+    if _at_once(m, size):
+        whole = _load_at_once(lanes, space, a, size)
+        return tuple(lanes.bitcast(part, type_) for part in lanes.split(whole, count)) if m.vec else whole
     if m.type == "b128":
         return lanes.join(lanes.load(space, a, "i64", 2, volatile=_strong(m)))
-    loaded = lanes.load(space, a, LLVM_TYPE[m.values["type"]], _COUNT[m.vec], volatile=_strong(m))
+    loaded = lanes.load(space, a, type_, count, volatile=_strong(m))
     return loaded if m.vec else loaded[0]
 
 
 def st(lanes: Lanes[V], m: Match, a: V, b: V | tuple[V, ...], policy: V | None = None) -> None:
     """Write the elements at an address."""
+    type_ = LLVM_TYPE[m.values["type"]]
+    size = _COUNT[m.vec] * bits(type_)
+    if _at_once(m, size):
+        parts = [lanes.bitcast(part, integer_of(type_)) for part in b] if isinstance(b, tuple) else [b]
+        _store_at_once(lanes, m.state_space, a, lanes.join(parts), size)
+        return
     if isinstance(b, tuple):
         values = b
     else:

@@ -27,6 +27,8 @@ OWN_DEVICE = "WARPGLASS_DEVICE"  # what "auto" means where warpglass itself make
 # Set to 0: numba's advice about launches that leave a GPU idle stood between a program's own words.
 LOW_OCCUPANCY = "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS"
 SIMULATOR = "NUMBA_ENABLE_CUDASIM"
+# Flags for each nvcc that a program starts: cubins with line numbers carry their PTX (images.py).
+NVCC_FLAGS, KEEP_PTX = "NVCC_APPEND_FLAGS", "-lineinfo"
 # Packages that ask for a driver when they are imported or used.
 _ASKING = frozenset(("cuda.bindings", "cuda.core", "cupy", "numba.cuda", "numba_cuda", "numba_cuda_mlir"))
 _WITH_LIBRARIES = frozenset(("cupy",))  # which look for cuBLAS and others by themselves
@@ -92,7 +94,7 @@ def lent(model: str) -> Iterator[None]:
     finally:
         sys.meta_path[:] = [one for one in sys.meta_path if not isinstance(one, _Hook)]
         extension_modules.ignore()
-        for name in (MODEL, OWN_DEVICE, "PYTHONPATH"):
+        for name in (MODEL, OWN_DEVICE, "PYTHONPATH", NVCC_FLAGS):
             os.environ.pop(name, None)
             if name in before:
                 os.environ[name] = before[name]
@@ -109,6 +111,9 @@ def spread(model: str, *, late: bool = False) -> None:
     folders = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if _STARTUP not in folders:
         os.environ["PYTHONPATH"] = os.pathsep.join([_STARTUP, *filter(None, folders)])
+    flags = os.environ.get(NVCC_FLAGS, "").split()
+    if KEEP_PTX not in flags:
+        os.environ[NVCC_FLAGS] = " ".join([*flags, KEEP_PTX])
     if os.environ.pop(SIMULATOR, "0") not in ("", "0"):
         sys.stderr.write(
             f"warpglass: {SIMULATOR} is set; it is ignored, since warpglass takes the simulator's place: the "

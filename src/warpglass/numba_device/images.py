@@ -2,6 +2,7 @@
 
 The linker (linker.py) puts the PTX into every cubin that it hands out, before the section headers, where no
 reader of ELF looks. So what a package keeps on disk can be loaded in another process, here and on a GPU.
+NVIDIA's assembler itself keeps the PTX for debuggers where it is asked for line numbers.
 """
 
 from __future__ import annotations
@@ -12,12 +13,17 @@ import zlib
 from dataclasses import dataclass
 
 from ..errors import WarpglassError
+from ..ptx.parts import Parts
+from ..source.elf import read_elf
 from .fatbin import MAGIC, WRAPPER, fatbins, size_of
 from .merging import merge
 from .results import Refusal, Result
 
 _MAGIC = b"warpglass-ptx-1\0"
 _FOOTER = struct.Struct("<QI16s")  # size of the packed PTX, its checksum, magic
+# Sections of a cubin made with -lineinfo or -G, one for each unit of separate compilation; zeros end lines.
+_FOR_DEBUGGERS = ".nv_debug_ptx_txt"
+_CODE = ".text."  # what the name of a function's section begins with
 _ELF_HEADER = 64
 _FATBIN_HEADER = 16
 
@@ -50,7 +56,7 @@ def only_machine_code(what: str) -> Refusal:
     return Refusal(
         Result.NO_BINARY_FOR_GPU,
         f"the {what} holds machine code, and warpglass runs PTX: link or load the PTX it was made from "
-        "(nvcc -gencode arch=compute_80,code=compute_80 keeps it)",
+        "(nvcc -gencode arch=compute_80,code=compute_80 keeps it, and so does -lineinfo)",
     )
 
 
@@ -121,13 +127,24 @@ def _shift_segments(image: bytearray, boundary: int, distance: int) -> None:
 def ptx_within(cubin: bytes) -> str | None:
     """The PTX that a cubin carries; None if it carries none."""
     (end,) = struct.unpack_from("<Q", cubin, 0x28)
-    if end < _ELF_HEADER + _FOOTER.size:
+    if end >= _ELF_HEADER + _FOOTER.size:
+        size, checksum, magic = _FOOTER.unpack_from(cubin, end - _FOOTER.size)
+        packed = cubin[end - _FOOTER.size - size : end - _FOOTER.size] if magic == _MAGIC else b""
+        if packed and zlib.crc32(packed) == checksum:
+            return zlib.decompress(packed).decode()
+    return _ptx_for_debuggers(cubin)
+
+
+def _ptx_for_debuggers(cubin: bytes) -> str | None:
+    """What the assembler has kept; None if that is not all: not every unit may have had line numbers."""
+    try:
+        sections = read_elf(cubin).sections
+        kept = [one.content for one in sections if one.name.startswith(_FOR_DEBUGGERS)]
+        text = merge([one.replace(b"\0", b"\n").decode(errors="replace") for one in kept]) if kept else ""
+    except (WarpglassError, ValueError, IndexError, struct.error):  # cut off, or no cubin at all
         return None
-    size, checksum, magic = _FOOTER.unpack_from(cubin, end - _FOOTER.size)
-    packed = cubin[end - _FOOTER.size - size : end - _FOOTER.size] if magic == _MAGIC else b""
-    if not packed or zlib.crc32(packed) != checksum:
-        return None
-    return zlib.decompress(packed).decode()
+    functions = {one.name.removeprefix(_CODE) for one in sections if one.name.startswith(_CODE)}
+    return text if text and functions <= Parts(text).defined else None
 
 
 def _elf_size(header: bytes) -> int:

@@ -86,6 +86,7 @@ class DeviceMemory:
         self._count = 0
         self._used = 0
         self._laid: Laid | None = None
+        self.layout = 0  # another number whenever allocations have come or gone
 
     @property
     def watched(self) -> bool:
@@ -146,7 +147,7 @@ class DeviceMemory:
         moved = replace(block, host=shared.host, keep=shared)
         self._blocks[self._blocks.index(block)] = moved
         self._written.pop(block.base, None)
-        self._laid = None
+        self._lay_out_anew()
         return moved, shared
 
     def import_shared(self, file: int, size: int) -> Block:
@@ -189,13 +190,15 @@ class DeviceMemory:
         self._blocks.remove(block)
         self._written.pop(base, None)
         self._freed.append(block)
-        self._laid = None
+        self._lay_out_anew()
         if block.kind not in ("registered", "ipc"):
             self._used -= block.size
 
     def clear(self) -> None:
         """Free all."""
+        layout = self.layout + 1
         self.__init__(self.capacity, self._watched)
+        self.layout = layout
 
     def find(self, address: int) -> Block | None:
         """The allocation that an address is in."""
@@ -303,8 +306,12 @@ class DeviceMemory:
     def _insert(self, block: Block) -> Block:
         position = bisect_right(self._blocks, block.base, key=lambda one: one.base)
         self._blocks.insert(position, block)
-        self._laid = None
+        self._lay_out_anew()
         return block
+
+    def _lay_out_anew(self) -> None:
+        self._laid = None
+        self.layout += 1
 
     def _number(self) -> int:
         self._count += 1

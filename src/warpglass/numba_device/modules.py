@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -63,6 +63,11 @@ class LoadedModule:
         device.next_module += -(-(end + _GUARD) // _GUARD) * _GUARD if variables else 0
         self._kernels: dict[str, LoadedKernel] = {}
 
+    @cached_property
+    def language(self) -> str:
+        """What its kernels were written in, as far as the PTX says: "cuda" or "ptx"."""
+        return "cuda" if _FROM_CUDA.search(self.image.ptx) else "ptx"
+
     def unload(self) -> None:
         """Give back the memory that the program can reach."""
         for base in self._managed.values():
@@ -108,7 +113,7 @@ class LoadedModule:
 
 
 # The line table of what was compiled from CUDA C++.
-_FROM_CUDA = re.compile(r'^\s*\.file\s+\d+\s+"[^"]*\.cuh?"', re.MULTILINE)
+_FROM_CUDA = re.compile(r'\n\s*\.file\s+\d+\s+"[^"]*\.cuh?"')
 
 
 def _parse(text: str) -> tree.Module:
@@ -139,9 +144,7 @@ class LoadedKernel:
             ptx=self._text,
             entry=self.entry.name,
             name=plain_name(self.entry.name),
-            language=("cuda" if _FROM_CUDA.search(self.module.image.ptx) else "ptx")
-            if arguments is None
-            else "python",
+            language=self.module.language if arguments is None else "python",
             arguments=arguments,
         )
 
@@ -311,6 +314,11 @@ class _Invocation:
     def lay_out(self) -> Laid:
         """The device's memory."""
         return self._memory.lay_out(self.parameters)
+
+    @property
+    def signature(self) -> Hashable:
+        """The parameters, and the state of the memory's layout."""
+        return self.parameters, self._memory.layout
 
     def written(self) -> Mapping[int, np.ndarray[Any, Any]]:
         """What of the device's memory was written before the launch."""

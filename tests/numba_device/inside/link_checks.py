@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 from tests.numba_device.inside.driver_checks import RESULT, ask, context, driver, status_of  # noqa: F401
 from warpglass import lab
 from warpglass.numba_device.fatbin import fatbins
+from warpglass.numba_device.hook import NVCC_FLAGS
 from warpglass.source.cubin import ptxas_program
 
 nvjitlink: Any = importlib.import_module("cuda.bindings.nvjitlink")
@@ -28,15 +30,16 @@ SASS = ("-gencode", "arch=compute_90,code=sm_90")
 BOTH = ("-gencode", "arch=compute_80,code=[compute_80,sm_90]")
 
 
-def _nvcc(folder: Path, name: str, *options: str) -> bytes:
-    """A file that nvcc makes of OTHERS."""
+def _nvcc(folder: Path, name: str, *options: str, text: str = OTHERS, lines: bool = False) -> bytes:
+    """A file that nvcc makes of a text; with the `lines` that `warpglass run` asks nvcc for, or without."""
     ptxas = ptxas_program()
     nvcc = ptxas.with_name("nvcc") if ptxas else None
     if nvcc is None or not nvcc.exists() or shutil.which("g++") is None:
         pytest.skip("needs nvcc and a host compiler")
-    (folder / "others.cu").write_text(OTHERS, encoding="utf-8")
+    (folder / "others.cu").write_text(text, encoding="utf-8")
     command = [str(nvcc), "-rdc=true", *options, str(folder / "others.cu"), "-o", str(folder / name)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    flags = {} if lines else {NVCC_FLAGS: ""}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | flags)
     if done.returncode:
         pytest.skip(f"nvcc: {done.stderr}")
     return (folder / name).read_bytes()
@@ -124,3 +127,10 @@ def test_damaged_fatbins_are_no_traceback(tmp_path: Path) -> None:
             RESULT.CUDA_ERROR_NO_BINARY_FOR_GPU,
             RESULT.CUDA_ERROR_INVALID_PTX,
         )
+
+
+def test_a_cubin_with_line_numbers_is_loaded_by_its_ptx(tmp_path: Path) -> None:
+    data = _nvcc(tmp_path, "lines.cubin", "-cubin", "-arch=sm_90", text=f"{OTHERS}\n{KERNEL}", lines=True)
+    assert _run(ask(driver.cuModuleLoadData, data)) == list(range(0, 64, 2))
+    damaged = data[:0x28] + bytes(8) + data[0x30:]
+    assert status_of(driver.cuModuleLoadData, damaged) == RESULT.CUDA_ERROR_NO_BINARY_FOR_GPU

@@ -209,9 +209,9 @@ class ReferenceLanes(Lanes[Value]):
     ) -> tuple[Value, ...]:
         type_ = given[0][-1].type
         space, address = self.reached(space, address)
-        site = self.announce(space, True, address, type_, len(given))
-        names = [[self.as_vector(operand).ir for operand in operands] for operands in given]
         atomic = Atomic(change, type_, len(given), len(given[0]))
+        site = self.announce(space, atomic.writes, address, type_, len(given))
+        names = [[self.as_vector(operand).ir for operand in operands] for operands in given]
         old = self.access.atomic(site, atomic, self.as_vector(address).ir, names, self.mask)
         return self.show_loaded(site, tuple(Value(type_, name) for name in old))
 

@@ -70,6 +70,11 @@ class Atomic:
         operation = self.change.name if isinstance(self.change, Update) else self.change
         return f"wg_atomic_{operation}_{self.count}x{self.type}"
 
+    @property
+    def writes(self) -> bool:
+        """Whether it changes elements, as all do but an indivisible read."""
+        return not isinstance(self.change, Update) or self.change.writes
+
 
 class Access:
     """Emits the accesses of one warp function.

@@ -97,7 +97,7 @@ def atomic_helper(atomic: Atomic, declarations: set[str], *, refusing: bool) -> 
         name=atomic.name,
         size=size,
         shift=size.bit_length() - 1,
-        need=READ | WRITE,
+        need=READ | WRITE if atomic.writes else READ,
         act="\n".join(builder.lines),
         sites=SLOT["sites"],
         site_words=SITE_WORDS,
@@ -171,7 +171,8 @@ class _Element:
         b.branch(b.value(f"icmp eq i32 {taken}, 0"), on, spin)
         b.place(on)
         old = b.load(self.type, self.place, ", align 1")
-        b.store(self.type, self._changed(change, old, given), self.place, ", align 1")
+        if change.writes:
+            b.store(self.type, self._changed(change, old, given), self.place, ", align 1")
         b.store("atomic i32", "0", "@wg_wide_lock", " release, align 4")
         return old
 

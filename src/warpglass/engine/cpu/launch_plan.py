@@ -189,10 +189,8 @@ class PlanCache:
 
 def _key(launch: Launch) -> Hashable:
     """What a plan for a launch follows from; None if that cannot be said in short."""
-    if launch.resident is not None:
-        return None
     arguments: list[Hashable] = []
-    for arg in launch.args:
+    for arg in launch.args if launch.resident is None else ():
         kind = type(arg)
         if kind is np.ndarray or kind is np.memmap:
             arguments.append(signature_of(arg))  # type: ignore[arg-type]
@@ -204,6 +202,8 @@ def _key(launch: Launch) -> Hashable:
             arguments.append((arg.dtype, arg.tobytes()))
         else:
             return None
+    if launch.resident is not None:
+        arguments += [launch.resident.signature, launch.cooperative]
     settings = engine_mode(), chosen_tier(), thread_count(), memory_limit()
     return (
         *(id(launch.compiled), launch.grid, launch.block, launch.shared, launch.cluster),

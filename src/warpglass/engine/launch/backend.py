@@ -6,7 +6,7 @@ is arguments.py; what a device refuses is limits.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -56,6 +56,11 @@ class Resident(Protocol):
 
     def lay_out(self) -> Any:
         """The memory that it may reach (engine/cpu/address_space.py)."""
+        ...
+
+    @property
+    def signature(self) -> Hashable:
+        """What tells its parameters and memory from another launch's, while what it has laid out is kept."""
         ...
 
     def written(self) -> Mapping[int, np.ndarray[Any, Any]]:

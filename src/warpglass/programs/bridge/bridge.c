@@ -3,7 +3,8 @@
  * This library is preloaded into every process under `warpglass run`. Each function of the CUDA driver and
  * runtime is a jump through a slot of `warpglass_slots` (stubs.py writes them). At first the slots lead to
  * `warpglass_enter`: the first call of any of them brings Python into the process, which fills all slots. A
- * process that calls none, a shell for instance, pays for one look at the files that it has loaded.
+ * process that calls none, a shell for instance, pays for one look at the files that it has loaded. What
+ * constructors register before main() begins is written down here and told to Python when it comes.
  *
  * That look is for programs and libraries that carry the runtime in themselves (libcudart_static.a): their
  * functions are found by the symbol table, and their first bytes become jumps through the slots. It is done
@@ -70,6 +71,12 @@ static void leave(void) {
     ((int (*)(const char *))function_of(library, "PyRun_SimpleString"))(EXIT);
 }
 
+static int compare(const void *name, const void *row) {
+    return strcmp(name, ((const struct function *)row)->name);
+}
+
+#include "registering.h"
+
 /* Run the line of Python that fills the slots, in the interpreter that is there or in a new one. */
 static void bring_python(void) {
     char line[sizeof ENTRANCE + 64];
@@ -88,7 +95,8 @@ static void bring_python(void) {
         ((void (*)(int))function_of(library, "Py_InitializeEx"))(0); /* signals stay the program's */
     }
     int held = ((int (*)(void))function_of(library, "PyGILState_Ensure"))();
-    snprintf(line, sizeof line, ENTRANCE, (unsigned long long)(uintptr_t)warpglass_slots, there);
+    snprintf(line, sizeof line, ENTRANCE, (unsigned long long)(uintptr_t)warpglass_slots, there,
+             (unsigned long long)(uintptr_t)&early);
     run_python(library, line);
     ((void (*)(int))function_of(library, "PyGILState_Release"))(held);
     if (!there) {
@@ -163,10 +171,6 @@ static int protect(uintptr_t place, size_t size, int how) {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = place & ~(page - 1);
     size_t length = (place + size - start + page - 1) & ~(page - 1);
     return mprotect((void *)start, length, how) == 0;
-}
-
-static int compare(const void *name, const void *row) {
-    return strcmp(name, ((const struct function *)row)->name);
 }
 
 /* ------------------------------------------------------------------------------------ a loaded file */
@@ -362,6 +366,7 @@ __attribute__((constructor)) static void begin(int count, char **arguments, char
     for (; *environment; environment++)
         if (strncmp(*environment, WANTED "=", sizeof WANTED) == 0) break;
     if (!*environment) return;
+    register_early();
     lead_loaded();
     uintptr_t brake = (uintptr_t)_r_debug.r_brk;
     if (brake && protect(brake, DIRECT, PROT_READ | PROT_WRITE | PROT_EXEC)) {

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...cuda_runtime import activate, addresses
+from ...cuda_runtime import activate, active_runtime, addresses
 from ...cuda_runtime.exports import RELEASES
 from ...libraries import activate as activate_libraries
 from ...numba_device import hook
@@ -29,10 +29,11 @@ from .stubs import Library
 from .watching import watch
 
 
-def fill(slots: int, digest: str, python: int) -> None:
+def fill(slots: int, digest: str, python: int, early: int) -> None:
     """Fill the slots at an address with our functions.
 
-    `digest` tells for which functions the slots are, `python` whether this was a Python process before.
+    `digest` tells for which functions the slots are, `python` whether this was a Python process before;
+    `early` is where bridge.c has what was registered before.
     """
     found = libraries()
     if digest_of(found) != digest:
@@ -52,6 +53,7 @@ def fill(slots: int, digest: str, python: int) -> None:
     _put(0, driver_names.addresses(driver.address))
     for release, number in zip(RELEASES, range(1, FIRST), strict=True):
         _put(number, addresses(release))
+    _register(_Early.from_address(early))
 
 
 def fill_library(slot: int) -> None:
@@ -67,6 +69,37 @@ def fill_library(slot: int) -> None:
     else:
         library = activate_libraries(device, (soname,))[soname]
     _put(number, {name: library.address(name) or library.closed for name in _table.libraries[number].names})
+
+
+class _Row(ctypes.Structure):
+    """struct registered of bridge.c: something of a fat binary, of the kind with this number."""
+
+    _fields_ = [
+        ("handle", ctypes.c_uint64),
+        ("kind", ctypes.c_uint64),
+        ("host", ctypes.c_uint64),
+        ("name", ctypes.c_char_p),
+    ]
+
+
+class _Early(ctypes.Structure):
+    """What bridge.c calls `early`."""
+
+    _fields_ = [("rows", ctypes.POINTER(_Row)), ("count", ctypes.c_uint64)]
+
+
+def _register(early: _Early) -> None:
+    """Register what was registered before there was a runtime."""
+    runtime = active_runtime()
+    assert runtime is not None, "it was switched on"
+    known = runtime.registered
+    add = (None, known.add_kernel, known.add_variable, known.add_managed)
+    for row in early.rows[: early.count]:
+        one = add[row.kind]
+        if row.handle and one is None:
+            known.adopt_binary(row.handle)
+        elif row.handle and one is not None:
+            one(row.handle, row.host, row.name.decode(errors="replace"))
 
 
 @dataclass

@@ -18,7 +18,7 @@ from .exports import digest_of, libraries
 from .stubs import PRELOADED, entries, stubs, tables, versions
 
 _HERE = Path(__file__).parent
-_ENTRANCE = "from warpglass.programs.bridge import inside; inside.fill(%llu, {digest!r}, %d)"
+_ENTRANCE = "from warpglass.programs.bridge import inside; inside.fill(%llu, {digest!r}, %d, %llu)"
 _LIBRARY = "from warpglass.programs.bridge import inside; inside.fill_library(%llu)"
 _EXIT = "from warpglass.programs.bridge import inside; inside.leave()"
 _DF_1_INITFIRST, _DF_1_PIE, _DT_FLAGS_1, _PT_DYNAMIC = 0x20, 0x08000000, 0x6FFFFFFB, 2
