@@ -38,6 +38,11 @@ def test_a_program_ends_as_it_wants(call: Call, how: str, status: int, more: str
     assert (done.stdout, done.returncode) == (_WORDS + more, status), done.stderr
 
 
+def test_arrays_have_the_names_and_elements_of_the_source(call: Call) -> None:
+    said = call("run", "ends.cu", "--", "beyond").stderr
+    assert "4-byte read of x[100], but x has 100 elements" in said
+
+
 @_SLOW
 @pytest.mark.parametrize("more", [(), ("spawn",)])
 def test_a_program_starts_itself_by_its_name(call: Call, more: tuple[str, ...]) -> None:

@@ -34,6 +34,7 @@ from .images import Image
 from .numba_names import arguments_of, plain_name
 from .results import Refusal, Result
 from .shortcuts import Repeatable
+from .source_arguments import source_arguments
 from .views import views_of
 
 if TYPE_CHECKING:
@@ -143,6 +144,11 @@ class LoadedKernel:
             else "python",
             arguments=arguments,
         )
+
+    @cached_property
+    def arguments(self) -> tuple[Argument, ...]:
+        """Its arguments as its author knows them, for messages and observers."""
+        return self.compiled.arguments or source_arguments(self.entry, self._text)
 
     def prepare(self, compiled: Compiled) -> Prepared:
         """The engine's kernel; raises Refusal for what the engine cannot run."""
@@ -347,5 +353,4 @@ class PackedArguments:
     @cached_property
     def arrays(self) -> tuple[BoundArray, ...]:
         """What parameters point to."""
-        arguments: tuple[Argument, ...] | None = self._invocation.kernel.compiled.arguments
-        return views_of(arguments, self.layout, self.values, self._invocation.lay_out().placed)
+        return views_of(self._invocation.kernel.arguments, self.values, self._invocation.lay_out().placed)

@@ -125,6 +125,8 @@ def test_incomplete_factors_of_a_band_are_whole() -> None:
     found = library("libcusparse.so.12")
     handle, description = made(found.cusparseCreate), made(found.cusparseCreateMatDescr)
     info = made(found.cusparseCreateCsrilu02Info)
+    assert found.cusparseSetMatFillMode(description, 1) == 0
+    assert (found.cusparseGetMatFillMode(description), found.cusparseGetMatIndexBase(description)) == (1, 0)
     band = sparse.diags([1.0, 4.0, 2.0], [-1, 0, 1], (N, N), format="csr")
     on = [OnDevice(one) for one in parts(band)]
     given = handle, N, band.nnz, description, *on, info
