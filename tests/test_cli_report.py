@@ -8,12 +8,14 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.report.test_html import record, row
 from tests.report.test_reading import check, profile_with_listing
 from warpglass.cli import main
+from warpglass.ladders import measure
 
 Call = Callable[..., tuple[int, str, str]]
 LAUNCH = "--grid 2 --block 32 --arg f4[64]:rand --arg f4[64] --arg i4=64".split()
@@ -98,6 +100,27 @@ def test_a_bench_is_drawn_and_tabled(call: Call, tmp_path: Path):
     assert [float(row["time on the engine"]) for row in rows] == [row["seconds"] for row in saved]
     assert picture.read_text().count("<svg") == 1
     assert "What each rung shows" in page.read_text()
+
+
+def test_ctrl_c_leaves_a_record_of_what_is_done(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    once = measure._measure
+
+    def twice(*args: Any) -> Any:
+        if args[0].card.rung == "grid_stride":
+            raise KeyboardInterrupt
+        return once(*args)
+
+    monkeypatch.setattr(measure, "_measure", twice)
+    path = tmp_path / "b.json"
+    options = ["--small", "--language", "cuda", "--repeat", "1", "--no-counters", "--no-peers"]
+    rungs = ["--rung", "element_per_thread", "--rung", "grid_stride"]
+    status, shown, said = call("bench", "vector", *options, *rungs, "--json", str(path))
+    assert status == 130
+    assert "element_per_thread" in shown
+    assert "Interrupted; what was done by then is shown and written." in said
+    saved = json.loads(path.read_text())
+    assert {row["rung"] for row in saved["rows"]} == {"element_per_thread"}
+    assert call("report", str(path), "-o", str(tmp_path / "b.html"))[0] == 0
 
 
 def test_two_forms_at_once_are_refused(call: Call):

@@ -28,6 +28,7 @@ PAGES = [
     for path in sorted((ROOT / "docs").rglob("*.md"))
     if SHOWN.search(path.read_text("utf-8"))
 ]
+ONCE = re.compile(r"warpglass: compiling .*, once for this machine \.\.\.")  # where the cache is empty
 RELEASE = re.compile(r"(?:ptxas|nvJitLink) [\d.]+")  # of whatever is installed
 
 
@@ -52,7 +53,8 @@ def printed(command: str) -> str:
             main()
     finally:
         os.chdir(before)
-    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+    lines = (line.rstrip() for line in out.getvalue().splitlines())
+    return "".join(f"{line}\n" for line in lines if not ONCE.fullmatch(line))
 
 
 @cache

@@ -106,36 +106,47 @@ def bench(
     form = table_format(csv=csv, markdown=markdown, latex=latex)
     _check_names(plot, html, several=all_ladders)
     added = tuple(_user_kernel(text) for text in add or ())
+    shown = json_path != STDOUT and form is None
     results: list[Bench] = []
-    for name in _chosen(ladder, all_ladders):
-        with progress_bar() as progress:
-            result = run_ladder(
-                name,
-                size=None if size is None else parse_size(size),
-                small=small,
-                dtype=dtype,
-                block=block,
-                language=language,
-                device=device,
-                model=_models(name, model, notes),
-                options=ladder_options(flags),
-                repeat=repeat,
-                rungs=tuple(rung or ()),
-                final=final,
-                as_written=as_written,
-                data=data,
-                seed=seed,
-                timeout=timeout,
-                counters=counters,
-                peers=peers,
-                transfers=transfers,
-                added=added,
-                progress=progress,
-                announce=lambda forecast: print_forecast(forecast, stderr_console()),
-            )
-        results.append(result)
-        if json_path != STDOUT and form is None:
-            _print_bench(result, explain, notes, whole)
+    begun: list[Bench] = []
+    try:
+        for name in _chosen(ladder, all_ladders):
+            with progress_bar() as progress:
+                result = run_ladder(
+                    name,
+                    size=None if size is None else parse_size(size),
+                    small=small,
+                    dtype=dtype,
+                    block=block,
+                    language=language,
+                    device=device,
+                    model=_models(name, model, notes),
+                    options=ladder_options(flags),
+                    repeat=repeat,
+                    rungs=tuple(rung or ()),
+                    final=final,
+                    as_written=as_written,
+                    data=data,
+                    seed=seed,
+                    timeout=timeout,
+                    counters=counters,
+                    peers=peers,
+                    transfers=transfers,
+                    added=added,
+                    progress=progress,
+                    announce=lambda forecast: print_forecast(forecast, stderr_console()),
+                    interrupted=begun.append,
+                )
+            results.append(result)
+            if shown:
+                _print_bench(result, explain, notes, whole)
+    except KeyboardInterrupt:
+        for one in begun if shown else ():
+            _print_bench(one, explain, notes, whole)
+        if results or begun:
+            stderr_console().print("Interrupted; what was done by then is shown and written.")
+            _write([*results, *begun], json_path, plot, html, form, several=all_ladders)
+        raise
     _write(results, json_path, plot, html, form, several=all_ladders)
     if not all(result.verified for result in results):
         raise typer.Exit(FAILED)

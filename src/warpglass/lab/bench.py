@@ -15,7 +15,7 @@ from ..engine.gpu.backend import GpuBackend
 from ..engine.launch.backend import Backend, Launch, Outcome
 from ..errors import ArgumentError, LaunchError
 from ..ladders import find_ladder
-from ..ladders.measure import Bench, Forecast, Progress, foresee, run_bench
+from ..ladders.measure import Bench, Forecast, Interrupted, Progress, foresee, run_bench
 from ..ladders.trial import Final, Language, Options, Toolchain, Trial
 from ..models.roofline import Peaks, Work, peaks_of, place
 from ..records.bench import Row
@@ -71,6 +71,7 @@ def bench(
     options: Sequence[str] = (),
     progress: Progress | None = None,
     announce: Callable[[Forecast], None] | None = None,
+    interrupted: Interrupted | None = None,
 ) -> Bench:
     """Run every rung of a ladder, verify each, and return rows, tables and JSON.
 
@@ -82,8 +83,9 @@ def bench(
     takes sizes that take milliseconds, where no size is given. `peers` adds what libraries take, `added` the
     user's own kernels (file and name) with the parameters of the ladder's; `transfers` puts the copies to a
     GPU and back into its times; `options` go to the compiler of CUDA C++. Where a size takes far longer than
-    the usual one, `announce` is told first how long. Raises ArgumentError for what the ladder does not take;
-    a rung that fails is a row that is not verified.
+    the usual one, `announce` is told first how long. Ctrl-C ends it, and `interrupted` is told before what is
+    done. Raises ArgumentError for what the ladder does not take; a rung that fails is a row that is not
+    verified.
     """
     if language not in LANGUAGES:
         raise ArgumentError(f"language {language!r}: one of {', '.join(LANGUAGES)}")
@@ -124,10 +126,16 @@ def bench(
             repeat=repeat,
             transfers=transfers,
             progress=progress,
+            interrupted=interrupted,
         )
     rows, rivals = (_with_shares(part, backend) for part in (timed.rows, timed.record.peers))
     timed = replace(timed, record=replace(timed.record, rows=rows, peers=rivals))
-    return _count(timed, chosen, toolchain, models, progress) if counters else timed
+    try:
+        return _count(timed, chosen, toolchain, models, progress) if counters else timed
+    except KeyboardInterrupt:
+        if interrupted is not None:
+            interrupted(timed)
+        raise
 
 
 def _with_shares(rows: Sequence[Row], backend: Backend) -> tuple[Row, ...]:

@@ -64,6 +64,9 @@ class Bench(Displayed):
         return self.record.to_json()
 
 
+Interrupted = Callable[[Bench], None]  # what is done when Ctrl-C ends a bench
+
+
 def run_bench(
     ladder: str,
     options: Options,
@@ -74,11 +77,13 @@ def run_bench(
     repeat: int = 5,
     transfers: bool = False,
     progress: Progress | None = None,
+    interrupted: Interrupted | None = None,
 ) -> Bench:
     """Run the selected rungs of a ladder and return their rows, failed ones included.
 
-    With `transfers` the seconds include copying inputs to the device and results back. Raises ArgumentError
-    for options that the ladder refuses, before anything runs.
+    With `transfers` the seconds include copying inputs to the device and results back. Ctrl-C ends it;
+    `interrupted` is told before what is done, if there is any. Raises ArgumentError for options that the
+    ladder refuses, before anything runs.
     """
     if repeat < 1:
         raise ArgumentError(f"repeat {repeat}: at least 1")
@@ -87,24 +92,33 @@ def run_bench(
     trials = found.trials(options, backend, toolchain)
     rows: list[Row] = []
     peers: list[Row] = []
-    for done, trial in enumerate(trials):
-        if progress is not None:
-            progress(done, len(trials), f"{trial.card.rung} ({trial.card.language})")
-        row = _measure(trial, backend, repeat)
-        (peers if trial.card.peer else rows).append(_with_transfers(row) if transfers else row)
+
+    def done_so_far() -> Bench:
+        record = Record(
+            ladder=ladder,
+            device=backend.description,
+            backend=backend.name,
+            version=version,
+            rows=add_speedups(rows),
+            peers=tuple(peers),
+            transfers=transfers,
+            explanations={rung.name: rung.explanation for rung in rungs},
+        )
+        return Bench(record, rungs, found.problem.view)
+
+    try:
+        for done, trial in enumerate(trials):
+            if progress is not None:
+                progress(done, len(trials), f"{trial.card.rung} ({trial.card.language})")
+            row = _measure(trial, backend, repeat)
+            (peers if trial.card.peer else rows).append(_with_transfers(row) if transfers else row)
+    except KeyboardInterrupt:
+        if rows and interrupted is not None:
+            interrupted(done_so_far())
+        raise
     if progress is not None:
         progress(len(trials), len(trials), "")
-    record = Record(
-        ladder=ladder,
-        device=backend.description,
-        backend=backend.name,
-        version=version,
-        rows=add_speedups(rows),
-        peers=tuple(peers),
-        transfers=transfers,
-        explanations={rung.name: rung.explanation for rung in rungs},
-    )
-    return Bench(record, rungs, found.problem.view)
+    return done_so_far()
 
 
 def _with_transfers(row: Row) -> Row:
