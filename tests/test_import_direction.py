@@ -76,7 +76,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
 # Heavy or optional packages may be imported inside functions; our own modules only by the front doors.
 DEFERRABLE = frozenset(
     "IPython PIL cuda cupy distributed jinja2 llvmlite matplotlib numba numba_cuda numba_cuda_mlir numpy "
-    "pyarrow rich scipy torch typer".split()
+    "optuna pyarrow rich scipy torch typer".split()
 )
 # A process that is shut in imports nothing before it is.
 DEFERS_OWN = ("", "__main__", "cli", "judging.compile_child", "lab", "ladders.measure", "pytest_plugin")

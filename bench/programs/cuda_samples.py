@@ -47,6 +47,8 @@ def _sample(root: Path, folder: Path, text: str, words: list[str], given: dict[s
         needs.append(f"{given['min_gpus']} GPUs")
     if folder.parent.parent.name == "8_Platform_Specific":
         needs.append("a Tegra system")
+    if folder.parent.name == "7_libNVVM":
+        needs.append("libNVVM, a compiler")
     if not sources or not all((folder / word).is_file() for word in sources):
         needs.append("source files that its repository lacks")
     runs = given.get("runs") or [given]
@@ -73,6 +75,10 @@ def _flags(root: Path, folder: Path, text: str) -> list[str]:
         flags.append("-rdc=true")
     libraries = dict.fromkeys(re.findall(r"CUDA::(?!cudart)(\w+)", text))
     flags += [f"-l{'cuda' if one == 'cuda_driver' else one.removesuffix('_static')}" for one in libraries]
+    if "cusolver" in libraries:  # CMake's target brings them
+        flags += ["-lcusparse", "-lcublas"]
+    if "NVJITLINK_LIB" in text:
+        flags.append("-lnvJitLink")
     if re.search(r"OpenMP", text):
         flags += ["-Xcompiler", "-fopenmp", "-lgomp"]
     return flags

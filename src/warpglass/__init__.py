@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .records.check import Check, Finding
     from .records.marks import all_of, out
     from .records.profile import Profile
-    from .sweeps import sweep
+    from .sweeps import sweep, tune
 
 __version__ = "0.1.0"
 __all__ = [
@@ -61,6 +61,7 @@ __all__ = [
     "reset",
     "run",
     "sweep",
+    "tune",
 ]
 # the rest of the functions are in lab/
 _HOMES = {
@@ -74,6 +75,7 @@ _HOMES = {
     "profile": "lab.profile",
     "judge": "judging",
     "sweep": "sweeps",
+    "tune": "sweeps",
     "Profile": "records.profile",
 }
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import warpglass as wg
+from tests.notes_page import efficiencies
 from warpglass import devices
 from warpglass.models.caches import geometry
 from warpglass.models.memory_rules import FirstLevel, Loads, rules_of
@@ -60,6 +61,9 @@ def test_table_3_6_of_the_notes_comes_out_on_a_fermi_gpu():
     rows = {row.rung: row for row in found.rows if row.table == "global"}
     for rung, (loads, stores) in TABLE_3_6.items():
         metrics, labels = rows[rung].metrics or {}, rows[rung].labels or {}
+        assert efficiencies()[rung] == pytest.approx(
+            (metrics["gld_efficiency"], metrics["gst_efficiency"]), abs=0.006
+        )
         assert metrics["gld_efficiency"] == pytest.approx(loads, abs=0.04)
         assert metrics["gst_efficiency"] == pytest.approx(stores, abs=0.005)
         assert labels["gld_efficiency"] == "exact"

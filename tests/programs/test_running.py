@@ -83,6 +83,25 @@ def test_after_its_time_it_is_ended(call: Call) -> None:
 
 
 @_SLOW
+def test_what_is_gone_has_another_name_or_a_sentence(call: Call, tmp_path: Path) -> None:
+    program = tmp_path / "older.cu"
+    program.write_text("int main() { return cudaThreadSynchronize(); }\n")
+    assert call("run", str(program)).returncode == 0
+    program.write_text("texture<float> t;\nint main() { cudaDeviceProp all; return all.clockRate; }\n")
+    done = call("run", str(program))
+    assert done.returncode == 3
+    assert "texture references are not in CUDA since its version 12" in done.stderr
+    assert "ask cudaDeviceGetAttribute" in done.stderr
+
+
+@_SLOW
+def test_libraries_that_are_not_there_are_named(call: Call) -> None:
+    done = call("run", "ends.cu", "-lnppc", "-lnvjpeg")
+    assert done.returncode == 3
+    assert "ends.cu was not built: there is no libnppc, libnvjpeg on this machine" in done.stderr
+
+
+@_SLOW
 def test_kernels_launch_kernels(call: Call) -> None:
     done = call("run", "nested.cu", "-rdc=true", "-lcudadevrt")
     # A block of `tree` has 2 threads, each of which launches a leaf of 4 threads, and `tree` in 2 blocks.

@@ -89,6 +89,7 @@ class Device:
     note: str
     sources: Mapping[str, str]
     l2_bandwidth_gb_s: float | None = None  # as measured, where it was
+    host_link_gb_s: float | None = None  # of its PCI Express, in one direction, 1e9 bytes per second
     kernel_time: Mapping[str, float] = field(default_factory=dict[str, float])  # measured by calibration
 
     @property

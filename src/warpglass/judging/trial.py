@@ -26,7 +26,7 @@ from ..lab.check import check
 from ..lab.profile import profile
 from ..records.argument_text import make_arguments, parse_argument, parse_setting
 from ..sweeps.reference import call_reference, difference
-from ..sweeps.work import Outcome
+from ..sweeps.work import Outcome, needs_caches
 from .compiling import compile_submission
 from .submission import Job
 from .task import TIME, Case, Task
@@ -50,7 +50,6 @@ from .verdicts import (
 _OUT = "out:"
 _POISON = 0xA5  # of every byte of an output: no likely value of any type, no NaN
 _MEMORY = "WARPGLASS_MEMORY"
-_MODELLED = "gpu__time_duration.sum"
 
 
 def judge_one(job: Job) -> Outcome:
@@ -169,7 +168,7 @@ def _counted(trial: _Trial, totals: dict[str, float]) -> None:
             device="cpu",
             model=task.model,
             timeout=10 * task.limits.run,
-            caches=_needs_caches(task, asked),
+            caches=task.score == TIME or needs_caches(asked),
         )
     counted = {**found.counters, **found.metrics}
     if task.score == TIME and found.modelled is not None and found.modelled.seconds is not None:
@@ -180,10 +179,6 @@ def _counted(trial: _Trial, totals: dict[str, float]) -> None:
     for name, most in trial.case.budget:
         if counted.get(name, 0.0) > most:
             raise trial.fails(BUDGET, f"{name} is above the budget", f": {counted[name]:,g} > {most:,g}")
-
-
-def _needs_caches(task: Task, asked: set[str]) -> bool:
-    return task.score == TIME or any(part in name for name in asked for part in ("dram", "l2", "lts"))
 
 
 def _compare(trial: _Trial, args: Sequence[Any]) -> None:

@@ -67,6 +67,7 @@ class Row:
     size_text: str = ""  # the size in words, where it is not a number of elements
     share_of_peak: float | None = None  # of what the roofline allows for the ideal bytes and flops
     transfer_seconds: float | None = None
+    copied: tuple[int, int] | None = None  # bytes that a program copies to the device, and back
     failure: str | None = None
     metrics: Mapping[str, float] | None = None  # by nvprof's names
     labels: Mapping[str, str] | None = None  # how certain each of them is

@@ -83,10 +83,11 @@ class Spec:
             axes = {**self.axes, **entry.get("axes", {})}
             for values in itertools.product(*axes.values()):
                 names: dict[str, Value] = dict(zip(axes, values, strict=True))
-                if (cell := self._cell(entry, names)) is not None:
+                if (cell := self.cell(entry, names)) is not None:
                     yield cell
 
-    def _cell(self, entry: Mapping[str, Any], names: dict[str, Value]) -> Cell | None:
+    def cell(self, entry: Mapping[str, Any], names: dict[str, Value]) -> Cell | None:
+        """The cell of one of the entries at one point; None if it is to be skipped. Raises ArgumentError."""
         key = "skip"
         try:
             if (skip := entry.get("skip")) is not None and evaluate(skip, names):

@@ -7,7 +7,7 @@ that do not fit) has a result as well: its error. Only the loss of the process i
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -38,6 +38,7 @@ class Job(Protocol):
         ...
 
 
+_BY_CACHES = ("dram", "l2", "lts", "gpu__time", "gpu_time", "throughput")
 DONE, WRONG, FAILED, LOST, ENDED = "done", "wrong", "failed", "lost", "ended"
 
 
@@ -134,10 +135,15 @@ def _counters(cell: Cell) -> dict[str, Any]:
         *_launch(cell),
         model=cell.model,
         timeout=cell.timeout,
-        caches=any("dram" in name or "l2" in name or "lts" in name for name in cell.metrics),
+        caches=needs_caches(cell.metrics),
     )
     numbers = {**found.counters, **found.metrics}
     return {name: _whole(numbers[name]) for name in cell.metrics or found.metrics if name in numbers}
+
+
+def needs_caches(names: Iterable[str]) -> bool:
+    """Whether a metric of these is told by the model of caches, or by that of times, which needs it."""
+    return any(part in name for name in names for part in _BY_CACHES)
 
 
 def _whole(value: float) -> float:
