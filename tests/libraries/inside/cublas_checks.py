@@ -103,6 +103,22 @@ def test_batches_of_factorisations(blas: Any, handle: Any, letter: str) -> None:
         close(one @ inverse.now, np.eye(3))
 
 
+@pytest.mark.parametrize("letter", KINDS)
+def test_batches_of_least_squares(blas: Any, handle: Any, letter: str) -> None:
+    pytest.importorskip("scipy")
+    kind = np.dtype(KINDS[letter])
+    matrices, rights = ([random((5, n), kind, seed + n) for seed in range(2)] for n in (3, 2))
+    matrices[1][:, 2] = 0
+    on, solutions = [OnDevice(one) for one in matrices], [OnDevice(one) for one in rights]
+    places, targets = (OnDevice(np.array([int(one) for one in some], "u8")) for some in (on, solutions))
+    info, singular = np.full(1, 9, "i4"), OnDevice(np.full(2, 9, "i4"))
+    function = getattr(blas, f"cublas{letter}gelsBatched")
+    assert call(function, handle, N, 5, 3, 2, places, 5, targets, 5, info, singular, 2) == 0
+    assert (info[0], list(singular.now)) == (0, [0, 3])
+    close(solutions[0].now[:3], np.linalg.lstsq(matrices[0], rights[0])[0])
+    assert call(function, handle, T, 5, 3, 2, places, 5, targets, 5, info, singular, 2) == 15
+
+
 def test_halves_and_bfloat16_are_summed_as_singles(blas: Any, handle: Any) -> None:
     a, b = random((4, 3), "f2"), random((3, 5), "f2", 2)
     on = OnDevice(a), OnDevice(b), OnDevice(np.zeros((4, 5), "f4"))

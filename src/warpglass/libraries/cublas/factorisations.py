@@ -1,10 +1,10 @@
-"""Batches of factorisations: LU, its solutions and inverses, QR. They need SciPy."""
+"""Batches of factorisations: LU, its solutions and inverses, QR, least squares. They need SciPy."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..frame import Address, Count, Device, Handle, Int, Session
+from ..frame import Address, Count, Device, Failed, Handle, Int, Session
 from ..lapack import factor, lapack, solve_factored
 from .context import CUBLAS, not_negative
 from .level1 import ALL
@@ -116,4 +116,34 @@ def geqrf(
         found, factors, _, _ = lapack(s, "geqrf")(matrix)
         matrix[...] = found
         s.memory.flat(y, min(m, n), s.element, written=True)[...] = factors
+    s.memory.put(info, 0, "i4")
+
+
+@CUBLAS.row("cublas{T}gelsBatched", ALL)
+def gels(
+    s: Session,
+    handle: Handle,
+    trans: Int,
+    m: Count,
+    n: Count,
+    nrhs: Count,
+    a: Device,
+    lda: Count,
+    c: Device,
+    ldc: Count,
+    info: Address,
+    singular: Device,
+    count: Count,
+) -> None:
+    if trans or m < n:
+        raise Failed(s.library.statuses.not_supported, "gelsBatched has systems A x = b with m >= n only")
+    found = s.memory.flat(singular, count, "i4", written=True) if singular else np.zeros(count, "i4")
+    for number, (x, y) in enumerate(
+        zip(s.memory.pointers(a, count), s.memory.pointers(c, count), strict=True)
+    ):
+        matrix = s.memory.matrix(x, m, n, lda, s.element)
+        right = s.memory.matrix(y, m, nrhs, ldc, s.element)
+        matrix[...], solution, found[number] = lapack(s, "gels")(matrix, right)
+        if not found[number]:
+            right[...] = solution
     s.memory.put(info, 0, "i4")
