@@ -36,7 +36,7 @@ def task(folder: Path, **more: Any) -> dict[str, Any]:
             "reference": str(folder / "reference.py:add"),
             "score": "inst_executed",
         },
-        "limits": {"run": 1.5, "compile": 20, "memory": "3G", "output": "8K"},
+        "limits": {"run": 1.5, "compile": 10, "memory": "3G", "output": "8K"},
         "case": [
             {**case, "axes": {"n": [1, 77]}, "public": True},
             {**case, "axes": {"n": [2500]}},

@@ -68,7 +68,11 @@ EXAMPLES = {
         "warpglass compare before.json after.json",
         "warpglass compare before.json after.json --threshold 5%",
     ),
-    "trace": ("warpglass trace oddeven_sort 3 1 2",),
+    "trace": (
+        "warpglass trace oddeven_sort 3 1 2",
+        "warpglass trace reduction:shared_sequential --plot tree.png",
+        f"warpglass trace k.cu:scale {_LAUNCH} --of 7 --array y",
+    ),
 }
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import ArgumentError, WarpglassError
+from .export import CsvOption, LatexOption, MarkdownOption, print_tables, table_format
 from .options import JsonInsteadOption, OldDeviceOption, PlotOption, calculated_for, find_gpu
 
 if TYPE_CHECKING:
@@ -48,14 +49,18 @@ def roofline(
     peak: Annotated[float | None, typer.Option(help="Another peak of that precision, in GFLOP/s.")] = None,
     bandwidth: Annotated[float | None, typer.Option(help="Another DRAM bandwidth, in GB/s.")] = None,
     plot: PlotOption = None,
+    csv: CsvOption = False,
+    markdown: MarkdownOption = False,
+    latex: LatexOption = False,
     json_output: JsonInsteadOption = False,
 ) -> None:
     """Say whether kernels are bound by memory or by computing, and how fast they can be."""
     from ..models.roofline import peaks_of
     from ..report.console import stdout_console
     from ..report.pictures import check_ending
-    from ..report.roofline import print_roofline, roofline_json, roofline_report
+    from ..report.roofline import print_roofline, roofline_json, roofline_report, roofline_tables
 
+    form = table_format(json=json_output, csv=csv, markdown=markdown, latex=latex)
     if plot is not None:
         check_ending(plot)
     _check_positive(seconds=seconds, peak=peak, bandwidth=bandwidth)
@@ -68,6 +73,8 @@ def roofline(
     report = roofline_report([*given, *(work.on(gpu.key) for work in saved)], peaks)
     if json_output:
         typer.echo(roofline_json(report))
+    elif form is not None:
+        print_tables(roofline_tables(report), form)
     else:
         print_roofline(report, stdout_console())
     if plot is not None:

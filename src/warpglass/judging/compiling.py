@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import select
 import signal
@@ -44,6 +45,8 @@ from .verdicts import (
 _OWN = Path(__file__).resolve().parent
 _PACKAGE = _OWN.parent
 _CHILD = _OWN / "compile_child.py"
+# How much longer than its processor time the clock may say that compiling takes: machines may be busy.
+_PATIENCE = 4
 _ANSWER = 64 << 20  # bytes that a child may answer with
 _SCRATCH = 64 << 20  # bytes of one file in its folder
 _CODES = {"missing": NO_KERNEL, "signature": SIGNATURE, "error": COMPILE_ERROR, "limit": COMPILE_LIMIT}
@@ -135,7 +138,7 @@ def _request(file: Path, task: Task, arguments: Sequence[Any], answers: int) -> 
         "types": [_type(value) for value in arguments],
         "folders": folders,
         "readable": sorted({os.path.realpath(one) for one in readable} | readable),
-        "limits": [limits.memory, int(limits.compile) + 1, _SCRATCH],
+        "limits": [limits.memory, math.ceil(limits.compile), _SCRATCH],
     }
 
 
@@ -151,7 +154,7 @@ def _listen(child: subprocess.Popen[bytes], answers: int, request: bytes, task: 
     """Hand over the request and collect what comes until the child ends or takes too much of anything."""
     assert child.stdin is not None
     assert child.stdout is not None
-    heard, deadline = _Heard(), time.monotonic() + task.limits.compile
+    heard, deadline = _Heard(), time.monotonic() + _PATIENCE * task.limits.compile
     with contextlib.suppress(OSError):
         child.stdin.write(request)
         child.stdin.close()
@@ -165,7 +168,7 @@ def _listen(child: subprocess.Popen[bytes], answers: int, request: bytes, task: 
         if len(heard.answers) > _ANSWER or heard.printed > task.limits.output:
             raise Verdict(FLOOD, f"compiling it printed more than {task.limits.output} bytes")
     if time.monotonic() >= deadline:
-        raise Verdict(COMPILE_LIMIT, f"compiling did not end within {task.limits.compile:g} s")
+        raise Verdict(COMPILE_LIMIT, f"compiling did not end within {_PATIENCE * task.limits.compile:g} s")
     return heard
 
 

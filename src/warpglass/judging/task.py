@@ -47,7 +47,7 @@ _CASE = {"name", "axes", "grid", "block", "shared", "args", "set", "skip", "publ
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds of compiling and of a launch; bytes of memory, of what is printed, and of a submission."""
+    """Seconds: of processor time to compile, of a launch. Bytes: memory, what is printed, a submission."""
 
     compile: float = 60.0
     run: float = 10.0

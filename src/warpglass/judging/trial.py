@@ -67,7 +67,7 @@ def judge_one(job: Job) -> Outcome:
 def longest(job: Job) -> float:
     """Seconds after which a trial is ended from outside."""
     limits = job.task.limits
-    return 60.0 + 2 * limits.compile + len(job.task.cases) * (8 * limits.run + 10.0)
+    return 60.0 + 8 * limits.compile + len(job.task.cases) * (8 * limits.run + 10.0)
 
 
 def _judge(job: Job, numbers: dict[str, Any]) -> None:

@@ -19,6 +19,7 @@ from .. import devices
 from ..models.kernel_time.limiters import WORDS
 from ..models.roofline import BOTH, LEVELS, PRECISIONS, Peaks, Placed, Work, place, ridge
 from .figures import format_bytes, format_seconds
+from .tables import Column, DataTable, number, words
 
 _SHORTEST = 1e-9  # seconds; counts that take less are an example's, given for their ratio
 _MANY = 6  # works from which on a line each has to do
@@ -221,6 +222,74 @@ def _number(value: float | None) -> str:
     if value is None:
         return "-"
     return f"{value:.0f}" if 9999.5 <= value < 1e9 else f"{value:.4g}"
+
+
+# ---------------------------------------------------------------------------------------- as data
+def roofline_tables(report: RooflineReport) -> list[DataTable]:
+    """The GPU's peaks, bandwidths and ridge points; every work's bytes by level; what binds each."""
+    tables = [_peaks_data(report.peaks)]
+    if report.works:
+        tables += [_levels_data(report), _verdicts_data(report)]
+    return tables
+
+
+def _peaks_data(peaks: Peaks) -> DataTable:
+    columns = [Column("roof"), Column("GB/s", True)]
+    columns += [Column(f"{NAMES[one]} ridge, FLOP/byte", True) for one in peaks.gflops]
+    top = (
+        words("peak, GFLOP/s"),
+        number(None, ""),
+        *(number(rate, f"{rate:.0f}") for rate in peaks.gflops.values()),
+    )
+    rows = [
+        (
+            words(NAMES[level]),
+            number(bandwidth, f"{bandwidth:.0f}"),
+            *(number(at := ridge(peaks, one, level), f"{at:.2f}") for one in peaks.gflops),
+        )
+        for level, bandwidth in peaks.gb_s.items()
+    ]
+    return DataTable(f"Roofline of {peaks.name}", tuple(columns), (top, *rows))
+
+
+def _levels_data(report: RooflineReport) -> DataTable:
+    headings = "bytes", "FLOP/byte", "ridge", "at least"
+    rows = tuple(
+        (
+            words(work.name),
+            words(NAMES[level]),
+            *(
+                number(value, _number(value))
+                for value in (moved, work.intensity(level), placed.ridge(level) if placed else None)
+            ),
+            number(least := placed.seconds.get(level) if placed else None, format_seconds(least)),
+        )
+        for work, placed in zip(report.works, report.placed, strict=True)
+        for level in LEVELS
+        if (moved := work.bytes.get(level)) is not None
+    )
+    columns = (Column("kernel"), Column("level"), *(Column(name, True) for name in headings))
+    return DataTable("Bytes by level", columns, rows)
+
+
+def _verdicts_data(report: RooflineReport) -> DataTable:
+    headings = "at most GFLOP/s", "at least", "time", "share of what it can attain"
+    numbers = [Column(name, True) for name in headings]
+    numbers.insert(3, Column("whose time"))
+    columns = (Column("kernel"), Column("bound by"), *numbers)
+    rows = tuple(
+        (
+            words(work.name),
+            words(NAMES[placed.bound] if placed else None),
+            number(most := (placed.gflops or None) if placed else None, _number(most)),
+            number(least := placed.least_seconds if placed else None, format_seconds(least)),
+            number(work.known_seconds, format_seconds(work.known_seconds)),
+            words(_WHOSE[work.seconds_label] if work.known_seconds else None),
+            number(share := placed.share_of_roof if placed else None, f"{100 * (share or 0):.4g} %"),
+        )
+        for work, placed in zip(report.works, report.placed, strict=True)
+    )
+    return DataTable("What binds", columns, rows)
 
 
 # ---------------------------------------------------------------------------------------- JSON
