@@ -34,14 +34,16 @@ def page(results: Sequence[Row]) -> str:
     """The page for the newest results of all samples."""
     rows = {row["name"]: row for row in results}
     ordered = [rows[name] for name in sorted(rows, key=str.lower)]
-    apart = [row for row in ordered if row["status"] is None]
+    apart = [row for row in ordered if row["status"] is None and row["needs"]]
+    later = [row["name"] for row in ordered if row["status"] is None and not row["needs"]]
     able = [row for row in ordered if row["status"] is not None]
     passed = [row for row in able if _passed(row)]
     parts = [
         _HEAD.format(passed=len(passed), able=len(able), apart=len(apart)),
         f"## Passed\n\n{_wrapped(row['name'] for row in passed)}",
         "## Not passed\n\n" + _table((row["name"], _reason(row)) for row in able if not _passed(row)),
-        "## Not tried\n\n" + _table((row["name"], ", ".join(row["needs"])) for row in apart),
+        f"## Without a result yet\n\n{_wrapped(later)}",
+        "## What others need\n\n" + _table((row["name"], ", ".join(row["needs"])) for row in apart),
     ]
     return "\n".join(parts) + "\n"
 
