@@ -127,7 +127,7 @@ def make_plan(
         executable,
         laid,
         ranges,
-        System(launch.grid, launch.block, heap),
+        System(launch.grid, launch.block, heap, goes_on=any(one.refuses for one in executable.probes)),
         shared,
         blocks,
         count,
