@@ -53,7 +53,13 @@ class KernelCode:
 
     def text(self, *, quick: bool) -> str:
         """The module for quick or for optimised code."""
-        return f"{self.ir}\n{self.quick_loop if quick else self.loop}"
+        if not quick:
+            return f"{self.ir}\n{self.loop}"
+        ir = self.ir
+        if len(ir) > _LONGEST_INLINED:
+            before, warp, behind = ir.partition(" @warp(")
+            ir = before + warp + behind.replace("alwaysinline ", "noinline ", 1)
+        return f"{ir}\n{self.quick_loop}"
 
 
 def generate(
@@ -169,6 +175,10 @@ def _module(
 
 # Characters of IR up to which a kernel's optimised code has a copy for each place where its warps may wait.
 _LONGEST_BY_REGION = 1 << 25
+
+# Characters of IR up to which quick code has the warp function within its loops. Beyond, to put it in takes a
+# tenth of all the time, and to call it nothing that one would see.
+_LONGEST_INLINED = 1 << 18
 
 _METADATA = """
 !0 = !{}
