@@ -9,7 +9,8 @@
 
 VENV    := .venv
 BIN     := $(VENV)/bin
-PYTEST_ARGS ?= -n 2 -q
+# A worker takes neighbours, so that what tests of a file share is made once.
+PYTEST_ARGS ?= -n 2 --dist worksteal -q
 BENCH_ARGS  ?=
 
 .PHONY: bench test lint

@@ -16,6 +16,7 @@ EXAMPLES = {
         "warpglass bench transpose --size 2048 --rung naive --rung padded_tile",
         "warpglass bench --all --small --json all.json",
         "warpglass bench reduction --add mine.cu:my_sum",
+        "warpglass bench reduction --notes",
     ),
     "list": ("warpglass list",),
     "check": (
@@ -29,6 +30,14 @@ EXAMPLES = {
         "warpglass sweep sizes.toml --best seconds --by model,n --csv all.csv",
         "warpglass sweep sizes.toml --heat-map seconds,n,block --plot times.png",
         "warpglass sweep sizes.toml --dask tcp://10.0.0.1:8786",
+    ),
+    "tune": (
+        "warpglass tune tile.toml seconds --by n --trials 30",
+        "warpglass tune tile.toml gpu__time_duration.sum --by model",
+    ),
+    "judge": (
+        "warpglass judge add.toml submissions -o results",
+        "warpglass judge add.toml submissions --results kept.sqlite --json",
     ),
     "selftest": ("warpglass selftest",),
     "devices": ("warpglass devices", "warpglass devices h100 --json"),

@@ -42,6 +42,10 @@ def _optimised(v: Version) -> bool:
     return v.promises is not None
 
 
+def _whole(v: Version) -> bool:
+    return not v.small
+
+
 def _unobserved(v: Version) -> bool:
     """In clusters, too, shared memory is not where these look for it."""
     return v.promises is not None and not v.observed and not v.program.clustered
@@ -96,7 +100,7 @@ PASSES = (
     Pass("loops of lanes", find_lane_loops, "program inference", "lane_loops", _unobserved, _ALONE),
     Pass("prefetching", find_prefetches, "program shape", "prefetches", _optimised, _ALONE),
     Pass("streaming stores", find_streaming, "program.blocks", "streaming", _optimised, _ALONE),
-    Pass("barrier regions", _yes, "", "by_region", gain=_ALONE),
+    Pass("barrier regions", _yes, "", "by_region", _whole, _ALONE),
 )
 
 

@@ -123,6 +123,7 @@ class NvJitLink:
             for name, function, kinds in rows
         }
         functions["nvJitLinkVersion"] = self._real["nvJitLinkVersion"]
+        functions |= {name: functions[_plain(name)] for name in NAMES}
         self.library = SharedLibrary(path.name, functions, _INTERNAL)
 
     # ------------------------------------------------------------------------------------ NVIDIA's
@@ -235,6 +236,22 @@ class NvJitLink:
 
 
 _FORWARDED = ("LinkedPtxSize", "LinkedPtx", "ErrorLogSize", "ErrorLog", "InfoLogSize", "InfoLog")
+_PLAIN = (
+    *("Create", "Destroy", "AddData", "AddFile", "Complete", "GetLinkedCubinSize", "GetLinkedCubin"),
+    *(f"Get{what}" for what in _FORWARDED),
+)
+_MINORS = range(10)
+# What programs may call: nvJitLink.h has them call the names of the release that it comes from.
+NAMES = (
+    "nvJitLinkVersion",
+    *(f"nvJitLink{name}" for name in _PLAIN),
+    *(f"__nvJitLink{name}_13_{minor}" for name in _PLAIN for minor in _MINORS),
+)
+
+
+def _plain(name: str) -> str:
+    """A function's name without a release."""
+    return re.sub(r"^__(\w+)_13_\d$", r"\1", name)
 
 
 def guarded(name: str, function: Callable[..., int], failed: int) -> Callable[..., int]:

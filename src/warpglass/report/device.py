@@ -27,6 +27,7 @@ _NUMBERS = {  # field of Device -> (what it is called, unit)
     "bandwidth_gb_s": ("memory bandwidth", "GB/s"),
     "l2_kib": ("L2 cache", "KiB"),
     "l2_bandwidth_gb_s": ("L2 bandwidth", "GB/s"),
+    "host_link_gb_s": ("link to the host", "GB/s"),
 }
 
 
