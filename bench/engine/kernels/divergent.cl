@@ -1,8 +1,8 @@
 // The kernels of divergent.cu in OpenCL C.
 
 // One step of a breadth-first search: who was reached in the last step marks neighbours nobody has reached.
-__kernel void bfs_step(__global int *levels, __global int *found, __global const int *starts, __global const int *neighbours, int level,
-                                    int n) {
+__kernel void bfs_step(__global int *levels, __global int *found, __global const int *starts,
+                       __global const int *neighbours, int level, int n) {
   int v = get_global_id(0);
   if (v >= n || levels[v] != level) return;
   for (int k = starts[v]; k < starts[v + 1]; k++) {
@@ -26,7 +26,8 @@ __kernel void hash_insert(__global uint *table, __global const uint *keys, unsig
   }
 }
 
-__kernel void hash_probe(__global int *out, __global const uint *table, __global const uint *keys, unsigned mask, int n) {
+__kernel void hash_probe(__global int *out, __global const uint *table, __global const uint *keys,
+                         unsigned mask, int n) {
   int i = get_global_id(0);
   if (i >= n) return;
   unsigned key = keys[i], at = key * 2654435761u >> 7 & mask;
@@ -39,8 +40,8 @@ __kernel void hash_probe(__global int *out, __global const uint *table, __global
 }
 
 // A sparse matrix whose rows are filled up to one length: element k of all rows side by side.
-__kernel void ell_spmv(__global float *y, __global const int *columns, __global const float *values, __global const float *x, int width,
-                                    int rows) {
+__kernel void ell_spmv(__global float *y, __global const int *columns, __global const float *values,
+                       __global const float *x, int width, int rows) {
   int row = get_global_id(0);
   if (row >= rows) return;
   float sum = 0;
@@ -51,7 +52,8 @@ __kernel void ell_spmv(__global float *y, __global const int *columns, __global 
   y[row] = sum;
 }
 
-__kernel void binary_search(__global int *out, __global const int *sorted, __global const int *keys, int size, int n) {
+__kernel void binary_search(__global int *out, __global const int *sorted, __global const int *keys,
+                            int size, int n) {
   int i = get_global_id(0);
   if (i >= n) return;
   int key = keys[i], low = 0, high = size;
@@ -82,23 +84,24 @@ __kernel void ray_march(__global int *out, int side, int limit) {
 }
 
 // Labels that spread: those who have changed give theirs to neighbours with a greater one.
-__kernel void spread_labels(__global int *labels, __global const int *changed, __global const int *starts, __global const int *neighbours,
-                                         int n) {
+__kernel void spread_labels(__global int *labels, __global const int *changed, __global const int *starts,
+                            __global const int *neighbours, int n) {
   int v = get_global_id(0);
   if (v >= n || !changed[v]) return;
   for (int k = starts[v]; k < starts[v + 1]; k++) atomic_min(&labels[neighbours[k]], v);
 }
 
 // A list of those who are over a threshold.
-__kernel void compact(__global int *list, __global int *count, __global const float *x, float threshold, int n) {
+__kernel void compact(__global int *list, __global int *count, __global const float *x, float threshold,
+                      int n) {
   int i = get_global_id(0);
   if (i >= n || x[i] <= threshold) return;
   list[atomic_add(count, 1)] = i;
 }
 
 // How much of a word stands at each place of a text.
-__kernel void match_text(__global int *out, __global const uchar *text, __global const uchar *word, int length,
-                                      int n) {
+__kernel void match_text(__global int *out, __global const uchar *text, __global const uchar *word,
+                         int length, int n) {
   int i = get_global_id(0);
   if (i >= n) return;
   int k = 0;
@@ -107,7 +110,8 @@ __kernel void match_text(__global int *out, __global const uchar *text, __global
 }
 
 // Square distances to the four nearest of some points, kept in order by insertion.
-__kernel void nearest(__global float *out, __global const float *x, __global const float *points, int count, int n) {
+__kernel void nearest(__global float *out, __global const float *x, __global const float *points, int count,
+                      int n) {
   int i = get_global_id(0);
   if (i >= n) return;
   float a = 1e30f, b = 1e30f, c = 1e30f, d = 1e30f, own = x[i];
@@ -124,7 +128,8 @@ __kernel void nearest(__global float *out, __global const float *x, __global con
 }
 
 // Walks over a graph, each until it comes to a dead end.
-__kernel void random_walk(__global int *out, __global const int *starts, __global const int *neighbours, int steps, int n) {
+__kernel void random_walk(__global int *out, __global const int *starts, __global const int *neighbours,
+                          int steps, int n) {
   int i = get_global_id(0);
   if (i >= n) return;
   unsigned state = i * 747796405u + 1u;

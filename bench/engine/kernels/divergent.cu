@@ -1,8 +1,8 @@
 // Few lanes at work at a time, at addresses of their own: graphs, hash tables, searches, walks, early exits.
 
 // One step of a breadth-first search: who was reached in the last step marks neighbours nobody has reached.
-extern "C" __global__ void bfs_step(int *levels, int *found, const int *starts, const int *neighbours, int level,
-                                    int n) {
+extern "C" __global__ void bfs_step(int *levels, int *found, const int *starts, const int *neighbours,
+                                    int level, int n) {
   int v = blockIdx.x * blockDim.x + threadIdx.x;
   if (v >= n || levels[v] != level) return;
   for (int k = starts[v]; k < starts[v + 1]; k++) {
@@ -26,7 +26,8 @@ extern "C" __global__ void hash_insert(unsigned *table, const unsigned *keys, un
   }
 }
 
-extern "C" __global__ void hash_probe(int *out, const unsigned *table, const unsigned *keys, unsigned mask, int n) {
+extern "C" __global__ void hash_probe(int *out, const unsigned *table, const unsigned *keys, unsigned mask,
+                                      int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   unsigned key = keys[i], at = key * 2654435761u >> 7 & mask;
@@ -39,8 +40,8 @@ extern "C" __global__ void hash_probe(int *out, const unsigned *table, const uns
 }
 
 // A sparse matrix whose rows are filled up to one length: element k of all rows side by side.
-extern "C" __global__ void ell_spmv(float *y, const int *columns, const float *values, const float *x, int width,
-                                    int rows) {
+extern "C" __global__ void ell_spmv(float *y, const int *columns, const float *values, const float *x,
+                                    int width, int rows) {
   int row = blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= rows) return;
   float sum = 0;
@@ -82,8 +83,8 @@ extern "C" __global__ void ray_march(int *out, int side, int limit) {
 }
 
 // Labels that spread: those who have changed give theirs to neighbours with a greater one.
-extern "C" __global__ void spread_labels(int *labels, const int *changed, const int *starts, const int *neighbours,
-                                         int n) {
+extern "C" __global__ void spread_labels(int *labels, const int *changed, const int *starts,
+                                         const int *neighbours, int n) {
   int v = blockIdx.x * blockDim.x + threadIdx.x;
   if (v >= n || !changed[v]) return;
   for (int k = starts[v]; k < starts[v + 1]; k++) atomicMin(&labels[neighbours[k]], v);
@@ -97,8 +98,8 @@ extern "C" __global__ void compact(int *list, int *count, const float *x, float 
 }
 
 // How much of a word stands at each place of a text.
-extern "C" __global__ void match_text(int *out, const unsigned char *text, const unsigned char *word, int length,
-                                      int n) {
+extern "C" __global__ void match_text(int *out, const unsigned char *text, const unsigned char *word,
+                                      int length, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   int k = 0;

@@ -1,4 +1,4 @@
-"""Few lanes at work at a time, at addresses of their own: graphs, hash tables, searches, walks, early exits."""
+"""Few lanes at work at a time, at addresses of their own: graphs, hash tables, walks, early exits."""
 
 from __future__ import annotations
 
