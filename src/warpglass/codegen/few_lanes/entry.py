@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ..builder import Builder
 from ..control.block_code import MACHINE
 from ..version import Version
-from .find import FEW, FewRegion
+from .find import FEW, ONE, FewRegion
 from .function import BACK, BEHIND, ENDED, FAULTED, NOWHERE, FewFunction, fair_headers
 
 if TYPE_CHECKING:
@@ -33,20 +33,21 @@ class FewLanesCode:
         region = self._version.few_lanes.get(index)
         if region is None:
             return
-        function = FewFunction(self._version, region, self._warp)
-        self.functions.append(function.emit(self._warp.builder.lanes))
-        self._size = max(self._size, function.exchange.size)
-        _Call(self._warp, region, function).emit()
+        functions = [FewFunction(self._version, region, form, self._warp) for form in (ONE, FEW)]
+        self.functions += [function.emit(self._warp.builder.lanes) for function in functions]
+        self._size = max(self._size, functions[0].exchange.size)
+        _Call(self._warp, region, functions).emit()
 
 
 class _Call:
     """The code of one region's call."""
 
-    def __init__(self, warp: WarpFunction, region: FewRegion, function: FewFunction):
+    def __init__(self, warp: WarpFunction, region: FewRegion, functions: Sequence[FewFunction]):
         self.warp = warp
         self.b: Builder = warp.builder
         self.region = region
-        self.function = function
+        self.functions = functions
+        self.exchange = functions[0].exchange
         self.waiting = warp.pending.sets[region.header]
 
     def emit(self) -> None:
@@ -54,7 +55,7 @@ class _Call:
         few, many = b.label("few"), b.label("many")
         mask = b.load(b.lanes, f"%lanes_{region.header}")
         count = b.call(b.lanes, f"llvm.ctpop.{b.lanes}", [(b.lanes, mask)])
-        b.branch(b.value(f"icmp ule {b.lanes} {count}, {FEW}"), few, many, unlikely=True)
+        b.branch(b.value(f"icmp ule {b.lanes} {count}, {FEW.most}"), few, many, unlikely=True)
         b.place(few)
         if region.alone and self.waiting:
             on = b.label("few")
@@ -64,8 +65,16 @@ class _Call:
         b.store(b.lanes, "0", f"%lanes_{region.header}")
         names = [one.rsplit(" ", 1) for one in f"ptr %context, i32 %warp, {MACHINE}".split(", ")]
         more = [(b.lanes, mask), ("i32", self._ahead()), ("ptr", "%turns"), ("ptr", "%few")]
-        code = b.call("i32", self.function.name, [*((type_, name) for type_, name in names), *more])
-        self._go_on(code)
+        given = [*((type_, name) for type_, name in names), *more]
+        one, some, on = b.label("one"), b.label("some"), b.label("done")
+        b.branch(b.value(f"icmp eq {b.lanes} {count}, 1"), one, some)
+        codes: list[tuple[str, str]] = []
+        for label, function in zip((one, some), self.functions, strict=True):
+            b.place(label)
+            codes.append((b.call("i32", function.name, given), label))
+            b.jump(on)
+        b.place(on)
+        self._go_on(b.phi("i32", *codes))
         b.place(many)
 
     def _lanes_at(self, blocks: Iterable[int]) -> str:
@@ -88,7 +97,7 @@ class _Call:
         b, registers, lanes = self.b, self.warp.registers, self.warp.steps.lanes
         registers.enter(frozenset())
         for name in self.region.taken:
-            place, value = b.offset("%few", self.function.exchange.registers[name]), registers.read(name)
+            place, value = b.offset("%few", self.exchange.registers[name]), registers.read(name)
             if value.uniform:
                 b.store(value.type, value.ir, place)
                 continue
@@ -107,7 +116,7 @@ class _Call:
         cases = " ".join(f"i32 {number}, label %{label}" for number, label in ends.items())
         b.emit(f"switch i32 {code}, label %{on} [ {cases} ]")
         b.place(on)
-        exchange = self.function.exchange
+        exchange = self.exchange
         for name in region.kept:
             part = (name, "")
             found = b.load(registers.storage(part), b.offset("%few", exchange.registers[name]), ", align 8")

@@ -11,17 +11,32 @@ after it as well. It has nothing that other lanes could see besides memory: no b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...program import Branch, Exit, Jump, Program, Step, Switch, Trap
+from ...program import Block, Branch, Exit, Jump, Program, Step, Switch, Trap
 from ...program.blocks import loops_of
 from ...ptx import tree
 from ..infer import Inference
 from ..values.value import one_value
 
-# Lanes that are few: as many 64-bit addresses as the widest vector registers have.
-FEW = 8
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Code for up to `most` lanes in vectors of `width` elements; one lane alone is all scalars."""
+
+    name: str
+    most: int
+    width: int
+
+    @property
+    def alone(self) -> bool:
+        """Whether every value is a scalar."""
+        return self.most == 1
+
+
+# Few are as many as the widest vector registers have addresses. (A mask has two bits at least.)
+ONE, FEW = Form("one", 1, 2), Form("few", 8, 8)
 # Steps of a region, and of all regions of a kernel.
 _LONGEST, _MOST = 160, 480
 _SPACES = frozenset(("global", "const", "generic", "shared", "param"))
@@ -29,7 +44,7 @@ _KINDS = frozenset(("load", "store", "atomic", "reduction", "parameter"))
 _SPECIALS = frozenset(("tid", "ntid", "ctaid", "nctaid"))
 # What a region saves in each round, in instructions of a vector register: for an access of each lane's own,
 # for arithmetic by the number of registers that all lanes take; and what a register costs that is moved.
-_ACCESS, _WIDE, _MOVED, _CALL = 24, 4, 4, 24
+_ACCESS, _WIDE, _DIVISION, _MOVED, _CALL = 24, 4, 8, 4, 24
 # Rounds that few lanes go at least, as is assumed.
 _ROUNDS = 4
 
@@ -57,17 +72,15 @@ class FewRegion:
         return self.header <= block <= self.last
 
 
-def find_few_lanes(
-    program: Program, found: Inference, full: Sequence[bool], taken: Iterable[int]
-) -> dict[int, FewRegion]:
-    """The regions by their headers; `taken` are those of loops that have other code for lanes apart."""
+def find_few_lanes(program: Program, found: Inference, full: Sequence[bool]) -> dict[int, FewRegion]:
+    """The regions by their headers."""
     if found.pending.gates or program.clustered:
         return {}
     loops = loops_of(program.blocks)
     regions: dict[int, FewRegion] = {}
     left = _MOST
     for header, body in sorted(loops.items(), key=lambda one: len(one[1])):
-        if header in taken or full[header]:
+        if full[header]:
             continue
         region = _Search(program, found, full).region(header, body)
         length = 0 if region is None else _length(program, region)
@@ -113,8 +126,7 @@ class _Search:
         if any(not self._comes_back(name) for name in kept):
             return None
         taken = kept | {name for name in live[header] & (read | written) if self._moved(name)}
-        parts = any(self.found.divergent[index] for index in inside)
-        if not (parts or pending.sets[header]) or not self._pays(header, body, len(taken) + len(kept)):
+        if not self._gets_few(header, body) or not self._pays(body, len(taken) + len(kept)):
             return None
         return FewRegion(
             header,
@@ -126,6 +138,23 @@ class _Search:
             tuple(sorted(kept)),
             alone,
         )
+
+    def _gets_few(self, header: int, body: set[int]) -> bool:
+        """Whether lanes part from those of a loop by what they have loaded or computed each for itself.
+
+        What guarded values decide, mostly does not part them.
+        """
+        blocks, waiting = self.program.blocks, self.found.pending.sets[header]
+        return any(
+            target not in body and (target in waiting or blocks[target].only_exits)
+            for index in {*range(header), *body}
+            if self._by_data(blocks[index])
+            for target in blocks[index].successors
+        )
+
+    def _by_data(self, block: Block) -> bool:
+        """Whether a block's lanes part by a vector."""
+        return block.splits is not None and self.found.offsets(block.splits) is None
 
     # ------------------------------------------------------------------------------------ registers
     def _stored(self, name: str) -> bool:
@@ -161,13 +190,14 @@ class _Search:
             return row.access in _KINDS and step.match.state_space in _SPACES
         return row.computes
 
-    def _pays(self, header: int, body: set[int], moved: int) -> bool:
+    def _pays(self, body: set[int], moved: int) -> bool:
         """Whether some rounds of few lanes save more than it takes to move them."""
         saved = sum(self._saves(step) for index in body for step in self.program.blocks[index].steps)
         return _ROUNDS * saved >= _CALL + _MOVED * moved
 
     def _saves(self, step: Step) -> int:
-        if step.match.row.is_atomic or step.match.row.steers:
+        row = step.match.row
+        if row.is_atomic or row.steers:
             return 0
         access = step.match.load_or_store
         if access is not None:
@@ -177,7 +207,8 @@ class _Search:
                 return 0
             return _ACCESS if form is None else -1
         wide = [name for name in step.writes if self.found.offsets(name) is None]
-        return sum(_WIDE if self.program.registers[name][1:] == "64" else _WIDE // 2 for name in wide)
+        each = _DIVISION if row.operation == "division" else 1
+        return each * sum(_WIDE if self.program.registers[name][1:] == "64" else _WIDE // 2 for name in wide)
 
 
 def _specials(step: Step) -> set[str]:

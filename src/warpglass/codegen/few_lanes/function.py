@@ -14,7 +14,7 @@ from ..lanes.fast import FastLanes
 from ..steps import Steps
 from ..version import Version
 from .exchange import Movement, lay_out
-from .find import FEW, FewRegion
+from .find import FewRegion, Form
 from .lanes import FewLanes, FewRegisters
 
 # How the function ends: what runs next is the lowest block with lanes, the lowest of those behind the region,
@@ -80,14 +80,15 @@ class FewDispatch(Dispatch):
 class FewFunction(BlockCode):
     """Emits the function of one region; `traps` are the warp function's."""
 
-    def __init__(self, version: Version, region: FewRegion, warp: BlockCode):
+    def __init__(self, version: Version, region: FewRegion, form: Form, warp: BlockCode):
         lanes = warp.steps.lanes
         assert isinstance(lanes, FastLanes)
-        own = FewLanes(lanes)
+        own = FewLanes(lanes, form)
+        self.form = form
         self.region = region
         self.program = version.program
         self.builder = own.builder
-        self.registers = FewRegisters(own.builder, warp.registers)
+        self.registers = FewRegisters(own.builder, warp.registers, form)
         self.steps = Steps(own, self.registers, version.symbols)
         self.probes = ()
         self.traps = warp.traps
@@ -95,16 +96,17 @@ class FewFunction(BlockCode):
         self.blend = warp.blend
         pending = version.inference.pending
         known = frozenset((*range(region.header, region.last + 1), *region.exits))
-        sets = tuple(one & known for one in pending.sets)
+        # One lane has no others to wait for.
+        sets = tuple(frozenset[int]() if form.alone else one & known for one in pending.sets)
         self.pending = replace(pending, sets=sets)
         self.dispatch = FewDispatch(self, self.pending)
         self.exchange = lay_out(region, warp.registers)
-        self._movement = Movement(self.builder, self.registers, warp.registers, self.exchange)
+        self._movement = Movement(self.builder, self.registers, warp.registers, self.exchange, form)
 
     @property
     def name(self) -> str:
         """The function's name."""
-        return f"few_{self.region.header}"
+        return f"{self.form.name}_{self.region.header}"
 
     def parameters(self, wide: str) -> str:
         """The function's parameters; `wide` is the type of the warp's masks."""
@@ -130,10 +132,10 @@ class FewFunction(BlockCode):
         return [
             *(f"  %lanes_{i} = alloca {lanes}\n  store {lanes} 0, ptr %lanes_{i}" for i in blocks),
             f"  %code = alloca i32\n  store i32 {LOWEST}, ptr %code",
-            f"  %few_places = alloca [{FEW} x ptr], align 64",
+            f"  %few_places = alloca [{self.form.width} x ptr], align 64",
             "  %few_values = alloca [512 x i8], align 64",
-            f"  %few_from = alloca [{FEW} x i64], align 64",
-            f"  %few_to = alloca [{FEW} x i64], align 64",
+            f"  %few_from = alloca [{self.form.width} x i64], align 64",
+            f"  %few_to = alloca [{self.form.width} x i64], align 64",
             *self.registers.declare(),
         ]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from ...isa.lanes import Outline
+from ...isa.lanes import Outline, Update
 from ...isa.types import BITS
 from ..builder import Arg, Builder
 from ..lanes.fast import FastLanes
@@ -18,14 +18,14 @@ from ..memory.warp_atomics import WarpAtomics
 from ..registers import Registers
 from ..values.known_bits import lane_zeros
 from ..values.value import Value, no_offsets, one_value, replace
-from .find import FEW
+from .find import Form
 
 
 class FewAccess(WarpAtomics):
     """Accesses of few lanes of a warp whose accesses are `like`: sites and functions are the same."""
 
-    def __init__(self, like: WarpAtomics):
-        super().__init__(Builder(like.builder.declarations, FEW))
+    def __init__(self, like: WarpAtomics, form: Form):
+        super().__init__(Builder(like.builder.declarations, form.width))
         self.sites = like.sites
         self.atomics = like.atomics
         self._warp = like.builder.lanes
@@ -47,7 +47,7 @@ class FewAccess(WarpAtomics):
         b.store(f"volatile {words}", safe, "%few_places", ", align 64")
         size = BITS[type_] // 8
         found = ["poison"] * count
-        for lane in range(FEW):
+        for lane in range(self.builder.width):
             place = b.value(f"load volatile ptr, ptr {b.offset('%few_places', 8 * lane)}")
             for k in range(count):
                 one = b.load(type_, b.offset(place, k * size), f", align {size}")
@@ -81,12 +81,13 @@ class FewAccess(WarpAtomics):
 class FewLanes(FastLanes):
     """The vocabulary for few lanes of a warp."""
 
-    def __init__(self, like: FastLanes):
-        access = FewAccess(like.access)
+    def __init__(self, like: FastLanes, form: Form):
+        access = FewAccess(like.access, form)
         super().__init__(
-            access, LocalMemory(access, 0), dataclasses.replace(like.shape, width=FEW), like.promises
+            access, LocalMemory(access, 0), dataclasses.replace(like.shape, width=form.width), like.promises
         )
         self._warp = like.shape
+        self._form = form
 
     def special(self, name: str) -> Value:
         register, _, axis = name.removeprefix("%").partition(".")
@@ -94,14 +95,31 @@ class FewLanes(FastLanes):
             return super().special(name)
         b = self.builder
         table, found = b.offset("%threads_of_warp", self._warp.table_offset(axis)), "poison"
-        for lane in range(FEW):
+        for lane in range(self._form.most):
             place = b.value(f"getelementptr i32, ptr {table}, i64 {element(b, '%few_from', lane)}")
             one = b.load("i32", place)
+            if self._form.alone:
+                return Value("i32", one, self.same)
             found = b.value(f"insertelement {b.vector('i32')} {found}, i32 {one}, i32 {lane}")
         return Value("i32", found)
 
     def atomic(self, space: str, operation: str, address: Value, operands: tuple[Value, ...]) -> Value:
         return self._replace(space, operation, address, (self.all_exact(operands),))[0]
+
+    def _replace(
+        self, space: str, change: str | Update, address: Value, given: Sequence[tuple[Value, ...]]
+    ) -> tuple[Value, ...]:
+        found = super()._replace(space, change, address, given)
+        if not self._form.alone:
+            return found
+        whole, first = self.builder.vector(found[0].type), self.builder.value
+        return tuple(
+            Value(one.type, first(f"extractelement {whole} {one.ir}, i32 0"), self.same) for one in found
+        )
+
+    def guard_like(self, a: Value, guarded: bool) -> Value:
+        """What is the same for all lanes because their offsets cancel out is found in one of them."""
+        return a if a.offsets is not None else Value(a.type, self.one_of(a), self.same)
 
     def outline(self, outline: Outline, operands: Sequence[Value]) -> tuple[Value, ...]:
         return tuple(outline.make(self, *self.all_exact(tuple(operands))))
@@ -110,8 +128,8 @@ class FewLanes(FastLanes):
 class FewRegisters(Registers):
     """The registers of few lanes: what is affine in a warp is a vector here."""
 
-    def __init__(self, builder: Builder, warp: Registers):
-        super().__init__(builder, {}, {name: _form(warp.kind(name)) for name in warp.types})
+    def __init__(self, builder: Builder, warp: Registers, form: Form):
+        super().__init__(builder, {}, {name: _kind(warp.kind(name), form) for name in warp.types})
         self.types = warp.types
 
 
@@ -120,9 +138,18 @@ def element(b: Builder, numbers: str, lane: int) -> str:
     return b.load("i64", b.offset(numbers, 8 * lane))
 
 
-def _form(kind: Value) -> Value:
-    """What a value of a warp's lanes is for few of them."""
+def _kind(kind: Value, form: Form) -> Value:
+    """What a register of a warp is for few of its lanes."""
+    same = no_offsets(form.width)
     if kind.ok is None and one_value(kind.offsets):
-        return replace(kind, offsets=no_offsets(FEW))
-    zeros = lane_zeros(kind)
-    return Value(kind.type, "", None, None, kind.low, kind.high, nan=kind.nan, zeros=zeros)
+        return replace(kind, offsets=same)
+    return Value(
+        kind.type,
+        "",
+        same if form.alone else None,
+        None,
+        kind.low,
+        kind.high,
+        nan=kind.nan,
+        zeros=lane_zeros(kind),
+    )
