@@ -3,16 +3,18 @@
 #         function but the slowest, with a sample of its cases, another each day; ci (at most 12 minutes, empty
 #         caches and lint included) all functions with larger samples; full everything (tests/levels.py)
 # lint    ruff, pyright, import directions
+# docs    build/docs/index.html: the site of docs/, whose every link has to lead somewhere
 #
 # Everything runs in .venv, which is made on first use. The stamps are older than pyproject.toml only after a
 # change of dependencies: then, and only then, pip runs again. The package is installed in place (editable).
 
 VENV    := .venv
 BIN     := $(VENV)/bin
-PYTEST_ARGS ?= -n 2 -q
+# A worker takes neighbours, so that what tests of a file share is made once.
+PYTEST_ARGS ?= -n 2 --dist worksteal -q
 BENCH_ARGS  ?=
 
-.PHONY: bench test lint
+.PHONY: bench test lint docs
 .DELETE_ON_ERROR:
 
 bench: $(VENV)/.installed
@@ -28,12 +30,19 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/pyright
 	$(BIN)/python -m pytest -q tests/test_import_direction.py
 
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --jobs auto docs build/docs
+
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	@touch $@ $(VENV)/.installed
 
 # A shim of pyenv may exist and fail, and Debian splits ensurepip off: take the first Python that has all we need.

@@ -170,6 +170,7 @@ def _by_reason(title: str, lines: Lines, outcome: str) -> Iterator[str]:
     for line in lines:
         if line["outcome"] == outcome:
             why = re.sub(r"\$[\w.]+|0x[0-9a-f]+", "...", line["why"] or "no reason given").replace("|", "/")
+            why = why.replace("](", "\\](")  # no link
             files.setdefault(why, Counter())[".".join(_name(line).split(".")[:2])] += 1
     yield from ("", f"## {title}", "", "| tests | why | in |", "|---|---|---|")
     for why, found in sorted(files.items(), key=lambda item: -item[1].total()):

@@ -57,8 +57,8 @@ def _taken(items: list[pytest.Item]) -> set[pytest.Item]:
     sampled: defaultdict[tuple[str, int, bool], list[pytest.Item]] = defaultdict(list)
     for item in items:
         least = item.get_closest_marker("least")
-        marks = [mark.kwargs.get(LEVEL, 1) for mark in item.iter_markers("sampled")]
-        of = max(marks, default=UNMARKED.get(LEVEL, 1))
+        usual = UNMARKED.get(LEVEL, 1)
+        of = max((mark.kwargs.get(LEVEL, usual) for mark in item.iter_markers("sampled")), default=usual)
         if least is not None and LEVELS.index(LEVEL) < LEVELS.index(least.args[0]):
             continue
         if of == 1:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.models.test_saved_work import H100, ROW, WORK, bench
 from warpglass.cli import main
 
 ROOT = Path(__file__).parent.parent
@@ -151,6 +153,23 @@ def test_roofline_of_profiles_and_numbers(call: Call, tmp_path: Path):
     assert works[1]["share_of_attainable"] == pytest.approx(3.2e8 / 3352e9 / 1e-3)
 
 
+def test_roofline_of_a_bench_on_the_gpu_that_it_was_counted_for(call: Call, tmp_path: Path):
+    saved, other = tmp_path / "bench.json", tmp_path / "other.json"
+    record = bench(replace(ROW, work=WORK, modelled=(replace(H100, seconds=1e-4),)))
+    record.save(saved)
+    replace(record, counted_for="Tesla P100-PCIE-16GB").save(other)
+    status, out, _ = call("roofline", str(saved))
+    assert status == 0
+    assert "Roofline of NVIDIA H100 80GB HBM3" in out
+    assert "The model says 100.0 us" in out
+    _, out, _ = call("roofline", str(saved), "--model", "gtx980")
+    assert "Counted for NVIDIA H100 80GB HBM3" in out
+    assert "which says nothing about this GPU" in out
+    status, _, err = call("roofline", str(saved), str(other))
+    assert status == 2
+    assert "counted for h100 and p100; --model says on whose roofline they go" in err
+
+
 def test_roofline_of_a_gpu_alone(call: Call):
     status, out, _ = call("roofline", "--model", "8800gtx")
     assert status == 0
@@ -190,7 +209,7 @@ def test_files_that_are_no_profiles(call: Call, tmp_path: Path, text: str, reaso
     saved.write_text(text)
     status, _, err = call("roofline", str(saved))
     assert status == 2
-    assert "bad.json is no saved profile: " in err
+    assert "bad.json is no saved profile or bench: " in err
     assert reason in err
 
 

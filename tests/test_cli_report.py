@@ -176,6 +176,12 @@ def test_rungs_stand_where_kernels_do(call: Call, monkeypatch: pytest.MonkeyPatc
     assert found["launches"][0]["advice"][0]["name"] == "a block is less than a warp"
 
 
+def test_a_file_alone_is_shown_as_its_kernels(call: Call):
+    status, shown, _ = call("show", "examples/matmul.cu")
+    assert status == 0
+    assert "naive(const float *a, const float *b, float *c, int n)  line 7" in shown
+
+
 def test_rungs_that_there_are_not_are_named(call: Call):
     assert (
         "vector has no rung 'grid_strid' (did you mean grid_stride?)" in call("show", "vector:grid_strid")[2]

@@ -6,7 +6,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests import import_diagram
+import pytest
+
+import warpglass
+from tests import import_diagram, reference_pages
 from tests.test_import_direction import ROOT as PACKAGE
 
 ROOT = Path(__file__).parent.parent
@@ -68,3 +71,28 @@ def test_the_diagram_is_that_of_the_table() -> None:
     assert import_diagram.PAGE.read_text("utf-8") == import_diagram.page(), (
         "run python -m tests.import_diagram"
     )
+
+
+@pytest.mark.parametrize("name", ["metrics.md", "findings.md", "devices.md", "ladders.md", "commands.md"])
+def test_pages_of_tables_are_those_of_the_package(name: str) -> None:
+    shown = (reference_pages.FOLDER / name).read_text("utf-8")
+    assert shown == reference_pages.pages()[name], "run python -m tests.reference_pages"
+
+
+def test_the_page_of_python_has_all_public_names() -> None:
+    page = (reference_pages.FOLDER / "python.md").read_text("utf-8")
+    listed = re.findall(r"^\.\. auto\w+:: warpglass\.(\w+)", page, re.MULTILINE)
+    assert sorted(listed) == sorted(set(warpglass.__all__) - {"__version__"})
+
+
+def test_the_site_has_a_place_for_every_page() -> None:
+    """What no table of contents names, readers of the site do not find."""
+    index = (DOCS / "index.md").read_text("utf-8")
+    tables = [(DOCS, index), *((page.parent, page.read_text("utf-8")) for page in DOCS.glob("*/README.md"))]
+    placed = {
+        (folder / f"{name}.md").resolve()
+        for folder, text in tables
+        for table in re.findall(r"```{toctree}\n(.*?)```", text, re.DOTALL)
+        for name in re.findall(r"^([a-z\d][\w/-]*)$", table, re.MULTILINE)
+    }
+    assert placed == {page for page in DOCS.rglob("*.md") if page != DOCS / "index.md"}

@@ -38,6 +38,15 @@ def test_a_whole_program_runs() -> None:
     assert run(*command) == "after 100 steps: heat 1000.000, 56.348 in the middle\n"
 
 
+def test_the_lesson_on_streams_shows_what_its_program_prints() -> None:
+    if shutil.which("g++") is None:
+        pytest.skip("needs a C++ compiler")
+    printed = run(sys.executable, "-m", "warpglass", "run", "examples/tutorial/streams.cu")
+    shown = "".join(f"    {line}\n" for line in printed.splitlines())
+    page = (ROOT / "docs" / "tutorial" / "11-streams.md").read_text("utf-8")
+    assert f"    $ warpglass run examples/tutorial/streams.cu\n{shown}\n" in page
+
+
 @pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "examples").glob("*.py")))
 def test_example_prints_what_it_promises(name: str) -> None:
     output = run(sys.executable, str(ROOT / "examples" / name))

@@ -50,6 +50,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "observe": (*STAGES[: STAGES.index("observe")], "models"),
     "report": (*RECORDS, "models"),  # records only, none of the stages before it
     "lab": ("*",),
+    "judging": ("", "lab", "source", "observe", "report", "engine", "sweeps"),
     "sweeps": ("", "ladders", "lab", "observe", "report", "engine"),
     "numba_device": ("*",),
     "libraries": ("numba_device",),
@@ -62,22 +63,23 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         *("numba_device.hook", "numba_device.source_lines", "numba_device.device"),
     ),
     "cli": (
-        *("", "source", "engine", "observe", "models", "ladders", "lab", "report", "sweeps"),
+        *("", "source", "engine", "observe", "models", "ladders", "lab", "report", "sweeps", "judging"),
         *("numba_device.hook", "numba_device.source_lines", "programs"),
     ),
     "cli.compiler_flags": (),
     # Launches are the business of the commands.
     "cli.script": ("cli.status", "cli.compiler_flags", "programs.targets"),
     "__main__": ("cli",),
-    "": ("lab", "ladders.measure", "sweeps"),
+    "": ("judging", "lab", "ladders.measure", "sweeps"),
 }
 
 # Heavy or optional packages may be imported inside functions; our own modules only by the front doors.
 DEFERRABLE = frozenset(
     "IPython PIL cuda cupy distributed jinja2 llvmlite matplotlib numba numba_cuda numba_cuda_mlir numpy "
-    "pyarrow rich scipy torch typer".split()
+    "optuna pyarrow rich scipy torch typer".split()
 )
-DEFERS_OWN = ("", "__main__", "cli", "lab", "ladders.measure", "pytest_plugin")
+# A process that is shut in imports nothing before it is.
+DEFERS_OWN = ("", "__main__", "cli", "judging.compile_child", "lab", "ladders.measure", "pytest_plugin")
 
 HEAVY = ("PIL", "cuda", "jinja2", "llvmlite", "matplotlib", "numba", "numpy", "rich", "typer")
 

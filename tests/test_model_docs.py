@@ -1,6 +1,6 @@
 """Pages show what is printed: every `$ warpglass ...` in them is run.
 
-`python -m tests.test_model_docs` writes the output into the pages.
+`python -m tests.test_model_docs` writes the output into the pages, or into those named: tutorial/5-banks.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import re
 import shlex
 import sys
+from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
 from pathlib import Path
@@ -20,9 +21,13 @@ import pytest
 from warpglass.cli import main
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("occupancy", "roofline", "profile", "check", "explain")
 SHOWN = re.compile(r"```text\n\$ warpglass (?P<command>[^\n]*)\n(?P<output>.*?)```", re.DOTALL)
 OF_THIS_MACHINE = re.compile(r"^(Device|Engine time): .*", re.MULTILINE)
+PAGES = [
+    path.relative_to(ROOT / "docs").with_suffix("").as_posix()
+    for path in sorted((ROOT / "docs").rglob("*.md"))
+    if SHOWN.search(path.read_text("utf-8"))
+]
 RELEASE = re.compile(r"(?:ptxas|nvJitLink) [\d.]+")  # of whatever is installed
 
 
@@ -58,6 +63,7 @@ def save_profiles() -> None:
             printed(found["command"])
 
 
+@pytest.mark.sampled(quick=20, ci=6)
 @pytest.mark.parametrize(
     ("command", "output"),
     [
@@ -76,9 +82,9 @@ def test_pages_show_what_is_printed(command: str, output: str):
     assert ours == output
 
 
-def update() -> None:
+def update(names: Sequence[str]) -> None:
     """Write the output of every command into the pages."""
-    for name in PAGES:
+    for name in names:
         text = page(name).read_text("utf-8")
         text = SHOWN.sub(
             lambda found: f"```text\n$ warpglass {found['command']}\n{printed(found['command'])}```", text
@@ -87,4 +93,4 @@ def update() -> None:
 
 
 if __name__ == "__main__":
-    update()
+    update(sys.argv[1:] or PAGES)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         UnsupportedError,
         WarpglassError,
     )
+    from .judging import judge
     from .lab import Kernel, Run, compile, from_numba, load, reset, run
     from .lab.bench import bench
     from .lab.check import check
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from .records.check import Check, Finding
     from .records.marks import all_of, out
     from .records.profile import Profile
-    from .sweeps import sweep
+    from .sweeps import sweep, tune
 
 __version__ = "0.1.0"
 __all__ = [
@@ -53,12 +54,14 @@ __all__ = [
     "check",
     "compile",
     "from_numba",
+    "judge",
     "load",
     "out",
     "profile",
     "reset",
     "run",
     "sweep",
+    "tune",
 ]
 # the rest of the functions are in lab/
 _HOMES = {
@@ -70,7 +73,9 @@ _HOMES = {
     "all_of": "records.marks",
     "out": "records.marks",
     "profile": "lab.profile",
+    "judge": "judging",
     "sweep": "sweeps",
+    "tune": "sweeps",
     "Profile": "records.profile",
 }
 

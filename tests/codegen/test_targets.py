@@ -55,6 +55,8 @@ def expected() -> dict[str, list[Array]]:
         pytest.param("x86-64-v3", "optimised", marks=_FULL_ONLY),
         pytest.param("x86-64-v3,-fma", "optimised", marks=_FULL_ONLY),
         pytest.param("host,-fma", "optimised", marks=_FULL_ONLY),  # with which AVX-512 goes
+        pytest.param("host,-avx", "optimised", marks=_FULL_ONLY),
+        pytest.param("host,-sse3", "optimised", marks=_FULL_ONLY),
     ],
 )
 def test_older_x86(cpu: str, tier: str, expected: Mapping[str, list[Array]], tmp_path: Path):
@@ -70,7 +72,13 @@ def test_older_x86(cpu: str, tier: str, expected: Mapping[str, list[Array]], tmp
 
 @pytest.mark.skipif(not _X86, reason="this host is no x86-64")
 @pytest.mark.parametrize(
-    ("cpu", "message"), [("z80", "it may be host, x86-64"), ("host,fma", "features may be left out")]
+    ("cpu", "message"),
+    [
+        ("z80", "it may be host, x86-64"),
+        ("host,fma", "features may be left out"),
+        ("host,-avx512x", "'-avx512x' leaves out none; did you mean -avx512"),
+        ("host,-sse2", "there is no x86-64 without sse2"),
+    ],
 )
 def test_unknown_processor(cpu: str, message: str):
     command = [sys.executable, "-c", "from warpglass.codegen import chosen_target as f; f()"]
@@ -79,6 +87,20 @@ def test_unknown_processor(cpu: str, message: str):
     )
     assert ran.returncode == 1
     assert message in ran.stderr
+
+
+@pytest.mark.skipif(not _X86, reason="this host is no x86-64")
+@pytest.mark.parametrize("cpu", ["host,-avx", "host,-sse4.1", "x86-64,-sse3"])
+def test_what_builds_on_a_feature_goes_with_it(cpu: str):
+    code = (
+        "from warpglass.codegen.machine import target as t;"
+        "print(t.vector_bytes(), t.picks_words(), t.converts_half())"
+    )
+    settings = os.environ | {"WARPGLASS_CPU": cpu}
+    ran = subprocess.run(
+        [sys.executable, "-c", code], env=settings, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.split() == ["16", "False", "False"]
 
 
 # ---------------------------------------------------------------------------------------- aarch64

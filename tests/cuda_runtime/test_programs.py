@@ -57,7 +57,7 @@ def test_a_program_launches_kernels_and_reads_its_variables(build: Build) -> Non
 
 @pytest.mark.parametrize("name", ["calls", "graphs", "kernels", "threads"])
 def test_a_program_finds_all_as_it_should(build: Build, name: str) -> None:
-    done = run(build(name))
+    done = run(build(name), "misuse")
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout == ""
     told = "cudaLogsCurrent is not supported: it returns cudaErrorNotSupported"

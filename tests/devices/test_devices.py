@@ -48,6 +48,7 @@ def test_every_number_has_a_known_source(key: str):
         "memory_clock_mhz",
         "bandwidth_gb_s",
         "l2_kib",
+        "host_link_gb_s",
     }
     assert set(device.sources.values()) <= set(source_texts())
 

@@ -227,7 +227,7 @@ def test_a_launch_that_takes_long_has_its_kernel_optimised(own_cache: Path, monk
     monkeypatch.setenv(tiers.VARIABLE, "")
     fixture = Fixture()
     asked = threading.Event()
-    monkeypatch.setattr(tiers, "_background", lambda: SimpleNamespace(put=lambda _: asked.set()))
+    monkeypatch.setattr(tiers, "_background", lambda _: SimpleNamespace(put=lambda _: asked.set()))
     assert (fixture.run(lambda: asked.wait(60)) == NUMBERS).all()
     assert asked.is_set()
 
@@ -316,7 +316,9 @@ def test_what_is_generated_depends_on_shape_and_text(own_cache: Path, monkeypatc
 
 def test_a_tier_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv(tiers.VARIABLE, "fast")
-    with pytest.raises(ArgumentError, match="WARPGLASS_TIER is 'fast'; it may be 'quick' or 'optimised'"):
+    with pytest.raises(
+        ArgumentError, match="WARPGLASS_TIER is 'fast'; it may be 'small', 'quick' or 'optimised'"
+    ):
         Fixture().run()
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from warpglass import devices
 from warpglass.models.roofline import (
+    BOTH,
     LEVELS,
     PRECISIONS,
     Peaks,
@@ -16,9 +17,9 @@ from warpglass.models.roofline import (
     attainable,
     peaks_of,
     place,
-    points_from_profile,
     ridge,
 )
+from warpglass.models.saved_work import works_of_numbers
 
 SIMPLE = Peaks("simple", {"fp64": 10_000, "fp32": 20_000}, {"dram": 1500})
 
@@ -58,11 +59,35 @@ def test_the_slowest_level_binds():
     moved = {"dram": 5e7, "l2": 2e9, "l1": 2e9, "shared": 3.5e10}
     placed = place(Work("tiled", flops, moved), a100)
     assert placed is not None
-    assert placed.bound == "shared"
-    assert placed.least_seconds == max(placed.seconds.values()) == pytest.approx(3.5e10 / 19491.84e9)
+    assert placed.bound == BOTH  # one memory since 7.0, whose wavefronts take turns
+    assert placed.memory_bound
+    assert placed.least_seconds == max(placed.seconds.values()) == pytest.approx(3.7e10 / 19491.84e9)
+    assert placed.work.intensity(BOTH) == pytest.approx(flops["fp32"] / 3.7e10)
     assert {level: placed.work.intensity(level) for level in moved} == {
         level: pytest.approx(flops["fp32"] / moved[level]) for level in moved
     }
+
+
+def test_memories_of_their_own_do_not_wait_for_each_other():
+    gtx980 = peaks_of(devices.get("gtx980"))
+    placed = place(Work("tiled", {"fp32": 1e9}, {"l1": 2e9, "shared": 3.5e10}), gtx980)
+    assert placed is not None
+    assert (placed.bound, BOTH in placed.seconds) == ("shared", False)
+
+
+def test_instructions_are_a_roof():
+    """Instructions that are no operations: four of every five that the schedulers issue."""
+    h100 = peaks_of(devices.get("h100"))
+    warps = 1e9
+    flops = {"fp32": 64 * warps}
+    placed = place(Work("k", flops, {}, instructions={"issue": 5 * warps, "integer": warps}), h100)
+    assert placed is not None
+    assert (placed.bound, placed.memory_bound, placed.compute_bound) == ("issue", False, False)
+    assert placed.share_of_peak == pytest.approx(1 / 5)
+    # additions alone reach half of what multiply-adds do
+    added = place(Work("k", {"fp32": 32 * warps}, {}, instructions={"fp32": warps}), h100)
+    assert added is not None
+    assert (added.bound, added.share_of_peak) == ("fp32", pytest.approx(0.5))
 
 
 def test_pipelines_of_two_precisions_work_at_once():
@@ -110,10 +135,16 @@ def test_every_gpu_has_peaks(name: str):
     assert peaks.gb_s["dram"] == device.bandwidth_gb_s
     assert set(peaks.missing) | set(peaks.gflops) | set(peaks.gb_s) == {*PRECISIONS, *LEVELS}
     assert peaks.gb_s["shared"] > peaks.gb_s["dram"]
+    assert peaks.notes.keys() == peaks.gb_s.keys()
+    assert peaks.instructions["issue"] > 0
+    if device.capability >= (2, 0):  # before, the caches served textures only
+        assert set(LEVELS) == set(peaks.gb_s)
+        assert peaks.gb_s["dram"] < peaks.gb_s["l2"] < peaks.gb_s["l1"]
 
 
 def test_missing_rates_are_named():
     assert peaks_of(devices.get("8800gtx")).missing == ("fp64", "fp16", "l2", "l1")
+    assert peaks_of(devices.get("gtx980")).missing == ("fp16",)
     assert peaks_of(devices.get("a100")).missing == ()
 
 
@@ -130,12 +161,13 @@ METRICS = {
 
 def test_points_of_a_profile():
     saved = {"kernel": "mm", "metrics": METRICS, "seconds": 1e-3, "time_label": "engine"}
-    (work,) = points_from_profile(saved)
-    assert work == Work("mm", {"fp32": 2e9}, {"dram": 48e6, "l1": 160e6, "shared": 384e6}, 1e-3, "engine")
+    (work,) = works_of_numbers(saved)
+    moved = {"dram": 48e6, "l1": 160e6, "shared": 384e6}
+    assert work.on("h100") == Work("mm", {"fp32": 2e9}, moved, 1e-3, "engine")
 
 
 def test_several_profiles_in_one_file():
-    works = points_from_profile({"profiles": [{"kernel": name, "metrics": METRICS} for name in "ab"]})
+    works = works_of_numbers({"profiles": [{"kernel": name, "metrics": METRICS} for name in "ab"]})
     assert [work.name for work in works] == ["a", "b"]
 
 
@@ -144,4 +176,4 @@ def test_several_profiles_in_one_file():
 )
 def test_a_file_that_is_no_profile(record: dict[str, Any], text: str):
     with pytest.raises(ValueError, match=text):
-        points_from_profile(record)
+        works_of_numbers(record)

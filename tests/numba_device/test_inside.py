@@ -27,6 +27,8 @@ def _run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
         ("driver_checks.py", "cuda.bindings"),
         ("launch_checks.py", "cuda.bindings"),
         ("undefined_checks.py", "cuda.bindings"),
+        ("virtual_memory_checks.py", "cuda.bindings"),
+        ("driver_link_checks.py", "cuda.bindings"),
         ("link_checks.py", "cuda.bindings"),
         ("core_checks.py", "cuda.core"),
         ("numba_checks.py", "numba_cuda_mlir"),

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from warpglass.numba_device.parameter_names import parameter_names
+from warpglass.numba_device.source_arguments import source_arguments
+from warpglass.ptx import parse
 
 
 def shift(x: object, out: object) -> None: ...
@@ -40,3 +42,24 @@ def test_functions_within_functions_are_found_by_their_lines(tmp_path: Path) -> 
     assert parameter_names(["nowhere", "inner"], ptx, "inner_1") == ("values", "result")
     assert parameter_names(["nowhere", "other"], ptx, "inner_1") == ()
     assert parameter_names(["nowhere", "inner"], ptx.replace("k.py", "gone.py"), "inner_1") == ()
+
+
+def _arguments(file: Path, name: str, parameters: str) -> list[tuple[str, str]]:
+    head = ".version 8.0\n.target sm_90\n.address_size 64\n"
+    text = f'{head}.entry {name}({parameters})\n{{\n.loc 1 2 0\nret;\n}}\n.file 1 "{file}"\n'
+    entry = parse(text, "PTX").functions[0]
+    return [(one.name, str(one.dtype)) for one in source_arguments(entry, text)]
+
+
+def test_parameters_of_cuda_kernels_are_called_as_in_their_source(tmp_path: Path) -> None:
+    file = tmp_path / "k.cu"
+    file.write_text(
+        "template <class T> __global__ void k(const T *in, float4 *out, int n) {}\n"
+        'extern "C" __global__ void plain(double *__restrict__ x, unsigned n) {}\n'
+    )
+    three = ".param .u64 a, .param .u64 b, .param .u32 c"
+    named = [("in", "float64"), ("out", "|V16"), ("n", "None")]
+    assert _arguments(file, "_Z1kIdEvPKT_P6float4i", three) == named
+    assert _arguments(file, "plain", ".param .u64 a, .param .u32 b") == [("x", "float64"), ("n", "None")]
+    assert _arguments(file, "plain", three) == [(f"argument {k}", "None") for k in (1, 2, 3)]
+    assert _arguments(file, "_Z5otherPs", ".param .u64 a") == [("argument 1", "int16")]

@@ -11,7 +11,9 @@ import pytest
 from tests.engines import CPU_ENGINES, engine_mode
 from warpglass.engine.cpu.backend import CpuBackend
 from warpglass.engine.launch.backend import Launch
+from warpglass.models.memory_rules import MODERN, rules_of
 from warpglass.observe.counting import Counting, native, rules
+from warpglass.observe.counting.choice import of_generation
 from warpglass.observe.counting.rules import Cost, Rule
 from warpglass.source.compiled import Compiled
 
@@ -98,6 +100,40 @@ ATOMIC = {
     Rule.SHARED_CAS: lambda addresses, size, distinct: turns(addresses, size, distinct, 2),
     Rule.SHARED_CAS_LOOP: tries,
 }
+
+
+def segments(addresses: dict[int, int], size: int, distinct: int) -> Cost:
+    """Compute capability 1.2 and 1.3, in the steps of the programming guide."""
+    parts = transactions = 0
+    for half in (0, 1):
+        waiting = {lane: a for lane, a in addresses.items() if lane // 16 == half}
+        while waiting:
+            length = {1: 32, 2: 64}.get(size, 128)
+            start = waiting[min(waiting)] // length * length
+            served = {lane for lane, a in waiting.items() if start <= a < start + length}
+            touched = {waiting[lane] + byte for lane in served for byte in range(size)}
+            while length > 32 and (max(touched) < start + length // 2 or min(touched) >= start + length // 2):
+                length //= 2
+                start += length if min(touched) >= start + length else 0
+            parts, transactions = parts + length // 32, transactions + 1
+            waiting = {lane: a for lane, a in waiting.items() if lane not in served}
+    return 1, parts, transactions, distinct
+
+
+def in_order(addresses: dict[int, int], size: int, distinct: int) -> Cost:
+    """Compute capability 1.0 and 1.1: all of an aligned piece, or 32 bytes for each thread."""
+    parts = transactions = 0
+    for half in (0, 1):
+        own = {lane - 16 * half: a for lane, a in addresses.items() if lane // 16 == half}
+        starts = {a - size * k for k, a in own.items()}
+        if size >= 4 and len(starts) == 1 and min(starts) % min(16 * size, 128) == 0:
+            parts, transactions = parts + 16 * size // 32, transactions + -(-16 * size // 128)
+        else:
+            parts, transactions = parts + len(own), transactions + len(own)
+    return 1, parts, transactions, distinct
+
+
+OLD = {Rule.GLOBAL_SEGMENTS: segments, Rule.GLOBAL_IN_ORDER: in_order}
 MATRICES = {Rule.LDMATRIX_X1: 1, Rule.LDMATRIX_X2: 2, Rule.LDMATRIX_X4: 4}
 
 
@@ -116,6 +152,8 @@ def by_hand(rule: Rule, addresses: dict[int, int], size: int) -> Cost:
         }
         rows = max(1, size // 4)
         return rows, len({p // 32 for p in places}), len({p // 128 for p in places}), len(touched)
+    if rule in OLD:
+        return OLD[rule](addresses, size, len(touched))
     if rule in ATOMIC:
         return ATOMIC[rule](addresses, size, len(touched))
     if rule in MATRICES:
@@ -208,8 +246,10 @@ def kernel(space: str, size: int) -> str:
 @pytest.mark.sampled(quick=5)
 @pytest.mark.parametrize("engine", CPU_ENGINES)
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("space", ["global", "shared", "local"])
+@pytest.mark.parametrize("space", ["global", "shared", "local", "global of 1.0", "global of 1.3"])
 def test_generated_code_counts_by_the_rules(space: str, size: int, engine: str):
+    space, _, capability = space.partition(" of ")
+    memory = rules_of((1, int(capability[2:]))) if capability else MODERN
     rng = np.random.default_rng(100 + size)
     made = patterns(rng, size, 8192)
     made += [made[int(k)] for k in rng.integers(0, len(made), 3 * len(made))]  # remembered patterns, too
@@ -219,13 +259,14 @@ def test_generated_code_counts_by_the_rules(space: str, size: int, engine: str):
     compiled = Compiled(kernel(space, size), "k", f"counted {engine}", "ptx")
     launch = Launch(compiled, (len(made), 1, 1), (32, 1, 1), (data, where, masks))
     with engine_mode(engine):
-        _, seen = CpuBackend().observe(launch, Counting())
+        _, seen = CpuBackend().observe(launch, Counting(memory=memory))
     tallies = Counting.read(seen.program, seen.probes, seen.totals)
     want: dict[str, Any] = {verb: np.zeros(4, np.int64) for verb in ("ld", "st")}
     for elements, mask in made:
         addresses = {lane: size * int(elements[lane]) for lane in range(32) if mask >> lane & 1}
         for verb, name in (("ld", "load"), ("st", "store")):
             rule = Rule[f"SHARED_{name.upper()}" if space == "shared" else space.upper()]
+            rule = of_generation(rule, memory.loads)
             want[verb] += rule_cost(rule, addresses, size)
     threads = sum(bin(mask).count("1") for _, mask in made)
     for tally in (one for one in tallies if one.step.instruction.guard):

@@ -78,6 +78,23 @@ CASES = {
         "mov.v4.u32 {%r2, %r3, %r4, %r5}, %ntid; st.global.v4.u32 [%rd1], {%r2, %r3, %r4, %r5};",
         [1, 1, 1, 0],
     ),
+    "elements of arrays": (
+        "",
+        ".shared .b32 s[8]; .shared .align 8 .v2 .b16 h[4]; .global .b32 t[4] = {5, 6, 7, 8};"
+        "st.shared.u32 s[1+1], 3; mov.u32 %r2, 2; mov.u64 %rd3, 2; ld.u32 %r3, s[%r2];"
+        "st.shared.v2.b16 h[2], {1, 2}; "
+        "ld.shared.b32 %r4, [h+4]; mov.u64 %rd4, t[1]; ld.global.u32 %r5, [%rd4];"
+        "ld.global.u32 %r6, t[%rd3+1]; "
+        "add.u32 %r5, %r5, %r6; mov.u32 %r6, s[%r2+-1]; ld.shared.u32 %r6, [%r6+4];"
+        "st.global.v4.u32 [%rd1], {%r3, %r4, %r5, %r6};",
+        [3, 1 | 2 << 16, 14, 3],
+    ),
+    "32 bits of an index": (
+        "",
+        ".global .b32 t[4] = {5, 6, 7, 8}; mov.u64 %rd3, 0x140000002; mov.u32 %r2, 0x40000001;"
+        "ld.global.u32 %r3, t[%rd3]; ld.global.u32 %r4, t[%r2]; st.global.v2.u32 [%rd1], {%r3, %r4};",
+        [7, 6],
+    ),
     "parameters by the longer name": (
         "",
         "ld.param::entry.u64 %rd4, [out]; st.global.u64 [%rd4], 12;",
@@ -129,6 +146,9 @@ def test_a_plain_program_is_left_as_it_is():
         (".shared .b32 s; ld.global.u32 %r2, [s];", "s is in .shared, but is accessed as .global"),
         (".const .b32 c; ld.u32 %r2, [c];", "c is in .const, but is accessed as a generic address"),
         ("ld.u64 %rd2, [out];", "out is in .param, but is accessed as a generic address"),
+        (".shared .b32 s; ld.shared.u32 %r2, s[0];", "s is no array, so it has no s[0]"),
+        (".shared .b32 s[4]; add.u32 %r2, s[1], 4;", "only ld, st and mov take s[1]"),
+        (".shared .b32 s[4]; ld.shared.u32 %r2, s[%f1+1];", "an index is an integer, but %f1 is .f32"),
         ("add.f32 %f1, %f2+1, %f1;", "%f2+1 is a sum of integers, but %f2 is .f32"),
     ],
 )

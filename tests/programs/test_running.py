@@ -38,6 +38,19 @@ def test_a_program_ends_as_it_wants(call: Call, how: str, status: int, more: str
     assert (done.stdout, done.returncode) == (_WORDS + more, status), done.stderr
 
 
+def test_arrays_have_the_names_and_elements_of_the_source(call: Call) -> None:
+    said = call("run", "ends.cu", "--", "beyond").stderr
+    assert "4-byte read of x[100], but x has 100 elements" in said
+
+
+@_SLOW
+@pytest.mark.parametrize("more", [(), ("spawn",)])
+def test_a_program_starts_itself_by_its_name(call: Call, more: tuple[str, ...]) -> None:
+    done = call("run", "ends.cu", "--", "again", *more)
+    assert done.stdout.startswith(_WORDS + _WORDS), done.stderr
+    assert done.returncode == (0 if more else 7)
+
+
 @_SLOW
 @pytest.mark.parametrize(("how", "number"), [("abort", signal.SIGABRT), ("term", signal.SIGTERM)])
 def test_signals_end_it_as_they_end_any_program(call: Call, how: str, number: int) -> None:
@@ -67,6 +80,35 @@ def test_after_its_time_it_is_ended(call: Call) -> None:
     assert done.returncode == 124
     assert "did not end within 15 s" in done.stderr
     assert time.monotonic() - started < 40
+
+
+@_SLOW
+def test_what_is_gone_has_another_name_or_a_sentence(call: Call, tmp_path: Path) -> None:
+    program = tmp_path / "older.cu"
+    program.write_text("int main() { return cudaThreadSynchronize(); }\n")
+    assert call("run", str(program)).returncode == 0
+    program.write_text("texture<float> t;\nint main() { cudaDeviceProp all; return all.clockRate; }\n")
+    done = call("run", str(program))
+    assert done.returncode == 3
+    assert "texture references are not in CUDA since its version 12" in done.stderr
+    assert "ask cudaDeviceGetAttribute" in done.stderr
+
+
+@_SLOW
+def test_libraries_that_are_not_there_are_named(call: Call) -> None:
+    done = call("run", "ends.cu", "-lnppc", "-lnvjpeg")
+    assert done.returncode == 3
+    assert "ends.cu was not built: there is no libnppc, libnvjpeg on this machine" in done.stderr
+
+
+@_SLOW
+def test_kernels_launch_kernels(call: Call) -> None:
+    done = call("run", "nested.cu", "-rdc=true", "-lcudadevrt")
+    # A block of `tree` has 2 threads, each of which launches a leaf of 4 threads, and `tree` in 2 blocks.
+    leaves = [2 * 4**depth for depth in range(3)]
+    sums = " ".join(str(count * (4 * (depth * 3 + 1) + 6)) for depth, count in enumerate(leaves))
+    expected = f"sums {sums}\nparent no error\norder 1 2 132 9\ncopied 117901063 117901063 117901063 0\n"
+    assert (done.stdout, done.returncode) == (expected, 0), done.stderr
 
 
 @_SLOW

@@ -58,6 +58,15 @@ def test_a_summary_has_kernels_copies_and_calls(call: Call) -> None:
     }
 
 
+@pytest.mark.least("ci")
+def test_a_summary_has_calls_of_virtual_libraries(call: Call) -> None:
+    done = call("profile", "--gpu-summary", "--csv", "libraries.cu", "-lcublas", "-lnvrtc")
+    rows = list(csv.reader(done.stdout.splitlines()[3:]))
+    assert done.returncode == 0, done.stderr
+    names = [row[7] for row in rows if row[0] == "On the host"]
+    assert sorted(names) == [f"cublas{name}_v2 [virtual cuBLAS]" for name in ("Create", "Destroy", "Sdot")]
+
+
 def test_a_check_passes_signals_on_and_leaves_nothing(tools: build.Tools) -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "warpglass", "check", "ends.cu", "--", "wait"],

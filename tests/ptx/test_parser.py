@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.ptx.trees import without_lines
+from tests.ptx_text import kernel as ptx_kernel
 from warpglass.ptx import PtxSyntaxError, parse, print_module
 from warpglass.ptx.tree import (
     Address,
@@ -135,6 +136,26 @@ def test_scopes_are_renamed(kernel: Function) -> None:
     branches = instructions(kernel, "bra")
     assert branches[0].guard == Guard("%p", negated=False)
     assert [branch.operands for branch in branches] == [(Symbol("L1$1"),), (Symbol("L2"),)]
+
+
+def test_a_line_that_is_taken_up_again_stays_inlined() -> None:
+    """As NVVM writes it: no line in between, and the call of the second half left out."""
+    body = """
+    .loc 1 7 3, function_name $L1, inlined_at 1 20 5
+    mov.u32 %r1, 1;
+    .loc 1 0 3
+    mov.u32 %r1, 2;
+    .loc 1 7 3
+    mov.u32 %r1, 3;
+    .loc 1 7 3
+    mov.u32 %r1, 4;
+    ret;
+    """
+    text = ptx_kernel(body).replace(".address_size 64", '.address_size 64\n.file 1 "k.cu"')
+    items = parse(text, "k").functions[0].body or ()
+    found = [item.source for item in items if isinstance(item, Instruction)][-5:-1]
+    inlined = SourceLocation("k.cu", 7, 3, SourceLocation("k.cu", 20, 5))
+    assert found == [inlined, inlined, inlined, SourceLocation("k.cu", 7, 3)]
 
 
 def test_source_lines(kernel: Function) -> None:

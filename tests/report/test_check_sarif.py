@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from warpglass.records.check import KINDS, Check, Finding, Place, Suppressed
+from warpglass.records.check import KINDS, Check, Finding, Insertion, Place, Suppressed
 from warpglass.records.sarif import sarif
 
 SCHEMA = json.loads((Path(__file__).parent / "sarif_subset.json").read_text("utf-8"))
@@ -62,6 +62,27 @@ def test_every_kind_is_a_rule_with_help() -> None:
     rules = written()["tool"]["driver"]["rules"]
     assert [rule["id"] for rule in rules] == list(KINDS)
     assert all(rule["help"]["text"] and rule["help"]["markdown"] for rule in rules)
+
+
+def test_what_a_hint_adds_is_a_fix(project: Path) -> None:
+    """Applying the replacements from the last one on gives the mended text."""
+    file = project / "src" / "my kernel.cu"
+    added = (
+        Insertion("__syncthreads()", Place(str(file), 3)),
+        Insertion("__syncthreads()", Place(str(file), 3), behind=True),
+    )
+    (result,) = written(check(replace(race(project), fix=added)))["results"]
+    (fix,) = result["fixes"]
+    (change,) = fix["artifactChanges"]
+    assert fix["description"] == {"text": "add a barrier"}
+    assert change["artifactLocation"]["uri"] == "src/my%20kernel.cu"
+    lines = file.read_text("utf-8").splitlines(keepends=True)
+    for one in reversed(change["replacements"]):
+        region = one["deletedRegion"]
+        assert (region["startLine"], region["startColumn"]) == (region["endLine"], region["endColumn"])
+        lines.insert(region["startLine"] - 1, one["insertedContent"]["text"])
+    assert lines[2:5] == ["  __syncthreads();\n", "  x[t] = s[t ^ 32];\n", "  __syncthreads();\n"]
+    assert "fixes" not in written(check(race(project)))["results"][0]
 
 
 def test_a_race_has_both_lines_relative_to_the_working_directory(project: Path) -> None:

@@ -11,9 +11,11 @@ import pytest
 from tests.report.profiles import make
 from warpglass.lab.profile import count
 from warpglass.lab.rungs import launches_of, parse_rung
+from warpglass.models.kernel_time import saved
+from warpglass.records.kernel_time import ModelledTime
 from warpglass.records.profile import LineProfile, Numbers, Profile
 from warpglass.report.console import text_console, text_of
-from warpglass.report.explain.advice import advise
+from warpglass.report.explain.advice import advice_record, advise
 from warpglass.report.explain.rules import LESSONS
 from warpglass.report.explain.view import print_advice
 
@@ -141,3 +143,33 @@ def test_rungs_teach_what_they_are_there_for(rung: str, lesson: str):
     assert told[0].remedy.split()[0] in shown
     if told[0].line:
         assert f"{Path(told[0].file).name}:{told[0].line}: " in shown
+
+
+def test_what_is_saved_is_what_the_limiters_no_longer_take():
+    limits = {"l2": 4e-6, "latency": 1e-6}
+    assert saved(7e-6, limits, {"l2": 1.0}) == pytest.approx((64 + 1) ** (1 / 3) * 1e-6 - 1e-6)
+    assert saved(7e-6, limits, {"dram": 0.5}) == 0
+    assert saved(7e-6, {}, {"l2": 0.5}) == 0
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ({"l2": 8e-6, "latency": 1e-6}, "In modelled time it costs up to 6.745 us of 11.00 us."),
+        ({"dram": 8e-6}, "In modelled time it costs next to nothing of 11.00 us, limited by memory."),
+    ],
+)
+def test_costs_stand_in_modelled_time_too(limits: dict[str, float], said: str):
+    time = ModelledTime(
+        device="h100", name="H100", seconds=11e-6, low=9e-6, high=13e-6, limiter="memory", limits=limits
+    )
+    strided = launch({"ld_sectors": 3200.0, "st_sectors": 3200.0})
+    profile = replace(strided, modelled=time)
+    console = text_console(200)
+    print_advice(profile, advise(profile), console)
+    shown = " ".join(text_of(console).split())
+    assert said in shown
+    assert "modelled time 11.00 us (9.000 to 13.00 us), limited by memory." in shown
+    (known, *_), (unknown, *_) = (advice_record(one, advise(one))["advice"] for one in (profile, strided))
+    assert known["seconds"] is not None
+    assert unknown["seconds"] is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -122,8 +123,8 @@ def test_verdicts():
     print_roofline(roofline_report(WORKS, A100), console)
     text = text_of(console)
     assert "Memory-bound (L1): 0.425 FLOP/byte is left of the ridge at 1." in text
-    assert "Memory-bound (shared memory)" in text
-    assert "It took 2.900 ms = 5862 GFLOP/s: 61.92 % of what it can attain." in text
+    assert "Memory-bound (L1 and shared memory, which are one)" in text
+    assert "It took 2.900 ms = 5862 GFLOP/s: 65.46 % of what it can attain." in text
 
 
 def test_what_is_missing_or_impossible_is_said():
@@ -146,7 +147,7 @@ def test_what_is_missing_or_impossible_is_said():
 def test_roofline_json():
     record = json.loads(roofline_json(roofline_report(WORKS, A100)))
     assert record["ridges"]["fp32"]["dram"] == pytest.approx(12.535, abs=1e-3)
-    assert [work["bound"] for work in record["works"]] == ["l1", "shared", "dram"]
+    assert [work["bound"] for work in record["works"]] == ["l1", "l1 and shared", "dram"]
 
 
 # ---------------------------------------------------------------------------------------- pictures
@@ -176,6 +177,44 @@ def test_any_number_of_kernels_in_a_png(tmp_path: Path, count: int):
     with Image.open(picture) as image:
         assert image.size == (1600, 992)
         assert len(image.convert("RGB").getcolors(2**24) or ()) > 20  # not blank
+
+
+def test_kernels_without_operations_are_drawn_by_their_bandwidths(tmp_path: Path):
+    moving = [
+        Work("copy", {}, {"dram": 1e9, "l2": 1e9}, 1e-3),
+        Work("sort", {}, {"l1": 1e9, "shared": 5e9}, 1e-3, "modelled"),
+    ]
+    picture = tmp_path / "moved.svg"
+    draw_roofline(roofline_report(moving, A100), picture)
+    text = picture.read_text("utf-8")
+    for label in ("copy", "sort", "DRAM 1555 GB/s", "L1, shared memory 19492 GB/s"):
+        assert f">{label}<" in text, label
+    assert "arithmetic intensity" not in text
+    draw_roofline(roofline_report([*WORKS, *moving], A100), picture)
+    text = picture.read_text("utf-8")
+    assert ">copy<" in text
+    assert "arithmetic intensity" in text
+    console = text_console(160)
+    print_roofline(roofline_report(moving, A100), console)
+    said_of = text_of(console)
+    assert "No floating-point operations; bound by DRAM: it moves 1.0 GB there." in said_of
+    assert "It took 1.000 ms = 1000 GB/s: 64.31 % of what it can attain." in said_of
+    assert "The model says 1.000 ms = 6000 GB/s: 30.78 % of what it can attain." in said_of
+
+
+def test_many_kernels_have_a_line_each():
+    console = text_console(160)
+    works = [replace(work, name=f"{work.name} {k}") for k in range(3) for work in WORKS]
+    print_roofline(roofline_report(works, A100), console)
+    text = text_of(console)
+    assert "naive 2" in text
+    assert "It can attain" not in text
+
+
+def test_works_counted_for_another_gpu_are_said_to_be():
+    console = text_console(160)
+    print_roofline(roofline_report([replace(WORKS[0], gpu="h100")], A100), console)
+    assert "Counted for NVIDIA H100 80GB HBM3: machine code, memory rules and caches" in text_of(console)
 
 
 @pytest.mark.least("ci")

@@ -13,6 +13,7 @@ import pytest
 import warpglass as wg
 from warpglass.sweeps.local import on_processes
 from warpglass.sweeps.spec import make
+from warpglass.sweeps.work import do, longest
 
 KERNELS = """
 extern "C" __global__ void fill(int *x, int n) { if (threadIdx.x < n) x[threadIdx.x] = 2 * threadIdx.x; }
@@ -114,7 +115,7 @@ def test_cells_left_behind_leave_no_process(folder: Path) -> None:
     import multiprocessing
 
     cells = make({"axes": {"n": [1, 2, 3]}, "kernel": _kernel("k.cu:fill", "fill")}, folder).cells()
-    running = on_processes(cells, 1)
+    running = on_processes(cells, 1, do, longest)
     next(running)
     running.close()
     assert not [child for child in multiprocessing.active_children() if child.is_alive()]

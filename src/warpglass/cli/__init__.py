@@ -24,6 +24,7 @@ from .compiler_flags import CompilerCommand
 from .devices import devices
 from .examples import epilog
 from .explain import explain
+from .judge import judge
 from .launch import launch
 from .list import list_ladders
 from .metrics import metrics
@@ -38,6 +39,7 @@ from .show import show
 from .status import BAD_USAGE, DEFECT, NOT_LAUNCHED, status_of
 from .sweep import sweep
 from .trace import trace
+from .tune import tune
 
 TRACEBACK = "WARPGLASS_TRACEBACK"  # set to 1, an error inside warpglass shows its traceback
 
@@ -91,8 +93,11 @@ app.command(cls=CompilerCommand)(show)
 app.command()(launch)
 app.command()(compare)
 app.command()(sweep)
+app.command()(tune)
+app.command()(judge)
 app.command()(report)
-app.command(context_settings={"ignore_unknown_options": True})(trace)  # a negative number is no option
+_NEGATIVE = {"ignore_unknown_options": True}  # a negative number is no option
+app.command(cls=CompilerCommand, context_settings=_NEGATIVE)(trace)
 
 for _command in app.registered_commands:
     assert _command.callback is not None

@@ -10,7 +10,7 @@ import typer
 
 from ..errors import ArgumentError
 from ..records.argument_text import parse_size, parse_target
-from .compiler_flags import CompilerOption, split_target
+from .compiler_flags import CompilerOption, ladder_options
 from .export import (
     CsvOption,
     HtmlOption,
@@ -80,6 +80,12 @@ def bench(
         list[str] | None,
         typer.Option(metavar="FILE:KERNEL", help="Race your own kernel; its parameters are the ladder's."),
     ] = None,
+    notes: Annotated[
+        bool, typer.Option("--notes", help="Add the course notes' figures, and times on their GPUs.")
+    ] = False,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Add modelled times of whole programs, copies included.")
+    ] = False,
     transfers: Annotated[
         bool, typer.Option("--transfers", help="Times include copying to the GPU and back.")
     ] = False,
@@ -99,7 +105,6 @@ def bench(
 
     form = table_format(csv=csv, markdown=markdown, latex=latex)
     _check_names(plot, html, several=all_ladders)
-    models = tuple(dict.fromkeys(find_gpu(name).key for name in model or MODELS))
     added = tuple(_user_kernel(text) for text in add or ())
     results: list[Bench] = []
     for name in _chosen(ladder, all_ladders):
@@ -112,8 +117,8 @@ def bench(
                 block=block,
                 language=language,
                 device=device,
-                model=models,
-                options=_bench_options(flags),
+                model=_models(name, model, notes),
+                options=ladder_options(flags),
                 repeat=repeat,
                 rungs=tuple(rung or ()),
                 final=final,
@@ -130,17 +135,18 @@ def bench(
             )
         results.append(result)
         if json_path != STDOUT and form is None:
-            _print_bench(result, explain)
+            _print_bench(result, explain, notes, whole)
     _write(results, json_path, plot, html, form, several=all_ladders)
     if not all(result.verified for result in results):
         raise typer.Exit(FAILED)
 
 
-def _bench_options(flags: Sequence[str] | None) -> tuple[str, ...]:
-    found = split_target(flags)
-    if "target" in found:
-        raise ArgumentError("-arch: the rungs of a ladder are compiled for sm_90")
-    return found["options"]
+def _models(ladder: str, given: Sequence[str] | None, notes: bool) -> tuple[str, ...]:
+    """The GPUs to model: those given, else the usual ones and, with the notes, those of the notes."""
+    from ..records.course_notes import noted_gpus
+
+    names = given or (*MODELS, *(noted_gpus(ladder) if notes else ()))
+    return tuple(dict.fromkeys(find_gpu(name).key for name in names))
 
 
 def _chosen(ladder: str | None, all_ladders: bool) -> tuple[str, ...]:
@@ -160,12 +166,20 @@ def _user_kernel(text: str) -> tuple[Path, str]:
     return path, name
 
 
-def _print_bench(result: Bench, explain: bool) -> None:
+def _print_bench(result: Bench, explain: bool, notes: bool, whole: bool) -> None:
     from ..report.bench import print_bench
     from ..report.console import stdout_console
 
     console = stdout_console()
     print_bench(result.record, console, result.sections)
+    if whole:
+        from ..report.bench_whole import print_whole
+
+        print_whole(result.record, console)
+    if notes:
+        from ..report.notes import print_notes
+
+        print_notes(result.record, console)
     if explain:
         from ..report.explain.rungs import print_explanations
 

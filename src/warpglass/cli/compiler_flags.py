@@ -13,6 +13,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from ..errors import ArgumentError
+
 _OPTION, _SHORT = OPTIONS = ("--compiler-option", "-X")
 CompilerOption = Annotated[
     list[str] | None,
@@ -85,3 +87,11 @@ def split_target(flags: Sequence[str] | None) -> dict[str, Any]:
         else:
             options.append(flag)
     return {**found, "options": tuple(options)}
+
+
+def ladder_options(flags: Sequence[str] | None) -> tuple[str, ...]:
+    """The compiler's options for the rungs of a ladder, whose target is fixed."""
+    found = split_target(flags)
+    if "target" in found:
+        raise ArgumentError("-arch: the rungs of a ladder are compiled for sm_90")
+    return found["options"]

@@ -16,6 +16,7 @@ EXAMPLES = {
         "warpglass bench transpose --size 2048 --rung naive --rung padded_tile",
         "warpglass bench --all --small --json all.json",
         "warpglass bench reduction --add mine.cu:my_sum",
+        "warpglass bench reduction --notes",
     ),
     "list": ("warpglass list",),
     "check": (
@@ -29,6 +30,14 @@ EXAMPLES = {
         "warpglass sweep sizes.toml --best seconds --by model,n --csv all.csv",
         "warpglass sweep sizes.toml --heat-map seconds,n,block --plot times.png",
         "warpglass sweep sizes.toml --dask tcp://10.0.0.1:8786",
+    ),
+    "tune": (
+        "warpglass tune tile.toml seconds --by n --trials 30",
+        "warpglass tune tile.toml gpu__time_duration.sum --by model",
+    ),
+    "judge": (
+        "warpglass judge add.toml submissions -o results",
+        "warpglass judge add.toml submissions --results kept.sqlite --json",
     ),
     "selftest": ("warpglass selftest",),
     "devices": ("warpglass devices", "warpglass devices h100 --json"),
@@ -59,7 +68,11 @@ EXAMPLES = {
         "warpglass compare before.json after.json",
         "warpglass compare before.json after.json --threshold 5%",
     ),
-    "trace": ("warpglass trace oddeven_sort 3 1 2",),
+    "trace": (
+        "warpglass trace oddeven_sort 3 1 2",
+        "warpglass trace reduction:shared_sequential --plot tree.png",
+        f"warpglass trace k.cu:scale {_LAUNCH} --of 7 --array y",
+    ),
 }
 
 

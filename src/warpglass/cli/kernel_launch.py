@@ -15,6 +15,7 @@ import typer
 from ..errors import ArgumentError
 from ..records.argument_text import make_marked, parse_setting, parse_size
 from .compiler_flags import split_target
+from .export import print_tables
 from .options import launch_shape, split_kernel
 
 if TYPE_CHECKING:
@@ -143,10 +144,14 @@ def _output(text: str) -> tuple[str, Path]:
     return name.strip(), Path(path)
 
 
-def show_kernels(path: Path) -> None:
-    """Print the kernels of a file with their parameters."""
+def show_kernels(path: Path, form: str | None = None) -> None:
+    """Print the kernels of a file with their parameters; in one of the forms of `table_format`, if given."""
     from .. import source
     from ..report.console import stdout_console
-    from ..report.listing import print_kernels
+    from ..report.listing import kernels_table, print_kernels
 
-    print_kernels(str(path), source.kernels_of(path), stdout_console())
+    found = source.kernels_of(path)
+    if form is not None:
+        print_tables([kernels_table(str(path), found)], form)
+    else:
+        print_kernels(str(path), found, stdout_console())

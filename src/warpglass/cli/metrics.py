@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .export import CsvOption, LatexOption, MarkdownOption, print_tables, table_format
 from .options import JsonOption
 
 if TYPE_CHECKING:
@@ -15,16 +16,28 @@ if TYPE_CHECKING:
 
 def metrics(
     name: Annotated[str | None, typer.Argument(help="Show the definition of this one.")] = None,
+    csv: CsvOption = False,
+    markdown: MarkdownOption = False,
+    latex: LatexOption = False,
     json_output: JsonOption = False,
 ) -> None:
     """List all counters and metrics by subject, or say how one is defined."""
     from ..report.console import stdout_console
-    from ..report.metrics import definitions_json, find, print_definition, print_definitions
+    from ..report.metrics import (
+        definitions_json,
+        definitions_tables,
+        find,
+        print_definition,
+        print_definitions,
+    )
 
+    form = table_format(json=json_output, csv=csv, markdown=markdown, latex=latex)
     known = _known()
     wanted = find([name], known) if name is not None else list(known.values())
     if json_output:
         typer.echo(definitions_json(wanted))
+    elif form is not None:
+        print_tables(definitions_tables(wanted), form)
     elif name is not None:
         print_definition(wanted[0], known, stdout_console())
     else:

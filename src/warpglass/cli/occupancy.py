@@ -14,6 +14,7 @@ import typer
 from ..errors import ArgumentError, LaunchError
 from ..records.argument_text import make_arguments, parse_argument, parse_dimensions, parse_size
 from .compiler_flags import CompilerOption, split_target
+from .export import CsvOption, LatexOption, MarkdownOption, print_tables, table_format
 from .options import (
     MODEL,
     JsonInsteadOption,
@@ -65,11 +66,15 @@ def occupancy(
     flags: CompilerOption = None,
     curve: Annotated[bool, typer.Option("--curve", help="Add a bar for every block size.")] = False,
     plot: PlotOption = None,
+    csv: CsvOption = False,
+    markdown: MarkdownOption = False,
+    latex: LatexOption = False,
     json_output: JsonInsteadOption = False,
 ) -> None:
     """Say how many blocks one multiprocessor holds, what limits them, and what would change it."""
     from ..report.pictures import check_ending
 
+    form = table_format(json=json_output, csv=csv, markdown=markdown, latex=latex)
     if plot is not None:
         check_ending(plot)
     if threads is None:
@@ -102,15 +107,17 @@ def occupancy(
         compiled=asdict(found) if found else {},
         refused=_refusal(gpu, limits, demand, block, machine),
     )
-    _show_occupancy(report, curve, plot, json_output)
+    _show_occupancy(report, curve, plot, form)
 
 
-def _show_occupancy(report: OccupancyReport, curve: bool, plot: Path | None, json_output: bool) -> None:
+def _show_occupancy(report: OccupancyReport, curve: bool, plot: Path | None, form: str | None) -> None:
     from ..report.console import stdout_console
-    from ..report.occupancy import occupancy_json, print_curve, print_occupancy
+    from ..report.occupancy import occupancy_json, occupancy_tables, print_curve, print_occupancy
 
-    if json_output:
+    if form == "json":
         typer.echo(occupancy_json(report, curve))
+    elif form is not None:
+        print_tables(occupancy_tables(report, curve), form)
     else:
         console = stdout_console()
         print_occupancy(report, console)

@@ -9,10 +9,13 @@ import typer
 from ..errors import ArgumentError
 from ..records.argument_text import make_arguments, parse_argument
 from .compiler_flags import CompilerOption, split_target
-from .options import JsonOption, ModelOption, existing_target, find_gpu
+from .kernel_launch import show_kernels
+from .options import JsonOption, ModelOption, find_gpu, split_kernel
 from .rung import RungProgram, names_rung, program_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..source.compiled import Compiled
 
 
@@ -20,8 +23,9 @@ def show(
     target: Annotated[
         str,
         typer.Argument(
-            metavar="FILE:KERNEL | LADDER:RUNG",
-            help="As in reduce.cu:sum<512>, k.py:sum, reduction:interleaved or reduction:interleaved:python.",
+            metavar="FILE:KERNEL | FILE | LADDER:RUNG",
+            help="As in reduce.cu:sum<512>, k.py:sum, reduction:interleaved or reduction:interleaved:python; "
+            "a .cu or .ptx file alone: its kernels.",
         ),
     ],
     arg: Annotated[
@@ -42,7 +46,11 @@ def show(
     if names_rung(target):
         compiled = _of_rung(target, gpu.key)
     else:
-        compiled = _of_file(target, arg or [], flags)
+        path, name = split_kernel(target)
+        if name is None:
+            show_kernels(path)
+            return
+        compiled = _of_file(path, name, arg or [], flags)
     found = listing_of(compiled, target_of(gpu))
     if json_output:
         typer.echo(listing_json(found))
@@ -59,10 +67,9 @@ def _of_rung(target: str, model: str) -> Compiled:
     return launches_of(program.target, model)[0].compiled
 
 
-def _of_file(target: str, arg: list[str], flags: list[str] | None) -> Compiled:
+def _of_file(path: Path, name: str, arg: list[str], flags: list[str] | None) -> Compiled:
     from .. import lab
 
-    path, name = existing_target(target)
     kernel = lab.load(path, name, **split_target(flags))
     try:
         return kernel.compile(make_arguments([parse_argument(one) for one in arg]))

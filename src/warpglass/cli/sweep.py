@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import ArgumentError
+from .export import LatexOption, MarkdownOption, print_tables, table_format
 from .options import JsonOption
 from .output import write_file
 from .status import FAILED
@@ -47,13 +48,17 @@ def sweep(
         str | None, typer.Option(metavar="NUMBER,X,Y", help="With --plot: what to draw over which two axes.")
     ] = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw the --heat-map.")] = None,
+    markdown: MarkdownOption = False,
+    latex: LatexOption = False,
     json_output: JsonOption = False,
 ) -> None:
     """Run, profile or check every cell of a grid: kernels, sizes, blocks, constants, GPU models."""
     from ..report.console import stderr_console
     from ..report.progress import progress_bar
+    from ..report.sweep import sweep_table
     from ..sweeps import sweep as run_sweep
 
+    form = table_format(json=json_output, markdown=markdown, latex=latex)
     if (heat_map is None) != (plot is None):
         raise ArgumentError("--heat-map NUMBER,X,Y and --plot FILE.png belong together")
     drawn = None if heat_map is None else _three(heat_map)
@@ -69,6 +74,8 @@ def sweep(
             raise
     if json_output:
         typer.echo(found.to_json(), nl=False)
+    elif form is not None:
+        print_tables([sweep_table(found.record)], form)
     else:
         _print(found, numbers, best, largest, by)
     if csv is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 WIDTH = 32  # lanes of a warp
 
@@ -58,6 +59,16 @@ class Builder:
         """A fresh label name (without %)."""
         self._count += 1
         return f"{hint}{self._count}"
+
+    @contextmanager
+    def elsewhere(self) -> Iterator[list[str]]:
+        """Collect the lines of another function, whose names begin anew."""
+        before = self.lines, self._count
+        self.lines, self._count = [], 0
+        self.region += 1
+        yield self.lines
+        self.lines, self._count = before
+        self.region += 1
 
     def emit(self, text: str) -> None:
         """An instruction without a result."""

@@ -85,6 +85,9 @@ OK, LEFT, RETIRED = 0, 1, 2
 # The fault_site of a worker that has neither faulted nor been stopped in a loop.
 NOWHERE = -(1 << 62)
 
+# The word of a lane buffer that has the site of a call of the runtime, behind five rows of arguments.
+SITE_WORD = 255
+
 
 def service_code(name: str) -> int:
     """The number by which generated code calls a function of the runtime: the same in every version."""

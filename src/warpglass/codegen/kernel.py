@@ -11,7 +11,7 @@ from .builder import Builder
 from .control.barriers import barrier_helpers, names_barriers
 from .control.block_loop import WarpScheduling, block_loop
 from .control.turns import turn_helper
-from .control.warp import WarpFunction
+from .control.warp import PARAMETERS, WarpFunction
 from .lane_loops.one_lane import learn_helper
 from .lanes.fast import FastLanes
 from .lanes.reference import ReferenceLanes
@@ -27,6 +27,8 @@ from .probes import Probe, WorkerWords
 from .registers import Registers
 from .runtime import DECLARATIONS, helpers
 from .shape import BlockShape, Promises
+from .small.slots import SlotRegisters
+from .small.steps import SharedSteps
 from .steps import Steps
 from .version import Version
 
@@ -47,6 +49,7 @@ class KernelCode:
     waiting: Mapping[int, int]  # step -> byte of a warp's frame with the mask of the lanes that wait at it
     yields: Mapping[int, int]  # state of a warp that lets others run -> header of the loop that it is in
     turns: bool  # whether blocks wait for those before them
+    spared: int  # lines of IR that small code would have more if its steps were put in
 
     def text(self, *, quick: bool) -> str:
         """The module for quick or for optimised code."""
@@ -59,13 +62,15 @@ def generate(
     symbols: Symbols,
     probes: Sequence[Probe] = (),
     promises: Promises | None = None,
+    *,
+    small: bool = False,
 ) -> KernelCode:
     """A kernel's code for one block shape and what its launches promise.
 
     None asks for the reference implementation, in which every register is a vector and every branch is
-    taken to diverge.
+    taken to diverge. `small` asks for as little code of that as can be (small/), without probes.
     """
-    version = Version(program, shape, symbols, tuple(probes), promises)
+    version = Version(program, shape, symbols, tuple(probes), None if small else promises, small)
     run_passes(PASSES, version)
     return _emit(version)
 
@@ -76,8 +81,8 @@ def _emit(version: Version) -> KernelCode:
     for probe in version.probes:
         probe.prepare(program, words)
     lanes = _lanes(version)
-    registers = Registers(lanes.builder, program.registers, version.inference.kinds)
-    warp = WarpFunction(version, Steps(lanes, registers, version.symbols))
+    registers, steps = _steps(version, lanes)
+    warp = WarpFunction(version, steps)
     body = warp.emit()
     scheduling = WarpScheduling(
         header=warp.header,
@@ -92,7 +97,7 @@ def _emit(version: Version) -> KernelCode:
     by_region = version.by_region and len(body) * (2 + scheduling.resumes) < _LONGEST_BY_REGION
     return KernelCode(
         shape=shape,
-        ir=_module(version, lanes, "\n".join([*warp.few_lanes.functions, body]), scheduling),
+        ir=_module(version, lanes, body, scheduling, [*steps.functions, *warp.few_lanes.functions]),
         loop=block_loop(shape, scheduling, by_region=by_region),
         quick_loop=block_loop(shape, scheduling, by_region=False),
         frame_stride=scheduling.stride,
@@ -103,7 +108,17 @@ def _emit(version: Version) -> KernelCode:
         waiting=warp.waiting_words(),
         yields=dict(enumerate(warp.dispatch.yields, start=warp.dispatch.first_yield or 0)),
         turns=scheduling.turns,
+        spared=steps.length,
     )
+
+
+def _steps(version: Version, lanes: ReferenceLanes) -> tuple[Registers, Steps]:
+    """What emits steps, and the registers that they are on."""
+    if version.small:
+        slots = SlotRegisters(lanes.builder, version.program)
+        return slots, SharedSteps(lanes, slots, version.symbols, PARAMETERS.format(lanes=lanes.builder.lanes))
+    registers = Registers(lanes.builder, version.program.registers, version.inference.kinds)
+    return registers, Steps(lanes, registers, version.symbols)
 
 
 def _lanes(version: Version) -> ReferenceLanes:
@@ -122,11 +137,17 @@ def _lanes(version: Version) -> ReferenceLanes:
     return FastLanes(access, local, shape, version.promises, version.probes)
 
 
-def _module(version: Version, lanes: ReferenceLanes, body: str, scheduling: WarpScheduling) -> str:
-    """The module without its block loop: declarations, the functions that the warp function calls, itself."""
+def _module(
+    version: Version, lanes: ReferenceLanes, body: str, scheduling: WarpScheduling, steps: Sequence[str]
+) -> str:
+    """The module without its block loop: declarations, the functions that the warp function calls, itself.
+
+    `steps` are those that stand for steps.
+    """
     program, width, access = version.program, version.shape.width, lanes.access
     declared = lanes.builder.declarations
     functions = access_functions(access, declared, width)
+    functions += steps
     functions += [outline_helper(*one, declared, width) for one in lanes.outlines.values()]
     if version.lane_loops:
         functions.append(learn_helper())

@@ -43,6 +43,10 @@ def _optimised(v: Version) -> bool:
     return v.promises is not None
 
 
+def _whole(v: Version) -> bool:
+    return not v.small
+
+
 def _unobserved(v: Version) -> bool:
     """In clusters, too, shared memory is not where these look for it."""
     return v.promises is not None and not v.observed and not v.program.clustered
@@ -98,7 +102,7 @@ PASSES = (
     Pass("few lanes", find_few_lanes, "program inference full", "few_lanes", _unobserved, _ALONE),
     Pass("prefetching", find_prefetches, "program shape", "prefetches", _optimised, _ALONE),
     Pass("streaming stores", find_streaming, "program.blocks", "streaming", _optimised, _ALONE),
-    Pass("barrier regions", _yes, "", "by_region", gain=_ALONE),
+    Pass("barrier regions", _yes, "", "by_region", _whole, _ALONE),
 )
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Emission:
     """Where an event happens: the lanes vocabulary to emit with, and the acting lanes' mask.
 
-    `values` are what a store is about to write, one for each neighbouring element.
+    `values` are what a store is about to write, or what a load has read, one for each neighbouring element.
     """
 
     lanes: ReferenceLanes
@@ -78,6 +78,9 @@ class Probe:
 
     def access(self, at: Emission, site: Site, address: Value) -> None:
         """Lanes are about to load or store at an address that nobody has checked yet."""
+
+    def loaded(self, at: Emission, site: Site) -> None:
+        """Lanes have loaded `at.values`, or have replaced them by an atomic operation."""
 
     def refused(self, at: Emission, site: Site, number: int) -> None:
         """Some lanes of an access, the one of this number, may not make it: the context says which.

@@ -10,7 +10,7 @@ They return true, with the fault words of the context filled in, if a lane may n
 from __future__ import annotations
 
 from .builder import widened
-from .context import GENERIC_ONLY, LOCAL_WINDOW, READ, SITE_WORDS, SLOT, WRITE
+from .context import GENERIC_ONLY, LOCAL_WINDOW, READ, SITE_WORD, SITE_WORDS, SLOT, WRITE
 from .memory.streaming import REMEMBER
 
 _FIND = f"""
@@ -209,6 +209,8 @@ define internal i1 @wg_system(
   %system = load ptr, ptr %system.p
   %lanes = zext i32 %mask to i64
   %number = zext i32 %warp to i64
+  %site.p = getelementptr i64, ptr %buffer, i64 {SITE_WORD}
+  store i64 %site, ptr %site.p
   %code = call i64 %system(i64 %service, i64 %lanes, i64 %number, i64 %block, ptr %buffer)
   %lane = sub i64 %code, 1
   %bad = icmp ne i64 %code, 0

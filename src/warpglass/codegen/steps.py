@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..program import Step
 from ..ptx import tree
 from .lanes.reference import ReferenceLanes
@@ -16,6 +18,17 @@ class Steps(Operands):
 
     lanes: ReferenceLanes
     registers: Registers
+
+    length = 0  # lines of IR of all steps, where they are not put in
+
+    @property
+    def functions(self) -> Sequence[str]:
+        """What steps call, as LLVM IR."""
+        return ()
+
+    def declare(self) -> list[str]:
+        """What steps need at the start of the warp function, as LLVM IR."""
+        return []
 
     def run(self, step: Step, mask: str, blend: frozenset[str]) -> None:
         """Emit a step for the lanes of `mask`; `blend` are the registers whose other lanes must survive."""

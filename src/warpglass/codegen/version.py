@@ -27,6 +27,7 @@ class Version:
     symbols: Symbols
     probes: tuple[Probe, ...]
     promises: Promises | None
+    small: bool = False  # whether as little of the reference's code is wanted as can be
 
     inference: Inference = field(init=False)
     full: tuple[bool, ...] = field(init=False)  # blocks that always run with all lanes

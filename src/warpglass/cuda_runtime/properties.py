@@ -63,6 +63,8 @@ _ATTRIBUTES = {
     "memoryClockRate": "MEMORY_CLOCK_RATE",
     "memoryBusWidth": "GLOBAL_MEMORY_BUS_WIDTH",
     "l2CacheSize": "L2_CACHE_SIZE",
+    "persistingL2CacheMaxSize": "MAX_PERSISTING_L2_CACHE_SIZE",
+    "accessPolicyMaxWindowSize": "MAX_ACCESS_POLICY_WINDOW_SIZE",
     "maxThreadsPerMultiProcessor": "MAX_THREADS_PER_MULTIPROCESSOR",
     "streamPrioritiesSupported": "STREAM_PRIORITIES_SUPPORTED",
     "globalL1CacheSupported": "GLOBAL_L1_CACHE_SUPPORTED",

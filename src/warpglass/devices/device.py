@@ -89,6 +89,7 @@ class Device:
     note: str
     sources: Mapping[str, str]
     l2_bandwidth_gb_s: float | None = None  # as measured, where it was
+    host_link_gb_s: float | None = None  # of its PCI Express, in one direction, 1e9 bytes per second
     kernel_time: Mapping[str, float] = field(default_factory=dict[str, float])  # measured by calibration
 
     @property
@@ -99,29 +100,29 @@ class Device:
     @property
     def fp32_gflops(self) -> float:
         """Peak of FP32 in 1e9 operations per second, an FMA counted as two."""
-        return 2 * self._per_second(self.limits.fp32_lanes)
+        return 2 * self.per_second(self.limits.fp32_lanes)
 
     @property
     def fp64_gflops(self) -> float:
         """Peak of FP64 in 1e9 operations per second, an FMA counted as two; 0 where there is no FP64."""
-        return 2 * self._per_second(self.limits.fp64_lanes)
+        return 2 * self.per_second(self.limits.fp64_lanes)
 
     @property
     def fp16_gflops(self) -> float:
         """Peak of FP16 without tensor cores, likewise; 0 where there is none or it is not known."""
-        return 2 * self._per_second(self.limits.fp16_lanes)
+        return 2 * self.per_second(self.limits.fp16_lanes)
 
     @property
     def shared_bandwidth_gb_s(self) -> float:
         """Peak of shared memory over all multiprocessors, in 1e9 bytes per second."""
-        return self._per_second(self.limits.shared_bytes)
+        return self.per_second(self.limits.shared_bytes)
 
     @property
     def l1_bandwidth_gb_s(self) -> float | None:
         """Peak of L1 hits over all multiprocessors, in 1e9 bytes per second; None if nobody measured it."""
-        return self._per_second(self.limits.l1_bytes) or None
+        return self.per_second(self.limits.l1_bytes) or None
 
-    def _per_second(self, per_clock: int) -> float:
+    def per_second(self, per_clock: int) -> float:
         """What every multiprocessor does `per_clock` times a clock, in 1e9 per second."""
         return 1e-3 * self.multiprocessors * self.clock_mhz * per_clock
 

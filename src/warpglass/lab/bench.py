@@ -21,6 +21,7 @@ from ..models.roofline import Peaks, Work, peaks_of, place
 from ..records.bench import Row
 from ..records.kernel_time import ModelledTime
 from ..records.profile import Profile
+from ..records.work import CountedWork, work_together
 from .kernel_time import add_modelled_speedups, together
 from .profile import count
 
@@ -207,12 +208,17 @@ class _CountingEngine(CpuBackend):
         if times_only:
             return row
         metrics, labels = self._sum()
-        return replace(row, metrics=metrics, labels=labels)
+        return replace(row, metrics=metrics, labels=labels, work=self._work())
 
     def _time(self) -> ModelledTime:
         """The modelled time of all launches."""
         parts = [(one.modelled, self._launches[key]) for key, one in self._profiles.items() if one.modelled]
         return together(parts)
+
+    def _work(self) -> CountedWork:
+        """The work of all launches."""
+        parts = [(one.work, self._launches[key]) for key, one in self._profiles.items() if one.work]
+        return work_together(parts)
 
     def _sum(self) -> tuple[dict[str, float], dict[str, str]]:
         parts = [(self._profiles[key], times) for key, times in self._launches.items()]

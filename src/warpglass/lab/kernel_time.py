@@ -23,17 +23,21 @@ _OLDEST_TARGET = "sm_{}{}".format(*OLDEST)
 
 def model_time(
     launch: Launch, counted: Counted, translation: Translation | None, fit: Occupancy, device: Device
-) -> tuple[ModelledTime, Mapping[str, float]]:
+) -> tuple[ModelledTime, Mapping[str, float], Mapping[str, float]]:
     """The time of a launch on a GPU, or the reason why there is none, and counters that follow from it.
+
+    Third are the instructions of warps by execution unit, as far as there is machine code.
 
     For GPUs older than the assembler knows, the machine code for the oldest that it does stands in.
     """
+    pipes: Mapping[str, float] = {}
     try:
         machine = translation or _stand_in(launch.compiled)
         load = kernel_load(counted, machine, launch.grid, launch.block, fit.blocks, device)
+        pipes = load.pipes
         found = kernel_time.predict(load, device)
     except (kernel_time.Refused, CompileError) as problem:
-        return ModelledTime(device=device.key, name=device.name, seconds=None, failure=str(problem)), {}
+        return _untimed(device, str(problem)), {}, pipes
     modelled = ModelledTime(
         device=device.key,
         name=device.name,
@@ -43,17 +47,18 @@ def model_time(
         limiter=found.words,
         limits=found.limits,
     )
-    return modelled, found.metrics
+    return modelled, found.metrics, pipes
 
 
 def without_caches(device: Device) -> ModelledTime:
     """No time, since the traffic that it depends on was not simulated."""
-    return ModelledTime(
-        device=device.key,
-        name=device.name,
-        seconds=None,
-        failure="it needs the traffic of the caches, which were not simulated for the whole launch",
+    return _untimed(
+        device, "it needs the traffic of the caches, which were not simulated for the whole launch"
     )
+
+
+def _untimed(device: Device, reason: str) -> ModelledTime:
+    return ModelledTime(device=device.key, name=device.name, seconds=None, failure=reason)
 
 
 @lru_cache(maxsize=64)

@@ -20,9 +20,11 @@ from ..engine.launch.backend import Backend, Launch, Outcome
 from ..errors import ArgumentError, CompileError
 from ..models.caches import LINE, Geometry, geometry
 from ..models.caches import counters as cache_counters
+from ..models.memory_rules import rules_of
 from ..models.nsight_occupancy import driver_shared, nsight_metrics
 from ..models.occupancy import Demand, Occupancy, occupancy
 from ..observe import profiling
+from ..observe.counted_work import work_of
 from ..observe.counters import COUNTERS, MEASURED, MODELLED
 from ..observe.kernel_load import Counted
 from ..observe.metrics import METRICS
@@ -82,8 +84,9 @@ def count(
     assert isinstance(place, CpuBackend)
     machine = _machine_code(launch.compiled, place.model.key)
     fit = _fit(launch, machine, place.static_shared(launch.compiled), place.model)
+    memory = rules_of(place.model.capability)
     instrument = profiling.Profiling(
-        profiling.counting_of(machine.translation),
+        profiling.counting_of(machine.translation, memory),
         _caches(fit, place.model) if caches and sample is None else None,
         views=listing and sample is None,
     )
@@ -98,16 +101,16 @@ def count(
     tallies, traffic = instrument.read(seen.program, seen.probes, totals)
     simulated = {} if traffic is None else cache_counters(traffic, place.model.capability)
     found = _launch_numbers(launch, fit, place.model)
-    numbers = profiling.evaluate(seen.program, tallies, machine.translation, found, simulated)
+    numbers = profiling.evaluate(seen.program, tallies, machine.translation, found, simulated, memory)
     sites = instrument.by_site(seen.program, seen.probes, totals)
-    modelled = without_caches(place.model)
+    modelled, pipes = without_caches(place.model), dict[str, float]()
     if sites is not None:
         local = machine.resources.local if machine.resources else 0
         room = LINE * instrument.caches.l1_sets * instrument.caches.l1_ways if instrument.caches else 0
         counted = Counted(seen.program, tallies, sites.leaders, sites.traffic, numbers.counters, local, room)
-        modelled, times = model_time(launch, counted, machine.translation, fit, place.model)
+        modelled, times, pipes = model_time(launch, counted, machine.translation, fit, place.model)
         numbers = profiling.with_times(numbers, times)
-    notes = (*machine.notes, *numbers.notes)
+    notes = (*machine.notes, *filter(None, (memory.note,)), *numbers.notes)
     unsure: set[str] = set() if machine.resources else set(nsight_metrics(fit, 1, 1))
     if sample is not None:
         unsure |= numbers.counters.keys() - found.keys()
@@ -139,6 +142,7 @@ def count(
         listing=listing_of(launch.compiled, target_of(place.model)) if listing else None,
         views=views_of(seen.probes, totals),
         modelled=modelled,
+        work=work_of(tallies, numbers.counters, traffic, pipes),
     )
 
 

@@ -65,10 +65,19 @@ class _Watched(CpuBackend):
         return lab.carry_out(self, launch)
 
 
-def run_rung(target: RungTarget, model: str) -> bool:
-    """Run a rung's host program once at its ladder's small size; returns whether the result is right."""
+def run_rung(target: RungTarget, model: str, size: int | None = None, block: int | None = None) -> bool:
+    """Run a rung's host program once, at its ladder's small size if none is given.
+
+    Returns whether the result is right; raises ArgumentError for a size or block that it does not take.
+    """
     options = Options(
-        small=True, languages=(target.language,), rungs=(target.rung,), as_written=True, peers=False
+        size=size,
+        block=block,
+        small=True,
+        languages=(target.language,),
+        rungs=(target.rung,),
+        as_written=True,
+        peers=False,
     )
     toolchain = Toolchain(open_cuda=source.load, open_python=source.from_numba)
     trials = find_ladder(target.ladder).trials(options, _Watched(model), toolchain)

@@ -193,7 +193,8 @@ def _measure(trial: Trial, backend: Backend, repeat: int) -> Row:
             trial.recover()
         return _row(trial.card, [], None, str(problem))
     worst = max(verdicts, key=lambda verdict: (not verdict.verified, verdict.error))
-    return _row(trial.card, timings[1:], worst, None, trial.transfer())
+    row = _row(trial.card, timings[1:], worst, None, trial.transfer())
+    return replace(row, copied=trial.copied())
 
 
 def _row(

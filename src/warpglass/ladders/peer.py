@@ -153,6 +153,10 @@ class PeerTrial:
         """Not measured: the kernels' rows have it."""
         return None
 
+    def copied(self) -> tuple[int, int] | None:
+        """Not said: the kernels' rows have it."""
+        return None
+
     def recover(self) -> None:
         """Forget the library's arrays."""
         self._inputs.clear()

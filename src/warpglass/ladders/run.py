@@ -74,6 +74,13 @@ class DeviceArrays:
                 self.backend.to_host(self._arrays[name])
         return time.perf_counter() - start
 
+    def copied(self) -> tuple[int, int]:
+        """Bytes that go to the device and come back."""
+        inputs = [name for name in self._arrays if name not in self.case.outputs]
+        results = [name for name in next(iter(self._expected.values()), {}) if name in self._arrays]
+        there, back = (sum(self.case.arrays[name].nbytes for name in names) for names in (inputs, results))
+        return there, back
+
     def forget(self) -> None:
         """Drop the device arrays, which a reset has destroyed."""
         self._arrays.clear()
@@ -206,6 +213,10 @@ class KernelTrial:
         """Copy what a program without a device's memory would have to copy, there and back."""
         return self._arrays.transfer()
 
+    def copied(self) -> tuple[int, int] | None:
+        """Bytes of these copies."""
+        return self._arrays.copied()
+
     def recover(self) -> None:
         """Reset the device and forget what was on it."""
         self._arrays.backend.reset()
@@ -282,6 +293,10 @@ class HostTrial:
         return judge({name: np.asarray(self._results[name]) for name in expected}, expected)
 
     def transfer(self) -> float | None:
+        """Nothing travels."""
+        return None
+
+    def copied(self) -> tuple[int, int] | None:
         """Nothing travels."""
         return None
 

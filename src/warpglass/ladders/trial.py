@@ -133,6 +133,10 @@ class Trial(Protocol):
         """Copy the inputs to the device and the results back; the seconds, None where nothing travels."""
         ...
 
+    def copied(self) -> tuple[int, int] | None:
+        """Bytes of the inputs that go to the device and of the results; None where nothing travels."""
+        ...
+
     def recover(self) -> None:
         """Make the back end usable again after a failed run."""
         ...

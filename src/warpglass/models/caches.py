@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from dataclasses import astuple, dataclass
 
 from ..devices import Device
+from .memory_rules import FirstLevel, rules_of
 
 LINE, SECTOR = 128, 32  # bytes
 _L1_SETS = 512
@@ -24,13 +25,16 @@ _L2_SETS = 65536
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """Sets and ways of both levels for one kernel on one GPU, and how many multiprocessors there are."""
+    """Sets and ways of both levels for one kernel on one GPU, how many multiprocessors there are, and which
+    loads the first level keeps.
+    """
 
     multiprocessors: int
     l1_sets: int
     l1_ways: int
     l2_sets: int
     l2_ways: int
+    first_level: FirstLevel = FirstLevel.ALL
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +65,15 @@ def geometry(device: Device, shared: int) -> Geometry:
     limits = device.limits
     least = next(kib for oldest, kib in _L1_LEAST if limits.capability >= oldest)
     rest = limits.shared_per_sm - shared if limits.capability >= (7, 0) else 0
+    first_level = rules_of(limits.capability).first_level
+    cached = first_level is not FirstLevel.NONE
     return Geometry(
         device.multiprocessors,
         _L1_SETS,
         max(1, (1024 * least + rest) // LINE // _L1_SETS),
-        _L2_SETS,
-        max(1, 1024 * device.l2_kib // LINE // _L2_SETS),
+        _L2_SETS if cached else 1,  # before 2.0 both levels served textures: a line is not kept
+        max(1, 1024 * device.l2_kib // LINE // _L2_SETS) if cached else 1,
+        first_level,
     )
 
 

@@ -1,34 +1,43 @@
 """The roofline: how fast work with so many operations and bytes can be on a GPU, and what holds it back.
 
 Belongs here: the arithmetic over a kernel's counts (Work) and a GPU's peaks (Peaks); no words, no pictures.
-Units: operations, bytes, seconds; rates in 1e9 per second, as devices/ has them.
+Units: operations, bytes, instructions of warps, seconds; rates in 1e9 per second, as devices/ has them.
 
-Every precision has a pipeline of its own and every level of memory a bandwidth of its own; each needs at
-least its work divided by its rate. What needs longest is the bound. For one precision and one level this is
-the usual min(peak, intensity * bandwidth); for a mixture it remains true.
+Every precision has a pipeline of its own, every level of memory a bandwidth, and every kind of execution unit
+a rate of instructions; each needs at least its work divided by its rate. What needs longest is the bound. For
+one precision and one level this is the usual min(peak, intensity * bandwidth); for a mixture it remains true.
+L1 and shared memory pass up to 128 bytes to a warp at once, a wavefront: passes are what is counted there,
+however few bytes are wanted of each. Where both are one memory (all but compute capability 1.x, 5.x and 6.x),
+their passes take turns.
 
 After Williams, Waterman and Patterson, Roofline, CACM 52(4), 2009; several levels: Ilic, Pratas and Sousa
-2014.
+2014; roofs of instructions and wavefronts: Ding and Williams 2019.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from ..devices.device import Device
+from .kernel_time import rates_of
 
 PRECISIONS: tuple[str, ...] = ("fp64", "fp32", "fp16")
 LEVELS: tuple[str, ...] = ("dram", "l2", "l1", "shared")
+PASS = 128  # bytes that L1 or shared memory pass to a warp at once
+BOTH = "l1 and shared"  # the time of L1 and shared memory where they are one memory
+TIMED = ("gpu", "modelled")  # whose times are those of the GPU that a roofline is of
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
     """What a kernel does: operations by precision (an FMA is two), bytes moved by level, seconds if known.
 
-    A level or precision without an entry is not counted, not zero. `seconds_label` says whose time it is
-    ("gpu" is a GPU's own; "engine" would compare a CPU with a GPU's peaks).
+    Bytes of "l1" and "shared" are wavefronts times PASS. `instructions` are those of warps, by the unit that
+    runs them ("issue": all). A level or precision without an entry is not counted, not zero. `seconds_label`
+    says whose time it is: "gpu" is a GPU's own, "modelled" one by the model of kernel times, either of `gpu`
+    where that is named; "engine" would compare a CPU with a GPU's peaks. `gpu` is the short name of the GPU
+    that it was counted for.
     """
 
     name: str
@@ -36,16 +45,29 @@ class Work:
     bytes: Mapping[str, float]
     seconds: float | None = None
     seconds_label: str = "gpu"
+    instructions: Mapping[str, float] = field(default_factory=dict[str, float])
+    gpu: str = ""
 
     @property
     def total_flops(self) -> float:
         """Operations of all precisions."""
         return sum(self.flops.values())
 
+    def moved(self, level: str) -> float | None:
+        """Bytes at a level, or at L1 and shared memory together; None if they were not counted."""
+        if level == BOTH:
+            return sum(self.bytes.get(one, 0.0) for one in ("l1", "shared"))
+        return self.bytes.get(level)
+
     def intensity(self, level: str) -> float | None:
-        """Operations per byte at a level; None where nothing was moved there or nothing counted."""
-        moved = self.bytes.get(level)
-        return self.total_flops / moved if moved else None
+        """Operations per byte at a level; None where either is none or was not counted."""
+        moved = self.moved(level)
+        return self.total_flops / moved if moved and self.total_flops else None
+
+    @property
+    def known_seconds(self) -> float | None:
+        """The time if it is a GPU's, measured or modelled."""
+        return self.seconds if self.seconds_label in TIMED else None
 
     @property
     def gflops(self) -> float | None:
@@ -57,14 +79,18 @@ class Work:
 class Peaks:
     """What a GPU can do: 1e9 operations per second by precision, 1e9 bytes per second by level.
 
-    Rates that no source states have no entry. `notes` says how an entry was come by, where it was not
-    published as such.
+    `instructions` has 1e9 instructions of warps per second by unit. Rates that are not known, or that it does
+    not have, have no entry. `notes` says where an entry is from: measured, of a datasheet, or derived.
+    `one_memory` tells whether L1 and shared memory are one. `key` is the GPU's short name.
     """
 
     name: str
     gflops: Mapping[str, float]
     gb_s: Mapping[str, float]
     notes: Mapping[str, str] = field(default_factory=dict[str, str])
+    instructions: Mapping[str, float] = field(default_factory=dict[str, float])
+    one_memory: bool = False
+    key: str = ""
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -78,28 +104,50 @@ class Peaks:
 
 
 def peaks_of(device: Device) -> Peaks:
-    """Return a GPU's peaks from its table; tensor cores do not count."""
+    """Return a GPU's peaks from its table; tensor cores do not count.
+
+    Bandwidths are upper bounds: the published one of DRAM, of L2 what someone measured; where nobody did,
+    what the model of kernel times derives from the compute capability.
+    """
     gflops = {
         "fp64": device.fp64_gflops,
         "fp32": device.fp32_gflops,
         "fp16": device.fp16_gflops,
     }
-    gb_s = {
-        "dram": device.bandwidth_gb_s,
-        "l2": device.l2_bandwidth_gb_s,
-        "l1": device.l1_bandwidth_gb_s,
-        "shared": device.shared_bandwidth_gb_s,
-    }
-    limits = device.limits
-    notes = {"l2": "measured", "shared": f"{limits.shared_bytes} bytes/clock/SM"}
-    if limits.l1_bytes:
-        notes["l1"] = f"{limits.l1_bytes} bytes/clock/SM, measured"
+    rates = rates_of(device)
+    clocks = 1e-9 * rates.clock * rates.multiprocessors
+    levels = _levels(device)
     return Peaks(
         device.name,
         {name: rate for name, rate in gflops.items() if rate},
-        {name: rate for name, rate in gb_s.items() if rate},
-        notes,
+        {name: rate for name, (rate, _) in levels.items()},
+        {name: note for name, (_, note) in levels.items()},
+        {name: rate * clocks for name, rate in {**rates.pipes, "issue": rates.issue}.items()},
+        one_memory=device.capability >= (2, 0) and device.capability[0] not in (5, 6),
+        key=device.key,
     )
+
+
+def _levels(device: Device) -> dict[str, tuple[float, str]]:
+    """The bandwidth of each level, 1e9 bytes per second, and where it is from."""
+    limits, measured = device.limits, device.kernel_time
+    found = {"dram": (device.bandwidth_gb_s, f"datasheet ({device.sources['bandwidth_gb_s']})")}
+    if device.capability >= (2, 0):  # before, both caches served textures only
+        if device.l2_bandwidth_gb_s:
+            source = device.sources["l2_bandwidth_gb_s"]
+            found["l2"] = device.l2_bandwidth_gb_s, f"measured ({source})"
+        elif "l2_read_gb_s" in measured:
+            source = device.sources["kernel_time.l2_read_gb_s"]
+            found["l2"] = measured["l2_read_gb_s"], f"measured ({source})"
+        else:
+            rate = 1e-9 * rates_of(device).l2_read
+            each = rate / device.per_second(1)
+            found["l2"] = rate, f"{each:.3g} bytes/clock/SM, derived"
+        each = limits.l1_bytes or min(PASS, limits.shared_bytes)
+        how = "measured (gpu-benches)" if limits.l1_bytes else "derived from shared memory's"
+        found["l1"] = device.per_second(each), f"{each} bytes/clock/SM, {how}"
+    found["shared"] = device.shared_bandwidth_gb_s, f"{limits.shared_bytes} bytes/clock/SM, datasheet (guide)"
+    return found
 
 
 def attainable(peaks: Peaks, precision: str, level: str, intensity: float) -> float:
@@ -117,7 +165,7 @@ def ridge(peaks: Peaks, precision: str, level: str) -> float:
 class Placed:
     """Work on a GPU's roofline.
 
-    `seconds` maps each precision and level that has counts and a rate to the least time that it needs;
+    `seconds` maps each precision, level and unit that has counts and a rate to the least time that it needs;
     `bound` is the one that needs longest. `gflops` is what can be attained, 1e9 operations per second.
     """
 
@@ -129,7 +177,12 @@ class Placed:
     @property
     def memory_bound(self) -> bool:
         """Whether a level of memory needs longest."""
-        return self.bound in LEVELS
+        return self.bound in (*LEVELS, BOTH)
+
+    @property
+    def compute_bound(self) -> bool:
+        """Whether a pipeline of floating point needs longest."""
+        return self.bound in PRECISIONS
 
     @property
     def least_seconds(self) -> float:
@@ -143,9 +196,10 @@ class Placed:
 
     @property
     def peak_gflops(self) -> float | None:
-        """What the pipelines alone would allow; None if no operations were counted."""
-        times = [self.seconds[name] for name in PRECISIONS if name in self.seconds]
-        return self.work.total_flops / max(times) * 1e-9 if times else None
+        """What the pipelines alone would allow with multiply-adds only; None if nothing was counted."""
+        rates, counts = self.peaks.gflops, self.work.flops
+        times = [count / rates[name] for name, count in counts.items() if count and name in rates]
+        return self.work.total_flops / max(times) if times else None
 
     @property
     def share_of_peak(self) -> float | None:
@@ -154,79 +208,33 @@ class Placed:
 
     @property
     def share_of_roof(self) -> float | None:
-        """How much of what can be attained was reached; None without a GPU's time."""
-        known = self.work.seconds if self.work.seconds_label == "gpu" else None
+        """How much of what can be attained was reached; None without a GPU's time, measured or modelled."""
+        known = self.work.known_seconds
         return self.least_seconds / known if known else None
+
+    def rate(self, level: str) -> float | None:
+        """1e9 bytes per second of the highest bandwidth at a level, of both where they are one memory."""
+        return self.peaks.gb_s.get("l1" if level == BOTH else level)
 
     def ridge(self, level: str) -> float | None:
         """The intensity from which on this work would not be bound by a level; None if that is not known."""
-        if self.peak_gflops is None or level not in self.peaks.gb_s:
-            return None
-        return self.peak_gflops / self.peaks.gb_s[level]
+        rate = self.rate(level)
+        return None if self.peak_gflops is None or rate is None else self.peak_gflops / rate
 
 
 def place(work: Work, peaks: Peaks) -> Placed | None:
     """Return where work stands; None if it has no counts that this GPU has a rate for."""
-    seconds = {
-        name: count / rates[name] * 1e-9
-        for counts, rates in ((work.flops, peaks.gflops), (work.bytes, peaks.gb_s))
-        for name, count in counts.items()
-        if count and name in rates
-    }
+    seconds: dict[str, float] = {}
+    for counts, rates in (
+        (work.flops, peaks.gflops),
+        (work.bytes, peaks.gb_s),
+        (work.instructions, peaks.instructions),
+    ):
+        for name, count in counts.items():
+            if count and name in rates:
+                seconds[name] = max(seconds.get(name, 0.0), count / rates[name] * 1e-9)
+    if peaks.one_memory and "l1" in seconds and "shared" in seconds:
+        seconds[BOTH] = seconds["l1"] + seconds["shared"]
     if not seconds:
         return None
     return Placed(work, peaks, seconds, max(seconds, key=lambda name: seconds[name]))
-
-
-# ---------------------------------------------------------------------------------------- from saved profiles
-# What a profile's metrics (nvprof's names) say of operations and of bytes: transactions are 32-byte sectors,
-# except in shared memory, where one moves up to 128 bytes. Atomics are counted in lines, not in sectors; what
-# they move shows at the L2.
-_FLOPS = {"fp64": "flop_count_dp", "fp32": "flop_count_sp", "fp16": "flop_count_hp"}
-_TRANSACTIONS = {
-    "dram": (32, ("dram_read_transactions", "dram_write_transactions")),
-    "l2": (32, ("l2_read_transactions", "l2_write_transactions")),
-    "l1": (
-        32,
-        (
-            "gld_transactions",
-            "gst_transactions",
-            "local_load_transactions",
-            "local_store_transactions",
-        ),
-    ),
-    "shared": (128, ("shared_load_transactions", "shared_store_transactions")),
-}
-
-
-def points_from_profile(record: Mapping[str, Any]) -> tuple[Work, ...]:
-    """Return the works of a saved profile.
-
-    The record has "kernel" (or "name"), "metrics" ({nvprof's name: number}), and optionally "seconds" and
-    "time_label" (whose time it is); or "profiles", a list of such. Raises ValueError naming what is missing.
-    """
-    if "profiles" in record:
-        return tuple(work for entry in record["profiles"] for work in points_from_profile(entry))
-    metrics = record.get("metrics")
-    if not isinstance(metrics, Mapping):
-        raise ValueError('it has no "metrics" (a saved profile has: names of nvprof and their numbers)')
-    numbers: dict[str, float] = {str(name): float(value) for name, value in metrics.items()}
-    flops = {precision: numbers[name] for precision, name in _FLOPS.items() if name in numbers}
-    moved = {
-        level: float(size * sum(numbers.get(name, 0.0) for name in names))
-        for level, (size, names) in _TRANSACTIONS.items()
-        if any(name in numbers for name in names)
-    }
-    if not flops and not moved:
-        raise ValueError("its metrics count neither operations (flop_count_sp, ...) nor transactions")
-    name = str(record.get("kernel") or record.get("name") or "kernel")
-    seconds = record.get("seconds")
-    return (
-        Work(
-            name,
-            flops,
-            moved,
-            None if seconds is None else float(seconds),
-            str(record.get("time_label", "gpu")),
-        ),
-    )

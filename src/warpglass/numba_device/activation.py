@@ -14,6 +14,7 @@ from . import (  # noqa: F401  # functions by subject: importing a file fills CA
     device_calls,
     graph_calls,
     launch_calls,
+    link_calls,
     memory_calls,
     memset_calls,
     module_calls,
@@ -24,6 +25,7 @@ from . import (  # noqa: F401  # functions by subject: importing a file fills CA
     pool_calls,
     stream_calls,
     texture_calls,
+    virtual_memory_calls,
 )
 from .calls import CALLS, Address, Int, Size, call_anywhere, put, put_int, text_at
 from .compiler import Nvrtc
@@ -82,10 +84,10 @@ def active_library() -> SharedLibrary | None:
     return found if isinstance(found, SharedLibrary) else None
 
 
-def compiler_library() -> SharedLibrary | None:
-    """The library that programs take for NVRTC; None before `activate`, or where NVRTC is not installed."""
-    found = _state.get("nvrtc")
-    return found.library if isinstance(found, Nvrtc) else None
+def stand_in_library(name: str) -> SharedLibrary | None:
+    """The library that programs take for NVIDIA's `nvrtc` or `nvJitLink`; None if that is not installed."""
+    found = _state.get(name)
+    return found.library if isinstance(found, Nvrtc | NvJitLink) else None
 
 
 def _refuse_late() -> None:

@@ -1,11 +1,18 @@
-"""Functions of the device runtime that kernels call and no module defines: ours, as PTX.
+"""Functions of the device runtime that kernels call and no module defines: ours.
 
-Belongs here: what a GPU's driver would link into a module when it is loaded.
+Belongs here: what a GPU's driver or linker would put into a module when it is loaded. What it takes to launch
+kernels from kernels is CUDA C++ (device_runtime.cu), compiled for modules that do so.
 """
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
+from ..devices import Device
+from ..ptx.parts import Parts
 from ..source.link import Code, link
+from .device_calls import attribute_of
 
 # The handle of a condition is the address of its value (graphs.py).
 _FUNCTIONS = {
@@ -24,9 +31,46 @@ _FUNCTIONS = {
 }
 """
 }
+CAPACITY = 1 << 16  # launches of a grid that are noted
+PARAMETERS = 64  # where parameters begin in a note
+_LEAST_ROOM = 64
+_LAUNCHES = re.compile(r"\b__cudaCDP2\w+")
+_ADDRESS = re.compile(r"(\bmov\.[bu]64\s+%?[\w$]+\s*,\s*)([A-Za-z_$][\w$]*)(?=\s*;)")
+_PARAMETER = re.compile(r"\.param\b[^,;)]*?\.[busf](\d+)\b[^,;)\[]*(?:\[(\d+)\])?")
+_ALIGN = 16
+_ATTRIBUTES = 160
 
 
-def completed(text: str, architecture: int) -> str:
-    """A module's PTX with the functions of the device runtime that it calls. Raises CompileError."""
+def completed(text: str, model: Device) -> str:
+    """A module's PTX with the functions of the device runtime that it calls. Raises CompileError.
+
+    A kernel's address in a kernel is then its number among the module's kernels, from 1.
+    """
     codes = [Code(name, body, "ptx") for name, body in _FUNCTIONS.items() if name in text]
-    return link(text, codes, f"sm_{architecture}") if codes else text
+    if _LAUNCHES.search(text):
+        parts = Parts(text)
+        codes.append(Code("device_runtime.cu", _launching(parts, model), "cuda"))
+        numbers = {name: number for number, name in enumerate(parts.entries, 1)}
+        text = _ADDRESS.sub(lambda found: f"{found[1]}{numbers.get(found[2], found[2])}", text)
+    major, minor = model.capability
+    return link(text, codes, f"sm_{major}{minor}") if codes else text
+
+
+def _room(parts: Parts) -> int:
+    """Bytes that the parameters of any kernel of a module have room in."""
+    sizes = [
+        sum(-(-int(bits) // 8 * int(count or 1) // _ALIGN) * _ALIGN for bits, count in found)
+        for found in map(_PARAMETER.findall, parts.headings)
+    ]
+    return max(1, -(-max(sizes, default=0) // _LEAST_ROOM)) * _LEAST_ROOM
+
+
+def _launching(parts: Parts, model: Device) -> str:
+    numbers = {
+        "CAPACITY": CAPACITY,
+        "ROOM": _room(parts),
+        "PARAMETERS": PARAMETERS,
+        "ATTRIBUTES": ", ".join(str(attribute_of(model, number) or 0) for number in range(_ATTRIBUTES)),
+    }
+    defined = "".join(f"#define {name} {number}\n" for name, number in numbers.items())
+    return defined + Path(__file__).with_suffix(".cu").read_text("utf-8")

@@ -17,7 +17,7 @@ from .graphs import ChildGraph, Condition, Executable, Graph, Node, all_nodes, c
 from .results import Refusal, Result
 from .stream_calls import DEFAULT_STREAMS, Event, Stream, stream_of
 
-_ACTIVE = 1  # CU_STREAM_CAPTURE_STATUS_ACTIVE
+_NONE, _ACTIVE, _INVALIDATED = 0, 1, 2  # CU_STREAM_CAPTURE_STATUS_*
 _SET = 1  # CU_STREAM_SET_CAPTURE_DEPENDENCIES
 
 
@@ -87,12 +87,22 @@ def cuStreamEndCapture(device: VirtualDevice, stream: Handle, graph: Address) ->
         if one.captured is captured:
             one.captured, one.ends = None, []
     known.origin = False
+    if captured.invalid:
+        put(graph, 0)
+        raise Refusal(Result.STREAM_CAPTURE_INVALIDATED)
     put(graph, handle_of_graph(device, captured))
+
+
+def _status(stream: Stream) -> int:
+    """Whether a stream is captured, and can be."""
+    if stream.captured is None:
+        return _NONE
+    return _INVALIDATED if stream.captured.invalid else _ACTIVE
 
 
 @call
 def cuStreamIsCapturing(device: VirtualDevice, stream: Handle, status: Address) -> None:
-    put_int(status, 0 if stream_of(device, stream).captured is None else _ACTIVE)
+    put_int(status, _status(stream_of(device, stream)))
 
 
 @call
@@ -107,7 +117,7 @@ def cuStreamGetCaptureInfo(
     count: Address,
 ) -> None:
     known = stream_of(device, stream)
-    put_int(status, 0 if known.captured is None else _ACTIVE)
+    put_int(status, _status(known))
     handles = [handle_of_node(device, node) for node in known.ends]
     if known.captured is not None:
         handle = handle_of_graph(device, known.captured)

@@ -84,6 +84,7 @@ class Graph:
     handle: int = 0
     objects: Counter[int] = field(default_factory=Counter)  # of the program's that it keeps, how often each
     original: Graph | None = None
+    invalid: bool = False  # what cannot be captured was asked for while it was captured
 
     def add(self, node: Node) -> Node:
         """Put a node into the graph."""

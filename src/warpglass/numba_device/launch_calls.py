@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
-from math import prod
 
 from ..engine.launch.backend import Dim3, Launch
 from ..models.occupancy import Demand, occupancy
 from .calls import Address, Handle, Int, Size, UInt, call, put, put_int, still, word
 from .device import VirtualDevice
+from .device_launches import launch_all
 from .graphs import Kind
 from .modules import LoadedKernel
 from .results import Refusal, Result
@@ -133,7 +133,7 @@ class KernelLaunch:
 
     def run(self, device: VirtualDevice) -> None:
         """Launch the kernel."""
-        device.launch(self.launch(device))
+        launch_all(device, device.get(self.function, LoadedKernel), self.launch(device))
 
 
 def kernel_work(
@@ -141,7 +141,7 @@ def kernel_work(
 ) -> KernelLaunch:
     """The work of a launch that is made later. Raises Refusal for one that cannot be made."""
     kernel = device.get(function, LoadedKernel)
-    _check(kernel, given.grid, given.block, given.shared)
+    kernel.check(given.grid, given.block, given.shared)
     packed = _packed(kernel, parameters) if parameters or not extra else _given(kernel, extra)
     return KernelLaunch(function, given, packed)
 
@@ -160,26 +160,11 @@ def launch(
     if stream.captured is not None:
         stream.capture(work)
         return
-    made = work.launch(device)
-    device.launch(made)
-    if parameters and not given.cooperative and given.cluster is None:
+    made, kernel = work.launch(device), device.get(function, LoadedKernel)
+    launch_all(device, kernel, made)
+    if parameters and not given.cooperative and given.cluster is None and not kernel.module.launches:
         key = called or function, given.grid, given.block, given.shared, given.stream
-        kernel = device.get(function, LoadedKernel)
         device.shortcuts.offer(key, lambda: kernel.repeatable(made))
-
-
-def _check(kernel: LoadedKernel, grid: Dim3, block: Dim3, shared: int) -> None:
-    """Raise Refusal for what no kernel is launched with; the rest is the engine's to say."""
-    if 0 in grid or 0 in block:
-        raise Refusal(Result.INVALID_VALUE, f"an extent of the grid {grid} or the block {block} is 0")
-    if prod(block) > kernel.bounds:
-        text = f"a block of {block}, but the kernel was compiled for at most {kernel.bounds} threads"
-        raise Refusal(Result.INVALID_VALUE, text)
-    if shared and shared > kernel.max_dynamic_shared:
-        raise Refusal(
-            Result.INVALID_VALUE,
-            f"{shared} bytes of dynamic shared memory, but the kernel allows {kernel.max_dynamic_shared}",
-        )
 
 
 def _packed(kernel: LoadedKernel, parameters: int) -> bytes:

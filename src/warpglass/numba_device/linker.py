@@ -54,7 +54,7 @@ _LTOIR_MAGIC = b"\xed\x43\x4e\x7f"
 
 
 @dataclass(slots=True)
-class _Input:
+class Input:
     kind: int
     data: bytes
     name: bytes
@@ -88,7 +88,7 @@ class _Link:
 
     options: list[bytes]
     handle: int
-    inputs: list[_Input] = field(default_factory=list)
+    inputs: list[Input] = field(default_factory=list)
     cubin: bytes = b""
 
     @property
@@ -123,6 +123,7 @@ class NvJitLink:
             for name, function, kinds in rows
         }
         functions["nvJitLinkVersion"] = self._real["nvJitLinkVersion"]
+        functions |= {name: functions[_plain(name)] for name in NAMES}
         self.library = SharedLibrary(path.name, functions, _INTERNAL)
 
     # ------------------------------------------------------------------------------------ NVIDIA's
@@ -136,7 +137,7 @@ class NvJitLink:
         status = self._call("nvJitLinkCreate", ctypes.byref(handle), _U(len(options)), texts)
         return status, handle.value
 
-    def _give(self, handle: int, one: _Input) -> int:
+    def _give(self, handle: int, one: Input) -> int:
         return self._call(
             "nvJitLinkAddData",
             _H(handle),
@@ -172,17 +173,17 @@ class NvJitLink:
         return self._call("nvJitLinkDestroy", ctypes.byref(known))
 
     def _add_data(self, handle: int, kind: int, data: int, size: int, name: int) -> int:
-        one = _Input(kind, ctypes.string_at(data, size), ctypes.string_at(name) if name else b"")
+        one = Input(kind, ctypes.string_at(data, size), ctypes.string_at(name) if name else b"")
         return self._add(handle, one)
 
     def _add_file(self, handle: int, kind: int, path: int) -> int:
         file = Path(ctypes.string_at(path).decode())
         try:
-            return self._add(handle, _Input(kind, file.read_bytes(), file.name.encode()))
+            return self._add(handle, Input(kind, file.read_bytes(), file.name.encode()))
         except OSError:
             return _UNRECOGNIZED_INPUT
 
-    def _add(self, handle: int, one: _Input) -> int:
+    def _add(self, handle: int, one: Input) -> int:
         link = self._links[handle]
         link.inputs.append(one)
         # Asked for PTX, the linker refuses what takes no part in optimisation.
@@ -194,7 +195,7 @@ class NvJitLink:
         some = any(given.optimised for given in one.inputs)
         kept = _wanted(one) if one.optimises and some else frozenset()
         if kept:
-            self._give(handle, _Input(_LTOIR, keeper(kept, _target(one.options)), b"kept"))
+            self._give(handle, Input(_LTOIR, keeper(kept, _target(one.options)), b"kept"))
         if not one.optimises or some:
             status = self._call("nvJitLinkComplete", _H(handle))
             if status != _SUCCESS or one.wants_ptx:
@@ -216,7 +217,7 @@ class NvJitLink:
         status, one.handle = self._open(options)
         rest = [other for other in one.inputs if not other.optimised]
         if optimised.strip(b"\0"):
-            rest.insert(0, _Input(_PTX, optimised, b"optimised"))
+            rest.insert(0, Input(_PTX, optimised, b"optimised"))
         for other in rest:
             status = status or self._give(one.handle, other)
         return status or self._call("nvJitLinkComplete", _H(one.handle))
@@ -235,6 +236,22 @@ class NvJitLink:
 
 
 _FORWARDED = ("LinkedPtxSize", "LinkedPtx", "ErrorLogSize", "ErrorLog", "InfoLogSize", "InfoLog")
+_PLAIN = (
+    *("Create", "Destroy", "AddData", "AddFile", "Complete", "GetLinkedCubinSize", "GetLinkedCubin"),
+    *(f"Get{what}" for what in _FORWARDED),
+)
+_MINORS = range(10)
+# What programs may call: nvJitLink.h has them call the names of the release that it comes from.
+NAMES = (
+    "nvJitLinkVersion",
+    *(f"nvJitLink{name}" for name in _PLAIN),
+    *(f"__nvJitLink{name}_13_{minor}" for name in _PLAIN for minor in _MINORS),
+)
+
+
+def _plain(name: str) -> str:
+    """A function's name without a release."""
+    return re.sub(r"^__(\w+)_13_\d$", r"\1", name)
 
 
 def guarded(name: str, function: Callable[..., int], failed: int) -> Callable[..., int]:
@@ -255,7 +272,7 @@ def _wanted(one: _Link) -> frozenset[str]:
     """What the parts that take no part in optimisation call, and none of them defines."""
     target = _target(one.options)
     try:
-        return undefined([part for given in one.inputs if (part := _ptx_of(given, target)) is not None])
+        return undefined([part for given in one.inputs if (part := ptx_of(given, target)) is not None])
     except (Refusal, WarpglassError):  # said once all is linked
         return frozenset()
 
@@ -265,7 +282,7 @@ def _linked_ptx(one: _Link, optimised: bytes) -> str:
     target = _target(one.options)
     parts = [optimised] if optimised else []
     try:
-        parts += [part for given in one.inputs if (part := _ptx_of(given, target)) is not None]
+        parts += [part for given in one.inputs if (part := ptx_of(given, target)) is not None]
         texts = [
             text for part in parts if (text := part.partition(b"\0")[0].decode(errors="replace")).strip()
         ]
@@ -275,7 +292,7 @@ def _linked_ptx(one: _Link, optimised: bytes) -> str:
         return ""
 
 
-def _ptx_of(given: _Input, target: str) -> bytes | None:
+def ptx_of(given: Input, target: str) -> bytes | None:
     """The PTX of an input; None if it took part in optimisation, or all of it is known.
 
     Raises Refusal for machine code alone.

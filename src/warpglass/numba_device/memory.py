@@ -40,8 +40,8 @@ _FREED = 10_000  # allocations that are remembered after they were freed, for me
 class Block:
     """One allocation: its address for kernels, its size, and where it lies on the host.
 
-    `kind` is "device", "host" (pinned by us), "registered" (the program's, pinned later), "managed", or "ipc"
-    (another process's).
+    `kind` is "device", "host" (pinned by us), "registered" (the program's, pinned later), "managed", "ipc"
+    (another process's) or "mapped" (into addresses that the program has reserved).
     """
 
     base: int
@@ -153,6 +153,33 @@ class DeviceMemory:
         """Memory that another process shares, at an address of our own."""
         shared = Shared(file, size)
         return self._insert(Block(self._place(size), size, shared.host, "ipc", self._number(), shared))
+
+    def reserve(self, size: int, alignment: int) -> int:
+        """An address where as much can be mapped."""
+        return -(-self._place(size + alignment) // alignment) * alignment
+
+    def map(self, base: int, size: int, host: int, keep: object) -> None:
+        """Let there be memory at reserved addresses; it is one allocation with its neighbours there."""
+        for end in (base - 1, base + size):
+            near = self.find(end)
+            if near is not None and near.keep is keep:
+                self._blocks.remove(near)
+                base, host = min(base, near.base), min(host, near.host)
+                size += near.size
+        self._insert(Block(base, size, host, "mapped", self._number(), keep))
+
+    def unmap(self, base: int, size: int) -> None:
+        """Let there be no memory at addresses. Raises Refusal if there is none."""
+        block = self.find(base)
+        if block is None or block.kind != "mapped" or base + size > block.base + block.size:
+            raise Refusal(Result.INVALID_VALUE, f"no memory of {size} bytes is mapped at {base:#x}")
+        self._blocks.remove(block)
+        self._freed.append(Block(base, size, block.host + base - block.base, "mapped", block.number))
+        self._laid = None
+        for start, end in ((block.base, base), (base + size, block.base + block.size)):
+            if start < end:
+                host = block.host + start - block.base
+                self._insert(Block(start, end - start, host, "mapped", block.number, block.keep))
 
     def release(self, base: int, kinds: tuple[str, ...]) -> None:
         """Free an allocation of one of these kinds by its address."""

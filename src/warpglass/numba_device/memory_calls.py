@@ -15,6 +15,8 @@ from .results import Refusal, Result
 from .stream_calls import and_async
 
 _HOST, _DEVICE = 1, 2  # CU_MEMORYTYPE_*
+_OF_DEVICE = ("device", "managed", "mapped")
+_UNSEEN = ("device", "mapped")  # by the host
 
 
 def place_of(device: VirtualDevice, address: int, size: int) -> int:
@@ -222,9 +224,9 @@ def cuMemsetD32(device: VirtualDevice, target: Device, value: UInt, count: Size)
 _I, _Q = ctypes.c_int32, ctypes.c_uint64
 _POINTER_ATTRIBUTES = {
     1: (lambda device, block, address: device.stack[-1], _Q),  # context
-    2: (lambda device, block, address: _DEVICE if block.kind in ("device", "managed") else _HOST, _I),
+    2: (lambda device, block, address: _DEVICE if block.kind in _OF_DEVICE else _HOST, _I),
     3: (lambda device, block, address: address, _Q),  # device pointer
-    4: (lambda device, block, address: 0 if block.kind == "device" else address, _Q),  # host pointer
+    4: (lambda device, block, address: 0 if block.kind in _UNSEEN else address, _Q),  # host pointer
     6: (lambda device, block, address: 0, _I),  # synchronous operations
     7: (lambda device, block, address: block.number, _Q),  # buffer id
     8: (lambda device, block, address: int(block.kind == "managed"), _I),

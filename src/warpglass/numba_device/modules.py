@@ -34,6 +34,7 @@ from .images import Image
 from .numba_names import arguments_of, plain_name
 from .results import Refusal, Result
 from .shortcuts import Repeatable
+from .source_arguments import source_arguments
 from .views import views_of
 
 if TYPE_CHECKING:
@@ -51,8 +52,7 @@ class LoadedModule:
     def __init__(self, device: VirtualDevice, image: Image):
         self.device = device
         self.image = image
-        major, minor = device.model.capability
-        self._parts = Parts(completed(image.ptx, 10 * major + minor))
+        self._parts = Parts(completed(image.ptx, device.model))
         self._outside = _parse(self._parts.outside)
         variables = all_variables(self._outside)
         self._managed = {
@@ -72,6 +72,11 @@ class LoadedModule:
     def entries(self) -> list[str]:
         """The names of its kernels."""
         return list(self._parts.entries)
+
+    @property
+    def launches(self) -> bool:
+        """Whether its kernels launch kernels."""
+        return "warpglass_noted" in self.memory.addresses
 
     @property
     def architecture(self) -> int:
@@ -140,6 +145,11 @@ class LoadedKernel:
             arguments=arguments,
         )
 
+    @cached_property
+    def arguments(self) -> tuple[Argument, ...]:
+        """Its arguments as its author knows them, for messages and observers."""
+        return self.compiled.arguments or source_arguments(self.entry, self._text)
+
     def prepare(self, compiled: Compiled) -> Prepared:
         """The engine's kernel; raises Refusal for what the engine cannot run."""
         found = self._by_compiled.get(compiled)
@@ -193,6 +203,19 @@ class LoadedKernel:
         """The most threads of a block, as the kernel's author and the GPU have it."""
         given = [math.prod(values) for name, values in self.entry.directives if name in _BOUNDS]
         return min([self.module.device.model.limits.threads_per_block, *given])
+
+    def check(self, grid: Dim3, block: Dim3, shared: int) -> None:
+        """Raise Refusal for what no kernel is launched with; the rest is the engine's to say."""
+        if 0 in grid or 0 in block:
+            raise Refusal(Result.INVALID_VALUE, f"an extent of the grid {grid} or the block {block} is 0")
+        if math.prod(block) > self.bounds:
+            text = f"a block of {block}, but the kernel was compiled for at most {self.bounds} threads"
+            raise Refusal(Result.INVALID_VALUE, text)
+        if shared and shared > self.max_dynamic_shared:
+            raise Refusal(
+                Result.INVALID_VALUE,
+                f"{shared} bytes of dynamic shared memory, but the kernel allows {self.max_dynamic_shared}",
+            )
 
     @cached_property
     def attributes(self) -> dict[str, int]:
@@ -330,5 +353,4 @@ class PackedArguments:
     @cached_property
     def arrays(self) -> tuple[BoundArray, ...]:
         """What parameters point to."""
-        arguments: tuple[Argument, ...] | None = self._invocation.kernel.compiled.arguments
-        return views_of(arguments, self.layout, self.values, self._invocation.lay_out().placed)
+        return views_of(self._invocation.kernel.arguments, self.values, self._invocation.lay_out().placed)

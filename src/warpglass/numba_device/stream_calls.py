@@ -38,8 +38,10 @@ class Stream:
     keep: object = None  # what the program was given pointers to
 
     def capture(self, work: Work) -> None:
-        """Put work into the graph that captures it."""
+        """Put work into the graph that captures it. Raises Refusal once the capture is invalid."""
         assert self.captured is not None, "the caller has asked"
+        if self.captured.invalid:
+            raise Refusal(Result.STREAM_CAPTURE_INVALIDATED)
         node = self.captured.add(Node(work, list(self.ends)))
         self.ends = [node]
 
@@ -93,8 +95,10 @@ def and_async(function: Function) -> Function:
 
 
 def not_captured(device: VirtualDevice, handle: Handle) -> None:
-    """Raise Refusal for what cannot be captured if this stream is."""
-    if stream_of(device, handle).captured is not None:
+    """Raise Refusal for what cannot be captured if this stream is; the capture is invalid from now on."""
+    graph = stream_of(device, handle).captured
+    if graph is not None:
+        graph.invalid = True
         raise Refusal(Result.STREAM_CAPTURE_UNSUPPORTED, "this cannot be captured into a graph")
 
 

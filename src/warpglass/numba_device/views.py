@@ -13,19 +13,13 @@ from ..engine.cpu.address_space import Placed
 from ..engine.cpu.object_faults import texels_of
 from ..engine.launch.arguments import BoundArray
 from ..engine.launch.arrays import ArrayView
-from ..engine.launch.parameters import Layout
 from ..source.compiled import Argument
 
 
 def views_of(
-    arguments: tuple[Argument, ...] | None,
-    layout: Layout,
-    values: Sequence[Any],
-    placed: tuple[Placed, ...],
+    arguments: Sequence[Argument], values: Sequence[Any], placed: tuple[Placed, ...]
 ) -> tuple[BoundArray, ...]:
-    """An array for every argument that is one; without arguments, for every parameter that is an address."""
-    if arguments is None:
-        arguments = tuple(Argument(one.name, ("any",)) for one in layout.parameters)
+    """An array for every argument that is one, or might be and is an address."""
     found: list[BoundArray] = []
     first = 0
     for position, argument in enumerate(arguments):

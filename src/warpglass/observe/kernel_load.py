@@ -14,6 +14,7 @@ from math import prod
 from ..devices import Device
 from ..models.caches import LINE, Traffic, sum_traffic
 from ..models.kernel_time import Atomics, Load, Rates, rates_of
+from ..models.memory_rules import FirstLevel, rules_of
 from ..program import Program
 from ..program.fairness import find_block_waits
 from ..sass.counts import by_line
@@ -66,6 +67,7 @@ def kernel_load(
     path = _path(counted, translation, executed, blocks, warps, rates)
     spilt = _spilt(counted, counted.local * prod(block) * resident)
     traffic = sum_traffic((*counted.sites.values(), *spilt))
+    uncached = rules_of(device.capability).first_level is FirstLevel.NONE
     return Load(
         blocks=blocks,
         warps=warps,
@@ -82,8 +84,8 @@ def kernel_load(
         l2_atomics=traffic.l2_atomics,
         l2_read_lines=_lines(counted.sites, write=False) + spilt[0].l2_lines,
         l2_write_lines=_lines(counted.sites, write=True) + spilt[1].l2_lines,
-        dram_reads=traffic.dram_reads,
-        dram_writes=traffic.dram_writes,
+        dram_reads=_uncached(counters, "ld") if uncached else traffic.dram_reads,
+        dram_writes=_uncached(counters, "st") if uncached else traffic.dram_writes,
         lone_reads=traffic.lone_reads,
         lone_writes=traffic.lone_writes,
         path_cycles=path,
@@ -101,6 +103,11 @@ _LOCAL = ("local_op_ld", "local_op_st")
 
 def _sum(counters: Mapping[str, float], name: str, kinds: Sequence[str]) -> float:
     return sum(counters.get(name.format(kind), 0.0) for kind in kinds)
+
+
+def _uncached(counters: Mapping[str, float], kind: str) -> float:
+    """Sectors of global loads or stores, which all move where no cache has them."""
+    return counters.get(f"l1tex__t_sectors_pipe_lsu_mem_global_op_{kind}.sum", 0.0)
 
 
 def _lines(sites: Mapping[tuple[int, bool], Traffic], *, write: bool) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..codegen import Probe
 from ..models.caches import Geometry, Traffic
+from ..models.memory_rules import MODERN, MemoryRules
 from ..program import Program
 from ..ptx import tree
 from ..sass.accesses import Access
@@ -83,17 +84,17 @@ class Profiling:
         return Sites(leaders.steps(program, words), simulated.by_site(words))
 
 
-def counting_of(translation: Translation | None) -> Counting:
+def counting_of(translation: Translation | None, memory: MemoryRules = MODERN) -> Counting:
     """The counting of a kernel, told which accesses the machine code makes otherwise than the PTX."""
     if translation is None:
-        return Counting()
+        return Counting(memory=memory)
     silent = {line for line, access in translation.accesses.items() if access.leader != line}
     wide = {
         (line, access.width, -dict(access.members)[line])
         for line, access in translation.accesses.items()
         if access.leader == line and (len(access.members) > 1 or _narrowed(access))
     }
-    return Counting(Rewritten(frozenset(silent), frozenset(wide), gathered_lines(translation)))
+    return Counting(Rewritten(frozenset(silent), frozenset(wide), gathered_lines(translation)), memory)
 
 
 def _narrowed(access: Access) -> bool:
@@ -107,17 +108,19 @@ def evaluate(
     translation: Translation | None,
     launch: Mapping[str, float],
     simulated: Mapping[str, float],
+    memory: MemoryRules = MODERN,
 ) -> Numbers:
     """All counters and metrics.
 
-    `launch` has what follows from the configuration alone, `simulated` what the simulated caches say.
+    `launch` has what follows from the configuration alone, `simulated` what the simulated caches say,
+    `memory` the rules that the tallies were counted by.
     """
     read = frozenset(name for block in program.blocks for step in block.all_steps for name in step.reads)
     machine = {} if translation is None else machine_counters(translation, line_counts(program, tallies))
     machine = {**machine, **simulated}
     tallies = [tally for tally in tallies if not any(name.startswith(MARK) for name in tally.step.writes)]
     scattered = scattered_lines(program, translation, tallies) if translation else frozenset[int]()
-    whole = Measured(tuple(tallies), machine, {}, launch, translation is not None, read, scattered)
+    whole = Measured(tuple(tallies), machine, {}, launch, translation is not None, read, scattered, memory)
     present = {name: counter for name, counter in COUNTERS.items() if counter.known(whole)}
     counters = {name: counter.value(whole) for name, counter in present.items()}
     labels = {name: counter.label(whole) for name, counter in present.items()}
@@ -127,7 +130,7 @@ def evaluate(
         labels[name] = max((labels[one] for one in metric.counters), key=_CERTAINTY.index)
     lines: dict[tuple[str, int], Mapping[str, float]] = {}
     for place, own in sorted(_by_line(tallies).items()):
-        part = Measured(tuple(own), {}, {}, {}, translation is not None, read)
+        part = Measured(tuple(own), {}, {}, {}, translation is not None, read, memory_rules=memory)
         values = {name: counter.value(part) for name, counter in COUNTERS.items() if counter.known(part)}
         lines[place] = {name: value for name, value in values.items() if value}
     notes = tuple(describe(program, translation, tallies)) if translation else ()

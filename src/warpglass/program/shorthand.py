@@ -1,6 +1,7 @@
 """What PTX lets an author leave out or write in short, written out before any other stage looks at it.
 
 * `ld.u32 %r1, [name]` names no state space: ptxas takes that of the variable.
+* `ld.shared.u32 %r1, s[%r2+1]` names an element: its address is computed from 32 bits of the index.
 * `add.u32 %r1, %r2+4, %r3` has a sum as an operand: it gets an instruction of its own.
 * `mov.v4.u32 {...}, %tid` reads the parts of a special register.
 * `ld.u32.param %r1, [name]`: what follows looks for the space of parameters in front.
@@ -11,7 +12,7 @@ An access that names another space than its variable's is an error, as it is to 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import replace
 
 from .. import isa
@@ -20,7 +21,9 @@ from ..isa.calls import rewriting
 from ..isa.cluster import waits_for_cluster
 from ..isa.specials import is_special
 from ..isa.spelling import space_first, spaces_of
+from ..isa.types import BITS, LLVM_TYPE
 from ..ptx import tree
+from ..ptx.printer import print_operand
 
 _WIDTHS = {"16": "s16", "32": "s32", "64": "s64"}
 _GENERIC = frozenset(("shared", "local", "global"))  # spaces with generic addresses, to ptxas
@@ -33,9 +36,9 @@ def write_out(module: tree.Module, entry: tree.Function) -> tuple[tree.Module, t
     register that is no integer.
     """
     _refuse_textures(entry)
-    spaces = {variable.name: variable.space for variable in module.variables}
+    variables = {variable.name: variable for variable in module.variables}
     functions = tuple(
-        _Function(one, spaces).written_out() if one is entry or not one.entry else one
+        _Function(one, variables).written_out() if one is entry or not one.entry else one
         for one in module.functions
     )
     if all(new is old for new, old in zip(functions, module.functions, strict=True)):
@@ -57,10 +60,10 @@ def _refuse_textures(entry: tree.Function) -> None:
 class _Function:
     """One function: what its names stand for, and what is wrong."""
 
-    def __init__(self, function: tree.Function, spaces: Mapping[str, str]):
+    def __init__(self, function: tree.Function, variables: Mapping[str, tree.Variable]):
         self.function = function
         own = (*function.parameters, *function.results, *function.variables)
-        self.spaces = {**spaces, **{variable.name: variable.space for variable in own}}
+        self.variables = {**variables, **{variable.name: variable for variable in own}}
         self.registers: dict[str, str] = {}
         self.wrong: list[Diagnostic] = []
 
@@ -93,6 +96,9 @@ class _Function:
             return
         if rewriting(item) == "parameter":
             item = replace(item, modifiers=space_first(item.modifiers))
+        if any(isinstance(one, tree.Indexed) for one in item.operands):
+            yield from self._element(item)
+            return
         operands: list[tree.Operand] = []
         for operand in item.operands:
             if isinstance(operand, tree.Displaced) and isinstance(operand.base, tree.Register):
@@ -105,6 +111,78 @@ class _Function:
         if any(new is not old for new, old in zip(operands, item.operands, strict=True)):
             item = replace(item, operands=tuple(operands))
         yield self._with_space(item)
+
+    def _element(self, item: tree.Instruction) -> Iterator[tree.Instruction | tree.Label]:
+        """An access of an array's element, or its address, behind what computes that."""
+        at = next(k for k, one in enumerate(item.operands) if isinstance(one, tree.Indexed))
+        element = item.operands[at]
+        assert isinstance(element, tree.Indexed)
+        name = element.base.name
+        array = self.variables.get(name)
+        if array is None or not array.shape:
+            self.wrong.append(_at(item, f"{name} is no array, so it has no {print_operand(element)}"))
+            return
+        size = BITS[LLVM_TYPE[array.type]] // 8
+        offset = element.offset * size
+
+        def given(operand: tree.Operand) -> tree.Instruction:
+            operands = (*item.operands[:at], operand, *item.operands[at + 1 :])
+            return self._with_space(replace(item, operands=operands))
+
+        accessed = given(tree.Address(element.base, offset))
+        match = isa.match(accessed)
+        if match is not None and match.row.access in ("load", "store"):
+            if element.index is None:
+                yield accessed
+            else:
+                base = yield from self._address(item, element.base, element.index, size, "b64")
+                operands = (*item.operands[:at], tree.Address(base, offset), *item.operands[at + 1 :])
+                yield replace(accessed, operands=operands)
+            return
+        moved = given(tree.Displaced(element.base, offset))
+        match = isa.match(moved)
+        if match is None or match.row.operation != "move":
+            written = print_operand(element)
+            self.wrong.append(_at(item, f"only ld, st and mov take {written}: move it to a register first"))
+        elif element.index is None:
+            yield moved
+        else:
+            type_ = f"b{BITS[LLVM_TYPE[match.values['type']]]}"
+            base = yield from self._address(item, element.base, element.index, size, type_, offset)
+            yield given(base)
+
+    def _address(
+        self,
+        item: tree.Instruction,
+        array: tree.Symbol,
+        index: tree.Register,
+        size: int,
+        type_: str,
+        offset: int = 0,
+    ) -> Generator[tree.Instruction, None, tree.Register]:
+        """The address of an array's element in a register: 32 bits of index times size, as ptxas has it."""
+        own = self.function.registers.get(index.name, "b32")
+        if own[0] not in "bus" or own[1:] not in _WIDTHS:
+            self.wrong.append(_at(item, f"an index is an integer, but {index.name} is .{own}"))
+            own = "b32"
+        word, bytes_, base = (self._register(one) for one in ("b32", "b32", type_))
+        wide = self._register(type_)
+
+        def make(words: str, *operands: tree.Operand) -> tree.Instruction:
+            opcode, *modifiers = words.split(".")
+            return replace(item, opcode=opcode, modifiers=tuple(modifiers), operands=operands, guard=None)
+
+        yield make(f"cvt.u32.u{own[1:]}", word, index)
+        yield make("mad.lo.u32", bytes_, word, tree.Integer(size), tree.Integer(offset % 2**32))
+        yield make(f"cvt.u{type_[1:]}.u32", wide, bytes_)
+        yield make(f"mov.{type_}", base, array)
+        yield make(f"add.u{type_[1:]}", base, base, wide)
+        return base
+
+    def _register(self, type_: str) -> tree.Register:
+        name = f"element+{len(self.registers)}"
+        self.registers[name] = type_
+        return tree.Register(name)
 
     def _wait(self, item: tree.Instruction) -> Iterator[tree.Instruction | tree.Label]:
         """A wait at the cluster's barrier behind a loop that lasts as long."""
@@ -137,11 +215,11 @@ class _Function:
     def _with_space(self, item: tree.Instruction) -> tree.Instruction:
         """An instruction with the state space of the variable that it accesses."""
         named = {
-            self.spaces[one.base.name]: one.base.name
+            self.variables[one.base.name].space: one.base.name
             for one in item.operands
             if isinstance(one, tree.Address)
             and isinstance(one.base, tree.Symbol)
-            and one.base.name in self.spaces
+            and one.base.name in self.variables
         }
         written = spaces_of(item.modifiers)
         if len(named) != 1 or len(written) > 1:
@@ -170,7 +248,9 @@ def _is_short(item: tree.Instruction) -> bool:
         elif isinstance(operand, tree.Displaced):
             if isinstance(operand.base, tree.Register):
                 return True
-        elif isinstance(operand, tree.Special) and _is_vector(item, operand):
+        elif isinstance(operand, tree.Indexed) or (
+            isinstance(operand, tree.Special) and _is_vector(item, operand)
+        ):
             return True
     return waits_for_cluster(item) or (rewriting(item) == "parameter" and item.modifiers[:1] != ("param",))
 

@@ -36,7 +36,15 @@ _KIND = "programs"
 # What nvcc gets beside the user's flags; lines for findings, and no compression, which costs time twice.
 _INCLUDE = Path(__file__).parent / "include"  # for headers of NVIDIA's that its compilers come without
 _FLAGS = (
-    *("-lineinfo", "--no-compress", "-Xcompiler=-g1", f"-Xcompiler=-idirafter,{_INCLUDE}", "-cudart=none"),
+    *(
+        "--pre-include",
+        str(_INCLUDE / "warpglass_older_names.h"),
+        "-lineinfo",
+        "--no-compress",
+        "-Xcompiler=-g1",
+        f"-Xcompiler=-idirafter,{_INCLUDE}",
+        "-cudart=none",
+    ),
     *nvcc.LENIENT,
 )
 _UNIT = re.compile(rb"\b__cudaRegisterLinkedBinary_\w+")  # what each unit that was compiled apart calls
@@ -51,6 +59,20 @@ _PACKAGES = {
     "nvrtc": "nvidia-cuda-nvrtc",
     "nvJitLink": "nvidia-nvjitlink",
     "nvtx3/": "nvidia-nvtx",  # not ours: CUB takes it for the whole of NVTX
+}
+_NO_LIBRARY = re.compile(r"(?:cannot find|unable to find library) -l:?([\w.+-]+)")
+# What can be said of what compilers say, of things that no longer are or cannot be.
+_EXPLAINED = {
+    r'\btexture is not a template|identifier "(?:texture|textureReference|cudaBindTexture)" is undef': (
+        "texture references are not in CUDA since its version 12: use cudaCreateTextureObject"
+    ),
+    r'has no member "(?:clockRate|memoryClockRate|deviceOverlap|computeMode|kernelExecTimeoutEnabled|'
+    r'singleToDoublePrecisionPerfRatio|maxTexture1DLinear|cooperativeMultiDeviceLaunch)"': (
+        "CUDA 13 has this in cudaDeviceProp no longer: ask cudaDeviceGetAttribute (cudaDevAttrClockRate, ...)"
+    ),
+    r"fatal error: (?:GL|GLES\d|EGL|vulkan|GLFW)/": (
+        "the virtual GPU has no part in graphics: OpenGL, EGL and Vulkan are not offered"
+    ),
 }
 _IGNORED = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS")
 
@@ -210,8 +232,9 @@ def _registering(objects: Sequence[Path]) -> str:
 
 def _library(name: str) -> list[str]:
     """The linker's flags for a library: ours, or one of a wheel of NVIDIA's, found there then and later."""
-    if (library.folder() / f"lib{name}.so").exists():
-        return [f"-l{name}"]
+    for one in (name, name.removesuffix("_static"), name.removesuffix("_static_nocallback")):
+        if (library.folder() / f"lib{one}.so").exists():
+            return [f"-l{one}"]
     for root in nvcc.wheels():
         for path in sorted(root.glob(f"**/lib/lib{name}.so.*")):
             return [str(path), f"-Wl,-rpath,{path.parent}"]
@@ -255,18 +278,25 @@ def _run(command: Sequence[str], work: Path, what: str) -> None:
         raise CompileError(f"cannot run {command[0]}: {problem.strerror}") from None
     said = (done.stdout + done.stderr).strip()
     if done.returncode:
+        lacking = dict.fromkeys(_NO_LIBRARY.findall(said))
+        if lacking:
+            raise CompileError(
+                f"{what} was not built: there is no lib{', lib'.join(lacking)} on this machine; of NVIDIA's "
+                "libraries there are virtual cuBLAS, cuRAND, cuFFT, cuSOLVER and cuSPARSE, NVRTC, nvJitLink"
+            )
         raise CompileError(f"{what} was not built\n{said}{_advice(said)}")
     if said:
         sys.stderr.write(f"{said}\n")
 
 
 def _advice(said: str) -> str:
-    """What to install for a header of NVIDIA's that is missing."""
+    """What there is to add: what to install for a missing header, what takes the place of what is gone."""
+    lines = [text for pattern, text in _EXPLAINED.items() if re.search(pattern, said)]
     missing = _NO_FILE.search(said)
-    package = missing and next(
-        (one for start, one in _PACKAGES.items() if missing[1].startswith(start)), None
-    )
-    return f"\n{missing[1]} comes with: pip install {package}" if missing and package else ""
+    if missing:
+        packages = [package for start, package in _PACKAGES.items() if missing[1].startswith(start)]
+        lines += [f"{missing[1]} comes with: pip install {package}" for package in packages[:1]]
+    return "".join(f"\n{line}" for line in lines)
 
 
 def _keep(made: Path, target: Path) -> None:

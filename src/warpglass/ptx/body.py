@@ -10,9 +10,9 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from .constants import parse_integer
 from .declarations import parse_parameters, parse_registers, parse_variables
 from .lexer import Mistake, Tokens, shorten
-from .literals import parse_integer
 from .names import Names
 from .operands import is_word, parse_guard, parse_operands
 from .tree import Guard, Instruction, Label, Prototype, SourceLocation, Symbol, Variable
@@ -65,6 +65,8 @@ class _BodyParser:
         self._opened = [index]
         self._opcodes: dict[str, tuple[str, tuple[str, ...]]] = {}
         self._locations: dict[tuple[int, int, int], SourceLocation] = {}
+        self._place_before: tuple[int, int, int] = (0, 0, 0)  # of the last `.loc` with a line
+        self._interrupted = False  # by one without
         self._directives: dict[str, Callable[[], None]] = {
             ".loc": self._loc,
             ".reg": self._registers,
@@ -243,7 +245,12 @@ class _BodyParser:
             else:
                 raise self.tokens.expected(self.index + 1, "function_name or inlined_at")
         if place[1] == 0:  # no line of its own
+            self._interrupted = True
             return
+        before = self.source
+        if self._interrupted and before and inlined_at is None and place == self._place_before:
+            inlined_at = before.inlined_at  # which compilers leave out where they take a line up again
+        self._interrupted, self._place_before = False, place
         source = self._location(place, at)
         if source.inlined_at != inlined_at:
             source = SourceLocation(source.file, place[1], place[2], inlined_at)

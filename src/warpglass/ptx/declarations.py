@@ -10,8 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import prod
 
+from .constants import CONSTANT_STARTS, parse_constant, parse_integer
 from .lexer import Mistake, Tokens, shorten
-from .literals import CONSTANT_STARTS, parse_constant, parse_integer, parse_number
+from .literals import parse_number
 from .names import MAXIMUM_REGISTERS, Names
 from .operands import is_word
 from .tree import Address, Float, Integer, Masked, Operand, Symbol, Variable

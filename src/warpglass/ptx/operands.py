@@ -1,4 +1,4 @@
-"""Operands of instructions: `%r1`, `[%rd1+8]`, `{%f1, %f2}`, `%p1|%p2`, `!%p1`, `(param0)`, `0f3F800000`.
+"""Operands of instructions: `%r1`, `[%rd1+8]`, `s[2]`, `{%f1, %f2}`, `%p1|%p2`, `!%p1`, `(param0)`, `0d...`.
 
 Belongs here: everything between an opcode and its `;`. Which operands an instruction takes is isa/'s
 business, so they are parsed alike for all. An operand of one token comes from a dictionary (`Names.current`),
@@ -7,17 +7,9 @@ which also caches numbers: that is what makes large files fast.
 
 from __future__ import annotations
 
+from .constants import CONSTANT_STARTS, OPERATORS, parse_constant, parse_integer
 from .lexer import Mistake, Tokens, shorten
-from .literals import (
-    CONSTANT_STARTS,
-    LARGEST,
-    OPERATORS,
-    SMALLEST,
-    negate,
-    parse_constant,
-    parse_integer,
-    parse_number,
-)
+from .literals import LARGEST, SMALLEST, negate, parse_number
 from .names import Names
 from .tree import (
     Address,
@@ -26,6 +18,7 @@ from .tree import (
     Displaced,
     Float,
     Group,
+    Indexed,
     Integer,
     Minus,
     Negated,
@@ -106,6 +99,8 @@ def parse_simple(tokens: Tokens, names: Names, index: int) -> tuple[Operand, int
         if isinstance(operand, Symbol | Register) and tokens.texts[index + 1] in ("+", "-"):
             offset, behind = _parse_offset(tokens, index + 1)
             return Displaced(operand, offset), behind
+        if isinstance(operand, Symbol) and tokens.texts[index + 1] == "[":
+            return _parse_element(tokens, names, operand, index + 2)
         return operand, index + 1
     if first == "-" and is_word(follows) and follows not in CONSTANT_STARTS:
         return _parse_minus(tokens, names, index)
@@ -218,6 +213,24 @@ def _parse_address_part(tokens: Tokens, names: Names, index: int) -> tuple[Opera
         return Address(base), index + 1
     offset, behind = _parse_offset(tokens, index + 1)
     return Address(base, offset), behind
+
+
+def _parse_element(tokens: Tokens, names: Names, array: Symbol, index: int) -> tuple[Indexed, int]:
+    """The element of an array from behind its `[`: `2`, `%r1`, `%r1+2`."""
+    register = None
+    if is_word(tokens.texts[index]) and tokens.texts[index] not in CONSTANT_STARTS:
+        found = names.current.get(tokens.texts[index]) or names.resolve(index)
+        if not isinstance(found, Register):
+            raise tokens.expected(index, "a register or a number as index")
+        register, index = found, index + 1
+    offset, behind = 0, index
+    if register is None:
+        offset, behind = parse_integer(tokens, index, "a register or a number as index")
+    elif tokens.texts[index] in ("+", "-"):
+        offset, behind = _parse_offset(tokens, index)
+    if tokens.texts[behind] != "]":
+        raise tokens.expected(behind, "']' behind the index")
+    return Indexed(array, register, offset), behind + 1
 
 
 def _parse_offset(tokens: Tokens, index: int) -> tuple[int, int]:

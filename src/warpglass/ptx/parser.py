@@ -14,9 +14,9 @@ from dataclasses import replace
 from functools import lru_cache
 
 from .body import Body, parse_body, skip_block
+from .constants import parse_integer
 from .declarations import SPACES, parse_parameters, parse_variables, skip_parentheses
 from .lexer import Mistake, Tokens, choices, shorten
-from .literals import parse_integer
 from .names import Names
 from .operands import is_word
 from .tree import Function, Module, Symbol, Variable

@@ -51,6 +51,11 @@ class Parts:
             or (_INDIRECT in text and any(name in self._functions for name in _MOVED.findall(text)))
         )
 
+    @property
+    def headings(self) -> Iterator[str]:
+        """The text of each kernel up to the end of its parameters."""
+        return (self.text[one.start : self.text.index(")", one.start)] for one in self._chunks if one.entry)
+
     @cached_property
     def outside(self) -> str:
         """What every part has: all but kernels and the functions that only they reach."""

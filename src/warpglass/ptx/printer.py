@@ -90,6 +90,9 @@ def _print_compound(operand: tree.Operand) -> str:
             return "[" + ", ".join(map(_unbracketed, elements)) + "]"
         case tree.Displaced(base, offset):
             return f"{print_operand(base)}+{offset}"
+        case tree.Indexed(base, index, offset):
+            where = [] if index is None else [index.name]
+            return f"{base.name}[{'+'.join([*where, *([str(offset)] if offset or not where else [])])}]"
         case tree.Masked(mask, inner):
             return f"0x{mask:X}({_unbracketed(inner)})"
         case _:

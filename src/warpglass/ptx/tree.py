@@ -128,6 +128,15 @@ class Displaced:
 
 
 @dataclass(frozen=True, slots=True)
+class Indexed:
+    """`s[2]`, `s[%r1+2]`: an element of an array; ld, st and mov take its address without more brackets."""
+
+    base: Symbol
+    index: Register | None
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
 class Component:
     """`%r1.b0`: a part of a register (video instructions)."""
 
@@ -162,6 +171,7 @@ Operand = (
     | Address
     | AddressList
     | Displaced
+    | Indexed
     | Component
     | Masked
     | Sink

@@ -6,11 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 GPU, API = "GPU activities", "API calls"
+LIBRARY = "On the host"  # functions of virtual libraries (libraries/)
+_ORDER = (GPU, API, LIBRARY)
 
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """Calls of one name of a kind (GPU or API); `total`, `least` and `most` are seconds."""
+    """Calls of one name of a kind (GPU, API or LIBRARY); `total`, `least` and `most` are seconds."""
 
     kind: str
     name: str
@@ -40,4 +42,4 @@ def summed(found: Iterable[Activity]) -> list[Activity]:
                 max(before.most, one.most),
             )
         rows[one.kind, one.name] = one
-    return sorted(rows.values(), key=lambda one: (one.kind == API, -one.total))
+    return sorted(rows.values(), key=lambda one: (_ORDER.index(one.kind), -one.total))

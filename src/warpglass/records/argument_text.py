@@ -149,10 +149,10 @@ def parse_argument(text: str) -> Spec:
     )
 
 
-def make_arguments(specs: Sequence[Spec]) -> list[Any]:
-    """Return the NumPy arrays and scalars that the specifications describe."""
+def make_arguments(specs: Sequence[Spec], first: int = 0) -> list[Any]:
+    """Return the NumPy arrays and scalars that the specifications describe; arrays count from `first`."""
     arguments: list[Any] = []
-    arrays = 0
+    arrays = first
     for spec in specs:
         match spec:
             case ScalarSpec():

@@ -15,6 +15,7 @@ from typing import Any
 
 from .kernel_time import ModelledTime
 from .reading import build, parse, read_text
+from .work import CountedWork
 
 SCHEMA = 1
 
@@ -30,7 +31,8 @@ class Row:
     are those of the element furthest beyond its bound: `array`[`index`], one of `wrong` elements.
     `transfer_seconds` is what copying the inputs to the device and the results back takes, which is in
     `seconds` only where the record says so; None where nothing is copied. `metrics` and their `labels` are of
-    all launches together, counted by the engine wherever the times are from; None if nobody asked for them.
+    all launches together, counted by the engine wherever the times are from; None if nobody asked for them,
+    as `work`.
     """
 
     rung: str
@@ -65,10 +67,12 @@ class Row:
     size_text: str = ""  # the size in words, where it is not a number of elements
     share_of_peak: float | None = None  # of what the roofline allows for the ideal bytes and flops
     transfer_seconds: float | None = None
+    copied: tuple[int, int] | None = None  # bytes that a program copies to the device, and back
     failure: str | None = None
     metrics: Mapping[str, float] | None = None  # by nvprof's names
     labels: Mapping[str, str] | None = None  # how certain each of them is
     modelled: tuple[ModelledTime, ...] = ()  # of all launches together, on each GPU that was asked for
+    work: CountedWork | None = None  # likewise, on the first of these GPUs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ from .listing import Listing
 from .reading import build, parse, read_text
 from .spelling import nearest
 from .warp_views import WarpView
+from .work import CountedWork
 
 SCHEMA = 1
 
@@ -71,7 +72,7 @@ class Profile(Displayed):
     their place. `assembler` made the machine code ("" without one). `site` is the FILE:LINE of the launch in
     a program that was run as a whole. `listing` has the kernel's texts, and `views` what one warp did at each
     access and branch; both are there only if they were asked for. `modelled` is the time on the `model` GPU
-    by the model of kernel times.
+    by the model of kernel times, and `work` what a roofline needs.
     """
 
     kernel: str
@@ -97,6 +98,7 @@ class Profile(Displayed):
     listing: Listing | None = None
     views: tuple[WarpView, ...] = ()
     modelled: ModelledTime | None = None
+    work: CountedWork | None = None
     schema: int = field(default=SCHEMA)
 
     def __repr__(self) -> str:

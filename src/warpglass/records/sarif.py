@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _BASE = "%SRCROOT%"  # by which code hosts know the root of the repository
 _RULES = list(KINDS)
+_END = (";\n", "\n")  # of an added line, in C++ and in Python
 # What is told of a finding beside its place and words.
 _DETAILS = (
     "array index block thread warp lane epoch other_block other_thread other_warp other_lane other_epoch "
@@ -128,6 +129,8 @@ def _result(told: _Told, seen: Counter[str]) -> dict[str, Any]:
     related = _related(told)
     if related:
         result["relatedLocations"] = related
+    if finding.fix:
+        result["fixes"] = [_fix(finding)]
     if suppressed is not None:
         where = f"{_relative(suppressed.file)}, entry {suppressed.entry}"
         reason = f"{suppressed.reason} ({where})" if suppressed.reason else where
@@ -135,6 +138,26 @@ def _result(told: _Told, seen: Counter[str]) -> dict[str, Any]:
     else:
         result["suppressions"] = []
     return result
+
+
+def _fix(finding: Finding) -> dict[str, Any]:
+    """The lines that mend a finding, as insertions that an editor can make."""
+    files = dict.fromkeys(one.place.file for one in finding.fix)
+    changes: list[dict[str, Any]] = []
+    for file in files:
+        own = sorted(
+            {(one.place.line, one.behind, one.text) for one in finding.fix if one.place.file == file}
+        )
+        replacements = [
+            {
+                "deletedRegion": {"startLine": at, "startColumn": 1, "endLine": at, "endColumn": 1},
+                "insertedContent": {"text": f"{_indent_of(file, line)}{text}{_END[file.endswith('.py')]}"},
+            }
+            for line, behind, text in own
+            for at in [line + behind]
+        ]
+        changes.append({"artifactLocation": _artifact(file), "replacements": replacements})
+    return {"description": {"text": finding.hint or "add the missing lines"}, "artifactChanges": changes}
 
 
 def _location(check: Check, place: Place | None) -> dict[str, Any]:
@@ -150,10 +173,14 @@ def _physical(file: str, line: int) -> dict[str, Any]:
     text = _line_of(file, line)
     if text:
         region["snippet"] = {"text": text}
+    return {"artifactLocation": _artifact(file), "region": region}
+
+
+def _artifact(file: str) -> dict[str, str]:
     path = _relative(file)
     if Path(path).is_absolute():
-        return {"artifactLocation": {"uri": Path(path).as_uri()}, "region": region}
-    return {"artifactLocation": {"uri": quote(path), "uriBaseId": _BASE}, "region": region}
+        return {"uri": Path(path).as_uri()}
+    return {"uri": quote(path), "uriBaseId": _BASE}
 
 
 def _related(told: _Told) -> list[dict[str, Any]]:
@@ -195,8 +222,17 @@ def _relative(file: str) -> str:
 
 def _line_of(file: str, line: int) -> str:
     """The text of a line, "" where there is none."""
+    return _text_of(file, line).strip()
+
+
+def _indent_of(file: str, line: int) -> str:
+    text = _text_of(file, line)
+    return text[: len(text) - len(text.lstrip())]
+
+
+def _text_of(file: str, line: int) -> str:
     try:
         lines = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
     except (OSError, ValueError):
         return ""
-    return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+    return lines[line - 1] if 0 < line <= len(lines) else ""

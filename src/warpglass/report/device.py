@@ -16,6 +16,7 @@ from rich.text import Text
 from ..devices.device import Device, source_texts
 from ..models.roofline import peaks_of
 from .roofline import NAMES
+from .tables import Column, DataTable, number, words
 
 _NUMBERS = {  # field of Device -> (what it is called, unit)
     "multiprocessors": ("multiprocessors", ""),
@@ -27,6 +28,7 @@ _NUMBERS = {  # field of Device -> (what it is called, unit)
     "bandwidth_gb_s": ("memory bandwidth", "GB/s"),
     "l2_kib": ("L2 cache", "KiB"),
     "l2_bandwidth_gb_s": ("L2 bandwidth", "GB/s"),
+    "host_link_gb_s": ("link to the host", "GB/s"),
 }
 
 
@@ -60,6 +62,23 @@ def print_device(device: Device, console: Console) -> None:
     texts = source_texts()
     for source in dict.fromkeys(device.sources.values()):
         console.print(Text(f"{source}: {texts[source]}", style="dim"))
+
+
+def device_table(device: Device) -> DataTable:
+    """A GPU's numbers with their units and sources."""
+    texts = source_texts()
+    rows = tuple(
+        (
+            words(name),
+            words(value) if isinstance(value, str) else number(value, f"{value:g}"),
+            words(unit),
+            words(texts[device.sources[field]]),
+        )
+        for field, (name, unit) in _NUMBERS.items()
+        if (value := getattr(device, field)) is not None
+    )
+    columns = (Column("number"), Column("value", True), Column("unit"), Column("source"))
+    return DataTable("{} (compute capability {}.{})".format(device.name, *device.capability), columns, rows)
 
 
 def _peak_lines(device: Device) -> Iterator[str]:

@@ -18,6 +18,7 @@ from rich.text import Text
 from ..errors import ArgumentError
 from ..records.profile import Subject
 from ..records.spelling import did_you_mean
+from .tables import Column, DataTable, words
 
 _LIST_WIDTH = 110  # columns from which a name and its text share a line
 
@@ -73,15 +74,41 @@ def _unknown(name: str, known: Mapping[str, Definition]) -> str:
 # ---------------------------------------------------------------------------------------- views
 def print_definitions(known: Sequence[Definition], console: Console) -> None:
     """Print all names by subject, nvprof's before Nsight Compute's."""
-    ordered = sorted(known, key=lambda one: (one.subject.place, not one.nvprof))
-    for subject, group in groupby(ordered, key=lambda one: one.subject):
+    for subject, group in _by_subject(known):
         console.print(Text(subject, style="bold"))
-        members = list(group)
-        indent = 2 + max(len(one.name) for one in members) + 2
-        for one in members:
+        indent = 2 + max(len(one.name) for one in group) + 2
+        for one in group:
             console.print(_entry(one, indent, console.width), soft_wrap=True)
         console.print()
     _print_labels(console)
+
+
+def _by_subject(known: Sequence[Definition]) -> Iterator[tuple[str, list[Definition]]]:
+    ordered = sorted(known, key=lambda one: (one.subject.place, not one.nvprof))
+    for subject, group in groupby(ordered, key=lambda one: one.subject):
+        yield str(subject), list(group)
+
+
+def definitions_tables(known: Sequence[Definition]) -> list[DataTable]:
+    """A table for each subject: what every number is, its unit, and what it is made of."""
+    columns = tuple(map(Column, ("name", "name of", "unit", "what it is", "formula")))
+    return [
+        DataTable(
+            subject,
+            columns,
+            tuple(
+                (
+                    words(one.name),
+                    words("nvprof" if one.nvprof else "Nsight Compute"),
+                    words(one.unit),
+                    words(one.text),
+                    words(one.formula),
+                )
+                for one in group
+            ),
+        )
+        for subject, group in _by_subject(known)
+    ]
 
 
 def _entry(one: Definition, indent: int, width: int) -> Text:

@@ -30,6 +30,7 @@ from ..models.occupancy import (
     most_shared,
 )
 from ..models.occupancy_gain import gains
+from .tables import Cell, Column, DataTable, number, words
 
 _BAR = 40  # characters of a full bar
 
@@ -130,7 +131,53 @@ def _machine_code_text(report: OccupancyReport) -> str:
     return text if given == code["registers"] else f"{text} Counted with the {given} registers given."
 
 
-def _limits_table(fit: Occupancy) -> Table:
+def occupancy_tables(report: OccupancyReport, with_curve: bool = False) -> list[DataTable]:
+    """What each resource allows, what fits, and what would change it; with the curve, all block sizes."""
+    subject = f"Occupancy of {report.kernel}" if report.kernel else "Occupancy"
+    fit = report.fit
+    columns = Column("limit"), Column("blocks", True), Column("a block takes"), Column("a multiprocessor has")
+    limits = tuple(
+        (
+            words(name, "bad" if name in fit.limiting else ""),
+            number(fit.allowed[name], str(fit.allowed[name])),
+            *map(words, cells),
+        )
+        for name, cells in _takes_and_has(fit).items()
+    )
+    tables = [
+        DataTable(f"{subject} on {report.gpu}: {_block_text(report)}", columns, limits),
+        _fits_table("What fits", [fit]),
+    ]
+    changes = gains(fit)
+    if changes:
+        rows = tuple((words(_change(fit.demand, one.demand)), _share(one.share)) for one in changes)
+        tables.append(DataTable("What would change it", (Column("change"), Column("occupancy", True)), rows))
+    if with_curve:
+        tables.append(_fits_table("Block sizes", report.curve()[31::32]))
+    return tables
+
+
+def _fits_table(title: str, fits: Sequence[Occupancy]) -> DataTable:
+    """How often blocks of some sizes fit."""
+    headings = "threads", "blocks", "warps", "occupancy", "occupancy by threads"
+    rows = tuple(
+        (
+            *(number(count, f"{count}") for count in (one.demand.threads, one.blocks, one.warps)),
+            _share(one.share),
+            _share(one.thread_share),
+            words(", ".join(one.limiting)),
+        )
+        for one in fits
+    )
+    return DataTable(title, (*(Column(name, True) for name in headings), Column("limited by")), rows)
+
+
+def _share(share: float) -> Cell:
+    return number(share, _percent(share))
+
+
+def _takes_and_has(fit: Occupancy) -> dict[str, tuple[str, str]]:
+    """By resource, what a block takes and what a multiprocessor has; without those that do not count."""
     demand, limits = fit.demand, fit.limits
     reserved = f" ({limits.shared_reserved} for the system)" if limits.shared_reserved else ""
     rows = {
@@ -140,17 +187,19 @@ def _limits_table(fit: Occupancy) -> Table:
         SHARED: (f"{fit.allocated_shared} bytes{reserved}", f"{fit.shared_per_sm} bytes"),
         BARRIERS: (f"{demand.barriers}", f"{limits.barriers_per_sm or '-'}"),
     }
+    return {name: rows[name] for name in RESOURCES if name != BARRIERS or fit.allowed[BARRIERS] is not None}
+
+
+def _limits_table(fit: Occupancy) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 2), pad_edge=False)
     for heading in ("limit", "blocks"):
         table.add_column(heading, justify="right" if heading == "blocks" else "left")
     table.add_column("a block takes")
     table.add_column("a multiprocessor has")
-    for name in RESOURCES:
+    for name, texts in _takes_and_has(fit).items():
         allowed = fit.allowed[name]
-        if allowed is None and name == BARRIERS:
-            continue
         style = "bold" if name in fit.limiting else ""
-        cells = (name, "no limit" if allowed is None else str(allowed), *rows[name])
+        cells = (name, "no limit" if allowed is None else str(allowed), *texts)
         table.add_row(*(Text(cell, style=style) for cell in cells))
     return table
 

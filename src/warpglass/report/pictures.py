@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from html import escape
 from pathlib import Path
@@ -45,6 +46,18 @@ def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
     axes = figure.add_subplot()
     style_axes(axes)
     return figure, axes
+
+
+def new_figures(width: float, heights: Sequence[float]) -> tuple[Figure, list[Axes]]:
+    """Return a figure with axes below each other, of these heights in inches."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, sum(heights)), layout="constrained", facecolor="white")
+    grid = figure.add_gridspec(len(heights), 1, height_ratios=list(heights))
+    found = [figure.add_subplot(grid[place]) for place in range(len(heights))]
+    for axes in found:
+        style_axes(axes)
+    return figure, found
 
 
 def style_axes(axes: Axes) -> None:

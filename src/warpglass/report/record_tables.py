@@ -57,7 +57,7 @@ def _with_modelled(table: DataTable, rows: Sequence[Row]) -> DataTable:
 def bench_table(title: str, rows: Sequence[Row]) -> DataTable:
     """The rows of one table of a bench with their times, rates and counts."""
     label = next((row.label for row in rows if row.label in _TITLES), None)
-    counted = [one for one in COUNTERS if any(one.metric in (row.metrics or {}) for row in rows)]
+    counted = [one for one in COUNTERS if one.known(rows)]
     shared = any(row.share_of_peak is not None for row in rows)
     columns = [
         Column("id", True),

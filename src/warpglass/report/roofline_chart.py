@@ -1,8 +1,10 @@
 """The picture of a roofline: roofs of memory and of the pipelines, and any number of kernels on it.
 
 Belongs here: the drawing. A roof of memory and what is measured against it have one colour; a kernel has one
-shape, once for every level at which its bytes were counted, filled at the level that binds it. A kernel
-stands at the rate that it reached, or, without a GPU's time, hollow at the rate that it can attain.
+shape, once for every level at which its bytes were counted, large at the level that binds it. A kernel
+stands at the rate that it reached, filled if that was measured and half if it is modelled, or, without a
+GPU's time, hollow at the rate that it can attain. Kernels without operations have no place there: they are
+drawn by the bandwidths that they reach (bandwidth_chart.py), below the roofline or in its place.
 """
 
 from __future__ import annotations
@@ -13,21 +15,21 @@ from math import atan2, degrees
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..models.roofline import LEVELS, PRECISIONS, Peaks, Placed
-from .pictures import COLOURS, FAINT, INK, new_figure, plain, save_figure
-from .roofline import NAMES, RooflineReport
+from ..models.roofline import BOTH, LEVELS, PRECISIONS, Peaks, Placed
+from .bandwidth_chart import LEVEL_COLOURS, SHAPES, draw_bandwidths
+from .pictures import FAINT, INK, new_figure, new_figures, plain, save_figure
+from .roofline import NAMES, RooflineReport, short_bound
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_LEVEL_COLOURS = dict(zip(LEVELS, COLOURS, strict=False))
-_SHAPES = "osD^vP*X<>ph"
 _LEGEND = (
     "shape: kernel; colour: where its bytes were counted; large: what binds;\n"
-    "filled: measured; hollow: what it can attain"
+    "filled: measured; half: modelled; hollow: what it can attain"
 )
-_BESIDE, _COLUMN = 6, 24  # more kernels than this: legend beside the picture; another column
+_FILLS = {"gpu": "full", "modelled": "left"}
+_BESIDE, _COLUMN = 3, 24  # more kernels than this: legend beside the picture; another column
 _SAME = 1.12  # roofs closer than this share a label
 
 
@@ -47,14 +49,28 @@ def draw_roofline(report: RooflineReport, path: Path) -> None:
 
 
 def roofline_figure(report: RooflineReport) -> Figure:
-    """The picture of a roofline."""
-    figure, axes = new_figure(10, 6.2)
+    """The picture of a roofline; of bandwidths, where no kernel has operations."""
     placed = [one for one in report.placed if one is not None and one.work.total_flops]
+    moving = [one for one in report.placed if one is not None and not one.work.total_flops]
+    if moving and not placed:
+        figure, axes = new_figure(10, 1.8 + 0.5 * len(moving))
+        draw_bandwidths(axes, report.peaks, moving)
+        return figure
+    if moving:
+        figure, (axes, below) = new_figures(10, (6.2, 1.2 + 0.5 * len(moving)))
+        draw_bandwidths(below, report.peaks, moving)
+    else:
+        figure, axes = new_figure(10, 6.2)
+    _draw(figure, axes, report, placed)
+    return figure
+
+
+def _draw(figure: Figure, axes: Axes, report: RooflineReport, placed: list[Placed]) -> None:
     precisions = _precisions(report.peaks, placed)
     frame = _frame(report.peaks, precisions, placed)
     axes.set(xscale="log", yscale="log", xlim=(frame.left, frame.right), ylim=(frame.bottom, frame.top))
     _draw_roofs(axes, report.peaks, precisions, frame)
-    for one, shape in zip(placed, _cycled(_SHAPES), strict=False):
+    for one, shape in zip(placed, _cycled(SHAPES), strict=False):
         _draw_kernel(axes, one, shape)
     axes.set_title(f"Roofline of {report.peaks.name}", loc="left", fontsize=13, color=INK)
     axes.set_xlabel("arithmetic intensity, FLOP/byte", fontsize=11, color=INK)
@@ -63,7 +79,6 @@ def roofline_figure(report: RooflineReport) -> Figure:
     if placed:
         _draw_legend(axes, placed)
     _label_roofs(figure, axes, report.peaks, frame)
-    return figure
 
 
 def _precisions(peaks: Peaks, placed: list[Placed]) -> list[str]:
@@ -85,8 +100,7 @@ def _frame(peaks: Peaks, precisions: list[str], placed: list[Placed]) -> _Frame:
 
 def _points(placed: Placed) -> Iterator[tuple[str, float, float]]:
     """Yield (level, intensity, rate) for each level at which bytes were counted."""
-    known = placed.work.seconds_label == "gpu"
-    rate = placed.work.gflops if known else None
+    rate = placed.work.gflops if placed.work.known_seconds else None
     for level in LEVELS:
         intensity = placed.work.intensity(level)
         if intensity is not None:
@@ -101,7 +115,7 @@ def _draw_roofs(axes: Axes, peaks: Peaks, precisions: list[str], frame: _Frame) 
             axes.plot(
                 [frame.left, highest / bandwidth],
                 [frame.left * bandwidth, highest],
-                color=_LEVEL_COLOURS[level],
+                color=LEVEL_COLOURS[level],
                 lw=2,
                 ls=(0, (5, 5)) if number else "-",  # one roof on another: both colours show
             )
@@ -133,7 +147,7 @@ def _label_roofs(figure: Figure, axes: Axes, peaks: Peaks, frame: _Frame) -> Non
             (x, x * bandwidth),
             xytext=(-3, 3),
             textcoords="offset points",
-            color=_LEVEL_COLOURS[levels[0]],
+            color=LEVEL_COLOURS[levels[0]],
             fontsize=10,
             rotation=angle,
             rotation_mode="anchor",
@@ -158,21 +172,23 @@ def _rate(gb_s: float) -> str:
 
 
 def _draw_kernel(axes: Axes, placed: Placed, shape: str) -> None:
-    measured = placed.work.gflops is not None and placed.work.seconds_label == "gpu"
+    whose = placed.work.seconds_label if placed.work.known_seconds else ""
     points = list(_points(placed))
     if len(points) > 1:
         xs = [x for _, x, _ in points]
         axes.plot([min(xs), max(xs)], [points[0][2]] * 2, color=FAINT, lw=1, zorder=2)
     for level, x, y in points:
-        binds = level == placed.bound
-        colour = _LEVEL_COLOURS[level]
+        binds = level == placed.bound or (placed.bound == BOTH and level in ("l1", "shared"))
+        colour = LEVEL_COLOURS[level]
         axes.plot(
             x,
             y,
             shape,
             ms=11 if binds else 7,
             color=colour,
-            markerfacecolor=colour if measured else "white",
+            fillstyle=_FILLS.get(whose, "full"),
+            markerfacecolor=colour if whose else "white",
+            markerfacecoloralt="white",
             markeredgewidth=1.8,
             zorder=4 if binds else 3,
         )
@@ -191,9 +207,9 @@ def _draw_legend(axes: Axes, placed: list[Placed]) -> None:
             color=INK,
             markerfacecolor="white",
             markeredgewidth=1.6,
-            label=f"{plain(one.work.name)}: {_bound_text(one)}",
+            label=f"{plain(one.work.name)}: {short_bound(one)}",
         )
-        for one, shape in zip(placed, _cycled(_SHAPES), strict=False)
+        for one, shape in zip(placed, _cycled(SHAPES), strict=False)
     ]
     many = len(handles) > _BESIDE
     axes.legend(
@@ -210,10 +226,6 @@ def _draw_legend(axes: Axes, placed: list[Placed]) -> None:
         labelcolor=INK,
         alignment="left",
     )
-
-
-def _bound_text(one: Placed) -> str:
-    return f"{'memory' if one.memory_bound else 'compute'}-bound, {NAMES[one.bound]}"
 
 
 def _cycled(shapes: str) -> Iterator[str]:

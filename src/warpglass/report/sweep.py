@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,6 +16,7 @@ from ..errors import ArgumentError, PackageError
 from ..records.sweep import SweepRecord, SweepRow
 from .console import text_console, text_of
 from .figures import format_seconds
+from .tables import Cell, Column, DataTable, csv_text, number, words
 
 _TEXTS = ("device", "label", "findings")  # numbers of a row that are none
 _MOST_COLUMNS = 6  # of numbers in a table; CSV has all
@@ -116,12 +115,26 @@ def columns_of(record: SweepRecord) -> tuple[tuple[str, ...], list[Mapping[str, 
 
 def sweep_csv(record: SweepRecord) -> str:
     """A line for each cell, a column for each axis and number."""
-    columns, rows = columns_of(record)
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
+    return csv_text([sweep_table(record)])
+
+
+def sweep_table(record: SweepRecord) -> DataTable:
+    """All cells with all their numbers, as `columns_of` names them."""
+    names, rows = columns_of(record)
+    kinds = {name: [row[name] for row in rows if row.get(name) is not None] for name in names}
+    columns = tuple(Column(name, bool(kinds[name]) and all(map(_is_number, kinds[name]))) for name in names)
+    cells = tuple(tuple(_cell(name, row.get(name)) for name in names) for row in rows)
+    return DataTable(f"Sweep of {', '.join(dict.fromkeys(row.name for row in record.rows))}", columns, cells)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _cell(name: str, value: Any) -> Cell:
+    if _is_number(value):
+        return number(value, shown(name, value))
+    return words(None if value is None else str(value))
 
 
 def write_parquet(record: SweepRecord, path: Path) -> None:

@@ -10,27 +10,22 @@ do each (work.py), and one SQLite file keeps what came out (store.py). What the 
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..errors import ArgumentError
-from ..host.cores import core_count
 from ..records.sweep import SweepRecord, SweepRow
 from ..report.sweep import sweep_csv, sweep_text, write_parquet
 from ..report.sweep_chart import draw_heat_map
-from .cell import Cell
-from .cluster import on_dask
-from .local import on_processes
-from .spec import Spec, make, read
+from .execution import executor, results_file, row_of
+from .filling import Progress, fill_store
+from .spec import make, read
 from .store import Store
-from .work import ENDED, LOST, Outcome
+from .tuning import Tuning, tune
 
-__all__ = ["Sweep", "sweep"]
-
-Progress = Callable[[int, int, str], None]  # cells done, cells in all, what was done last
-AGAIN = (LOST, ENDED)  # what another try may mend
+__all__ = ["Sweep", "Tuning", "sweep", "tune"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,78 +86,14 @@ def sweep(
     """
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise ArgumentError("wg.sweep starts processes: call it under `if __name__ == '__main__':`")
-    if workers is not None and workers < 1:
-        raise ArgumentError(f"workers is {workers}; at least 1")
     found = make(spec) if isinstance(spec, Mapping) else read(spec)
     cells = list(found.cells())
-    with Store(_results(spec, found, results)) as store:
+    execute = executor(found, workers, dask)
+    with Store(results_file(spec, found, results)) as store:
         different = list({cell.key: cell for cell in cells}.values())
-        _fill(store, different, found, _executor(found, workers, dask), retry, progress)
+        fill_store(
+            store, different, execute, tries=1 + found.settings.retries, retry=retry, progress=progress
+        )
         kept = store.get(cell.key for cell in cells)
-    rows = tuple(_row(cell, kept[cell.key]) for cell in cells)
+    rows = tuple(row_of(cell, kept[cell.key]) for cell in cells)
     return Sweep(SweepRecord(axes=found.names, rows=rows))
-
-
-Executor = Callable[[Iterable[Cell]], Iterator[tuple[Cell, Outcome]]]
-
-
-def _executor(spec: Spec, workers: int | None, dask: str | None) -> Executor:
-    if dask is not None:
-        address = dask
-        return lambda cells: on_dask(cells, address)
-    count = workers or (1 if "time" in spec.settings.do else core_count())
-    return lambda cells: on_processes(cells, count)
-
-
-def _results(spec: object, found: Spec, results: str | Path | None) -> Path:
-    if results is not None:
-        return Path(results)
-    if found.settings.results:
-        return found.folder / found.settings.results
-    return Path(spec).with_suffix(".sqlite") if isinstance(spec, (str, Path)) else Path("sweep.sqlite")
-
-
-def _fill(
-    store: Store,
-    cells: Sequence[Cell],
-    spec: Spec,
-    execute: Executor,
-    retry: bool,
-    progress: Progress | None,
-) -> None:
-    """Do what has no result, keep each, and try again what may go better."""
-    limit = 1 + spec.settings.retries
-    before = store.attempts()
-    todo = [cell for cell in cells if _wanted(before.get(cell.key), limit, retry)]
-    done, tries = len(cells) - len(todo), dict.fromkeys((cell.key for cell in todo), 0)
-    while todo:
-        again: list[Cell] = []
-        for cell, outcome in execute(todo):
-            store.put(cell, outcome)
-            tries[cell.key] += 1
-            if outcome.status in AGAIN and tries[cell.key] < limit:
-                again.append(cell)
-                continue
-            done += 1
-            if progress is not None:
-                progress(done, len(cells), str(cell))
-        todo = again
-
-
-def _wanted(kept: tuple[str, int] | None, limit: int, retry: bool) -> bool:
-    if kept is None:
-        return True
-    status, attempts = kept
-    return (status in AGAIN and attempts < limit) or (retry and status in (*AGAIN, "failed"))
-
-
-def _row(cell: Cell, outcome: Outcome) -> SweepRow:
-    return SweepRow(
-        name=cell.name,
-        axes=dict(cell.axes),
-        model=cell.model,
-        status=outcome.status,
-        numbers=outcome.numbers,
-        text=outcome.text,
-        seconds=outcome.seconds,
-    )

@@ -51,9 +51,13 @@ class Cell:
     metrics: tuple[str, ...]
     content: str
 
-    @cached_property
+    @property
     def key(self) -> str:
         """SHA-256 of everything but the name and the names of axes."""
+        return self._digest
+
+    @cached_property
+    def _digest(self) -> str:
         fields = asdict(self)
         del fields["name"], fields["axes"]
         fields["subject"].pop("file")  # its content counts, not its place

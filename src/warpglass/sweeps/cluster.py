@@ -1,6 +1,6 @@
-"""Cells on a Dask cluster: whatever an address of dask.distributed leads to.
+"""Jobs on a Dask cluster: whatever an address of dask.distributed leads to.
 
-The scheduler moves cells of a lost worker to others; a cell that ends worker after worker is given up. If the
+The scheduler moves jobs of a lost worker to others; a job that ends worker after worker is given up. If the
 scheduler itself is lost, we wait for it to come back and hand it what has no result yet: results that are
 there are never asked for again, and two results of one cell are one.
 """
@@ -8,28 +8,30 @@ there are never asked for again, and two results of one cell are one.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..errors import ArgumentError, PackageError
-from .cell import Cell
-from .work import FAILED, LOST, Outcome, do
+from .local import AnyJob
+from .work import FAILED, LOST, Outcome
 
-_AHEAD = 8  # cells that the scheduler holds for each thread of its workers
+_AHEAD = 8  # jobs that the scheduler holds for each thread of its workers
 _CONNECT = 10.0  # seconds that a scheduler has to answer
 _PATIENCE = 60.0  # seconds that a lost scheduler has to come back
 
 
-def on_dask(cells: Iterable[Cell], address: str) -> Iterator[tuple[Cell, Outcome]]:
-    """Do all cells on the cluster at an address, and give each with its outcome when it is there."""
-    todo = iter(cells)
-    under_way: dict[str, Cell] = {}
+def on_dask(
+    jobs: Iterable[AnyJob], address: str, do: Callable[[AnyJob], Outcome]
+) -> Iterator[tuple[AnyJob, Outcome]]:
+    """Do all jobs on the cluster at an address, and give each with its outcome when it is there."""
+    todo = iter(jobs)
+    under_way: dict[str, AnyJob] = {}
     given_up = 0.0
     while True:
         try:
             with _client(address, first=not given_up) as client:
                 given_up = 0.0
-                yield from _done(client, todo, under_way)
+                yield from _done(client, todo, under_way, do)
                 return
         except (OSError, _cancelled()) as problem:
             given_up = given_up or time.monotonic() + _PATIENCE
@@ -57,36 +59,38 @@ def _cancelled() -> type[BaseException]:
     return CancelledError
 
 
-def _done(client: Any, todo: Iterator[Cell], under_way: dict[str, Cell]) -> Iterator[tuple[Cell, Outcome]]:
+def _done(
+    client: Any, todo: Iterator[AnyJob], under_way: dict[str, AnyJob], do: Callable[[AnyJob], Outcome]
+) -> Iterator[tuple[AnyJob, Outcome]]:
     from distributed import as_completed
 
-    def submit(cell: Cell) -> Any:
-        under_way[cell.key] = cell
-        return client.submit(do, cell, key=f"warpglass-{cell.key}", pure=False)
+    def submit(job: AnyJob) -> Any:
+        under_way[job.key] = job
+        return client.submit(do, job, key=f"warpglass-{job.key}", pure=False)
 
-    queue = as_completed([submit(cell) for cell in list(under_way.values())], loop=client.loop)
+    queue = as_completed([submit(job) for job in list(under_way.values())], loop=client.loop)
 
     def more() -> None:
         threads = max(1, sum(client.nthreads().values()))
-        while len(under_way) < _AHEAD * threads and (cell := next(todo, None)) is not None:
-            queue.add(submit(cell))
+        while len(under_way) < _AHEAD * threads and (job := next(todo, None)) is not None:
+            queue.add(submit(job))
 
     more()
     for future in queue:
-        cell = under_way[future.key.removeprefix("warpglass-")]
-        outcome = _outcome(cell, future)
-        del under_way[cell.key]
+        job = under_way[future.key.removeprefix("warpglass-")]
+        outcome = _outcome(job.key, future)
+        del under_way[job.key]
         future.release()
-        yield cell, outcome
+        yield job, outcome
         if len(under_way) < _AHEAD:
             more()
 
 
-def _outcome(cell: Cell, future: Any) -> Outcome:
+def _outcome(key: str, future: Any) -> Outcome:
     problem = future.exception()
     if problem is None:
         return future.result()
     if isinstance(problem, _cancelled()):
         raise problem
     status = LOST if type(problem).__name__ == "KilledWorker" else FAILED
-    return Outcome(cell.key, status, text=f"{type(problem).__name__}: {problem}")
+    return Outcome(key, status, text=f"{type(problem).__name__}: {problem}")

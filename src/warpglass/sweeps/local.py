@@ -1,52 +1,54 @@
-"""Cells on a pool of processes of this machine: one that hangs or crashes ends its own process only."""
+"""Jobs on a pool of processes of this machine: one that hangs or crashes ends its own process only."""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
 import threading
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, TimeoutError, wait
 from multiprocessing.connection import wait as wait_for
-from typing import Any
+from typing import Any, TypeVar
 
 from pebble import ProcessExpired, ProcessPool
 
-from ..host.budget import compile_timeout
 from ..host.cores import core_count
-from .cell import Cell
-from .work import ENDED, FAILED, LOST, Outcome, do
+from .work import ENDED, FAILED, LOST, Job, Outcome
 
-_AHEAD = 4  # cells that are handed to the pool for each of its workers
+AnyJob = TypeVar("AnyJob", bound=Job)
+
+_AHEAD = 4  # jobs that are handed to the pool for each of its workers
 _THREADS = "WARPGLASS_THREADS"
 
 
-def on_processes(cells: Iterable[Cell], workers: int) -> Generator[tuple[Cell, Outcome]]:
-    """Do all cells, `workers` at a time, and give each with its outcome when it is there."""
-    todo = iter(cells)
-    under_way: dict[Future[Any], Cell] = {}
+def on_processes(
+    jobs: Iterable[AnyJob],
+    workers: int,
+    do: Callable[[AnyJob], Outcome],
+    longest: Callable[[AnyJob], float],
+) -> Generator[tuple[AnyJob, Outcome]]:
+    """Do all jobs, `workers` at a time, and give each with its outcome when it is there.
+
+    `do` does one in a worker; after `longest` seconds it is ended from outside.
+    """
+    todo = iter(jobs)
+    under_way: dict[Future[Any], AnyJob] = {}
     threads = max(1, core_count() // workers)
     pool = ProcessPool(
         workers, initializer=_begin, initargs=(threads,), context=multiprocessing.get_context("spawn")
     )
     try:
         while True:
-            while len(under_way) < _AHEAD * workers and (cell := next(todo, None)) is not None:
-                under_way[pool.schedule(do, args=(cell,), timeout=longest(cell))] = cell
+            while len(under_way) < _AHEAD * workers and (job := next(todo, None)) is not None:
+                under_way[pool.schedule(do, args=(job,), timeout=longest(job))] = job
             if not under_way:
                 return
             for future in wait(under_way, return_when=FIRST_COMPLETED).done:
-                cell = under_way.pop(future)
-                yield cell, _outcome(cell, future)
+                job = under_way.pop(future)
+                yield job, _outcome(job.key, future, longest(job))
     finally:
         pool.stop()
         pool.join(timeout=10)
-
-
-def longest(cell: Cell) -> float:
-    """Seconds after which a cell is ended from outside: all its launches and compilations in full."""
-    launches = len(cell.do) * 2 + cell.repeat
-    return launches * cell.timeout + len(cell.do) * compile_timeout()
 
 
 def _begin(threads: int) -> None:
@@ -65,14 +67,14 @@ def _end_with(sentinel: int) -> None:
     os._exit(1)
 
 
-def _outcome(cell: Cell, future: Future[Any]) -> Outcome:
+def _outcome(key: str, future: Future[Any], seconds: float) -> Outcome:
     try:
         return future.result()
     except TimeoutError:
-        return Outcome(cell.key, ENDED, text=f"ended after {longest(cell):.6g} s", seconds=longest(cell))
+        return Outcome(key, ENDED, text=f"ended after {seconds:.6g} s", seconds=seconds)
     except (ProcessExpired, CancelledError) as problem:
         code = getattr(problem, "exitcode", None)
         said = f"by signal {-code}" if isinstance(code, int) and code < 0 else f"with status {code}"
-        return Outcome(cell.key, LOST, text=f"the process that did it ended {said}")
-    except Exception as problem:  # a defect of ours in one cell must not end the others
-        return Outcome(cell.key, FAILED, text=f"{type(problem).__name__}: {problem}")
+        return Outcome(key, LOST, text=f"the process that did it ended {said}")
+    except Exception as problem:  # a defect of ours in one job must not end the others
+        return Outcome(key, FAILED, text=f"{type(problem).__name__}: {problem}")

@@ -83,10 +83,11 @@ class Spec:
             axes = {**self.axes, **entry.get("axes", {})}
             for values in itertools.product(*axes.values()):
                 names: dict[str, Value] = dict(zip(axes, values, strict=True))
-                if (cell := self._cell(entry, names)) is not None:
+                if (cell := self.cell(entry, names)) is not None:
                     yield cell
 
-    def _cell(self, entry: Mapping[str, Any], names: dict[str, Value]) -> Cell | None:
+    def cell(self, entry: Mapping[str, Any], names: dict[str, Value]) -> Cell | None:
+        """The cell of one of the entries at one point; None if it is to be skipped. Raises ArgumentError."""
         key = "skip"
         try:
             if (skip := entry.get("skip")) is not None and evaluate(skip, names):
@@ -152,9 +153,9 @@ def read(path: str | Path) -> Spec:
 def make(data: Mapping[str, Any], folder: Path | None = None, where: Place | None = None) -> Spec:
     """The specification that a dictionary describes; paths in it are relative to `folder`."""
     where = where or Place("sweep")
-    _known(data, {"sweep", "axes", "kernel"}, where)
-    settings = _settings(_table(data, "sweep", where), where)
-    axes = _axes(_table(data, "axes", where), where)
+    known_keys(data, {"sweep", "axes", "kernel"}, where)
+    settings = _settings(as_table(data, "sweep", where), where)
+    axes = as_axes(as_table(data, "axes", where), where)
     entries = data.get("kernel")
     if isinstance(entries, Mapping):
         entries = [entries]
@@ -176,7 +177,7 @@ def _count(axes: Mapping[str, Sequence[Value]]) -> int:
 
 
 def _settings(table: Mapping[str, Any], where: Place) -> Settings:
-    _known(table, _SWEEP, where)
+    known_keys(table, _SWEEP, where)
     do = table.get("do", "time")
     do = (do,) if isinstance(do, str) else tuple(do) if isinstance(do, list) else ()  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
     if not do or not set(do) <= set(ACTIONS):  # pyright: ignore[reportUnknownArgumentType]
@@ -209,7 +210,8 @@ def _settings(table: Mapping[str, Any], where: Place) -> Settings:
     return Settings(do=do, metrics=tuple(metrics), results=results, **numbers)  # pyright: ignore[reportUnknownArgumentType]
 
 
-def _axes(table: Mapping[str, Any], where: Place) -> dict[str, tuple[Value, ...]]:
+def as_axes(table: Mapping[str, Any], where: Place) -> dict[str, tuple[Value, ...]]:
+    """A table of axes; raises ArgumentError for one that is no list of different values."""
     axes: dict[str, tuple[Value, ...]] = {}
     for name, values in table.items():
         if not name.isidentifier():
@@ -235,7 +237,7 @@ def _entry(entry: Any, axes: Mapping[str, Any], where: Place) -> Mapping[str, An
     table: dict[str, Any] = {str(key): value for key, value in entry.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
     if ("kernel" in table) == ("rung" in table):
         raise ArgumentError(f"{where.of('kernel')}: a [[kernel]] table has either kernel = or rung =")
-    _known(table, _KERNEL if "kernel" in table else _RUNG, where)
+    known_keys(table, _KERNEL if "kernel" in table else _RUNG, where)
     if "kernel" in table and not {"grid", "block"} <= table.keys():
         raise ArgumentError(f"{where.of('kernel')}: {table['kernel']!r} needs grid = and block =")
     for key, value in table.items():
@@ -243,7 +245,7 @@ def _entry(entry: Any, axes: Mapping[str, Any], where: Place) -> Mapping[str, An
             raise ArgumentError(f"{where.of(key)}: {value!r}; write a text")
         if key in _LISTS and not (isinstance(value, list) and all(isinstance(part, str) for part in value)):  # pyright: ignore[reportUnknownVariableType]
             raise ArgumentError(f"{where.of(key)}: {value!r}; write a list of texts")
-    own = _axes(_table(table, "axes", where), where)
+    own = as_axes(as_table(table, "axes", where), where)
     known = [*axes, *own]
     for key, value in table.items():
         used = names_of(value) if key == "skip" else names_in(value) if key != "axes" else set[str]()
@@ -295,14 +297,16 @@ def _extent(value: Any) -> tuple[int, ...]:
     return parse_dimensions(str(value))
 
 
-def _known(table: Mapping[str, Any], keys: set[str], where: Place) -> None:
+def known_keys(table: Mapping[str, Any], keys: set[str], where: Place) -> None:
+    """Raise ArgumentError for a key that is none of these."""
     for key in table:
         if key not in keys:
             near = did_you_mean(key, sorted(keys))
             raise ArgumentError(f"{where.of(key)}: unknown key{near}; there is {', '.join(sorted(keys))}")
 
 
-def _table(data: Mapping[str, Any], key: str, where: Place) -> Mapping[str, Any]:
+def as_table(data: Mapping[str, Any], key: str, where: Place) -> Mapping[str, Any]:
+    """The table of a key, empty if there is none; raises ArgumentError for what is no table."""
     table = data.get(key, {})
     if not isinstance(table, Mapping):
         raise ArgumentError(f"{where.of(key)}: {table!r}; write a table")

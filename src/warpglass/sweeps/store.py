@@ -1,22 +1,22 @@
-"""Where results are kept: one SQLite file, keyed by what a cell's result depends on.
+"""Where results are kept: one SQLite file, keyed by what a job's result depends on.
 
-One process writes it, the one that runs the sweep; any number may read. A result is written when it is there,
-in a transaction of its own, so that whatever ends the process loses at most the cells that were under way.
+One process writes it, the one that hands out the jobs; any number may read. A result is written when it is
+there, in a transaction of its own, so that whatever ends the process loses at most the jobs under way.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from ..errors import ArgumentError
-from .cell import Cell
-from .work import Outcome
+from .expressions import Value
+from .work import Job, Outcome
 
 SCHEMA = 1
 _TABLE = """
@@ -25,6 +25,19 @@ CREATE TABLE IF NOT EXISTS results (
     axes TEXT NOT NULL, model TEXT NOT NULL, numbers TEXT NOT NULL, text TEXT NOT NULL, seconds REAL NOT NULL
 ) WITHOUT ROWID
 """
+
+
+class Kept(Job, Protocol):
+    """A job with what the file shows beside its key."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def axes(self) -> Sequence[tuple[str, Value]]: ...
+
+    @property
+    def model(self) -> str: ...
 
 
 class Store:
@@ -59,14 +72,14 @@ class Store:
         rows = self._base.execute("SELECT key, status, attempts FROM results")
         return {key: (status, attempts) for key, status, attempts in rows}
 
-    def put(self, cell: Cell, outcome: Outcome) -> None:
+    def put(self, job: Kept, outcome: Outcome) -> None:
         """Keep an outcome; a former one of the same key is replaced, and counted."""
         self._base.execute(
             "INSERT INTO results VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET "
             "status=excluded.status, attempts=attempts+1, numbers=excluded.numbers, text=excluded.text, "
             "seconds=excluded.seconds",
             (
-                *(outcome.key, outcome.status, cell.name, json.dumps(dict(cell.axes)), cell.model),
+                *(outcome.key, outcome.status, job.name, json.dumps(dict(job.axes)), job.model),
                 *(json.dumps(outcome.numbers), outcome.text, outcome.seconds),
             ),
         )

@@ -6,27 +6,39 @@ that do not fit) has a result as well: its error. Only the loss of the process i
 
 from __future__ import annotations
 
-import runpy
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from .. import lab
 from ..engine.cpu.tiers import OPTIMISED, only
-from ..errors import ArgumentError, LaunchError, WarpglassError
+from ..errors import LaunchError, WarpglassError
+from ..host.budget import compile_timeout
 from ..lab.bench import bench
 from ..lab.check import check
 from ..lab.profile import profile
 from ..records.argument_text import make_marked, parse_setting
 from ..records.marks import unmark
 from .cell import Cell, Subject
+from .reference import call_reference, difference
 
+
+class Job(Protocol):
+    """What is done in another process: a cell, or whatever else has a key."""
+
+    @property
+    def key(self) -> str:
+        """What its result depends on."""
+        ...
+
+
+_BY_CACHES = ("dram", "l2", "lts", "gpu__time", "gpu_time", "throughput")
 DONE, WRONG, FAILED, LOST, ENDED = "done", "wrong", "failed", "lost", "ended"
 
 
@@ -60,6 +72,12 @@ def do(cell: Cell) -> Outcome:
     text = str(numbers.pop("wrong", ""))
     status = WRONG if text or numbers.get("errors") else DONE
     return Outcome(cell.key, status, numbers, text, perf_counter() - begun)
+
+
+def longest(cell: Cell) -> float:
+    """Seconds after which a cell is ended from outside: all its launches and compilations in full."""
+    launches = len(cell.do) * 2 + cell.repeat
+    return launches * cell.timeout + len(cell.do) * compile_timeout()
 
 
 def _recover(cell: Cell) -> None:
@@ -117,10 +135,15 @@ def _counters(cell: Cell) -> dict[str, Any]:
         *_launch(cell),
         model=cell.model,
         timeout=cell.timeout,
-        caches=any("dram" in name or "l2" in name or "lts" in name for name in cell.metrics),
+        caches=needs_caches(cell.metrics),
     )
     numbers = {**found.counters, **found.metrics}
     return {name: _whole(numbers[name]) for name in cell.metrics or found.metrics if name in numbers}
+
+
+def needs_caches(names: Iterable[str]) -> bool:
+    """Whether a metric of these is told by the model of caches, or by that of times, which needs it."""
+    return any(part in name for name in names for part in _BY_CACHES)
 
 
 def _whole(value: float) -> float:
@@ -139,43 +162,19 @@ def _findings(cell: Cell) -> dict[str, Any]:
     }
 
 
-def _expected(subject: Subject, args: Sequence[Any]) -> Sequence[Any]:
+def _expected(subject: Subject, args: Sequence[Any]) -> list[Any]:
     """What the reference makes of the arguments as they are before the launch."""
     file, _, name = subject.expect.partition(":")
     path = Path(file) if Path(file).is_absolute() else Path(subject.file).parent / file
-    try:
-        function = runpy.run_path(str(path))[name]
-        before = [np.copy(value) if isinstance(value, np.ndarray) else value for value in unmark(args)]
-        made = function(*before)
-    except Exception as problem:  # it is the user's code: whatever it raises is its error
-        raise ArgumentError(f"{subject.expect}: {type(problem).__name__}: {problem}") from None
-    return made if isinstance(made, (tuple, list)) else (made,)  # pyright: ignore[reportUnknownVariableType]
+    return call_reference(f"{path}:{name}", args)
 
 
 def _compare(wanted: Sequence[Any], args: Sequence[Any], subject: Subject) -> str:
-    """What is wrong with the arrays after the launch; empty if nothing.
-
-    The reference returns an array for each of the launch's, or None, in their order; or one array, for the
-    last that the kernel can write.
-    """
+    """What is wrong with the arrays after the launch; empty if nothing."""
     arrays = [value for value in unmark(args) if isinstance(value, np.ndarray)]
-    given = [*([None] * (len(arrays) - 1)), wanted[0]] if len(wanted) == 1 else list(wanted)
-    if len(given) != len(arrays):
-        raise ArgumentError(f"{subject.expect} returned {len(given)} arrays; the launch has {len(arrays)}")
-    for number, (array, right) in enumerate(zip(arrays, given, strict=True), 1):
-        if right is None:
-            continue
-        right = np.asarray(right)
-        if right.shape != array.shape:
-            return f"array {number} has shape {array.shape}, expected {right.shape}"
-        exact = array.dtype.kind not in "fc"
-        share = 0.0 if exact else subject.tolerance or 32 * float(np.finfo(array.dtype).eps)
-        scale = share * max(1.0, float(np.max(np.abs(right), initial=0.0))) if not exact else 0.0
-        good = np.isclose(array, right, rtol=share, atol=scale, equal_nan=True)
-        if not good.all():
-            index = tuple(map(int, np.argwhere(~good)[0]))
-            place = ", ".join(map(str, index))
-            return f"array {number}: [{place}] is {array[index]}, expected {right[index]}"
+    for number, (array, right) in enumerate(zip(arrays, wanted, strict=True), 1):
+        if right is not None and (said := difference(array, right, subject.tolerance, f"array {number}")):
+            return said
     return ""
 
 

@@ -1,4 +1,6 @@
 // Graphs: captured from two streams, made node by node, changed, copied, with memory and conditions of their own.
+#include <atomic>
+#include <chrono>
 #include <vector>
 
 #include "check.h"
@@ -8,7 +10,7 @@ __global__ void add(int *data, int value) { data[threadIdx.x] += value; }
 __global__ void scale(int *data) { data[threadIdx.x] *= factor; }
 
 static void count(void *data) { ++*(int *)data; }
-static void destroy(void *data) { *(int *)data = -1; }
+static void destroy(void *data) { *(std::atomic<int> *)data = -1; }
 
 const int COUNT = 32;
 const size_t BYTES = COUNT * sizeof(int);
@@ -39,7 +41,6 @@ static void captured(int *data) {
     cudaStreamCaptureStatus status;
     OK(cudaStreamIsCapturing(two, &status));
     CHECK(status == cudaStreamCaptureStatusActive);
-    CHECK(cudaStreamSynchronize(one) == cudaErrorStreamCaptureUnsupported);
     cudaGraph_t graph;
     OK(cudaStreamEndCapture(one, &graph));
     size_t nodes = 0, edges = 0, roots = 0;
@@ -54,6 +55,25 @@ static void captured(int *data) {
     CHECK(read(data)[31] == 7 && calls == 3);
     OK(cudaGraphExecDestroy(executable));
     OK(cudaGraphDestroy(graph));
+}
+
+// What cannot be captured makes the capture invalid, and its end too.
+static void invalidated(int *data) {
+    cudaStream_t stream;
+    cudaStreamCaptureStatus status;
+    cudaGraph_t graph;
+    OK(cudaStreamCreate(&stream));
+    OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    add<<<1, COUNT, 0, stream>>>(data, 3);
+    CHECK(cudaStreamSynchronize(stream) == cudaErrorStreamCaptureUnsupported);
+    OK(cudaStreamIsCapturing(stream, &status));
+    CHECK(status == cudaStreamCaptureStatusInvalidated);
+    CHECK(cudaMemsetAsync(data, 0, BYTES, stream) == cudaErrorStreamCaptureInvalidated);
+    CHECK(cudaStreamEndCapture(stream, &graph) == cudaErrorStreamCaptureInvalidated && graph == nullptr);
+    cudaGetLastError();
+    OK(cudaMemsetAsync(data, 0, BYTES, stream));
+    OK(cudaStreamSynchronize(stream));
+    OK(cudaStreamDestroy(stream));
 }
 
 static void made(int *data) {
@@ -128,12 +148,13 @@ static void made(int *data) {
     OK(cudaGraphInstantiate(&whole, parent, 0));
     OK(cudaGraphLaunch(whole, 0));
     CHECK(read(data)[31] == 3021);
-    int kept = 1;
+    static std::atomic<int> kept{1};  // a thread of the runtime's may destroy it, later
     cudaUserObject_t object;
     OK(cudaUserObjectCreate(&object, &kept, destroy, 1, cudaUserObjectNoDestructorSync));
     OK(cudaGraphRetainUserObject(parent, object, 1, cudaGraphUserObjectMove));
     OK(cudaGraphDestroy(parent));
-    CHECK(kept == -1);
+    auto start = std::chrono::steady_clock::now();
+    while (kept != -1) CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
 }
 
 static void memory() {
@@ -161,6 +182,7 @@ static void memory() {
     for (int k = 0; k < 2; ++k) {
         host[5] = 0;
         OK(cudaGraphLaunch(executable, 0));
+        OK(cudaStreamSynchronize(0));
         CHECK(host[5] == 0x01010101);
     }
 }
@@ -208,6 +230,7 @@ int main() {
     int *data;
     OK(cudaMalloc(&data, BYTES));
     captured(data);
+    invalidated(data);
     made(data);
     memory();
     conditional(data);

@@ -60,6 +60,28 @@ extern "C" __global__ void in_shared(const float *x, float *y, float *z)
     y[threadIdx.x] = s[95 - threadIdx.x % 96];
 }
 
+extern "C" __global__ void freed(const float *x, float *y, float *z)
+{
+    __shared__ float s[128];
+    int t = threadIdx.x;
+    char *own = static_cast<char *>(malloc(64));
+    own[t % 64] = x[t];
+    free(own + 4);
+    free(own);
+    if (x[t] == 0) free(own);
+    free(z);
+    s[t] = t;
+    y[t] = s[127 - t];
+}
+
+extern "C" __global__ void freed_early(const float *x, float *y, float *z)
+{
+    char *own = static_cast<char *>(malloc(64));
+    if (x[threadIdx.x] == 0) free(own);
+    own[3] = 5;
+    free(own);
+}
+
 extern "C" __global__ void in_local(const int *at, int *y, float *z)
 {
     int words[8];
@@ -132,6 +154,27 @@ def test_local_arrays(source: Path, engine: str) -> None:
         ("words[same] = 3;", 128),
     ]
     assert (y[:100] == 8 + 15).all()  # what was refused counts nothing
+
+
+def test_what_frees_nothing(source: Path) -> None:
+    """A check goes on behind it; memory that is freed too early is one defect."""
+    check = wg.check(wg.load(source, "freed"), 1, 128, (floats(128), floats(128), floats(1)), timeout=20)
+    kinds = [
+        (one.kind, one.source and one.source.line - _line_of_kernel("freed"), one.count)
+        for one in check.findings
+    ]
+    assert kinds == [
+        ("out-of-bounds", 6, 128),
+        ("use-after-free", 8, 128),
+        ("out-of-bounds", 9, 128),
+        ("shared-race", 10, 512),
+    ]
+    early = told(source, "freed_early", floats(128), floats(128), floats(1))
+    assert [one[:2] + one[4:] for one in early] == [("use-after-free", "malloc", 128)]
+
+
+def _line_of_kernel(name: str) -> int:
+    return next(k for k, line in enumerate(SOURCE.splitlines(), 1) if f" {name}(" in line)
 
 
 def test_what_a_thread_does_with_a_refused_value_is_no_race(source: Path) -> None:

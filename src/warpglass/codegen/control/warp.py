@@ -79,7 +79,8 @@ class WarpFunction(BlockCode):
         slots.append(f"  %turns = alloca i32\n  store i32 {TIME_SLICE}, ptr %turns")
         parameters = PARAMETERS.format(lanes=b.lanes)
         head = [f"define internal i32 @warp({parameters}) alwaysinline #0 {{", "entry:"]
-        slots += [*self.lane_code.declare(), *self.few_lanes.declare(), *self.registers.declare()]
+        slots += [*self.lane_code.declare(), *self.few_lanes.declare()]
+        slots += [*self.registers.declare(), *self.steps.declare()]
         return "\n".join([*head, *slots, *b.lines, "}"])
 
     def _masks(self) -> list[str]:

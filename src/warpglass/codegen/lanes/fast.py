@@ -68,7 +68,7 @@ class FastLanes(FastArithmetic):
             names = self.access.load_affine(site, address, type_, count, self.mask)
         else:
             names = self.access.load_any(site, self.as_vector(address).ir, type_, count, self.mask)
-        return tuple([Value(type_, name, offsets) for name in names])
+        return self.show_loaded(site, tuple([Value(type_, name, offsets) for name in names]))
 
     def store(self, space: str, address: Value, values: tuple[Value, ...], volatile: bool) -> None:
         values = self.all_exact(values)
@@ -108,7 +108,7 @@ class FastLanes(FastArithmetic):
             else:
                 where = self.as_vector(address).ir
                 old = self.access.change_any(site, operation, where, operand, whole, self.mask)
-            return Value(operand.type, old)
+            return self.show_loaded(site, (Value(operand.type, old),))[0]
 
     def update(
         self, space: str, change: Update, address: Value, given: Sequence[tuple[Value, ...]]

@@ -154,7 +154,7 @@ class ReferenceLanes(Lanes[Value]):
                 Value(type_, name) for name in self.local.load(site, address, type_, count, self.mask)
             )
         names = self.access.load_vector(site, address.ir, type_, count, self.mask)
-        return tuple(Value(type_, name) for name in names)
+        return self.show_loaded(site, tuple(Value(type_, name) for name in names))
 
     def reached(self, space: str, address: Value) -> tuple[str, Value]:
         """The space and address of an access: generic ones where shared addresses name a block."""
@@ -185,6 +185,12 @@ class ReferenceLanes(Lanes[Value]):
             probe.access(Emission(self, self.mask, values), self.access.sites[site], address)
         return site
 
+    def show_loaded(self, site: int, values: tuple[Value, ...]) -> tuple[Value, ...]:
+        """Let the probes see what an access has read; returns it."""
+        for probe in self.probes:
+            probe.loaded(Emission(self, self.mask, values), self.access.sites[site])
+        return values
+
     def _refuse(self, site: int) -> None:
         """Tell the probes of lanes that may not make an access."""
         for probe in self.probes:
@@ -207,7 +213,7 @@ class ReferenceLanes(Lanes[Value]):
         names = [[self.as_vector(operand).ir for operand in operands] for operands in given]
         atomic = Atomic(change, type_, len(given), len(given[0]))
         old = self.access.atomic(site, atomic, self.as_vector(address).ir, names, self.mask)
-        return tuple(Value(type_, name) for name in old)
+        return self.show_loaded(site, tuple(Value(type_, name) for name in old))
 
     def fetch(self, fetch: Fetch, handle: Value, operands: Sequence[Value]) -> tuple[Value, ...]:
         given = [self.as_vector(self.exact(one)) for one in (handle, *operands)]

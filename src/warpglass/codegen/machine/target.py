@@ -1,13 +1,15 @@
 """The processor that kernels are compiled for: this host, or less of it.
 
 `WARPGLASS_CPU` names one of the levels of x86-64, for code that is the same on all machines of a cluster or
-to see what an older processor would do. Features can be left out of it, or of "host": "x86-64-v3,-fma". It is
-read once.
+to see what an older processor would do. Features can be left out of it, or of "host", and with them what
+builds on them: "x86-64-v3,-fma". It is read once.
 """
 
 from __future__ import annotations
 
+import difflib
 import os
+from collections.abc import Sequence
 from functools import lru_cache
 
 import llvmlite
@@ -25,6 +27,48 @@ _LEVELS = {
     "x86-64-v3": "avx avx2 bmi bmi2 f16c fma lzcnt movbe",
     "x86-64-v4": "avx512bw avx512cd avx512dq avx512f avx512vl",
 }
+# What all code for x86-64 uses, so nobody can leave it out.
+_BASE = frozenset("64bit cmov cx8 fxsr mmx sse sse2 x87".split())
+# Which vector features build on which: LLVM drops them together.
+_BUILT_ON = {
+    "ssse3": "sse3",
+    "sse4.1": "ssse3",
+    "sse4.2": "sse4.1",
+    "avx": "sse4.2",
+    "avx2": "avx",
+    "f16c": "avx",
+    "fma": "avx",
+    "avx512f": "avx2 f16c fma",
+}
+
+
+def _builds_on(feature: str) -> list[str]:
+    """What a feature needs; those of which the table says nothing are told by their names."""
+    if feature in _BUILT_ON:
+        return _BUILT_ON[feature].split()
+    prefixes = {"avx512": "avx512f", "avx": "avx2", "vaes": "avx2", "vpclmul": "avx2"}
+    return [base for prefix, base in prefixes.items() if feature.startswith(prefix)][:1]
+
+
+def _left_out(wish: str, without: Sequence[str]) -> list[str]:
+    """The features that `without` names, and all that build on them."""
+    known = {*llvm.get_host_cpu_features(), *(one for level in _LEVELS for one in _features(level))}
+    gone: list[str] = []
+    for one in without:
+        name = one[1:]
+        if one[:1] != "-" or name not in known | _BASE:
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f"; did you mean -{close[0]}?" if close else ""
+            raise ArgumentError(
+                f"{VARIABLE} is {wish!r}; behind the name features may be left out, as in host,-fma, but "
+                f"{one!r} leaves out none{hint}"
+            )
+        if name in _BASE:
+            raise ArgumentError(f"{VARIABLE} is {wish!r}, but there is no x86-64 without {name}")
+        gone.append(name)
+    for name in gone:
+        gone += [one for one in sorted(known) if name in _builds_on(one) and one not in gone]
+    return gone
 
 
 def _features(level: str) -> set[str]:
@@ -39,18 +83,15 @@ def chosen_target() -> Target:
     host = host_target()
     wish = os.environ.get(VARIABLE, "") or _HOST
     name, *without = wish.split(",")
-    if any(one[:1] != "-" for one in without):
-        raise ArgumentError(
-            f"{VARIABLE} is {wish!r}; behind the name features may be left out, as in host,-fma"
-        )
-    removed = "".join(f",{one}" for one in without)
+    gone = _left_out(wish, without)
+    removed = "".join(f",-{one}" for one in gone)
     if name == _HOST:
         return Target(host.triple, host.cpu, host.features + removed)
     if not host.triple.startswith("x86_64") or name not in _LEVELS:
         known = [_HOST, *(_LEVELS if host.triple.startswith("x86_64") else ())]
         raise ArgumentError(f"{VARIABLE} is {wish!r}; it may be {', '.join(known)}")
     has = llvm.get_host_cpu_features()
-    missing = sorted(one for one in _features(name) if not has.get(one) and f"-{one}" not in without)
+    missing = sorted(one for one in _features(name) if not has.get(one) and one not in gone)
     if missing:
         raise ArgumentError(f"{VARIABLE} is {wish!r}, but this processor lacks {', '.join(missing)}")
     return Target(host.triple, name, removed.removeprefix(","))
@@ -82,11 +123,8 @@ def vector_bytes() -> int:
 
 @lru_cache(maxsize=1)
 def picks_words() -> bool:
-    """Whether the processor picks words from two registers of 64 bytes.
-
-    LLVM drops AVX-512 with any feature that it builds on.
-    """
-    return set("avx512f avx2 fma f16c avx sse4.2 sse4.1 ssse3 sse3".split()) <= _available()
+    """Whether the processor picks words from two registers of 64 bytes."""
+    return "avx512f" in _available()
 
 
 @lru_cache(maxsize=1)

@@ -98,6 +98,8 @@ class Access:
         self._segmented = 0  # accesses that are written out place by place
         self.step = 0
         self.fault_label = "fault"
+        # In functions for several steps: the i64 that says which site their first one is.
+        self.first_site: str | None = None
         # Emits what is to be done where an access of some lanes was refused; None: the kernel stops.
         self.refuse: Callable[[int], None] | None = None
         # Steps whose accesses are known to lie within a range, and the sites that have found it; or, where
@@ -142,6 +144,18 @@ class Access:
         self.sites.append(Site(self.step, space, write, size))
         return len(self.sites) - 1
 
+    def number_of(self, site: int) -> str:
+        """A site's number as an i64."""
+        if self.first_site is None:
+            return str(site)
+        return self.builder.value(f"add i64 {self.first_site}, {site}")
+
+    def word_of(self, site: int) -> str:
+        """Where a site's words begin in their table, in bytes, as an i64."""
+        if self.first_site is None:
+            return str(site * SITE_WORDS * 8)
+        return self.builder.value(f"mul i64 {self.number_of(site)}, {SITE_WORDS * 8}")
+
     def bounds(self, site: int) -> Bounds:
         """The range that an access is checked against first."""
         b = self.builder
@@ -149,7 +163,7 @@ class Access:
         if self.sites[site].space == "shared":
             limit = b.value(f"lshr i64 %shared_size, {size.bit_length() - 1}")
             return Bounds("0", limit, "%shared_address")
-        where = b.offset("%sites", site * SITE_WORDS * 8)
+        where = b.offset("%sites", self.word_of(site))
         return Bounds(
             b.load("i64", where), b.load("i64", b.offset(where, 8)), b.load("i64", b.offset(where, 16))
         )
@@ -276,7 +290,7 @@ class Access:
         generic = self._keep_addresses(site, address)
         args = [
             ("ptr", "%context"),
-            ("i64", str(site)),
+            ("i64", self.number_of(site)),
             ("i64", str(info.size)),
             generic,
             self.mask_for_helper(mask),
@@ -328,7 +342,7 @@ class Access:
         first = b.value(f"mul i64 {row}, {b.value('zext i32 %nctaid_x to i64')}")
         args = [
             ("ptr", "%context"),
-            ("i64", str(site)),
+            ("i64", self.number_of(site)),
             ("i64", str(service_code(name))),
             (b.lanes, mask),
             ("i32", "%warp"),
@@ -346,7 +360,7 @@ class Access:
         for value, place in zip(given, requested.operand_places, strict=True):
             b.store(b.vector(value.type), value.ir, b.offset("%lane_buffer", place), ", align 64")
         b.store(b.vector("i64"), given[0].ir, "%lane_addresses", ", align 64")
-        args = [("ptr", "%context"), ("i64", str(site)), (b.lanes, mask), ("ptr", "%lane_buffer")]
+        args = [("ptr", "%context"), ("i64", self.number_of(site)), (b.lanes, mask), ("ptr", "%lane_buffer")]
         self._call_or_fault(requested.function, args, site)
         return [
             b.load(b.vector(type_), b.offset("%lane_buffer", place), ", align 64")
@@ -363,7 +377,7 @@ class Access:
         b.store(b.vector("i64"), address, "%lane_addresses", ", align 64")
         wide = b.first_lane(lanes)
         found = b.load("i64", b.value(f"getelementptr i64, ptr %lane_addresses, i64 {wide}"))
-        words = {"fault_site": str(site), "fault_lane": wide, "fault_address": found}
+        words = {"fault_site": self.number_of(site), "fault_lane": wide, "fault_address": found}
         for word, value in words.items():
             b.store("i64", value, b.offset("%context", 8 * SLOT[word]))
 
@@ -400,7 +414,7 @@ class Access:
         self.atomics[atomic.name] = atomic
         args = [
             ("ptr", "%context"),
-            ("i64", str(site)),
+            ("i64", self.number_of(site)),
             generic,
             self.mask_for_helper(mask),
             ("ptr", "%lane_addresses"),

@@ -8,7 +8,7 @@ stream.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -85,12 +85,16 @@ class CpuBackend:
         prepared, bound, cluster = self._bind(launch)
         with POOL.lock:
             POOL.settle()
-            general = prepared.executable(launch.block, launch.grid, bound, None, cluster)
+            general = prepared.executable(launch.block, launch.grid, bound, None, cluster, soon=True)
             hot = general.tiers.hot
             executable, settled = prepared.specialised(general, launch.block, launch.grid, bound)
             clear_exception(launch.compiled, prepared.module.clear)
             plan = self._plan(launch, prepared, executable, bound, range(prod(launch.grid)))
             seconds, _ = execution.run(plan, launch, self._heap)
+            if (left := plan.left) is not None:
+                rest = replace(launch, timeout=max(0.0, launch.timeout - seconds))
+                better = prepared.executable(launch.block, launch.grid, bound, None, cluster)
+                seconds += execution.run(self._plan(rest, prepared, better, bound, left), rest, self._heap)[0]
             if key is not None and settled:
                 self._plans.keep(key, launch, plan, general, hot)
             raise_exception(launch.compiled, prepared.module.read)

@@ -106,7 +106,7 @@ def rerun(plan: LaunchPlan, launch: Launch, heap: Heap) -> float:
     worker = executable.workers(1)[0] if plan.joins and plan.count == 1 else None
     if worker is None or not worker.refill(plan):
         return run(plan, launch, heap, kept=True)[0]
-    executable.control.clear(plan.blocks.start)
+    executable.begin(plan.blocks.start)
     started = time.perf_counter()
     worker.code = executable.tiers.run(worker)
     seconds = time.perf_counter() - started
@@ -125,7 +125,7 @@ def _prepare(plan: LaunchPlan, launch: Launch, kept: bool) -> list[Worker]:
     when they are needed.
     """
     executable, cooperative = plan.executable, plan.prepared.cooperative
-    executable.control.clear(plan.blocks.start)
+    executable.begin(plan.blocks.start)
     if plan.clustered:
         workers = _prepare_clusters(plan, launch)
         plan.system.workers = workers
@@ -184,6 +184,8 @@ def _fill(worker: Worker, plan: LaunchPlan, launch: Launch, end: int, windows: S
     worker.set_alone(plan.alone)
     given = plan.laid.parameters, plan.shared, ranges, plan.system.serve
     worker.fill(launch.grid, end, plan.chunk, *given, windows)
+    if plan.whole:
+        worker.keep_code()
 
 
 def _put_in_order(

@@ -23,6 +23,7 @@ from .address_space import GUARD, Meaning, Placed, explain_address
 from .heap import Chunk, Heap
 from .object_faults import explain_object
 from .prepared import Executable, Prepared
+from .system import Account as Served
 from .system import System, freed_before
 from .worker import Worker
 
@@ -80,12 +81,17 @@ def explain_fault(scene: Scene, contexts: Sequence[np.ndarray]) -> KernelFault:
         step = scene.prepared.steps[code.traps[-number - 1]]
         return _error(scene, step, _Account("trap", _TRAPS[step.control or "trap"]), None, block, thread)
     if code.sites[number].space == "system":
-        site = code.sites[number]
         served = scene.system.accounts[int(context[SLOT["fault_block"]])]
-        account = _Account(served.kind, served.text, cuda_name=served.cuda_name)
-        return _error(scene, scene.prepared.steps[site.step], account, site.size, block, thread)
+        return explain_call(scene, number, served, block, thread)
     address = int(context[SLOT["fault_address"]]) & (1 << 64) - 1
     return explain_access(scene, number, address, block, thread)
+
+
+def explain_call(scene: Scene, number: int, served: Served, block: Dim3, thread: Dim3) -> KernelFault:
+    """The error for a thread whose call of the runtime, at a site, was refused."""
+    site = scene.executable.code.sites[number]
+    account = _Account(served.kind, served.text, cuda_name=served.cuda_name)
+    return _error(scene, scene.prepared.steps[site.step], account, site.size, block, thread)
 
 
 def explain_access(scene: Scene, number: int, address: int, block: Dim3, thread: Dim3) -> KernelFault:

@@ -63,18 +63,26 @@ def known_code(
     shape: BlockShape,
     symbols: Symbols,
     promises: Promises | None,
-) -> Generated:
-    """Code for one version of the kernel that the PTX `text` has under the name `entry`."""
+    *,
+    small: bool = False,
+    kept: bool = False,
+) -> Generated | None:
+    """Code for one version of the kernel that the PTX `text` has under the name `entry`.
 
-    def make(quick: bool) -> str:
-        return generate(program(), shape, symbols, (), promises).text(quick=quick)
+    `small` asks for small code, `kept` for None if it would have to be generated.
+    """
 
-    place = digest(_generator(), entry, text, repr((shape, symbols, promises)))
-    kept = _CODE.get(place)
-    if kept is not None:
-        code, key, length = pickle.loads(kept)
-        return Generated(code, key, length, make)
-    found = fresh(generate(program(), shape, symbols, (), promises))
+    def make() -> KernelCode:
+        return generate(program(), shape, symbols, (), promises, small=small)
+
+    place = digest(_generator(), entry, text, repr((shape, symbols, promises, small)))
+    known = _CODE.get(place)
+    if known is not None:
+        code, key, length = pickle.loads(known)
+        return Generated(code, key, length, lambda quick: make().text(quick=quick))
+    if kept:
+        return None
+    found = fresh(make())
     _CODE.put(place, pickle.dumps((found.code, found.key, found.length)))
     return found
 

@@ -65,6 +65,14 @@ class LaunchPlan:
     private: tuple[PrivateArray, ...]  # arrays that each worker but the first has of its own
     alone: bool  # no two threads come to one address by atomic operations
     clustered: bool  # blocks of a cluster wait for each other, or reach each other's shared memory
+    whole: bool  # the code runs all blocks, even if it is small code and there is better before the end
+
+    @property
+    def left(self) -> range | None:
+        """The blocks that small code has left to better code, if it has any."""
+        first = self.executable.control.taken
+        left = self.executable.small and not self.whole and first < self.blocks.stop
+        return range(first, self.blocks.stop) if left else None
 
 
 def make_plan(
@@ -119,7 +127,7 @@ def make_plan(
         executable,
         laid,
         ranges,
-        System(launch.grid, launch.block, heap),
+        System(launch.grid, launch.block, heap, goes_on=any(one.refuses for one in executable.probes)),
         shared,
         blocks,
         count,
@@ -130,6 +138,7 @@ def make_plan(
         private,
         count == 1 or own,
         facts.clustered,
+        executable.small and (waits or not apart),
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
 from ... import ptx
 from ...codegen import (
@@ -31,21 +32,27 @@ from ..launch.backend import Dim3
 from ..launch.parameters import parameters_of
 from ..launch.values import Parameter
 from .address_space import ModuleMemory, ParameterMemory
-from .generated import fresh, known_code, known_facts
+from .generated import Generated, fresh, known_code, known_facts
 from .specialisation import Specialisations, simplifies
-from .tiers import OPTIMISED, Tiers, chosen_tier, in_background
+from .tiers import OPTIMISED, QUICK, SMALL, Tiers, chosen_tier, compiled_before, in_background
 from .worker import Control, Worker
 
 # Block shapes and the like for which a kernel's code is kept loaded; the oldest goes first.
 _SHAPES = 128
 # Characters of quick code's IR up to which there are versions for launches that repeat their integers.
 _LONGEST = 1 << 20
+# Lines of IR, as the reference spells steps out, up to which quick code is waited for: about 1.5 s. Kernels
+# of few steps have fewer.
+_MOST_LINES, _FEW_STEPS = 45_000, 300
 # Bytes of a worker that a kernel keeps from launch to launch.
 _KEEP = 16 << 20
 
 # What code is compiled for: block shape, class of grids, structural parameters with their values, what
 # watches it, and the clusters in blocks.
 _Key = tuple[Dim3, Dim3 | None, tuple[tuple[int, int], ...], Instrument | None, Dim3]
+
+
+_LOGGER = logging.getLogger("warpglass")
 
 
 def engine_mode() -> str:
@@ -66,26 +73,42 @@ class Executable:
         promises: Promises | None,
         instrument: Instrument | None,
         tier: str | None = None,
+        *,
+        small: bool = False,
+        apart: bool = False,
     ):
+        """`tier`, `small` and `apart` as Tiers takes them."""
         symbols = prepared.symbols
+        self.small = small
         if instrument is None:
             self.probes: tuple[Probe, ...] = ()
-            generated = known_code(
-                prepared.text, prepared.entry, lambda: prepared.program, shape, symbols, promises
-            )
+            generated = prepared.generated(shape, promises, small=small)
+            assert generated is not None
         else:
             self.probes = tuple(instrument.probes(prepared.program))
             generated = fresh(generate(prepared.program, shape, symbols, self.probes, promises))
         self.code: KernelCode = generated.code
         self.shape = self.code.shape
         self.control = Control()
-        self.tiers = Tiers(prepared.entry, generated, self.control.retire, tier)
+        self._superseded = False
+        self.tiers = Tiers(prepared.entry, generated, self.control.retire, tier, small=small, apart=apart)
         self._threads = self.shape.thread_table_aligned()
         self._parameters = prepared.binder.layout.size
         self._local = prepared.facts.local.size
         self._workers: list[Worker] = []
         self._leaving: list[Worker] = []
         self._clusters: list[Worker] = []
+
+    def begin(self, first: int) -> None:
+        """Make ready for a launch, or for the part of one that starts at block `first`."""
+        self.control.clear(first)
+        if self._superseded:
+            self.control.retire()
+
+    def supersede(self) -> None:
+        """There is better code, which workers are to leave the blocks to that they have not taken yet."""
+        self._superseded = True
+        self.control.retire()
 
     def residents(self, blocks: int) -> list[Worker]:
         """A worker for each block of a cooperative grid, all of which are under way at once."""
@@ -175,6 +198,7 @@ class Prepared:
         self.most_steps = None if self.cooperative or facts.clustered else facts.most_steps
         self.structural = _structural_parameters(compiled, parameters)
         self._executables: dict[_Key, Executable] = {}
+        self._small: dict[_Key, Executable] = {}  # those in small code, by the same keys
         self._specialisations: Specialisations[Executable] = Specialisations(parameters)
 
     @cached_property
@@ -202,20 +226,71 @@ class Prepared:
         bound: Bound,
         instrument: Instrument | None = None,
         cluster: Dim3 = (1, 1, 1),
+        *,
+        soon: bool = False,
     ) -> Executable:
-        """Machine code for a launch's block shape, grid and array layouts, compiled when first asked for."""
+        """Machine code for a launch's block shape, grid and array layouts, compiled when first asked for.
+
+        `soon` says that small code will do as long as there is no other.
+        """
         key = self._key(block, grid, bound, instrument, cluster)
-        found = self._executables.get(key)
+        tier = chosen_tier() if instrument is None else QUICK
+        kept = self._small if tier == SMALL else self._executables
+        found = kept.get(key)
+        if found is None and tier is None and soon:
+            found = self._small.get(key)
         if found is None:
             promises = None if key[1] is None else Promises(key[1], dict(key[2]))
             shape = BlockShape(block, self.facts.shared.static, cluster=cluster, ranked=self.facts.clustered)
             with compile_deadline(self.entry):
-                found = Executable(self, shape, promises, instrument)
-            self._executables[key] = found
-            if len(self._executables) > _SHAPES:
-                del self._executables[next(iter(self._executables))]
+                if tier == SMALL:
+                    found = Executable(self, shape, promises, None, small=True)
+                elif tier is None and soon and self._takes_long(shape, promises):
+                    found = self._begin_small(key, shape, promises)
+                    kept = self._small
+                else:
+                    found = Executable(self, shape, promises, instrument)
+            kept[key] = found
+            if len(kept) > _SHAPES:
+                del kept[next(iter(kept))]
         found.tiers.require()
         return found
+
+    def generated(
+        self, shape: BlockShape, promises: Promises | None, *, small: bool = False, kept: bool = False
+    ) -> Generated | None:
+        """Code without probes, as `known_code` gives it."""
+        program = partial(getattr, self, "program")
+        return known_code(
+            self.text, self.entry, program, shape, self.symbols, promises, small=small, kept=kept
+        )
+
+    def _takes_long(self, shape: BlockShape, promises: Promises | None) -> bool:
+        """Whether quick code would have to be made, and that would take too long for somebody to wait."""
+        known = None if promises is None else self.generated(shape, promises, kept=True)
+        if promises is None or (known is not None and compiled_before(known)):
+            return False
+        if sum(len(block.steps) for block in self.program.blocks) < _FEW_STEPS:
+            return False
+        small = self.generated(shape, promises, small=True)
+        assert small is not None
+        return small.code.spared > _MOST_LINES
+
+    def _begin_small(self, key: _Key, shape: BlockShape, promises: Promises | None) -> Executable:
+        """Small code, from which other code will take over that is made in the background."""
+        small = Executable(self, shape, promises, None, small=True)
+
+        def job() -> None:
+            try:
+                with compile_deadline(self.entry):
+                    self._executables[key] = Executable(self, shape, promises, None, apart=True)
+            except (WarpglassError, FailedApart) as error:
+                _LOGGER.info("%s stays in small code: %s", self.entry, error)
+                return
+            small.supersede()
+
+        in_background(job, "compiler")
+        return small
 
     def specialised(
         self, general: Executable, block: Dim3, grid: Dim3, bound: Bound
@@ -225,6 +300,8 @@ class Prepared:
         And whether such launches will get the same until the general one becomes hot.
         """
         at_once = chosen_tier() == OPTIMISED
+        if general.small:
+            return general, False
         if engine_mode() != "kinds" or not (at_once or (general.tiers.hot and chosen_tier() is None)):
             return general, True
         if self.facts.clustered:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...codegen.context import LOCAL_WINDOW, service_code
+from ...codegen.context import LOCAL_WINDOW, SITE_WORD, service_code
 from ..launch.backend import Dim3, unflatten
 from .heap import Heap
 from .printf import format_printf
@@ -36,9 +36,23 @@ class Account:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A call without effect that the kernel went on behind: its site, and who made it."""
+
+    site: int
+    account: Account
+    block: Dim3
+    thread: Dim3
+
+
 class _Refused(Exception):
     def __init__(self, account: Account):
         self.account = account
+
+
+class _RefusedFree(_Refused):
+    """What changes nothing, so that a kernel may go on behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +88,9 @@ class _Thread:
 class System:
     """The runtime's side of one launch."""
 
-    def __init__(self, grid: Dim3, block: Dim3, heap: Heap):
+    def __init__(self, grid: Dim3, block: Dim3, heap: Heap, *, goes_on: bool = False):
+        self.left_out: list[LeftOut] = []
+        self._goes_on = goes_on  # behind what may be left out
         self.accounts: dict[int, Account] = {}  # by block
         self.error: Exception | None = None
         self.workers: Sequence[Worker] = ()
@@ -95,6 +111,10 @@ class System:
             try:
                 result = _SERVICES[code](self, caller, block, *(int(word) for word in arguments[:5, lane]))
             except _Refused as refused:
+                if self._goes_on and isinstance(refused, _RefusedFree):
+                    site = int(arguments.flat[SITE_WORD])
+                    self.left_out.append(LeftOut(site, refused.account, caller.block, thread))
+                    continue
                 self.accounts[block] = refused.account
                 return lane + 1
             except Exception as error:  # the launching thread raises it
@@ -135,16 +155,16 @@ class System:
         return chunk.base
 
     def free(self, caller: _Thread, block: int, address: int, *_: int) -> int:
-        """Give memory back; what no malloc gave, or is freed already, ends the kernel."""
+        """Give memory back; what no malloc gave, or is freed already, is refused."""
         if address == 0:
             return 0
         chunk = self._heap.find(address)
         if chunk is None or chunk.base != address:
             text = f"free({address:#x}): no malloc gave this address"
-            raise _Refused(Account("out-of-bounds", "cudaErrorIllegalAddress", text))
+            raise _RefusedFree(Account("out-of-bounds", "cudaErrorIllegalAddress", text))
         if chunk.freed_by is not None:
             text = f"free({address:#x}): {freed_before(*chunk.freed_by)}"
-            raise _Refused(Account("use-after-free", "cudaErrorIllegalAddress", text))
+            raise _RefusedFree(Account("use-after-free", "cudaErrorIllegalAddress", text))
         self._heap.free(chunk, (caller.block, caller.thread))
         for worker in self.workers:
             worker.change_range(chunk.words)

@@ -1,14 +1,16 @@
 """Which machine code of a kernel runs: quick code for a fast first launch, optimised code once it is hot.
 
 Both are made from the same IR, without any freedom in arithmetic, so results are the same bit for bit and one
-can take over from the other between two blocks. Optimised code is compiled by a process of its own while
+can take over from the other between two blocks. Small code (codegen/small/) is made for kernels whose quick
+code takes seconds to compile: it is of another Executable (prepared.py), which quick code's takes over from.
+  Optimised code is compiled by a process of its own while
 launches go on. Object code is kept on disk by content; the best there is comes from there at once.
 
 Nobody waits for what is optimised in the background, so it has limits of its own (host/budget.py), and all
 processes that share a cache take turns. What comes to a limit is not tried again until there is a greater
 one: quick code stays.
 
-`WARPGLASS_TIER` names the only tier to use: "quick" or "optimised".
+`WARPGLASS_TIER` names the only tier to use: "small", "quick" or "optimised".
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 
 from ...codegen import MachineCode, chosen_target, compile_apart, compile_ir, host_key, load_object
-from ...codegen.context import RETIRED
+from ...codegen.context import OK, RETIRED
 from ...errors import ArgumentError, CompileError, WarpglassError
 from ...host.budget import background_limits, background_share, in_units
 from ...host.environment import read
@@ -35,13 +37,13 @@ from .thread_pool import BRIEF, LONG_KERNEL
 from .worker import Worker
 
 VARIABLE = "WARPGLASS_TIER"
-QUICK, OPTIMISED = "quick", "optimised"
+SMALL, QUICK, OPTIMISED = TIERS = "small", "quick", "optimised"
 
 _OBJECTS, _ABANDONED = Cache("object"), Cache("abandoned")
 _LOGGER = logging.getLogger("warpglass")
 _PAUSE = 0.5  # seconds until it is seen again whether others are done
 # Characters of IR that this process compiles itself, in about half a second, without a way to stop it.
-_LONG_IR = {QUICK: 1 << 21, OPTIMISED: 1 << 19}
+_LONG_IR = {SMALL: 1 << 21, QUICK: 1 << 21, OPTIMISED: 1 << 19}
 # Quick code keeps every value on the stack, so code that is longer than this might need too much of it.
 _LONGEST_QUICK = 1 << 24
 
@@ -51,8 +53,8 @@ _only: list[str] = []  # tiers chosen by `only`; the last one holds
 def chosen_tier() -> str | None:
     """The only tier to use, from WARPGLASS_TIER or `only`; None: first quick, then optimised."""
     wish = read(VARIABLE)
-    if wish not in ("", QUICK, OPTIMISED):
-        raise ArgumentError(f"{VARIABLE} is {wish!r}; it may be {QUICK!r} or {OPTIMISED!r}")
+    if wish not in ("", *TIERS):
+        raise ArgumentError(f"{VARIABLE} is {wish!r}; it may be {SMALL!r}, {QUICK!r} or {OPTIMISED!r}")
     return wish or (_only[-1] if _only else None)
 
 
@@ -69,8 +71,21 @@ def only(tier: str) -> Iterator[None]:
 class Tiers:
     """A kernel's machine code; `retire` tells workers in the midst of a launch that there is better code."""
 
-    def __init__(self, name: str, generated: Generated, retire: Callable[[], None], only: str | None = None):
-        """`only` is a tier that is wanted at once or not at all, whatever others are."""
+    def __init__(
+        self,
+        name: str,
+        generated: Generated,
+        retire: Callable[[], None],
+        only: str | None = None,
+        *,
+        small: bool = False,
+        apart: bool = False,
+    ):
+        """`only` is a tier that is wanted at once or not at all, whatever others are.
+
+        `small` says that this is small code; `apart` that a helper process is to compile it, since nobody
+        waits for it: in this one LLVM serves one thread at a time.
+        """
         self._name = name
         self._generated = generated
         self._retire = retire
@@ -81,14 +96,17 @@ class Tiers:
         self._spare = only is not None
         background_limits()  # whether its variables are right, while there is somebody to tell
         self.brief = True  # whether the last launch was over within moments
-        self.tier = QUICK
-        tier = only or chosen_tier()
-        found = None if tier == QUICK else _OBJECTS.get(self._key(OPTIMISED))
-        if found is None and (tier == OPTIMISED or generated.length > _LONGEST_QUICK):
+        self._apart = apart
+        self.tier = SMALL if small else QUICK
+        tier = self.tier if small else only or chosen_tier()
+        found = _OBJECTS.get(self._key(OPTIMISED)) if tier in (None, OPTIMISED) else None
+        if found is None and (tier == OPTIMISED or (generated.length > _LONGEST_QUICK and not small)):
             found = self._compile(OPTIMISED)
         if found is not None:
             self.tier = OPTIMISED
-        self._machine: MachineCode = load_object(found or self._quick())
+        self._machine: MachineCode = load_object(
+            found or _OBJECTS.get(self._key(self.tier)) or self._compile(self.tier)
+        )
 
     @property
     def length(self) -> int:
@@ -104,6 +122,8 @@ class Tiers:
         """Run a worker's blocks, with better code from the block on at which there is some."""
         machine = self.newest()  # the name keeps it alive
         code = machine.run(worker.address)
+        if code == RETIRED and self.tier == SMALL:
+            return OK  # what goes on is not of this kind (backend.py)
         if code == RETIRED:
             worker.keep_code()
             machine = self.newest()
@@ -170,13 +190,10 @@ class Tiers:
         _OBJECTS.put(key, code)
         return code
 
-    def _quick(self) -> bytes:
-        return _OBJECTS.get(self._key(QUICK)) or self._compile(QUICK)
-
     def _compile(self, tier: str) -> bytes:
-        quick = tier == QUICK
+        quick = tier != OPTIMISED
         ir = self._generated.ir(quick)
-        if len(ir) < _LONG_IR[tier]:
+        if len(ir) < _LONG_IR[tier] and not self._apart:
             code = compile_ir(ir, quick=quick, target=chosen_target())
         elif self._spare:
             return self._compile_within_limits(ir)
@@ -189,26 +206,35 @@ class Tiers:
         return code
 
     def _key(self, tier: str) -> str:
-        return digest(host_key(), tier, self._generated.key)
+        return _key(tier, self._generated)
 
 
-def in_background(job: Callable[[], None]) -> None:
-    """Have something done on the background thread, after what it has to do already."""
-    _background().put(job)
+def _key(tier: str, generated: Generated) -> str:
+    return digest(host_key(), tier, generated.key)
 
 
-def _background() -> queue.SimpleQueue[Callable[[], None]]:
-    """Where to put what is to be done on the background thread of this process."""
-    return _start(os.getpid())  # threads do not survive a fork
+def compiled_before(generated: Generated) -> bool:
+    """Whether there is machine code on disk of a kernel's full code."""
+    return any(_OBJECTS.get(_key(tier, generated)) is not None for tier in (OPTIMISED, QUICK))
 
 
-@lru_cache(maxsize=1)
-def _start(_process: int) -> queue.SimpleQueue[Callable[[], None]]:
+def in_background(job: Callable[[], None], thread: str = "optimiser") -> None:
+    """Have something done on a background thread of this process, after what it has to do already."""
+    _background(thread).put(job)
+
+
+def _background(thread: str) -> queue.SimpleQueue[Callable[[], None]]:
+    """Where to put what is to be done on a background thread of this process."""
+    return _start(thread, os.getpid())  # threads do not survive a fork
+
+
+@lru_cache(maxsize=2)
+def _start(thread: str, _process: int) -> queue.SimpleQueue[Callable[[], None]]:
     work: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
 
     def serve() -> None:
         while True:
             work.get()()
 
-    threading.Thread(target=serve, name="warpglass-optimiser", daemon=True).start()
+    threading.Thread(target=serve, name=f"warpglass-{thread}", daemon=True).start()
     return work

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from . import batched, extensions, factorisations, level1, level2, level3, mixed  # noqa: F401  # rows by subject
+from . import (  # noqa: F401  # rows by subject
+    batched,
+    extensions,
+    factorisations,
+    level1,
+    level2,
+    level3,
+    mixed,
+    several_devices,
+)
 from .context import CUBLAS
 
 __all__ = ["CUBLAS"]

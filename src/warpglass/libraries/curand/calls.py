@@ -26,7 +26,7 @@ from ..frame import (
 )
 from ..memory import Array
 from .library import CURAND, LENGTH_NOT_MULTIPLE, OUT_OF_RANGE, TYPE_ERROR
-from .streams import PSEUDO, QUASI, Sobol, Stream, pseudo
+from .streams import PSEUDO, QUASI, Sobol, Stream, direction_vectors, pseudo
 
 _VERSION = 10400
 _SINGLE, _DOUBLE = np.dtype("f4"), np.dtype("f8")
@@ -232,3 +232,18 @@ def poisson(s: Session, handle: Handle, place: Device, count: Size, rate: Double
     seed = [int(word) for word in s.get(handle, Generator).words(s, 4)]
     found = np.random.Generator(np.random.PCG64(seed)).poisson(rate, count)
     s.memory.flat(place, count, "u4", written=True)[...] = found
+
+
+_JOE_KUO = {101: 32, 103: 64}  # curandDirectionVectorSet
+_vectors: dict[int, Array] = {}  # by bits; programs keep their addresses
+
+
+@immediate
+@CURAND.row("curandGetDirectionVectors{T}", "32 64")
+def get_direction_vectors(s: Session, place: Address, kind: Int) -> None:
+    bits = int(s.letter)
+    if _JOE_KUO.get(kind) != bits:
+        raise Failed(OUT_OF_RANGE, f"direction vectors {kind}: of {bits} bits there are the plain ones")
+    if bits not in _vectors:
+        _vectors[bits] = direction_vectors(s, bits)
+    put(place, _vectors[bits].ctypes.data)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -61,6 +61,12 @@ class Sobol:
             raise Failed(105, f"{count} numbers are no multiple of {self.dimensions} dimensions")
         points = self._engine.random(count // self.dimensions)
         return (points.T.ravel() * 2.0**32).astype("u8").clip(0, 2**32 - 1).astype("u4")
+
+
+def direction_vectors(s: Session, bits: int) -> Array:
+    """The direction numbers of Joe and Kuo: a row of `bits` of them for each of 20000 dimensions."""
+    engine: Any = scipy(s, "stats").qmc.Sobol(20000, scramble=False, bits=bits)
+    return np.ascontiguousarray(engine._sv, f"u{bits // 8}")
 
 
 def pseudo(kind: int, seed: int) -> Stream:

@@ -11,6 +11,8 @@ from . import (  # noqa: F401  # rows by subject
     refinement,
     singular_values,
     sparse,
+    sparse_orders,
+    sparse_steps,
 )
 from .library import CUSOLVER
 

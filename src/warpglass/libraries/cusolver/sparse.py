@@ -1,4 +1,4 @@
-"""Sparse solutions (cusolverSp): by QR and Cholesky, here both by SciPy's direct solver."""
+"""Sparse solutions (cusolverSp): by QR, Cholesky and LU, here all by SciPy's direct solver."""
 
 from __future__ import annotations
 
@@ -34,13 +34,14 @@ def _solve(
     s.memory.put(singular, first, "i4")
 
 
+_ALSO = " ".join(f"cusolverSp{{T}}csrlsv{how}" for how in ("chol", "cholHost", "qrHost", "luHost"))
 _KINDS = "Handle Int Int Handle Device Device Device Device {real} Int Device Address"
 
 
 def _row(letters: str, real: str) -> None:
     kinds = _KINDS.format(real=real)
 
-    @CUSOLVER.row("cusolverSp{T}csrlsvqr", letters, also="cusolverSp{T}csrlsvchol", kinds=kinds)
+    @CUSOLVER.row("cusolverSp{T}csrlsvqr", letters, also=_ALSO, kinds=kinds)
     def solve(
         s: Session,
         handle: Handle,

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from . import context, conversions, descriptors, generic, legacy, tridiagonal  # noqa: F401  # rows by subject
+from . import (  # noqa: F401  # rows by subject
+    context,
+    conversions,
+    descriptors,
+    generic,
+    incomplete,
+    legacy,
+    tridiagonal,
+)
 from .library import CUSPARSE
 
 __all__ = ["CUSPARSE"]

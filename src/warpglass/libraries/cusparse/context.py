@@ -104,3 +104,27 @@ def set_fill(s: Session, description: Handle, value: Int) -> None:
 @CUSPARSE.row("cusparseSetMatDiagType")
 def set_diagonal(s: Session, description: Handle, value: Int) -> None:
     s.get(description, Description).diagonal = value
+
+
+@immediate
+@CUSPARSE.row("cusparseGetMatType")
+def get_type(s: Session, description: Handle) -> Int:
+    return s.get(description, Description).kind
+
+
+@immediate
+@CUSPARSE.row("cusparseGetMatIndexBase")
+def get_base(s: Session, description: Handle) -> Int:
+    return s.get(description, Description).base
+
+
+@immediate
+@CUSPARSE.row("cusparseGetMatFillMode")
+def get_fill(s: Session, description: Handle) -> Int:
+    return s.get(description, Description).fill
+
+
+@immediate
+@CUSPARSE.row("cusparseGetMatDiagType")
+def get_diagonal(s: Session, description: Handle) -> Int:
+    return s.get(description, Description).diagonal

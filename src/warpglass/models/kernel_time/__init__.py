@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from .load import Atomics, Load
-from .prediction import Prediction, predict
+from .prediction import ON_SM, Prediction, predict, saved
 from .rates import Rates, rates_of
 from .refusals import Refused
 
-__all__ = ["Atomics", "Load", "Prediction", "Rates", "Refused", "predict", "rates_of"]
+__all__ = ["ON_SM", "Atomics", "Load", "Prediction", "Rates", "Refused", "predict", "rates_of", "saved"]

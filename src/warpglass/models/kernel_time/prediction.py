@@ -52,7 +52,7 @@ def predict(load: Load, device: Device) -> Prediction:
     rates = rates_of(device)
     found = times(load, rates)
     limits = dict(sorted(found.items(), key=lambda item: -item[1]))
-    running = sum(seconds**_POWER for seconds in limits.values()) ** (1 / _POWER)
+    running = _together(limits)
     seconds = rates.launch + running
     return Prediction(
         device=device.name,
@@ -65,7 +65,20 @@ def predict(load: Load, device: Device) -> Prediction:
     )
 
 
-_ON_SM = (
+def saved(seconds: float, limits: Mapping[str, float], wasted: Mapping[str, float]) -> float:
+    """Seconds that a launch of these limits would take less without a share of some limiters' work.
+
+    `wasted` has the shares, from 0 to 1, by limiter. What is not a limiter's, the launch itself, stays.
+    """
+    left = {name: time * (1 - wasted.get(name, 0.0)) for name, time in limits.items()}
+    return min(seconds, _together(limits) - _together(left))
+
+
+def _together(limits: Mapping[str, float]) -> float:
+    return sum(seconds**_POWER for seconds in limits.values()) ** (1 / _POWER)
+
+
+ON_SM = (
     "issue",
     "fp32",
     "integer",
@@ -88,7 +101,7 @@ def _metrics(
         return {}
     active = running * rates.clock * min(rates.multiprocessors, load.blocks)
     held = min(load.resident, -(-load.blocks // rates.multiprocessors)) * load.warps
-    on_sm = max((limits.get(name, 0.0) for name in _ON_SM), default=0.0)
+    on_sm = max((limits.get(name, 0.0) for name in ON_SM), default=0.0)
     return {
         "gpu__time_duration.sum": 1e9 * running,
         "sm__throughput.avg.pct_of_peak_sustained_elapsed": min(100.0, 100 * on_sm / running),

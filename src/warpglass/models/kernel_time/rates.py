@@ -62,6 +62,7 @@ class Rates:
 # H200 does.
 _READ = _WRITE = 0.94
 _L2_WRITE, _L2_LINES = 0.6, 0.67
+_L2_LEAST = 2.0  # the second level's bandwidth over DRAM's, at least: an H200's, of all that were measured
 _H200 = {
     **{"lines_per_clock": 4.0, "barrier_warps_per_clock": 0.55, "lone_read": 3.7, "lone_write": 9.0},
     **{"blocks_per_clock": 0.84, "warps_per_clock": 0.167},
@@ -117,7 +118,8 @@ def rates_of(device: Device) -> Rates:
 def _l2_bytes(device: Device, own: Mapping[str, float]) -> float:
     """Bytes per second that the second level delivers: measured here, published, or by the capability."""
     known = own.get("l2_read_gb_s") or device.l2_bandwidth_gb_s
-    return 1e9 * known if known else 1e6 * device.clock_mhz * device.multiprocessors * own["l2_bytes"]
+    derived = 1e6 * device.clock_mhz * device.multiprocessors * own["l2_bytes"]
+    return 1e9 * known if known else max(derived, 1e9 * _L2_LEAST * device.bandwidth_gb_s)
 
 
 def _pipes(device: Device) -> dict[str, float]:

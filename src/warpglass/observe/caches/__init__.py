@@ -13,18 +13,23 @@ from ...codegen.memory.access import Site
 from ...codegen.values.value import Value
 from ...isa.ordering import ordering_of
 from ...models.caches import Geometry, Traffic, sum_traffic
+from ...models.memory_rules import FirstLevel
 from ...program import Program, Step
 from .helpers import COUNTS, cache_helpers
 
 _BYPASS = frozenset(("cg", "cv"))  # cache operators; accesses that order others bypass the first level, too
 
 
-def _kind(step: Step) -> tuple[str, str]:
+def _kind(step: Step, first_level: FirstLevel) -> tuple[str, str]:
     """What a step's reads and its writes are to the caches."""
     if step.match.row.is_atomic:
         return "atomic", "atomic"
+    modifiers = step.instruction.modifiers
+    kept = first_level in (FirstLevel.ALL, FirstLevel.LINES) or (
+        first_level is FirstLevel.READ_ONLY and "nc" in modifiers
+    )
     strong = ordering_of(step.match).strong
-    return ("bypass" if strong or _BYPASS.intersection(step.instruction.modifiers) else "read"), "write"
+    return ("read" if kept and not strong and _BYPASS.isdisjoint(modifiers) else "bypass"), "write"
 
 
 class CacheProbe(Probe):
@@ -42,7 +47,9 @@ class CacheProbe(Probe):
         self._l1 = words.take(g.multiprocessors * g.l1_sets * g.l1_ways)
         self._l2 = words.take(g.l2_sets * g.l2_ways)
         self._used: set[str] = set()
-        self._kinds = {step.number: _kind(step) for block in program.blocks for step in block.all_steps}
+        self._kinds = {
+            step.number: _kind(step, g.first_level) for block in program.blocks for step in block.all_steps
+        }
 
     def access(self, at: Emission, site: Site, address: Value) -> None:
         if site.space not in ("global", "generic"):

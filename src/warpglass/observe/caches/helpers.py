@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ...codegen.context import LOCAL_WINDOW, SHARED_WINDOW
 from ...models.caches import Geometry
+from ...models.memory_rules import FirstLevel
 
 # The fields of models.caches.Traffic, in the order in which they lie in memory.
 COUNTS = (
@@ -40,7 +41,8 @@ def cache_helpers(used: set[str], geometry: Geometry, declarations: set[str]) ->
     declarations |= _DECLARATIONS
     first = _find("l1", geometry.l1_sets, geometry.l1_ways, 4, write_back=False)
     second = _find("l2", geometry.l2_sets, geometry.l2_ways, 8, write_back=True)
-    return _ADD + first + second + _L2_READ + _L2_WRITE + "".join(_walk(kind) for kind in sorted(used))
+    walks = "".join(_walk(kind, geometry.first_level) for kind in sorted(used))
+    return _ADD + first + second + _L2_READ + _L2_WRITE + walks
 
 
 def _count(name: str) -> int:
@@ -210,8 +212,9 @@ go_on:
 }
 
 
-def _walk(kind: str) -> str:
-    """`@wg_cached_KIND`: an access of a warp, line by line."""
+def _walk(kind: str, first_level: FirstLevel) -> str:
+    """`@wg_cached_KIND`: an access of a warp, line by line; of loads whole lines, where those are kept."""
+    filled = 15 if kind == "read" and first_level is FirstLevel.LINES else 0
     return f"""
 define internal void @wg_cached_{kind}(
   ptr %counts, ptr %l1, ptr %l2, <32 x i64> %a, i32 %mask, i1 %generic
@@ -250,7 +253,8 @@ take:
   %rest.next = xor i32 %rest, %group
   %members = bitcast i32 %group to <32 x i1>
   %own = select <32 x i1> %members, <32 x i64> %marks, <32 x i64> zeroinitializer
-  %sectors = call i64 @llvm.vector.reduce.or.v32i64(<32 x i64> %own)
+  %wanted = call i64 @llvm.vector.reduce.or.v32i64(<32 x i64> %own)
+  %sectors = or i64 %wanted, {filled}
   {_ACT[kind]}
 next:
   %more = icmp ne i32 %rest.next, 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from ...models.memory_rules import Loads
 from ...records.profile import Subject
 from .table import Measured, declare, ratio
 
@@ -20,6 +21,7 @@ _VERBS = {
     "ldgsts": "asynchronous copies to shared memory",
 }
 REQUESTS, SECTORS, LINES, BYTES = range(4)
+_SECTORS_OF_A_LINE = 4
 
 
 def _column(m: Measured, kind: str, column: int) -> float:
@@ -28,7 +30,15 @@ def _column(m: Measured, kind: str, column: int) -> float:
 
 def _passing(m: Measured, kind: str, column: int) -> float:
     """What the first-level cache counts: asynchronous copies are loads, too."""
+    if kind == "ld" and column == SECTORS and m.memory_rules.loads is Loads.LINES:
+        return _SECTORS_OF_A_LINE * _column(m, "ld", LINES)
     return _column(m, kind, column) + (_column(m, "ldgsts", column) if kind == "ld" else 0)
+
+
+def _own_sectors(m: Measured, kind: str) -> float:
+    """Sectors of a kind alone: of loads those that no asynchronous copy makes."""
+    lines = kind == "ld" and m.memory_rules.loads is Loads.LINES
+    return _SECTORS_OF_A_LINE * _column(m, kind, LINES) if lines else _column(m, kind, SECTORS)
 
 
 # By name, with "mem_global_op_" and the kind of access in it: meaning, unit, formula over kind and measured.
@@ -62,12 +72,12 @@ _ROWS: dict[str, tuple[str, str, Callable[[str, Measured], float]]] = {
     "smsp__sass_average_data_bytes_per_sector_{}.pct": (
         "share of the bytes in the sectors of {} that was asked for",
         "%",
-        lambda k, m: ratio(_column(m, k, BYTES), 32 * _column(m, k, SECTORS), 100),
+        lambda k, m: ratio(_column(m, k, BYTES), 32 * _own_sectors(m, k), 100),
     ),
     "smsp__sass_average_data_bytes_per_sector_{}.ratio": (
         "bytes asked for per sector of {}",
         "byte/sector",
-        lambda k, m: ratio(_column(m, k, BYTES), _column(m, k, SECTORS)),
+        lambda k, m: ratio(_column(m, k, BYTES), _own_sectors(m, k)),
     ),
 }
 

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ...models.memory_rules import MODERN, MemoryRules
 from ...records.profile import Subject
 from ..counting import Cost, Rule, Tally, choose_rule
 
@@ -40,6 +41,7 @@ class Measured:
     translated: bool
     read: frozenset[str]  # registers that some instruction of the kernel reads
     scattered: frozenset[int] = frozenset()  # lines of accesses that the machine may make in more parts
+    memory_rules: MemoryRules = MODERN
     asked: set[tuple[str, str, int]] = field(default_factory=set[tuple[str, str, int]])
 
     @cached_property
@@ -71,7 +73,7 @@ class Measured:
             for (space, write), row in tally.accesses.items():
                 if not any(row):
                     continue
-                sure = _sure(tally, space, write, self.scattered)
+                sure = _sure(tally, space, write, self.scattered, self.memory_rules)
                 for kind, _ in _columns(tally, space, write, self.read, row):
                     before = found.get((space, kind), (EXACT,) * 5)
                     found[space, kind] = tuple(
@@ -99,10 +101,12 @@ class Measured:
 _ORDER = (EXACT, PTX_LEVEL, MODELLED)
 
 
-def _sure(tally: Tally, space: str, write: bool, scattered: frozenset[int]) -> tuple[str, ...]:
-    """How certain each column of an instruction's accesses is."""
+def _sure(
+    tally: Tally, space: str, write: bool, scattered: frozenset[int], memory: MemoryRules
+) -> tuple[str, ...]:
+    """How certain each column of an instruction's accesses is; by another generation's rule, nothing is."""
     rule = choose_rule(tally.step.match, space, write)
-    if rule == Rule.SHARED_CAS_LOOP:
+    if rule == Rule.SHARED_CAS_LOOP or (rule != Rule.GLOBAL and not memory.other_accesses):
         return (MODELLED,) * 5
     if rule in _ROUNDS and tally.threads > tally.warps:
         return (EXACT, MODELLED, MODELLED, EXACT, EXACT)
@@ -171,9 +175,8 @@ class Counter:
             return m.labels.get(self.name, MODELLED) if self.name in m.machine else PTX_LEVEL
         if self.formula is None or self.modelled:
             return MODELLED
-        if self.rewritten and not m.translated:
-            return PTX_LEVEL
-        return m.certainty(self.formula)
+        sure = m.certainty(self.formula)
+        return max(sure, PTX_LEVEL, key=_ORDER.index) if self.rewritten and not m.translated else sure
 
 
 COUNTERS: dict[str, Counter] = {}

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...codegen import Probe
+from ...models.memory_rules import MODERN, MemoryRules
 from ...program import Program, Step, find_instructions
 from .accesses import AccessProbe, Rewritten
 from .branches import BranchProbe
@@ -47,10 +48,11 @@ class Counting:
     """The instrument, told what the machine does otherwise than the PTX says."""
 
     rewritten: Rewritten = field(default_factory=Rewritten)
+    memory: MemoryRules = MODERN
 
     def probes(self, program: Program) -> Sequence[Probe]:
         """One probe of each kind."""
-        return ExecutionProbe(), BranchProbe(), AccessProbe(self.rewritten)
+        return ExecutionProbe(), BranchProbe(), AccessProbe(self.rewritten, self.memory)
 
     @staticmethod
     def read(program: Program, probes: Sequence[Probe], totals: np.ndarray) -> tuple[Tally, ...]:

@@ -16,8 +16,9 @@ from ...codegen.builder import constant_vector
 from ...codegen.context import LOCAL_WINDOW, SHARED_WINDOW
 from ...codegen.memory.access import Site
 from ...codegen.values.value import Offsets, Value
+from ...models.memory_rules import MODERN, MemoryRules
 from ...program import Block, Program
-from .choice import by_coordinates, bypasses, choose_rule
+from .choice import by_coordinates, bypasses, choose_rule, of_generation
 from .native import cost, register
 from .rules import WORD, Cost, Rule
 from .site_code import INLINED, KNOWN_SITE, TOTALS, distance_bits, site_code, site_words
@@ -55,7 +56,8 @@ class Rewritten:
 class AccessProbe(Probe):
     """Adds up what each access site costs; `sites` says where the totals are, four words each."""
 
-    def __init__(self, rewritten: Rewritten):
+    def __init__(self, rewritten: Rewritten, memory: MemoryRules = MODERN):
+        self._loads = memory.loads
         self._silent, self._gathered = rewritten.silent, rewritten.gathered
         self._wide = {line: (size, distance) for line, size, distance in rewritten.wide}
 
@@ -107,7 +109,7 @@ class AccessProbe(Probe):
         self._count(Emission(at.lanes, rest), site, "global", lanes)
 
     def _count(self, at: Emission, site: Site, space: str, address: Value) -> None:
-        rule = choose_rule(self._found[site.step], space, site.write)
+        rule = of_generation(choose_rule(self._found[site.step], space, site.write), self._loads)
         if address.offsets is None:
             self._count_any(at, site, space, rule, address)
             return

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from ...isa import Match
 from ...isa.table import AccessKind
+from ...models.memory_rules import Loads
 from ...ptx import tree
 from .rules import Rule
 
@@ -55,6 +56,14 @@ def choose_rule(access: Match, space: str, write: bool) -> Rule:
         if choice.fits(access, space):
             return choice.rule
     return (_STORES if write else _LOADS).get(space, Rule.GLOBAL)
+
+
+_LOADS_OF = {Loads.IN_ORDER: Rule.GLOBAL_IN_ORDER, Loads.SEGMENTS: Rule.GLOBAL_SEGMENTS}
+
+
+def of_generation(rule: Rule, loads: Loads) -> Rule:
+    """The rule on a GPU of some generation, whose global loads and stores may have one of their own."""
+    return _LOADS_OF.get(loads, rule) if rule == Rule.GLOBAL else rule
 
 
 def bypasses(access: Match) -> bool:

@@ -48,16 +48,26 @@ class Rule(IntEnum):
     SHARED_ATOMIC = 9
     SHARED_CAS = 10
     SHARED_CAS_LOOP = 11
+    GLOBAL_SEGMENTS = 12
+    GLOBAL_IN_ORDER = 13
 
     @property
     def is_global(self) -> bool:
         """Whether it is one of global memory."""
-        return self in (Rule.GLOBAL, Rule.GLOBAL_ATOMIC, Rule.GLOBAL_CAS64)
+        return self in _GLOBAL
 
     @property
     def period(self) -> int:
         """Bytes within which an address's place makes a difference: lines are fixed, of banks only words."""
         return 128 if self.is_global else WORD
+
+
+_GLOBAL = frozenset(
+    (
+        *(Rule.GLOBAL, Rule.GLOBAL_ATOMIC, Rule.GLOBAL_CAS64),
+        *(Rule.GLOBAL_SEGMENTS, Rule.GLOBAL_IN_ORDER),
+    )
+)
 
 
 def cost(rule: int, a: Addresses, mask: int, size: int, work: Work) -> Cost:
@@ -74,6 +84,8 @@ def cost(rule: int, a: Addresses, mask: int, size: int, work: Work) -> Cost:
         return local_cost(a, mask, size, work)
     if rule == Rule.GLOBAL_ATOMIC or rule == Rule.GLOBAL_CAS64:
         return global_atomic_cost(a, mask, size, 32 if rule == Rule.GLOBAL_ATOMIC else 8, work)
+    if rule == Rule.GLOBAL_SEGMENTS or rule == Rule.GLOBAL_IN_ORDER:
+        return half_warps_cost(a, mask, size, rule == Rule.GLOBAL_IN_ORDER, work)
     if rule == Rule.SHARED_ATOMIC or rule == Rule.SHARED_CAS:
         return shared_atomic_cost(a, mask, size, 1 if rule == Rule.SHARED_ATOMIC else 2, work)
     if rule == Rule.SHARED_CAS_LOOP:
@@ -191,6 +203,60 @@ def shared_cas_loop_cost(a: Addresses, mask: int, size: int, work: Work) -> Cost
         elements += distinct(a, left, log2(size), low, high, work)
         left &= ~first_of_banks(a, left, shift, banks)
     return rounds, lanes, wavefronts, size * elements
+
+
+def half_warps_cost(a: Addresses, mask: int, size: int, strict: bool, work: Work) -> Cost:
+    """Of GPUs before 2.0: requests, 32-byte parts of transactions, transactions, distinct bytes.
+
+    Each half-warp has transactions of its own: of 1.2 and 1.3 by segments, of older ones, `strict`, in one
+    piece where its threads have the words of an aligned segment in their order, else one for each thread.
+    """
+    low, high = span(a, mask)
+    sectors = transactions = 0
+    for start in range(0, LANES, 16):
+        left = mask & (0xFFFF << start)
+        if strict and left != 0:
+            whole = in_order(a, left, start, size)
+            sectors += (size * 16) >> SECTOR_SHIFT if whole else lanes_of(left)
+            transactions += max(1, (size * 16) >> LINE_SHIFT) if whole else lanes_of(left)
+            left = 0
+        while left:
+            parts, served = segment(a, left, size)
+            sectors, transactions = sectors + parts, transactions + 1
+            left &= ~served
+    return 1, sectors, transactions, size * distinct(a, mask, log2(size), low, high, work)
+
+
+def in_order(a: Addresses, mask: int, start: int, size: int) -> int:
+    """Whether thread k of the half-warp from `start` on has word k of an aligned segment."""
+    base, same = HIGHEST, 1
+    for lane in range(LANES):
+        own = a[lane] - (lane - start) * size
+        if (mask >> lane) & 1:
+            base = own if base == HIGHEST else base
+            if own != base:
+                same = 0
+    return same & (base & (min(16 * size, 128) - 1) == 0) & (size >= WORD)
+
+
+def segment(a: Addresses, mask: int, size: int) -> tuple[int, int]:
+    """The 32-byte parts that are moved of the first lane's segment, and the lanes that it serves.
+
+    Segments have 32 bytes for bytes, 64 for pairs of them, 128 for larger words; halves and quarters that
+    nobody wants are not moved.
+    """
+    shift = SECTOR_SHIFT + min(2, log2(size))
+    number = HIGHEST
+    served = touched = 0
+    for lane in range(LANES):
+        if (mask >> lane) & 1:
+            number = a[lane] >> shift if number == HIGHEST else number
+            if a[lane] >> shift == number:
+                served |= 1 << lane
+                touched |= 1 << ((a[lane] >> SECTOR_SHIFT) & 3)
+    if touched & (touched - 1) == 0:
+        return 1, served
+    return 2 if touched & 3 == 0 or touched & 12 == 0 else 4, served
 
 
 # ---------------------------------------------------------------------------------------- of shared memory

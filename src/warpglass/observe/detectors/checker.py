@@ -31,7 +31,7 @@ from .races.order_dependence import depends_on_order
 from .races.races import Races
 from .races.release_acquire import ReleaseAcquire
 from .recorder import VARIANT_BITS, code_of
-from .refused import RefusedAccesses, refused_accesses
+from .refused import RefusedAccesses, refused_accesses, refused_calls
 from .shadow_memory import ShadowMemory
 from .sync.barriers import BarrierDivergence
 from .sync.clusters import Clusters
@@ -51,6 +51,8 @@ FAMILIES = (
     UntouchedElements,
     RefusedAccesses,
 )
+
+_Refusal = tuple[KernelFault, Finding]  # what a launch went on without
 
 
 class Checker:
@@ -161,20 +163,38 @@ class Checker:
             found.append(f"only the first {layout.FINDING_SLOTS} pairs of places are kept")
         return tuple(found)
 
-    def refused(self) -> list[tuple[KernelFault, Finding]]:
-        """The accesses that the launch went on without, with their errors: one for each line and array."""
-        found: dict[tuple[object, ...], tuple[KernelFault, Finding]] = {}
+    def refused(self) -> list[_Refusal]:
+        """What the launch went on without, with its errors: one for each line and array."""
+        found: dict[tuple[object, ...], _Refusal] = {}
         if self._watched is None:
             return []
+        accesses: list[_Refusal] = []
         for error, count, time in refused_accesses(self._watched):
             epoch = self._code.epoch(time, self._launch.memory.states[0])
-            finding = replace(self.fault(error), count=count, epoch=epoch)
+            accesses.append((error, replace(self.fault(error), count=count, epoch=epoch)))
+        for error, finding in (*accesses, *self._refused_calls(accesses)):
             key = finding.kind, finding.source, finding.array
             if key in found:
                 error, before = found[key]
-                finding = replace(before, count=before.count + count)
+                finding = replace(before, count=before.count + finding.count)
             found[key] = error, finding
         return list(found.values())
+
+    def _refused_calls(self, accesses: Sequence[_Refusal]) -> list[_Refusal]:
+        """The calls of free that the launch went on without.
+
+        Memory that is freed too early, and used, is freed again where it should be: one defect.
+        """
+        early = any(finding.kind == "use-after-free" for _, finding in accesses)
+        found: list[_Refusal] = []
+        for error in refused_calls(self._launch):
+            finding = replace(self.fault(error), epoch=None)
+            if finding.kind == "out-of-bounds":
+                finding = replace(finding, hint="give free() the pointer that malloc() returned, unchanged")
+            elif early:
+                continue
+            found.append((error, finding))
+        return found
 
     def fault(self, error: BaseException) -> Finding:
         """The finding for an error that ended the kernel, with what is known of its thread."""

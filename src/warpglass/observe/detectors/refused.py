@@ -1,4 +1,4 @@
-"""Accesses that the engine refuses: out of bounds, misaligned, to what may only be read.
+"""What the engine refuses: accesses out of bounds, misaligned, to what may only be read; wrong calls of free.
 
 The kernel goes on without them, so that all places with such accesses are found, and races behind them. A
 thread that has been refused a value goes on with zero: what it does then shows no races (recorder.py).
@@ -13,7 +13,7 @@ import numpy as np
 from ...codegen import Emission
 from ...codegen.context import NOWHERE, SLOT
 from ...codegen.memory.access import Site
-from ...engine.cpu.faults import Scene, explain_access
+from ...engine.cpu.faults import Scene, explain_access, explain_call
 from ...engine.launch.backend import unflatten
 from ...errors import KernelFault
 from . import layout
@@ -69,6 +69,13 @@ class RefusedAccesses(Detector):
         b.branch(b.value(f"icmp sgt i64 {many}, {_MOST}"), at.lanes.access.fault_label, on, unlikely=True)
         b.place(on)
         b.store("i64", str(NOWHERE), b.offset("%context", 8 * SLOT["fault_site"]))
+
+
+def refused_calls(watched: Watched) -> Iterator[KernelFault]:
+    """The calls of the runtime that were left out: what freed no memory."""
+    scene: Scene = watched.begun.scene
+    for one in scene.system.left_out:
+        yield explain_call(scene, one.site, one.account, one.block, one.thread)
 
 
 def refused_accesses(watched: Watched) -> Iterator[tuple[KernelFault, int, int]]:

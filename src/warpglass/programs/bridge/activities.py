@@ -14,8 +14,9 @@ from typing import Any
 from ...cuda_runtime.calls import CALLS as RUNTIME
 from ...cuda_runtime.calls import OF_RELEASE_12
 from ...engine.launch.backend import Backend, Launch, Outcome
+from ...libraries.frame import Library
 from ...numba_device.calls import CALLS as DRIVER
-from ...records.activity import API, GPU, Activity
+from ...records.activity import API, GPU, LIBRARY, Activity
 from ..records import Sender
 
 _EVERY = 0.1  # seconds between two records, so that what is killed has told nearly all
@@ -44,12 +45,17 @@ class Activities:
             for one in calls.values():
                 if not one.name.startswith("__cuda") or one.name == "__cudaLaunchKernel":
                     one.function = self._timed(one.name.lstrip("_"), one.function)
+        Library.told.append(self._of_library)
 
     def make(self, place: Backend, launch: Launch) -> Outcome:
         """Make a launch; a watcher for `lab.watching`."""
         outcome = place.run(launch)
         self._add(GPU, launch.compiled.name, outcome.seconds)
         return outcome
+
+    def _of_library(self, library: str, function: str, seconds: float) -> None:
+        """A function of a virtual library, which works on the host."""
+        self._add(LIBRARY, f"{function} [virtual {library}]", seconds)
 
     def send(self) -> None:
         """Tell what has not been told yet."""

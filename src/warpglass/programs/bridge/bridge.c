@@ -11,6 +11,8 @@
  * marked as DF_1_INITFIRST), and for what is loaded later in the function that the dynamic linker calls for
  * debuggers (r_brk, see link.h).
  *
+ * A program that was built for this run and starts itself by its name, where no such file is, gets itself.
+ *
  * tables.h (stubs.py) has PYTHON_LIBRARY, PYTHON_PROGRAM, the lines of Python ENTRANCE, LIBRARY and EXIT, and the functions
  * of each library with their slots, sorted by name.
  */
@@ -21,6 +23,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -300,8 +303,62 @@ static void mapping_changed(void) {
     }
 }
 
+/* ------------------------------------------------------------------------------------ programs that start themselves */
+
+/* A program built for this run has the name that it would have beside its source, where there is no such file. */
+static const char *own_name;
+
+static void note_name(int count, char **arguments) {
+    if (count > 0 && access(arguments[0], F_OK)) own_name = arguments[0];
+}
+
+static int is_own(const char *name) { return errno == ENOENT && own_name && strcmp(name, own_name) == 0; }
+
+static void *next_of(const char *name) { return dlsym(RTLD_NEXT, name); }
+
+#define SELF "/proc/self/exe"
+typedef int execute(const char *, char *const *, char *const *);
+typedef int spawn(pid_t *, const char *, const void *, const void *, char *const *, char *const *);
+
+static int execute_or_self(const char *function, const char *file, char *const *words, char *const *variables) {
+    execute *first = (execute *)next_of(function);
+    first(file, words, variables);
+    if (is_own(file)) ((execute *)next_of("execve"))(SELF, words, variables);
+    return -1;
+}
+
+EXPORTED int execve(const char *file, char *const words[], char *const variables[]) {
+    return execute_or_self("execve", file, words, variables);
+}
+EXPORTED int execv(const char *file, char *const words[]) { return execute_or_self("execve", file, words, environ); }
+EXPORTED int execvpe(const char *file, char *const words[], char *const variables[]) {
+    return execute_or_self("execvpe", file, words, variables);
+}
+EXPORTED int execvp(const char *file, char *const words[]) { return execute_or_self("execvpe", file, words, environ); }
+
+static int spawn_or_self(const char *function, pid_t *child, const char *file, const void *actions, const void *how,
+                         char *const *words, char *const *variables) {
+    char self[4096];
+    int status = ((spawn *)next_of(function))(child, file, actions, how, words, variables);
+    errno = status;
+    if (status == 0 || !is_own(file)) return status;
+    ssize_t length = readlink(SELF, self, sizeof self - 1); /* the child has another file by that name */
+    if (length < 0) return status;
+    self[length] = 0;
+    return ((spawn *)next_of("posix_spawn"))(child, self, actions, how, words, variables);
+}
+
+EXPORTED int posix_spawn(pid_t *child, const char *file, const posix_spawn_file_actions_t *actions,
+                         const posix_spawnattr_t *how, char *const words[], char *const variables[]) {
+    return spawn_or_self("posix_spawn", child, file, actions, how, words, variables);
+}
+EXPORTED int posix_spawnp(pid_t *child, const char *file, const posix_spawn_file_actions_t *actions,
+                          const posix_spawnattr_t *how, char *const words[], char *const variables[]) {
+    return spawn_or_self("posix_spawnp", child, file, actions, how, words, variables);
+}
+
 __attribute__((constructor)) static void begin(int count, char **arguments, char **environment) {
-    (void)count, (void)arguments;
+    note_name(count, arguments);
     for (; *environment; environment++)
         if (strncmp(*environment, WANTED "=", sizeof WANTED) == 0) break;
     if (!*environment) return;

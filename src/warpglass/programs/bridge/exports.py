@@ -8,11 +8,14 @@ from ...cuda_runtime.exports import RELEASES, exported
 from ...libraries import LIBRARIES as VIRTUAL
 from ...numba_device import activation  # noqa: F401  # which fills CALLS
 from ...numba_device.compiler import NAMES as NVRTC_NAMES
+from ...numba_device.linker import NAMES as NVJITLINK_NAMES
 from ...source.cache import digest
 from .driver_names import exported as of_driver
 from .stubs import Library
 
-NVRTC = "libnvrtc.so.13"
+# NVIDIA's own, before which ours stand: what programs call, by the library's name.
+_STAND_INS = {"nvrtc": NVRTC_NAMES, "nvJitLink": NVJITLINK_NAMES}
+STAND_INS = {f"lib{name}.so.13": name for name in _STAND_INS}  # those names by soname
 FIRST = 1 + len(RELEASES)  # of the libraries: what is there as soon as a program calls one of them
 
 
@@ -21,7 +24,8 @@ def libraries() -> tuple[Library, ...]:
     runtimes = (Library(f"libcudart.so.{release}", exported(release)) for release in RELEASES)
     virtual = [(soname, one.exported()) for one in VIRTUAL for soname in one.sonames]
     others = (Library(soname, names) for soname, names in sorted(virtual))  # newer ones come last
-    return Library("libcuda.so.1", of_driver()), *runtimes, Library(NVRTC, NVRTC_NAMES), *others
+    stand_ins = (Library(soname, _STAND_INS[name]) for soname, name in STAND_INS.items())
+    return Library("libcuda.so.1", of_driver()), *runtimes, *stand_ins, *others
 
 
 def digest_of(found: Sequence[Library]) -> str:

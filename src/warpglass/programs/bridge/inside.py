@@ -20,10 +20,10 @@ from ...cuda_runtime import activate, addresses
 from ...cuda_runtime.exports import RELEASES
 from ...libraries import activate as activate_libraries
 from ...numba_device import hook
-from ...numba_device.activation import active_device, active_library, compiler_library
+from ...numba_device.activation import active_device, active_library, stand_in_library
 from ..records import Wish
 from . import driver_names
-from .exports import FIRST, NVRTC, digest_of, libraries
+from .exports import FIRST, STAND_INS, digest_of, libraries
 from .standard_output import share
 from .stubs import Library
 from .watching import watch
@@ -60,10 +60,10 @@ def fill_library(slot: int) -> None:
     soname = _table.libraries[number].soname
     device = active_device()
     assert device is not None, "the runtime has switched it on"
-    if soname == NVRTC:
-        library = compiler_library()
+    if soname in STAND_INS:
+        library = stand_in_library(STAND_INS[soname])
         if library is None:
-            sys.exit(f"{soname} is called, and it is not installed: pip install nvidia-cuda-nvrtc")
+            sys.exit(f"{soname} is called, and it is not installed: pip install warpglass installs it")
     else:
         library = activate_libraries(device, (soname,))[soname]
     _put(number, {name: library.address(name) or library.closed for name in _table.libraries[number].names})

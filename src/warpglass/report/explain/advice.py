@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ...models.kernel_time import saved
 from ...records.profile import Profile
+from ..figures import format_seconds
 from .facts import Facts
 from .rules import LESSONS, Lesson
 
 MOST = 3
+_NO_TIME = 0.01  # share of the modelled time below which a cost is none
 _SLIGHT = 0.06  # losses below this are not worth a word
 
 
@@ -19,6 +22,8 @@ class Advice:
     """One lesson of one launch.
 
     `loss` is the share of work that it costs, `file` and `line` are where ("" and 0: the launch as a whole).
+    `seconds` is what it costs at most on the GPU that was counted for, by the model of kernel times; None
+    where the launch has no modelled time, or the model does not know the lesson.
     """
 
     name: str
@@ -28,6 +33,7 @@ class Advice:
     remedy: str
     file: str = ""
     line: int = 0
+    seconds: float | None = None
 
 
 def advise(profile: Profile, most: int = MOST, *, small: bool = False) -> tuple[Advice, ...]:
@@ -51,7 +57,27 @@ def advise(profile: Profile, most: int = MOST, *, small: bool = False) -> tuple[
 
 def _advice(one: Lesson, loss: float, facts: Facts) -> Advice:
     file, line = _worst(one, facts)
-    return Advice(one.name, min(1.0, loss), one.number(facts), one.costs(facts), one.remedy, file, line)
+    cost = _modelled(one, facts)
+    return Advice(one.name, min(1.0, loss), one.number(facts), one.costs(facts), one.remedy, file, line, cost)
+
+
+def _modelled(one: Lesson, facts: Facts) -> float | None:
+    """Seconds of the modelled time that the waste takes; None where nobody knows."""
+    modelled = facts.profile.modelled
+    if modelled is None or modelled.seconds is None or not modelled.limits or not one.limiters:
+        return None
+    return saved(modelled.seconds, modelled.limits, one.wastes(facts))
+
+
+def modelled_cost(one: Advice, profile: Profile) -> str:
+    """What a lesson costs in modelled time, as a sentence; "" where that is not known."""
+    modelled = profile.modelled
+    if one.seconds is None or modelled is None or modelled.seconds is None:
+        return ""
+    whole = format_seconds(modelled.seconds)
+    if one.seconds < _NO_TIME * modelled.seconds:
+        return f"In modelled time it costs next to nothing of {whole}, limited by {modelled.limiter}."
+    return f"In modelled time it costs up to {format_seconds(one.seconds)} of {whole}."
 
 
 def _worst(one: Lesson, facts: Facts) -> tuple[str, int]:

@@ -12,7 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
 
+from ...models.kernel_time import ON_SM
 from .facts import LANES, SECTOR, Counts, Facts
+
+# Where waste shows: instructions of lanes that wait, sectors that nobody asked for.
+_LANES_WORK = ("issue", "fp32", "integer", "multiply", "shared units", "fp64", "fp16", "special")
+_SECTORS = ("l2", "tags")
 
 _UNUSED = 0.1  # share of the waste from which a kind of access is named
 _BUSY = 2.0  # active lanes up to which an instruction is one of few threads
@@ -22,6 +27,8 @@ _BUSY = 2.0  # active lanes up to which an instruction is one of few threads
 class Lesson:
     """One row. `number`, `costs` and `remedy` are sentences without their full stop.
 
+    `limiters` are the parts of a GPU whose work, by the model of kernel times, contains the waste, and
+    `wasted` is its share of that work, `loss` if not given; without them there is no cost in modelled time.
     `of_grid` lessons are about the size of the grid. `hides` are the lessons that it explains.
     """
 
@@ -33,6 +40,13 @@ class Lesson:
     line: Callable[[Counts], float] | None = None
     of_grid: bool = False
     hides: tuple[str, ...] = ()
+    limiters: tuple[str, ...] = ()
+    wasted: Callable[[Facts], float] | None = None
+
+    def wastes(self, facts: Facts) -> dict[str, float]:
+        """The wasted share of each limiter's work."""
+        share = (self.wasted or self.loss)(facts)
+        return dict.fromkeys(self.limiters, min(1.0, max(0.0, share)))
 
 
 def _share(a: float, b: float) -> float:
@@ -82,6 +96,11 @@ def _narrow(facts: Facts) -> float:
     share = facts.fit.get("share", 1.0)
     enough = facts.blocks >= facts.together > 0
     return max(0.0, 1 - share / 0.75) * 0.6 if enough and facts.block >= LANES else 0.0
+
+
+def _missing_warps(facts: Facts) -> float:
+    """The share of warps that would hide waiting and do not fit: so much longer the waves of blocks take."""
+    return 1 - facts.fit.get("share", 1.0)
 
 
 def _of_shared(facts: Facts) -> float:
@@ -174,6 +193,7 @@ LESSONS = (
         lambda facts: f"{LANES - facts.block} of 32 lanes never do anything",
         "give a block 128 or 256 threads, and the grid so many fewer blocks",
         hides=("accesses are not coalesced", "lanes wait", "few blocks fit"),
+        limiters=_LANES_WORK,
     ),
     Lesson(
         "a warp is not filled",
@@ -181,6 +201,7 @@ LESSONS = (
         lambda facts: f"{facts.block} threads are {facts.block / LANES:.4g} warps: the last one is not full",
         lambda facts: f"{_percent(_missing_lanes(facts))} of all lanes never do anything",
         "make the block a multiple of 32 threads",
+        limiters=_LANES_WORK,
     ),
     Lesson(
         "one thread works, the others wait",
@@ -190,6 +211,7 @@ LESSONS = (
         "let the block do it together: a tree in shared memory, or __shfl_down_sync within a warp",
         line=_few,
         hides=("branches part warps", "lanes wait", "accesses are not coalesced"),
+        limiters=(*_LANES_WORK, "latency"),
     ),
     Lesson(
         "most of the GPU has no block",
@@ -199,6 +221,7 @@ LESSONS = (
         "let more blocks share the work: fewer elements a thread, or another dimension of the grid",
         of_grid=True,
         hides=("the last wave is not full",),
+        limiters=ON_SM,
     ),
     Lesson(
         "the last wave is not full",
@@ -215,6 +238,7 @@ LESSONS = (
         lambda facts: f"{_percent(_unused(facts))} of the sectors would not have to move",
         "let neighbouring threads access neighbouring elements, or go through a tile in shared memory",
         line=lambda counts: counts.excess("ld", "st"),
+        limiters=_SECTORS,
     ),
     Lesson(
         "banks conflict",
@@ -226,6 +250,7 @@ LESSONS = (
         ),
         "pad rows by one element, or let neighbouring threads use neighbouring words",
         line=lambda counts: counts.conflicts,
+        limiters=("shared",),
     ),
     Lesson(
         "branches part warps",
@@ -236,6 +261,7 @@ LESSONS = (
         ),
         "let whole warps decide alike: compare with multiples of 32, or sort the work first",
         line=lambda counts: counts.idle,
+        limiters=_LANES_WORK,
     ),
     Lesson(
         "lanes wait",
@@ -244,6 +270,7 @@ LESSONS = (
         lambda facts: f"{_percent(_waiting(facts))} of the lanes' time is lost",
         "give the threads that a guard sends home work, or make the block fit the data",
         line=lambda counts: counts.idle,
+        limiters=_LANES_WORK,
     ),
     Lesson(
         "shared memory leaves room for few blocks",
@@ -251,6 +278,8 @@ LESSONS = (
         _fit_number,
         _fit_costs,
         "a narrower tile, a smaller type, or more threads for the same tile",
+        limiters=("latency",),
+        wasted=_missing_warps,
     ),
     Lesson(
         "registers leave room for few blocks",
@@ -258,6 +287,8 @@ LESSONS = (
         _fit_number,
         _fit_costs,
         "__launch_bounds__, fewer values at once in a thread, or smaller blocks",
+        limiters=("latency",),
+        wasted=_missing_warps,
     ),
     Lesson(
         "few blocks fit",
@@ -265,6 +296,8 @@ LESSONS = (
         _fit_number,
         _fit_costs,
         "larger blocks: a multiprocessor holds only so many, however small they are",
+        limiters=("latency",),
+        wasted=_missing_warps,
     ),
     Lesson(
         "registers do not suffice",
@@ -273,6 +306,7 @@ LESSONS = (
         lambda facts: f"{_percent(_spilt(facts))} of the memory traffic is that of the threads' own arrays",
         "index such arrays by constants (#pragma unroll), or keep fewer values",
         line=lambda counts: counts.local,
+        limiters=_SECTORS,
     ),
     Lesson(
         "the same data is loaded again",
@@ -285,5 +319,6 @@ LESSONS = (
         "load it once into shared memory or registers and let all threads of the block use it",
         line=lambda counts: counts.sectors("ld"),
         hides=("accesses are not coalesced",),
+        limiters=_SECTORS,
     ),
 )

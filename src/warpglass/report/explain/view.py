@@ -11,8 +11,10 @@ from rich.text import Text
 from ...host.source_lines import lines_of
 from ...records.profile import Profile
 from ..check_source import short as short_path
+from ..figures import format_seconds
+from ..kernel_time import interval
 from ..record_tables import launch_of
-from .advice import Advice
+from .advice import Advice, modelled_cost
 
 _WIDEST = 100
 
@@ -20,9 +22,7 @@ _WIDEST = 100
 def print_advice(profile: Profile, found: Sequence[Advice], console: Console) -> None:
     """Print the lessons of a launch, each with its number, its line, what it costs and what to try."""
     console.print(Text(launch_of(profile), style="bold"))
-    console.print(
-        Text(f"Counted by the engine for {profile.model}; no time of a GPU is involved.", style="dim")
-    )
+    console.print(Text(_heading(profile), style="dim"))
     if not found:
         console.print()
         console.print(Text("Nothing stands out: lanes, sectors, banks and blocks are well used.", "green"))
@@ -30,7 +30,8 @@ def print_advice(profile: Profile, found: Sequence[Advice], console: Console) ->
     for place, one in enumerate(found, 1):
         console.print()
         console.print(Text(f"{place}. {one.name[0].upper()}{one.name[1:]}", style="bold"))
-        _say(f"{one.number[0].upper()}{one.number[1:]}; {one.costs}.", console)
+        said = f"{one.number[0].upper()}{one.number[1:]}; {one.costs}. {modelled_cost(one, profile)}"
+        _say(said.rstrip(), console)
         if one.line:
             lines = lines_of(one.file)
             text = lines[one.line - 1].strip() if one.line <= len(lines) else ""
@@ -39,6 +40,17 @@ def print_advice(profile: Profile, found: Sequence[Advice], console: Console) ->
                 soft_wrap=True,
             )
         _say(f"Try: {one.remedy}.", console)
+
+
+def _heading(profile: Profile) -> str:
+    """What was counted, and the modelled time if there is one."""
+    counted = f"Counted by the engine for {profile.model}"
+    if profile.modelled is None or profile.modelled.seconds is None:
+        return f"{counted}; no time of a GPU is involved."
+    one = profile.modelled
+    return (
+        f"{counted}; modelled time {format_seconds(one.seconds)} ({interval(one)}), limited by {one.limiter}."
+    )
 
 
 def _say(text: str, console: Console) -> None:

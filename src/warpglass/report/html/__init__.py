@@ -8,6 +8,6 @@ policy lets only our own script run.
 
 from __future__ import annotations
 
-from .page import Named, comparison_page, report_page
+from .page import Named, comparison_page, judgement_page, report_page
 
-__all__ = ["Named", "comparison_page", "report_page"]
+__all__ = ["Named", "comparison_page", "judgement_page", "report_page"]

@@ -14,7 +14,7 @@ from ...records.reading import build
 from ...records.warp_views import LANES, WarpView
 from ..bench import TIME_HEADINGS
 from ..check_source import short as short_path
-from ..explain.advice import Advice, advise
+from ..explain.advice import Advice, advise, modelled_cost
 from ..figures import format_bytes, format_seconds
 from ..kernel_time import modelled_sentence
 from ..occupancy import OccupancyReport
@@ -50,7 +50,7 @@ def kernel_part(
             *([("Launched at", profile.site)] if profile.site else []),
             *(("Note", text) for text in profile.notes),
         ],
-        "advice": [(one, _place(one)) for one in advise(profile)],
+        "advice": [(one, _place(one), modelled_cost(one, profile)) for one in advise(profile)],
         "metrics": _metrics(profile),
         "memory": _memory(profile.counters),
         "occupancy": _occupancy(profile, name),

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ... import devices
 from ...ladders.view import Section, TextTable
-from ...models.roofline import Peaks, Work, peaks_of
+from ...models.roofline import Peaks, peaks_of
+from ...models.saved_work import works_of_bench
 from ...records.bench import Record, Row
 from ..bench import size_line
 from ..bench_chart import bench_figure, chart_of
 from ..bench_steps import step_sentences
-from ..figures import LIBRARIES
 from ..pictures import inline_svg
 from ..record_tables import bench_table, groups_of, modelled_table
 from ..roofline import roofline_report, verdict
 from ..roofline_chart import roofline_figure
 from ..tables import Column, DataTable, words
 
-_PRECISIONS = {"float64": "fp64", "float32": "fp32", "float16": "fp16"}
-_SECTOR = 32
-_MOVED = ("gld_transactions", "gst_transactions", "atomic_transactions")
 _ENGINE = "Times are wall times of warpglass's engine on a CPU. They say nothing about a GPU's."
 
 
@@ -81,8 +79,10 @@ def _text_table(part: TextTable) -> dict[str, Any]:
 def _roofline(rows: Sequence[Row], name: str, record: Record) -> dict[str, Any] | None:
     """The roofline of the GPU that was counted for with all rungs; None where nothing can stand on it."""
     peaks = _peaks(record)
-    works = [work for work in map(_work, _kernels(rows)) if work is not None]
-    if peaks is None or not works:
+    if peaks is None:
+        return None
+    works = [work.on(peaks.key) for work in works_of_bench(replace(record, rows=tuple(rows)))]
+    if not works:
         return None
     report = roofline_report(works, peaks)
     placed = [one for one in report.placed if one is not None]
@@ -96,16 +96,6 @@ def _roofline(rows: Sequence[Row], name: str, record: Record) -> dict[str, Any] 
     }
 
 
-def _kernels(rows: Sequence[Row]) -> Iterator[Row]:
-    """The kernels of one language: the first that has them all, since both do the same work."""
-    launched = [row for row in rows if row.grid is not None and row.language not in LIBRARIES]
-    seen: set[str] = set()
-    for row in launched:
-        if row.rung not in seen:
-            seen.add(row.rung)
-            yield row
-
-
 def _peaks(record: Record) -> Peaks | None:
     for gpu in (record.device, record.counted_for):
         try:
@@ -113,15 +103,3 @@ def _peaks(record: Record) -> Peaks | None:
         except devices.UnknownDevice:
             continue
     return None
-
-
-def _work(row: Row) -> Work | None:
-    """The ideal operations of a rung, the ideal bytes in DRAM, and the sectors that its warps ask L1 for."""
-    precision = _PRECISIONS.get(row.dtype)
-    if precision is None or not row.seconds or not row.gflop_per_s or not row.gb_per_s:
-        return None
-    metrics = row.metrics or {}
-    moved = sum(metrics.get(name, 0.0) for name in _MOVED)
-    bytes_ = {"dram": row.gb_per_s * 1e9 * row.seconds, **({"l1": _SECTOR * moved} if moved else {})}
-    flops = {precision: row.gflop_per_s * 1e9 * row.seconds}
-    return Work(row.rung, flops, bytes_, row.seconds, row.label or "")

@@ -15,8 +15,10 @@ from ...ladders.view import Section
 from ...records.bench import Record
 from ...records.check import Check, ProgramCheck
 from ...records.files import AnyRecord
+from ...records.judgement import JudgementRecord
 from ...records.profile import Profile
 from ..bench_chart import Chart
+from ..judgement import feedback_text, judgement_summary, judgement_table
 from ..tables import DataTable
 from .comparison import comparison_part
 from .findings import check_part, marks_of, program_part
@@ -90,6 +92,16 @@ def comparison_page(
     """The page of two records side by side: what changed as tables, and charts where they are benches."""
     told = comparison_part(tables, charts, remarks, facts)
     return _render(title, [Part("comparison.html", "What changed", told)])
+
+
+def judgement_page(record: JudgementRecord) -> str:
+    """The page of a judging: the ranked table, and what each author is told."""
+    told = {
+        "summary": judgement_summary(record),
+        "table": judgement_table(record),
+        "feedback": [(row.name, feedback_text(record, row)) for row in record.rows],
+    }
+    return _render(record.task, [Part("judgement.html", "Submissions", told)])
 
 
 def _render(title: str, parts: Sequence[Part]) -> str:

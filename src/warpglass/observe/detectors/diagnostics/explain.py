@@ -40,11 +40,11 @@ def explain(watched: Watched, code: Instrumentation, decided: Callable[[], bool]
         return finding.severity, order.index(finding.kind), place.file, place.line, str(finding.other_source)
 
     listed = sorted(found, key=rank)
-    errors = {finding.kind for finding in listed if finding.severity == ERROR}
-    if not errors.isdisjoint(RACES) and any(map(_of_warps, listed)) and decided():
-        first = min(map(_latest, filter(_races, listed)))
+    races = [finding for finding in listed if _races(finding) and finding.severity == ERROR]
+    if races and any(map(_of_warps, listed)) and decided():
+        first = min(map(_latest, races))  # one of equal values leads nobody astray
         listed = [finding for finding in listed if not _of_warps(finding)]
-        listed = [finding for finding in listed if not _races(finding) or _latest(finding) == first]
+        listed = [finding for finding in listed if not _races(finding) or _latest(finding) <= first]
     return one_per_remedy(one_per_cause(listed), remedies)
 
 

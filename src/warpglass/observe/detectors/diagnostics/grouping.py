@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ....records.check import Finding, Instance
-from .remedies import ATOMIC, Remedy
+from .remedies import ATOMIC, BLOCKS, Remedy
 
 Key = tuple[object, ...]
 
@@ -32,6 +32,7 @@ def one_per_remedy(findings: Sequence[Finding], mended: Mended) -> list[Finding]
     known = {key: remedy for key, remedy in mended.remedies.items() if remedy.is_atomic}
     updated = {(one.array, one.source) for one in findings if key_of(one) in known}
     groups: dict[Key, list[tuple[Finding, Remedy | None]]] = {}
+    swapped: dict[Key, Key] = {}  # two arrays that change places have one race between blocks
     for finding in findings:
         remedy = mended.remedies.get(key_of(finding))
         cause = None if remedy is None else remedy.cause
@@ -39,6 +40,8 @@ def one_per_remedy(findings: Sequence[Finding], mended: Mended) -> list[Finding]
             cause = (ATOMIC, finding.array)
         atomic = isinstance(cause, tuple) and cause[0] == ATOMIC  # which mends races of all kinds
         key = "" if atomic else finding.kind, finding.severity, cause or id(finding)
+        if isinstance(cause, tuple) and cause[0] == BLOCKS:
+            key = swapped.setdefault((finding.kind, finding.severity, finding.places[0]), key)
         groups.setdefault(key, []).append((finding, remedy))
     return [_joined(group, mended) for group in groups.values()]
 

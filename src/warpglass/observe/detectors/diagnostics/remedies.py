@@ -21,7 +21,7 @@ from .source_text import line_of
 from .updates import Update, update_at
 from .vocabulary import VOCABULARIES
 
-ATOMIC = "atomic"
+ATOMIC, BLOCKS = "atomic", "blocks"  # causes, of one array each
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,12 +180,12 @@ class Remedies:
             )
         if all(found.writers):
             hint = "let each block write elements of its own, or use an atomic operation"
-            return Remedy(hint, cause=("blocks", found.array) if one != other else None)
+            return Remedy(hint, cause=(BLOCKS, found.array))
         return Remedy(
             "no barrier orders blocks: write to another array than the one that is read, launch a second "
             f"kernel, or put {self._words.fence} before and an atomic operation on a flag between the two "
             "accesses",
-            cause=("blocks", found.array),
+            cause=(BLOCKS, found.array),
         )
 
     def _after_copy(self, found: Recorded, one: Place, other: Place) -> Remedy:

@@ -1,0 +1,69 @@
+"""The command `tune`: the best cell of a grid that is too large to do all of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .options import JsonOption
+
+if TYPE_CHECKING:
+    from ..sweeps import Tuning
+
+
+def tune(
+    spec: Annotated[Path, typer.Argument(metavar="SPEC.toml", help="A sweep's file: axes, kernels, expect.")],
+    number: Annotated[str, typer.Argument(help="What is to be least: seconds, or a metric that it names.")],
+    by: Annotated[
+        str, typer.Option(metavar="AXES", help="Search once for each value of these: n,model.")
+    ] = "",
+    trials: Annotated[int, typer.Option(metavar="N", min=1, help="Candidates for each search.")] = 40,
+    largest: Annotated[bool, typer.Option("--largest", help="Search for the largest instead.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Of the search.")] = 0,
+    results: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.sqlite", help="Where results are kept; beside SPEC.toml if not given."),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Processes; one where times are taken, else one a core."),
+    ] = None,
+    dask: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Let a Dask cluster do it: tcp://10.0.0.1:8786.")
+    ] = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Search a grid for its best configuration, with every candidate's result checked."""
+    from ..report.progress import progress_bar
+    from ..sweeps import tune as search
+
+    chosen = [name.strip() for name in by.split(",") if name.strip()]
+    with progress_bar() as progress:
+        found = search(
+            spec,
+            number,
+            by=chosen,
+            trials=trials,
+            largest=largest,
+            seed=seed,
+            results=results,
+            workers=workers,
+            dask=dask,
+            progress=progress,
+        )
+    if json_output:
+        typer.echo(found.record.to_json(), nl=False)
+    else:
+        _print(found, largest)
+
+
+def _print(found: Tuning, largest: bool) -> None:
+    from ..report.console import stdout_console
+    from ..report.sweep import print_best, print_sweep
+
+    console = stdout_console()
+    print_sweep(found.record, console, [found.number])
+    console.print(f"{len(found.rows)} of {found.space} candidates were tried.")
+    print_best(found.record, found.number, largest, found.by, console)
