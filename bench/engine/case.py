@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 FOLDER = Path(__file__).parent / "kernels"
-THEMES = ("streams", "reductions", "blocks", "matrices", "filters", "irregular")
+THEMES = ("streams", "reductions", "blocks", "matrices", "filters", "irregular", "divergent")
 
 Arguments = tuple[Any, ...]
 Data = Callable[[np.random.Generator], Arguments]

@@ -103,7 +103,7 @@ def _emit(version: Version) -> KernelCode:
     by_region = version.by_region and len(body) * (2 + scheduling.resumes) < _LONGEST_BY_REGION
     return KernelCode(
         shape=shape,
-        ir=_module(version, lanes, body, scheduling, steps.functions),
+        ir=_module(version, lanes, body, scheduling, [*steps.functions, *warp.few_lanes.functions]),
         loop=block_loop(shape, scheduling, by_region=by_region),
         quick_loop=block_loop(shape, scheduling, by_region=False),
         frame_stride=scheduling.stride,

@@ -22,6 +22,7 @@ from ..program import (
     split_tests,
 )
 from ..program.passes import Pass, run_passes
+from .few_lanes.find import find_few_lanes
 from .infer import Inference, infer_kinds
 from .lane_loops.find import find_lane_loops
 from .memory.merged_checks import merge_checks
@@ -98,6 +99,7 @@ PASSES = (
     Pass("masked boundaries", _yes, "", "masks_boundaries", _optimised, "1.29, most 3.1"),
     Pass("segments", _yes, "", "by_segments", _optimised, "1.01, most 1.27 (on Zen 4)"),
     Pass("loops of lanes", find_lane_loops, "program inference", "lane_loops", _unobserved, _ALONE),
+    Pass("few lanes", find_few_lanes, "program inference full", "few_lanes", _unobserved, _ALONE),
     Pass("prefetching", find_prefetches, "program shape", "prefetches", _optimised, _ALONE),
     Pass("streaming stores", find_streaming, "program.blocks", "streaming", _optimised, _ALONE),
     Pass("barrier regions", _yes, "", "by_region", _whole, _ALONE),

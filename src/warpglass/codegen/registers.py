@@ -144,6 +144,14 @@ class Registers:
         text = "".join(letter if letter.isalnum() else "_" for letter in part[0])
         return self.used.setdefault(part, f"{self.prefix}{len(self.used)}{text}{part[1]}")
 
+    def put_whole(self, name: str, text: str) -> None:
+        """Let the home of a register that has a plain form hold an LLVM value."""
+        self._store((name, ""), text, self.home((name, "")))
+
+    def read_whole(self, name: str) -> str:
+        """What the home of such a register holds."""
+        return self._load((name, ""), self.home((name, "")))
+
     # ------------------------------------------------------------------------------------ frames
     def save(self, names: Iterable[str], mask: str | None = None) -> None:
         """Keep registers in the warp's frame; only the lanes of `mask` if others wait there already."""

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from ..program import Program
 from .control.clock import clock_readers
+from .few_lanes.find import FewRegion
 from .infer import Inference
 from .lane_loops.find import LaneLoop
 from .memory.merged_checks import VersionedRegion
@@ -32,6 +33,7 @@ class Version:
     full: tuple[bool, ...] = field(init=False)  # blocks that always run with all lanes
     regions: Mapping[int, VersionedRegion] = field(default_factory=dict[int, VersionedRegion])  # by block
     lane_loops: Mapping[int, LaneLoop] = field(default_factory=dict[int, LaneLoop])  # by header
+    few_lanes: Mapping[int, FewRegion] = field(default_factory=dict[int, FewRegion])  # by header
     prefetches: Mapping[int, Prefetch] = field(default_factory=dict[int, Prefetch])  # by the load's step
     streaming: frozenset[int] = frozenset()  # steps whose stores may go past the caches
     masks_boundaries: bool = False  # whether accesses across the end of shared memory are masked

@@ -43,7 +43,7 @@ class Dispatch:
         self._registers = registers
         self._builder: Builder = registers.builder
         self._place = place
-        self._exit = exit
+        self.exit = exit
         self.yields = sorted(pending.fair)
         self._yielding: list[tuple[str, str]] = []  # states, and the labels at which warps yield in them
         self._back: set[int] = set()  # targets of backward jumps
@@ -73,7 +73,7 @@ class Dispatch:
         """Put lanes in front of a block, beside those that may wait there already."""
         b = self._builder
         if self._program.blocks[target].only_exits:
-            self._exit(lanes)
+            self.exit(lanes)
             return
         if add or target in self.pending.sets[source]:
             lanes = b.value(f"or {b.lanes} {b.load(b.lanes, f'%lanes_{target}')}, {lanes}")
@@ -100,6 +100,14 @@ class Dispatch:
         everyone_stays = len(real) == len(set(targets))
         certain = next((c for c in reversed(candidates) if c in real), None) if everyone_stays else None
         self._try(candidates, source, certain)
+
+    def resume(self, candidates: Iterable[int], source: int) -> None:
+        """Go to the lowest of some blocks that has lanes; nobody else has any."""
+        candidates = sorted(set(candidates))
+        if len(candidates) > _OWN_TESTS:
+            self._share(candidates, source, cyclic=False)
+        else:
+            self._try(candidates, source, None)
 
     def choose_ahead(self, candidates: Iterable[int]) -> None:
         """Go to the lowest of the blocks that has lanes; if none has, go on with what is emitted next."""

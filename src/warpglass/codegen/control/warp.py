@@ -10,23 +10,16 @@ can be ended from outside.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...program import (
     Barrier,
     Block,
-    Branch,
-    Exit,
     Jump,
-    Step,
-    Switch,
-    Trap,
     WarpBarrier,
     read_elsewhere,
 )
-from ...ptx import tree
 from ..builder import Builder
 from ..context import DEADLOCK, DONE, FAULT, RESUME, SLOT, STOPPED
+from ..few_lanes.entry import FewLanesCode
 from ..lane_loops.code import LaneCode
 from ..memory.interval_checks import IntervalChecks
 from ..memory.merged_checks import VersionedRegion
@@ -36,19 +29,15 @@ from ..steps import Steps
 from ..values.value import Value
 from ..version import Version
 from .barriers import names_barriers
+from .block_code import MACHINE, BlockCode
 from .clock import Clock
-from .dispatch import MOST_MASKS, TIME_SLICE, Dispatch, record_lane
+from .dispatch import MOST_MASKS, TIME_SLICE, Dispatch
 from .warp_barriers import WarpBarriers, Word
 
-PARAMETERS = (
-    "ptr %context, i32 %warp, i32 %state, {lanes} %start_mask, "
-    "i32 %ctaid_x, i32 %ctaid_y, i32 %ctaid_z, i32 %nctaid_x, i32 %nctaid_y, i32 %nctaid_z, "
-    "ptr %threads_of_warp, ptr %parameters, ptr %shared, i64 %shared_address, i64 %shared_size, "
-    "ptr %frame, ptr %local, ptr %sites, ptr %stop, ptr %counters, ptr %lane_buffer, ptr %lane_addresses"
-)
+PARAMETERS = f"ptr %context, i32 %warp, i32 %state, {{lanes}} %start_mask, {MACHINE}"
 
 
-class WarpFunction:
+class WarpFunction(BlockCode):
     """Emits `@warp` for one program."""
 
     def __init__(self, version: Version, steps: Steps):
@@ -72,6 +61,7 @@ class WarpFunction:
         self.dispatch = Dispatch(program, pending, steps.registers, self._kept_word, self._gates.exit)
         self._kept += self.dispatch.words
         self.lane_code = LaneCode(program, version.lane_loops, steps, self.dispatch)
+        self.few_lanes = FewLanesCode(version, self)
 
     def emit(self) -> str:
         """The function's IR."""
@@ -89,7 +79,8 @@ class WarpFunction:
         slots.append(f"  %turns = alloca i32\n  store i32 {TIME_SLICE}, ptr %turns")
         parameters = PARAMETERS.format(lanes=b.lanes)
         head = [f"define internal i32 @warp({parameters}) alwaysinline #0 {{", "entry:"]
-        slots += [*self.lane_code.declare(), *self.registers.declare(), *self.steps.declare()]
+        slots += [*self.lane_code.declare(), *self.few_lanes.declare()]
+        slots += [*self.registers.declare(), *self.steps.declare()]
         return "\n".join([*head, *slots, *b.lines, "}"])
 
     def _masks(self) -> list[str]:
@@ -186,6 +177,7 @@ class WarpFunction:
         block = self.program.blocks[index]
         b.place(f"block_{index}")
         self.lane_code.attempt(index)
+        self.few_lanes.attempt(index)
         live = self._live_behind(block)
         self.registers.enter(live)
         mask = "-1" if self.full[index] else b.load(b.lanes, f"%lanes_{index}")
@@ -205,18 +197,6 @@ class WarpFunction:
         self.clock.count(ends=not isinstance(block.end, Jump | WarpBarrier))
         self._end(index, block, mask)
 
-    def _live_behind(self, block: Block) -> frozenset[str]:
-        """The registers that are read after a block."""
-        return frozenset().union(*(self.program.live[after] for after in block.successors))
-
-    def _steps(self, steps: Sequence[Step], mask: str, blend: frozenset[str]) -> None:
-        for step in steps:
-            self.clock.issue(step)
-            if step.number in self.program.ordered:
-                self.builder.call("i1", "wg_take_turn", [("ptr", "%context")])
-            self.steps.run(step, mask, blend)
-        self.steps.finish(mask)
-
     def _versioned(
         self, region: VersionedRegion, live: frozenset[str], mask: str, blend: frozenset[str]
     ) -> None:
@@ -230,15 +210,7 @@ class WarpFunction:
             self._steps(region.steps[region.first : region.last], mask, blend)
 
     def _end(self, index: int, block: Block, mask: str) -> None:
-        b = self.builder
         match block.end:
-            case Jump(target):
-                self._send(index, target, mask)
-                self.dispatch.choose((target,), index)
-            case Branch():
-                self._branch(index, block.end, mask)
-            case Switch():
-                self._switch(index, block.end, mask)
             case Barrier():
                 self._barrier(index, block.end, mask)
             case WarpBarrier(resume=resume):
@@ -246,93 +218,8 @@ class WarpFunction:
                     self._gates.arrive(index, mask)
                 self._send(index, resume, mask)
                 self.dispatch.choose((resume,), index)
-            case Exit():
-                self._gates.exit(mask)
-                self.dispatch.choose((), index)
-            case Trap(step):
-                self.traps.append(step.number)
-                b.store("i64", str(-len(self.traps)), b.offset("%context", 8 * SLOT["fault_site"]))
-                record_lane(b, mask)
-                b.jump("fault")
-
-    def _branch(self, index: int, end: Branch, mask: str) -> None:
-        b = self.builder
-        guard = end.step.instruction.guard
-        assert guard is not None, "a branch terminator is guarded"
-        condition = self.steps.predicate(guard)
-        if condition.uniform:
-            self._uniform_branch(index, end, mask, condition)
-            return
-        if condition.ok is not None and not self.probes:  # mostly all lanes go one way
-            together, apart = b.label("together"), b.label("apart")
-            b.branch(b.value(f"xor i1 {condition.ok}, true"), apart, together, unlikely=True)
-            b.place(together)
-            self._uniform_branch(index, end, mask, condition)
-            b.place(apart)
-        condition = self.steps.lanes.as_vector(condition)
-        bits = b.mask_bits(condition.ir)
-        taken = b.value(f"and {b.lanes} {bits}, {mask}")
-        other = b.value(f"xor {b.lanes} {taken}, {mask}")
-        emission = Emission(self.steps.lanes, mask)
-        for probe in self.probes:
-            probe.branch(emission, end, taken, together=False)
-        self._send(index, end.taken, taken)
-        self._send(index, end.other, other, add=end.taken == end.other)
-        self.dispatch.choose((end.taken, end.other), index)
-
-    def _uniform_branch(self, index: int, end: Branch, mask: str, condition: Value) -> None:
-        b = self.builder
-        for probe in self.probes:
-            taken = b.value(f"select i1 {condition.ir}, i32 {mask}, i32 0")
-            probe.branch(Emission(self.steps.lanes, mask), end, taken, together=True)
-        yes, no = b.label("yes"), b.label("no")
-        b.branch(condition.ir, yes, no)
-        for label, target in ((yes, end.taken), (no, end.other)):
-            b.place(label)
-            self._send(index, target, mask)
-            self.dispatch.choose((target,), index)
-
-    def _send(self, source: int, target: int, lanes: str, add: bool = False) -> None:
-        """Put lanes in front of the next block."""
-        emission = Emission(self.steps.lanes, lanes)
-        for probe in self.probes:
-            probe.go(emission, source, target, lambda register: self._value(register, "pred"))
-        self.dispatch.send(source, target, lanes, add)
-
-    def _value(self, register: str, type_: str) -> Value:
-        """What a register holds, as a value of a PTX type."""
-        value = self.steps.operand(tree.Register(register), type_)
-        assert isinstance(value, Value)
-        return value
-
-    def _switch(self, index: int, end: Switch, mask: str) -> None:
-        b = self.builder
-        lanes = self.steps.lanes
-        chosen = self._value(end.register, "u32")
-        if chosen.uniform:
-            self._uniform_switch(index, end, mask, chosen.ir)
-            return
-        numbers = lanes.as_vector(chosen).ir
-        sent: set[int] = set()
-        for case, target in enumerate(end.targets):
-            here = mask
-            if case + 1 < len(end.targets):
-                equal = b.value(f"icmp eq {b.vector('i32')} {numbers}, splat (i32 {case})")
-                here = b.value(f"and {b.lanes} {b.mask_bits(equal)}, {mask}")
-                mask = b.value(f"xor {b.lanes} {here}, {mask}")
-            self._send(index, target, here, add=target in sent)
-            sent.add(target)
-        self.dispatch.choose(end.targets, index)
-
-    def _uniform_switch(self, index: int, end: Switch, mask: str, number: str) -> None:
-        b = self.builder
-        labels = {target: b.label("case") for target in end.targets}
-        cases = " ".join(f"i32 {case}, label %{labels[target]}" for case, target in enumerate(end.targets))
-        b.emit(f"switch i32 {number}, label %{labels[end.targets[-1]]} [ {cases} ]")
-        for target, label in labels.items():
-            b.place(label)
-            self._send(index, target, mask)
-            self.dispatch.choose((target,), index)
+            case _:
+                super()._end(index, block, mask)
 
     # ------------------------------------------------------------------------------------ leaving
     def _barrier(self, index: int, end: Barrier, mask: str) -> None:

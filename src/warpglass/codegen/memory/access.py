@@ -291,18 +291,22 @@ class Access:
         return self._serve(site, address, mask)
 
     def _serve(self, site: int, address: str, mask: str) -> str:
-        b, info = self.builder, self.sites[site]
+        info = self.sites[site]
         generic = self._keep_addresses(site, address)
         args = [
             ("ptr", "%context"),
             ("i64", self.number_of(site)),
             ("i64", str(info.size)),
             generic,
-            (b.lanes, mask),
+            self.mask_for_helper(mask),
             ("ptr", "%lane_addresses"),
             ("ptr", "%lane_buffer"),
         ]
         return self._call_or_fault("wg_store_lanes" if info.write else "wg_load_lanes", args, site)
+
+    def mask_for_helper(self, mask: str) -> Arg:
+        """A mask as the functions take it that serve lanes one by one."""
+        return self.builder.lanes, mask
 
     def _keep_addresses(self, site: int, address: str) -> Arg:
         """Put the lanes' generic addresses where helpers read them; whether windows count, for the helper."""
@@ -407,7 +411,7 @@ class Access:
         b = self.builder
         generic = self._keep_addresses(site, address)
         buffers = ["%lane_buffer", b.offset("%lane_buffer", 1024)]
-        size, whole = BITS[atomic.type] * 4, vector(atomic.type)
+        size, whole = BITS[atomic.type] * 4, b.vector(atomic.type)
         places = [[b.offset(buffer, k * size) for buffer in buffers] for k in range(atomic.count)]
         for values, kept in zip(given, places, strict=True):
             for value, place in zip(values, kept, strict=False):
@@ -417,7 +421,7 @@ class Access:
             ("ptr", "%context"),
             ("i64", self.number_of(site)),
             generic,
-            (b.lanes, mask),
+            self.mask_for_helper(mask),
             ("ptr", "%lane_addresses"),
             ("ptr", buffers[0]),
             ("ptr", buffers[1]),

@@ -1,0 +1,216 @@
+"""Loops that few lanes may run in code of their own: which they are, and what goes in and out.
+
+Where lanes have parted, a vector instruction takes as long for one lane as for all. So a loop in which they
+part is emitted a second time, for vectors of a few elements: once that many lanes are left in it, or come to
+it, they are moved side by side, in their order, and go on in that code until they leave the loop. Since all
+of them do each step together as before, stores, atomic operations and faults come in the same order.
+
+A region is a loop's blocks or, where its lanes take turns with those behind it (fair loops), what comes
+after it as well. It has nothing that other lanes could see besides memory: no barriers, no exchange.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...program import Block, Branch, Exit, Jump, Program, Step, Switch, Trap
+from ...program.blocks import loops_of
+from ...ptx import tree
+from ..infer import Inference
+from ..values.value import one_value
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Code for up to `most` lanes in vectors of `width` elements; one lane alone is all scalars."""
+
+    name: str
+    most: int
+    width: int
+
+    @property
+    def alone(self) -> bool:
+        """Whether every value is a scalar."""
+        return self.most == 1
+
+
+# Few are as many as the widest vector registers have addresses. (A mask has two bits at least.)
+ONE, FEW = Form("one", 1, 2), Form("few", 8, 8)
+# Steps of a region, and of all regions of a kernel.
+_LONGEST, _MOST = 160, 480
+_SPACES = frozenset(("global", "const", "generic", "shared", "param"))
+_KINDS = frozenset(("load", "store", "atomic", "reduction", "parameter"))
+_SPECIALS = frozenset(("tid", "ntid", "ctaid", "nctaid"))
+# What a region saves in each round, in instructions of a vector register: for an access of each lane's own,
+# for arithmetic by the number of registers that all lanes take; and what a register costs that is moved.
+_ACCESS, _WIDE, _DIVISION, _MOVED, _CALL = 24, 4, 8, 4, 24
+# Rounds that few lanes go at least, as is assumed.
+_ROUNDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class FewRegion:
+    """Blocks `header` to `last`, entered at the header.
+
+    `exits` are the blocks outside that lanes may leave for, `waits` those inside at which other lanes may
+    wait. Registers that are `taken` along go in, those that are `kept` come out. `leaves` are all blocks in
+    front of which lanes may stand when the region's code ends. A region that is `alone` is only entered while
+    no lane waits elsewhere.
+    """
+
+    header: int
+    last: int
+    exits: tuple[int, ...]
+    waits: frozenset[int]
+    leaves: tuple[int, ...]
+    taken: tuple[str, ...]
+    kept: tuple[str, ...]
+    alone: bool
+
+    def __contains__(self, block: int) -> bool:
+        return self.header <= block <= self.last
+
+
+def find_few_lanes(program: Program, found: Inference, full: Sequence[bool]) -> dict[int, FewRegion]:
+    """The regions by their headers."""
+    if found.pending.gates or program.clustered:
+        return {}
+    loops = loops_of(program.blocks)
+    regions: dict[int, FewRegion] = {}
+    left = _MOST
+    for header, body in sorted(loops.items(), key=lambda one: len(one[1])):
+        if full[header]:
+            continue
+        region = _Search(program, found, full).region(header, body)
+        length = 0 if region is None else _length(program, region)
+        if region is not None and length <= min(left, _LONGEST):
+            regions[header] = region
+            left -= length
+    return regions
+
+
+def _length(program: Program, region: FewRegion) -> int:
+    return sum(1 + len(program.blocks[index].steps) for index in range(region.header, region.last + 1))
+
+
+class _Search:
+    """Looks at one program."""
+
+    def __init__(self, program: Program, found: Inference, full: Sequence[bool]):
+        self.program = program
+        self.found = found
+        self.full = full
+
+    def region(self, header: int, body: set[int]) -> FewRegion | None:
+        """The region of a loop, if it may have one and gains by it."""
+        blocks, live, pending = self.program.blocks, self.program.live, self.found.pending
+        last = max(body)
+        if not all(self._is_simple(index) for index in range(header, last + 1)):
+            return None
+        alone = bool(self.program.fair)
+        while alone and last + 1 < len(blocks) and self._is_simple(last + 1):
+            last += 1
+        inside = range(header, last + 1)
+        steps = [step for index in inside for step in blocks[index].steps]
+        targets = {target for index in inside for target in blocks[index].successors}
+        exits = {one for one in targets if one not in inside and not blocks[one].only_exits}
+        waits = frozenset() if alone else pending.sets[header].intersection(inside)
+        within = inside if alone else [index for index in inside if waits and index >= min(waits)]
+        leaves = tuple(sorted(exits.union(within)))
+        written = frozenset(name for step in steps for name in step.writes)
+        kept = written & frozenset().union(*(live[index] for index in leaves))
+        read = frozenset(name for step in steps for name in step.reads)
+        read |= frozenset().union(*(blocks[index].read_at_end for index in inside))
+        kept = frozenset(name for name in kept if self._stored(name))
+        if any(not self._comes_back(name) for name in kept):
+            return None
+        taken = kept | {name for name in live[header] & (read | written) if self._moved(name)}
+        if not self._gets_few(header, body) or not self._pays(body, len(taken) + len(kept)):
+            return None
+        return FewRegion(
+            header,
+            last,
+            tuple(sorted(exits)),
+            waits,
+            leaves,
+            tuple(sorted(taken)),
+            tuple(sorted(kept)),
+            alone,
+        )
+
+    def _gets_few(self, header: int, body: set[int]) -> bool:
+        """Whether lanes part from those of a loop by what they have loaded or computed each for itself.
+
+        What guarded values decide, mostly does not part them.
+        """
+        blocks, waiting = self.program.blocks, self.found.pending.sets[header]
+        return any(
+            target not in body and (target in waiting or blocks[target].only_exits)
+            for index in {*range(header), *body}
+            if self._by_data(blocks[index])
+            for target in blocks[index].successors
+        )
+
+    def _by_data(self, block: Block) -> bool:
+        """Whether a block's lanes part by a vector."""
+        return block.splits is not None and self.found.offsets(block.splits) is None
+
+    # ------------------------------------------------------------------------------------ registers
+    def _stored(self, name: str) -> bool:
+        """Whether a register has a home."""
+        kind = self.found.kinds.get(name)
+        return kind is None or kind.offsets is None or (kind.constant is None and kind.line is None)
+
+    def _moved(self, name: str) -> bool:
+        """Whether a register goes in: all but those of one value that is known without a home."""
+        return self._stored(name) or not one_value(self.found.offsets(name))
+
+    def _comes_back(self, name: str) -> bool:
+        """Whether a register's form follows from some lanes' values."""
+        kind = self.found.kinds.get(name)
+        return kind is None or kind.offsets is None or (kind.ok is None and one_value(kind.offsets))
+
+    # ------------------------------------------------------------------------------------ steps
+    def _is_simple(self, index: int) -> bool:
+        block = self.program.blocks[index]
+        return (
+            not self.full[index]
+            and isinstance(block.end, Branch | Jump | Switch | Exit | Trap)
+            and all(self._is_simple_step(step) for step in block.steps)
+        )
+
+    def _is_simple_step(self, step: Step) -> bool:
+        row = step.match.row
+        if not _specials(step) <= _SPECIALS or step.number in self.program.strays:
+            return False
+        if row.steers:
+            return row.control in ("hint", "fence")
+        if row.access is not None:
+            return row.access in _KINDS and step.match.state_space in _SPACES
+        return row.computes
+
+    def _pays(self, body: set[int], moved: int) -> bool:
+        """Whether some rounds of few lanes save more than it takes to move them."""
+        saved = sum(self._saves(step) for index in body for step in self.program.blocks[index].steps)
+        return _ROUNDS * saved >= _CALL + _MOVED * moved
+
+    def _saves(self, step: Step) -> int:
+        row = step.match.row
+        if row.is_atomic or row.steers:
+            return 0
+        access = step.match.load_or_store
+        if access is not None:
+            base = step.address_register
+            form = None if base is None else self.found.offsets(base)
+            if base is None or one_value(form):
+                return 0
+            return _ACCESS if form is None else -1
+        wide = [name for name in step.writes if self.found.offsets(name) is None]
+        each = _DIVISION if row.operation == "division" else 1
+        return each * sum(_WIDE if self.program.registers[name][1:] == "64" else _WIDE // 2 for name in wide)
+
+
+def _specials(step: Step) -> set[str]:
+    named = (one for one in step.instruction.operands if isinstance(one, tree.Special))
+    return {one.name.removeprefix("%").partition(".")[0] for one in named}

@@ -1,0 +1,166 @@
+"""The function of one region: few lanes, side by side, from its header until they leave it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ...program import Pending
+from ..context import SLOT
+from ..control.block_code import MACHINE, BlockCode
+from ..control.clock import Clock
+from ..control.dispatch import Dispatch, record_lane
+from ..lanes.fast import FastLanes
+from ..steps import Steps
+from ..version import Version
+from .exchange import Movement, lay_out
+from .find import FewRegion, Form
+from .lanes import FewLanes, FewRegisters
+
+# How the function ends: what runs next is the lowest block with lanes, the lowest of those behind the region,
+# nothing, or, from BACK on, the jump back to a fair loop's header.
+LOWEST, BEHIND, FAULTED, ENDED, BACK = range(5)
+# No block is that far.
+NOWHERE = 1 << 30
+
+
+def fair_headers(region: FewRegion, fair: frozenset[int]) -> list[int]:
+    """The headers of fair loops in a region, in the order of their codes."""
+    return sorted(header for header in fair if header in region)
+
+
+class FewDispatch(Dispatch):
+    """The choice among a region's blocks; whoever is to run a block outside leaves the function."""
+
+    def __init__(self, code: FewFunction, pending: Pending):
+        super().__init__(code.program, pending, code.registers, lambda word: "", lambda lanes: None)
+        self._region = code.region
+        self._fair = fair_headers(code.region, pending.fair)
+
+    def _go(self, target: int, source: int | None) -> None:
+        b, region = self._builder, self._region
+        if target not in region:
+            self._leave(BEHIND if region.alone and target > region.last else LOWEST)
+            return
+        if target in region.waits or (region.waits and target >= min(region.waits)):
+            # Other lanes may wait here, or in front of it: then they run first, or with these.
+            on, off = b.label("on"), b.label("others")
+            b.branch(b.value(f"icmp ule i32 %ahead, {target}"), off, on)
+            b.place(off)
+            self._leave(LOWEST)
+            b.place(on)
+        super()._go(target, source)
+
+    def _leave(self, code: int) -> None:
+        self._builder.store("i32", str(code), "%code")
+        self._builder.jump("leave")
+
+    def _jump_back(self, target: int) -> None:
+        b = self._builder
+        b.place(f"back_{target}")
+        stop = b.value("load volatile i32, ptr %stop")
+        on, off = b.label("on"), b.label("off")
+        b.branch(b.value(f"icmp ne i32 {stop}, 0"), off, on, unlikely=True)
+        b.place(off)
+        b.store("i64", str(target), b.offset("%context", 8 * SLOT["fault_site"]))
+        record_lane(b, b.load(b.lanes, f"%lanes_{target}"))
+        b.jump("stopped")
+        b.place(on)
+        if target in self._fair:
+            left = b.value(f"sub i32 {b.load('i32', '%turns')}, 1")
+            over, go_on = b.label("over"), b.label("turn")
+            b.branch(b.value(f"icmp eq i32 {left}, 0"), over, go_on, unlikely=True)
+            b.place(over)
+            self._leave(BACK + self._fair.index(target))
+            b.place(go_on)
+            b.store("i32", left, "%turns")
+        b.jump(f"block_{target}")
+
+
+class FewFunction(BlockCode):
+    """Emits the function of one region; `traps` are the warp function's."""
+
+    def __init__(self, version: Version, region: FewRegion, form: Form, warp: BlockCode):
+        lanes = warp.steps.lanes
+        assert isinstance(lanes, FastLanes)
+        own = FewLanes(lanes, form)
+        self.form = form
+        self.region = region
+        self.program = version.program
+        self.builder = own.builder
+        self.registers = FewRegisters(own.builder, warp.registers, form)
+        self.steps = Steps(own, self.registers, version.symbols)
+        self.probes = ()
+        self.traps = warp.traps
+        self.clock = Clock(self.builder, self.program)
+        self.blend = warp.blend
+        pending = version.inference.pending
+        known = frozenset((*range(region.header, region.last + 1), *region.exits))
+        # One lane has no others to wait for.
+        sets = tuple(frozenset[int]() if form.alone else one & known for one in pending.sets)
+        self.pending = replace(pending, sets=sets)
+        self.dispatch = FewDispatch(self, self.pending)
+        self.exchange = lay_out(region, warp.registers)
+        self._movement = Movement(self.builder, self.registers, warp.registers, self.exchange, form)
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return f"{self.form.name}_{self.region.header}"
+
+    def parameters(self, wide: str) -> str:
+        """The function's parameters; `wide` is the type of the warp's masks."""
+        return f"ptr %context, i32 %warp, {MACHINE}, {wide} %everyone, i32 %ahead, ptr %turns, ptr %few"
+
+    def emit(self, wide: str) -> str:
+        """The function's IR."""
+        b, region = self.builder, self.region
+        self._movement.begin()
+        self._movement.take(region.taken)
+        b.store(b.lanes, self._movement.present, f"%lanes_{region.header}")
+        b.jump(f"block_{region.header}")
+        for index in range(region.header, region.last + 1):
+            self._block(index)
+        self.dispatch.finish()
+        self._ends()
+        head = [f"define internal i32 @{self.name}({self.parameters(wide)}) noinline #0 {{", "entry:"]
+        return "\n".join([*head, *self._slots(), *b.lines, "}\n"])
+
+    def _slots(self) -> Sequence[str]:
+        region, lanes = self.region, self.builder.lanes
+        blocks = sorted({*range(region.header, region.last + 1), *region.exits})
+        return [
+            *(f"  %lanes_{i} = alloca {lanes}\n  store {lanes} 0, ptr %lanes_{i}" for i in blocks),
+            f"  %code = alloca i32\n  store i32 {LOWEST}, ptr %code",
+            f"  %few_places = alloca [{self.form.width} x ptr], align 64",
+            "  %few_values = alloca [512 x i8], align 64",
+            f"  %few_from = alloca [{self.form.width} x i64], align 64",
+            f"  %few_to = alloca [{self.form.width} x i64], align 64",
+            *self.registers.declare(),
+        ]
+
+    def _block(self, index: int) -> None:
+        b, block = self.builder, self.program.blocks[index]
+        b.place(f"block_{index}")
+        self.registers.enter(self._live_behind(block))
+        mask = b.load(b.lanes, f"%lanes_{index}")
+        b.store(b.lanes, "0", f"%lanes_{index}")
+        self._steps(block.steps, mask, self.blend[index])
+        self._end(index, block, mask)
+
+    def _ends(self) -> None:
+        b, movement = self.builder, self._movement
+        b.place("leave")
+        self.registers.enter(frozenset())
+        movement.give(self.region.kept)
+        for block, place in self.exchange.masks.items():
+            wide = movement.widen(b.load(b.lanes, f"%lanes_{block}"))
+            b.store(movement.warp.lanes, wide, b.offset("%few", place))
+        b.emit(f"ret i32 {b.load('i32', '%code')}")
+        for label, code in (("fault", FAULTED), ("stopped", ENDED)):
+            b.place(label)
+            place = b.offset("%context", 8 * SLOT["fault_lane"])
+            lane = b.load("i64", place)
+            of_warp = b.value(f"getelementptr i64, ptr %few_to, i64 {lane}")
+            b.store("i64", b.load("i64", of_warp), place)
+            b.emit(f"ret i32 {code}")

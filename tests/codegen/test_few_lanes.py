@@ -1,0 +1,186 @@
+"""Loops that few lanes run side by side: the same results, faults and ends as in the reference engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import warpglass as wg
+from tests.engines import CPU_ENGINES, engine_mode
+from tests.fuzz import divergent_programs
+from tests.levels import numbers
+from warpglass import lab
+from warpglass.codegen import BlockShape, Promises, grid_class, kernel
+from warpglass.codegen.few_lanes.find import FewRegion
+from warpglass.codegen.passes import PASSES
+from warpglass.codegen.version import Version
+from warpglass.engine.cpu.prepared import prepare
+from warpglass.errors import WarpglassError
+from warpglass.program.passes import run_passes
+
+SOURCE = """
+// Lanes whose rows are of unlike lengths; who comes to a place first is seen in what the others find.
+extern "C" __global__ void rows(int *data, int *out, const int *lengths, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x, sum = 0;
+  #pragma unroll 1
+  for (int k = 0; k < lengths[i]; k++) {
+    sum += atomicAdd(&data[(i + k * 7) & 63], k + 1);
+    if (sum & 1) data[64 + (sum & 63)] = i;
+    else sum ^= data[64 + (k & 63)];
+  }
+  out[i] = sum;
+}
+// The same, but those with the longest rows leave the array.
+extern "C" __global__ void beyond(int *data, int *out, const int *lengths, int n) {
+  int i = threadIdx.x, sum = 0;
+  #pragma unroll 1
+  for (int k = 0; k < lengths[i]; k++) {
+    int at = lengths[i + k & 31] & 63;
+    sum += data[k > 20 ? at + n : at];
+    data[sum & 63] = k;
+  }
+  out[i] = sum;
+}
+extern "C" __global__ void trapped(int *data, int *out, const int *lengths, int n) {
+  int i = threadIdx.x, sum = 0;
+  #pragma unroll 1
+  for (int k = 0; k < lengths[i]; k++) {
+    sum ^= data[(lengths[(i + k) & 31] + sum) & 63];
+    if (k == 22 && (lengths[i] & 1)) __trap();
+  }
+  out[i] = sum;
+}
+// One lane stays for ever.
+extern "C" __global__ void endless(int *data, int *out, const int *lengths, int n) {
+  int i = threadIdx.x, k = 0;
+  #pragma unroll 1
+  while (k < lengths[i] || i == 11) {
+    k = (k + 1) & 255;
+    data[(data[k & 63] + k) & 63] = k;
+  }
+  out[i] = k;
+}
+// A free place for each; what follows the search belongs to it, as its lanes take turns.
+extern "C" __global__ void places(int *data, int *out, const int *lengths, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x, at = lengths[i & 31];
+  while (atomicCAS(&data[at], 0, i + 1) != 0) at = (at + 1) & (n - 1);
+  out[i] = at * 3;
+}
+// A lock that one lane after the other holds.
+extern "C" __global__ void locked(int *data, int *out, const int *lengths, int n) {
+  int i = threadIdx.x;
+  if (lengths[i & 31] < 20) return;
+  bool done = false;
+  while (!done) {
+    if (atomicCAS(&data[0], 0, 1) == 0) {
+      data[1] = data[1] * 3 + i;
+      __threadfence();
+      atomicExch(&data[0], 0);
+      done = true;
+    }
+  }
+  out[i] = data[1];
+}
+// Predicates and indices of threads that live through the loop, and a continue past lanes that wait.
+extern "C" __global__ void carried(int *data, int *out, const int *lengths, int n) {
+  int i = threadIdx.x, sum = 0;
+  bool even = lengths[i & 31] % 2 == 0, seen = false;
+  #pragma unroll 1
+  for (int k = 0; k < lengths[i & 31]; k++) {
+    if (data[(sum + k) & 63] & 1) { sum += threadIdx.x; seen = even; continue; }
+    if (even) sum += data[(sum * 5 + k) & 63] / (k + 1);
+    else data[(threadIdx.x + sum) & 63] ^= sum;
+  }
+  out[i] = seen ? sum : -sum - even;
+}
+// All lanes have as many rounds.
+extern "C" __global__ void alike(int *data, int *out, const int *lengths, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x, sum = 0;
+  if (i >= 96) return;
+  #pragma unroll 1
+  for (int k = 0; k < n; k++) if (lengths[(i + k) & 31] > 9) sum += data[lengths[(i * k) & 31]];
+  out[i] = sum;
+}
+"""
+BLOCK = 32
+
+
+def _arguments(seed: int = 3) -> list[Any]:
+    rng = np.random.default_rng(seed)
+    lengths = np.where(rng.random(96) < 0.3, rng.integers(20, 32, 96), rng.integers(0, 6, 96))
+    return [rng.integers(0, 50, 128, np.int32), np.zeros(96, np.int32), lengths.astype(np.int32)]
+
+
+def _ending(name: str, engine: str, grid: int, block: int, n: int, timeout: float = 60) -> list[bytes] | str:
+    """What a launch leaves in the arrays, or its error."""
+    data, out, lengths = _arguments()
+    if name == "places":
+        data = np.zeros(n, np.int32)
+    if name == "locked":
+        data[:2] = 0
+    with engine_mode(engine):
+        try:
+            found = wg.compile(SOURCE, name)
+            wg.run(found, grid, block, (data, out, lengths, np.int32(n)), device="cpu", timeout=timeout)
+        except WarpglassError as error:
+            lab.reset("cpu")
+            return str(error)
+    return [one.tobytes() for one in (data, out)]
+
+
+@pytest.mark.parametrize(
+    ("name", "grid", "block", "n"),
+    [
+        ("rows", 3, 32, 0),
+        ("rows", 1, 96, 0),
+        ("beyond", 1, 32, 4000),
+        ("trapped", 1, 32, 0),
+        ("places", 3, 32, 128),
+        ("places", 1, 96, 128),
+        ("locked", 1, 64, 0),
+        ("carried", 1, 96, 0),
+        ("alike", 3, 32, 12),
+    ],
+)
+def test_both_engines_end_alike(name: str, grid: int, block: int, n: int):
+    reference, fast = (_ending(name, engine, grid, block, n) for engine in CPU_ENGINES)
+    assert reference == fast
+    assert isinstance(fast, str) == (name in ("beyond", "trapped"))
+
+
+def test_a_lane_that_stays_is_stopped():
+    found = _ending("endless", "kinds", 1, 32, 0, timeout=0.5)
+    assert isinstance(found, str)
+    assert "thread (11, 0, 0)" in found
+
+
+@pytest.mark.parametrize("seed", numbers(6))
+def test_engines_agree_on_divergent_programs(seed: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("WARPGLASS_THREADS", "1")
+    assert divergent_programs.attempt(seed) in ("agree", "fault")
+
+
+def _regions(name: str) -> list[FewRegion]:
+    prepared = prepare(wg.compile(SOURCE, name).compile())
+    promises = Promises(grid_class((3, 1, 1)))
+    version = Version(prepared.program, BlockShape((BLOCK, 1, 1)), prepared.symbols, (), promises)
+    run_passes(PASSES, version)
+    return list(version.few_lanes.values())
+
+
+@pytest.mark.parametrize("name", ["rows", "beyond", "trapped", "places", "carried"])
+def test_loops_that_part_lanes_have_code_for_few(name: str):
+    regions = _regions(name)
+    assert regions
+    assert all(one.alone == (name in ("rows", "places")) for one in regions)
+
+
+def test_their_functions_are_in_the_kernel():
+    prepared = prepare(wg.compile(SOURCE, "rows").compile())
+    shape, promises = BlockShape((BLOCK, 1, 1)), Promises(grid_class((3, 1, 1)))
+    ir = kernel.generate(prepared.program, shape, prepared.symbols, (), promises).ir
+    (region,) = _regions("rows")
+    for name in (f"one_{region.header}", f"few_{region.header}"):
+        assert f"@{name}(" in ir
