@@ -20,6 +20,8 @@ def test_checks_inside_pass(name: str) -> None:
     words = ("run", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--no-header", str(INSIDE / name))
     command = [sys.executable, "-m", "warpglass", *words]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    if done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED:
+        pytest.skip(done.stdout.strip().splitlines()[-1])
     assert done.returncode == 0, done.stdout + done.stderr
 
 

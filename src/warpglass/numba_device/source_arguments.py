@@ -32,9 +32,15 @@ def source_arguments(entry: Function, ptx: str) -> tuple[Argument, ...]:
     names = [one.name for one in declared] if len(declared) == count else [""] * count
     known = types if len(types) == count else (None,) * count
     return tuple(
-        _argument(name or f"argument {number}", kind)
+        _argument(name or _own_name(entry, number), kind)
         for number, (name, kind) in enumerate(zip(names, known, strict=True), 1)
     )
+
+
+def _own_name(entry: Function, number: int) -> str:
+    """The name in the PTX where its author has chosen it; compilers number parameters."""
+    name = entry.parameters[number - 1].name
+    return f"argument {number}" if name.startswith(f"{entry.name}_param_") else name
 
 
 def _argument(name: str, kind: CType | None) -> Argument:
