@@ -25,8 +25,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import CompileError
-from ..source import DEFAULT_TARGET, FixedSource, Source
+from ..source import FixedSource, Source
 from ..source import compile_text as compile_ptx
+from ..source.front_ends import DEFAULT_TARGET
 from ..source.relocate import Layout
 from ..source.store import unpack
 from .submission import Submission
