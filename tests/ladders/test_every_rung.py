@@ -111,7 +111,7 @@ def backend(request: pytest.FixtureRequest) -> Backend:
     return open_place(request.param)
 
 
-@pytest.mark.sampled(quick=48, ci=16)
+@pytest.mark.sampled(quick=60, ci=24)
 @pytest.mark.parametrize(("row", "rung", "language", "block", "dtype"), list(_settings()))
 def test_awkward_sizes(
     backend: Backend, row: Row, rung: Rung, language: Language, block: int, dtype: str
@@ -126,7 +126,7 @@ def test_awkward_sizes(
         assert verdict.verified, f"{size} elements, {data}: {verdict}"
 
 
-@pytest.mark.sampled(quick=8, ci=2)
+@pytest.mark.sampled(quick=12, ci=4)
 @pytest.mark.parametrize(("row", "rung", "language", "size", "dtype", "block"), list(_inputs()))
 def test_inputs(
     backend: Backend, row: Row, rung: Rung, language: Language, size: int, dtype: str, block: int

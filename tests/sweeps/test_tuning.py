@@ -47,7 +47,7 @@ def test_the_best_is_that_of_a_sweep_and_never_a_wrong_one(spec: dict[str, Any])
     assert min(right, key=lambda row: row.numbers[COUNT]).axes == found.best[0].axes
 
 
-@pytest.mark.least("ci")
+@pytest.mark.least("full")
 def test_a_search_takes_different_candidates_and_can_be_repeated(spec: dict[str, Any]):
     spec["axes"] = {"a": [4, 5, 6, 7, 8, 9], "b": [2, 3, 4, 5], "c": [0]}
     found = wg.tune(spec, COUNT, trials=10, by=["c"], workers=1)

@@ -71,7 +71,8 @@ EXAMPLES = {
     "trace": (
         "warpglass trace oddeven_sort 3 1 2",
         "warpglass trace reduction:shared_sequential --plot tree.png",
-        f"warpglass trace k.cu:scale {_LAUNCH} --of 7 --array y",
+        "warpglass trace reduction:interleaved --of 7",
+        f"warpglass trace k.cu:scale {_LAUNCH}",
     ),
 }
 
