@@ -11,15 +11,15 @@ import pytest
 
 import warpglass as wg
 from tests.judging.hostile import CUDA, GOOD, PYTHON
-from tests.levels import LEVEL
+from tests.levels import LEVEL, sample
 from warpglass.errors import ArgumentError
 from warpglass.judging import VERDICTS, Judgement, jail
 
 pytestmark = pytest.mark.skipif(bool(jail.available()), reason=jail.available())
 LEFT_BEHIND = Path("/tmp/warpglass-was-here")
 REFERENCE = "def add(x, y, out, n):\n    return None, None, x + y\n"
-# Each Python submission costs seconds: the compilers' import.
-_SOME = ("good.py", "writes.py", "forks.py", "lies.py")
+# At level ci these, and a sample of those in CUDA C++: each costs a second, in Python three.
+_SOME = ("good.cu", "only_known_sizes.cu", "good.py", "writes.py")
 
 
 def task(folder: Path, **more: Any) -> dict[str, Any]:
@@ -54,8 +54,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def judged(folder: Path) -> Judgement:
     LEFT_BEHIND.unlink(missing_ok=True)
-    chosen = PYTHON if LEVEL == "full" else {name: PYTHON[name] for name in _SOME}
-    return wg.judge(task(folder), {name: text for name, (text, _) in {**CUDA, **chosen}.items()}, workers=1)
+    every = {**CUDA, **PYTHON}
+    names = list(every) if LEVEL == "full" else {*_SOME, *sample(CUDA, quick=8, ci=3)}
+    return wg.judge(task(folder), {name: every[name][0] for name in sorted(names)}, workers=1)
 
 
 @pytest.mark.least("ci")

@@ -111,7 +111,7 @@ def backend(request: pytest.FixtureRequest) -> Backend:
     return open_place(request.param)
 
 
-@pytest.mark.sampled(quick=60, ci=24)
+@pytest.mark.sampled(quick=60, ci=36)
 @pytest.mark.parametrize(("row", "rung", "language", "block", "dtype"), list(_settings()))
 def test_awkward_sizes(
     backend: Backend, row: Row, rung: Rung, language: Language, block: int, dtype: str

@@ -76,7 +76,7 @@ SETTINGS: list[Any] = [
 ]
 
 
-@pytest.mark.sampled(quick=60, ci=20)
+@pytest.mark.sampled(quick=60, ci=30)
 @pytest.mark.parametrize(("rung", "language", "block", "dtype"), SETTINGS)
 def test_awkward_sizes(backend: Backend, rung: Rung, language: Language, block: int, dtype: str) -> None:
     # Just below, at and above what a block covers: the places where a tail begins.
