@@ -37,8 +37,8 @@ class Form:
 
 # Few are as many as the widest vector registers have addresses. (A mask has two bits at least.)
 ONE, FEW = Form("one", 1, 2), Form("few", 8, 8)
-# Steps of a region, and of all regions of a kernel.
-_LONGEST, _MOST = 160, 480
+# Steps of a region, of all regions of a kernel, and of a kernel: longer ones are slow to compile as it is.
+_LONGEST, _MOST, _KERNEL = 160, 480, 2000
 _SPACES = frozenset(("global", "const", "generic", "shared", "param"))
 _KINDS = frozenset(("load", "store", "atomic", "reduction", "parameter"))
 _SPECIALS = frozenset(("tid", "ntid", "ctaid", "nctaid"))
@@ -75,6 +75,8 @@ class FewRegion:
 def find_few_lanes(program: Program, found: Inference, full: Sequence[bool]) -> dict[int, FewRegion]:
     """The regions by their headers."""
     if found.pending.gates or program.clustered:
+        return {}
+    if sum(1 + len(block.steps) for block in program.blocks) > _KERNEL:
         return {}
     loops = loops_of(program.blocks)
     regions: dict[int, FewRegion] = {}
