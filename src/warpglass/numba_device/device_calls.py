@@ -60,7 +60,7 @@ ATTRIBUTES: dict[str, Callable[[Gpu], int]] = {
     "MEMORY_CLOCK_RATE": lambda gpu: int(gpu.memory_clock_mhz * _KHZ),
     "GLOBAL_MEMORY_BUS_WIDTH": lambda gpu: gpu.memory_bus_bits,
     "L2_CACHE_SIZE": lambda gpu: gpu.l2_kib << 10,
-    # From compute capability 8.0 on, five eighths of the cache: 60 of 96 MiB, 25 of 40 MiB.
+    # From compute capability 8.0 on, five eighths of the cache: one reported 60 of 96 MiB.
     "MAX_PERSISTING_L2_CACHE_SIZE": lambda gpu: (gpu.l2_kib << 10) * 5 // 8 * (gpu.capability >= (8, 0)),
     "MAX_ACCESS_POLICY_WINDOW_SIZE": lambda gpu: (128 << 20) * (gpu.capability >= (8, 0)),
     "GENERIC_COMPRESSION_SUPPORTED": lambda gpu: int(gpu.capability >= (8, 0)),
