@@ -146,7 +146,7 @@ def run(folder: Path, share: float, until: float, kept: Path) -> None:
 # ---------------------------------------------------------------------------------------- the page
 def _first(text: str) -> str:
     """What a failure says, on one line."""
-    return re.sub(r"\s+", " ", text.partition("Traceback")[0]).strip()[:160]
+    return re.sub(r"\s+", " ", text.partition("Traceback")[0] or text).strip()[:160]
 
 
 def page(version: str, kept: Path) -> str:
