@@ -9,7 +9,7 @@ from ...program import Pending
 from ..context import SLOT
 from ..control.block_code import MACHINE, BlockCode
 from ..control.clock import Clock
-from ..control.dispatch import Dispatch, record_lane
+from ..control.dispatch import Dispatch
 from ..lanes.fast import FastLanes
 from ..steps import Steps
 from ..version import Version
@@ -55,26 +55,16 @@ class FewDispatch(Dispatch):
         self._builder.store("i32", str(code), "%code")
         self._builder.jump("leave")
 
-    def _jump_back(self, target: int) -> None:
+    def _spend_slice(self, header: int) -> None:
+        """Leave at the last turn without spending it: the warp's own jump back does, and yields."""
         b = self._builder
-        b.place(f"back_{target}")
-        stop = b.value("load volatile i32, ptr %stop")
-        on, off = b.label("on"), b.label("off")
-        b.branch(b.value(f"icmp ne i32 {stop}, 0"), off, on, unlikely=True)
-        b.place(off)
-        b.store("i64", str(target), b.offset("%context", 8 * SLOT["fault_site"]))
-        record_lane(b, b.load(b.lanes, f"%lanes_{target}"))
-        b.jump("stopped")
-        b.place(on)
-        if target in self._fair:
-            left = b.value(f"sub i32 {b.load('i32', '%turns')}, 1")
-            over, go_on = b.label("over"), b.label("turn")
-            b.branch(b.value(f"icmp eq i32 {left}, 0"), over, go_on, unlikely=True)
-            b.place(over)
-            self._leave(BACK + self._fair.index(target))
-            b.place(go_on)
-            b.store("i32", left, "%turns")
-        b.jump(f"block_{target}")
+        left = b.value(f"sub i32 {b.load('i32', '%turns')}, 1")
+        over, go_on = b.label("over"), b.label("turn")
+        b.branch(b.value(f"icmp eq i32 {left}, 0"), over, go_on, unlikely=True)
+        b.place(over)
+        self._leave(BACK + self._fair.index(header))
+        b.place(go_on)
+        b.store("i32", left, "%turns")
 
 
 class FewFunction(BlockCode):
