@@ -78,14 +78,14 @@ def tune(
         raise ArgumentError(f"trials is {trials}; at least 1")
     found = make(spec) if isinstance(spec, Mapping) else read(spec)
     _check(found, number, by)
-    groups = list(itertools.product(*(found.axes[name] for name in by)))
+    groups = itertools.product(*(found.axes[name] for name in by))
+    spaces = [_Space(found, dict(zip(by, values, strict=True))) for values in groups]
     tried: dict[str, Cell] = {}
     with Store(results_file(spec, found, results)) as store:
         execute = executor(found, workers, dask)
-        for values in groups:
-            space = _Space(found, dict(zip(by, values, strict=True)))
+        for space in spaces:
             search = _Search(space, number, largest, seed, store, execute)
-            for cell in search.cells(trials, progress, len(tried), trials * len(groups)):
+            for cell in search.cells(trials, progress, len(tried), trials * len(spaces)):
                 tried[cell.key] = cell
         kept = store.get(tried)
     rows = tuple(row_of(cell, kept[key]) for key, cell in tried.items())
@@ -93,7 +93,7 @@ def tune(
     if not any(row.status == DONE and number in row.numbers for row in rows):
         said = next((row.text for row in rows if row.text), f"no candidate has a number {number!r}")
         raise ArgumentError(f"none of {len(rows)} candidates is right; the first: {said}")
-    size = sum(_Space(found, dict(zip(by, values, strict=True))).size for values in groups)
+    size = sum(space.size for space in spaces)
     return Tuning(number, tuple(by), record.best(number, largest, tuple(by)), record, size)
 
 
@@ -168,7 +168,7 @@ class _Search:
 
     def cells(self, trials: int, progress: Progress | None, done: int, total: int) -> Iterator[Cell]:
         """Do up to `trials` candidates, and give each."""
-        rest = iter(list(self._space.all()))
+        rest = self._space.all()
         exhaustive = self._space.size <= trials
         count = 0
         while count < trials:
