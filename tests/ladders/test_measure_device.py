@@ -165,3 +165,19 @@ def test_what_the_kernel_does_not_take_is_judged_by_numpy() -> None:
     assert verdict.verified
     empty = np.zeros((0, 3), np.float32)
     assert DeviceVerdicts(EngineDevice(), TOOLCHAIN).judge({"y": empty}, {"y": Expected(empty)}).verified
+
+
+def test_others_go_on_after_a_kernel_that_failed(tmp_path: Path) -> None:
+    path = tmp_path / "bad.cu"
+    path.write_text(
+        "template <typename T> __global__ void mine(const T* x, T* y, unsigned n) { y[n + 999999] = x[0]; }\n"
+    )
+    timer = EngineTimer(lambda: 1e-3)
+    rungs = ("hillis_steele", "warp_shuffle")
+    bench = race("scan", timer, rungs=rungs, added=((path, "mine<float>"),))
+    assert [(row.rung, row.verified) for row in bench.rows] == [
+        ("hillis_steele", True),
+        ("warp_shuffle", True),
+        ("mine<float>", False),
+    ]
+    assert all(row.repeats for row in bench.rows[:2])

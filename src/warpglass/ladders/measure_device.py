@@ -62,6 +62,7 @@ class _Contestant:
         self._device = device
         self._timer = timer
         self._stopwatch = timer.stopwatch()
+        self._stale = False  # a device that was reset has lost what would be submitted again
 
     @property
     def active(self) -> bool:
@@ -73,9 +74,20 @@ class _Contestant:
         """The median so far, of the device alone."""
         return median(self.measured.samples.seconds)
 
+    def lose(self) -> None:
+        """The arrays are gone: somebody's failure has had the device reset."""
+        self._timer = self._device.timer()
+        self._stopwatch = self._timer.stopwatch()
+        self._stale = True
+
+    def refresh(self) -> None:
+        """Run once more if what would be submitted again is lost."""
+        if self._stale:
+            self.judged_run()
+
     def judged_run(self) -> None:
         """Run once from restored arrays and judge the result; a failure ends it."""
-        measured = self.measured
+        measured, self._stale = self.measured, False
         try:
             self.trial.restore()
             timing, self.submit = self.trial.start(self._device)
@@ -88,7 +100,7 @@ class _Contestant:
 
     def sample(self) -> None:
         """Take one round of samples, after a judged run."""
-        if self.measured.samples.seconds or self.submit is None:
+        if self.measured.samples.seconds or self._stale:
             self.judged_run()
         if self.measured.failure is not None:
             return
@@ -137,10 +149,13 @@ def measure_on_device(
         card = one.trial.card
         report(done, f"{card.rung} ({card.language})")
         one.judged_run()
-        if one.submit is None and one.measured.failure is None:
+        if one.measured.failure is not None:
+            for other in contestants:
+                other.lose()
+        elif one.submit is None:
             _measure_alone(one)
     racing = [one for one in contestants if one.submit is not None and one.measured.failure is None]
-    _race(racing, timer, lambda done: report(len(contestants) - len(racing) + done, "rounds of all"))
+    _race(racing, device.timer(), lambda done: report(len(contestants) - len(racing) + done, "rounds of all"))
     for one in contestants:
         if one.measured.failure is None:
             one.measured.transfer, one.measured.copied = one.trial.transfer(), one.trial.copied()
@@ -166,17 +181,26 @@ def _measure_alone(one: _Contestant) -> None:
 
 def _race(racing: Sequence[_Contestant], timer: Timer, report: Callable[[int], None]) -> None:
     """Rounds of samples until everybody has enough."""
-    timer.warm_up([one.submit for one in racing if one.submit and not one.trial.destroys], _WARM_UP)
     for one in racing:
-        one.sample()
+        one.refresh()
+    timer.warm_up([one.submit for one in racing if one.submit], _WARM_UP)
+    _round(racing, racing)
     _choose_rows([one for one in racing if one.measured.samples.seconds])
     while active := [one for one in racing if one.active]:
         report(len(racing) - len(active))
-        for one in active:
-            one.sample()
+        _round(active, racing)
     for one in racing:
         if one.measured.failure is None:
             one.judged_run()
+
+
+def _round(active: Sequence[_Contestant], racing: Sequence[_Contestant]) -> None:
+    """Samples of all that need more."""
+    for one in active:
+        one.sample()
+        if one.measured.failure is not None:
+            for other in racing:
+                other.lose()
 
 
 def _choose_rows(racing: Sequence[_Contestant]) -> None:

@@ -136,6 +136,7 @@ class GpuBackend:
         self._kernels: dict[Compiled, _Loaded] = {}
         self._modules: dict[tuple[str, int], Any] = {}  # by PTX and loading
         self._scratch = 0
+        self._timer: GpuTimer | None = None
         self._epoch += 1
 
     # ------------------------------------------------------------------------------------ Backend
@@ -226,9 +227,11 @@ class GpuBackend:
     def timer(self) -> GpuTimer:
         """What measures on this GPU."""
         with self._entered("timer"):
-            bus: bytes = self._driver.call("cuDeviceGetPCIBusId", 32, self._device)
-            clocks = Clocks(bus.split(b"\0")[0].decode())
-            return GpuTimer(Holder(self._driver, self.l2_bytes), clocks, self._entered)
+            if self._timer is None:
+                bus: bytes = self._driver.call("cuDeviceGetPCIBusId", 32, self._device)
+                clocks = Clocks(bus.split(b"\0")[0].decode())
+                self._timer = GpuTimer(Holder(self._driver, self.l2_bytes), clocks, self._entered)
+            return self._timer
 
     def record(self, work: Callable[[], object]) -> Callable[[], None] | None:
         """Do work, and return what submits its kernels and copies again; None if they might be others."""
