@@ -85,7 +85,7 @@ Device: {device}. {versions}. Measured on {day} with `python bench/gpu/page.py m
 `python bench/gpu/page.py write` puts here; no number on this page is typed.
 
 Each row is a race of its own: the last rungs of a ladder's table and what CuPy (with CUB and cuBLAS) and
-PyTorch (with CUB, cuBLAS and cuDNN) have for the same question, in turns, on the same arrays, in memory there.
+PyTorch (with CUB, cuBLAS and cuDNN) have for the same question, in turns, on the same arrays there.
 The fastest rung that is right stands in the row. Times are medians of samples on the device's clock, taken
 until the median is known to 0.5 %, with their relative standard deviation. Caches are cold, but where
 something takes less than 10 us: there all are timed many in a row, with warm caches. The rate is that of the
