@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import warpglass as wg
 from tests.ladders.device_place import EngineDevice, EngineTimer
 from tests.ladders.watching import TOOLCHAIN
 from warpglass.engine.launch.backend import Clock, DeviceBackend
@@ -126,6 +127,28 @@ def test_a_kernel_that_fails_is_a_row(tmp_path: Path) -> None:
     bench = race("scan", EngineTimer(lambda: 1e-3), rungs=("on_host",), added=((path, "mine<float>"),))
     assert bench.rows[0].verified
     assert bench.rows[1].failure is not None
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("ladder", ["scan", "reduction", "sort", "vector"])
+def test_a_gpu_is_measured(ladder: str) -> None:
+    bench = wg.bench(ladder, size=2**20, device="gpu", repeat=3, language="cuda")
+    assert bench.verified, bench.table()
+    for row in (*bench.rows, *bench.record.peers):
+        assert row.verified, row
+        if row.grid is not None:
+            assert row.noise is not None
+            assert row.noise < 0.2
+            assert len(row.repeats) >= 3
+
+
+@pytest.mark.gpu
+@pytest.mark.least("full")
+@pytest.mark.parametrize("ladder", ["reduction", "dot", "scan"])
+def test_sums_of_libraries_are_right_at_large_sizes(ladder: str) -> None:
+    bench = wg.bench(ladder, size=2**28, dtype="float32", device="gpu", repeat=3, language="cuda")
+    assert bench.verified, bench.table()
+    assert all(row.verified for row in bench.record.peers), bench.table()
 
 
 # ------------------------------------------------------------------------------------------ verdicts
