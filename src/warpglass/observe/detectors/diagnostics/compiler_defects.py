@@ -12,8 +12,7 @@ from ....engine.cpu.faults import Scene
 from ....program import Step
 from ....records.check import Finding
 from .line_facts import LineFacts
-from .outline import outline_of, way_to
-from .source_text import text_of
+from .outline import outermost_text
 
 _PAGE = "docs/numba-cuda-mlir.md"
 _MARK = "__numba_cuda_mlir_"  # of a variable in all that the package compiles
@@ -84,11 +83,7 @@ def _stepped_slice(finding: Finding, scene: Scene, facts: LineFacts) -> str:
     """A slice with a step, whose shape is another than in Python."""
     if finding.array is None or finding.source is None or (finding.index or 0) < 0:
         return ""
-    way = way_to(outline_of(finding.source.file) or (), finding.source.line)
-    if not way:
-        return ""
-    function = way[0].statement
-    text = "".join(text_of(finding.source.file).splitlines(keepends=True)[function.first - 1 : function.last])
+    text = outermost_text(finding.source.file, finding.source.line)
     array = re.escape(finding.array)
     found = re.search(rf"\b{array}\s*\[[^\]\n]*:[^\],\n]*:[^\]\n]+\]", text)
     if found is None:
