@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from ....engine.cpu.faults import Scene
 from ....program import Step
+from ....ptx import tree
 from ....records.check import Finding
 from .line_facts import LineFacts
 from .outline import outermost_text
@@ -94,9 +95,31 @@ def _stepped_slice(finding: Finding, scene: Scene, facts: LineFacts) -> str:
     )
 
 
+def _shared_in_function(finding: Finding, scene: Scene, facts: LineFacts) -> str:
+    """An atomic operation on shared memory in a function that is called: it has lost the array's address."""
+    if finding.source is None or finding.array is not None:
+        return ""
+    for step in facts.by_line.get((finding.source.file, finding.source.line), []):
+        if step.instruction.opcode not in ("atom", "red") or step.address_register is None:
+            continue
+        sources = [one.instruction for one in facts.sources(step.address_register)]
+        if any(one.opcode == "add" and _begins_at_zero(one) for one in sources):
+            return (
+                "a defect of numba-cuda-mlir 0.6, not of the kernel: in a device function it loses the address "
+                "of the shared array that an atomic operation is for. Write the operation in the kernel itself"
+            )
+    return ""
+
+
+def _begins_at_zero(instruction: tree.Instruction) -> bool:
+    """Whether an address is counted from nothing."""
+    return any(isinstance(one, tree.Integer) and one.value == 0 for one in instruction.operands[1:])
+
+
 _RULES: tuple[Callable[[Finding, Scene, LineFacts], str], ...] = (
     _unsigned_index,
     _strided_complex,
     _stepped_slice,
     _large_grid,
+    _shared_in_function,
 )

@@ -76,6 +76,7 @@ VOCABULARIES = {"python": _PYTHON, "cuda": _CPP, "ptx": _PTX}
 # What the kinds' own hints say in C++, and in Python.
 _TRANSLATED = (
     ("if (i < n)", "if i < n:"),
+    ("if (i >= 0)", "if i >= 0:"),
     ("__ballot_sync", "cuda.ballot_sync"),
     ("__shfl", "cuda.shfl"),
 )
