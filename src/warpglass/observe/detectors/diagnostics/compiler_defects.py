@@ -105,8 +105,8 @@ def _shared_in_function(finding: Finding, scene: Scene, facts: LineFacts) -> str
         sources = [one.instruction for one in facts.sources(step.address_register)]
         if any(one.opcode == "add" and _begins_at_zero(one) for one in sources):
             return (
-                "a defect of numba-cuda-mlir 0.6, not of the kernel: in a device function it loses the address "
-                "of the shared array that an atomic operation is for. Write the operation in the kernel itself"
+                "a defect of numba-cuda-mlir 0.6, not of the kernel: in a device function it loses the "
+                "address of the shared array of an atomic operation. Write the operation in the kernel itself"
             )
     return ""
 
