@@ -30,7 +30,7 @@ def key_of(finding: Finding) -> Key:
 def one_per_remedy(findings: Sequence[Finding], mended: Mended) -> list[Finding]:
     """The findings with their hints, and those of one cause joined."""
     known = {key: remedy for key, remedy in mended.remedies.items() if remedy.is_atomic}
-    updated = {(one.array, one.source) for one in findings if key_of(one) in known}
+    updated = {(one.array, place) for one in findings if key_of(one) in known for place in one.places[0]}
     groups: dict[Key, list[tuple[Finding, Remedy | None]]] = {}
     group_of: dict[Key, Key] = {}  # by what else the findings of a group have in common
     for finding in findings:

@@ -11,9 +11,9 @@ from ....records.check import Place
 from .outline import outermost_text
 from .source_text import line_of, text_of
 
-_DECLARED = (
-    re.compile(r"\bextern\s+__shared__\s[^;]*?\b(\w+)\s*\[\s*\]\s*;"),
-    re.compile(r"^\s*(\w+)\s*=\s*(?:\w+\.)*shared\.array\(\s*(?:shape\s*=\s*)?\(?\s*0\s*,", re.MULTILINE),
+_DECLARED = re.compile(r"\bextern\s+__shared__\s[^;]*?\b(\w+)\s*\[\s*\]\s*;")
+_OF_NO_SIZE = re.compile(
+    r"^\s*(\w+)\s*=\s*(?:\w+\.)*shared\.array\(\s*(?:shape\s*=\s*)?\(?\s*0\s*,", re.MULTILINE
 )
 _SHARED = (
     re.compile(r"\b__shared__\s[^;=]*?\b(\w+)\s*\["),
@@ -34,10 +34,9 @@ _EXCHANGES = (
 
 def overlapping(one: Place, other: Place) -> tuple[str, str] | tuple[()]:
     """The names of two such arrays that two lines use, one each; () if they are not known to."""
-    text = text_of(one.file)
     if one.file != other.file:
         return ()
-    names = {name for pattern in _DECLARED for name in pattern.findall(text)}
+    names = {*_DECLARED.findall(text_of(one.file)), *_OF_NO_SIZE.findall(outermost_text(one.file, one.line))}
     return _used_apart(names, one, other)
 
 
