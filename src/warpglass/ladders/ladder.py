@@ -88,7 +88,10 @@ class PackagedLadder:
         if size is None:
             size = table.small if options.small else table.on_gpu if backend.name == "gpu" else None
         block = self.problem.check_block(table.block if options.block is None else options.block)
-        case = self.problem.case(name, table.fitting(size, block), options.dtype, options.data, options.seed)
+        # Only a GPU has one; parameters are tuned for it.
+        capability = getattr(backend, "capability", None)
+        fitting = table.fitting(size, block)
+        case = self.problem.case(name, fitting, options.dtype, options.data, options.seed, capability)
         arrays = DeviceArrays(case, backend)
         setting = Setting(
             table=name,

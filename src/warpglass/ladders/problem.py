@@ -69,6 +69,7 @@ class Question:
     dtype: np.dtype[Any]
     data: str
     seed: int
+    capability: tuple[int, int] | None = None  # of the GPU that it runs on; None: the engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,11 @@ class Case:
     def dtype(self) -> np.dtype[Any]:
         """The element type."""
         return self.question.dtype
+
+    @property
+    def capability(self) -> tuple[int, int] | None:
+        """The compute capability by which tuned parameters are kept (tuned.py); None on the engine."""
+        return self.question.capability
 
 
 def _size_of(case: Case) -> int:
@@ -178,7 +184,15 @@ class Problem:
     peers: tuple[Peer, ...] = ()
     view: View = no_view
 
-    def case(self, table: str, size: int | None, dtype: str | None, data: str | None, seed: int) -> Case:
+    def case(
+        self,
+        table: str,
+        size: int | None,
+        dtype: str | None,
+        data: str | None,
+        seed: int,
+        capability: tuple[int, int] | None = None,
+    ) -> Case:
         """Make an instance; None means the table's own choice. ArgumentError names what is not taken."""
         usual = self.tables[table]
         question = Question(
@@ -187,6 +201,7 @@ class Problem:
             dtype=self._check_dtype(dtype or usual.dtype),
             data=self._check_data(data or self.data[0]),
             seed=seed,
+            capability=capability,
         )
         return self.make(question)
 

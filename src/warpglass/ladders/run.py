@@ -21,6 +21,7 @@ import numpy as np
 
 from ..engine.launch.backend import Backend, Launch
 from ..source.compiled import Compiled
+from .plan import Step
 from .problem import C_NAMES, Array, Case, Expected
 from .rung import LaunchShape, Rung
 from .trial import Card, Final, Language, Launched, Timing, Toolchain, Verdict
@@ -138,12 +139,26 @@ class HostRun:
     def launch(self, kernel: str, shape: LaunchShape, *args: Any) -> None:
         """Launch a kernel of the rung; strings among the arguments name arrays and scalars of the case."""
         values = tuple(self[arg] if isinstance(arg, str) else arg for arg in args)
-        compiled = self._trial.compiled(kernel, values)
+        self._run(self._trial.compiled(kernel, values), self._trial.kernel_name(kernel), shape, values)
+
+    def _run(self, compiled: Compiled, name: str, shape: LaunchShape, values: tuple[Any, ...]) -> None:
         launch = Launch(compiled, shape.grid3, shape.block3, values, shape.shared, self._timeout)
         outcome = self._arrays.backend.run(launch)
         self.seconds += outcome.seconds
         self.label = outcome.label
-        self.launched.append(Launched(self._trial.kernel_name(kernel), shape))
+        self.launched.append(Launched(name, shape))
+
+    def follow_plan(self) -> None:
+        """Make the launches of the rung's plan for this case and block."""
+        assert self.rung.plan is not None
+        plan = self.rung.plan(self.case, self.block)
+        scratch = {one.name: self.scratch(one.name, one.size, one.dtype) for one in plan.scratch}
+        for step in plan.steps:
+            values = tuple(
+                arg if not isinstance(arg, str) else scratch[arg] if arg in scratch else self[arg]
+                for arg in step.arguments
+            )
+            self._run(self._trial.compiled_step(step, values), step.kernel, step.shape, values)
 
     def to_host(self, array: Any) -> Array:
         """The contents of a device array (not timed: transfers are measured apart)."""
@@ -188,7 +203,7 @@ class KernelTrial:
             arrays.case,
             rung=rung.name,
             language=language,
-            kernel=self.kernel_name(rung.kernels[0].name),
+            kernel=self._first_kernel(),
             shape=rung.shape(arrays.case, setting.block) if rung.shape else None,
             as_written=bool(rung.defect),
         )
@@ -247,6 +262,13 @@ class KernelTrial:
             self._compiled[name] = source.compile(values)
         return self._compiled[name]
 
+    def compiled_step(self, step: Step, values: tuple[Any, ...]) -> Compiled:
+        """The PTX of the kernel of a plan's step."""
+        key = f"{step.file}:{step.kernel}"
+        if key not in self._compiled:
+            self._compiled[key] = self._toolchain.open_cuda(step.file, step.kernel).compile(values)
+        return self._compiled[key]
+
     def kernel_name(self, name: str) -> str:
         """What a kernel of the rung is called in this trial's language."""
         kernel = self._rung.kernel_of(name)
@@ -255,6 +277,11 @@ class KernelTrial:
             return kernel.cuda.format(type=C_NAMES[dtype], block=self._setting.block)
         held = kernel.constants.format(block=self._setting.block) if kernel.specialise is not None else ""
         return f"{name}({held})" if held else name
+
+    def _first_kernel(self) -> str:
+        if self._rung.plan is not None:
+            return self._rung.plan(self._arrays.case, self._setting.block).steps[0].kernel
+        return self.kernel_name(self._rung.kernels[0].name)
 
     def _to_host(self, name: str) -> Array:
         return self._arrays.backend.to_host(self._arrays[name])
