@@ -5,40 +5,72 @@ typedef unsigned long long u64;
 constexpr unsigned int ALL_LANES = 0xffffffffu, DIGIT_BITS = 8, BINS = 1 << DIGIT_BITS;
 enum Kind { UNSIGNED, SIGNED, FLOATING };
 
+// What is moved in place of numbers: unsigned integers of as many bytes.
+template <unsigned int BYTES> struct Unsigned;
+template <> struct Unsigned<1> { using Type = unsigned char; };
+template <> struct Unsigned<2> { using Type = unsigned short; };
+template <> struct Unsigned<4> { using Type = unsigned int; };
+template <> struct Unsigned<8> { using Type = u64; };
+
+template <typename T>
+struct Number {
+    using Bits = typename Unsigned<sizeof(T)>::Type;
+    static constexpr Kind KIND = !(T(-1) < T(0)) ? UNSIGNED : T(0.5) != T(0) ? FLOATING : SIGNED;
+};
+
+struct __half;
+template <> struct Number<__half> {
+    using Bits = unsigned short;
+    static constexpr Kind KIND = FLOATING;
+};
+
+template <typename T> struct Number<const T> {
+    using Bits = const typename Number<T>::Bits;
+};
+
+template <typename T>
+using BitsOf = typename Number<T>::Bits;
+
+template <typename T>
+__device__ __forceinline__ BitsOf<T> *bits_of(T *x) { return reinterpret_cast<BitsOf<T> *>(x); }
+
 // The bits of a key as an unsigned number in NumPy's order: zeros of both signs are equal, and so is every NaN,
-// which comes last. Exponents are as wide as in IEEE 754.
-template <typename Bits, Kind KIND>
-__device__ __forceinline__ Bits ordered(Bits bits)
+// which comes last and is the largest number. Other floating-point numbers count from minus infinity on; below that
+// a NaN with a sign wraps to where the others are.
+template <typename T>
+__device__ __forceinline__ BitsOf<T> ordered(BitsOf<T> bits)
 {
-    constexpr Bits SIGN = Bits(Bits(1) << (8 * sizeof(Bits) - 1)), REST = Bits(SIGN - 1);
-    constexpr unsigned int EXPONENT = sizeof(Bits) == 8 ? 11 : sizeof(Bits) == 4 ? 8 : 5;
-    constexpr Bits INFINITE = Bits(REST & ~(REST >> EXPONENT));
-    if (KIND == UNSIGNED) return bits;
-    if (KIND == SIGNED) return bits ^ SIGN;
-    const Bits magnitude = bits & REST;
-    if (magnitude > INFINITE) return Bits(~Bits(0));
-    if (magnitude == 0) return SIGN;
-    return bits & SIGN ? Bits(~bits) : Bits(bits | SIGN);
+    using Bits = BitsOf<T>;
+    constexpr unsigned int WIDTH = 8 * sizeof(Bits), FRACTION = WIDTH == 64 ? 52 : WIDTH == 32 ? 23 : 10;
+    constexpr Bits SIGN = Bits(Bits(1) << (WIDTH - 1)), INFINITE = Bits(SIGN - (Bits(1) << FRACTION));
+    if (Number<T>::KIND == UNSIGNED) return bits;
+    if (Number<T>::KIND == SIGNED) return bits ^ SIGN;
+    const Bits negative = bits & SIGN ? Bits(~Bits(0)) : Bits(0);
+    const Bits distance = Bits((bits ^ (negative | SIGN)) - negative - (SIGN - INFINITE));
+    return Bits(min(distance, Bits(2 * INFINITE + 1)) - Bits(2 * INFINITE + 2));
 }
 
-// Bits of which no key comes after those of another.
-template <typename Bits, Kind KIND>
-__device__ __forceinline__ Bits last_key()
+// The values of keys that are sorted alone.
+struct Nothing {};
+template <typename T> constexpr bool EXISTS = true;
+template <> constexpr bool EXISTS<Nothing> = false;
+
+// Bits of which no digit is smaller than a key's.
+template <typename T>
+__device__ __forceinline__ BitsOf<T> last_key()
 {
-    return KIND == SIGNED ? Bits(Bits(~Bits(0)) >> 1) : Bits(~Bits(0));
+    return Number<T>::KIND == SIGNED ? BitsOf<T>(BitsOf<T>(~BitsOf<T>(0)) >> 1) : BitsOf<T>(~BitsOf<T>(0));
 }
 
-template <typename Bits, Kind KIND>
-__device__ __forceinline__ unsigned int digit_of(Bits bits, unsigned int shift)
+template <typename T>
+__device__ __forceinline__ unsigned int digit_of(BitsOf<T> bits, unsigned int shift)
 {
-    return ordered<Bits, KIND>(bits) >> shift & (BINS - 1);
+    return ordered<T>(bits) >> shift & (BINS - 1);
 }
 
 // Which lanes of the warp have the same digit as this one.
-template <int HOW>
 __device__ __forceinline__ unsigned int equal_lanes(unsigned int digit)
 {
-    if (HOW == 1) return __match_any_sync(ALL_LANES, digit);
     unsigned int equal = ALL_LANES;
 #pragma unroll
     for (unsigned int bit = 1; bit < BINS; bit *= 2) {
@@ -59,13 +91,13 @@ __device__ __forceinline__ unsigned int equal_lanes(unsigned int digit)
 }
 
 // The sum of the values of all threads before this one, of the first BINS of a block. All threads call it.
-template <typename Number>
-__device__ Number sum_before(Number value, Number (&sums)[BINS / 32])
+template <typename Count>
+__device__ Count sum_before(Count value, Count (&sums)[BINS / 32])
 {
     const unsigned int t = threadIdx.x, lane = t % 32, warp = t / 32;
-    Number sum = value;
+    Count sum = value;
     for (unsigned int stride = 1; stride < 32; stride *= 2) {
-        const Number before = __shfl_up_sync(ALL_LANES, sum, stride);
+        const Count before = __shfl_up_sync(ALL_LANES, sum, stride);
         if (lane >= stride) sum += before;
     }
     if (t < BINS && lane == 31) sums[warp] = sum;
@@ -93,8 +125,8 @@ template <unsigned int WARPS>
 using Counts = unsigned int (&)[WARPS][BINS];
 
 // Counts the digits; the result is the tile's number of keys in bin number threadIdx.x, for the first BINS threads.
-template <typename Bits, Kind KIND, unsigned int THREADS, unsigned int ITEMS>
-__device__ __forceinline__ unsigned int count_digits(const Bits (&keys)[ITEMS], unsigned int shift,
+template <typename T, unsigned int THREADS, unsigned int ITEMS>
+__device__ __forceinline__ unsigned int count_tile(const BitsOf<T> (&keys)[ITEMS], unsigned int shift,
                                                      Counts<THREADS / 32> counts)
 {
     const unsigned int t = threadIdx.x, lane = t % 32, warp = t / 32;
@@ -102,7 +134,7 @@ __device__ __forceinline__ unsigned int count_digits(const Bits (&keys)[ITEMS], 
     __syncwarp();
 #pragma unroll
     for (unsigned int item = 0; item < ITEMS; ++item)
-        atomicAdd(&counts[warp][digit_of<Bits, KIND>(keys[item], shift)], 1);
+        atomicAdd(&counts[warp][digit_of<T>(keys[item], shift)], 1);
     __syncthreads();
     unsigned int total = 0;
     if (t < BINS)
@@ -128,20 +160,12 @@ __device__ __forceinline__ unsigned int start_bins(unsigned int total, Counts<WA
 }
 
 // The place of a key in the sorted tile. Warps call it for one item after the other.
-template <int HOW>
 __device__ __forceinline__ unsigned int next_place(unsigned int digit, unsigned int *places)
 {
-    const unsigned int lane = threadIdx.x % 32, equal = equal_lanes<HOW>(digit);
-    const unsigned int before = __popc(equal & ((1u << lane) - 1)), last = 31 - __clz(equal);
-    unsigned int place = 0;
-    if (HOW == 2) {
-        place = places[digit];
-        __syncwarp();
-        if (lane == last) places[digit] = place + before + 1;
-        __syncwarp();
-        return place + before;
-    }
-    if (lane == last) place = atomicAdd(&places[digit], before + 1);
+    const unsigned int lane = threadIdx.x % 32, equal = equal_lanes(digit);
+    const unsigned int before = __popc(equal & ((1u << lane) - 1)), place = places[digit] + before;
     __syncwarp();
-    return __shfl_sync(ALL_LANES, place, last) + before;
+    if (lane == 31 - __clz(equal)) places[digit] = place + 1;
+    __syncwarp();
+    return place;
 }
