@@ -1,4 +1,4 @@
-"""What the radix sorts share: what is sorted, kernels' names, and the plan for any number of keys.
+"""What the radix sorts share: what is sorted, and how their kernels are called.
 
 Digits are of eight bits, the lowest first; each pass moves the keys to where their digit belongs and leaves
 those with the same digit in their order (radix.cuh). Keys are moved as bits, so zeros of both signs and NaN
@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ..plan import Argument, Plan
 from ..problem import C_NAMES
 
 BINS = 256
@@ -23,10 +22,10 @@ _NAMES = {**C_NAMES, "bool": "bool", "int8": "signed char", "int16": "short"}
 class Request:
     """`size` keys of a type, and what is wanted of them, by the names of the arrays.
 
-    Sorted keys go from `keys` to `sorted_keys`, values along with them from `values` to `sorted_values`: all to
-    other arrays, or all back to where they were. With `indices` there are no sorted keys: the array of that
-    name, of int64, gets their indices (np.argsort, stable). Arrays hold `rows` such requests one after the
-    other.
+    Sorted keys go from `keys` to `sorted_keys`, values along with them from `values` to `sorted_values`: all
+    to other arrays, or all back to where they were. With `indices` there are no sorted keys: the array of
+    that name, of int64, gets their indices (np.argsort, stable). Arrays hold `rows` such requests one after
+    the other.
     """
 
     size: int
@@ -60,14 +59,19 @@ class Request:
         return not self.indices and self.keys == self.sorted_keys
 
     @property
-    def types(self) -> str:
-        """The first template arguments of the kernels."""
-        pair = () if self.value_dtype is None else (_NAMES[self.value_dtype.name],)
-        return ", ".join((_NAMES[self.dtype.name], *pair))
+    def key_type(self) -> str:
+        """How C++ calls the type of the keys."""
+        return _NAMES[self.dtype.name]
 
     @property
-    def ends(self) -> tuple[Argument, ...]:
-        """The arrays that a sort of one launch takes."""
+    def types(self) -> str:
+        """The first template arguments of the kernels that sort."""
+        pair = () if self.value_dtype is None else (_NAMES[self.value_dtype.name],)
+        return ", ".join((self.key_type, *pair))
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The arrays before and after."""
         if self.indices:
             return self.keys, self.indices
         pair = (self.values, self.sorted_values) if self.values else ()
@@ -83,12 +87,3 @@ class Request:
 def shared_bytes(threads: int, items: int, element: int) -> int:
     """What a block needs that sorts a tile: a count of every bin for each warp, and the tile."""
     return threads // 32 * BINS * 4 + threads * items * element
-
-
-def plan(request: Request, **parameters: int) -> Plan:
-    """The launches for a request; `parameters` are those of onesweep.plan, for more keys than a block takes."""
-    from . import onesweep, radix_block
-
-    if request.size <= radix_block.LARGEST:
-        return radix_block.plan(request)
-    return onesweep.plan(request, **parameters)

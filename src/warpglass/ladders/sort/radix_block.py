@@ -52,5 +52,8 @@ RUNG = Rung(
     table="one_block",
     follows="bitonic_block",
     plan=plan_case,
-    claims=(Claim("smsp__inst_executed_pipe_lsu.sum", "<", "bitonic_block"),),
+    claims=(
+        Claim("smsp__inst_executed.sum", "<", "bitonic_block"),
+        Claim("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", "<", "bitonic_block"),
+    ),
 )
