@@ -17,12 +17,12 @@ import warpglass as wg
 from warpglass.ladders.plan import Plan
 from warpglass.ladders.sort import onesweep, radix_block
 from warpglass.ladders.sort.radix import Request
-from warpglass.ladders.sort.radix_sort import plan
+from warpglass.ladders.sort.radix_sort import IN_ONE_BLOCK, plan
 
 Array = np.ndarray[Any, Any]
 Make = Callable[[Request], Plan]
 
-SMALL_TILES: Make = partial(onesweep.plan, threads=256, items=12, blocks=1, counting_blocks=3)
+SMALL_TILES: Make = partial(onesweep.plan, threads=256, items=3, blocks=1, counting_blocks=3)
 TYPES = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
 FLOATS = ("float16", "float32", "float64")
 
@@ -138,8 +138,8 @@ def test_counts_of_64_bits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_plan_is_made_for_any_size() -> None:
     dtype = np.dtype(np.float32)
-    assert len(plan(Request(radix_block.LARGEST, dtype)).steps) == 1
-    assert len(plan(Request(radix_block.LARGEST + 1, dtype)).steps) == 5
+    assert len(plan(Request(IN_ONE_BLOCK, dtype)).steps) == 1
+    assert len(plan(Request(IN_ONE_BLOCK + 1, dtype)).steps) == 5
     wide = plan(Request(2**33 + 1, dtype))
     assert {one.name: one.size for one in wide.scratch}["spare"] == 2**33 + 1
     with pytest.raises(ValueError, match="both in place or neither"):

@@ -13,6 +13,11 @@ It also routes the passes between the two arrays so that the last one ends in th
 Prediction: 4-byte keys are read 5 times and written 4 times, 36 bytes each: 0.5 ms for 2^26 at 4.8 TB/s.
 merge_path goes through memory 17 times from its spans of 512. Beside the bytes a pass has some 65
 instructions a key, of which the eight ballots are 26, and conflicts of random banks: about as long again.
+
+Outcome on an H200: 2^26 uint32 in 1.26 ms where CUB's takes 1.64, and 45 us against 75 for 2^19; 8-byte keys
+1.27 times as fast as CUB's, argsort to int64 1.25 times, 4-byte keys with 4-byte values 0.98. A tenth of the
+time is counting, where four additions a key to random banks of shared memory take twice the time of the
+loads. `__match_any_sync` in place of the ballots takes twice the time of the whole sort.
 """
 
 from pathlib import Path
@@ -28,12 +33,10 @@ from warpglass.ladders.tuned import tuned
 _SOURCE = Path(__file__).with_suffix(".cu")
 _COUNTING_THREADS = 512
 _MANY = 2**30  # keys: two bits of a number are taken
-# Fewer keys than these have smaller tiles by a factor, so that more multiprocessors have one.
-_FEW = ((2**17, 6), (2**21, 2))
 
 
 def plan(
-    request: Request, threads: int = 384, items: int = 24, blocks: int = 2, counting_blocks: int = 528
+    request: Request, threads: int = 384, items: int = 16, blocks: int = 2, counting_blocks: int = 528
 ) -> Plan:
     """The launches for any number of keys, with tiles of `threads` * `items` keys.
 
@@ -42,8 +45,7 @@ def plan(
     """
     count = np.dtype(np.uint32 if request.size < _MANY else np.uint64)
     element = request.dtype.itemsize + request.value_bytes(count.itemsize)
-    smaller = next((factor for few, factor in _FEW if request.size < few), 1)
-    items = -(-min(items, 128 // element) // smaller)
+    items = min(items, 128 // element)
     tiles = max(1, -(-request.size // (threads * items)))
     passes = request.passes
     number = "unsigned int" if count.itemsize == 4 else "unsigned long long"
@@ -103,7 +105,12 @@ def _moved(
 
 
 def plan_case(case: Case, block: int) -> Plan:
-    """The launches for a bench; blocks have as many threads as suit the keys."""
+    """The launches for a bench; blocks have as many threads as suit the keys.
+
+    The engine gains nothing by large tiles, and short code is compiled sooner.
+    """
+    if case.capability is None:
+        return plan(Request(case.size, case.dtype), items=4)
     return plan(Request(case.size, case.dtype), **tuned("sort", "onesweep", case.dtype, case.capability))
 
 
