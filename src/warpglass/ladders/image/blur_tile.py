@@ -24,7 +24,7 @@ from warpglass.ladders.image.problem import REACH, rows_of
 from warpglass.ladders.plan import Plan, Step
 from warpglass.ladders.rung import Claim, Rung
 
-ROWS, BYTES, THREADS = 32, 128, 256  # of a tile, as in the .cu file
+ROWS, BYTES, THREADS = 64, 128, 256  # of a tile, as in the .cu file
 WIDEST = 7  # larger sums do not fit into 16 bits
 
 
