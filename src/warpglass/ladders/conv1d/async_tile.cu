@@ -6,7 +6,7 @@ struct alignas(16) Chunk {
 };
 
 constexpr int CHUNKS = 3;  // of a thread, side by side: an odd number of 16 bytes meets no bank twice
-constexpr int STAGES = 3;  // tiles in shared memory: one is computed, the others are under way
+constexpr int STAGES = 2;  // tiles in shared memory: one is computed, the other is under way
 
 // Starts to copy elements [at, at + COUNT) of an array of n to shared memory; those outside become 0.
 template <typename T>
@@ -17,7 +17,7 @@ __device__ __forceinline__ void fetch_chunk(Chunk<T> *to, const T *x, long long 
         for (int k = 0; k < COUNT; ++k) to->value[k] = at + k >= 0 && at + k < n ? x[at + k] : T(0);
         return;
     }
-    const int bytes = at < 0 || at >= n ? 0 : static_cast<int>(min(n - at, static_cast<long long>(COUNT))) * sizeof(T);
+    const int bytes = at < 0 || at >= n ? 0 : min(n - at, static_cast<long long>(COUNT)) * sizeof(T);
     const unsigned int shared = __cvta_generic_to_shared(to);
     const T *from = bytes ? x + at : x - reinterpret_cast<size_t>(x) % 16 / sizeof(T);
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(from), "r"(bytes) : "memory");
@@ -25,7 +25,8 @@ __device__ __forceinline__ void fetch_chunk(Chunk<T> *to, const T *x, long long 
 
 // The results of a thread: CHUNKS chunks, from those of the tile and HALO more on each side.
 template <typename T, int WIDTH, int HALO>
-__device__ __forceinline__ void convolve(const Chunk<T> *window, const T (&weights)[WIDTH], Chunk<T> (&total)[CHUNKS])
+__device__ __forceinline__ void convolve(const Chunk<T> *window, const T (&weights)[WIDTH],
+                                         Chunk<T> (&total)[CHUNKS])
 {
     constexpr int COUNT = Chunk<T>::COUNT;
 #pragma unroll
@@ -41,16 +42,18 @@ __device__ __forceinline__ void convolve(const Chunk<T> *window, const T (&weigh
     }
 }
 
+// Stores the results of a warp, from y[at] on: chunks where these are aligned and in the array, else elements.
 template <typename T>
-__device__ __forceinline__ void store_chunk(T *y, Chunk<T> chunk, long long at, long long n, bool together)
+__device__ __forceinline__ void store(T *y, const Chunk<T> *results, long long at, long long n, bool aligned)
 {
-    constexpr int COUNT = Chunk<T>::COUNT;
-    if (together && at >= 0 && at + COUNT <= n)
-        *reinterpret_cast<Chunk<T> *>(y + at) = chunk;
-    else
+    constexpr int COUNT = Chunk<T>::COUNT, ALL = 32 * CHUNKS * COUNT;
+    const int lane = threadIdx.x % 32;
+    if (aligned && at >= 0 && at + ALL <= n)
 #pragma unroll
-        for (int k = 0; k < COUNT; ++k)
-            if (at + k >= 0 && at + k < n) y[at + k] = chunk.value[k];
+        for (int c = lane; c < 32 * CHUNKS; c += 32) reinterpret_cast<Chunk<T> *>(y + at)[c] = results[c];
+    else
+        for (int k = lane; k < ALL; k += 32)
+            if (at + k >= 0 && at + k < n) y[at + k] = results[k / COUNT].value[k % COUNT];
 }
 
 template <typename T, int WIDTH, int THREADS>
@@ -67,7 +70,8 @@ __global__ __launch_bounds__(THREADS) void async_tile(const T *__restrict__ x, c
     const size_t address = reinterpret_cast<size_t>(x) / sizeof(T);
     const long long lead = address % COUNT;  // chunks begin where x has 16-byte boundaries
     const bool together = (address - reinterpret_cast<size_t>(y) / sizeof(T)) % COUNT == 0;
-    const auto first_of = [&](int tile) { return (static_cast<long long>(blockIdx.x) * tiles + tile) * TILE * COUNT - lead; };
+    const long long before = static_cast<long long>(blockIdx.x) * tiles;
+    const auto first_of = [&](int tile) { return (before + tile) * TILE * COUNT - lead; };
     const auto fetch = [&](int tile) {
         if (tile < tiles)
             for (int c = threadIdx.x; c < HELD; c += THREADS)
@@ -82,15 +86,13 @@ __global__ __launch_bounds__(THREADS) void async_tile(const T *__restrict__ x, c
         fetch(tile + STAGES - 1);
         Chunk<T> total[CHUNKS] = {};
         convolve<T, WIDTH, HALO>(held + tile % STAGES * HELD + threadIdx.x * CHUNKS, weights, total);
-        // Threads' chunks lie side by side, but a store is in order if the lanes' chunks do: the warp exchanges them.
+        // A thread's chunks lie side by side, but stores are in order if the lanes' do: the warp exchanges them.
         const int lane = threadIdx.x % 32;
         Chunk<T> *own = results + (threadIdx.x - lane) * CHUNKS;
         __syncwarp();
 #pragma unroll
         for (int c = 0; c < CHUNKS; ++c) own[lane * CHUNKS + c] = total[c];
         __syncwarp();
-        const long long at = first_of(tile) + (threadIdx.x - lane) * CHUNKS * COUNT;
-#pragma unroll
-        for (int c = lane; c < 32 * CHUNKS; c += 32) store_chunk(y, own[c], at + c * COUNT, n, together);
+        store(y, own, first_of(tile) + (threadIdx.x - lane) * CHUNKS * COUNT, n, together);
     }
 }

@@ -9,14 +9,11 @@ import numpy as np
 from ..plan import Plan
 from . import async_tile, register_window
 
-NARROW = 64  # bytes of weights; measured on an H200, see async_tile.py
+NARROW = 48  # bytes of weights; measured on an H200, see async_tile.py
 
 
 def plan(n: int, width: int, dtype: np.dtype[Any]) -> Plan:
-    """`mask`, of so many weights, over the n elements of `x` into `y`; weight width // 2 meets the element.
-
-    Products of integers take as long as the loads that tiles save: they stay with the window.
-    """
-    if dtype.kind == "f" and width * dtype.itemsize > NARROW:
+    """`mask`, of so many weights, over the n elements of `x` into `y`; weight width // 2 meets the element."""
+    if width * dtype.itemsize > NARROW:
         return async_tile.plan(n, width, dtype)
     return register_window.plan(n, width, dtype)
