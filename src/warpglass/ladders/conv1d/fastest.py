@@ -13,7 +13,10 @@ NARROW = 48  # bytes of weights; measured on an H200, see async_tile.py
 
 
 def plan(n: int, width: int, dtype: np.dtype[Any]) -> Plan:
-    """`mask`, of so many weights, over the n elements of `x` into `y`; weight width // 2 meets the element."""
+    """`mask`, of so many weights, over the n elements of `x` into `y`.
+
+    Weight width // 2 meets the element; elements beyond the ends count as 0.
+    """
     if width * dtype.itemsize > NARROW:
         return async_tile.plan(n, width, dtype)
     return register_window.plan(n, width, dtype)
