@@ -112,6 +112,7 @@ def run(race: Race) -> Record:
         data=race.data,
         rungs=last_rungs(race),
         language="cuda",
+        final="launch",
         device="gpu",
     ).record
 
