@@ -218,14 +218,16 @@ def predict(hecbench: Path, bundle: Path) -> None:
 
 
 def judged(times: Path) -> Iterator[str]:
-    """Every prediction beside its measurement as rows of a table, and below them the mean errors."""
+    """Every prediction that was measured beside that as rows of a table, and below them the mean errors."""
     measured = json.loads(times.read_text("utf-8"))["times"]
     pairs: list[tuple[float, float]] = []
     for name, one in json.loads(PREDICTIONS.read_text("utf-8"))["predictions"].items():
-        seconds = measured.get(name, {}).get("seconds")
+        if name not in measured:
+            continue
+        seconds = measured[name].get("seconds")
         words = name.removeprefix("hecbench/")
         if seconds is None or one["seconds"] is None:
-            yield f"| {words} | {one['refusal'] or 'not measured'} | | | |"
+            yield f"| {words} | {one['refusal'] or measured[name].get('failure')} | | | |"
             continue
         within = "yes" if one["low"] <= seconds <= one["high"] else "no"
         ratio = one["seconds"] / seconds
