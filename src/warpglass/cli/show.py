@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import ArgumentError
-from ..records.argument_text import make_arguments, parse_argument
 from .compiler_flags import CompilerOption, split_target
-from .kernel_launch import show_kernels
+from .kernel_launch import show_kernels, typed_arguments
 from .options import JsonOption, ModelOption, find_gpu, split_kernel
 from .rung import RungProgram, names_rung, program_of
 
@@ -71,8 +69,4 @@ def _of_file(path: Path, name: str, arg: list[str], flags: list[str] | None) -> 
     from .. import lab
 
     kernel = lab.load(path, name, **split_target(flags))
-    try:
-        return kernel.compile(make_arguments([parse_argument(one) for one in arg]))
-    except ArgumentError as problem:
-        hint = "" if arg else "; a Python kernel is compiled for types: give --arg for each, as in f8[1024]"
-        raise ArgumentError(f"{problem}{hint}") from None
+    return kernel.compile(typed_arguments(kernel, arg))

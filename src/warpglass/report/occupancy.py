@@ -30,14 +30,15 @@ from ..models.occupancy import (
     most_shared,
 )
 from ..models.occupancy_gain import gains
+from ..records.display import Displayed
 from .tables import Cell, Column, DataTable, number, words
 
 _BAR = 40  # characters of a full bar
 
 
-@dataclass(frozen=True, slots=True)
-class OccupancyReport:
-    """An occupancy and what belongs to it.
+@dataclass(frozen=True, slots=True, repr=False)
+class OccupancyReport(Displayed):
+    """An occupancy and what belongs to it; `fit` has the blocks, warps and limits.
 
     `kernel` is None for bare numbers; `block` are its extents as given. `multiprocessors` is None where only
     a compute capability is known, `grid` (blocks) where none was given. `compiled` is what the compiler said,
@@ -54,9 +55,26 @@ class OccupancyReport:
     compiled: Mapping[str, Any] = field(default_factory=dict[str, Any])
     refused: str | None = None
 
+    def __repr__(self) -> str:
+        """One line; `verdict()` says more."""
+        subject = f" of {self.kernel}" if self.kernel else ""
+        fit = self.fit
+        fits = (
+            f"{_percent(fit.share)}, {_count(fit.blocks, 'block')} of {_count(fit.demand.threads, 'thread')}"
+        )
+        return f"<Occupancy{subject} on {self.gpu}: {fits}, limited by {_joined(fit.limiting)}>"
+
     def curve(self) -> tuple[Occupancy, ...]:
         """The same at every block size."""
         return curve(self.fit.demand, self.fit.limits, self.shared_per_thread)
+
+    def verdict(self) -> tuple[str, ...]:
+        """What fits, why no more, and what would change it, in sentences."""
+        return tuple(line.strip() for line in _verdict(self))
+
+    def to_json(self, with_curve: bool = False) -> str:
+        """All of it as JSON text (`occupancy_record`)."""
+        return json.dumps(occupancy_record(self, with_curve), indent=1)
 
 
 # ---------------------------------------------------------------------------------------- on a terminal
@@ -324,11 +342,6 @@ def occupancy_record(report: OccupancyReport, with_curve: bool = False) -> dict[
     if with_curve:
         record["curve"] = [{"threads": one.demand.threads, **_numbers(one)} for one in report.curve()]
     return record
-
-
-def occupancy_json(report: OccupancyReport, with_curve: bool = False) -> str:
-    """Return `occupancy_record` as text."""
-    return json.dumps(occupancy_record(report, with_curve), indent=1)
 
 
 def _numbers(fit: Occupancy) -> dict[str, Any]:

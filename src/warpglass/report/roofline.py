@@ -7,7 +7,7 @@ picture is roofline_chart.py's.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from rich.text import Text
 from .. import devices
 from ..models.kernel_time.limiters import WORDS
 from ..models.roofline import BOTH, LEVELS, PRECISIONS, Peaks, Placed, Work, place, ridge
+from ..records.display import Displayed
 from .figures import format_bytes, format_seconds
 from .tables import Column, DataTable, number, words
 
@@ -32,13 +33,24 @@ NAMES = (
 _WHOSE = {"gpu": "measured", "modelled": "modelled"}
 
 
-@dataclass(frozen=True, slots=True)
-class RooflineReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class RooflineReport(Displayed):
     """Works on one GPU's roofline; `placed` has None for a work whose counts have no rate there."""
 
     peaks: Peaks
     works: tuple[Work, ...]
     placed: tuple[Placed | None, ...]
+
+    def __repr__(self) -> str:
+        """One line; `verdicts` says more."""
+        bounds = ", ".join(f"{one.work.name} {short_bound(one)}" for one in self.placed[:_MANY] if one)
+        more = f" and {len(self.placed) - _MANY} more" if len(self.placed) > _MANY else ""
+        return f"<Roofline of {self.peaks.name}{bounds and ': '}{bounds}{more}>"
+
+    @property
+    def verdicts(self) -> Mapping[str, str]:
+        """What binds each work and how fast it can be, in sentences, by its name."""
+        return {one.work.name: " ".join(verdict(one)) for one in self.placed if one}
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -48,6 +60,10 @@ class RooflineReport:
             f"Counted for {devices.get(gpu).name}: machine code, memory rules and caches are that GPU's."
             for gpu in others
         )
+
+    def to_json(self) -> str:
+        """Peaks (1e9 per second), ridge points (FLOP/byte) and every work as JSON text."""
+        return json.dumps(_record(self), indent=1)
 
 
 def roofline_report(works: Sequence[Work], peaks: Peaks) -> RooflineReport:
@@ -293,10 +309,9 @@ def _verdicts_data(report: RooflineReport) -> DataTable:
 
 
 # ---------------------------------------------------------------------------------------- JSON
-def roofline_json(report: RooflineReport) -> str:
-    """Return peaks (1e9 per second), ridge points (FLOP/byte) and every work as JSON text."""
+def _record(report: RooflineReport) -> dict[str, Any]:
     peaks = report.peaks
-    record = {
+    return {
         "gpu": peaks.name,
         "gflops": dict(peaks.gflops),
         "gb_s": dict(peaks.gb_s),
@@ -311,7 +326,6 @@ def roofline_json(report: RooflineReport) -> str:
             _work_record(work, placed) for work, placed in zip(report.works, report.placed, strict=True)
         ],
     }
-    return json.dumps(record, indent=1)
 
 
 def _work_record(work: Work, placed: Placed | None) -> dict[str, Any]:
