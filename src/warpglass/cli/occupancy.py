@@ -11,7 +11,17 @@ import typer
 from ..errors import ArgumentError
 from ..records.argument_text import parse_dimensions, parse_size
 from .compiler_flags import CompilerOption, split_target
-from .export import CsvOption, HtmlOption, LatexOption, MarkdownOption, check_page, print_tables, table_format
+from .export import (
+    CsvOption,
+    HtmlOption,
+    LatexOption,
+    MarkdownOption,
+    check_page,
+    draw,
+    print_tables,
+    table_format,
+    write_made,
+)
 from .kernel_launch import typed_arguments
 from .options import (
     MODEL,
@@ -21,7 +31,6 @@ from .options import (
     calculated_for,
     existing_target,
 )
-from .output import write_file
 from .status import FAILED
 
 if TYPE_CHECKING:
@@ -95,7 +104,7 @@ def occupancy(
     if html is not None:
         from ..report.html import occupancy_page
 
-        write_file(occupancy_page(report), html)
+        write_made(html, lambda: occupancy_page(report))
     _show_occupancy(report, curve, plot, form)
 
 
@@ -128,6 +137,6 @@ def _show_occupancy(report: OccupancyReport, curve: bool, plot: Path | None, for
     if plot is not None:
         from ..report.occupancy_chart import draw_curve
 
-        draw_curve(report, plot)
+        draw(lambda: draw_curve(report, plot), plot)
     if not report.fit.blocks or report.refused:
         raise typer.Exit(FAILED)

@@ -11,9 +11,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import ArgumentError
-from .export import CsvOption, HtmlOption, LatexOption, MarkdownOption, check_page, print_tables, table_format
+from .export import (
+    CsvOption,
+    HtmlOption,
+    LatexOption,
+    MarkdownOption,
+    check_page,
+    draw,
+    print_tables,
+    table_format,
+    write_made,
+)
 from .options import JsonInsteadOption, OldDeviceOption, PlotOption, calculated_for
-from .output import write_file
 
 if TYPE_CHECKING:
     from ..models.roofline import Peaks, Work
@@ -71,7 +80,7 @@ def roofline(
     found = lab_roofline.roofline(*given, *(records or ()), model=gpu)
     report = roofline_report(found.works, _changed(found.peaks, precision, peak, bandwidth))
     if html is not None:
-        write_file(roofline_page(report), html)
+        write_made(html, lambda: roofline_page(report))
     if json_output:
         typer.echo(report.to_json())
     elif form is not None:
@@ -81,7 +90,7 @@ def roofline(
     if plot is not None:
         from ..report.roofline_chart import draw_roofline
 
-        draw_roofline(report, plot)
+        draw(lambda: draw_roofline(report, plot), plot)
 
 
 def _check_positive(**numbers: float | None) -> None:

@@ -38,18 +38,17 @@ def show(
     from ..lab.listing import listing_of
     from ..lab.profile import target_of
     from ..report.console import stdout_console
+    from ..report.progress import waiting
     from ..report.show import listing_json, print_listing
 
     gpu = find_gpu(model)
-    if names_rung(target):
-        compiled = _of_rung(target, gpu.key)
-    else:
-        path, name = split_kernel(target)
-        if name is None:
-            show_kernels(path)
-            return
-        compiled = _of_file(path, name, arg or [], flags)
-    found = listing_of(compiled, target_of(gpu))
+    path, name = (None, None) if names_rung(target) else split_kernel(target)
+    if path is not None and name is None:
+        show_kernels(path)
+        return
+    with waiting(f"Compiling {target}"):
+        compiled = _of_file(path, name, arg or [], flags) if path and name else _of_rung(target, gpu.key)
+        found = listing_of(compiled, target_of(gpu))
     if json_output:
         typer.echo(listing_json(found))
     else:
