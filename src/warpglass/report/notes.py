@@ -17,6 +17,7 @@ from .. import devices
 from ..records.bench import Record, Row
 from ..records.course_notes import CourseNotes, NotedRow, NotedTable, Statement, course_notes
 from .figures import format_ratio, format_seconds
+from .fitting_table import FittingTable
 from .tables import Cell, Column, DataTable, number, words
 
 GIB = 2**30
@@ -177,7 +178,7 @@ def _sentence(one: Statement) -> str:
 
 
 def _rich(table: DataTable) -> Table:
-    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    made = FittingTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for column in table.columns:
         made.add_column(column.heading, justify="right" if column.number else "left", overflow="fold")
     for row in table.rows:

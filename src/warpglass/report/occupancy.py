@@ -31,9 +31,11 @@ from ..models.occupancy import (
 )
 from ..models.occupancy_gain import gains
 from ..records.display import Displayed
+from .fitting_table import FittingTable
 from .tables import Cell, Column, DataTable, number, words
 
-_BAR = 40  # characters of a full bar
+_BAR, _SHORTEST_BAR = 40, 8  # characters of a full bar
+_BESIDE_BAR = 31  # threads before it; share, blocks and a limit behind
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -95,17 +97,18 @@ def print_occupancy(report: OccupancyReport, console: Console) -> None:
 def print_curve(report: OccupancyReport, console: Console) -> None:
     """Print a bar for every whole number of warps that a block may have; ">" marks the block asked for."""
     own = report.fit.demand.warps
+    bar = max(_SHORTEST_BAR, min(_BAR, console.width - _BESIDE_BAR))
     console.print()
     console.print(
         Text("Occupancy over block sizes (threads, share of warps, blocks, limited by)", style="bold")
     )
     for fit in report.curve()[31::32]:
-        filled = round(_BAR * fit.share)
+        filled = round(bar * fit.share)
         mark = ">" if fit.demand.warps == own else " "
         said = f"{fit.blocks:3d}  {_joined(fit.limiting)}" if fit.blocks else "  -  does not fit"
         line = f"{mark}{fit.demand.threads:5d} "
         console.print(
-            Text(line).append("█" * filled, style="cyan").append("·" * (_BAR - filled), style="dim")
+            Text(line).append("█" * filled, style="cyan").append("·" * (bar - filled), style="dim")
             + Text(f" {100 * fit.share:5.1f} % {said}")
         )
     if report.multiprocessors is not None:
@@ -209,7 +212,7 @@ def _takes_and_has(fit: Occupancy) -> dict[str, tuple[str, str]]:
 
 
 def _limits_table(fit: Occupancy) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 2), pad_edge=False)
+    table = FittingTable(box=None, padding=(0, 2, 0, 2), pad_edge=False)
     for heading in ("limit", "blocks"):
         table.add_column(heading, justify="right" if heading == "blocks" else "left")
     table.add_column("a block takes")

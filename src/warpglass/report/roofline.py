@@ -20,6 +20,7 @@ from ..models.kernel_time.limiters import WORDS
 from ..models.roofline import BOTH, LEVELS, PRECISIONS, Peaks, Placed, Work, place, ridge
 from ..records.display import Displayed
 from .figures import format_bytes, format_seconds
+from .fitting_table import FittingTable
 from .tables import Column, DataTable, number, words
 
 _SHORTEST = 1e-9  # seconds; counts that take less are an example's, given for their ratio
@@ -101,12 +102,12 @@ def print_roofline(report: RooflineReport, console: Console) -> None:
 
 def _peaks_table(peaks: Peaks) -> Table:
     """Bandwidths as rows, peaks as columns, ridge points in the cells."""
-    table = Table(box=None, padding=(0, 2, 0, 2), pad_edge=False)
+    table = FittingTable(box=None, padding=(0, 2, 0, 2), pad_edge=False)
     table.add_column("")
     table.add_column("GB/s", justify="right")
     for precision in peaks.gflops:
         table.add_column(f"{NAMES[precision]} ridge", justify="right")
-    table.add_column("")
+    table.add_column("", overflow="fold")
     cells = [f"{rate:.0f} GFLOP/s" for rate in peaks.gflops.values()]
     table.add_row("", "", *cells, "")
     for level, bandwidth in peaks.gb_s.items():
@@ -117,7 +118,7 @@ def _peaks_table(peaks: Peaks) -> Table:
 
 def _levels_table(placed: Placed) -> Table:
     timed = placed.least_seconds >= _SHORTEST
-    table = Table(box=None, padding=(0, 2, 0, 2), pad_edge=False)
+    table = FittingTable(box=None, padding=(0, 2, 0, 2), pad_edge=False)
     for heading in ("", "bytes", "FLOP/byte", "ridge", "at least" if timed else ""):
         table.add_column(heading, justify="right" if heading else "left")
     for level in (*LEVELS, BOTH):
@@ -210,7 +211,7 @@ def _edge(placed: Placed, level: str, side: str, name: str = "") -> str:
 
 def _overview(report: RooflineReport) -> Table:
     """Many works: a line each."""
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+    table = FittingTable(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
     table.add_column("", overflow="fold")
     for heading in ("FLOP/byte\nof DRAM", "at least", "time", "", "% of that", "GFLOP/s"):
         table.add_column(heading, justify="right" if heading else "left", no_wrap=True)
