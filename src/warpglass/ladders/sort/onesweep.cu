@@ -3,7 +3,7 @@
 
 constexpr unsigned int SKIPPED = ~0u;
 
-// A grid sorts a row of n keys for every y: where the row starts in all rows, and in what there is for each y.
+// A grid sorts a row of n keys for every y: where it starts in all rows, and in what there is for each y.
 __device__ __forceinline__ u64 row_start(u64 first_row, u64 n) { return (first_row + blockIdx.y) * n; }
 __device__ __forceinline__ u64 own_part(u64 size) { return blockIdx.y * size; }
 
