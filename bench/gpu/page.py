@@ -66,12 +66,10 @@ def _races() -> Iterator[Race]:
         yield Race(f"cumsum, 2^{power}", "scan", "scan", 2**power, "float32")
     for power in (19, 26):
         yield Race(f"sort keys, 2^{power}", "sort", "sort", 2**power, "float32")
-    for rows in (4096, 4095):
+    for rows in (4096, 4095, 4097):
         yield Race(f"matmul, {rows}", "matmul", "matmul", rows, "float32", unit="TFLOP/s")
-    for table in ("tf32", "bf16"):
-        yield Race(
-            f"matmul by tensor cores ({table}), 4096", "matmul", table, 4096, "float32", unit="TFLOP/s"
-        )
+    for table, words in (("tf32", "TF32"), ("bf16", "bfloat16")):
+        yield Race(f"matmul of {words}, 4096", "matmul", table, 4096, "float32", unit="TFLOP/s")
     yield Race("matmul, 8192", "matmul", "matmul", 8192, "float32", unit="TFLOP/s")
     yield Race("conv1d of 9 weights, 2^26", "conv1d", "conv1d", 2**26, "float32")
     yield Race("conv2d of 5 x 5 weights, 4096 rows", "conv2d", "conv2d", 4096, "float32")
