@@ -59,3 +59,33 @@ def test_there_are_cases_of_both_kinds() -> None:
     for file in ("barriers.cu", "barriers.py"):
         for name, marks in read(file).items():
             assert name.startswith("bad_") == bool(marks), name
+
+
+TEXT = """extern "C" __global__ void k(float *x) {
+int t = threadIdx.x;
+if (t % 2%s
+x[t] = 1;
+__syncthreads();
+x[t] += 1;
+%s}
+"""
+
+
+def test_text_that_no_file_has_is_read_as_well() -> None:
+    missed, left = (wg.compile(TEXT.replace("%s", one, 1).replace("%s", other), "k") for one, other in FORMS)
+    for kernel, kinds in ((missed, {"barrier-divergence"}), (left, set()), (missed, {"barrier-divergence"})):
+        found = wg.check(kernel, 1, 64, (np.zeros(64, np.float32),)).findings
+        assert {one.kind for one in found} == kinds
+
+
+FORMS = (") {", "}\n"), (") return;", "")
+
+
+def test_hints_for_text_that_no_file_has() -> None:
+    text = (
+        TEXT.replace("if (t % 2%s", "")
+        .replace("__syncthreads();", "")
+        .replace("x[t] += 1;\n%s", "x[63 - t] += 1;")
+    )
+    (found,) = wg.check(wg.compile(text, "k"), 1, 64, (np.zeros(64, np.float32),)).findings
+    assert (found.kind, found.hint) == ("global-race", "add __syncthreads() before <cuda>:6")
