@@ -50,6 +50,9 @@ class FakeDriver:
     def cuDriverGetVersion(self) -> tuple[int, int]:
         return 0, self.version
 
+    def cuDeviceGetCount(self) -> tuple[int, int]:
+        return 0, 2
+
     def cuStreamCreate(self, flags: Any) -> tuple[int, Any]:
         return 0, real.CUstream(0x5700)
 
@@ -73,6 +76,9 @@ class FakeDriver:
         return 0, name.decode()
 
     # ---------------------------------------------------------------------------------- memory
+    def cuMemGetInfo(self) -> tuple[int, int, int]:
+        return 0, 3 * 10**9, 80 * 10**9
+
     def cuMemAlloc(self, size: int) -> tuple[int, int]:
         if size > 2**40:
             return 2, 0

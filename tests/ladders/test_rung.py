@@ -11,7 +11,7 @@ import pytest
 
 from warpglass.ladders.ladder import PackagedLadder
 from warpglass.ladders.problem import launch_once
-from warpglass.ladders.rung import Rung
+from warpglass.ladders.rung import LaunchShape, Rung, follow_plan
 from warpglass.ladders.trial import Options
 from warpglass.ladders.vector.problem import PROBLEM
 
@@ -80,6 +80,31 @@ def test_a_rung_takes_from_its_place_what_it_does_not_say(find: Find, tmp_path: 
     )
     assert (written.name, written.kernels[0].name) == ("first_as_written", "first")
     assert written.languages == ("cuda", "python")
+
+
+PLANNED = '''"""Adds, by a plan."""
+
+from pathlib import Path
+
+from warpglass.ladders.plan import Plan, Step
+from warpglass.ladders.rung import Rung
+
+
+def plan(case, block):
+    step = Step("planned<float>", Path(__file__).with_suffix(".cu"), (3, 2), block, 8, ("x", "y", "z", "n"))
+    return Plan((step,))
+
+
+RUNG = Rung(table="vector", plan=plan)
+'''
+
+
+def test_a_plan_says_languages_shape_and_program(find: Find) -> None:
+    (rung,) = find({"planned.py": PLANNED})
+    assert (rung.languages, rung.kernels, rung.program) == (("cuda",), (), follow_plan)
+    assert rung.shape is not None
+    case = PROBLEM.case("vector", 5, "float32", "random", 0)
+    assert rung.shape(case, 64) == LaunchShape((3, 2), 64, 8)
 
 
 @pytest.mark.parametrize(

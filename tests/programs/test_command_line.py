@@ -70,3 +70,24 @@ def test_which_files_are_programs() -> None:
     assert targets.is_executable("./tool")
     assert targets.is_executable("sh")
     assert not targets.is_executable("prog.cu:k")
+
+
+@pytest.mark.parametrize(
+    ("text", "whether"),
+    [
+        ("int main() {}", True),
+        ("int32_t main(int32_t argc, char* argv[])\n{\n}", True),
+        ("main(void) { return 0; }", True),
+        ("auto main(int, char **) -> int { }", True),
+        ("int\nmain(int argc, char *argv[]) try { } catch (...) { }", True),
+        ("int main(int argc, void (*signal)(int)) { }", True),
+        ("int main(int argc, char **argv);", False),
+        ("// int main() {}\n__global__ void k() {}", False),
+        ("void run() { other::main(1); }", False),
+        ("__global__ void domain(int n) {}", False),
+    ],
+)
+def test_what_a_main_function_is(tmp_path: Path, text: str, whether: bool) -> None:
+    file = tmp_path / "program.cu"
+    file.write_text(text, "utf-8")
+    assert targets.is_source(str(file)) is whether

@@ -17,6 +17,7 @@ from .export import (
     LatexOption,
     MarkdownOption,
     check_page,
+    draw,
     print_tables,
     table_format,
     write_page,
@@ -74,8 +75,12 @@ def bench(
         bool, typer.Option("--as-written", help="Add the kernels with the defects of the course notes.")
     ] = False,
     counters: Annotated[
-        bool, typer.Option(help="Count each rung on the engine, and say what each step changes.")
-    ] = True,
+        bool | None,
+        typer.Option(
+            help="Count each rung on the engine, and say what each step changes. On a GPU only if asked, or "
+            "with --model, --notes, --whole.",
+        ),
+    ] = None,
     add: Annotated[
         list[str] | None,
         typer.Option(metavar="FILE:KERNEL", help="Race your own kernel; its parameters are the ladder's."),
@@ -129,7 +134,7 @@ def bench(
                     data=data,
                     seed=seed,
                     timeout=timeout,
-                    counters=counters,
+                    counters=True if counters is None and (model or notes or whole) else counters,
                     peers=peers,
                     transfers=transfers,
                     added=added,
@@ -228,7 +233,7 @@ def _write(
     if plot is not None:
         from ..report.bench_chart import draw_bench
 
-        draw_bench(records[0], plot)
+        draw(lambda: draw_bench(records[0], plot), plot)
     if html is not None:
         write_page(records, html, f"Bench: {', '.join(record.ladder for record in records)}")
 

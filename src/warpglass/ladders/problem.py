@@ -69,14 +69,26 @@ class Question:
     dtype: np.dtype[Any]
     data: str
     seed: int
+    capability: tuple[int, int] | None = None  # of the GPU that it runs on; None: the engine
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The true result and how far each element may be off (0: it must be equal; NaN equals NaN)."""
+    """The true result and how far each element may be off: `relative` times `bound` (0: it must be equal).
+
+    NaN equals NaN. What `relative` holds depends on a rung, the arrays do not: they are made once.
+    """
 
     value: Array
     bound: Array | float = 0.0
+    relative: float = 1.0
+
+    @property
+    def limits(self) -> Array:
+        """How far each element may be off."""
+        bound = np.asarray(self.bound, np.float64)
+        with np.errstate(invalid="ignore"):  # 0 times infinity: where there is nothing to round
+            return np.where(bound == 0, 0.0, self.relative * bound)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,9 +122,22 @@ class Case:
         """The element type."""
         return self.question.dtype
 
+    @property
+    def capability(self) -> tuple[int, int] | None:
+        """The compute capability by which tuned parameters are kept (tuned.py); None on the engine."""
+        return self.question.capability
+
 
 def _size_of(case: Case) -> int:
     return case.size
+
+
+def in_parts(case: Case) -> int:
+    """Roundings in a library's sum on a GPU, which makes 1024 sums at least, in any order, and adds them up.
+
+    A multiprocessor alone has so many threads; whoever adds up all elements in a row exceeds the bound.
+    """
+    return min(case.size, -(-case.size // 1024) + 64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +203,15 @@ class Problem:
     peers: tuple[Peer, ...] = ()
     view: View = no_view
 
-    def case(self, table: str, size: int | None, dtype: str | None, data: str | None, seed: int) -> Case:
+    def case(
+        self,
+        table: str,
+        size: int | None,
+        dtype: str | None,
+        data: str | None,
+        seed: int,
+        capability: tuple[int, int] | None = None,
+    ) -> Case:
         """Make an instance; None means the table's own choice. ArgumentError names what is not taken."""
         usual = self.tables[table]
         question = Question(
@@ -187,6 +220,7 @@ class Problem:
             dtype=self._check_dtype(dtype or usual.dtype),
             data=self._check_data(data or self.data[0]),
             seed=seed,
+            capability=capability,
         )
         return self.make(question)
 

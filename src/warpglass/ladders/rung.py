@@ -7,7 +7,8 @@ tree.py holds
 * the Python kernel: the function `tree`, or `specialise(case, block)`, which returns it with what it closes
   over as compile-time constants, where the C++ kernel has template parameters;
 * the constant RUNG, which says what its place does not: the rung that it follows, its claims, and where they
-  are not the problem's usual ones (problem.py) its launch, arguments, host program and roundings.
+  are not the problem's usual ones (problem.py) its launch, arguments, host program and roundings, or the plan
+  that says all of these but the roundings (plan.py).
 
 `find_rungs` adds the rest: the name `tree` (`tree_as_written` in a package as_written), the explanation, and
 the kernel `tree<{type}>` of tree.cu. A rung with several kernels, or with one from elsewhere, lists them;
@@ -32,6 +33,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..engine.launch.backend import Dim3
 
 if TYPE_CHECKING:
+    from .plan import Plan
     from .problem import Case, Problem
     from .run import HostRun
 
@@ -137,9 +139,10 @@ class Rung:
 
     A rung has either `host`, which computes the named results from a case and its arrays with NumPy, or
     `kernels` and a `program` that launches them, with the `shape` of the (first) launch; the usual program is
-    one launch of the kernel with `arguments`, names of the case's arrays and scalars. `table` is needed where
-    the ladder has several. `depth` says how many roundings an element of the input can pass through on its
-    way into a result (problem.py).
+    one launch of the kernel with `arguments`, names of the case's arrays and scalars. Or it has a `plan`,
+    whose kernels are in C++ only: its program then follows the plan, unless it says otherwise. `table` is
+    needed where the ladder has several. `depth` says how many roundings an element of the
+    input can pass through on its way into a result (problem.py).
 
     The RUNG of a module lacks what its place and its problem say until `completed` adds it; a ladder's rungs
     are complete (PackagedLadder.rung).
@@ -150,6 +153,7 @@ class Rung:
     kernels: tuple[RungKernel, ...] = ()
     shape: Callable[[Case, int], LaunchShape] | None = None
     arguments: tuple[str, ...] = ()
+    plan: Callable[[Case, int], Plan] | None = None
     program: Callable[[HostRun], None] | None = None
     host: Callable[[Case, Mapping[str, Any]], Mapping[str, Any]] | None = None
     depth: Callable[[Case, int], int] | None = None
@@ -168,6 +172,8 @@ class Rung:
         """The languages that all kernels of this rung are written in."""
         if self.host is not None:
             return ("python",)
+        if self.plan is not None:
+            return ("cuda",)
         cuda = all(kernel.cuda and not kernel.in_python_file for kernel in self.kernels)
         python = all(kernel.python or kernel.specialise or kernel.in_python_file for kernel in self.kernels)
         return (*(("cuda",) if cuda else ()), *(("python",) if python else ()))
@@ -193,6 +199,10 @@ class Rung:
         )
         if self.host is not None:
             return named
+        if self.plan is not None:
+            return replace(
+                named, shape=self.shape or first_shape(self.plan), program=self.program or follow_plan
+            )
         return replace(
             named,
             kernels=tuple(kernel.completed(module) for kernel in self.kernels or (RungKernel(),)),
@@ -200,6 +210,16 @@ class Rung:
             arguments=self.arguments or problem.signature,
             program=self.program or problem.program,
         )
+
+
+def follow_plan(run: HostRun) -> None:
+    """The usual host program of a rung that has a plan."""
+    run.follow_plan()
+
+
+def first_shape(plan: Callable[[Case, int], Plan]) -> Callable[[Case, int], LaunchShape]:
+    """What the first launch of a plan looks like, for a case and a block size."""
+    return lambda case, block: plan(case, block).steps[0].shape
 
 
 def _file_of(module: ModuleType) -> Path:

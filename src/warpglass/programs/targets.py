@@ -13,7 +13,10 @@ from pathlib import Path
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c++", ".c")
 _OTHERS = (".cuh", ".ptx", ".py", ".toml", ".json")
 _NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
-_MAIN = re.compile(r"\b(?:int|void|auto|signed)\s+main\s*\(")
+# A definition, whatever its type is called; a parameter may hold brackets, as a pointer to a function does.
+_MAIN = re.compile(
+    r"(?:^|[\s;}])main\s*\((?:[^;{}()]|\([^;{}()]*\))*\)\s*(?:noexcept\s*)?(?:->\s*[\w:]+\s*)?(?:try\s*)?\{"
+)
 
 
 def may_be_source(target: str) -> bool:

@@ -14,6 +14,7 @@ A picture of size s has s columns and 31 rows for every 38 columns, as the notes
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from math import isqrt
 from typing import Any
 
@@ -32,8 +33,12 @@ def make_case(question: Question) -> Case:
     rgb = _picture(question, width, height)
     grey = question.table == "grey"
 
+    @cache
+    def reference() -> Expected:
+        return grey_of(rgb) if grey else Expected(blurred(rgb))
+
     def expected(depth: int) -> Mapping[str, Expected]:
-        return {"out": grey_of(rgb) if grey else Expected(blurred(rgb))}
+        return {"out": reference()}
 
     return Case(
         question=question,
@@ -123,5 +128,8 @@ PROBLEM = Problem(
     smallest=1,
     largest=16384,  # bytes are counted in 32-bit integers
     blocks=(64, 256, 1024),  # squares: 8 x 8, 16 x 16, 32 x 32
-    peers=(Peer("numpy", "rgb @ weights", _grey, table="grey"),),
+    peers=(
+        Peer("numpy", "rgb @ weights", _grey, table="grey"),
+        Peer("cupy", "rgb @ weights", _grey, table="grey"),
+    ),
 )

@@ -13,45 +13,61 @@ blocks with such atomics take turns: its time says little here.
 """
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from warpglass.ladders.problem import Case
-from warpglass.ladders.run import HostRun
-from warpglass.ladders.rung import Claim, LaunchShape, Rung, RungKernel
+from warpglass.ladders.plan import Plan, Scratch, Step
+from warpglass.ladders.problem import C_NAMES, Case
+from warpglass.ladders.rung import Claim, Rung
 
 PER_THREAD = 7  # as in the .cu file
 
 
-def shape(case: Case, block: int) -> LaunchShape:
-    """A block for every tile, at least one."""
-    tile = PER_THREAD * block
-    return LaunchShape(max(1, -(-case.size // tile)), block, tile * case.dtype.itemsize)
+def plan(n: int, dtype: np.dtype[Any], block: int = 256) -> Plan:
+    """Scan the n elements of `x` into `y`, then forget the states, which are zeros before every run."""
+    tile, count = PER_THREAD * block, tiles(n, block)
+    return Plan(
+        steps=(
+            Step(
+                f"single_pass<{C_NAMES[dtype.name]}>",
+                Path(__file__).with_suffix(".cu"),
+                grid=count,
+                block=block,
+                shared=tile * dtype.itemsize,
+                arguments=("x", "y", "totals", "prefixes", "states", "ticket", np.uint32(n)),
+            ),
+            Step(
+                "forget",
+                Path(__file__).with_name("forget.cu"),
+                grid=-(-count // block),
+                block=block,
+                shared=0,
+                arguments=("states", "ticket", np.uint32(count)),
+            ),
+        ),
+        scratch=(
+            Scratch("totals", dtype, count),
+            Scratch("prefixes", dtype, count),
+            Scratch("states", np.dtype(np.uint32), count, zeroed=True),
+            Scratch("ticket", np.dtype(np.uint32), 1, zeroed=True),
+        ),
+    )
 
 
-def program(run: HostRun) -> None:
-    """Scan, then forget the states, which are zeros at the start of every run."""
-    tiles = shape(run.case, run.block)
-    count = tiles.grid3[0]
-    states, ticket = run.scratch("states", count, np.uint32), run.scratch("ticket", 1, np.uint32)
-    totals, prefixes = (run.scratch(name, count, run.case.dtype) for name in ("totals", "prefixes"))
-    run.launch("single_pass", tiles, "x", "y", totals, prefixes, states, ticket, "n")
-    run.launch("forget", LaunchShape(-(-count // run.block), run.block), states, ticket, np.uint32(count))
+def tiles(n: int, block: int) -> int:
+    """How many tiles n elements make, at least one; a block has each."""
+    return max(1, -(-n // (PER_THREAD * block)))
 
 
 def depth(case: Case, block: int) -> int:
     """Seven in the thread, 10 in the block, 4 to join; a look-back over m tiles adds at most m + 2 times."""
-    return PER_THREAD + 10 + 4 + 3 * shape(case, block).grid3[0]
+    return PER_THREAD + 10 + 4 + 3 * tiles(case.size, block)
 
 
 RUNG = Rung(
     follows="warp_shuffle",
-    kernels=(
-        RungKernel(),
-        RungKernel("forget", file=Path(__file__).with_name("forget.cu"), cuda="forget"),
-    ),
-    program=program,
-    shape=shape,
+    plan=lambda case, block: plan(case.size, case.dtype, block),
     depth=depth,
     claims=(Claim("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", "==", 0.0),),
 )
