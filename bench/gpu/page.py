@@ -25,16 +25,17 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import warpglass as wg
+from bench.gpu import cub_peer
 from warpglass import lab
 from warpglass.engine.gpu.backend import GpuBackend
 from warpglass.ladders import find_ladder
 from warpglass.ladders.trial import Options
 from warpglass.records.bench import Record, Row, from_json
-from warpglass.report.figures import LANGUAGES, format_ratio, format_seconds
+from warpglass.report.figures import format_ratio, format_seconds
 
 PAGE = Path(__file__).parents[2] / "docs" / "gpu.md"
-LAST = 3  # rungs of a table that race
-PEERS = ("cupy", "torch")
+LAST = 4  # rungs of a table that race
+PEERS = {"cub": "CUB", "cupy": "CuPy", "torch": "PyTorch"}
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ INTRODUCTION = """# On a real GPU: the last rungs beside the libraries
 Device: {device}. {versions}. Measured on {day} with `python bench/gpu/page.py measure`, whose results
 `python bench/gpu/page.py write` puts here; no number on this page is typed.
 
-Each row is a race of its own: the last rungs of a ladder's table and what CuPy (with CUB and cuBLAS) and
+Each row is a race of its own: the last rungs of a ladder's table and what CUB, CuPy (with CUB and cuBLAS) and
 PyTorch (with CUB, cuBLAS and cuDNN) have for the same question, in turns, on the same arrays there.
 The fastest rung that is right stands in the row. Times are medians of samples on the device's clock, taken
 until the median is known to 0.5 %, with their relative standard deviation. Caches are cold, but where
@@ -118,7 +119,9 @@ def run(race: Race) -> Record:
 def about(gpu: GpuBackend) -> dict[str, Any]:
     """The machine and the libraries."""
     versions = {
-        name: importlib.import_module(name).__version__ for name in PEERS if importlib.util.find_spec(name)
+        name: importlib.import_module(name).__version__
+        for name in ("cupy", "torch")
+        if importlib.util.find_spec(name)
     }
     bandwidth = gpu.bandwidth()
     return {
@@ -130,10 +133,13 @@ def about(gpu: GpuBackend) -> dict[str, Any]:
     }
 
 
-def measure(path: Path, only: Sequence[str]) -> None:
+def measure(path: Path, only: Sequence[str], cub: Path | None) -> None:
     """Run all races, or those of some ladders, and save them after each."""
     gpu = lab.backend("gpu")
     assert isinstance(gpu, GpuBackend)
+    functions = cub_peer.build(cub)
+    if functions is not None:
+        cub_peer.enter(functions)
     results: dict[str, Any] = {"about": about(gpu), "races": {}}
     for race in RACES:
         if only and race.ladder not in only:
@@ -178,7 +184,7 @@ def _peer(row: Row | None, own: float) -> str:
 
 def text_of(about: dict[str, Any], records: dict[str, Record]) -> str:
     """The page."""
-    heads = " | ".join(f"against {LANGUAGES[name]}" for name in PEERS)
+    heads = " | ".join(f"against {name}" for name in PEERS.values())
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
     described = {name: about[name] for name in ("device", "day")}
     lines = [
@@ -208,9 +214,10 @@ def main() -> None:
     parser.add_argument("what", choices=("measure", "write"))
     parser.add_argument("results", nargs="+", type=Path)
     parser.add_argument("--only", nargs="+", default=())
+    parser.add_argument("--cub", type=Path, help="cub_peer.cu, compiled; else nvcc compiles it")
     given = parser.parse_args()
     if given.what == "measure":
-        measure(given.results[0], given.only)
+        measure(given.results[0], given.only, given.cub)
     else:
         write(given.results)
 

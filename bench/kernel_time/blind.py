@@ -185,11 +185,14 @@ def source_of(folder: Path, file: str, kernel: str) -> Path:
 
 
 def predict(hecbench: Path, bundle: Path) -> None:
-    """Write what is to be measured, and the times by the model."""
+    """Write what is to be measured, and the times by the model; what is predicted already stays as it is."""
     texts: dict[str, str] = {}
     entries: list[dict[str, Any]] = []
-    predicted: dict[str, Any] = {}
+    known = json.loads(PREDICTIONS.read_text("utf-8"))["predictions"] if PREDICTIONS.is_file() else {}
+    predicted: dict[str, Any] = dict(known)
     for name, launch in launches(hecbench):
+        if name in known:
+            continue
         key = hashlib.sha256(launch.compiled.ptx.encode()).hexdigest()[:16]
         texts[key] = launch.compiled.ptx
         entries.append({"id": name, "ptx": key, **launch_entry(launch)})
@@ -205,27 +208,29 @@ def predict(hecbench: Path, bundle: Path) -> None:
     PREDICTIONS.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
 
-def judge(times: Path) -> None:
-    """Print every prediction beside its measurement, and the mean error."""
+def judged(times: Path) -> Iterator[str]:
+    """Every prediction beside its measurement as rows of a table, and below them the mean errors."""
     measured = json.loads(times.read_text("utf-8"))["times"]
     pairs: list[tuple[float, float]] = []
     for name, one in json.loads(PREDICTIONS.read_text("utf-8"))["predictions"].items():
         seconds = measured.get(name, {}).get("seconds")
+        words = name.removeprefix("hecbench/")
         if seconds is None or one["seconds"] is None:
-            print(
-                f"| {name} | {one['refusal'] or measured.get(name, {}).get('failure', 'not measured')} | | |"
-            )
+            yield f"| {words} | {one['refusal'] or 'not measured'} | | | |"
             continue
         within = "yes" if one["low"] <= seconds <= one["high"] else "no"
         ratio = one["seconds"] / seconds
-        print(f"| {name} | {1e6 * one['seconds']:.1f} us | {1e6 * seconds:.1f} us | {ratio:.2f} | {within} |")
-        if seconds >= _NOISE:
-            pairs.append((one["seconds"], seconds))
+        yield f"| {words} | {1e6 * one['seconds']:.1f} us | {1e6 * seconds:.1f} us | {ratio:.2f} | {within} |"
+        pairs.append((one["seconds"], seconds))
+    yield ""
+    yield _sentence("All", pairs)
+    yield _sentence("Above 20 us", [pair for pair in pairs if pair[1] >= _NOISE])
+
+
+def _sentence(which: str, pairs: Sequence[tuple[float, float]]) -> str:
     errors = [abs(here / there - 1) for here, there in pairs]
-    near = sum(error <= 0.25 for error in errors)
-    print(
-        f"{len(errors)} above 20 us: mean error {100 * sum(errors) / len(errors):.1f} %, {near} within 25 %"
-    )
+    mean, near = 100 * sum(errors) / len(errors), sum(error <= 0.25 for error in errors)
+    return f"{which}: mean error {mean:.1f} % of {len(errors)} launches, {near} of them within 25 %."
 
 
 def main() -> None:
@@ -237,7 +242,7 @@ def main() -> None:
     if given.act == "predict":
         predict(*given.files)
     else:
-        judge(*given.files)
+        print("\n".join(judged(*given.files)))
 
 
 if __name__ == "__main__":

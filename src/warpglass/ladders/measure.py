@@ -144,9 +144,9 @@ def _one_by_one(
 def _on_device(
     trials: Sequence[Trial], device: DeviceBackend, timer: Timer, repeat: int, progress: Progress | None
 ) -> Iterator[tuple[Trial, Row]]:
-    """The trials of each table together, because they take turns."""
+    """The trials of each table together, in turns; apart from them those whose defects may end it all."""
     before = 0
-    for _, group in groupby(trials, key=lambda trial: trial.card.table):
+    for _, group in groupby(trials, key=lambda trial: (trial.card.table, trial.card.as_written)):
         table = tuple(group)
 
         def report(done: int, what: str, before: int = before) -> None:

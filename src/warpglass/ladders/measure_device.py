@@ -12,7 +12,8 @@ What the host computes is measured before, by its own clock.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -87,16 +88,22 @@ class _Contestant:
 
     def judged_run(self) -> None:
         """Run once from restored arrays and judge the result; a failure ends it."""
-        measured, self._stale = self.measured, False
-        try:
+        self._stale = False
+        with self._failing():
             self.trial.restore()
             timing, self.submit = self.trial.start(self._device)
-            measured.timings.append(timing)
-            measured.verdicts.append(self.trial.judge())
+            self.measured.timings.append(timing)
+            self.measured.verdicts.append(self.trial.judge())
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        """A failure within ends the trial, and the device is made usable again."""
+        try:
+            yield
         except (LaunchError, CompileError) as problem:
             if isinstance(problem, LaunchError):
                 self.trial.recover()
-            measured.failure = str(problem)
+            self.measured.failure = str(problem)
 
     def sample(self) -> None:
         """Take one round of samples, after a judged run."""
@@ -104,7 +111,10 @@ class _Contestant:
             self.judged_run()
         if self.measured.failure is not None:
             return
-        samples = self.measured.samples
+        with self._failing():
+            self._take(self.measured.samples)
+
+    def _take(self, samples: Samples) -> None:
         began = time.perf_counter()
         before = self._timer.clock()
         taken = [self._one() for _ in range(samples.wanted)]
@@ -123,6 +133,16 @@ class _Contestant:
         if self.trial.destroys:
             self.trial.rewind()
         return self._stopwatch.time(self.submit, self.measured.in_a_row)
+
+    def run_alone(self, judged: bool) -> None:
+        """A sample of a run as it stands."""
+        with self._failing():
+            samples, began = self.measured.samples, time.perf_counter()
+            self.trial.restore()
+            samples.seconds.append(self.trial.run().seconds)
+            samples.spent += time.perf_counter() - began
+            if judged:
+                self.measured.verdicts.append(self.trial.judge())
 
     def begin_again(self, in_a_row: int) -> None:
         """Forget the samples, and time so many runs in a row from now on."""
@@ -171,12 +191,7 @@ def _measure_alone(one: _Contestant) -> None:
     if on_host and measured.timings[0].seconds > measured.samples.patience.seconds:
         measured.samples.seconds.append(measured.timings[0].seconds)
     while not measured.samples.enough and measured.failure is None:
-        began = time.perf_counter()
-        measured.trial.restore()
-        measured.samples.seconds.append(measured.trial.run().seconds)
-        measured.samples.spent += time.perf_counter() - began
-        if not on_host:
-            measured.verdicts.append(measured.trial.judge())
+        one.run_alone(judged=not on_host)
 
 
 def _race(racing: Sequence[_Contestant], timer: Timer, report: Callable[[int], None]) -> None:

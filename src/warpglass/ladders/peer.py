@@ -12,13 +12,15 @@ import importlib
 import importlib.util
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..engine.launch.backend import DeviceBackend
+from ..errors import LaunchError, WarpglassError
 from .problem import Array, Expected, Peer
 from .run import DeviceArrays, Setting, make_card
 from .trial import Timing, Verdict
@@ -143,16 +145,28 @@ class PeerTrial:
 
     def restore(self) -> None:
         """Hand the library fresh arrays; on a GPU those that the rungs have, restored."""
-        if self._module is None:
-            self._module = self._library.load()
         case, device = self._arrays.case, self._on_device
         if device is not None:
             self._arrays.restore()
-        for name, array in case.arrays.items():
-            if device is not None and name in case.outputs:
-                continue
-            if device is not None or name in case.written or name not in self._inputs:
-                self._inputs[name] = self._put(name, array)
+        with self._excused():
+            if self._module is None:
+                self._module = self._library.load()
+            for name, array in case.arrays.items():
+                if device is not None and name in case.outputs:
+                    continue
+                if device is not None or name in case.written or name not in self._inputs:
+                    self._inputs[name] = self._put(name, array)
+
+    @contextmanager
+    def _excused(self) -> Iterator[None]:
+        """What a library refuses, or has no memory for, is its failure and nobody else's."""
+        try:
+            yield
+        except WarpglassError:
+            raise
+        except Exception as problem:
+            said = f"{self._peer.library}: {type(problem).__name__}: {problem}"
+            raise LaunchError(said, cuda_name="", synchronous=True, sticky=False) from problem
 
     def _put(self, name: str, array: Array) -> Any:
         if self._on_device is not None and name in self._inputs:
@@ -166,12 +180,14 @@ class PeerTrial:
         return self._arrays.device if self._library.on_gpu else None
 
     def _compute(self) -> Mapping[str, Any]:
-        self._results = self._peer.compute(self._module, self._arrays.case, self._inputs)
+        with self._excused():
+            self._results = self._peer.compute(self._module, self._arrays.case, self._inputs)
         return self._results
 
     def run(self) -> Timing:
         """Call the function once."""
-        seconds, _ = self._library.seconds(self._module, self._compute)
+        with self._excused():
+            seconds, _ = self._library.seconds(self._module, self._compute)
         return Timing(seconds, "gpu" if self._library.on_gpu else "host")
 
     def start(self, device: DeviceBackend) -> tuple[Timing, Callable[[], object] | None]:

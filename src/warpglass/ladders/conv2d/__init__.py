@@ -1,1 +1,1 @@
-"""The 2-D convolution ladder: from global memory, and from tiles in blocks that are larger than they."""
+"""The 2-D convolution ladder: from global memory, from blocks larger than their tiles, by rolling sums."""

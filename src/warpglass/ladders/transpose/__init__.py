@@ -1,1 +1,1 @@
-"""The transpose ladder: strided stores, a tile in shared memory, and a tile without bank conflicts."""
+"""The transpose ladder: strided stores, a tile in shared memory, one without bank conflicts, and words."""

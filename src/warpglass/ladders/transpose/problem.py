@@ -74,7 +74,7 @@ PROBLEM = Problem(
     name="transpose",
     title="Transposing a matrix: strided stores, a tile in shared memory, a tile without bank conflicts",
     tables={"transpose": Table("Transpose", 1024, "float32", 256, small=133, on_gpu=8192)},
-    dtypes=("float32", "float64", "int32", "int64", "uint8"),
+    dtypes=("float32", "float64", "int32", "int64", "uint8", "uint16"),
     data=("numbered", "random"),
     make=make_case,
     signature=("a", "b", "rows", "columns"),

@@ -1,0 +1,58 @@
+"""Words that hold several elements, no padding, and stores that begin where sectors do.
+
+A tile is 64 x 64 elements of 4 bytes, 32 x 32 of 8, 64 x 64 of 2 and 128 x 128 of 1. Every lane moves whole
+words: of small elements it takes a square, two words of two or four of four, which __byte_perm turns around
+in registers. A row of the tile is twice as long as a warp's or as wide as one, so each thread has eight to
+sixteen words under way. Words of a column lie in different banks since the lanes permute them: word g of row
+c is kept at g ^ c, an exclusive or in place of padding.
+
+Rows of a matrix with an odd number of columns begin anywhere, and parts of sectors that different blocks
+store cost a read in the L2 each. So a block stores each row of b from its last 32-byte boundary before the
+tile on, for which it loads a few rows above its tile again, and words of small elements are joined from two.
+Blocks that follow one another go down the columns of a, so that their neighbours' rows are still in the L2.
+
+Counted first: 2 bytes a byte, nothing to compute; a copy is the limit. Requests are as wide as a copy's, so
+what is left to lose are parts of sectors.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from warpglass.ladders.inputs import columns_of
+from warpglass.ladders.plan import Plan, Step
+from warpglass.ladders.problem import C_NAMES
+from warpglass.ladders.rung import Claim, Rung
+
+# As in the .cu file, by bytes of an element.
+SIDES = {1: 128, 2: 64, 4: 64, 8: 32}
+SECTOR, THREADS = 32, 256
+
+
+def plan(rows: int, columns: int, dtype: np.dtype[Any]) -> Plan:
+    """The transpose of `a`, rows x columns elements of 1, 2, 4 or 8 bytes, into `b`."""
+    side = SIDES[dtype.itemsize]
+    down = (rows + SECTOR // dtype.itemsize - 2) // side + 1
+    return Plan(
+        steps=(
+            Step(
+                f"word_tile<{C_NAMES[dtype.name]}>",
+                Path(__file__).with_suffix(".cu"),
+                grid=max(1, down * -(-columns // side)),
+                block=THREADS,
+                shared=0,
+                arguments=("a", "b", np.int64(rows), np.int64(columns)),
+            ),
+        )
+    )
+
+
+RUNG = Rung(
+    follows="padded_tile",
+    plan=lambda case, block: plan(case.size, columns_of(case.size), case.dtype),
+    claims=(
+        Claim("shared_bank_conflicts", "==", 0.0),
+        Claim("gst_transactions", "<", "padded_tile"),
+    ),
+)
