@@ -134,8 +134,8 @@ class Gpu:
     def function(self, step: Step) -> tuple[Any, bool]:
         """The loaded kernel of a step, and whether all its blocks must run at once."""
         major, minor = self.capability
-        target = "sm_90" if self.capability >= (9, 0) else f"sm_{major}{minor}"
-        compiled: Compiled = source.load(step.file, step.kernel, target=target).compile(())
+        usual = "sm_90" if self.capability >= (9, 0) else f"sm_{major}{minor}"
+        compiled: Compiled = source.load(step.file, step.kernel, target=step.target or usual).compile(())
         key = compiled.ptx
         if key not in self._modules:
             self._modules[key] = load_module(self.driver, compiled, self.capability, self._isa)
