@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..ladders.scan.single_pass import plan
+from ..ladders.scan.ordered_look_back import plan
 from .along_axis import scan_along
 from .axes import axes_of, one_axis
 from .calling import Operation, call
 from .task import Draft, Operand, part
-from .types import accumulator, computed_in, element_type
+from .types import accumulator, computed_in, element_type, loaded_as
 
 _LONG = 1 << 16  # elements of a row that is worth launches of its own
 _FEW = 64  # rows that get launches of their own
@@ -43,7 +43,9 @@ def make(draft: Draft, x: Operand, axis: int | None, dtype: np.dtype[Any] | None
     )
     target = result if adds == wanted else draft.scratch(adds, x.size)
     if inner == 1 and (outer == 1 or (outer <= _FEW and n >= _LONG)):
-        row, source = plan(n, adds, **draft.tuned("scan", "single_pass", adds)), draft.packed(x, adds)
+        loaded = loaded_as(x.dtype, adds)
+        parameters = draft.tuned("scan", "ordered_look_back", loaded)
+        row, source = plan(n, loaded, adds=adds, **parameters), draft.packed(x, loaded)
         for start in range(0, x.size, n):
             draft.follow(row, x=part(source, start), y=part(target, start))
     else:
