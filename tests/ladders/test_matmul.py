@@ -102,14 +102,15 @@ def test_what_is_no_number_stays_in_its_row_and_column() -> None:
         assert np.isfinite(np.delete(np.delete(c, 3, 0), 5, 1)).all()
 
 
-def test_splitting_leaves_integers_as_they_are() -> None:
-    a, b = (np.asarray(one * 2.0**31, np.int32) for one in factors(65, 129, 400))
-    results: list[Array] = []
-    for multiprocessors in (0, 2, 5):
-        results.append(np.zeros((65, 129), np.int32))
-        follow(product(65, 129, 400, a.dtype, multiprocessors=multiprocessors), a=a, b=b, c=results[-1])
-    assert all(np.array_equal(results[0], one) for one in results[1:])
-    assert np.array_equal(results[0], a @ b)
+@pytest.mark.parametrize(("rows", "columns", "multiprocessors"), [(65, 129, 2), (65, 129, 5), (300, 300, 2)])
+def test_splitting_leaves_integers_as_they_are(rows: int, columns: int, multiprocessors: int) -> None:
+    """All of four tiles are split, or one of fifteen that two multiprocessors share."""
+    a, b = (np.asarray(one * 2.0**31, np.int32) for one in factors(rows, columns, 400))
+    c = np.zeros((rows, columns), np.int32)
+    plan = product(rows, columns, 400, a.dtype, multiprocessors=multiprocessors)
+    assert len(plan.steps) == 2
+    follow(plan, a=a, b=b, c=c)
+    assert np.array_equal(c, a @ b)
 
 
 # --------------------------------------------------------------------------------------- one GPU, one table

@@ -19,7 +19,9 @@ multiples of 16 bytes, and odd sizes take the same way as even ones. What a brok
 the first element of a sum, as zeros; a tile at the lower or right edge is moved up or left until it is whole,
 and stores what is its own.
 
-Measured on an H200: OUTCOME
+Measured on an H200 at 4096: 47.9 TFLOP/s, 1.57 times wide_tile and 0.94 of cuBLAS; at 8192 49.5, 0.98 to 1.00
+of it. Odd sizes: 47.5 at 4095. Instructions, caches and clock (1980 MHz) would allow 58: what is left are
+registers in one bank, and steps of 8 instead of 16 k (44) or 16 x 8 elements a thread (44 to 47) do not help.
 
 Look at the lanes: those of a pair share their row or column, which lets loads of 16 bytes share wavefronts.
 """

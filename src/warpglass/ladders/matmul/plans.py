@@ -51,8 +51,8 @@ TILES = {4: Tile(64, 128, 16, 32, 64, 3, 4), 8: Tile(64, 128, 8, 32, 64, 3, 2)} 
 def product(m: int, n: int, k: int, dtype: np.dtype[Any], *, multiprocessors: int = 0) -> Plan:
     """C = A B in the arithmetic of the element type, float32, float64, int32 or int64.
 
-    With `multiprocessors` the tiles that would leave some of them idle in the last round are split along k,
-    and their parts are added in order by a second launch.
+    With `multiprocessors` the tiles that would keep some of them busy and leave others idle are split along
+    k, and their parts are added in order by a second launch.
     """
     tile, name = TILES[dtype.itemsize], C_NAMES[dtype.name]
     tiles, rest, splits = divide(tile, m, n, -(-k // tile.along), multiprocessors)
@@ -88,11 +88,18 @@ def product(m: int, n: int, k: int, dtype: np.dtype[Any], *, multiprocessors: in
 
 
 def divide(tile: Tile, m: int, n: int, steps: int, multiprocessors: int) -> tuple[int, int, int]:
-    """The tiles of C, how many of them, the last ones, are split, and into how many parts."""
+    """The tiles of C, how many of them, the last ones, are split, and into how many parts.
+
+    Those are split that are left when all multiprocessors have had equally many, or all if there are not
+    enough to fill them once; into as many parts as then fill them once, if that helps.
+    """
     tiles, places = tile.count(m, n), tile.resident * multiprocessors
-    rest = tiles % places if places else 0
+    if not tiles or not multiprocessors:
+        return tiles, 0, 1
+    rest = tiles if tiles < places else tiles % multiprocessors
     splits = min(places // rest, steps // FEWEST) if rest else 1
-    return (tiles, rest, splits) if splits > 1 else (tiles, 0, 1)
+    helps = tiles < places or -(-rest * splits // multiprocessors) < splits
+    return (tiles, rest, splits) if splits > 1 and helps else (tiles, 0, 1)
 
 
 # -------------------------------------------------------------------------------------------- tensor cores
