@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
-from ..ladders.matmul.plans import product
+from ..ladders.matmul.plans import Tile, product
 from .axes import reshaped_to
 from .calling import Operation, call
 from .task import Draft, Operand, part
 from .types import computed_in
+
+# The engine's: it takes minutes to optimise a kernel with as many sums a thread as are best on a GPU.
+_SMALL = Tile(32, 32, 8, 16, 32, 2, 1)
 
 
 def matmul(a: Any, b: Any, out: Any = None, device: str | None = None) -> Any:
@@ -54,7 +57,8 @@ def make(draft: Draft, a: Operand, b: Operand) -> None:
     adds = _signed(computed_in(wanted))
     target = result if adds == wanted else draft.scratch(adds, prod(shape))
     sources = draft.packed(rows, adds), draft.packed(columns, adds)
-    plan = product(m, n, k, adds, multiprocessors=draft.multiprocessors)
+    tile = _SMALL if draft.capability is None else None
+    plan = product(m, n, k, adds, multiprocessors=draft.multiprocessors, tile=tile)
     steps = _places(batch, rows.shape[:-2], m * k), _places(batch, columns.shape[:-2], k * n)
     for number, starts in enumerate(zip(*steps, strict=True)):
         a_part, b_part = (part(name, start) for name, start in zip(sources, starts, strict=True))
