@@ -111,16 +111,18 @@ __device__ void look_back(const Word *tiles, const Word *groups, unsigned int ti
     inside = sums[0];
 }
 
-// The elements of a thread: ROWS packs, each 32 packs from the one before. Those beyond the n-th do not matter.
+// The elements of a thread: ROWS packs, each 32 packs from the one before, in a tile that is whole or the last.
+// Those beyond the n-th do not matter.
 template <unsigned int ROWS, unsigned int WIDTH, typename T, typename A>
-__device__ __forceinline__ void load(const T *x, unsigned long long first, unsigned long long n, bool packs,
+__device__ __forceinline__ void load(const T *x, unsigned long long first, unsigned long long n, bool whole,
                                      A (&values)[ROWS][WIDTH])
 {
     typedef Pack<T, WIDTH> P;
+    const bool aligned = reinterpret_cast<unsigned long long>(x) % sizeof(P) == 0;
     P loaded[ROWS];
     for (unsigned int r = 0; r < ROWS; ++r) {
         const unsigned long long i = first + r * 32 * WIDTH;
-        if (packs) {
+        if (aligned && (whole || i + WIDTH <= n)) {
             const typename P::Loaded bits = __ldcs(reinterpret_cast<const typename P::Loaded *>(&x[i]));
             memcpy(&loaded[r], &bits, sizeof(P));
         } else {
@@ -132,15 +134,16 @@ __device__ __forceinline__ void load(const T *x, unsigned long long first, unsig
 }
 
 template <unsigned int ROWS, unsigned int WIDTH, typename R, typename A>
-__device__ __forceinline__ void store(R *y, unsigned long long first, unsigned long long n, bool packs,
+__device__ __forceinline__ void store(R *y, unsigned long long first, unsigned long long n, bool whole,
                                       const A (&before)[ROWS], const A (&values)[ROWS][WIDTH])
 {
     typedef Pack<R, WIDTH> P;
+    const bool aligned = reinterpret_cast<unsigned long long>(y) % sizeof(P) == 0;
     for (unsigned int r = 0; r < ROWS; ++r) {
         const unsigned long long i = first + r * 32 * WIDTH;
         P stored;
         for (unsigned int k = 0; k < WIDTH; ++k) stored.values[k] = R(before[r] + values[r][k]);
-        if (packs) {
+        if (aligned && (whole || i + WIDTH <= n)) {
             typename P::Loaded bits;
             memcpy(&bits, &stored, sizeof(P));
             __stcs(reinterpret_cast<typename P::Loaded *>(&y[i]), bits);
@@ -162,13 +165,11 @@ ordered_look_back(const T *x, R *y, Word *tiles, Word *groups, unsigned int *don
     const unsigned int t = threadIdx.x, lane = t % 32, warp = t / 32;
     const unsigned int tile = blockIdx.x, group = tile / GROUP, count = gridDim.x;  // blocks start in this order
     const unsigned long long first = static_cast<unsigned long long>(tile) * TILE + warp * (TILE / WARPS) + lane * WIDTH;
-    const bool packs = static_cast<unsigned long long>(tile + 1) * TILE <= n &&
-                       reinterpret_cast<unsigned long long>(x) % sizeof(Pack<T, WIDTH>) == 0 &&
-                       reinterpret_cast<unsigned long long>(y) % sizeof(Pack<R, WIDTH>) == 0;
+    const bool whole_tile = static_cast<unsigned long long>(tile + 1) * TILE <= n;
 
     // A warp scans its rows of packs one by one; `before` is its sum before a pack.
     A values[ROWS][WIDTH], before[ROWS], total = A(-0.0);
-    load<ROWS, WIDTH>(x, first, n, packs, values);
+    load<ROWS, WIDTH>(x, first, n, whole_tile, values);
     for (unsigned int r = 0; r < ROWS; ++r) {
         for (unsigned int k = 1; k < WIDTH; ++k) values[r][k] = values[r][k - 1] + values[r][k];
         const A inclusive = scan_warp(values[r][WIDTH - 1], lane), exclusive = __shfl_up_sync(ALL, inclusive, 1);
@@ -197,7 +198,7 @@ ordered_look_back(const T *x, R *y, Word *tiles, Word *groups, unsigned int *don
     A before_warp = outside + inside;
     if (warp > 0) before_warp = before_warp + warps_before;
     for (unsigned int r = 0; r < ROWS; ++r) before[r] = before_warp + before[r];
-    store<ROWS, WIDTH>(y, first, n, packs, before, values);
+    store<ROWS, WIDTH>(y, first, n, whole_tile, before, values);
 
     // Nobody looks back any more: the last block's first warp forgets what has been told.
     if (warp == 0 && __shfl_sync(ALL, last, 0)) {
