@@ -65,8 +65,11 @@ def _races() -> Iterator[Race]:
         yield Race(f"cumsum, 2^{power}", "scan", "scan", 2**power, "float32")
     for power in (19, 26):
         yield Race(f"sort keys, 2^{power}", "sort", "sort", 2**power, "float32")
-    for rows in (4096, 4095, 8192):
+    for rows in (4096, 4095, 4097, 8192):
         yield Race(f"matmul, {rows}", "matmul", "matmul", rows, "float32", unit="TFLOP/s")
+    for table, words in (("tf32", "TF32"), ("bf16", "bfloat16")):
+        for rows in (4096, 8192):
+            yield Race(f"matmul of {words}, {rows}", "matmul", table, rows, "float32", unit="TFLOP/s")
     yield Race("conv1d of 9 weights, 2^26", "conv1d", "conv1d", 2**26, "float32")
     yield Race("conv2d of 5 x 5 weights, 4096 rows", "conv2d", "conv2d", 4096, "float32")
     yield Race("transpose, 8192 rows", "transpose", "transpose", 8192, "float32")

@@ -33,7 +33,10 @@ def _rungs(defective: bool) -> list[tuple[str, str, Language]]:
         (name, rung.name, language)
         for name in ladder_names()
         for rung in find_ladder(name).rungs(Options(as_written=defective))
-        if bool(rung.defect) is defective and isinstance(rung, Rung) and rung.host is None
+        if bool(rung.defect) is defective
+        and isinstance(rung, Rung)
+        and rung.host is None
+        and rung.only_on is None
         if name != "reduction" or rung.plan
         for language in rung.languages
     ]
