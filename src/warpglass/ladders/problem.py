@@ -28,6 +28,8 @@ C_NAMES = {
     "float16": "__half",
     "float32": "float",
     "float64": "double",
+    "int8": "signed char",
+    "int16": "short",
     "int32": "int",
     "int64": "long long",
     "uint8": "unsigned char",
