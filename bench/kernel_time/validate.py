@@ -91,9 +91,13 @@ def _firsts(name: str, watch: Watch) -> Callable[[Launch], None]:
 
 
 def _ladder(ladder: str, size: int, watch: Watch) -> None:
+    _watch(ladder, Options(size=size, peers=False, timeout=600), watch)
+
+
+def _watch(ladder: str, options: Options, watch: Watch) -> None:
     engine = _Watched("h100")
     toolchain = Toolchain(open_cuda=source.load, open_python=source.from_numba)
-    for trial in find_ladder(ladder).trials(Options(size=size, peers=False, timeout=600), engine, toolchain):
+    for trial in find_ladder(ladder).trials(options, engine, toolchain):
         card = trial.card
         name = f"{ladder}/{card.table}/{card.rung}/{card.language}/{card.size}"
         engine.watch = _firsts(name, watch) if card.shape is not None else None
@@ -101,8 +105,18 @@ def _ladder(ladder: str, size: int, watch: Watch) -> None:
             trial.restore()
             trial.run()
         except WarpglassError as problem:
-            print(f"{ladder} {card.rung} ({card.language}, {size}): {problem}", file=sys.stderr)
+            print(f"{ladder} {card.rung} ({card.language}, {card.size}): {problem}", file=sys.stderr)
             lab.reset("cpu", "h100")
+
+
+def watched_launches(ladder: str, size: int, dtype: str, rung: str) -> list[tuple[str, Launch]]:
+    """The launches of one rung in C++, the first of each kernel and shape, with their names."""
+    found: list[tuple[str, Launch]] = []
+    options = Options(
+        size=size, dtype=dtype, rungs=(rung,), languages=("cuda",), peers=False, timeout=600, gpu_sizes=True
+    )
+    _watch(ladder, options, lambda name, launch: found.append((name, launch)))
+    return found
 
 
 # ---------------------------------------------------------------------------------------- record
@@ -115,13 +129,14 @@ def record(path: Path) -> None:
         ptx = launch.compiled.ptx
         key = hashlib.sha256(ptx.encode()).hexdigest()[:16]
         texts[key] = ptx
-        entries.append({"id": name, "ptx": key, **_entry(launch)})
+        entries.append({"id": name, "ptx": key, **launch_entry(launch)})
 
     all_launches(add)
     path.write_text(json.dumps({"ptx": texts, "entries": entries}), encoding="utf-8")
 
 
-def _entry(launch: Launch) -> dict[str, Any]:
+def launch_entry(launch: Launch) -> dict[str, Any]:
+    """How a launch is made, and what describes its arguments."""
     compiled = launch.compiled
     header = header_of(compiled.ptx, compiled.entry)
     assert header is not None, "it has been compiled"

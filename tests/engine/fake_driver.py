@@ -73,6 +73,9 @@ class FakeDriver:
         return 0, name.decode()
 
     # ---------------------------------------------------------------------------------- memory
+    def cuMemGetInfo(self) -> tuple[int, int, int]:
+        return 0, 3 * 10**9, 80 * 10**9
+
     def cuMemAlloc(self, size: int) -> tuple[int, int]:
         if size > 2**40:
             return 2, 0

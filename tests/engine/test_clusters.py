@@ -155,6 +155,16 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) returned(int *out, int n)
     cluster.sync();
 }
 """
+EXPLICIT = """
+__device__ void tell(unsigned *out)
+{
+    unsigned found;
+    asm volatile("{ .reg .pred p; mov.pred p, %%is_explicit_cluster; selp.u32 %0, 1, 0, p; }" : "=r"(found));
+    out[blockIdx.x] = found;
+}
+extern "C" __global__ void plain(unsigned *out) { tell(out); }
+extern "C" __global__ void __cluster_dims__(1, 1, 1) one(unsigned *out) { tell(out); }
+"""
 _compiled = cache(lab.compile)
 CLUSTERS = ((1, 1, 1), (2, 1, 1), (8, 1, 1), (2, 2, 1), (1, 3, 2))
 
@@ -181,6 +191,16 @@ def test_special_registers(device: str, cluster: tuple[int, int, int]) -> None: 
     assert (out[..., 9:12] == cluster).all()
     assert (out[..., 12] == rank).all()
     assert (out[..., 13] == np.prod(cluster)).all()
+
+
+@pytest.mark.sampled(quick=4, ci=2)
+@pytest.mark.parametrize(
+    ("name", "cluster", "explicit"), [("plain", None, 0), ("plain", 1, 1), ("plain", 2, 1), ("one", None, 1)]
+)
+def test_clusters_that_somebody_asked_for(name: str, cluster: int | None, explicit: int, device: str) -> None:  # noqa: F811
+    out = np.zeros(4, np.uint32)
+    lab.run(_compiled(EXPLICIT, name), 4, 1, (out,), device=device, cluster=cluster)
+    assert out.tolist() == [explicit] * 4
 
 
 @pytest.mark.sampled(quick=5, ci=2)

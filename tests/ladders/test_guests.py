@@ -86,6 +86,17 @@ def test_a_library_is_judged_as_the_rungs_are(monkeypatch: pytest.MonkeyPatch, s
     assert trial.card.peer
 
 
+def test_what_a_library_refuses_is_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(module: Any, case: Case, arrays: Mapping[str, Any]) -> Mapping[str, Any]:
+        raise MemoryError("no room for 4 GB")
+
+    problem = replace(find_ladder("vector").problem, peers=(Peer("numpy", "np.add", refuse),))
+    monkeypatch.setattr(find_ladder("vector"), "problem", problem)
+    bench = wg.bench("vector", small=True, device="cpu", repeat=1, rungs=("on_host",))
+    assert [row.verified for row in bench.rows] == [True]
+    assert bench.record.peers[0].failure == "numpy: MemoryError: no room for 4 GB"
+
+
 def test_libraries_that_are_missing_or_elsewhere_stay_out(monkeypatch: pytest.MonkeyPatch) -> None:
     missing = replace(peer.LIBRARIES["cupy"], module="no_such_library")
     monkeypatch.setitem(peer.LIBRARIES, "cupy", missing)

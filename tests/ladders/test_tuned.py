@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bench.gpu import tune
+from tests.ladders.device_place import EngineDevice, EngineTimer
 from warpglass import ladders
 from warpglass.ladders import find_ladder, tuned
 from warpglass.ladders.trial import Options
@@ -67,3 +70,39 @@ def test_tuned_rungs_exist_and_their_rows_lie_in_the_space(name: str) -> None:
         ]
         for row in rows:
             assert all(value in table["space"][parameter] for parameter, value in row.items()), (rung, row)
+
+
+# ------------------------------------------------------------------------------------------ the sweep
+def test_types_of_one_size_share_a_row_where_they_agree() -> None:
+    few, many = {"block": 128}, {"block": 256}
+    best = {"float32": few, "int32": few, "float64": few, "int64": many}
+    assert tune.rows_of(best) == {"4_bytes": few, "float64": few, "int64": many}
+
+
+def test_rows_take_the_place_of_older_ones(tmp_path: Path) -> None:
+    once = tune.with_rows(TEXT, "fast", (9, 0), {"8_bytes": {"block": 128, "items": 4}})
+    assert "float64" not in once
+    assert once.startswith(TEXT[: TEXT.index('[fast."9.0"]')])
+    path = tmp_path / "tuned.toml"
+    path.write_text(tune.with_rows(once, "fast", (8, 0), {"4_bytes": {"block": 256, "items": 8}}))
+    read = tomllib.loads(path.read_text())["fast"]
+    assert read["9.0"] == {"8_bytes": {"block": 128, "items": 4}}
+    assert read["8.0"] == {"4_bytes": {"block": 256, "items": 8}}
+    assert read["command"]
+
+
+def test_the_sweep_measures_every_combination(monkeypatch: pytest.MonkeyPatch) -> None:
+    space = {"warp_shuffle": {"space": {"block": [128, 256], "items": [4, 8]}}}
+    monkeypatch.setattr(tune, "read_tuned", lambda ladder: space)
+    tried: list[Any] = []
+    real = tuned.trying
+
+    def watched(ladder: str, rung: str, parameters: dict[str, int]) -> Any:
+        tried.append(parameters)
+        return real(ladder, rung, parameters)
+
+    monkeypatch.setattr(tune, "trying", watched)
+    device = EngineDevice(EngineTimer(lambda: 1e-3 * len(tried)))
+    every = tune.combinations(space["warp_shuffle"]["space"])
+    assert tune.best_of("scan", "warp_shuffle", "float32", [5003], device) in every
+    assert all(one in tried for one in every)

@@ -36,10 +36,12 @@ Where the programming guide, the PTX manual and the hardware do not say the same
 * Threads that have *returned* are not waited for, and that is no finding: `if (i >= n) return;` in front of a
   barrier. A barrier in `if (i < n) {{ ... }}` is one that others miss, even as the last thing of a kernel,
   and so is one that threads go past by `break`, `continue`, `goto` or by returning to a caller that does
-  more. Compilers make the same code of both, so the text of the branch decides, if it can be read.
+  more. Compilers make the same code of both, so the text of the branch decides, if it can be read. In PTX
+  without lines, threads that go to the kernel's end and do nothing there have returned.
 * A warp barrier or a vote does without lanes of its mask that have ended. A shuffle or a reduction does not:
   a mask that names them is a finding. Warp barriers in different branches pair up if their masks are the
-  same, as in the PTX manual; lanes that are one barrier short in the end are a finding.
+  same, as in the PTX manual; lanes that are one barrier short in the end are a finding. Lanes that wait for
+  others of their mask from which no way leads there end in a deadlock, which is told as the mask's.
 * Who has stored a value and announces it by an atomic operation or a volatile flag needs a fence before the
   announcement, and who reads the flag by a volatile load needs one behind it. An atomic operation whose
   result decides what its thread does has met all operations on that word before it. A plain load races with

@@ -79,7 +79,7 @@ def test_module_variables(module: Module) -> None:
 
 def test_vector_rows_are_filled_up(module: Module) -> None:
     quad = next(variable for variable in module.variables if variable.name == "quad")
-    zero = Integer(0)
+    zero = Float(0, 64)
     assert (quad.vector, quad.shape) == (4, (2,))
     assert quad.initial is not None
     assert quad.initial[:4] == (Float(0x3F800000, 32), Float(0x40000000, 32), zero, zero)

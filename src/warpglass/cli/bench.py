@@ -74,8 +74,12 @@ def bench(
         bool, typer.Option("--as-written", help="Add the kernels with the defects of the course notes.")
     ] = False,
     counters: Annotated[
-        bool, typer.Option(help="Count each rung on the engine, and say what each step changes.")
-    ] = True,
+        bool | None,
+        typer.Option(
+            help="Count each rung on the engine, and say what each step changes. On a GPU only if asked, or "
+            "with --model, --notes, --whole.",
+        ),
+    ] = None,
     add: Annotated[
         list[str] | None,
         typer.Option(metavar="FILE:KERNEL", help="Race your own kernel; its parameters are the ladder's."),
@@ -129,7 +133,7 @@ def bench(
                     data=data,
                     seed=seed,
                     timeout=timeout,
-                    counters=counters,
+                    counters=True if counters is None and (model or notes or whole) else counters,
                     peers=peers,
                     transfers=transfers,
                     added=added,

@@ -17,7 +17,8 @@ class BlockShape:
     """Extents of a block, in threads, and bytes of shared memory that its kernel declares.
 
     `width` lanes run together: a warp's, or several warps' (warp_fusion.py). `cluster` are the extents of a
-    cluster in blocks; `ranked` says that shared addresses have the block's rank in it (isa/cluster.py).
+    cluster in blocks, `explicit` says whether the launch or the kernel gives them, and `ranked` that shared
+    addresses have the block's rank in it (isa/cluster.py).
     """
 
     block: Dim3
@@ -25,6 +26,7 @@ class BlockShape:
     width: int = WIDTH
     cluster: Dim3 = (1, 1, 1)
     ranked: bool = False
+    explicit: bool = False
 
     @property
     def threads(self) -> int:

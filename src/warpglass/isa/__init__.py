@@ -32,7 +32,7 @@ from . import (  # noqa: F401  # sections of the manual: importing one adds its 
     warp,
 )
 from .lanes import Lanes
-from .operand_types import find_misfits
+from .operand_types import find_misfit_constants, find_misfits
 from .refused import refusal
 from .table import Match, Row, exclusion, known_forms, match
 
@@ -41,6 +41,7 @@ __all__ = [
     "Match",
     "Row",
     "exclusion",
+    "find_misfit_constants",
     "find_misfits",
     "known_forms",
     "match",

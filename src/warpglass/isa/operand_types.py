@@ -6,6 +6,9 @@ floating point with itself; a predicate is a predicate. Registers of `ld`, `ldu`
 and `cvt` may be wider:
 for bits whatever they are, for integers not floating point, for floating point bits only. Floating-point
 elements of a vector are bits to ptxas.
+
+A constant is of the operand's kind: floating for f32 and f64 of either width, integer for integers; bits take
+integers and floating constants as wide as they are. No constant has a narrower floating format.
 """
 
 from __future__ import annotations
@@ -44,6 +47,46 @@ def find_misfits(match: Match, registers: Mapping[str, str]) -> Iterator[tuple[s
                 own = registers.get(name)
                 if own is not None and not _fits(wanted, own, wider, loose):
                     yield name, own, _fitting(wanted, wider, loose)
+
+
+def find_misfit_constants(match: Match) -> Iterator[tuple[str, str]]:
+    """Yield each constant of an instruction whose kind does not fit: what it is, what would fit."""
+    if match.row.steers or match.row.pattern.opcode.startswith("_"):
+        return
+    for form, operand, type_ in match.forms():
+        if form.destination or type_ not in LLVM_TYPE:
+            continue
+        for one in operand.elements if isinstance(operand, tree.Vector) else (operand,):
+            if isinstance(one, tree.Integer | tree.Float) and not _takes(type_, one):
+                yield _named(one), _constants(type_)
+
+
+def _takes(type_: str, constant: tree.Integer | tree.Float) -> bool:
+    """Whether an operand of a type may be a constant."""
+    if type_ in ("f32", "f64"):
+        return isinstance(constant, tree.Float)
+    if isinstance(constant, tree.Integer):
+        return _kind(type_) in "pbus"
+    return _kind(type_) == "b" and constant.width == BITS[LLVM_TYPE[type_]]
+
+
+def _named(constant: tree.Integer | tree.Float) -> str:
+    if isinstance(constant, tree.Integer):
+        return f"the integer {constant.value}"
+    prefix, digits = ("0f", 8) if constant.width == 32 else ("0d", 16)
+    return f"the floating constant {prefix}{constant.bits:0{digits}X}"
+
+
+def _constants(type_: str) -> str:
+    """The constants that an operand of a type may be, in words."""
+    if type_ in ("f32", "f64"):
+        return "a floating constant, such as 3.0 or 0f40400000"
+    if _kind(type_) in "xf":
+        return f"a register: there are no constants of .{type_}"
+    return {
+        "b32": "an integer or 0f and 8 digits",
+        "b64": "an integer, 0d and 16 digits, or a decimal fraction",
+    }.get(type_, "an integer")
 
 
 def _address_misfits(operand: tree.Address, registers: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:

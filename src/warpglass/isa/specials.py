@@ -10,7 +10,7 @@ All values repeat from run to run:
     dynamic_smem_size total_smem_size aggr_smem_size    of this launch, in units of 128 bytes but the first
     envreg1 envreg2                       the address of a cooperative grid's workspace
     clusterid nclusterid cluster_*        as on a GPU
-    is_explicit_cluster                   whether a cluster has more than one block
+    is_explicit_cluster                   whether the launch or the kernel says how large clusters are
     all others                            0
 """
 

@@ -13,7 +13,7 @@ from ..engine.cpu.backend import CpuBackend
 from ..engine.cpu.tiers import OPTIMISED, only
 from ..engine.gpu.backend import GpuBackend
 from ..engine.launch.backend import Backend, Launch, Outcome
-from ..errors import ArgumentError, LaunchError
+from ..errors import ArgumentError, CompileError, LaunchError
 from ..ladders import find_ladder
 from ..ladders.measure import Bench, Forecast, Interrupted, Progress, foresee, run_bench
 from ..ladders.trial import Final, Language, Options, Toolchain, Trial
@@ -63,7 +63,7 @@ def bench(
     seed: int = 0,
     timeout: float = 60.0,
     model: str | Sequence[str] = "h100",
-    counters: bool = False,
+    counters: bool | None = False,
     small: bool = False,
     peers: bool = True,
     transfers: bool = False,
@@ -79,7 +79,8 @@ def bench(
     `language` is "cuda", "python" or "both". Seconds are the median of `repeat` runs. `final` says where the
     partial results are combined: on the "host" or by a further "launch". With `counters` every rung runs once
     more, on the engine, and its row says how well it uses memory and lanes on the `model` GPU, and how long
-    it would take there by the model of kernel times; of several `model`s the others have times only. `small`
+    it would take there by the model of kernel times; of several `model`s the others have times only. None
+    counts where times are the engine's: a GPU's sizes keep the engine busy for minutes. `small`
     takes sizes that take milliseconds, where no size is given. `peers` adds what libraries take, `added` the
     user's own kernels (file and name) with the parameters of the ladder's; `transfers` puts the copies to a
     GPU and back into its times; `options` go to the compiler of CUDA C++. Where a size takes far longer than
@@ -107,10 +108,14 @@ def bench(
         added=tuple(added),
     )
     toolchain = Toolchain(
-        open_cuda=partial(source.load, options=tuple(options)), open_python=source.from_numba
+        open_cuda=partial(source.load, options=tuple(options)),
+        open_python=source.from_numba,
+        open_own=source.load,
     )
     models = (model,) if isinstance(model, str) else tuple(model)
     backend = lab.backend(device, models[0])
+    if counters is None:
+        counters = backend.name != "gpu"
     if announce is not None:
         runs = 1 + repeat + counters  # the first warms up
         forecast = foresee(ladder, chosen, backend=backend, toolchain=toolchain, runs=runs)
@@ -164,9 +169,10 @@ def _count(
 ) -> Bench:
     """Run every rung once more for each GPU, and add what the engine counts; one that fails keeps its row."""
     rows = list(timed.rows)
+    same = replace(options, peers=False, gpu_sizes=timed.record.backend == "gpu")
     for number, model in enumerate(models):
         engine = _CountingEngine(model)
-        trials = find_ladder(timed.record.ladder).trials(replace(options, peers=False), engine, toolchain)
+        trials = find_ladder(timed.record.ladder).trials(same, engine, toolchain)
         for done, (row, trial) in enumerate(zip(rows, trials, strict=True)):
             if progress is not None:
                 progress(done, len(trials), f"counting {row.rung} ({row.language}) for {engine.model.name}")
@@ -209,7 +215,7 @@ class _CountingEngine(CpuBackend):
         trial.restore()
         try:
             trial.run()
-        except LaunchError:
+        except (LaunchError, CompileError):  # what a GPU ran the engine may refuse
             lab.reset("cpu", self.model.key)
             return row
         row = replace(row, modelled=(*row.modelled, self._time()))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .blocks import in_blocks
 from .problem import Array
 
 
@@ -13,6 +14,24 @@ def any_integers(rng: np.random.Generator, shape: int | tuple[int, ...], dtype: 
     """Integers from all that the type has."""
     limits = np.iinfo(dtype)
     return rng.integers(limits.min, limits.max, shape, dtype=dtype, endpoint=True)
+
+
+def uniform(rng: np.random.Generator, n: int, dtype: np.dtype[Any]) -> Array:
+    """rng.random(n) as floats of this type, made on all cores: the same numbers."""
+    drawn = np.empty(n, dtype)
+    generator = rng.bit_generator
+    assert isinstance(generator, np.random.PCG64)
+    state = generator.state
+
+    def draw(block: slice) -> None:
+        own = np.random.PCG64(0)
+        own.state = state
+        own.advance(block.start)  # one number takes one step
+        drawn[block] = np.random.Generator(own).random(block.stop - block.start)
+
+    in_blocks(n, draw)
+    generator.advance(n)
+    return drawn
 
 
 def over_binades(rng: np.random.Generator, x: Array) -> Array:

@@ -84,15 +84,15 @@ class PackagedLadder:
         self, name: str, rungs: Sequence[Rung], options: Options, backend: Backend, toolchain: Toolchain
     ) -> Iterator[Trial]:
         table = self.problem.tables[name]
-        size = options.size
+        size, on_gpu = options.size, backend.name == "gpu" or options.gpu_sizes
         if size is None:
-            size = table.small if options.small else table.on_gpu if backend.name == "gpu" else None
+            size = table.small if options.small else table.on_gpu if on_gpu else None
         block = self.problem.check_block(table.block if options.block is None else options.block)
         # Only a GPU has one; parameters are tuned for it.
         capability = getattr(backend, "capability", None)
         fitting = table.fitting(size, block)
         case = self.problem.case(name, fitting, options.dtype, options.data, options.seed, capability)
-        arrays = DeviceArrays(case, backend)
+        arrays = DeviceArrays(case, backend, toolchain)
         setting = Setting(
             table=name,
             title=table.title,

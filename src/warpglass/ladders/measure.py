@@ -1,24 +1,28 @@
 """Timing a ladder: every trial is warmed up, repeated and judged, and becomes a row.
 
-Belongs here: the order of restore, flush, run and judge; medians and speedups. It knows neither the ladder
-(which gives it trials) nor the device (a Backend is handed in), and prints nothing.
+Belongs here: the order of restore, run and judge on the engine; rows and speedups. It knows neither the
+ladder (which gives it trials) nor the device (a Backend is handed in), and prints nothing. A GPU is
+measured by measure_device.py.
 
-Each repeat starts from the restored input with cold caches and is judged on its own: a kernel with a race may
-be wrong only sometimes. The worst error is kept.
+On the engine each repeat starts from the restored input and is judged on its own: a kernel with a race may be
+wrong only sometimes. The worst error is kept.
 """
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
-from ..engine.launch.backend import Backend
+from ..engine.launch.backend import Backend, DeviceBackend, Timer
 from ..errors import ArgumentError, CompileError, LaunchError
 from ..records.bench import Record, Row
 from ..records.display import Displayed
 from . import find_ladder
+from .measure_device import Measured, measure_on_device, with_host_time
 from .rung import Rung
+from .sampling import Patience, noise_of
 from .trial import Card, Options, Timing, Toolchain, Trial, Verdict
 from .view import Section, View, no_view
 
@@ -81,14 +85,18 @@ def run_bench(
 ) -> Bench:
     """Run the selected rungs of a ladder and return their rows, failed ones included.
 
-    With `transfers` the seconds include copying inputs to the device and results back. Ctrl-C ends it;
-    `interrupted` is told before what is done, if there is any. Raises ArgumentError for options that the
-    ladder refuses, before anything runs.
+    With `transfers` the seconds include copying inputs to the device and results back. On a GPU `repeat` is
+    the least number of samples; there are more until the median is known. Ctrl-C ends it; `interrupted` is
+    told before what is done, if there is any. Raises ArgumentError for options that the ladder refuses,
+    before anything runs.
     """
     if repeat < 1:
         raise ArgumentError(f"repeat {repeat}: at least 1")
     found = find_ladder(ladder)
     rungs = tuple(found.rungs(options))
+    timer = backend.timer() if isinstance(backend, DeviceBackend) else None
+    if progress is not None and timer is not None:
+        progress(0, 1, "making the inputs")
     trials = found.trials(options, backend, toolchain)
     rows: list[Row] = []
     peers: list[Row] = []
@@ -103,14 +111,17 @@ def run_bench(
             peers=tuple(peers),
             transfers=transfers,
             explanations={rung.name: rung.explanation for rung in rungs},
+            unwatched=timer.unwatched if timer else "",
         )
         return Bench(record, rungs, found.problem.view)
 
     try:
-        for done, trial in enumerate(trials):
-            if progress is not None:
-                progress(done, len(trials), f"{trial.card.rung} ({trial.card.language})")
-            row = _measure(trial, backend, repeat)
+        measured = (
+            _on_device(trials, backend, timer, repeat, progress)
+            if timer is not None and isinstance(backend, DeviceBackend)
+            else _one_by_one(trials, backend, repeat, progress)
+        )
+        for trial, row in measured:
             (peers if trial.card.peer else rows).append(_with_transfers(row) if transfers else row)
     except KeyboardInterrupt:
         if rows and interrupted is not None:
@@ -119,6 +130,52 @@ def run_bench(
     if progress is not None:
         progress(len(trials), len(trials), "")
     return done_so_far()
+
+
+def _one_by_one(
+    trials: Sequence[Trial], backend: Backend, repeat: int, progress: Progress | None
+) -> Iterator[tuple[Trial, Row]]:
+    for done, trial in enumerate(trials):
+        if progress is not None:
+            progress(done, len(trials), f"{trial.card.rung} ({trial.card.language})")
+        yield trial, _measure(trial, backend, repeat)
+
+
+def _on_device(
+    trials: Sequence[Trial], device: DeviceBackend, timer: Timer, repeat: int, progress: Progress | None
+) -> Iterator[tuple[Trial, Row]]:
+    """The trials of each table together, in turns; apart from them those whose defects may end it all."""
+    before = 0
+    for _, group in groupby(trials, key=lambda trial: (trial.card.table, trial.card.as_written)):
+        table = tuple(group)
+
+        def report(done: int, what: str, before: int = before) -> None:
+            if progress is not None:
+                progress(before + done, len(trials), what)
+
+        for measured in measure_on_device(table, device, timer, Patience(least=repeat), report):
+            yield measured.trial, _device_row(measured)
+        before += len(table)
+
+
+def _device_row(measured: Measured) -> Row:
+    card = measured.trial.card
+    if measured.failure is not None:
+        return _row(card, [], None, measured.failure)
+    seconds, clock = with_host_time(measured), measured.clock
+    timings = [replace(measured.timings[0], seconds=one) for one in seconds]
+    row = _row(card, timings, measured.verdict, None, measured.transfer)
+    if timings[0].launched:  # tuned parameters may have changed it
+        shape = timings[0].launched[0].shape
+        row = replace(row, grid=shape.grid, block=shape.block, shared=shape.shared)
+    return replace(
+        row,
+        copied=measured.copied,
+        noise=noise_of(seconds),
+        in_a_row=measured.in_a_row,
+        clock_mhz=clock.mhz if clock else None,
+        held_back_by=clock.held_back_by if clock else (),
+    )
 
 
 def _with_transfers(row: Row) -> Row:

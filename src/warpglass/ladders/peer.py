@@ -10,15 +10,19 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .problem import Array, Peer
-from .run import DeviceArrays, Setting, judge, make_card
+from ..engine.launch.backend import DeviceBackend
+from ..errors import LaunchError, WarpglassError
+from .problem import Array, Expected, Peer
+from .run import DeviceArrays, Setting, make_card
 from .trial import Timing, Verdict
 
 
@@ -29,6 +33,8 @@ class Library:
     module: str
     on_gpu: bool
     put: Callable[[Any, Array], Any]
+    share: Callable[[Any, Any], Any]  # a device array of ours as one of the library's, without a copy
+    shares: str  # the kinds of element types that it takes so
     get: Callable[[Any, Any], Array]
     seconds: Callable[[Any, Callable[[], Any]], tuple[float, Any]]
     prepare: Callable[[Any], None]
@@ -87,12 +93,14 @@ def _same(library: Any, array: Any) -> Any:
 LIBRARIES = {
     library.module: library
     for library in (
-        Library("numpy", False, _same, lambda _, array: np.asarray(array), _wall, _nothing),
-        Library("scipy", False, _same, lambda _, array: np.asarray(array), _wall, _nothing),
+        Library("numpy", False, _same, _same, "", lambda _, array: np.asarray(array), _wall, _nothing),
+        Library("scipy", False, _same, _same, "", lambda _, array: np.asarray(array), _wall, _nothing),
         Library(
             "cupy",
             True,
             lambda cupy, array: cupy.asarray(array),
+            lambda cupy, array: cupy.asarray(array),
+            "fiu",
             lambda cupy, array: cupy.asnumpy(array),
             _events_of_cupy,
             _nothing,
@@ -101,12 +109,24 @@ LIBRARIES = {
             "torch",
             True,
             lambda torch, array: torch.from_numpy(np.ascontiguousarray(array)).cuda(),
+            lambda torch, array: torch.as_tensor(array, device="cuda"),
+            "fi",
             lambda torch, array: array.cpu().numpy(),
             _events_of_torch,
             _full_precision,
         ),
     )
 }
+
+
+def contiguous(result: Any) -> bool:
+    """Whether a library's result is an array in one piece."""
+    interface = getattr(result, "__cuda_array_interface__", None)
+    if interface is None or not math.prod(interface["shape"]):
+        return False
+    strides = interface.get("strides")
+    steps = np.cumprod((np.dtype(interface["typestr"]).itemsize, *interface["shape"][:0:-1]))[::-1]
+    return strides is None or tuple(strides) == tuple(steps)
 
 
 class PeerTrial:
@@ -124,30 +144,82 @@ class PeerTrial:
         )
 
     def restore(self) -> None:
-        """Hand the library fresh arrays."""
-        if self._module is None:
-            self._module = self._library.load()
-        case = self._arrays.case
-        for name, array in case.arrays.items():
-            if name in case.written or name not in self._inputs:
-                fresh = array.copy() if name in case.written else array
-                self._inputs[name] = self._library.put(self._module, fresh)
+        """Hand the library fresh arrays; on a GPU those that the rungs have, restored."""
+        case, device = self._arrays.case, self._on_device
+        if device is not None:
+            self._arrays.restore()
+        with self._excused():
+            if self._module is None:
+                self._module = self._library.load()
+            for name, array in case.arrays.items():
+                if device is not None and name in case.outputs:
+                    continue
+                if device is not None or name in case.written or name not in self._inputs:
+                    self._inputs[name] = self._put(name, array)
+
+    @contextmanager
+    def _excused(self) -> Iterator[None]:
+        """What a library refuses, or has no memory for, is its failure and nobody else's."""
+        try:
+            yield
+        except WarpglassError:
+            raise
+        except Exception as problem:
+            said = f"{self._peer.library}: {type(problem).__name__}: {problem}"
+            raise LaunchError(said, cuda_name="", synchronous=True, sticky=False) from problem
+
+    def _put(self, name: str, array: Array) -> Any:
+        if self._on_device is not None and name in self._inputs:
+            return self._inputs[name]
+        if self._on_device is not None and array.dtype.kind in self._library.shares and array.size:
+            return self._library.share(self._module, self._arrays[name])
+        return self._library.put(self._module, array.copy() if name in self._arrays.case.written else array)
+
+    @property
+    def _on_device(self) -> DeviceBackend | None:
+        return self._arrays.device if self._library.on_gpu else None
+
+    def _compute(self) -> Mapping[str, Any]:
+        with self._excused():
+            self._results = self._peer.compute(self._module, self._arrays.case, self._inputs)
+        return self._results
 
     def run(self) -> Timing:
         """Call the function once."""
-        seconds, self._results = self._library.seconds(
-            self._module, lambda: self._peer.compute(self._module, self._arrays.case, self._inputs)
-        )
+        with self._excused():
+            seconds, _ = self._library.seconds(self._module, self._compute)
         return Timing(seconds, "gpu" if self._library.on_gpu else "host")
+
+    def start(self, device: DeviceBackend) -> tuple[Timing, Callable[[], object] | None]:
+        """Call the function once; on the GPU it can be called again without waiting for it."""
+        timing = self.run()
+        return timing, self._compute if self._library.on_gpu else None
+
+    @property
+    def destroys(self) -> bool:
+        """Never: functions of libraries return new arrays."""
+        return False
+
+    def rewind(self) -> None:
+        """Nothing to put back."""
+
+    def release(self) -> None:
+        """Drop the library's arrays."""
+        self._inputs.clear()
+        self._results = {}
 
     def judge(self) -> Verdict:
         """Compare; the order of a library's roundings is unknown, so the bound is that of any order."""
-        expected = self._arrays.expected(max(1, self._peer.depth(self._arrays.case)))
-        found = {
-            name: self._library.get(self._module, self._results[name]).reshape(np.shape(truth.value))
-            for name, truth in expected.items()
-        }
-        return judge(found, expected)
+        depth = max(1, self._peer.depth(self._arrays.case))
+        found = {name: self._result(name, truth) for name, truth in self._arrays.expected(depth).items()}
+        return self._arrays.judge(found, depth)
+
+    def _result(self, name: str, truth: Expected) -> Any:
+        """A result where it lies, if the device judges; else on the host."""
+        result = self._results[name]
+        if self._on_device is not None and contiguous(result):
+            return result
+        return self._library.get(self._module, result).reshape(np.shape(truth.value))
 
     def transfer(self) -> float | None:
         """Not measured: the kernels' rows have it."""

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import math
-from itertools import chain
+from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-_CHUNK = 1 << 16  # elements turned into Python numbers at a time
+from .blocks import in_blocks
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_FEW = 1 << 16  # elements that are faster to add as Python's numbers
+_SCALE = 1126  # the smallest float64 is 2^-1074, and frexp's scaled mantissa has 52 bits below the first
 
 
 def unit_roundoff(dtype: np.dtype[Any]) -> float:
@@ -40,9 +46,39 @@ def sum_bound(roundings: int, dtype: np.dtype[Any], magnitude: float) -> float:
     return (relative + 2.0**-53 * (2 + relative)) * magnitude
 
 
-def exact_sum(values: np.ndarray[Any, Any]) -> float | int:
+def exact_sum(values: Array) -> float | int:
     """The sum, exact up to one rounding to float64; of integers modulo 2^32 or 2^64, as their type wraps."""
     if values.dtype.kind != "f":
         return int(np.add.reduce(values, dtype=values.dtype))
-    pieces = (values[start : start + _CHUNK].tolist() for start in range(0, values.size, _CHUNK))
-    return math.fsum(chain.from_iterable(pieces))
+    if values.size <= _FEW:
+        return math.fsum(values.tolist())
+    return exact_total(in_blocks(values.size, lambda block: exact_part(values[block])))
+
+
+def exact_part(values: Array) -> int | float:
+    """The exact sum of at most blocks.LENGTH floats, in units of 2^-1126; a float if it is not finite.
+
+    Every float64 is a whole number of at most 53 bits times a power of two. Those of one power are added as
+    two halves of at most 27 bits, whose sums float64 holds exactly.
+    """
+    if not np.isfinite(values).all():
+        return float(values.sum(dtype=np.float64))
+    mantissas, exponents = np.frexp(values.astype(np.float64, copy=False))
+    lowest = int(exponents.min(initial=0))
+    places = exponents - lowest
+    scaled = mantissas * 2.0**53
+    high = np.floor(scaled * 2.0**-27)
+    total = 0
+    for half, shift in ((high, 27), (scaled - high * 2.0**27, 0)):
+        sums = np.bincount(places, half)
+        for place in np.flatnonzero(sums):
+            total += int(sums[place]) << (shift + int(place))
+    return total << (lowest - 53 + _SCALE)
+
+
+def exact_total(parts: Sequence[int | float]) -> float:
+    """The sum of what exact_part returned, rounded once to float64."""
+    unusual = [part for part in parts if isinstance(part, float)]
+    if unusual:
+        return float(sum(unusual))
+    return float(Fraction(sum(map(int, parts)), 1 << _SCALE))

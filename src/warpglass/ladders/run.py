@@ -19,12 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.launch.backend import Backend, Launch
+from ..engine.launch.backend import Backend, DeviceBackend, Launch
 from ..source.compiled import Compiled
+from .device_verdicts import DeviceVerdicts
 from .plan import Step
 from .problem import C_NAMES, Array, Case, Expected
 from .rung import LaunchShape, Rung
 from .trial import Card, Final, Language, Launched, Timing, Toolchain, Verdict
+from .verdicts import judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,39 +43,88 @@ class Setting:
 
 
 class DeviceArrays:
-    """The arrays of one case on a back end, made on first use and shared by the trials of a table."""
+    """The arrays of one case on a back end, made on first use and shared by the trials of a table.
 
-    def __init__(self, case: Case, backend: Backend):
+    On a GPU what must be restored is kept there as well, and results are judged there, if there is a
+    toolchain for the kernel that does it.
+    """
+
+    def __init__(self, case: Case, backend: Backend, toolchain: Toolchain | None = None):
         self.case = case
         self.backend = backend
+        self.device = backend if isinstance(backend, DeviceBackend) else None
+        self._verdicts = DeviceVerdicts(self.device, toolchain) if self.device and toolchain else None
         self._arrays: dict[str, Any] = {}
+        self._kept: dict[str, Any] = {}  # as they were, of arrays that kernels overwrite
         self._expected: dict[int, Mapping[str, Expected]] = {}
+        self._transfers: dict[tuple[str, ...], float] = {}
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._arrays:
-            host = self.case.arrays[name]
-            work = host.copy() if name in self.case.written else host
-            self._arrays[name] = self.backend.to_device(work)
+            self._arrays[name] = self._make(name)
         return self._arrays[name]
+
+    def _make(self, name: str) -> Any:
+        host = self.case.arrays[name]
+        if self.device is None:
+            return self.backend.to_device(host.copy() if name in self.case.written else host)
+        if name in self.case.outputs and not host.any():
+            return self.device.zeros(host.shape, host.dtype)
+        made = self.device.to_device(host)
+        if name in self.case.written:
+            self._kept[name] = self.device.clone(made)
+        return made
+
+    @property
+    def inputs_written(self) -> tuple[str, ...]:
+        """Inputs that kernels may store to."""
+        return tuple(name for name in self.case.written if name not in self.case.outputs)
 
     def restore(self) -> None:
         """Undo what kernels did to the arrays that they may store to."""
         for name in self.case.written:
             if name in self._arrays:
-                self.backend.copy(self.case.arrays[name], self._arrays[name])
+                self._restore(name)
+
+    def rewind(self) -> None:
+        """Undo what kernels did to their inputs."""
+        for name in self.inputs_written:
+            if name in self._arrays:
+                self._restore(name)
+
+    def _restore(self, name: str) -> None:
+        if self.device is None:
+            self.backend.copy(self.case.arrays[name], self._arrays[name])
+        elif name in self._kept:
+            self.device.copy(self._kept[name], self._arrays[name])
+        else:
+            self.device.clear(self._arrays[name])
+
+    def judge(self, found: Mapping[str, Any], depth: int) -> Verdict:
+        """Compare results, of the host, the device or a library there, with the truth."""
+        expected = self.expected(depth)
+        if self._verdicts is not None:
+            return self._verdicts.judge(found, expected)
+        return judge({name: self._on_host(one) for name, one in found.items()}, expected)
+
+    def _on_host(self, found: Any) -> Array:
+        return found if isinstance(found, np.ndarray) else self.backend.to_host(found)
 
     def transfer(self) -> float | None:
         """Copy the inputs to the device and the results back; None on the engine, which copies nothing."""
         if self.backend.name == "cpu":
             return None
-        inputs = [name for name in self._arrays if name not in self.case.outputs]
+        inputs = tuple(name for name in self._arrays if name not in self.case.outputs)
+        if self.device is not None and inputs in self._transfers:  # the same for all rungs, and long
+            return self._transfers[inputs]
         start = time.perf_counter()
         for name in inputs:
             self.backend.copy(self.case.arrays[name], self._arrays[name])
         for name in next(iter(self._expected.values()), {}):
             if name in self._arrays:
                 self.backend.to_host(self._arrays[name])
-        return time.perf_counter() - start
+        self._transfers[inputs] = time.perf_counter() - start
+        return self._transfers[inputs]
 
     def copied(self, kept: Container[str]) -> tuple[int, int]:
         """Bytes that go to the device and come back, but for results that the host has `kept`."""
@@ -84,8 +135,11 @@ class DeviceArrays:
         return there, back
 
     def forget(self) -> None:
-        """Drop the device arrays, which a reset has destroyed."""
+        """Drop the device arrays, which a reset has destroyed, or which nobody needs any more."""
         self._arrays.clear()
+        self._kept.clear()
+        if self._verdicts is not None:
+            self._verdicts.forget()
 
     def expected(self, depth: int) -> Mapping[str, Expected]:
         """The true results; computed once for each depth."""
@@ -102,7 +156,7 @@ class HostRun:
         self.block = setting.block
         self.rung = rung
         self.final = setting.final
-        self.seconds = 0.0
+        self.seconds = self.host_seconds = 0.0
         self.read = 0  # bytes that the program copied from the device
         self.launched: list[Launched] = []
         self.kept: dict[str, Array] = {}
@@ -174,7 +228,9 @@ class HostRun:
         """Call a function on the host, and count its time as part of the run."""
         start = time.perf_counter()
         result = function(*args)
-        self.seconds += time.perf_counter() - start
+        taken = time.perf_counter() - start
+        self.seconds += taken
+        self.host_seconds += taken
         return result
 
     def keep(self, name: str, value: Any) -> None:
@@ -218,7 +274,27 @@ class KernelTrial:
         assert self._rung.program is not None
         self._rung.program(run)
         self._kept, self._depth, self._read = run.kept, run.depth, run.read
-        return Timing(run.seconds, run.label, tuple(run.launched))
+        return Timing(run.seconds, run.label, tuple(run.launched), run.host_seconds)
+
+    def start(self, device: DeviceBackend) -> tuple[Timing, Callable[[], object] | None]:
+        """Execute the host program once, and keep what it launches."""
+        timings: list[Timing] = []
+        again = device.record(lambda: timings.append(self.run()))
+        return timings[0], again
+
+    @property
+    def destroys(self) -> bool:
+        """Whether kernels store to their inputs."""
+        return bool(self._arrays.inputs_written)
+
+    def rewind(self) -> None:
+        """Put the inputs back."""
+        self._arrays.rewind()
+
+    def release(self) -> None:
+        """Drop the arrays of all trials of the table."""
+        self._arrays.forget()
+        self._scratch.clear()
 
     def judge(self) -> Verdict:
         """Compare every result with the truth."""
@@ -226,8 +302,8 @@ class KernelTrial:
         if depth is None:
             depth = self._rung.depth(self._arrays.case, self._setting.block) if self._rung.depth else 0
         expected = self._arrays.expected(depth)
-        found = {name: self._kept[name] if name in self._kept else self._to_host(name) for name in expected}
-        return judge(found, expected)
+        found = {name: self._kept[name] if name in self._kept else self._arrays[name] for name in expected}
+        return self._arrays.judge(found, depth)
 
     def transfer(self) -> float | None:
         """Copy what a program without a device's memory would have to copy, there and back."""
@@ -248,7 +324,13 @@ class KernelTrial:
     def scratch(self, name: str, shape: int | tuple[int, ...], dtype: np.dtype[Any]) -> Any:
         """The scratch array of that name."""
         if name not in self._scratch:
-            self._scratch[name] = self._arrays.backend.to_device(np.zeros(shape, dtype))
+            device = self._arrays.device
+            zeros = (
+                device.zeros(shape, dtype)
+                if device
+                else self._arrays.backend.to_device(np.zeros(shape, dtype))
+            )
+            self._scratch[name] = zeros
         return self._scratch[name]
 
     def compiled(self, name: str, values: tuple[Any, ...]) -> Compiled:
@@ -282,9 +364,6 @@ class KernelTrial:
         if self._rung.plan is not None:
             return self._rung.plan(self._arrays.case, self._setting.block).steps[0].kernel
         return self.kernel_name(self._rung.kernels[0].name)
-
-    def _to_host(self, name: str) -> Array:
-        return self._arrays.backend.to_host(self._arrays[name])
 
 
 class HostTrial:
@@ -322,8 +401,25 @@ class HostTrial:
     def judge(self) -> Verdict:
         """Compare every result with the truth."""
         depth = self._rung.depth(self._arrays.case, 1) if self._rung.depth else 0
-        expected = self._arrays.expected(depth)
-        return judge({name: np.asarray(self._results[name]) for name in expected}, expected)
+        found = {name: np.asarray(self._results[name]) for name in self._arrays.expected(depth)}
+        return self._arrays.judge(found, depth)
+
+    def start(self, device: DeviceBackend) -> tuple[Timing, None]:
+        """Compute once: the device has no part in it."""
+        return self.run(), None
+
+    @property
+    def destroys(self) -> bool:
+        """Whether there is something to put back."""
+        return bool(self._arrays.inputs_written)
+
+    def rewind(self) -> None:
+        """Copy what the rung may overwrite."""
+        self.restore()
+
+    def release(self) -> None:
+        """Drop the copies."""
+        self._work, self._results = {}, {}
 
     def transfer(self) -> float | None:
         """Nothing travels."""
@@ -335,52 +431,6 @@ class HostTrial:
 
     def recover(self) -> None:
         """Nothing to do: the host holds no state."""
-
-
-def judge(found: Mapping[str, Array], expected: Mapping[str, Expected]) -> Verdict:
-    """Compare results with the truth: the verdict of the element that is furthest beyond its bound."""
-    worst: Verdict | None = None
-    for name, truth in expected.items():
-        verdict = _judge_array(name, found[name], truth)
-        if worst is None or verdict.excess > worst.excess:
-            worst = verdict
-    assert worst is not None, "a case expects at least one result"
-    return worst
-
-
-def _judge_array(name: str, found: Array, truth: Expected) -> Verdict:
-    value = np.asarray(truth.value)
-    if found.shape != value.shape:
-        raise AssertionError(f"{name} has the shape {found.shape}, the truth {value.shape}")
-    if found.size == 0:
-        return Verdict(array=name, index=None, result=0, expected=0, error=0.0, bound=0.0)
-    same = (found == value) | ((found != found) & (value != value))
-    error = np.zeros(value.shape, np.float64)
-    with np.errstate(all="ignore"):
-        error[~same] = _distance(found[~same], value[~same])
-    bound = np.broadcast_to(np.asarray(truth.bound, np.float64), value.shape)
-    with np.errstate(all="ignore"):
-        beyond = np.where(error <= bound, np.where(bound > 0, error / bound, 0.0), np.inf)
-    # Among several wrong elements the first is what a person looks for.
-    at = int(np.argmax(beyond))
-    index = np.unravel_index(at, value.shape)
-    return Verdict(
-        array=name,
-        index=tuple(int(i) for i in index) if value.ndim else None,
-        result=found.reshape(-1)[at].item(),
-        expected=value.reshape(-1)[at].item(),
-        error=float(error.reshape(-1)[at]),
-        bound=float(bound.reshape(-1)[at]),
-        wrong=int(np.count_nonzero(error > bound)),
-    )
-
-
-def _distance(found: Array, value: Array) -> Array:
-    """|found - value|, infinite where one of them is NaN."""
-    if value.dtype.kind == "f":
-        error = np.abs(found.astype(np.float64) - value.astype(np.float64))
-        return np.where(np.isnan(error), np.inf, error)
-    return np.abs(found.astype(object) - value.astype(object)).astype(np.float64)
 
 
 def make_card(

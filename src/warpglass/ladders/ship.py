@@ -1,8 +1,9 @@
 """Compile the kernels of the ladders and put the PTX into the package: `python -m warpglass.ladders.ship`.
 
 Belongs here: which kernels ship, namely those that a bench can ask for: all rungs, as-written ones too, in
-both languages, for every element type and block size. Machines without a compiler run these. A test fails
-when an archive is out of date. Names of ladders may follow the command; all without.
+both languages, for every element type and block size; and the kernels that judge results. Machines without a
+compiler run these. A test fails when an archive is out of date. Names of ladders may follow the command, or
+on_device; all without.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import importlib
 import itertools
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,11 @@ from .. import ladders
 from ..engine.launch.backend import Launch, Outcome
 from ..source import from_numba, load, shipped
 from ..source.compiled import Compiled
+from . import device_verdicts
 from .ladder import PackagedLadder
 from .run import KernelTrial
 from .trial import Options, Toolchain
+from .tuned import tuned_for
 
 TARGET = "sm_90"
 
@@ -33,6 +36,9 @@ class NoDevice:
 
     name = "none"
     description = "compiles only"
+
+    def __init__(self, capability: tuple[int, int] | None = None):
+        self.capability = capability  # for which rungs are tuned
 
     def run(self, launch: Launch) -> Outcome:
         """Do nothing."""
@@ -72,23 +78,40 @@ def all_ladders(names: Sequence[str] = ()) -> Iterator[tuple[Path, PackagedLadde
         yield Path(folder), ladder
 
 
+def all_parts(names: Sequence[str] = ()) -> Iterator[tuple[Path, Callable[[], None]]]:
+    """Yield every folder with an archive, or those of these names, and what obtains its kernels."""
+    for folder, ladder in all_ladders([name for name in names if name != device_verdicts.KERNEL.parent.name]):
+        yield folder, partial(compile_ladder, ladder)
+    if not names or device_verdicts.KERNEL.parent.name in names:
+        yield device_verdicts.KERNEL.parent, compile_verdicts
+
+
 def compile_ladder(ladder: PackagedLadder) -> None:
-    """Obtain every kernel that the ladder can ask for."""
+    """Obtain every kernel that the ladder can ask for, with the safe parameters and with tuned ones."""
     toolchain = Toolchain(
         open_cuda=partial(load, target=TARGET), open_python=partial(from_numba, target=TARGET)
     )
-    for dtype, block in itertools.product(ladder.problem.dtypes, ladder.problem.blocks):
+    places = (NoDevice(), *map(NoDevice, tuned_for(ladder.name)))
+    for dtype, block, place in itertools.product(ladder.problem.dtypes, ladder.problem.blocks, places):
         options = Options(small=True, dtype=dtype, block=block, as_written=True)
-        for trial in ladder.trials(options, NoDevice(), toolchain):
+        for trial in ladder.trials(options, place, toolchain):
             if isinstance(trial, KernelTrial):
                 trial.run()
 
 
+def compile_verdicts() -> None:
+    """Obtain the kernels that judge results on a device."""
+    pointer, count = np.zeros(1), np.uint64(1)
+    for name in device_verdicts.usual_kernels():
+        values = (pointer, pointer, pointer, count, np.float64(0), count, pointer, pointer, pointer)
+        load(device_verdicts.KERNEL, name, target=TARGET).compile(values)
+
+
 def main() -> None:
     """Write the archives."""
-    for folder, ladder in all_ladders(sys.argv[1:]):
+    for folder, obtain in all_parts(sys.argv[1:]):
         with shipped.record(fresh=True) as entries:
-            compile_ladder(ladder)
+            obtain()
         archive = folder / shipped.ARCHIVE
         shipped.write(archive, entries)
         sys.stdout.write(f"{archive}: {len(entries)} kernels, {archive.stat().st_size} bytes\n")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
+from ..engine.launch.backend import DeviceBackend
 from ..source.compiled import Source
 from .rung import KernelFunction, Language, LaunchShape
 
@@ -27,6 +28,7 @@ class Options:
     dtype: str | None = None
     block: int | None = None
     small: bool = False  # the tables' small sizes, where no size is named
+    gpu_sizes: bool = False  # the tables' sizes for a GPU, wherever it runs
     languages: tuple[Language, ...] = ("cuda", "python")
     rungs: tuple[str, ...] = ()  # empty: all
     final: Final = "host"  # where the partial results are combined
@@ -40,10 +42,14 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Toolchain:
-    """How a rung's kernels become sources; the front ends are behind it."""
+    """How a rung's kernels become sources; the front ends are behind it.
+
+    `open_own` is for the bench's own kernels, to which the user's options for the compiler do not apply.
+    """
 
     open_cuda: Callable[[Path, str], Source]  # file, name expression
     open_python: Callable[[KernelFunction], Source]
+    open_own: Callable[[Path, str], Source] | None = None  # None: as open_cuda
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +67,7 @@ class Timing:
     seconds: float
     label: str
     launched: tuple[Launched, ...] = ()
+    host_seconds: float = 0.0  # of them, what the host computed
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +130,26 @@ class Trial(Protocol):
 
     def run(self) -> Timing:
         """Compute once."""
+        ...
+
+    def start(self, device: DeviceBackend) -> tuple[Timing, Callable[[], object] | None]:
+        """Compute once, as run does; also what submits the device's part again, without waiting for it.
+
+        None where nothing can be submitted again: the host computes, or decides on the way.
+        """
+        ...
+
+    @property
+    def destroys(self) -> bool:
+        """Whether a run overwrites its own input, so that the next one needs `rewind`."""
+        ...
+
+    def rewind(self) -> None:
+        """Put back the input, but nothing that holds only results."""
+        ...
+
+    def release(self) -> None:
+        """Give back the device's memory: the trial is over."""
         ...
 
     def judge(self) -> Verdict:

@@ -70,6 +70,12 @@ def read_tuned(ladder: str) -> Mapping[str, Any]:
     return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
+def tuned_for(ladder: str) -> tuple[Capability, ...]:
+    """The compute capabilities for which some rung of a ladder is tuned."""
+    found = {key for table in read_tuned(ladder).values() for key in table if key not in ("command", "space")}
+    return tuple(sorted((int(major), int(minor)) for major, minor in (key.split(".") for key in found)))
+
+
 def tuned_file(ladder: str) -> Path:
     """Where a ladder's parameters are."""
     return Path(__file__).parent / ladder / "tuned.toml"

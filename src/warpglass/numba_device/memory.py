@@ -111,7 +111,7 @@ class DeviceMemory:
         return max(0, self.usable - self._used)
 
     def allocate(self, size: int, kind: str = "device", flags: int = 0) -> Block:
-        """New memory: zeros, or a pattern where the checker watches. Raises Refusal if there is not enough."""
+        """New memory: zeros, or a pattern where a checker watches. Raises Refusal if there is too little."""
         if size == 0:
             raise Refusal(Result.INVALID_VALUE, "an allocation of 0 bytes")
         if size > self.free:

@@ -55,7 +55,7 @@ Decoded = Step | tree.Label
 def decode(function: tree.Function) -> tuple[Decoded, ...]:
     """Match every instruction of a function.
 
-    Raises UnsupportedError naming all that have no row, CompileError naming all registers of a wrong type.
+    Raises UnsupportedError naming all that have no row, CompileError naming all operands of a wrong type.
     """
     decoded: list[Decoded] = []
     unsupported: list[Diagnostic] = []
@@ -73,6 +73,8 @@ def decode(function: tree.Function) -> tuple[Decoded, ...]:
         for name, own, fitting in isa.find_misfits(found, function.registers):
             what = f"{_opcode(item)} cannot have {name}, which is .{own}"
             misfits[_at(item, what, f"it needs {fitting}")] = None
+        for constant, fitting in isa.find_misfit_constants(found):
+            misfits[_at(item, f"{_opcode(item)} cannot have {constant}", f"it needs {fitting}")] = None
         decoded.append(make_step(count, found))
         count += 1
     if unsupported:
@@ -81,7 +83,7 @@ def decode(function: tree.Function) -> tuple[Decoded, ...]:
             f"kernel {function.name} uses {plural} that the engine does not support yet", tuple(unsupported)
         )
     if misfits:
-        many = "a register" if len(misfits) == 1 else f"{len(misfits)} registers"
+        many = "an operand" if len(misfits) == 1 else f"{len(misfits)} operands"
         raise CompileError(f"kernel {function.name} has {many} of a wrong type", tuple(misfits))
     return tuple(decoded)
 

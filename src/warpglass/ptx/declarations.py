@@ -55,6 +55,10 @@ def parse_variables(
     while True:
         at = index
         variable, index = _parse_declarator(tokens, index, prefix, linkage)
+        if variable.type == "pred":
+            raise Mistake(
+                at, f"variable {shorten(variable.name)} is .pred, of which there are registers only"
+            )
         if tokens.texts[index] == "=":
             initial, index = _Initialiser(tokens, variable, reference).parse(index + 1)
             variable = _initialise(variable, initial)
@@ -235,6 +239,19 @@ def _initialise(variable: Variable, initial: tuple[Operand, ...] | None) -> Vari
     return replace(variable, shape=shape, initial=initial)
 
 
+def _check_kind(variable: Variable, value: Integer | Float, index: int) -> None:
+    """Raise Mistake for an initial value that is not of a variable's kind; bits take all."""
+    type_, wanted = variable.type, ""
+    if type_ in ("f32", "f64") and isinstance(value, Integer):
+        wanted = "floating constants, such as 3.0 or 0f40400000"
+    elif type_[0] in "us" and isinstance(value, Float):
+        wanted = "integers"
+    elif type_ in ("f16", "f16x2"):
+        wanted = "no initial values"
+    if wanted:
+        raise Mistake(index, f"variable {shorten(variable.name)} is .{type_}, which takes {wanted}")
+
+
 class _Initialiser:
     """Flattens what stands behind the `=` of one variable."""
 
@@ -303,7 +320,8 @@ class _Initialiser:
                 raise Mistake(index, f"too many values in this row of {self.variable.name}")
             if missing > _MAXIMUM_FILL:
                 raise Mistake(index, f"this row of {self.variable.name} lacks {missing} values")
-            self.values.extend([Integer(0)] * missing)
+            zero = Float(0, 64) if self.variable.type in ("f32", "f64") else Integer(0)
+            self.values.extend([zero] * missing)
         return index + 1
 
     def _parse_value(self, index: int) -> tuple[Operand, int]:
@@ -316,7 +334,10 @@ class _Initialiser:
             if isinstance(mask, Integer) and self.tokens.texts[behind] == ")":
                 return Masked(mask.value, symbol), behind + 1
             raise self.tokens.expected(behind, "')' after the masked name")
-        return parse_constant(self.tokens, index)
+        value, behind = parse_constant(self.tokens, index)
+        if self.tokens.texts[behind] in (",", ";", "}"):
+            _check_kind(self.variable, value, index)
+        return value, behind
 
     def _parse_symbol(self, index: int) -> tuple[Symbol | Address, int]:
         texts = self.tokens.texts

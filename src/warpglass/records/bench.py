@@ -29,10 +29,12 @@ class Row:
     the host computes. Speedups are against the previous rung of the same table and language, and against its
     first. `sum` is the result where that is one number. Of many, `result`, `expected`, `error` and `bound`
     are those of the element furthest beyond its bound: `array`[`index`], one of `wrong` elements.
-    `transfer_seconds` is what copying the inputs to the device and the results back takes, which is in
-    `seconds` only where the record says so; None where nothing is copied. `metrics` and their `labels` are of
-    all launches together, counted by the engine wherever the times are from; None if nobody asked for them,
-    as `work`.
+    `noise` is the relative standard deviation of the repeats, without outliers; `in_a_row` says how many runs
+    each of them timed together, with warm caches (1: alone, with cold ones). `clock_mhz` is the GPU's clock
+    right after them, `held_back_by` what kept it from being higher. `transfer_seconds` is what copying the
+    inputs to the device and the results back takes, which is in `seconds` only where the record says so; None
+    where nothing is copied. `metrics` and their `labels` are of all launches together, counted by the engine
+    wherever the times are from; None if nobody asked for them, as `work`.
     """
 
     rung: str
@@ -68,6 +70,10 @@ class Row:
     share_of_peak: float | None = None  # of what the roofline allows for the ideal bytes and flops
     transfer_seconds: float | None = None
     copied: tuple[int, int] | None = None  # bytes that a program copies to the device, and back
+    noise: float | None = None
+    in_a_row: int = 1
+    clock_mhz: int | None = None
+    held_back_by: tuple[str, ...] = ()
     failure: str | None = None
     metrics: Mapping[str, float] | None = None  # by nvprof's names
     labels: Mapping[str, str] | None = None  # how certain each of them is
@@ -86,6 +92,7 @@ class Record:
     rows: tuple[Row, ...]
     peers: tuple[Row, ...] = ()  # what libraries take for the same arrays
     transfers: bool = False  # whether seconds include them
+    unwatched: str = ""  # why nobody watched the GPU's clock
     counted_for: str | None = None  # the GPU that the rows' metrics are for
     explanations: Mapping[str, str] = field(default_factory=dict[str, str])
     schema: int = SCHEMA

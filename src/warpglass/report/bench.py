@@ -31,6 +31,8 @@ from .figures import LANGUAGES, LIBRARIES, format_bytes, format_ratio, format_se
 TIME_HEADINGS = {"engine": "engine time", "gpu": "GPU time"}
 PLACES = {"engine": "engine", "gpu": "GPU"}
 AS_WRITTEN = "_as_written"
+_COLD = "Caches are cold."
+_IN_A_ROW = "Short kernels here: each sample is of many in a row, with warm caches."
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +81,30 @@ def _print_table(rows: Sequence[Row], as_written: bool, record: Record, console:
         _line(console, text)
     if label == "gpu":
         _line(console, f"Times are of kernels{' and transfers' if record.transfers else ''} on the GPU.")
+        for text in how_measured(rows, record.unwatched):
+            _line(console, text)
     for number, row in enumerate(rows, 1):
         if row.failure is not None:
             _line(
                 console, f"{number} {row.rung} ({LANGUAGES[row.language]}) failed: {row.failure}", style="red"
             )
+
+
+def how_measured(rows: Sequence[Row], unwatched: str) -> Iterator[str]:
+    """What is to be known of times on a GPU: caches, noise, its clock."""
+    timed = [row for row in rows if row.label == "gpu" and row.noise is not None]
+    if not timed:
+        return
+    yield (
+        "Median of samples taken in turns, until it is known to 0.5 %; noise is their relative standard "
+        "deviation. " + (_COLD if all(row.in_a_row == 1 for row in timed) else _IN_A_ROW)
+    )
+    held = sorted({reason for row in timed for reason in row.held_back_by})
+    if held:
+        names = ", ".join(dict.fromkeys(row.rung for row in timed if row.held_back_by))
+        yield f"The clock was held back by {', '.join(held)} for {names}: their times may be too long."
+    if unwatched:
+        yield unwatched[0].upper() + unwatched[1:] + "."
 
 
 def _print_section(section: Section, console: Console) -> None:
@@ -189,6 +210,8 @@ def _speed_columns(rows: Sequence[Row]) -> list[_Column]:
     ]
     if any(row.gflop_per_s for row in rows):
         columns.append(_Column("GFLOP/s", lambda _, row: format_ratio(row.gflop_per_s), "right"))
+    if any(row.noise is not None for row in rows):
+        columns.append(_Column("noise %", lambda _, row: _percent(row.noise), "right"))
     if any(row.share_of_peak is not None for row in rows):
         columns.append(_Column("% of peak", lambda _, row: _percent(row.share_of_peak), "right"))
     return columns

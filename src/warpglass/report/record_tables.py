@@ -59,6 +59,7 @@ def bench_table(title: str, rows: Sequence[Row]) -> DataTable:
     label = next((row.label for row in rows if row.label in _TITLES), None)
     counted = [one for one in COUNTERS if one.known(rows)]
     shared = any(row.share_of_peak is not None for row in rows)
+    noisy = any(row.noise is not None for row in rows)
     columns = [
         Column("id", True),
         Column("rung"),
@@ -70,13 +71,13 @@ def bench_table(title: str, rows: Sequence[Row]) -> DataTable:
         Column("total x", True),
         Column("GB/s", True),
         Column("GFLOP/s", True),
+        *([Column("noise %", True)] if noisy else []),
         *([Column("% of peak", True)] if shared else []),
         *(Column(one.name, True) for one in counted),
         Column("right"),
     ]
     made: list[tuple[Cell, ...]] = []
     for place, row in enumerate(rows, 1):
-        share = row.share_of_peak
         cells = [
             number(place, str(place)),
             words(row.rung),
@@ -88,13 +89,18 @@ def bench_table(title: str, rows: Sequence[Row]) -> DataTable:
             number(row.cumulative_speedup, format_ratio(row.cumulative_speedup)),
             number(row.gb_per_s, format_ratio(row.gb_per_s)),
             number(row.gflop_per_s, format_ratio(row.gflop_per_s)),
-            *([number(share, f"{100 * share:.1f}" if share is not None else "")] if shared else []),
+            *([_percent(row.noise)] if noisy else []),
+            *([_percent(row.share_of_peak)] if shared else []),
         ]
         for one in counted:
             value = one.value(row)
             cells.append(number(value, one.text(row)))
         made.append((*cells, _verdict(row)))
     return DataTable(title, tuple(columns), tuple(made))
+
+
+def _percent(share: float | None) -> Cell:
+    return number(share, "" if share is None else f"{100 * share:.1f}")
 
 
 def modelled_table(title: str, rows: Sequence[Row]) -> DataTable | None:

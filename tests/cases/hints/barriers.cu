@@ -244,3 +244,48 @@ extern "C" __global__ void exchanged(float *x, int n)
     }
     x[T] = from[T];
 }
+
+extern "C" __global__ void exchanged_in_stages(float *x, int n)
+{
+    __shared__ float a[128], b[128];
+    float *from = a, *to = b;
+    from[T] = x[T];
+    __syncthreads();
+    for (int k = 1; k < 128; k *= 2) {
+        to[T] = from[T] + (T >= k ? from[T - k] : 0);
+        float *other = from;
+        from = to;
+        to = other;
+    }
+    x[T] = from[T];
+}
+
+extern "C" __global__ void until_nothing_changes(float *x, int n)
+{
+    __shared__ int changed, turns;
+    if (T == 0) changed = turns = 1;
+    __syncthreads();
+    while (changed) {
+        if (T == 0) changed = 0;
+        __syncthreads();
+        if (T == 0) changed = turns++ < n;
+        __syncthreads();
+    }
+    x[T] = turns;
+}
+
+extern "C" __global__ void butterflies(float *x, int n)
+{
+    __shared__ float s[256];
+    s[T] = x[T];
+    s[T + 128] = x[T + 128];
+    __syncthreads();
+    for (int half = 128; half >= 1; half /= 2) {
+        int i = T / half * 2 * half + T % half;
+        float a = s[i], b = s[i + half];
+        s[i] = a + b;
+        s[i + half] = a - b;
+    }
+    __syncthreads();
+    x[T] = s[T];
+}

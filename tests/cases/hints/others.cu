@@ -129,3 +129,32 @@ extern "C" __global__ void transposed_in_place(float *x, int n)  // two blocks
     x[i] = x[255 - i] + T;
     x[255 - i] = v - T;
 }
+
+extern "C" __global__ void carved(float *x, int n)
+{
+    extern __shared__ float pool[];
+    float *values = pool;
+    float *sums = pool + blockDim.x / 4;
+    values[T] = x[T];
+    sums[T] = 1;  // HINT: sums and values are parts of one array that overlap
+    __syncthreads();
+    x[T] = values[T] + sums[127 - T];
+}
+
+extern "C" __global__ void compared(float *x, int n)  // two blocks
+{
+    if (T > x[0])
+        x[0] = T;  // HINT: make it one operation, atomicMax()
+}
+
+extern "C" __global__ void tested(float *x, int n)
+{
+    __shared__ float s[128];
+    s[T] = T;
+    __syncthreads();
+    if (s[(T + 127) % 128] < s[T]) {  // HINT: reads what is written under it
+        s[T] = 0;
+    }
+    __syncthreads();
+    x[T] = s[T];
+}

@@ -31,3 +31,19 @@ def dynamic(x, n):
     second[127 - t] = 1  # HINT: first and second are the same dynamic shared memory
     cuda.syncthreads()
     x[t] = first[t] + second[t]
+
+
+def carved(x, n):
+    pool = cuda.shared.array(256, types.float32)
+    first = pool[:128]
+    second = pool[32:]
+    t = cuda.threadIdx.x
+    first[t] = x[t]
+    second[t] = 1  # HINT: first and second are parts of one array that overlap
+    cuda.syncthreads()
+    x[t] = first[t] + second[127 - t]
+
+
+def compared(x, n):  # two blocks
+    if cuda.threadIdx.x > x[0]:
+        x[0] = cuda.threadIdx.x  # HINT: make it one operation, cuda.atomic.max()

@@ -10,6 +10,7 @@ import pytest
 import warpglass as wg
 
 SOURCE = """
+import numpy as np
 from numba_cuda_mlir import cuda
 
 def table(t, x, out):
@@ -27,6 +28,14 @@ def stepped(t, x, out):
 
 def past(t, x, out):
     out[0] = t[cuda.threadIdx.x + 40]
+
+@cuda.jit(device=True)
+def count(bins, k):
+    cuda.atomic.add(bins, k, 1)
+
+def counted(t, x, out):
+    bins = cuda.shared.array(8, np.int32)
+    count(bins, x[cuda.threadIdx.x] & 7)
 """
 BYTES = np.arange(200, 232, dtype=np.uint8)
 
@@ -59,10 +68,16 @@ def test_a_slice_with_a_step(source: Path) -> None:
     assert "t[::2, :]" in hint(source, "stepped", np.zeros((8, 6), np.float32), BYTES)
 
 
+def test_an_atomic_operation_on_shared_memory_in_a_function(source: Path) -> None:
+    found = hint(source, "counted", np.zeros(20, np.float32), BYTES)
+    assert "it loses the address of the shared array" in found
+
+
 @pytest.mark.parametrize(("name", "index"), [("table", BYTES.astype(np.int64)), ("below", BYTES)])
 def test_an_index_of_the_kernels_own_is_its_own(source: Path, name: str, index: np.ndarray) -> None:
     found = hint(source, name, np.zeros(20, np.float32), index)
-    assert found.startswith("guard the access with the array's size (if i < n:)")
+    guard = {"table": "with the array's size (if i < n:)", "below": "against indices below 0 (if i >= 0:)"}
+    assert found.startswith(f"guard the access {guard[name]}")
 
 
 def test_a_slice_of_another_array_is_none(source: Path) -> None:

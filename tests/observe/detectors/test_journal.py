@@ -198,8 +198,9 @@ def _random_step(rng: random.Random, threads: int) -> Step:
 def found_by(checked: wg.Check) -> Findings:
     """The findings by kind and lines."""
     return {
-        (one.kind, frozenset(place.line for place in (one.source, one.other_source) if place))
+        (one.kind, frozenset(place.line for place in pair if place))
         for one in checked.findings
+        for pair in one.places
     }
 
 

@@ -29,7 +29,7 @@ _CONSTANTS: dict[str, Callable[[BlockShape, str], int]] = {
     "nwarpid": lambda shape, axis: shape.warps,
     "cluster_nctaid": lambda shape, axis: _ranks(shape, axis),
     "cluster_nctarank": lambda shape, axis: _ranks(shape, axis),
-    "is_explicit_cluster": lambda shape, axis: int(prod(shape.cluster) > 1),
+    "is_explicit_cluster": lambda shape, axis: int(shape.explicit),
     "nsmid": lambda shape, axis: MULTIPROCESSORS,
     "gridid": lambda shape, axis: 1,
     "envreg1": lambda shape, axis: GRID_WORKSPACE >> 32,

@@ -28,8 +28,8 @@ _WIDE_PARAMETERS = (8, 1)
 _VERSION = re.compile(r"^\s*\.version\s+(\d+)\.(\d+)", re.MULTILINE)
 
 
-def admit(launch: Launch, prepared: Prepared, model: Device) -> Dim3:
-    """The clusters of a launch, in blocks; raises LaunchError if the model refuses it."""
+def admit(launch: Launch, prepared: Prepared, model: Device) -> Dim3 | None:
+    """The clusters of a launch, in blocks, None for none; raises LaunchError if the model refuses it."""
     facts, limits, threads = prepared.facts, model.limits, prod(launch.block)
     static, parameters = facts.shared.static, prepared.binder.layout.size
     given = [values[0] for name, values in facts.directives if name == "maxnreg"]
@@ -48,7 +48,7 @@ def admit(launch: Launch, prepared: Prepared, model: Device) -> Dim3:
         wide_parameters=parameters <= FEW_PARAMETERS or _version(launch.compiled.ptx) >= _WIDE_PARAMETERS,
     )
     cluster = cluster_of(model, launch.grid, launch.cluster, facts.directives)
-    if prepared.cooperative and facts.clustered and prod(cluster) < prod(launch.grid):
+    if prepared.cooperative and facts.clustered and prod(cluster or (1,)) < prod(launch.grid):
         raise UnsupportedError(
             f"{launch.compiled.name} waits for its whole grid and for its cluster; the engine runs as many "
             "clusters at once as it has threads"

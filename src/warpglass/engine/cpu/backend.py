@@ -165,7 +165,7 @@ class CpuBackend:
         resident = most_resident(self.model, prod(launch.block))
         return make_plan(launch, prepared, executable, bound, self._heap, blocks, resident)
 
-    def _bind(self, launch: Launch) -> tuple[Prepared, Bound, Dim3]:
+    def _bind(self, launch: Launch) -> tuple[Prepared, Bound, Dim3 | None]:
         """A launch's kernel, checked arguments and clusters; raises ArgumentError, or LaunchError as CUDA."""
         prepared = _prepared(launch)
         cluster = admit(launch, prepared, self.model)

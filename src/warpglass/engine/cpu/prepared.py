@@ -49,7 +49,7 @@ _KEEP = 16 << 20
 
 # What code is compiled for: block shape, class of grids, structural parameters with their values, what
 # watches it, and the clusters in blocks.
-_Key = tuple[Dim3, Dim3 | None, tuple[tuple[int, int], ...], Instrument | None, Dim3]
+_Key = tuple[Dim3, Dim3 | None, tuple[tuple[int, int], ...], Instrument | None, Dim3 | None]
 
 
 _LOGGER = logging.getLogger("warpglass")
@@ -225,7 +225,7 @@ class Prepared:
         grid: Dim3,
         bound: Bound,
         instrument: Instrument | None = None,
-        cluster: Dim3 = (1, 1, 1),
+        cluster: Dim3 | None = None,
         *,
         soon: bool = False,
     ) -> Executable:
@@ -241,7 +241,13 @@ class Prepared:
             found = self._small.get(key)
         if found is None:
             promises = None if key[1] is None else Promises(key[1], dict(key[2]))
-            shape = BlockShape(block, self.facts.shared.static, cluster=cluster, ranked=self.facts.clustered)
+            shape = BlockShape(
+                block,
+                self.facts.shared.static,
+                cluster=cluster or (1, 1, 1),
+                ranked=self.facts.clustered,
+                explicit=cluster is not None,
+            )
             with compile_deadline(self.entry):
                 if tier == SMALL:
                     found = Executable(self, shape, promises, None, small=True)
@@ -306,7 +312,8 @@ class Prepared:
             return general, True
         if self.facts.clustered:
             return general, True
-        key = self._key(block, grid, bound, None, general.shape.cluster)
+        cluster = general.shape.cluster if general.shape.explicit else None
+        key = self._key(block, grid, bound, None, cluster)
         assert key[1] is not None
         usual = Promises(key[1], dict(key[2]))
 
@@ -332,7 +339,7 @@ class Prepared:
             return Executable(self, shape, special, None, OPTIMISED)
 
     def _key(
-        self, block: Dim3, grid: Dim3, bound: Bound, instrument: Instrument | None, cluster: Dim3
+        self, block: Dim3, grid: Dim3, bound: Bound, instrument: Instrument | None, cluster: Dim3 | None
     ) -> _Key:
         if engine_mode() == "reference":
             return (block, None, (), instrument, cluster)

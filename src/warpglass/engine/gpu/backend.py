@@ -12,11 +12,11 @@ earlier work on the device, runs to its end, and is polled meanwhile so that it 
 
 from __future__ import annotations
 
-import ctypes
+import math
 import threading
 import time
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -33,8 +33,9 @@ from ..launch.limits import Directives, check_launch
 from ..launch.parameters import parameters_of
 from ..launch.sticky import StickyState
 from .bandwidth import Bandwidth, measure_bandwidth
+from .clocks import Clocks
 from .detection import chosen_ordinal, problem
-from .device_memory import DeviceArray, Placement, copy
+from .device_memory import DeviceArray, Placement, allocate, copy, flat
 from .driver import (
     NOT_READY,
     CudaError,
@@ -48,6 +49,8 @@ from .driver import (
     read_word,
     write_variable,
 )
+from .stopwatch import GpuTimer, Holder
+from .submission import Recording, Submission, launch_attributes, packed_parameters
 
 _SPIN_SECONDS = 2e-3  # waiting for a short kernel: do not sleep
 
@@ -89,6 +92,7 @@ class GpuBackend:
         self._driver = Driver(api)
         self._api: Any = api
         self._lock = threading.RLock()
+        self._recording: Recording | None = None
         self._sticky = StickyState()
         self._arrays: weakref.WeakSet[DeviceArray] = weakref.WeakSet()
         self._epoch = 0  # counts contexts: memory of an earlier one must not be freed
@@ -132,6 +136,7 @@ class GpuBackend:
         self._kernels: dict[Compiled, _Loaded] = {}
         self._modules: dict[tuple[str, int], Any] = {}  # by PTX and loading
         self._scratch = 0
+        self._timer: GpuTimer | None = None
         self._epoch += 1
 
     # ------------------------------------------------------------------------------------ Backend
@@ -152,8 +157,11 @@ class GpuBackend:
                 module = self._modules[_module_key(launch.compiled)]
                 clear_exception(launch.compiled, lambda name: clear_word(self._driver, module, name))
                 offsets = [parameter.offset for parameter in bound.parameters]
-                seconds = self._launch(loaded, launch, pack(bound, placement.bases), offsets)
+                submission = self._submission(loaded, launch, pack(bound, placement.bases), offsets)
+                seconds = self._launch(submission, launch)
                 done = time.perf_counter()
+                if self._recording is not None:
+                    self._recording.launched(submission, placement.on_device)
                 placement.copy_back()
                 back = time.perf_counter()
             except KernelTimeout:
@@ -175,13 +183,15 @@ class GpuBackend:
         """A copy of a NumPy array in GPU memory, which launches use in place."""
         packed = np.ascontiguousarray(array).reshape(array.shape)
         with self._entered("to_device"):
-            address = int(self._driver.call("cuMemAlloc", packed.nbytes)) if packed.nbytes else 0
-            epoch = self._epoch
-            made = DeviceArray(
-                address, packed.shape, packed.dtype, self.ordinal, lambda freed: self._free(freed, epoch)
-            )
-            self._arrays.add(made)
+            made = self._allocated(packed.shape, packed.dtype)
             copy(self._driver, packed, made)
+        return made
+
+    def _allocated(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> DeviceArray:
+        nbytes, epoch = math.prod(shape) * dtype.itemsize, self._epoch
+        address = allocate(self._driver, nbytes) if nbytes else 0
+        made = DeviceArray(address, shape, dtype, self.ordinal, lambda freed: self._free(freed, epoch))
+        self._arrays.add(made)
         return made
 
     def to_host(self, array: Any) -> np.ndarray[Any, Any]:
@@ -197,7 +207,9 @@ class GpuBackend:
         """Copy all bytes of one array into another, each on the host or on the device."""
         with self._entered("copy"):
             self._driver.call("cuCtxSynchronize")
-            copy(self._driver, source, target)
+            copied = copy(self._driver, source, target)
+            if self._recording is not None:
+                self._recording.copied(*copied)
 
     def part(self, array: DeviceArray, start: int, stop: int | None = None) -> DeviceArray:
         """A view, which keeps the array alive."""
@@ -210,6 +222,51 @@ class GpuBackend:
                 self._scratch = int(self._driver.call("cuMemAlloc", 2 * self.l2_bytes))
             self._driver.call("cuMemsetD8", self._scratch, 0, 2 * self.l2_bytes)
             self._driver.call("cuCtxSynchronize")
+
+    # ------------------------------------------------------------------------------- DeviceBackend
+    def timer(self) -> GpuTimer:
+        """What measures on this GPU."""
+        with self._entered("timer"):
+            if self._timer is None:
+                bus: bytes = self._driver.call("cuDeviceGetPCIBusId", 32, self._device)
+                clocks = Clocks(bus.split(b"\0")[0].decode())
+                self._timer = GpuTimer(Holder(self._driver, self.l2_bytes), clocks, self._entered)
+            return self._timer
+
+    def record(self, work: Callable[[], object]) -> Callable[[], None] | None:
+        """Do work, and return what submits its kernels and copies again; None if they might be others."""
+        with self._lock:
+            recording = self._recording = Recording(self._driver)
+            try:
+                work()
+            finally:
+                self._recording = None
+        return recording.submit if recording.repeatable else None
+
+    def zeros(self, shape: int | tuple[int, ...], dtype: np.dtype[Any]) -> DeviceArray:
+        """A new array of zeros."""
+        with self._entered("zeros"):
+            made = self._allocated(shape if isinstance(shape, tuple) else (shape,), np.dtype(dtype))
+        self.clear(made)
+        return made
+
+    def clear(self, array: DeviceArray) -> None:
+        """Fill a device array with zeros."""
+        with self._entered("clear"):
+            if array.nbytes:
+                self._driver.call("cuMemsetD8", array.address, 0, array.nbytes)
+                self._driver.call("cuCtxSynchronize")
+
+    def clone(self, array: DeviceArray) -> DeviceArray:
+        """A copy of a device array."""
+        with self._entered("clone"):
+            made = self._allocated(array.shape, array.dtype)
+            copy(self._driver, array, made)
+            return made
+
+    def flat(self, array: Any) -> DeviceArray:
+        """The memory of any library's contiguous array as one of ours, with one dimension."""
+        return flat(array, self.ordinal)
 
     def bandwidth(self) -> Bandwidth:
         """What the memory's clock and bus allow, and what a copy of 256 MiB within the device reaches."""
@@ -312,67 +369,29 @@ class GpuBackend:
                 loaded.directives,
             )
 
-    def _launch(self, loaded: _Loaded, launch: Launch, block: bytes, offsets: Sequence[int]) -> float:
-        """Launch and wait; returns the kernel's seconds."""
-        call = self._driver.call
+    def _submission(
+        self, loaded: _Loaded, launch: Launch, block: bytes, offsets: Sequence[int]
+    ) -> Submission:
         if launch.shared:  # more than the default is opted into; less does no harm
             which = self._api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-            call("cuFuncSetAttribute", loaded.function, which, launch.shared)
+            self._driver.call("cuFuncSetAttribute", loaded.function, which, launch.shared)
+        places, memory = packed_parameters(block, offsets)
+        attributes = launch_attributes(self._api, loaded.cooperative, launch.cluster)
+        kept = memory, launch.args
+        return Submission(
+            self._driver, loaded.function, launch.grid, launch.block, launch.shared, places, attributes, kept
+        )
+
+    def _launch(self, submission: Submission, launch: Launch) -> float:
+        """Launch and wait; returns the kernel's seconds."""
+        call = self._driver.call
         call("cuCtxSynchronize")  # other libraries may still be filling the arrays, on streams of their own
         call("cuEventRecord", self._start, self._stream)
-        self._submit(loaded, launch, block, offsets)
+        submission(self._stream)
         call("cuEventRecord", self._end, self._stream)
         self._wait(launch)
         call("cuStreamSynchronize", self._stream)  # also brings out what the kernel printed
         return float(call("cuEventElapsedTime", self._start, self._end)) * 1e-3
-
-    def _submit(self, loaded: _Loaded, launch: Launch, block: bytes, offsets: Sequence[int]) -> None:
-        """Hand the kernel to the driver with the places of its parameters.
-
-        A whole block would have to be laid out as the architecture does, which aligns parameters of more
-        than 16 bytes within its constant bank rather than within the block.
-        """
-        data = ctypes.create_string_buffer(block, max(len(block), 1))
-        start = ctypes.addressof(data)
-        places = (ctypes.c_void_p * max(len(offsets), 1))(*[start + offset for offset in offsets])
-        where = ctypes.addressof(places)
-        attributes = self._attributes(loaded, launch)
-        if not attributes:
-            self._driver.call(
-                "cuLaunchKernel",
-                loaded.function,
-                *launch.grid,
-                *launch.block,
-                launch.shared,
-                self._stream,
-                where,
-                0,
-            )
-            return
-        config = self._api.CUlaunchConfig()
-        config.gridDimX, config.gridDimY, config.gridDimZ = launch.grid
-        config.blockDimX, config.blockDimY, config.blockDimZ = launch.block
-        config.sharedMemBytes = launch.shared
-        config.hStream = self._stream
-        config.attrs = attributes
-        config.numAttrs = len(attributes)
-        self._driver.call("cuLaunchKernelEx", config, loaded.function, where, 0)
-
-    def _attributes(self, loaded: _Loaded, launch: Launch) -> list[Any]:
-        """What a launch asks for beside its grid and block."""
-        found: list[Any] = []
-        if loaded.cooperative:
-            attribute = self._api.CUlaunchAttribute()
-            attribute.id = self._api.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_COOPERATIVE
-            attribute.value.cooperative = 1
-            found.append(attribute)
-        if launch.cluster is not None:
-            attribute = self._api.CUlaunchAttribute()
-            attribute.id = self._api.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
-            extents = attribute.value.clusterDim
-            extents.x, extents.y, extents.z = launch.cluster
-            found.append(attribute)
-        return found
 
     def _wait(self, launch: Launch) -> None:
         """Poll until the kernel has ended; raise KernelTimeout if it takes longer than it may."""

@@ -17,11 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import ArgumentError
+from ...errors import ArgumentError, LaunchError
 from ..launch.arguments import Allocation, Bound, BoundArray
-from ..launch.arrays import Misfit, view_of
-from .driver import CudaError, Driver
+from ..launch.arrays import ArrayView, Misfit, view_of
+from .driver import CudaError, Driver, cuda_name
 
+_OUT_OF_MEMORY = 2  # CUDA_ERROR_OUT_OF_MEMORY
 _ALIGNMENT = 512  # cudaMalloc's, which kernels see as the alignment of an owner
 
 
@@ -50,6 +51,7 @@ class DeviceArray:
         self.shape = shape
         self.dtype = dtype
         self._lost = False
+        self.keep: object = None  # another library's array, whose memory this is
         if address and free is not None:
             weakref.finalize(self, free, address)
 
@@ -84,8 +86,39 @@ class DeviceArray:
         self._lost = True
 
 
-def copy(driver: Driver, source: object, target: object) -> None:
-    """Copy all bytes between two contiguous arrays of equal size, each in host or device memory."""
+def allocate(driver: Driver, nbytes: int) -> int:
+    """Device memory of so many bytes; a LaunchError that says how much there is, where it does not fit."""
+    try:
+        return int(driver.call("cuMemAlloc", nbytes))
+    except CudaError as error:
+        if error.code != _OUT_OF_MEMORY:
+            raise
+        free, total = driver.call("cuMemGetInfo")
+        raise LaunchError(
+            f"{cuda_name(error.code)}: the GPU has no room for an array of {nbytes / 1e9:.3g} GB: "
+            f"{int(free) / 1e9:.3g} of its {int(total) / 1e9:.3g} GB are free; take a smaller size",
+            cuda_name=cuda_name(error.code),
+            synchronous=True,
+            sticky=False,
+        ) from error
+
+
+def flat(array: Any, ordinal: int) -> DeviceArray:
+    """A contiguous array of any library as one of ours, with one dimension; it keeps the other alive."""
+    interface = array.__cuda_array_interface__
+    view = view_of(array)
+    if view is None or not view.contiguous:
+        raise ArgumentError("the array must be contiguous")
+    made = DeviceArray(view.address, (view.size,), np.dtype(interface["typestr"]), ordinal, None)
+    made.keep = array
+    return made
+
+
+def copy(driver: Driver, source: object, target: object) -> tuple[ArrayView, ArrayView]:
+    """Copy all bytes between two contiguous arrays of equal size, each in host or device memory.
+
+    Returns what was copied and where to.
+    """
     views = []
     for role, array in (("source", source), ("target", target)):
         try:
@@ -102,12 +135,13 @@ def copy(driver: Driver, source: object, target: object) -> None:
     if to.readonly:
         raise ArgumentError("copy: the target is read-only")
     if not nbytes:
-        return
+        return of, to
     direction = ("Hto" if of.device is None else "Dto") + ("H" if to.device is None else "D")
     if direction == "HtoH":
         np.copyto(np.asarray(to.keep), np.asarray(of.keep))
     else:
         driver.call(f"cuMemcpy{direction}", to.address, of.address, nbytes)
+    return of, to
 
 
 # ---------------------------------------------------------------------------------------- one launch
@@ -129,6 +163,11 @@ class Placement:
         self._written: list[_Stretch] = []
         self.bases: list[int] = []  # device address of each allocation's first byte; 0: empty
 
+    @property
+    def on_device(self) -> bool:
+        """Whether nothing had to travel."""
+        return not self._buffers
+
     def place(self, bound: Bound, ordinal: int) -> None:
         """Allocate and copy in what lies on the host; leave device arrays where they are."""
         for number, allocation in enumerate(bound.allocations):
@@ -149,7 +188,7 @@ class Placement:
             return 0
         first = spans[0][0]
         shift = (first - allocation.address) % _ALIGNMENT
-        buffer = int(self._driver.call("cuMemAlloc", shift + spans[-1][1] - first))
+        buffer = allocate(self._driver, shift + spans[-1][1] - first)
         self._buffers.append(buffer)
         moved = buffer + shift - first  # host address -> device address
         for low, high in spans:

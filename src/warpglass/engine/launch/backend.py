@@ -6,9 +6,9 @@ is arguments.py; what a device refuses is limits.py.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -152,4 +152,70 @@ class Backend(Protocol):
 
     def reset(self) -> None:
         """Forget a sticky error, as cudaDeviceReset does."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The clock of a GPU's multiprocessors, and what holds it back, in words."""
+
+    mhz: int
+    held_back_by: tuple[str, ...] = ()
+
+
+class Stopwatch(Protocol):
+    """Measures one kind of work, again and again."""
+
+    def time(self, work: Callable[[], object], times: int = 1) -> float:
+        """Seconds of the device for each of `times` submissions in a row, the first with cold caches."""
+        ...
+
+
+class Timer(Protocol):
+    """Measures on a device's own clock, work that is submitted and not waited for."""
+
+    unwatched: str  # why the clock cannot be read; empty if it can
+
+    def stopwatch(self) -> Stopwatch:
+        """A new one, for one kind of work."""
+        ...
+
+    def warm_up(self, work: Sequence[Callable[[], object]], seconds: float) -> None:
+        """Keep the device busy with this work for so long."""
+        ...
+
+    def clock(self) -> Clock | None:
+        """The clock now; None where it cannot be read."""
+        ...
+
+
+@runtime_checkable
+class DeviceBackend(Backend, Protocol):
+    """A back end with memory and a clock of its own: a GPU."""
+
+    def timer(self) -> Timer:
+        """What measures here."""
+        ...
+
+    def record(self, work: Callable[[], object]) -> Callable[[], None] | None:
+        """Do work that launches and copies; returns what submits the device's part again, without waiting.
+
+        None where that might do something else: the work read results and then launched.
+        """
+        ...
+
+    def zeros(self, shape: int | tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+        """A new array of to_device with zeros, made on the device."""
+        ...
+
+    def clear(self, array: Any) -> None:
+        """Fill an array of to_device with zeros."""
+        ...
+
+    def clone(self, array: Any) -> Any:
+        """A copy of an array of to_device, made on the device."""
+        ...
+
+    def flat(self, array: Any) -> Any:
+        """One-dimensional array of to_device that shares the memory of any library's contiguous array."""
         ...

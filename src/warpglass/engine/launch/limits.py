@@ -153,10 +153,10 @@ def _check_directives(block: Dim3, threads: int, directives: Directives) -> None
                 )
 
 
-def cluster_of(device: LimitedDevice, grid: Dim3, asked: Dim3 | None, directives: Directives) -> Dim3:
+def cluster_of(device: LimitedDevice, grid: Dim3, asked: Dim3 | None, directives: Directives) -> Dim3 | None:
     """The clusters of a launch, in blocks, from what it asks for and what the kernel's directives say.
 
-    Raises LaunchError for clusters that the device cannot have.
+    None where neither does: each block is one. Raises LaunchError for clusters that the device cannot have.
     """
     said = {name: values for name, values in directives if name in ("reqnctapercluster", "explicitcluster")}
     required = _padded(said["reqnctapercluster"]) if said.get("reqnctapercluster") else None
@@ -168,7 +168,7 @@ def cluster_of(device: LimitedDevice, grid: Dim3, asked: Dim3 | None, directives
         if "explicitcluster" in said:
             text = "the kernel is for clusters (__cluster_dims__()), and the launch does not say how large"
             raise _refused("cudaErrorInvalidClusterSize", f"{text} they are")
-        return 1, 1, 1
+        return None
     blocks = cluster[0] * cluster[1] * cluster[2]
     if not 0 < blocks <= LARGEST_CLUSTER:
         raise _refused(

@@ -11,16 +11,15 @@ value and its error, which Dekker's method computes. No product here over- or un
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..inputs import any_integers, over_binades
-from ..problem import Array, Case, Expected, Peer, Problem, Question, Table, launch_once
-from ..rounding import exact_sum, sum_bound
+from ..blocks import in_blocks
+from ..inputs import any_integers, over_binades, uniform
+from ..problem import Array, Case, Expected, Peer, Problem, Question, Table, in_parts, launch_once
+from ..rounding import exact_part, exact_sum, exact_total, sum_bound
 from ..rung import LaunchShape
 
 if TYPE_CHECKING:
@@ -28,19 +27,22 @@ if TYPE_CHECKING:
 
 # The notes' grid for their 33 * 1024 elements; with more elements every thread takes several.
 MOST_BLOCKS = 132
-_CHUNK = 1 << 16  # products turned into Python numbers at a time
 
 
 def make_case(question: Question) -> Case:
     """Return two arrays of `size` elements, and room for their products and for the sums of the blocks."""
     x, y = _inputs(question)
+    known: list[tuple[float, float]] = []  # the true sum, and that of the magnitudes
 
     def expected(depth: int) -> Mapping[str, Expected]:
         if x.dtype.kind != "f":
             with np.errstate(over="ignore"):
                 return {"dot": Expected(np.asarray(exact_sum(x * y), x.dtype))}
-        magnitude = float(np.abs(x.astype(np.float64) * y).sum()) * (1 + 2.0**-40)  # its own rounding
-        return {"dot": Expected(np.asarray(exact_dot(x, y)), sum_bound(depth, x.dtype, magnitude))}
+        if not known:
+            magnitude = sum(in_blocks(x.size, lambda part: _magnitude(x[part], y[part])))
+            known.append((exact_dot(x, y), magnitude * (1 + 2.0**-40)))  # its own rounding
+        value, magnitude = known[0]
+        return {"dot": Expected(np.asarray(value), sum_bound(depth, x.dtype, magnitude))}
 
     return Case(
         question=question,
@@ -61,7 +63,7 @@ def _inputs(question: Question) -> tuple[Array, Array]:
     if question.data == "ones":
         return np.ones(n, dtype), np.ones(n, dtype)
     if dtype.kind == "f":
-        x, y = (rng.random(n).astype(dtype) for _ in range(2))
+        x, y = (uniform(rng, n, dtype) for _ in range(2))
     elif question.data == "extreme":
         x, y = (any_integers(rng, n, dtype) for _ in range(2))
     else:
@@ -75,19 +77,22 @@ def _inputs(question: Question) -> tuple[Array, Array]:
 
 def exact_dot(x: Array, y: Array) -> float:
     """The sum of the products of floats, rounded once."""
-    pieces = (slice(start, start + _CHUNK) for start in range(0, x.size, _CHUNK))
-    return math.fsum(chain.from_iterable(_exact_products(x[piece], y[piece]) for piece in pieces))
+    parts = in_blocks(x.size, lambda block: list(map(exact_part, _exact_products(x[block], y[block]))))
+    return exact_total([part for block in parts for part in block])
 
 
-def _exact_products(x: Array, y: Array) -> list[float]:
+def _magnitude(x: Array, y: Array) -> float:
+    return float(np.abs(x.astype(np.float64) * y).sum())
+
+
+def _exact_products(x: Array, y: Array) -> list[Array]:
     """Numbers whose sum is that of the products, exactly."""
     a, b = x.astype(np.float64), y.astype(np.float64)
     products = a * b
     if x.dtype.itemsize < 8:  # two such factors have no more than 48 bits
-        return products.tolist()
+        return [products]
     (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
-    errors = ((a_high * b_high - products) + a_high * b_low + a_low * b_high) + a_low * b_low
-    return [*products.tolist(), *errors.tolist()]
+    return [products, ((a_high * b_high - products) + a_high * b_low + a_low * b_high) + a_low * b_low]
 
 
 def _halves(a: Array) -> tuple[Array, Array]:
@@ -129,5 +134,8 @@ PROBLEM = Problem(
     signature=("x", "y", "partial", "n"),
     shape=grid_stride,
     program=add_partial_sums,
-    peers=(Peer("cupy", "x @ y (cuBLAS)", _dot), Peer("torch", "x @ y (cuBLAS)", _dot, kinds="f")),
+    peers=(
+        Peer("cupy", "x @ y (cuBLAS)", _dot, depth=in_parts),
+        Peer("torch", "x @ y (cuBLAS)", _dot, depth=in_parts, kinds="f"),
+    ),
 )

@@ -14,6 +14,7 @@ A picture of size s has s columns and 31 rows for every 38 columns, as the notes
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from math import isqrt
 from typing import Any
 
@@ -32,8 +33,12 @@ def make_case(question: Question) -> Case:
     rgb = _picture(question, width, height)
     grey = question.table == "grey"
 
+    @cache
+    def reference() -> Expected:
+        return grey_of(rgb) if grey else Expected(blurred(rgb))
+
     def expected(depth: int) -> Mapping[str, Expected]:
-        return {"out": grey_of(rgb) if grey else Expected(blurred(rgb))}
+        return {"out": reference()}
 
     return Case(
         question=question,

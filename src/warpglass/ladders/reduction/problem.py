@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from ..inputs import any_integers, over_binades
-from ..problem import Array, Case, Expected, Number, Peer, Problem, Question, Table
+from ..blocks import in_blocks
+from ..inputs import any_integers, over_binades, uniform
+from ..problem import Array, Case, Expected, Number, Peer, Problem, Question, Table, in_parts
 from ..rounding import exact_sum, sum_bound
 from .rung import Reduction
 
@@ -87,7 +88,7 @@ def make_input(n: int, dtype: np.dtype[Any], kind: str = "random", seed: int = 0
 
 
 def _make_floats(n: int, dtype: np.dtype[Any], kind: str, rng: np.random.Generator) -> Array:
-    values = rng.random(n, dtype=np.float64).astype(dtype)
+    values = uniform(rng, n, dtype)
     if kind == "cancelling":
         values[1::2] += 1e6
         values[::2] -= 1e6
@@ -99,7 +100,7 @@ def _make_floats(n: int, dtype: np.dtype[Any], kind: str, rng: np.random.Generat
 def reference_sum(x: Array) -> Reference:
     """Return the exact sum, rounded once (floats) or wrapped (integers)."""
     if x.dtype.kind == "f":
-        magnitude = float(np.abs(x).sum(dtype=np.float64))
+        magnitude = sum(in_blocks(x.size, lambda block: float(np.abs(x[block]).sum(dtype=np.float64))))
         # The magnitude's own rounding (pairwise, far below 2^-40 relative) must not shrink a bound.
         return Reference(exact_sum(x), magnitude * (1 + 2.0**-40))
     return Reference(exact_sum(x), 0.0)
@@ -112,8 +113,12 @@ def _pairwise(case: Case) -> int:
 
 PEERS = (
     Peer("numpy", "np.sum", lambda np, case, x: {"sum": x["x"].sum(dtype=case.dtype)}, depth=_pairwise),
-    Peer("cupy", "cupy.sum (CUB)", lambda cupy, case, x: {"sum": x["x"].sum(dtype=case.dtype)}),
-    Peer("torch", "torch.sum", lambda torch, case, x: {"sum": x["x"].sum(dtype=x["x"].dtype)}),
+    Peer(
+        "cupy", "cupy.sum (CUB)", lambda cupy, case, x: {"sum": x["x"].sum(dtype=case.dtype)}, depth=in_parts
+    ),
+    Peer(
+        "torch", "torch.sum", lambda torch, case, x: {"sum": x["x"].sum(dtype=x["x"].dtype)}, depth=in_parts
+    ),
 )
 
 PROBLEM = Problem(

@@ -7,6 +7,7 @@ rows and columns are different numbers, and for odd n neither is a multiple of a
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,12 @@ def make_case(question: Question) -> Case:
     rows, columns = question.size, columns_of(question.size)
     a = _input(question, (rows, columns))
 
+    @cache
+    def transposed() -> Array:
+        return np.ascontiguousarray(a.T)
+
     def expected(depth: int) -> Mapping[str, Expected]:
-        return {"b": Expected(np.ascontiguousarray(a.T))}
+        return {"b": Expected(transposed())}
 
     return Case(
         question=question,

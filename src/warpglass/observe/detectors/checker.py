@@ -35,6 +35,7 @@ from .refused import RefusedAccesses, refused_accesses, refused_calls
 from .shadow_memory import ShadowMemory
 from .sync.barriers import BarrierDivergence
 from .sync.clusters import Clusters
+from .sync.stuck_lanes import blame_mask
 from .sync.synchronisation import Synchronisation
 from .undefined.undefined import UndefinedValues
 from .undefined.untouched import UntouchedElements
@@ -198,7 +199,10 @@ class Checker:
 
     def fault(self, error: BaseException) -> Finding:
         """The finding for an error that ended the kernel, with what is known of its thread."""
-        finding = self._placed(fault_finding(error))
+        finding = fault_finding(error)
+        if self._watched is not None and finding.kind == "deadlock":
+            return self._placed(blame_mask(finding, self._watched))
+        finding = self._placed(finding)
         if self._watched is None or finding.thread is None:
             return finding
         launch, epoch = self.scene.launch, None

@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 from ....engine.cpu.faults import Scene
 from ....program import Step
+from ....ptx import tree
 from ....records.check import Finding
 from .line_facts import LineFacts
-from .outline import outline_of, way_to
-from .source_text import text_of
+from .outline import outermost_text
 
 _PAGE = "docs/numba-cuda-mlir.md"
 _MARK = "__numba_cuda_mlir_"  # of a variable in all that the package compiles
@@ -84,11 +84,7 @@ def _stepped_slice(finding: Finding, scene: Scene, facts: LineFacts) -> str:
     """A slice with a step, whose shape is another than in Python."""
     if finding.array is None or finding.source is None or (finding.index or 0) < 0:
         return ""
-    way = way_to(outline_of(finding.source.file) or (), finding.source.line)
-    if not way:
-        return ""
-    function = way[0].statement
-    text = "".join(text_of(finding.source.file).splitlines(keepends=True)[function.first - 1 : function.last])
+    text = outermost_text(finding.source.file, finding.source.line)
     array = re.escape(finding.array)
     found = re.search(rf"\b{array}\s*\[[^\]\n]*:[^\],\n]*:[^\]\n]+\]", text)
     if found is None:
@@ -99,9 +95,31 @@ def _stepped_slice(finding: Finding, scene: Scene, facts: LineFacts) -> str:
     )
 
 
+def _shared_in_function(finding: Finding, scene: Scene, facts: LineFacts) -> str:
+    """An atomic operation on shared memory in a function that is called: it has lost the array's address."""
+    if finding.source is None or finding.array is not None:
+        return ""
+    for step in facts.by_line.get((finding.source.file, finding.source.line), []):
+        if step.instruction.opcode not in ("atom", "red") or step.address_register is None:
+            continue
+        sources = [one.instruction for one in facts.sources(step.address_register)]
+        if any(one.opcode == "add" and _begins_at_zero(one) for one in sources):
+            return (
+                "a defect of numba-cuda-mlir 0.6, not of the kernel: in a device function it loses the "
+                "address of the shared array of an atomic operation. Write the operation in the kernel itself"
+            )
+    return ""
+
+
+def _begins_at_zero(instruction: tree.Instruction) -> bool:
+    """Whether an address is counted from nothing."""
+    return any(isinstance(one, tree.Integer) and one.value == 0 for one in instruction.operands[1:])
+
+
 _RULES: tuple[Callable[[Finding, Scene, LineFacts], str], ...] = (
     _unsigned_index,
     _strided_complex,
     _stepped_slice,
     _large_grid,
+    _shared_in_function,
 )

@@ -6,6 +6,8 @@ from ....errors import FaultPlace, KernelFault, KernelTimeout
 from ....records.check import Finding, Place
 from .recorded import Words, finding_of
 
+_BELOW = "guard the access against indices below 0 (if (i >= 0))"
+
 
 def fault_finding(error: BaseException) -> Finding:
     """The finding for an error that ended a kernel; an exception that a Python kernel raises is a trap."""
@@ -14,7 +16,7 @@ def fault_finding(error: BaseException) -> Finding:
     place = error.place or FaultPlace("timeout")
     return finding_of(
         place.kind,
-        Words(_without_advice(str(error))),
+        Words(_without_advice(str(error)), _BELOW if place.index is not None and place.index < 0 else ""),
         source=Place(place.file, place.line) if place.file is not None and place.line is not None else None,
         block=place.block,
         thread=place.thread,

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from .outline_cpp import read_cpp
 from .outline_python import read_python
+from .source_text import text_of
 from .statement import Statement
 
 
@@ -53,6 +54,13 @@ def way_to(statements: Sequence[Statement], line: int) -> Way:
             return tuple(way)
         way.append(turn)
         branches = turn.statement.branches
+
+
+def outermost_text(file: str, line: int) -> str:
+    """The text of the outermost statement around a line, most often its function; "" for lines of none."""
+    way = way_to(outline_of(file) or (), line)
+    lines = text_of(file).splitlines(keepends=True)
+    return "".join(lines[way[0].statement.first - 1 : way[0].statement.last]) if way else ""
 
 
 def _holding(branches: Sequence[Sequence[Statement]], line: int) -> Iterator[Turn]:

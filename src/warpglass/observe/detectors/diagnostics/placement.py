@@ -7,7 +7,7 @@ the innermost list of statements that holds both, if no condition around it part
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ....records.check import Place
 from .line_facts import LineFacts
@@ -30,7 +30,10 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Why no barrier can stand between two lines: `what` is at a line ("branches", "if", "loop")."""
+    """Why no barrier can stand between two lines: `what` is at a line.
+
+    That is two "branches", an "if" or a "loop" around them, or an "if" that one of them is "tested" in.
+    """
 
     what: str
     place: Place
@@ -79,13 +82,19 @@ class Placing:
             if around and around[-1].kind == "switch":
                 return Placement(obstacle=Obstacle("branches", Place(one.file, around[-1].first)))
             found.append(_forward(one.file, barriers, statements, first, second, depth))
+        elif len(first) != len(second) and around and around[-1].kind in ("if", "loop"):
+            found.append(_from_head(one.file, barriers, max(first, second, key=len), depth))
         found = [missing for missing in found if missing.surely < ALWAYS]
         inner = max((len(missing.around) for missing in found if missing.order), default=0)
         found = [missing for missing in found if not missing.order or len(missing.around) == inner]
         obstacles = [self._obstacle(one.file, missing.around, warp=warp) for missing in found]
         chosen = [missing for missing, obstacle in zip(found, obstacles, strict=True) if obstacle is None]
         if not chosen:
-            return Placement(obstacle=next(iter(obstacles), None))
+            obstacle = next(iter(obstacles), None)
+            if obstacle is not None and len(first) != len(second) and depth == min(len(first), len(second)):
+                tested = obstacle.what == "if" and obstacle.place.line == around[-1].first
+                obstacle = replace(obstacle, what="tested") if tested else obstacle
+            return Placement(obstacle=obstacle)
         points = tuple(missing.point for missing in sorted(chosen, key=lambda m: m.order))
         return Placement(points, around=Place(one.file, around[-1].first) if around else None)
 
@@ -123,9 +132,12 @@ class Placing:
             if loop.kind != "loop" or level >= len(second) or second[level].statement is not loop:
                 continue
             rest, start = second[level + 1 :], first[level + 1 :]
-            if not rest or not start or not loop.branches[0]:
+            if not (rest or start) or not loop.branches[0]:
                 continue
-            surely = max(barriers.behind(rest, loop), barriers.before(start, loop))
+            if not rest or not start:  # the other line is in the loop's condition, where a turn begins
+                surely = barriers.behind(rest or start, loop)
+            else:
+                surely = max(barriers.behind(rest, loop), barriers.before(start, loop))
             end = loop.branches[0][-1]
             point = Point(Place(file, end.last), True, loop.first, loop.braced[0])
             found.append(_Missing(surely, 1, point, tuple(turn.statement for turn in first[: level + 1])))
@@ -187,3 +199,14 @@ def _forward(
         barriers.before(second[depth + 1 :], behind.statement),
     )
     return _Missing(surely, 0, Point(Place(file, behind.statement.first)), around)
+
+
+def _from_head(file: str, barriers: Barriers, inner: Way, depth: int) -> _Missing:
+    """The way from the condition of a statement to a line under it."""
+    around = tuple(turn.statement for turn in inner[:depth])
+    under = inner[depth]
+    surely = max(
+        barriers.among(around[-1].branches[under.branch][: under.position]),
+        barriers.before(inner[depth + 1 :], under.statement),
+    )
+    return _Missing(surely, 0, Point(Place(file, under.statement.first)), around)

@@ -16,8 +16,8 @@ from ..instrumentation import inlining
 from .line_facts import LineFacts
 from .placement import Obstacle, Placement, Placing, Point
 from .recorded import Recorded
-from .shared_names import overlapping
-from .source_text import line_of
+from .shared_names import carved, exchanged, overlapping
+from .source_text import between, line_of
 from .updates import Update, update_at
 from .vocabulary import VOCABULARIES
 
@@ -34,6 +34,7 @@ class Remedy:
     cause: Hashable = None  # what races of one cause have in common, None where that is not known
     series: bool = False  # of one cause are also those at other lines of a series of updates
     rewrites: bool = False  # no added line helps
+    turn: Point | None = None  # the end of a loop's body, if a barrier is missing there
     rank: int = 0  # of one cause the race with the lowest is told first
 
     @property
@@ -71,6 +72,15 @@ class Remedies:
                 f"{names} are the same dynamic shared memory: both begin at its first byte. Let the second "
                 "begin behind the first, and launch with bytes enough for both"
             )
+        parts = carved(one, other) if found.kind != "global-race" else ()
+        if parts:
+            return Remedy(
+                f"{' and '.join(parts)} are parts of one array that overlap: let the second begin behind the "
+                "first, counted in the array's elements, and make the array large enough for both"
+            )
+        compared = self._words.compare_and_store(between(one, other))
+        if compared:
+            return self._atomic(found, min(one, other, key=_line), compared, "comparison")
         if found.one.block != found.other.block:
             return self._between_blocks(found, one, other)
         warp = found.kind == "warp-race"
@@ -103,13 +113,14 @@ class Remedies:
         words = f"add {name} " + ", and another ".join(map(_where, points))
         if name == self._words.warp_barrier:
             words += ": lanes of a warp need not run in lockstep"
-        return Remedy(words, points, name, cause=(name, points))
+        turn = next((point for point in points if point.loop is not None), None)
+        return Remedy(words, points, name, cause=(name, points), turn=turn)
 
     def together(self, remedies: Sequence[Remedy]) -> Remedy:
         """One remedy for races of one cause."""
         first = next((one for one in remedies if one.is_atomic or one.points), remedies[0])
         first = next((one for one in remedies if one.rewrites), first)
-        if not first.series:
+        if not first.series and first.turn is None:
             return first
         points = sorted({point for one in remedies for point in one.points}, key=_rank)
         return self._added(first.primitive, tuple(points))
@@ -126,6 +137,11 @@ class Remedies:
             return (
                 f"not all {whom} pass the loop of {found.place} equally often: let all make as many passes, "
                 f"with the work under a condition of its own, and add {name} between {lines}"
+            )
+        if found.what == "tested":
+            return (
+                f"the condition of {found.place} reads what is written under it: compute it into a variable "
+                f"first, then {name}, where all {whom} come, and test the variable"
             )
         return (
             f"not all {whom} come past the condition of {found.place}, so a barrier cannot stand under it: "
@@ -146,10 +162,12 @@ class Remedies:
             if loop is None:
                 return Remedy(own)
             text = f"{own}; if only two passes meet, add {name} {_where(loop)}"
-            return Remedy(text, cause=self._added(name, (loop,)).cause)
+            return Remedy(text, cause=(name, (loop,)), turn=loop)
         if not update.neighbour:
             return Remedy(f"give the two accesses of {one} lines of their own, with {name} between them")
-        if loop is not None and (update.alternates or self._placing.has_condition(one, loop.loop or 0)):
+        if loop is not None and (
+            update.alternates or exchanged(one) or self._placing.has_condition(one, loop.loop or 0)
+        ):
             return self._added(name, (loop,))
         text = (
             f"{one} writes what other {_whom(warp)} read there: read into a variable first, then {name}, "
@@ -160,11 +178,12 @@ class Remedies:
         text += f"; or {self._words.shuffle}" if warp else "; or write to another array"
         return Remedy(text, cause=(name, self._placing.around(one)), rewrites=True)
 
-    def _atomic(self, found: Recorded, place: Place) -> Remedy:
-        name = self._words.atomic_for(line_of(place)) or f"an atomic operation ({self._words.atomic}, ...)"
+    def _atomic(self, found: Recorded, place: Place, name: str = "", before: str = "read") -> Remedy:
+        name = name or self._words.atomic_for(line_of(place))
+        name = name or f"an atomic operation ({self._words.atomic}, ...)"
         return Remedy(
-            f"make it one operation, {name}, or give each thread an element of its own: between the read and "
-            f"the write of {place} others come, and no barrier helps",
+            f"make it one operation, {name}, or give each thread an element of its own: between the {before} "
+            f"and the write of {place} others come, and no barrier helps",
             cause=(ATOMIC, found.array),
         )
 
@@ -228,6 +247,10 @@ def _same_function(steps: tuple[Step | None, Step | None]) -> tuple[Place | None
 def _both(one: Place, other: Place) -> str:
     first, second = sorted((one, other), key=lambda place: (place.file, place.line))
     return f"{first} and {second}"
+
+
+def _line(place: Place) -> int:
+    return place.line
 
 
 def _whom(warp: bool) -> str:

@@ -17,3 +17,11 @@ def text_of(file: str) -> str:
     """The text of a file, "" where there is none."""
     linecache.checkcache(file)
     return "".join(linecache.getlines(file))
+
+
+def between(one: Place, other: Place) -> str:
+    """The text of two lines that are one or follow each other, "" of others."""
+    if one.file != other.file or abs(one.line - other.line) > 1:
+        return ""
+    first, last = sorted((one.line, other.line))
+    return "".join(line_of(Place(one.file, line)) for line in range(first, last + 1))

@@ -17,10 +17,26 @@ class Vocabulary:
     atomic: str
     atomics: tuple[tuple[str, str], ...]  # patterns of source text, and the operation for what they find
 
+    def compare_and_store(self, text: str) -> str:
+        """The atomic operation for a comparison with an element that decides whether it is set, or ""."""
+        found = _COMPARED.search(text)
+        if found is None or _BASE.findall(found["left"])[:1] == _BASE.findall(found["right"])[:1]:
+            return ""
+        least = (found["sign"] == "<") == (found["keeps"] is None)
+        return self.atomic_for("min(" if least else "max(")
+
     def atomic_for(self, text: str) -> str:
         """The atomic operation that does at once what a line does in steps, "" for none that is known."""
         return next((name for pattern, name in self.atomics if re.search(pattern, text)), "")
 
+
+# `if (a < x) x = a`, and `if (x > a) x = a`, in C++ and in Python.
+_COMPARED = re.compile(
+    r"\bif\s*\(?\s*(?P<left>[^<>=;]+?)\s*(?P<sign>[<>])=?\s*(?P<right>[^<>=;]+?)\s*\)?\s*[:{]?\s*"
+    r"(?:(?P=right)\s*=\s*(?P=left)|(?P<keeps>(?P=left)\s*=\s*(?P=right)))\s*(?:[;}#]|$)"
+)
+_BASE = re.compile(r"\w+")
+_SUMMED = r"(\w+\s*\[[^\]]*\]|\*?\w+)\s*=\s*\1\s*[-+]"  # x = x + 1
 
 _CPP = Vocabulary(
     "__syncthreads()",
@@ -29,7 +45,7 @@ _CPP = Vocabulary(
     "__threadfence()",
     "atomicAdd",
     (
-        (r"\+\+|\+=|--|-=", "atomicAdd()"),
+        (rf"\+\+|\+=|--|-=|{_SUMMED}", "atomicAdd()"),
         (r"\bf?max[fl]*\s*\(", "atomicMax()"),
         (r"\bf?min[fl]*\s*\(", "atomicMin()"),
         (r"\|=", "atomicOr()"),
@@ -44,7 +60,7 @@ _PYTHON = Vocabulary(
     "cuda.threadfence() (which numba-cuda-mlir 0.6 lacks: link a __threadfence() from CUDA C++ there)",
     "cuda.atomic.add",
     (
-        (r"\+=|-=", "cuda.atomic.add()"),
+        (rf"\+=|-=|{_SUMMED}", "cuda.atomic.add()"),
         (r"\bmax\s*\(", "cuda.atomic.max()"),
         (r"\bmin\s*\(", "cuda.atomic.min()"),
         (r"\|=", "cuda.atomic.or_()"),
@@ -60,6 +76,7 @@ VOCABULARIES = {"python": _PYTHON, "cuda": _CPP, "ptx": _PTX}
 # What the kinds' own hints say in C++, and in Python.
 _TRANSLATED = (
     ("if (i < n)", "if i < n:"),
+    ("if (i >= 0)", "if i >= 0:"),
     ("__ballot_sync", "cuda.ballot_sync"),
     ("__shfl", "cuda.shfl"),
 )

@@ -74,7 +74,7 @@ def _leading(blocks: Sequence[Block], to: set[int]) -> frozenset[int]:
 def _causes(blocks: Sequence[Block], index: int, target: int) -> Iterator[Cause]:
     """Those of an edge: the parts of the branch's condition that compilers have put together."""
     block = blocks[index]
-    ends = [blocks[one].end for one in _from(blocks, index)]
+    ends = [blocks[one].end for one in blocks_from(blocks, index)]
     barriers = [_frames(end.step) for end in ends if isinstance(end, Barrier)]
     own = _frames(block.all_steps[-1])
     leaves: list[tuple[list[SourceLocation], str, bool]] = [(own, "", True)]
@@ -83,7 +83,9 @@ def _causes(blocks: Sequence[Block], index: int, target: int) -> Iterator[Cause]
         leaves = list(_parts(block, block.end.register, taken is not block.end.negated, own))
         if len(leaves) == 1 and own:  # a comparison that is not told apart may stand anywhere
             leaves = [(own, *leaves[0][1:])]
-    idle = not any(step.match.row.access for one in _from(blocks, target) for step in blocks[one].all_steps)
+    idle = not any(
+        step.match.row.access for one in blocks_from(blocks, target) for step in blocks[one].all_steps
+    )
     for frames, register, holds in sorted(leaves, key=lambda leaf: _order(leaf[0])):
         returned = all(_returned_before(frames, barrier, ends=idle) for barrier in barriers)
         yield Cause(register, holds, returned)
@@ -120,7 +122,7 @@ def _frames(step: Step) -> list[SourceLocation]:
     return inlining(step)[::-1]
 
 
-def _from(blocks: Sequence[Block], start: int, *, forwards: bool = False) -> frozenset[int]:
+def blocks_from(blocks: Sequence[Block], start: int, *, forwards: bool = False) -> frozenset[int]:
     """A block and those that follow it, on the way `forwards` without a jump back."""
     found, work = {start}, [start]
     while work:
@@ -162,7 +164,7 @@ def alternatives(blocks: Sequence[Block]) -> Mapping[int, Step]:
     Copies that follow each other, as of an unrolled loop, are different barriers.
     """
     ends = [(index, block.end.step) for index, block in enumerate(blocks) if isinstance(block.end, Barrier)]
-    ahead = {index: _from(blocks, index, forwards=True) for index, _ in ends}
+    ahead = {index: blocks_from(blocks, index, forwards=True) for index, _ in ends}
     classes: list[list[tuple[int, Step]]] = []
     found: dict[int, Step] = {}
     for index, step in ends:

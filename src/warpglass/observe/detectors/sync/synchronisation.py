@@ -17,6 +17,7 @@ from .. import layout, native
 from ..detector import Detector, Watched
 from ..diagnostics.recorded import Recorded, Words
 from . import clocks
+from .stuck_lanes import NAME_WHO_COMES
 
 # Instructions that need a value of every lane in their mask. A vote or a warp barrier does without lanes that
 # have ended.
@@ -46,11 +47,7 @@ def _absent(found: Recorded) -> Words:
     )
     if found.other is not None:
         message += f": they were there when others were still {found.other.where}"
-    return Words(
-        message,
-        "name only the lanes that come here (compute the mask before the branch with __ballot_sync), or take "
-        "the instruction out of the branch",
-    )
+    return Words(message, NAME_WHO_COMES)
 
 
 class Synchronisation(Detector):
