@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from inspect import getdoc, signature
+from inspect import Parameter, getdoc, signature
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -133,7 +133,11 @@ def _command(name: str, function: Any) -> str:
             places += names
         else:
             names = _options(parameter.name, info, hint.__origin__)
-        default = "" if parameter.default in (None, True, False, "") else f" Default: `{parameter.default}`."
+        default = (
+            ""
+            if parameter.default in (None, True, False, "", Parameter.empty)
+            else f" Default: `{parameter.default}`."
+        )
         shown.append(f"* {', '.join(f'`{one}`' for one in names)}: {_plain(info.help or '')}{default}")
     usage, examples = " ".join(["warpglass", name, *places, "[OPTIONS]"]), "\n".join(EXAMPLES[name])
     said = " ".join((getdoc(function) or "").split())

@@ -132,6 +132,15 @@ def test_curve_and_picture(call: Call, tmp_path: Path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_pages(call: Call, tmp_path: Path):
+    fit, roof = tmp_path / "occupancy.html", tmp_path / "roofline.html"
+    assert call("occupancy", "--threads", "256", "--registers", "40", "--html", str(fit))[0] == 0
+    assert "6 blocks at once = 48 of 64 warps" in fit.read_text("utf-8")
+    assert call("roofline", "--flops", "1", "--bytes", "8", "--html", str(roof))[0] == 0
+    assert "Memory-bound (DRAM)" in roof.read_text("utf-8")
+    assert "x.txt: pages are written as .html" in call("roofline", "--flops", "1", "--html", "x.txt")[2]
+
+
 # ---------------------------------------------------------------------------------------- roofline
 def test_roofline_of_numbers(call: Call, tmp_path: Path):
     picture = tmp_path / "roof.svg"

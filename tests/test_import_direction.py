@@ -70,7 +70,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     # Launches are the business of the commands.
     "cli.script": ("cli.status", "cli.compiler_flags", "programs.targets"),
     "__main__": ("cli",),
-    "": ("judging", "lab", "ladders.measure", "sweeps"),
+    "": ("judging", "lab", "ladders.measure", "report", "sweeps"),
 }
 
 # Heavy or optional packages may be imported inside functions; our own modules only by the front doors.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from html import unescape
 from typing import Any
 
@@ -52,6 +52,38 @@ def test_a_bench_shows_its_ladder():
     bench = wg.bench("vector", small=True, language="cuda", rungs=("grid_stride",), repeat=1, device="cpu")
     assert repr(bench).startswith("<Bench of vector: 1 of 1 rows right, on ")
     assert "grid_stride" in framed(bench)
+
+
+def test_occupancy_and_roofline_are_results_as_well():
+    kernel = wg.compile(SCALE, "scale")
+    fit = wg.occupancy(kernel, (16, 16), grid=1024)
+    assert repr(fit).startswith(
+        "<Occupancy of scale on NVIDIA H100 80GB HBM3 (compute capability 9.0): 100 %"
+    )
+    assert fit.fit.demand.registers > 0
+    assert "occupancy 100 %, limited by warps." in framed(fit)
+    assert wg.occupancy(None, 256, registers=40, model="cc 5.2").fit.share == 0.75
+    profile = wg.profile(kernel, 2, 32, arguments())
+    roof = wg.roofline(profile)
+    assert repr(roof) == "<Roofline of NVIDIA H100 80GB HBM3: scale memory-bound, DRAM>"
+    assert roof.verdicts["scale"] in framed(roof)
+    assert wg.roofline(profile, model="gtx980").remarks
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda: wg.occupancy("k", 32), "'k' is no kernel"),  # type: ignore[arg-type]
+        (lambda: wg.occupancy(None, 2.5), "the block is 2.5; it is made of whole numbers"),  # type: ignore[arg-type]
+        (lambda: wg.occupancy(None, (1, 2, 3, 4)), "it has one to three extents"),
+        (lambda: wg.occupancy(None, (-8, -8)), "none below 0"),
+        (lambda: wg.occupancy(None, 32, model="h1000"), r"no GPU is called 'h1000' \(did you mean h100"),
+        (lambda: wg.roofline(3), "3 is no profile, bench, file of them or work"),  # type: ignore[arg-type]
+    ],
+)
+def test_wrong_questions_to_the_models_are_named(wrong: Callable[[], object], message: str):
+    with pytest.raises(wg.ArgumentError, match=message):
+        wrong()
 
 
 @pytest.fixture(scope="module")

@@ -90,7 +90,7 @@ PyTorch (with CUB, cuBLAS and cuDNN) have for the same question, in turns, on th
 The fastest rung that is right stands in the row. Times are medians of samples on the device's clock, taken
 until the median is known to 0.5 %, with their relative standard deviation. Caches are cold, but where
 something takes less than 10 us: there all are timed many in a row, with warm caches. The rate is that of the
-least bytes or operations that the problem needs, its share that of a copy within the device ({copy:.0f} GB/s,
+least bytes or operations that the problem needs, its share that of a copy of 256 MiB there ({copy:.0f} GB/s,
 read and written). Ratios above 1 say that the rung is faster; a dash stands where a library has no such
 function, or is not asked.
 """
@@ -112,6 +112,7 @@ def run(race: Race) -> Record:
         data=race.data,
         rungs=last_rungs(race),
         language="cuda",
+        final="launch",
         device="gpu",
     ).record
 

@@ -26,11 +26,15 @@ if TYPE_CHECKING:
     from .lab import Kernel, Run, compile, from_numba, load, reset, run
     from .lab.bench import bench
     from .lab.check import check
+    from .lab.occupancy import occupancy
     from .lab.profile import profile
+    from .lab.roofline import roofline
     from .ladders.measure import Bench
     from .records.check import Check, Finding
     from .records.marks import all_of, out
     from .records.profile import Profile
+    from .report.occupancy import OccupancyReport
+    from .report.roofline import RooflineReport
     from .sweeps import sweep, tune
 
 __version__ = "0.1.0"
@@ -44,7 +48,9 @@ __all__ = [
     "KernelFault",
     "KernelTimeout",
     "LaunchError",
+    "OccupancyReport",
     "Profile",
+    "RooflineReport",
     "Run",
     "UnsupportedError",
     "WarpglassError",
@@ -56,9 +62,11 @@ __all__ = [
     "from_numba",
     "judge",
     "load",
+    "occupancy",
     "out",
     "profile",
     "reset",
+    "roofline",
     "run",
     "sweep",
     "tune",
@@ -72,7 +80,11 @@ _HOMES = {
     "Finding": "records.check",
     "all_of": "records.marks",
     "out": "records.marks",
+    "occupancy": "lab.occupancy",
+    "OccupancyReport": "report.occupancy",
     "profile": "lab.profile",
+    "roofline": "lab.roofline",
+    "RooflineReport": "report.roofline",
     "judge": "judging",
     "sweep": "sweeps",
     "tune": "sweeps",

@@ -50,6 +50,9 @@ class FakeDriver:
     def cuDriverGetVersion(self) -> tuple[int, int]:
         return 0, self.version
 
+    def cuDeviceGetCount(self) -> tuple[int, int]:
+        return 0, 2
+
     def cuStreamCreate(self, flags: Any) -> tuple[int, Any]:
         return 0, real.CUstream(0x5700)
 

@@ -149,6 +149,11 @@ def test_copy_refuses_what_does_not_fit():
         gpu.copy(np.zeros((4, 2))[:, 0], np.zeros(4))
 
 
+def test_a_gpu_that_is_not_there_is_refused():
+    with pytest.raises(WarpglassError, match="no GPU gpu:2: there are 2 GPUs, from gpu:0"):
+        GpuBackend(2, FakeDriver({}))
+
+
 def test_array_of_another_gpu_is_refused():
     gpu, _ = backend()
     x = gpu.to_device(np.zeros(4))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import warpglass as wg
+from bench.gpu import page
 from tests.ladders.device_place import EngineDevice, EngineTimer
 from tests.ladders.watching import TOOLCHAIN
 from warpglass.engine.launch.backend import Clock, DeviceBackend
@@ -21,6 +23,7 @@ from warpglass.ladders.problem import Expected
 from warpglass.ladders.sampling import Patience, Samples, noise_of
 from warpglass.ladders.trial import Options
 from warpglass.ladders.verdicts import judge
+from warpglass.report.figures import format_seconds
 
 
 def race(ladder: str, timer: EngineTimer, repeat: int = 3, **options: Any) -> Bench:
@@ -204,3 +207,18 @@ def test_others_go_on_after_a_kernel_that_failed(tmp_path: Path) -> None:
         ("mine<float>", False),
     ]
     assert all(row.repeats for row in bench.rows[:2])
+
+
+def test_the_page_of_the_gpu_has_the_fastest_rung_that_is_right() -> None:
+    seconds = iter([k * 1e-3 for k in range(1, 1000)])
+    record = race("scan", EngineTimer(lambda: next(seconds)), rungs=("warp_shuffle", "hillis_steele")).record
+    first, second = record.rows
+    library = replace(first, language="torch", seconds=2 * (first.seconds or 0), grid=None)
+    race_of = page.RACES[0]
+    raced = replace(record, rows=(replace(second, verified=False), first), peers=(library,))
+    text = page.line(race_of, raced, 4e12)
+    assert f"| {first.rung} |" in text
+    assert text.endswith(f"| - | - | 2.00 ({format_seconds(library.seconds)}) |")
+    none = page.line(race_of, replace(raced, rows=()), 4e12)
+    assert none.count("|") == text.count("|")
+    assert page.last_rungs(race_of)

@@ -114,7 +114,8 @@ def test_passes_that_move_no_key_are_left_out() -> None:
 
 @pytest.mark.sampled(quick=2, ci=2)
 @pytest.mark.parametrize(("make", "size"), [(SMALL_TILES, 1500), (radix_block.plan, 300)])
-def test_rows_are_sorted_each(make: Make, size: int) -> None:
+def test_rows_are_sorted_each(make: Make, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(onesweep, "_MOST_ROWS", 2)
     x = keys("int16", 3 * size).reshape(3, size)
     order = np.zeros(x.shape, np.int64)
     follow(make(Request(size, x.dtype, indices="order", rows=3)), {"x": x, "order": order})

@@ -14,12 +14,17 @@ import pytest
 
 from tests.report.profiles import make
 from tests.report.test_reading import check, profile_with_listing
+from warpglass import devices
 from warpglass.errors import WarpglassError
+from warpglass.models.occupancy import Demand, occupancy
+from warpglass.models.roofline import Work, peaks_of
 from warpglass.records.bench import Record, Row
 from warpglass.records.kernel_time import ModelledTime
 from warpglass.records.warp_views import WarpView
-from warpglass.report.html import Named, report_page
+from warpglass.report.html import Named, occupancy_page, report_page, roofline_page
 from warpglass.report.html.warp_picture import passes, picture_of
+from warpglass.report.occupancy import OccupancyReport
+from warpglass.report.roofline import roofline_report
 
 EVIL = "<script>alert(1)</script>\"'&{{ 7*7 }}$\\frac{\x07"
 
@@ -86,6 +91,13 @@ def test_a_page_has_all_parts_and_needs_no_network():
     assert all(link is not None and link.startswith(("#", "data:")) for link in links)
     assert {link[1:] for link in links if link and link.startswith("#")} <= set(ids)
     assert not re.search(r"@import|url\((?!#|\"?data:)", text)
+
+
+def test_the_notes_figures_stand_beside_a_ladder():
+    text = page(record(ladder="reduction"))
+    assert "Course notes 000: Reduction of 2^24 numbers" in text
+    assert "Ours: warpglass bench reduction --size 16777216 --dtype float64 --model p100 --notes" in text
+    assert "grid 512, block 32768; right is grid 32768, block 512" in text
 
 
 def test_modelled_times_stand_with_their_interval():
@@ -221,3 +233,28 @@ def test_a_browser_sorts_links_shows_views_and_changes_colours(browser: Any, tmp
         shown.set_viewport_size({"width": width, "height": 900})
         assert shown.evaluate("document.documentElement.scrollWidth") <= width
     assert not said
+
+
+def test_pages_have_no_barriers_in_light_and_in_dark(browser: Any, tmp_path: Path):
+    """What axe finds: names of controls and regions, contrast, order of headings, keyboards."""
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="no axe: pip install '.[browser]'"
+    )
+    fit = OccupancyReport("k", "a GPU", (256,), occupancy(Demand(256, 40), devices.get("h100").limits))
+    roof = roofline_report(
+        [Work("k", {"fp32": 1e9}, {"dram": 1e9, "l1": 4e9})], peaks_of(devices.get("h100"))
+    )
+    noted = record(ladder="reduction")
+    pages = page(noted, record(), profile_with_listing(), check()), occupancy_page(fit), roofline_page(roof)
+    file = tmp_path / "page.html"
+    for text in pages:
+        file.write_text(text, "utf-8")
+        for scheme in ("light", "dark"):
+            shown = browser.new_page(color_scheme=scheme, bypass_csp=True)
+            shown.goto(file.as_uri())
+            found = axe.Axe().run(shown)
+            assert not found.violations_count, found.generate_report()
+            inks = "[...document.querySelectorAll('svg.chart text')].map(one => getComputedStyle(one).fill)"
+            black = {"light": "rgb(255, 255, 255)", "dark": "rgb(0, 0, 0)"}[scheme]
+            assert black not in shown.evaluate(inks)
+            shown.close()

@@ -17,10 +17,10 @@ from warpglass.models.occupancy import Demand, occupancy
 from warpglass.models.roofline import Peaks, Work, peaks_of
 from warpglass.report.console import text_console, text_of
 from warpglass.report.device import Present, print_device, print_present
-from warpglass.report.occupancy import OccupancyReport, occupancy_json, print_curve, print_occupancy
+from warpglass.report.occupancy import OccupancyReport, print_curve, print_occupancy
 from warpglass.report.occupancy_chart import draw_curve
 from warpglass.report.pictures import check_ending
-from warpglass.report.roofline import print_roofline, roofline_json, roofline_report
+from warpglass.report.roofline import print_roofline, roofline_report
 from warpglass.report.roofline_chart import draw_roofline
 
 A100 = peaks_of(devices.get("a100"))
@@ -108,7 +108,7 @@ def test_curve_bars():
 
 
 def test_json_has_it_all():
-    record = json.loads(occupancy_json(report(Demand(256, 40), multiprocessors=132, grid=10), True))
+    record = json.loads(report(Demand(256, 40), multiprocessors=132, grid=10).to_json(True))
     assert record["active_blocks"] == 6
     assert record["limits"]["registers"] == 6
     assert record["limits"]["barriers"] is None
@@ -145,7 +145,7 @@ def test_what_is_missing_or_impossible_is_said():
 
 
 def test_roofline_json():
-    record = json.loads(roofline_json(roofline_report(WORKS, A100)))
+    record = json.loads(roofline_report(WORKS, A100).to_json())
     assert record["ridges"]["fp32"]["dram"] == pytest.approx(12.535, abs=1e-3)
     assert [work["bound"] for work in record["works"]] == ["l1", "l1 and shared", "dram"]
 

@@ -17,6 +17,7 @@ from .export import (
     LatexOption,
     MarkdownOption,
     check_page,
+    draw,
     print_tables,
     table_format,
     write_page,
@@ -232,7 +233,7 @@ def _write(
     if plot is not None:
         from ..report.bench_chart import draw_bench
 
-        draw_bench(records[0], plot)
+        draw(lambda: draw_bench(records[0], plot), plot)
     if html is not None:
         write_page(records, html, f"Bench: {', '.join(record.ladder for record in records)}")
 

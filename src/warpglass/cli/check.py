@@ -115,6 +115,7 @@ def check(
     Exit status: 0 if nothing is found, 1 if something is, else that of the program.
     """
     from ..lab import check as lab_check
+    from ..report.progress import waiting
 
     form = table_format(csv=csv, markdown=markdown, latex=latex, gcc=gcc, github=github)
     model, view = find_gpu(model).key, _View(json_output, sarif, suppress or (), html, form)
@@ -131,7 +132,7 @@ def check(
         _check_program(program_of(target, arguments, module, model), view, launches)
         return
     refuse_words(arguments)
-    with words_apart(json_output):
+    with words_apart(json_output), waiting(f"Compiling {target}"):
         launch = open_launch(str(target), grid, block, arg, shared or "0", settings, outputs, flags)
     limit = 60.0 if timeout is None else timeout
     options = {"model": model, "schedules": schedules, "seed": seed, "timeout": limit}

@@ -17,12 +17,13 @@ from .export import (
     LatexOption,
     MarkdownOption,
     check_page,
+    draw,
     print_tables,
     table_format,
+    write_made,
 )
 from .metrics import chosen_definitions, metric_definitions
 from .options import JsonOption, PlotOption
-from .output import write_file
 from .status import FAILED
 
 if TYPE_CHECKING:
@@ -219,8 +220,9 @@ def _write(found: _Compared, plot: Path | None, html: Path | None, title: str) -
         check_ending(plot)
         if not found.charts:
             raise ArgumentError("--plot draws benches; profiles have no picture")
-        save_figure(bench_figure(found.charts), plot)
+        draw(lambda: save_figure(bench_figure(found.charts), plot), plot)
     if html is not None:
         from ..report.html import comparison_page
 
-        write_file(comparison_page(title, found.tables, found.charts, found.remarks, found.facts), html)
+        told = found.tables, found.charts, found.remarks, found.facts
+        write_made(html, lambda: comparison_page(title, *told))

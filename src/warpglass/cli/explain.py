@@ -60,16 +60,17 @@ def explain(
         _show(load_all(target), most, json_output)
         return
     small = names_rung(target)
-    with words_apart(json_output), waiting(f"Counting {target}"):
+    with words_apart(json_output):
         if small:
             program = program_of(target, None, None, gpu)
             assert isinstance(program, RungProgram)
             found = _of_rung(program)
         else:
-            one = open_launch(target, grid, block, arg, shared, settings, outputs, flags)
-            launch = one.kernel, one.grid, one.block, one.args, one.shared
-            found = [lab_profile.profile(*launch, model=gpu, timeout=limit)]
-            one.save()
+            with waiting(f"Counting {target}"):
+                one = open_launch(target, grid, block, arg, shared, settings, outputs, flags)
+                launch = one.kernel, one.grid, one.block, one.args, one.shared
+                found = [lab_profile.profile(*launch, model=gpu, timeout=limit)]
+                one.save()
     _show(found, most, json_output, small)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -54,7 +54,23 @@ def write_report(records: Sequence[Named], path: Path, title: str) -> None:
     from ..report.html import report_page
 
     check_page(path)
-    write_file(report_page(records, title, sections_of), path)
+    write_made(path, lambda: report_page(records, title, sections_of))
+
+
+def write_made(path: Path, make: Callable[[], str]) -> None:
+    """Write a page that is made now, and say so while it takes long."""
+    from ..report.progress import waiting
+
+    with waiting(f"Writing {path}"):
+        write_file(make(), path)
+
+
+def draw(picture: Callable[[], None], path: Path) -> None:
+    """Have a picture written to a file, and say so while it takes long."""
+    from ..report.progress import waiting
+
+    with waiting(f"Drawing {path}"):
+        picture()
 
 
 def check_page(path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import ArgumentError
-from ..records.argument_text import make_marked, parse_setting, parse_size
+from ..records.argument_text import make_arguments, make_marked, parse_argument, parse_setting, parse_size
 from .compiler_flags import split_target
 from .export import print_tables
 from .options import launch_shape, split_kernel
@@ -135,6 +135,17 @@ def open_launch(
         parse_size(shared),
         saved,
     )
+
+
+def typed_arguments(kernel: lab.Kernel, arg: Sequence[str]) -> list[Any]:
+    """Arguments of the types that a kernel which need not run is compiled for; raises ArgumentError."""
+    values = make_arguments([parse_argument(one) for one in arg])
+    try:
+        kernel.compile(values)
+    except ArgumentError as problem:
+        hint = "" if arg else "; a Python kernel is compiled for types: give --arg for each, as in f8[1024]"
+        raise ArgumentError(f"{problem}{hint}") from None
+    return values
 
 
 def _output(text: str) -> tuple[str, Path]:

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import ArgumentError, LaunchError
-from ..records.argument_text import make_arguments, parse_argument, parse_dimensions, parse_size
+from ..errors import ArgumentError
+from ..records.argument_text import parse_dimensions, parse_size
 from .compiler_flags import CompilerOption, split_target
-from .export import CsvOption, LatexOption, MarkdownOption, print_tables, table_format
+from .export import (
+    CsvOption,
+    HtmlOption,
+    LatexOption,
+    MarkdownOption,
+    check_page,
+    draw,
+    print_tables,
+    table_format,
+    write_made,
+)
+from .kernel_launch import typed_arguments
 from .options import (
     MODEL,
     JsonInsteadOption,
@@ -22,17 +30,12 @@ from .options import (
     PlotOption,
     calculated_for,
     existing_target,
-    find_gpu,
 )
 from .status import FAILED
 
 if TYPE_CHECKING:
-    from ..devices import Device, Limits
-    from ..models.occupancy import Demand
+    from ..lab import Kernel
     from ..report.occupancy import OccupancyReport
-    from ..source.cubin import Resources
-
-_CAPABILITY = re.compile(r"(?:cc|sm_?)?\s*(\d+)\.(\d)", re.IGNORECASE)
 
 
 def occupancy(
@@ -66,6 +69,7 @@ def occupancy(
     flags: CompilerOption = None,
     curve: Annotated[bool, typer.Option("--curve", help="Add a bar for every block size.")] = False,
     plot: PlotOption = None,
+    html: HtmlOption = None,
     csv: CsvOption = False,
     markdown: MarkdownOption = False,
     latex: LatexOption = False,
@@ -77,45 +81,52 @@ def occupancy(
     form = table_format(json=json_output, csv=csv, markdown=markdown, latex=latex)
     if plot is not None:
         check_ending(plot)
+    if html is not None:
+        check_page(html)
     if threads is None:
         raise ArgumentError("give the block: --threads 256 or --block 16x16")
-    from ..models.occupancy import Demand
-    from ..models.occupancy import occupancy as fit
-    from ..report.occupancy import OccupancyReport
+    from ..lab import occupancy as lab_occupancy
+    from ..report.progress import waiting
 
-    gpu, limits, known = _gpu(calculated_for(model, device))
-    block = parse_dimensions(threads)
-    amount = parse_size(shared)
-    machine = _machine_code(kernel, limits, registers, arg or (), flags) if kernel is not None else None
-    found = machine.resources if machine else None
-    demand = Demand(
-        threads=prod(block),
-        registers=registers if registers is not None else found.registers if found else 0,
-        static_shared=found.static_shared if found else amount,
-        dynamic_shared=amount if found else 0,
-        barriers=barriers if barriers is not None else found.barriers if found else 0,
-        carveout=carveout,
-    )
-    report = OccupancyReport(
-        kernel=machine.name if machine else None,
-        gpu=gpu,
-        block=block,
-        fit=fit(demand, limits),
-        shared_per_thread=shared_per_thread,
-        multiprocessors=known.multiprocessors if known else None,
-        grid=prod(parse_dimensions(grid)) if grid else None,
-        compiled=asdict(found) if found else {},
-        refused=_refusal(gpu, limits, demand, block, machine),
-    )
+    gpu = calculated_for(model, device)
+    extents = parse_dimensions(threads)
+    with waiting(f"Compiling {kernel}"):
+        one, args = _open(kernel, lab_occupancy.target_for(gpu), arg or (), flags)
+        report = lab_occupancy.occupancy(
+            *(one, extents, args, parse_size(shared)),
+            registers=registers,
+            shared_per_thread=shared_per_thread,
+            barriers=barriers,
+            carveout=carveout,
+            grid=parse_dimensions(grid) if grid else None,
+            model=gpu,
+        )
+    if html is not None:
+        from ..report.html import occupancy_page
+
+        write_made(html, lambda: occupancy_page(report))
     _show_occupancy(report, curve, plot, form)
+
+
+def _open(
+    text: str | None, target: str, args: Sequence[str], flags: Sequence[str] | None
+) -> tuple[Kernel | None, Sequence[object]]:
+    """The kernel that FILE:KERNEL names and the arguments that it is compiled for, if there is one."""
+    if text is None:
+        return None, ()
+    from .. import lab
+
+    path, name = existing_target(text)
+    kernel = lab.load(path, name, **{**split_target(flags), "target": target})
+    return kernel, typed_arguments(kernel, args)
 
 
 def _show_occupancy(report: OccupancyReport, curve: bool, plot: Path | None, form: str | None) -> None:
     from ..report.console import stdout_console
-    from ..report.occupancy import occupancy_json, occupancy_tables, print_curve, print_occupancy
+    from ..report.occupancy import occupancy_tables, print_curve, print_occupancy
 
     if form == "json":
-        typer.echo(occupancy_json(report, curve))
+        typer.echo(report.to_json(curve))
     elif form is not None:
         print_tables(occupancy_tables(report, curve), form)
     else:
@@ -126,88 +137,6 @@ def _show_occupancy(report: OccupancyReport, curve: bool, plot: Path | None, for
     if plot is not None:
         from ..report.occupancy_chart import draw_curve
 
-        draw_curve(report, plot)
+        draw(lambda: draw_curve(report, plot), plot)
     if not report.fit.blocks or report.refused:
         raise typer.Exit(FAILED)
-
-
-@dataclass(frozen=True, slots=True)
-class _MachineCode:
-    name: str
-    resources: Resources
-    directives: Any  # of the entry, for engine.limits
-
-
-def _machine_code(
-    text: str, limits: Limits, registers: int | None, args: Sequence[str], flags: Sequence[str] | None
-) -> _MachineCode:
-    """Compile FILE:KERNEL for a compute capability and read what it takes.
-
-    For GPUs older than the assembler knows, the registers have to be given; its oldest target says the rest.
-    """
-    from .. import lab
-    from ..engine.gpu.driver import header_of
-    from ..source.cubin import OLDEST, resources
-
-    path, name = existing_target(text)
-    target = "sm_{}{}".format(*max(limits.capability, OLDEST))
-    if limits.capability < OLDEST and registers is None:
-        raise ArgumentError(
-            "compute capability {}.{} is older than the oldest that CUDA 13 compiles for, {}.{}: give the "
-            "registers per thread with --registers, as an older `nvcc -Xptxas -v` prints them".format(
-                *limits.capability, *OLDEST
-            )
-        )
-    kernel = lab.load(path, name, **{**split_target(flags), "target": target})
-    try:
-        compiled = kernel.compile(make_arguments([parse_argument(one) for one in args]))
-    except ArgumentError as problem:
-        hint = "" if args else "; a Python kernel is compiled for types: give --arg for each, as in f8[1024]"
-        raise ArgumentError(f"{problem}{hint}") from None
-    header = header_of(compiled.ptx, compiled.entry)
-    return _MachineCode(name, resources(compiled, target), header.directives if header else ())
-
-
-@dataclass(frozen=True, slots=True)
-class _Named:
-    """A GPU as engine.limits wants it."""
-
-    name: str
-    limits: Limits
-
-
-def _refusal(
-    gpu: str, limits: Limits, demand: Demand, block: tuple[int, ...], machine: _MachineCode | None
-) -> str | None:
-    """Return why a launch of one such block is refused, None if it is not."""
-    from ..engine.launch.limits import as_dim3, check_launch
-
-    try:
-        check_launch(
-            _Named(gpu.partition(" (")[0], limits),
-            (1, 1, 1),
-            as_dim3(block, "block"),
-            demand.static_shared,
-            demand.dynamic_shared,
-            demand.registers,
-            machine.directives if machine else (),
-        )
-    except LaunchError as problem:
-        return str(problem)
-    return None
-
-
-def _gpu(text: str) -> tuple[str, Limits, Device | None]:
-    """Return what a GPU is called, its limits, and the GPU itself unless the text is only "cc x.y"."""
-    from ..devices import limits_of
-    from ..devices.device import capabilities
-
-    found = _CAPABILITY.fullmatch(text.strip())
-    if found is None:
-        device = find_gpu(text)
-        return "{} (compute capability {}.{})".format(device.name, *device.capability), device.limits, device
-    capability = int(found[1]), int(found[2])
-    if capability not in capabilities():
-        known = ", ".join(".".join(map(str, one)) for one in capabilities())
-        raise ArgumentError(f"compute capability {found[1]}.{found[2]} is not known; there is {known}")
-    return f"compute capability {found[1]}.{found[2]}", limits_of(capability), None

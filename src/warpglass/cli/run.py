@@ -130,12 +130,13 @@ def _bench_rung(program: RungProgram) -> None:
     from ..lab.bench import bench
     from ..report.bench import print_bench
     from ..report.console import stdout_console
+    from ..report.progress import waiting
 
     one = program.target
     chosen = {"rungs": (one.rung,), "language": one.language, "as_written": True}
-    print_bench(
-        bench(one.ladder, small=True, peers=False, model=program.model, **chosen).record, stdout_console()
-    )
+    with waiting(f"Running {program}"):
+        found = bench(one.ladder, small=True, peers=False, model=program.model, **chosen)
+    print_bench(found.record, stdout_console())
 
 
 def _sum_type(array: Any) -> str:

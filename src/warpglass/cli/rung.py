@@ -30,8 +30,10 @@ class RungProgram:
     def run(self) -> int:
         """Run the rung; 0, whether its result is right or not: `bench` judges it."""
         from ..lab.rungs import run_rung
+        from ..report.progress import waiting
 
-        run_rung(self.target, self.model)
+        with waiting(f"Running {self}"):
+            run_rung(self.target, self.model)
         return 0
 
 

@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import ArgumentError
-from ..records.argument_text import make_arguments, parse_argument
 from .compiler_flags import CompilerOption, split_target
-from .kernel_launch import show_kernels
+from .kernel_launch import show_kernels, typed_arguments
 from .options import JsonOption, ModelOption, find_gpu, split_kernel
 from .rung import RungProgram, names_rung, program_of
 
@@ -40,18 +38,17 @@ def show(
     from ..lab.listing import listing_of
     from ..lab.profile import target_of
     from ..report.console import stdout_console
+    from ..report.progress import waiting
     from ..report.show import listing_json, print_listing
 
     gpu = find_gpu(model)
-    if names_rung(target):
-        compiled = _of_rung(target, gpu.key)
-    else:
-        path, name = split_kernel(target)
-        if name is None:
-            show_kernels(path)
-            return
-        compiled = _of_file(path, name, arg or [], flags)
-    found = listing_of(compiled, target_of(gpu))
+    path, name = (None, None) if names_rung(target) else split_kernel(target)
+    if path is not None and name is None:
+        show_kernels(path)
+        return
+    with waiting(f"Compiling {target}"):
+        compiled = _of_file(path, name, arg or [], flags) if path and name else _of_rung(target, gpu.key)
+        found = listing_of(compiled, target_of(gpu))
     if json_output:
         typer.echo(listing_json(found))
     else:
@@ -71,8 +68,4 @@ def _of_file(path: Path, name: str, arg: list[str], flags: list[str] | None) -> 
     from .. import lab
 
     kernel = lab.load(path, name, **split_target(flags))
-    try:
-        return kernel.compile(make_arguments([parse_argument(one) for one in arg]))
-    except ArgumentError as problem:
-        hint = "" if arg else "; a Python kernel is compiled for types: give --arg for each, as in f8[1024]"
-        raise ArgumentError(f"{problem}{hint}") from None
+    return kernel.compile(typed_arguments(kernel, arg))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import ArgumentError
-from .export import LatexOption, MarkdownOption, print_tables, table_format
+from .export import LatexOption, MarkdownOption, draw, print_tables, table_format
 from .options import JsonOption
 from .output import write_file
 from .status import FAILED
@@ -83,7 +83,7 @@ def sweep(
     if parquet is not None:
         found.save_parquet(parquet)
     if drawn is not None and plot is not None:
-        found.draw(plot, *drawn)
+        draw(lambda: found.draw(plot, *drawn), plot)
     if any(row.status != "done" for row in found.rows):
         raise typer.Exit(FAILED)
 

@@ -15,6 +15,7 @@ from ..errors import ArgumentError
 from ..records.argument_text import parse_size
 from ..records.marks import unmark
 from .compiler_flags import CompilerOption, ladder_options
+from .export import draw
 from .kernel_launch import SetOption, open_launch
 from .options import (
     TIMEOUT,
@@ -126,7 +127,7 @@ def _show(found: Sequence[Trace], array: str | None, most: int, plot: Path | Non
         drawn = next(
             (one for one in found if array is None or array in {s.array for s in one.steps}), found[0]
         )
-        draw_trace(drawn, array or busiest(drawn), plot)
+        draw(lambda: draw_trace(drawn, array or busiest(drawn), plot), plot)
 
 
 def _trace_sort(

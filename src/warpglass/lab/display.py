@@ -15,8 +15,11 @@ from ..ladders.measure import Bench
 from ..records.bench import Record
 from ..records.check import Check, ProgramCheck
 from ..records.profile import Profile
+from ..report.occupancy import OccupancyReport
+from ..report.roofline import RooflineReport
 
-_HEIGHTS: dict[type[Any], int] = {Profile: 640, Record: 640, Check: 420, ProgramCheck: 420}
+_HEIGHT, _LOW = 640, 420  # pixels
+_LOW_PAGES = Check, ProgramCheck
 
 
 def framed(page: str, height: int) -> str:
@@ -26,31 +29,35 @@ def framed(page: str, height: int) -> str:
 
 
 def html_of(result: Any) -> str:
-    """A result in HTML: the page of a record in a frame, anything else as a table of its fields."""
-    if isinstance(result, Bench | Record | Profile | Check | ProgramCheck):
-        return _page_of(result)
+    """A result in HTML: its page in a frame, or what has none as a table of its fields."""
+    page = _page_of(result)
+    if page is not None:
+        return framed(page, _LOW if isinstance(result, _LOW_PAGES) else _HEIGHT)
     facts = {field.name: getattr(result, field.name) for field in fields(result)}
     head = "".join(f"<th>{escape(name)}</th>" for name in facts)
     row = "".join(f"<td>{escape(str(value))}</td>" for value in facts.values())
     return f"<table><tr>{head}</tr><tr>{row}</tr></table>"
 
 
-def _page_of(record: Bench | Record | Profile | Check | ProgramCheck) -> str:
-    from ..report.html import Named, report_page
+def _page_of(result: Any) -> str | None:
+    """The page of a result; None for what has none."""
+    from ..report.html import Named, occupancy_page, report_page, roofline_page
 
-    shown = record.record if isinstance(record, Bench) else record
-    sections = record.sections if isinstance(record, Bench) else ()
-    text = report_page([Named("the result", shown)], _title(shown), lambda _: sections)
-    return framed(text, _HEIGHTS[type(shown)])
-
-
-def _title(record: Record | Profile | Check | ProgramCheck) -> str:
-    match record:
+    match result:
+        case Bench():
+            record, title, sections = result.record, f"Bench: {result.record.ladder}", result.sections
         case Record():
-            return f"Bench: {record.ladder}"
+            record, title, sections = result, f"Bench: {result.ladder}", ()
         case Profile():
-            return f"Profile: {record.kernel}"
+            record, title, sections = result, f"Profile: {result.kernel}", ()
         case Check():
-            return f"Check: {record.kernel}"
+            record, title, sections = result, f"Check: {result.kernel}", ()
         case ProgramCheck():
-            return f"Check: {record.program}"
+            record, title, sections = result, f"Check: {result.program}", ()
+        case OccupancyReport():
+            return occupancy_page(result)
+        case RooflineReport():
+            return roofline_page(result)
+        case _:
+            return None
+    return report_page([Named("the result", record)], title, lambda _: sections)

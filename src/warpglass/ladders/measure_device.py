@@ -41,6 +41,7 @@ class Measured:
     timings: list[Timing] = field(default_factory=list[Timing])
     verdicts: list[Verdict] = field(default_factory=list[Verdict])
     failure: str | None = None
+    alone: bool = False  # samples are of whole runs, with what the host does in them
     in_a_row: int = 1
     clock: Clock | None = None
     discarded: int = 0
@@ -127,12 +128,16 @@ class _Contestant:
         samples.seconds += taken
 
     def _one(self) -> float:
-        if self.submit is None:  # the program decides on the way: it runs as it stands
-            self.trial.restore()
-            return self.trial.run().seconds
+        assert self.submit is not None, "others are measured alone"
         if self.trial.destroys:
             self.trial.rewind()
         return self._stopwatch.time(self.submit, self.measured.in_a_row)
+
+    def copy(self) -> None:
+        """Measure what travels between host and device."""
+        if self.measured.failure is None:
+            with self._failing():
+                self.measured.transfer, self.measured.copied = self.trial.transfer(), self.trial.copied()
 
     def run_alone(self, judged: bool) -> None:
         """A sample of a run as it stands."""
@@ -177,8 +182,7 @@ def measure_on_device(
     racing = [one for one in contestants if one.submit is not None and one.measured.failure is None]
     _race(racing, device.timer(), lambda done: report(len(contestants) - len(racing) + done, "rounds of all"))
     for one in contestants:
-        if one.measured.failure is None:
-            one.measured.transfer, one.measured.copied = one.trial.transfer(), one.trial.copied()
+        one.copy()
     for one in contestants:
         one.trial.release()
     return [one.measured for one in contestants]
@@ -187,7 +191,7 @@ def measure_on_device(
 def _measure_alone(one: _Contestant) -> None:
     """Samples of what the host computes, or decides; judged once more where it can have changed."""
     measured = one.measured
-    on_host = measured.timings[0].label == "host"
+    measured.alone, on_host = True, measured.timings[0].label == "host"
     if on_host and measured.timings[0].seconds > measured.samples.patience.seconds:
         measured.samples.seconds.append(measured.timings[0].seconds)
     while not measured.samples.enough and measured.failure is None:
@@ -231,6 +235,5 @@ def _choose_rows(racing: Sequence[_Contestant]) -> None:
 
 def with_host_time(measured: Measured) -> tuple[float, ...]:
     """The samples, each with what the host computes for one run."""
-    host = median(timing.host_seconds for timing in measured.timings)
-    alone = measured.timings[0].label == "host" or not measured.samples.seconds
-    return tuple(measured.samples.seconds if alone else (one + host for one in measured.samples.seconds))
+    host = 0.0 if measured.alone else median(timing.host_seconds for timing in measured.timings)
+    return tuple(one + host for one in measured.samples.seconds)

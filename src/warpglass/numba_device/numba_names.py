@@ -13,6 +13,7 @@ import re
 import numpy as np
 
 from ..ptx.tree import Function
+from ..source import mangled
 from ..source.compiled import Argument
 from .parameter_names import parameter_names
 
@@ -34,13 +35,14 @@ _SCALARS = {
 }
 _TEMPLATED = {"complex64": "c8", "complex128": "c16", "bool": "?", "float16": "f2"}
 _ARRAY = re.compile(r"5ArrayI(?P<dtype>[a-z]|\d+\w+?)Li(?P<ndim>\d+)E1(?P<layout>[CFA])7mutable7alignedE")
+_TEMPLATE = re.compile(r"<.*>$", re.DOTALL)
 _NAMESPACED = re.compile(r"_ZN(?P<rest>\d.*)", re.DOTALL)
 
 
 def plain_name(entry: str) -> str:
-    """The function's name in Python; the entry's own if it is none of numba's."""
+    """The function's name in Python or C++, without template arguments; the entry's if it is not mangled."""
     parts, _ = _split(entry)
-    return parts[-1] if parts else entry
+    return parts[-1] if parts else _TEMPLATE.sub("", mangled.plain_name(entry))
 
 
 def arguments_of(entry: Function, ptx: str = "") -> tuple[Argument, ...] | None:

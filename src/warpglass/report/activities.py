@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ..records.activity import Activity
 from .figures import format_seconds
+from .fitting_table import FittingTable
 
 _HEADINGS = ("Time(%)", "Time", "Calls", "Avg", "Min", "Max")
 _NOTE = (
@@ -23,7 +23,7 @@ _NOTE = (
 
 def print_activities(found: Sequence[Activity], console: Console) -> None:
     """Print the rows of each kind with their shares of its time."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table = FittingTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("Type", justify="right", no_wrap=True)
     for heading in _HEADINGS:
         table.add_column(heading, justify="right", no_wrap=True)

@@ -27,6 +27,7 @@ from .bench_modelled import print_modelled
 from .bench_steps import print_steps
 from .console import text_console, text_of
 from .figures import LANGUAGES, LIBRARIES, format_bytes, format_ratio, format_seconds, format_sum
+from .fitting_table import FittingTable
 
 TIME_HEADINGS = {"engine": "engine time", "gpu": "GPU time"}
 PLACES = {"engine": "engine", "gpu": "GPU"}
@@ -128,7 +129,7 @@ def _text_table(text: TextTable) -> Table:
 
 
 def _plain_table() -> Table:
-    return Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    return FittingTable(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
 
 
 def _full_width(table: Table, console: Console) -> int:

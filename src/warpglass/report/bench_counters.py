@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ..records.bench import Row
 from ..records.work import CountedWork
 from .figures import LANGUAGES
+from .fitting_table import FittingTable
 from .profile_lines import short
 
 _WIDE = 100  # columns from which there is room for whole kernel names
@@ -100,7 +100,7 @@ def print_counters(rows: Sequence[Row], counted_for: str | None, console: Consol
     console.print()
     console.print(Text(f"Counted by the engine for {counted_for} (efficiencies in percent)", style="bold"))
     names = [full_name(row) if console.width >= _WIDE else row.rung for _, row in counted]
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    table = FittingTable(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     table.add_column("id", justify="right")
     rows = [row for _, row in counted]
     columns = [one for one in COLUMNS if one.known(rows)]

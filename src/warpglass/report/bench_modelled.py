@@ -16,6 +16,7 @@ from ..records.bench import Row
 from ..records.kernel_time import ModelledTime
 from .bench_counters import full_name
 from .figures import LANGUAGES, format_ratio, format_seconds
+from .fitting_table import FittingTable
 from .kernel_time import interval
 
 _HEADING = "Modelled times, from counts; nine of ten kernels take a time within the interval"
@@ -37,7 +38,7 @@ def print_modelled(rows: Sequence[Row], console: Console) -> None:
 
 
 def _table(kernels: Sequence[tuple[int, Row]], device: str, name: str) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    table = FittingTable(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     table.add_column("id", justify="right")
     table.add_column(f"modelled on {name}", overflow="fold")
     table.add_column("lang", no_wrap=True)

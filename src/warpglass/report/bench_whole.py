@@ -19,6 +19,7 @@ from ..models.whole_program import WholeTime, copies_of, whole_time
 from ..records.bench import Record, Row
 from .bench_counters import full_name
 from .figures import LANGUAGES, format_bytes, format_ratio, format_seconds
+from .fitting_table import FittingTable
 
 
 def print_whole(record: Record, console: Console) -> None:
@@ -63,7 +64,7 @@ def _host(rows: Sequence[Row]) -> Row | None:
 def _table(rows: Sequence[Row], device: Device) -> Table:
     host = _host(rows)
     beside = f"{host.rung} here / whole" if host else ""
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    table = FittingTable(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     table.add_column("id", justify="right")
     table.add_column("kernel", overflow="fold")
     table.add_column("lang", no_wrap=True)

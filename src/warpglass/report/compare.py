@@ -18,6 +18,7 @@ from rich.text import Text
 from ..errors import ArgumentError
 from ..records.profile import Profile
 from .compare_bench import print_limit
+from .fitting_table import FittingTable
 from .kernel_time import verdict
 from .metrics import Definition
 from .profile import format_number, launch_text
@@ -206,7 +207,7 @@ def print_comparison(found: Comparison, console: Console) -> None:
 
 def _table(pair: Pair, limit: float | None, width: int) -> Table:
     wide = width >= _WIDE
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table = FittingTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("", overflow="fold")
     for heading in ("before", "after", *(("difference", "ratio") if wide else ()), "change"):
         table.add_column(heading, justify="right", no_wrap=True)

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ..errors import ArgumentError
 from ..records.bench import Record, Row
 from .bench_chart import Chart, Series, colour_of
 from .figures import LANGUAGES, format_ratio, format_seconds
+from .fitting_table import FittingTable
 from .tables import Cell, Column, DataTable, Tone, number, words
 
 _COUNTED = ("inst_executed", "gld_transactions", "gst_transactions", "shared_bank_conflicts")
@@ -161,7 +161,7 @@ def print_benches(found: BenchComparison, console: Console) -> None:
     for name, text in found.facts:
         console.print(Text(f"{name}: {text}"))
     table = comparison_table(found)
-    wide = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    wide = FittingTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for column in table.columns[1:]:
         wide.add_column(column.heading, justify="right" if column.number else "left", overflow="fold")
     title = None

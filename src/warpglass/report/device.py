@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ..devices.device import Device, source_texts
 from ..models.roofline import peaks_of
+from .fitting_table import FittingTable
 from .roofline import NAMES
 from .tables import Column, DataTable, number, words
 
@@ -49,7 +49,7 @@ def print_device(device: Device, console: Console) -> None:
     if device.note:
         console.print(Text(device.note))
     console.print()
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
+    table = FittingTable(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
     for field, (name, unit) in _NUMBERS.items():
         value = getattr(device, field)
         if value is not None:

@@ -6,12 +6,12 @@ from collections import Counter
 
 from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ..records.judgement import JudgedRow, JudgementRecord
 from .console import text_console, text_of
 from .figures import format_seconds
+from .fitting_table import FittingTable
 from .tables import Cell, Column, DataTable, csv_text
 
 _ACCEPTED = "accepted"
@@ -21,7 +21,7 @@ _MOST_ROWS = 500
 
 def print_judgement(record: JudgementRecord, console: Console) -> None:
     """Print the ranked table and how many submissions got which verdict."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = FittingTable(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in judgement_table(record).columns:
         table.add_column(column.heading, justify="right" if column.number else "left", overflow="fold")
     for row in judgement_table(record).rows[:_MOST_ROWS]:

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from math import ceil, prod
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from ..errors import ArgumentError
@@ -85,8 +86,10 @@ def print_arithmetic(found: LaunchArithmetic, console: Console) -> None:
         ("empty lanes", f"{found.empty_lanes:,}", unfilled),
         ("waves", f"{found.waves:.4g}", f"{found.gpu} holds {found.blocks_at_once:,} such blocks at once"),
     ]
+    table = Table.grid(padding=(0, 2), pad_edge=True)
     for name, value, way in rows:
-        console.print(Text(f"  {name:<14}{value:<26}").append(way, "dim"), soft_wrap=True)
+        table.add_row(name, value, Text(way, style="dim"))
+    console.print(table)
     last = found.waves - ceil(found.waves) + 1
     if found.waves > 1 and last < 1:
         console.print(Text(f"The last wave is {100 * last:.3g} % full."))

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from .figures import LANGUAGES
+from .fitting_table import FittingTable
 from .tables import Column, DataTable, number, words
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def ladder_table(name: str, title: str, rungs: Sequence[Rung]) -> DataTable:
 def print_ladder(name: str, title: str, rungs: Sequence[Rung], console: Console) -> None:
     """Print a ladder's name and one line per rung."""
     console.print(Text(f"{name}: {title}", style="bold"))
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 2), pad_edge=False)
+    table = FittingTable(box=None, show_header=False, padding=(0, 2, 0, 2), pad_edge=False)
     for rung in rungs:
         table.add_row(
             Text(rung.name), ", ".join(LANGUAGES[language] for language in rung.languages), Text(rung.title)
@@ -94,7 +94,7 @@ def print_devices(places: Sequence[tuple[str, str]], models: Sequence[Device], c
         console.print(Text(f"{option}  {description}"))
     console.print()
     console.print(Text("GPUs known by name", style="bold"))
-    table = Table(box=None, padding=(0, 2, 0, 2), pad_edge=False)
+    table = FittingTable(box=None, padding=(0, 2, 0, 2), pad_edge=False)
     for heading in ("name", "GPU", "compute capability", "SMs", "GB/s"):
         table.add_column(heading)
     for model in models:

@@ -6,7 +6,7 @@ on the notes' GPU and for their size only; efficiencies are those that the bench
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -17,6 +17,7 @@ from .. import devices
 from ..records.bench import Record, Row
 from ..records.course_notes import CourseNotes, NotedRow, NotedTable, Statement, course_notes
 from .figures import format_ratio, format_seconds
+from .fitting_table import FittingTable
 from .tables import Cell, Column, DataTable, number, words
 
 GIB = 2**30
@@ -35,6 +36,11 @@ class Ours:
 def notes_of(ladder: str) -> dict[str, CourseNotes]:
     """The sets of notes that have a ladder's kernels, by number."""
     return {key: one for key, one in course_notes().items() if one.ladder == ladder}
+
+
+def notes_title(key: str, notes: CourseNotes) -> str:
+    """What a set of notes is called."""
+    return f"Course notes {key}: {notes.about}"
 
 
 def ours_of(record: Record, table: NotedTable) -> dict[str, Ours]:
@@ -60,7 +66,7 @@ def _modelled(row: Row, gpu: str) -> float | None:
 
 def notes_table(table: NotedTable, ours: Mapping[str, Ours]) -> DataTable:
     """The notes' table with ours beside; `ours` by the rung, or by RUNG/SIZE where rows differ in size."""
-    shown = [one for one in _COLUMNS if any(one.noted(row, table) is not None for row in table.rows)]
+    shown = [one for one in _QUANTITIES if any(one.noted(row) is not None for row in table.rows)]
     columns = [Column("rung")]
     if any(row.size for row in table.rows):
         columns.append(Column("elements", True))
@@ -72,14 +78,15 @@ def notes_table(table: NotedTable, ours: Mapping[str, Ours]) -> DataTable:
         own = ours.get(f"{row.rung}/{row.size}") or ours.get(row.rung) or Ours()
         cells = [words(row.rung), *([number(row.size, str(row.size))] if row.size else [])]
         for one in shown:
-            noted, here = one.noted(row, table), one.ours(own, table, row)
+            noted, here = one.noted(row), one.ours(row, own, table)
             cells += [number(noted, one.text(noted)), number(here, one.text(here))]
         made.append((*cells, *_steps(previous, row, own)))
         if row.rung != "cpu_recursive":
             previous = row, own
     steps = () if table.size is None else (Column("step, notes", True), Column("ours", True))
     rows = tuple(cells if steps else cells[:-2] for cells in made)
-    return DataTable(table.title, (*columns, *steps), rows)
+    title = f"{table.title}; times of ours are modelled on {table.gpu}"
+    return DataTable(title, (*columns, *steps), rows)
 
 
 def _steps(previous: tuple[NotedRow, Ours] | None, row: NotedRow, own: Ours) -> tuple[Cell, Cell]:
@@ -91,80 +98,40 @@ def _steps(previous: tuple[NotedRow, Ours] | None, row: NotedRow, own: Ours) -> 
     return number(noted, format_ratio(noted)), number(here, format_ratio(here))
 
 
-class _Column:
+def _ratio(above: float | None, below: float | None) -> float | None:
+    return above / below if above and below else None
+
+
+def _bandwidth(row: NotedRow, own: Ours, table: NotedTable) -> float | None:
+    moved = table.bytes_per_element and table.bytes_per_element * table.size_of(row) / GIB
+    return _ratio(moved, own.seconds)
+
+
+def _two_digits(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Quantity:
     """One quantity of the notes' tables: its heading, theirs, ours, its text."""
 
-    heading = ""
-
-    def noted(self, row: NotedRow, table: NotedTable) -> float | None:
-        """The notes' number."""
-        raise NotImplementedError
-
-    def ours(self, own: Ours, table: NotedTable, row: NotedRow) -> float | None:
-        """Ours."""
-        raise NotImplementedError
-
-    def text(self, value: float | None) -> str:
-        """As people read it."""
-        return "-" if value is None else f"{value:.2f}"
+    heading: str
+    noted: Callable[[NotedRow], float | None]
+    ours: Callable[[NotedRow, Ours, NotedTable], float | None]
+    text: Callable[[float | None], str] = _two_digits
 
 
-class _Seconds(_Column):
-    heading = "time"
-
-    def noted(self, row: NotedRow, table: NotedTable) -> float | None:
-        return row.seconds
-
-    def ours(self, own: Ours, table: NotedTable, row: NotedRow) -> float | None:
-        return own.seconds
-
-    def text(self, value: float | None) -> str:
-        return format_seconds(value)
-
-
-class _Bandwidth(_Column):
-    heading = "GiB/s"
-
-    def noted(self, row: NotedRow, table: NotedTable) -> float | None:
-        return row.gib_per_s
-
-    def ours(self, own: Ours, table: NotedTable, row: NotedRow) -> float | None:
-        if own.seconds is None or table.bytes_per_element is None:
-            return None
-        return table.bytes_per_element * table.size_of(row) / own.seconds / GIB
-
-
-class _Host(_Column):
-    heading = "host / GPU"
-
-    def noted(self, row: NotedRow, table: NotedTable) -> float | None:
-        return row.host_seconds / row.seconds if row.host_seconds else None
-
-    def ours(self, own: Ours, table: NotedTable, row: NotedRow) -> float | None:
-        return row.host_seconds / own.seconds if row.host_seconds and own.seconds else None
-
-
-class _Loads(_Column):
-    heading = "load %"
-
-    def noted(self, row: NotedRow, table: NotedTable) -> float | None:
-        return row.gld_efficiency
-
-    def ours(self, own: Ours, table: NotedTable, row: NotedRow) -> float | None:
-        return own.gld_efficiency
-
-
-class _Stores(_Column):
-    heading = "store %"
-
-    def noted(self, row: NotedRow, table: NotedTable) -> float | None:
-        return row.gst_efficiency
-
-    def ours(self, own: Ours, table: NotedTable, row: NotedRow) -> float | None:
-        return own.gst_efficiency
-
-
-_COLUMNS: tuple[_Column, ...] = (_Seconds(), _Host(), _Bandwidth(), _Loads(), _Stores())
+_QUANTITIES = (
+    _Quantity("time", lambda row: row.seconds, lambda row, own, table: own.seconds, format_seconds),
+    _Quantity(
+        "host / GPU",
+        lambda row: _ratio(row.host_seconds, row.seconds),
+        lambda row, own, table: _ratio(row.host_seconds, own.seconds),
+    ),
+    _Quantity("GiB/s", lambda row: row.gib_per_s, _bandwidth),
+    _Quantity("load %", lambda row: row.gld_efficiency, lambda row, own, table: own.gld_efficiency),
+    _Quantity("store %", lambda row: row.gst_efficiency, lambda row, own, table: own.gst_efficiency),
+)
 
 
 # ---------------------------------------------------------------------------------------- on a terminal
@@ -172,33 +139,46 @@ def print_notes(record: Record, console: Console) -> None:
     """Print what the notes say of a bench's ladder beside what the bench found, and what is wrong in them."""
     for key, notes in notes_of(record.ladder).items():
         console.print()
-        console.print(Text(f"Course notes {key}: {notes.about}", style="bold"))
+        console.print(Text(notes_title(key, notes), style="bold"))
         for table in notes.table:
             ours = ours_of(record, table)
+            shown = notes_table(table, ours)
             console.print()
-            console.print(Text(f"{table.title}; times of ours are modelled on {table.gpu}"))
-            console.print(_rich(notes_table(table, ours)))
-            if not any(one.seconds for one in ours.values()):
-                size = table.size or table.rows[0].size
-                again = f"warpglass bench {record.ladder} --size {size} --dtype {table.dtype}"
-                console.print(Text(f"Ours: {again} --model {table.gpu} --notes", style="dim"))
-        for line in statements(notes):
-            console.print(Text(line))
+            console.print(Text(shown.title))
+            console.print(_rich(shown))
+            if remark := how_to_have_ours(record, table, ours):
+                console.print(Text(remark, style="dim"))
+        for heading, sentences in statements_of(notes):
+            for line in (f"{heading}:", *(f"  {one}" for one in sentences)):
+                console.print(Text(line))
 
 
-def statements(notes: CourseNotes) -> Iterator[str]:
-    """A line for every figure, erratum and misconception."""
+def how_to_have_ours(record: Record, table: NotedTable, ours: Mapping[str, Ours]) -> str:
+    """The command that models a table's times, "" if they are there."""
+    if any(one.seconds for one in ours.values()):
+        return ""
+    size = table.size or table.rows[0].size
+    again = f"warpglass bench {record.ladder} --size {size} --dtype {table.dtype}"
+    return f"Ours: {again} --model {table.gpu} --notes"
+
+
+def statements_of(notes: CourseNotes) -> list[tuple[str, list[str]]]:
+    """Figures, errata and misconceptions, of each kind under its heading a sentence for every one."""
+    found: list[tuple[str, list[str]]] = []
     for heading, name in _SECTIONS:
-        found: Sequence[Statement] = getattr(notes, name)
-        if found:
-            yield f"{heading}:"
-        for one in found:
-            right = "which is right" if one.right == one.says else f"right is {one.right}"
-            yield f"  {one.of}: the notes say {one.says}; {right}"
+        several: Sequence[Statement] = getattr(notes, name)
+        if several:
+            found.append((heading, [_sentence(one) for one in several]))
+    return found
+
+
+def _sentence(one: Statement) -> str:
+    right = "which is right" if one.right == one.says else f"right is {one.right}"
+    return f"{one.of}: the notes say {one.says}; {right}"
 
 
 def _rich(table: DataTable) -> Table:
-    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    made = FittingTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for column in table.columns:
         made.add_column(column.heading, justify="right" if column.number else "left", overflow="fold")
     for row in table.rows:

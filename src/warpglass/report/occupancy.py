@@ -30,14 +30,17 @@ from ..models.occupancy import (
     most_shared,
 )
 from ..models.occupancy_gain import gains
+from ..records.display import Displayed
+from .fitting_table import FittingTable
 from .tables import Cell, Column, DataTable, number, words
 
-_BAR = 40  # characters of a full bar
+_BAR, _SHORTEST_BAR = 40, 8  # characters of a full bar
+_BESIDE_BAR = 31  # threads before it; share, blocks and a limit behind
 
 
-@dataclass(frozen=True, slots=True)
-class OccupancyReport:
-    """An occupancy and what belongs to it.
+@dataclass(frozen=True, slots=True, repr=False)
+class OccupancyReport(Displayed):
+    """An occupancy and what belongs to it; `fit` has the blocks, warps and limits.
 
     `kernel` is None for bare numbers; `block` are its extents as given. `multiprocessors` is None where only
     a compute capability is known, `grid` (blocks) where none was given. `compiled` is what the compiler said,
@@ -54,9 +57,26 @@ class OccupancyReport:
     compiled: Mapping[str, Any] = field(default_factory=dict[str, Any])
     refused: str | None = None
 
+    def __repr__(self) -> str:
+        """One line; `verdict()` says more."""
+        subject = f" of {self.kernel}" if self.kernel else ""
+        fit = self.fit
+        fits = (
+            f"{_percent(fit.share)}, {_count(fit.blocks, 'block')} of {_count(fit.demand.threads, 'thread')}"
+        )
+        return f"<Occupancy{subject} on {self.gpu}: {fits}, limited by {_joined(fit.limiting)}>"
+
     def curve(self) -> tuple[Occupancy, ...]:
         """The same at every block size."""
         return curve(self.fit.demand, self.fit.limits, self.shared_per_thread)
+
+    def verdict(self) -> tuple[str, ...]:
+        """What fits, why no more, and what would change it, in sentences."""
+        return tuple(line.strip() for line in _verdict(self))
+
+    def to_json(self, with_curve: bool = False) -> str:
+        """All of it as JSON text (`occupancy_record`)."""
+        return json.dumps(occupancy_record(self, with_curve), indent=1)
 
 
 # ---------------------------------------------------------------------------------------- on a terminal
@@ -77,17 +97,18 @@ def print_occupancy(report: OccupancyReport, console: Console) -> None:
 def print_curve(report: OccupancyReport, console: Console) -> None:
     """Print a bar for every whole number of warps that a block may have; ">" marks the block asked for."""
     own = report.fit.demand.warps
+    bar = max(_SHORTEST_BAR, min(_BAR, console.width - _BESIDE_BAR))
     console.print()
     console.print(
         Text("Occupancy over block sizes (threads, share of warps, blocks, limited by)", style="bold")
     )
     for fit in report.curve()[31::32]:
-        filled = round(_BAR * fit.share)
+        filled = round(bar * fit.share)
         mark = ">" if fit.demand.warps == own else " "
         said = f"{fit.blocks:3d}  {_joined(fit.limiting)}" if fit.blocks else "  -  does not fit"
         line = f"{mark}{fit.demand.threads:5d} "
         console.print(
-            Text(line).append("█" * filled, style="cyan").append("·" * (_BAR - filled), style="dim")
+            Text(line).append("█" * filled, style="cyan").append("·" * (bar - filled), style="dim")
             + Text(f" {100 * fit.share:5.1f} % {said}")
         )
     if report.multiprocessors is not None:
@@ -191,7 +212,7 @@ def _takes_and_has(fit: Occupancy) -> dict[str, tuple[str, str]]:
 
 
 def _limits_table(fit: Occupancy) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 2), pad_edge=False)
+    table = FittingTable(box=None, padding=(0, 2, 0, 2), pad_edge=False)
     for heading in ("limit", "blocks"):
         table.add_column(heading, justify="right" if heading == "blocks" else "left")
     table.add_column("a block takes")
@@ -324,11 +345,6 @@ def occupancy_record(report: OccupancyReport, with_curve: bool = False) -> dict[
     if with_curve:
         record["curve"] = [{"threads": one.demand.threads, **_numbers(one)} for one in report.curve()]
     return record
-
-
-def occupancy_json(report: OccupancyReport, with_curve: bool = False) -> str:
-    """Return `occupancy_record` as text."""
-    return json.dumps(occupancy_record(report, with_curve), indent=1)
 
 
 def _numbers(fit: Occupancy) -> dict[str, Any]:

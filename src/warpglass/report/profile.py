@@ -19,6 +19,7 @@ from ..devices import get
 from ..records.profile import Profile
 from .bench import TIME_HEADINGS
 from .figures import format_launch, format_seconds
+from .fitting_table import FittingTable
 from .kernel_time import modelled_sentence
 from .metrics import Definition
 from .profile_csv import number_of, summary_rows
@@ -89,7 +90,7 @@ def launch_text(profile: Profile) -> str:
 
 def _table(profile: Profile, subject: str, members: Sequence[Definition], width: int) -> Table:
     side_by_side = any(one.name in profile.counted for one in members)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table = FittingTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column(subject, overflow="fold", min_width=38)
     table.add_column("measured" if side_by_side else "", justify="right", no_wrap=True, min_width=14)
     if side_by_side:
@@ -157,7 +158,7 @@ def _print_remarks(found: Sequence[Remark], console: Console) -> None:
 
 def print_sites(profiles: Sequence[Profile], console: Console) -> None:
     """Print one row per launch site, kernel and shape: how often, how long, how well memory was used."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table = FittingTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("launched at", overflow="fold")
     table.add_column("kernel", overflow="fold")
     for heading in ("calls", "inst", "gld %", "gst %", "conflicts", "time"):
@@ -199,7 +200,7 @@ def _average(group: Sequence[Profile], kind: str) -> str:
 def print_summary(profiles: Sequence[Profile], console: Console) -> None:
     """Print calls and times by kernel, as nvprof's summary does; it says whose times they are."""
     heading = TIME_HEADINGS[profiles[0].time_label] if profiles else "time"
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table = FittingTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for name in ("share", heading, "calls", "avg", "min", "max"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("kernel", overflow="fold")

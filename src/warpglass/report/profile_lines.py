@@ -17,6 +17,7 @@ from rich.text import Text
 
 from ..host.source_lines import lines_of
 from ..records.profile import LineProfile, Profile
+from .fitting_table import FittingTable
 
 Counters = Mapping[str, float]
 
@@ -109,7 +110,7 @@ def _short_path(file: str) -> str:
 def _table(
     rows: Sequence[LineProfile], columns: Sequence[LineColumn], source: Sequence[str], width: int
 ) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold", width=width)
+    table = FittingTable(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold", width=width)
     table.add_column("line", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
     for column in columns:

@@ -13,6 +13,7 @@ from rich.progress import (
     SpinnerColumn,
     TextColumn,
     TimeElapsedColumn,
+    TimeRemainingColumn,
 )
 
 from .console import stderr_console
@@ -48,7 +49,10 @@ def progress_bar() -> Iterator[Callable[[int, int, str], None] | None]:
     if not console.is_terminal:
         yield None
         return
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console, transient=True) as progress:
+    times = (TimeElapsedColumn(), TextColumn("done,"), TimeRemainingColumn(), TextColumn("left"))
+    what = TextColumn("{task.description}", markup=False)
+    with Progress(
+        BarColumn(), MofNCompleteColumn(), *times, what, console=console, transient=True
+    ) as progress:
         task = progress.add_task("", total=None)
         yield lambda done, total, what: progress.update(task, completed=done, total=total, description=what)

@@ -7,7 +7,7 @@ picture is roofline_chart.py's.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,9 @@ from rich.text import Text
 from .. import devices
 from ..models.kernel_time.limiters import WORDS
 from ..models.roofline import BOTH, LEVELS, PRECISIONS, Peaks, Placed, Work, place, ridge
+from ..records.display import Displayed
 from .figures import format_bytes, format_seconds
+from .fitting_table import FittingTable
 from .tables import Column, DataTable, number, words
 
 _SHORTEST = 1e-9  # seconds; counts that take less are an example's, given for their ratio
@@ -32,13 +34,24 @@ NAMES = (
 _WHOSE = {"gpu": "measured", "modelled": "modelled"}
 
 
-@dataclass(frozen=True, slots=True)
-class RooflineReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class RooflineReport(Displayed):
     """Works on one GPU's roofline; `placed` has None for a work whose counts have no rate there."""
 
     peaks: Peaks
     works: tuple[Work, ...]
     placed: tuple[Placed | None, ...]
+
+    def __repr__(self) -> str:
+        """One line; `verdicts` says more."""
+        bounds = ", ".join(f"{one.work.name} {short_bound(one)}" for one in self.placed[:_MANY] if one)
+        more = f" and {len(self.placed) - _MANY} more" if len(self.placed) > _MANY else ""
+        return f"<Roofline of {self.peaks.name}{bounds and ': '}{bounds}{more}>"
+
+    @property
+    def verdicts(self) -> Mapping[str, str]:
+        """What binds each work and how fast it can be, in sentences, by its name."""
+        return {one.work.name: " ".join(verdict(one)) for one in self.placed if one}
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -48,6 +61,10 @@ class RooflineReport:
             f"Counted for {devices.get(gpu).name}: machine code, memory rules and caches are that GPU's."
             for gpu in others
         )
+
+    def to_json(self) -> str:
+        """Peaks (1e9 per second), ridge points (FLOP/byte) and every work as JSON text."""
+        return json.dumps(_record(self), indent=1)
 
 
 def roofline_report(works: Sequence[Work], peaks: Peaks) -> RooflineReport:
@@ -85,12 +102,12 @@ def print_roofline(report: RooflineReport, console: Console) -> None:
 
 def _peaks_table(peaks: Peaks) -> Table:
     """Bandwidths as rows, peaks as columns, ridge points in the cells."""
-    table = Table(box=None, padding=(0, 2, 0, 2), pad_edge=False)
+    table = FittingTable(box=None, padding=(0, 2, 0, 2), pad_edge=False)
     table.add_column("")
     table.add_column("GB/s", justify="right")
     for precision in peaks.gflops:
         table.add_column(f"{NAMES[precision]} ridge", justify="right")
-    table.add_column("")
+    table.add_column("", overflow="fold")
     cells = [f"{rate:.0f} GFLOP/s" for rate in peaks.gflops.values()]
     table.add_row("", "", *cells, "")
     for level, bandwidth in peaks.gb_s.items():
@@ -101,7 +118,7 @@ def _peaks_table(peaks: Peaks) -> Table:
 
 def _levels_table(placed: Placed) -> Table:
     timed = placed.least_seconds >= _SHORTEST
-    table = Table(box=None, padding=(0, 2, 0, 2), pad_edge=False)
+    table = FittingTable(box=None, padding=(0, 2, 0, 2), pad_edge=False)
     for heading in ("", "bytes", "FLOP/byte", "ridge", "at least" if timed else ""):
         table.add_column(heading, justify="right" if heading else "left")
     for level in (*LEVELS, BOTH):
@@ -194,7 +211,7 @@ def _edge(placed: Placed, level: str, side: str, name: str = "") -> str:
 
 def _overview(report: RooflineReport) -> Table:
     """Many works: a line each."""
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+    table = FittingTable(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
     table.add_column("", overflow="fold")
     for heading in ("FLOP/byte\nof DRAM", "at least", "time", "", "% of that", "GFLOP/s"):
         table.add_column(heading, justify="right" if heading else "left", no_wrap=True)
@@ -293,10 +310,9 @@ def _verdicts_data(report: RooflineReport) -> DataTable:
 
 
 # ---------------------------------------------------------------------------------------- JSON
-def roofline_json(report: RooflineReport) -> str:
-    """Return peaks (1e9 per second), ridge points (FLOP/byte) and every work as JSON text."""
+def _record(report: RooflineReport) -> dict[str, Any]:
     peaks = report.peaks
-    record = {
+    return {
         "gpu": peaks.name,
         "gflops": dict(peaks.gflops),
         "gb_s": dict(peaks.gb_s),
@@ -311,7 +327,6 @@ def roofline_json(report: RooflineReport) -> str:
             _work_record(work, placed) for work, placed in zip(report.works, report.placed, strict=True)
         ],
     }
-    return json.dumps(record, indent=1)
 
 
 def _work_record(work: Work, placed: Placed | None) -> dict[str, Any]:

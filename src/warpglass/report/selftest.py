@@ -5,17 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ..records.check import SelfTest, SelfTestRow
+from .fitting_table import FittingTable
 
 
 def print_selftest(test: SelfTest, console: Console) -> None:
     """Print the table and the verdict."""
     console.print(Text(f"Device: {test.device}"))
     console.print()
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table = FittingTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for heading in ("kind", "found", "line", "without the bug", ""):
         table.add_column(heading, no_wrap=True)
     for row in test.rows:

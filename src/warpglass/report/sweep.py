@@ -9,13 +9,13 @@ from typing import Any
 
 from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ..errors import ArgumentError, PackageError
 from ..records.sweep import SweepRecord, SweepRow
 from .console import text_console, text_of
 from .figures import format_seconds
+from .fitting_table import FittingTable
 from .tables import Cell, Column, DataTable, csv_text, number, words
 
 _TEXTS = ("device", "label", "findings")  # numbers of a row that are none
@@ -30,7 +30,7 @@ def print_sweep(record: SweepRecord, console: Console, chosen: Sequence[str] = (
     numbers = tuple(chosen) or tuple(name for name in record.numbers if name not in _TEXTS)[:_MOST_COLUMNS]
     names = {row.name for row in record.rows}
     models = {row.model for row in record.rows}
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = FittingTable(box=box.SIMPLE_HEAD, pad_edge=False)
     if len(names) > 1:
         table.add_column("kernel", overflow="fold")
     axes = [axis for axis in record.axes if axis != "model" or len(models) == 1]
@@ -39,7 +39,7 @@ def print_sweep(record: SweepRecord, console: Console, chosen: Sequence[str] = (
     if len(models) > 1:
         table.add_column("model")
     for name in numbers:
-        table.add_column("time" if name == "seconds" else name, justify="right")
+        table.add_column("time" if name == "seconds" else name, justify="right", overflow="fold")
     table.add_column("ok")
     for row in record.rows[:_MOST_ROWS]:
         cells = [*([row.name] if len(names) > 1 else []), *(_plain(row.axes.get(axis)) for axis in axes)]

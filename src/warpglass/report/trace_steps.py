@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from math import prod
+from textwrap import wrap
 
 from rich.console import Console
 from rich.text import Text
@@ -60,7 +61,8 @@ def _print_step(step: TraceStep, width: int, threads: int, of: int, console: Con
         return
     elements = ranges([touch.element for touch in step.touches])
     said = f"  {_what(step):{width}}  {come:{threads}}  [{elements}] {_values(step)}"
-    console.print(Text(said), soft_wrap=True)
+    for line in wrap(said, console.width, subsequent_indent=" " * 6, break_on_hyphens=False):
+        console.print(Text(line), soft_wrap=True)
 
 
 def _values(step: TraceStep) -> str:

@@ -98,6 +98,10 @@ class GpuBackend:
         self._epoch = 0  # counts contexts: memory of an earlier one must not be freed
         self.ordinal = chosen_ordinal() if ordinal is None else ordinal
         self._driver.call("cuInit", 0)
+        count = int(self._driver.call("cuDeviceGetCount"))
+        if self.ordinal >= count:
+            there = "there is one GPU, gpu:0" if count == 1 else f"there are {count} GPUs, from gpu:0"
+            raise WarpglassError(f"no GPU gpu:{self.ordinal}: {there}")
         self._device = self._driver.call("cuDeviceGet", self.ordinal)
         self._describe()
         self._open()

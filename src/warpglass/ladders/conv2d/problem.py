@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from importlib import import_module
 from math import isqrt
 from typing import Any
 
@@ -107,6 +108,11 @@ def _scipy(scipy: Any, case: Case, arrays: Mapping[str, Any]) -> Mapping[str, An
     return {"p": scipy.ndimage.correlate(arrays["n"], arrays["mask"], mode="constant")}
 
 
+def _cupyx(cupy: Any, case: Case, arrays: Mapping[str, Any]) -> Mapping[str, Any]:
+    ndimage = import_module("cupyx.scipy.ndimage")
+    return {"p": ndimage.correlate(arrays["n"], arrays["mask"], mode="constant")}
+
+
 def _torch(torch: Any, case: Case, arrays: Mapping[str, Any]) -> Mapping[str, Any]:
     n, mask = arrays["n"][None, None], arrays["mask"][None, None]
     return {"p": torch.nn.functional.conv2d(n, mask, padding=RADIUS)[0, 0]}
@@ -131,6 +137,7 @@ PROBLEM = Problem(
     blocks=(64, 256, 1024),  # squares: 8 x 8, 16 x 16, 32 x 32
     peers=(
         Peer("scipy", "ndimage.correlate", _scipy),
+        Peer("cupy", "cupyx ndimage.correlate", _cupyx),
         Peer("torch", "conv2d (cuDNN)", _torch, kinds="f"),
     ),
     view=COUNTS.sections,

@@ -128,5 +128,8 @@ PROBLEM = Problem(
     smallest=1,
     largest=16384,  # bytes are counted in 32-bit integers
     blocks=(64, 256, 1024),  # squares: 8 x 8, 16 x 16, 32 x 32
-    peers=(Peer("numpy", "rgb @ weights", _grey, table="grey"),),
+    peers=(
+        Peer("numpy", "rgb @ weights", _grey, table="grey"),
+        Peer("cupy", "rgb @ weights", _grey, table="grey"),
+    ),
 )

@@ -1,1 +1,1 @@
-"""The sort ladder: bitonic networks in one block and over many, and merge sorts."""
+"""The sort ladder: bitonic networks in one block and over many, merge sorts and radix sorts."""

@@ -3,8 +3,12 @@
 
 constexpr unsigned int SKIPPED = ~0u;
 
-// Which of the passes that move keys a pass is, and between which arrays it moves them: first from x, then to y and
-// spare in turns, to y at last.
+// A grid sorts a row of n keys for every y: where it starts in all rows, and in what there is for each y.
+__device__ __forceinline__ u64 row_start(u64 first_row, u64 n) { return (first_row + blockIdx.y) * n; }
+__device__ __forceinline__ u64 own_part(u64 size) { return blockIdx.y * size; }
+
+// Which of the passes that move keys a pass is, and between which arrays it moves them: first from x, then to
+// y and spare in turns, to y at last.
 struct Turn {
     unsigned int number, left;  // of such passes: how many were before, how many there are from here on
 
@@ -46,29 +50,35 @@ __device__ __forceinline__ void each_key(const Bits *x, u64 n, Visit visit)
     if (tail + thread < n) visit(x[tail + thread]);
 }
 
-// Counts every digit of every key in one reading. The last block to finish makes of the counts where in the result
-// the bins start, and decides which passes there will be.
+// Counts every digit of every key in one reading. The last block to finish makes of the counts where in the
+// result the bins start, and decides which passes there will be. For every y:
 //   totals   [PASSES][BINS] and, behind them, a count of blocks: zeros, and zeros again at the end
 //   starts   [PASSES][BINS]
 //   route    [PASSES + 1]: a pass's number or SKIPPED; how many there are
-//   states, tickets   zeros for the sweeps
+//   states   [2][state_count], of which the first half becomes zeros
+//   tickets  [PASSES], which become zeros
 template <typename T, typename Count, unsigned int PASSES>
 __global__ void count_digits(const T *x, Count *totals, Count *starts, unsigned int *route, Count *states,
-                             unsigned int *tickets, u64 state_count, u64 begin, u64 n, unsigned int in_place)
+                             unsigned int *tickets, u64 state_count, u64 first_row, u64 n,
+                             unsigned int in_place)
 {
     __shared__ unsigned int counts[PASSES * BINS];
     __shared__ Count sums[BINS / 32];
     __shared__ Count finished;
     const unsigned int t = threadIdx.x;
+    totals += own_part(PASSES * BINS + 1), starts += own_part(PASSES * BINS), route += own_part(PASSES + 1);
+    states += own_part(2 * state_count), tickets += own_part(PASSES);
+
     for (unsigned int k = t; k < PASSES * BINS; k += blockDim.x) counts[k] = 0;
     __syncthreads();
-    each_key(bits_of(x) + begin, n, [&](BitsOf<T> bits) {
+    each_key(bits_of(x) + row_start(first_row, n), n, [&](BitsOf<T> bits) {
         const u64 key = ordered<T>(bits);
 #pragma unroll
         for (unsigned int pass = 0; pass < PASSES; ++pass)
             atomicAdd(&counts[pass * BINS + (key >> pass * DIGIT_BITS & (BINS - 1))], 1);
     });
-    for (u64 k = blockIdx.x * u64(blockDim.x) + t; k < state_count; k += gridDim.x * u64(blockDim.x)) states[k] = 0;
+    for (u64 k = blockIdx.x * u64(blockDim.x) + t; k < state_count; k += gridDim.x * u64(blockDim.x))
+        states[k] = 0;
     __syncthreads();
     for (unsigned int k = t; k < PASSES * BINS; k += blockDim.x)
         if (counts[k]) atomicAdd(&totals[k], Count(counts[k]));
@@ -98,16 +108,17 @@ __global__ void count_digits(const T *x, Count *totals, Count *starts, unsigned 
     totals[PASSES * BINS] = 0;
 }
 
-// What a tile has made known of a bin, in the highest two bits of its state: nothing, its own keys, all up to it.
+// What a tile has made known of a bin, in the highest two bits of its state: nothing, its own keys, all up to
+// its last.
 enum Known { NOTHING, OWN, ALL };
 
 template <typename Count>
 struct State {
     static constexpr unsigned int SHIFT = 8 * sizeof(Count) - 2;
 
-    static __device__ __forceinline__ Count of(Known known, Count count) { return Count(known) << SHIFT | count; }
-    static __device__ __forceinline__ unsigned int known(Count state) { return unsigned(state >> SHIFT); }
-    static __device__ __forceinline__ Count count(Count state) { return state & ((Count(1) << SHIFT) - 1); }
+    static __device__ Count of(Known known, Count count) { return Count(known) << SHIFT | count; }
+    static __device__ unsigned int known(Count state) { return unsigned(state >> SHIFT); }
+    static __device__ Count count(Count state) { return state & ((Count(1) << SHIFT) - 1); }
 };
 
 // The keys in a bin in all tiles before this one.
@@ -133,14 +144,16 @@ __device__ __forceinline__ Count look_back(const volatile Count *states, unsigne
     }
 }
 
-// One digit: keys, and values with them, go from one array to another, and no two with the same digit change places.
+// One digit: keys, and values with them, go from one array to another; equal digits stay in order.
 //   x -> y or spare -> ... -> y; x may be y if the passes are even in number (count_digits sees to it)
 //   v, w, value_spare: values, likewise; no v: the indices of the keys; Final: their type at last
 //   states   [2][tiles][BINS], zeros for the first pass: every pass clears those of the next
-template <typename T, typename Value, typename Final, typename Count, unsigned int THREADS, unsigned int ITEMS>
+template <typename T, typename Value, typename Final, typename Count, unsigned int THREADS,
+          unsigned int ITEMS>
 __device__ __forceinline__ void sweep(const BitsOf<T> *x, BitsOf<T> *y, BitsOf<T> *spare, const Value *v,
-                                      Final *w, Value *value_spare, const Count *starts, const unsigned int *route, Count *states,
-                                      unsigned int *tickets, u64 n, unsigned int passes, unsigned int pass)
+                                      Final *w, Value *value_spare, const Count *starts,
+                                      const unsigned int *route, Count *states, unsigned int *tickets, u64 n,
+                                      unsigned int passes, unsigned int pass)
 {
     using Part = Tile<THREADS, ITEMS>;
     using Bits = BitsOf<T>;
@@ -152,15 +165,18 @@ __device__ __forceinline__ void sweep(const BitsOf<T> *x, BitsOf<T> *y, BitsOf<T
     __shared__ unsigned int sums[BINS / 32], my_tile;
 
     const unsigned int t = threadIdx.x, shift = pass * DIGIT_BITS;
-    const Turn turn(route, passes, pass);
+    const Turn turn(route + own_part(passes + 1), passes, pass);
     if (turn.skipped()) return;
-    // Tiles go to blocks in the order in which they start, so every tile before this one has a block that runs.
-    if (t == 0) my_tile = atomicAdd(&tickets[pass], 1);
+    // Tiles go to blocks in the order in which they start: every tile before this one has a block that runs.
+    if (t == 0) my_tile = atomicAdd(&tickets[own_part(passes) + pass], 1);
     __syncthreads();
     const unsigned int tile = my_tile;
-    const u64 first = tile * u64(Part::SIZE), rows = gridDim.x * u64(BINS), row = tile * u64(BINS);
+    const u64 first = tile * u64(Part::SIZE), row = tile * u64(BINS), half = gridDim.x * u64(BINS);
     const unsigned int size = unsigned(min(u64(Part::SIZE), n - first));
-    Count *own_states = states + turn.number % 2 * rows, *other_states = states + (turn.number + 1) % 2 * rows;
+    starts += own_part(passes * BINS) + pass * BINS;
+    states += own_part(2 * half);
+    Count *own_states = states + turn.number % 2 * half;
+    Count *other_states = states + (turn.number + 1) % 2 * half;
 
     const Bits *from = turn.from<Bits>(x, y, spare) + first;
     Bits keys[ITEMS];
@@ -176,11 +192,15 @@ __device__ __forceinline__ void sweep(const BitsOf<T> *x, BitsOf<T> *y, BitsOf<T
     }
     Value values[ITEMS];
     if constexpr (EXISTS<Value>) {
-        const Value *from_values = turn.from<Value>(v, reinterpret_cast<const Value *>(w), value_spare) + first;
+        const Value *kept = reinterpret_cast<const Value *>(w);
+        const Value *from_values = turn.from<Value>(v, kept, value_spare) + first;
 #pragma unroll
         for (unsigned int item = 0; item < ITEMS; ++item) {
             const unsigned int k = Part::index(item);
-            values[item] = v == nullptr && turn.first() ? Value(first + k) : k < size ? from_values[k] : Value(0);
+            if (v == nullptr && turn.first())
+                values[item] = Value(first + k);
+            else
+                values[item] = k < size ? from_values[k] : Value(0);
         }
     }
     const unsigned int start = start_bins(total, counts, sums);
@@ -193,7 +213,7 @@ __device__ __forceinline__ void sweep(const BitsOf<T> *x, BitsOf<T> *y, BitsOf<T
     if (t < BINS) {
         const Count before = look_back(own_states, tile, t);
         *(volatile Count *)&own_states[row + t] = State<Count>::of(ALL, before + total);
-        targets[t] = starts[pass * BINS + t] + before - start;
+        targets[t] = starts[t] + before - start;
     }
     __syncthreads();
 
@@ -213,37 +233,40 @@ __device__ __forceinline__ void sweep(const BitsOf<T> *x, BitsOf<T> *y, BitsOf<T
     }
 }
 
-template <typename T, typename Count, unsigned int THREADS, unsigned int ITEMS,
-          unsigned int BLOCKS>
+template <typename T, typename Count, unsigned int THREADS, unsigned int ITEMS, unsigned int BLOCKS>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
 sweep_keys(const T *x, T *y, T *spare, const Count *starts, const unsigned int *route, Count *states,
-           unsigned int *tickets, u64 begin, u64 n, unsigned int passes, unsigned int pass)
+           unsigned int *tickets, u64 first_row, u64 n, unsigned int passes, unsigned int pass)
 {
-    sweep<T, Nothing, Nothing, Count, THREADS, ITEMS>(bits_of(x) + begin, bits_of(y) + begin, bits_of(spare), nullptr,
-                                                      nullptr, nullptr, starts, route, states, tickets, n, passes,
-                                                      pass);
+    const u64 begin = row_start(first_row, n), own = own_part(n);
+    sweep<T, Nothing, Nothing, Count, THREADS, ITEMS>(bits_of(x) + begin, bits_of(y) + begin,
+                                                      bits_of(spare) + own, nullptr, nullptr, nullptr, starts,
+                                                      route, states, tickets, n, passes, pass);
 }
 
 template <typename T, typename V, typename Count, unsigned int THREADS, unsigned int ITEMS,
           unsigned int BLOCKS>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
 sweep_pairs(const T *x, T *y, T *spare, const V *v, V *w, V *value_spare, const Count *starts,
-            const unsigned int *route, Count *states, unsigned int *tickets, u64 begin, u64 n, unsigned int passes,
-            unsigned int pass)
+            const unsigned int *route, Count *states, unsigned int *tickets, u64 first_row, u64 n,
+            unsigned int passes, unsigned int pass)
 {
+    const u64 begin = row_start(first_row, n), own = own_part(n);
     sweep<T, BitsOf<V>, BitsOf<V>, Count, THREADS, ITEMS>(
-        bits_of(x) + begin, bits_of(y) + begin, bits_of(spare), bits_of(v) + begin, bits_of(w) + begin,
-        bits_of(value_spare), starts, route, states, tickets, n, passes, pass);
+        bits_of(x) + begin, bits_of(y) + begin, bits_of(spare) + own, bits_of(v) + begin, bits_of(w) + begin,
+        bits_of(value_spare) + own, starts, route, states, tickets, n, passes, pass);
 }
 
 // The indices of the sorted keys, as numbers of type Count until the last pass; y: as spare.
-template <typename T, typename Count, unsigned int THREADS, unsigned int ITEMS,
-          unsigned int BLOCKS>
+template <typename T, typename Count, unsigned int THREADS, unsigned int ITEMS, unsigned int BLOCKS>
 __global__ void __launch_bounds__(THREADS, BLOCKS)
 sweep_indices(const T *x, T *y, T *spare, long long *w, Count *value_spare, const Count *starts,
-              const unsigned int *route, Count *states, unsigned int *tickets, u64 begin, u64 n,
+              const unsigned int *route, Count *states, unsigned int *tickets, u64 first_row, u64 n,
               unsigned int passes, unsigned int pass)
 {
-    sweep<T, Count, long long, Count, THREADS, ITEMS>(bits_of(x) + begin, bits_of(y), bits_of(spare), nullptr, w + begin,
-                                                      value_spare, starts, route, states, tickets, n, passes, pass);
+    const u64 begin = row_start(first_row, n), own = own_part(n);
+    sweep<T, Count, long long, Count, THREADS, ITEMS>(bits_of(x) + begin, bits_of(y) + own,
+                                                      bits_of(spare) + own, nullptr, w + begin,
+                                                      value_spare + own, starts, route, states, tickets, n,
+                                                      passes, pass);
 }

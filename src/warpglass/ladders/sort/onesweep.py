@@ -33,6 +33,7 @@ from warpglass.ladders.tuned import tuned
 _SOURCE = Path(__file__).with_suffix(".cu")
 _COUNTING_THREADS = 512
 _MANY = 2**30  # keys: two bits of a number are taken
+_MOST_ROWS = 2**16 - 1  # of a grid
 
 
 def plan(
@@ -50,16 +51,18 @@ def plan(
     passes = request.passes
     number = "unsigned int" if count.itemsize == 4 else "unsigned long long"
 
-    arrays, scratch = _moved(request, count)
+    rows = min(request.rows, _MOST_ROWS)
+    arrays, scratch = _moved(request, rows, count)
     known = ("starts", "route", "states", "tickets")
     share = 4 * _COUNTING_THREADS * 16 // request.dtype.itemsize  # keys of a block that counts, at least
     steps: list[Step] = []
-    for row in range(request.rows):
-        reach = np.uint64(row * request.size), np.uint64(request.size)
+    for first in range(0, request.rows, rows):
+        left = min(rows, request.rows - first)
+        reach = np.uint64(first), np.uint64(request.size)
         counting = Step(
             f"count_digits<{request.key_type}, {number}, {passes}>",
             _SOURCE,
-            max(1, min(counting_blocks, -(-request.size // share))),
+            (max(1, min(counting_blocks, -(-request.size // share))), left),
             _COUNTING_THREADS,
             0,
             (request.keys, "totals", *known, np.uint64(tiles * BINS), *reach, np.uint32(request.in_place)),
@@ -68,7 +71,7 @@ def plan(
             Step(
                 f"sweep_{request.what}<{request.types}, {number}, {threads}, {items}, {blocks}>",
                 _SOURCE,
-                tiles,
+                (tiles, left),
                 threads,
                 shared_bytes(threads, items, element),
                 (*arrays, *known, *reach, np.uint32(passes), np.uint32(digit)),
@@ -80,26 +83,26 @@ def plan(
         tuple(steps),
         (
             *scratch,
-            Scratch("totals", count, passes * BINS + 1, zeroed=True),
-            Scratch("starts", count, passes * BINS),
-            Scratch("route", np.dtype(np.uint32), passes + 1),
-            Scratch("states", count, 2 * tiles * BINS),
-            Scratch("tickets", np.dtype(np.uint32), passes),
+            Scratch("totals", count, rows * (passes * BINS + 1), zeroed=True),
+            Scratch("starts", count, rows * passes * BINS),
+            Scratch("route", np.dtype(np.uint32), rows * (passes + 1)),
+            Scratch("states", count, rows * 2 * tiles * BINS),
+            Scratch("tickets", np.dtype(np.uint32), rows * passes),
         ),
     )
 
 
 def _moved(
-    request: Request, count: np.dtype[np.unsignedinteger]
+    request: Request, rows: int, count: np.dtype[np.unsignedinteger]
 ) -> tuple[tuple[str, ...], tuple[Scratch, ...]]:
     """What the sweeps move keys and values between, and which of these arrays are scratch memory."""
-    spare = Scratch("spare", request.dtype, request.size)
+    size = rows * request.size
+    spare = Scratch("spare", request.dtype, size)
     if request.indices:
-        other = Scratch("other_keys", request.dtype, request.size)
-        values = Scratch("spare_values", count, request.size)
+        other, values = Scratch("other_keys", request.dtype, size), Scratch("spare_values", count, size)
         return (request.keys, other.name, spare.name, request.indices, values.name), (spare, other, values)
     if request.value_dtype is not None:
-        values = Scratch("spare_values", request.value_dtype, request.size)
+        values = Scratch("spare_values", request.value_dtype, size)
         return (*request.ends[:2], spare.name, *request.ends[2:], values.name), (spare, values)
     return (*request.ends, spare.name), (spare,)
 

@@ -24,7 +24,7 @@ def make_case(question: Question) -> Case:
 
 PROBLEM = Problem(
     name="sort",
-    title="Sorting: bitonic networks in one block and over many, and merge sorts",
+    title="Sorting: bitonic networks in one block and over many, merge sorts and radix sorts",
     tables={
         "one_block": Table("One block, in shared memory", 1024, "float32", 512, small=300, capacity=2),
         "sort": Table("Many blocks", 2**18, "float32", 256, small=5003),

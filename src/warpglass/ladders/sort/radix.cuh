@@ -1,4 +1,4 @@
-// Digits of keys, and the place of every key of a tile by one digit: what the radix sorts share (see onesweep.py).
+// Digits of keys, and the place of every key of a tile by one digit: see radix.py.
 
 typedef unsigned long long u64;
 
@@ -34,9 +34,9 @@ using BitsOf = typename Number<T>::Bits;
 template <typename T>
 __device__ __forceinline__ BitsOf<T> *bits_of(T *x) { return reinterpret_cast<BitsOf<T> *>(x); }
 
-// The bits of a key as an unsigned number in NumPy's order: zeros of both signs are equal, and so is every NaN,
-// which comes last and is the largest number. Other floating-point numbers count from minus infinity on; below that
-// a NaN with a sign wraps to where the others are.
+// The bits of a key as an unsigned number in NumPy's order: zeros of both signs are equal, and so is every
+// NaN, which comes last and is the largest number. Other floating-point numbers count from minus infinity on;
+// below that a NaN with a sign wraps to where the others are.
 template <typename T>
 __device__ __forceinline__ BitsOf<T> ordered(BitsOf<T> bits)
 {
@@ -124,10 +124,10 @@ struct Tile {
 template <unsigned int WARPS>
 using Counts = unsigned int (&)[WARPS][BINS];
 
-// Counts the digits; the result is the tile's number of keys in bin number threadIdx.x, for the first BINS threads.
+// Counts the digits; the result is the tile's number of keys in bin threadIdx.x, for the first BINS threads.
 template <typename T, unsigned int THREADS, unsigned int ITEMS>
 __device__ __forceinline__ unsigned int count_tile(const BitsOf<T> (&keys)[ITEMS], unsigned int shift,
-                                                     Counts<THREADS / 32> counts)
+                                                   Counts<THREADS / 32> counts)
 {
     const unsigned int t = threadIdx.x, lane = t % 32, warp = t / 32;
     for (unsigned int bin = lane; bin < BINS; bin += 32) counts[warp][bin] = 0;

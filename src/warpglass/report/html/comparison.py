@@ -16,11 +16,12 @@ def comparison_part(
     remarks: Sequence[str],
     facts: Sequence[tuple[str, str]],
 ) -> Mapping[str, Any]:
-    """What comparison.html is told: tables of what changed, charts, remarks in words, and facts."""
+    """What numbers.html is told: tables of what changed, charts, remarks in words, and facts."""
     label = "The same rungs in both records, times and rates side by side"
     return {
         "facts": facts,
         "remarks": remarks,
         "tables": tables,
         "chart": inline_svg(bench_figure(charts), "compared", label) if charts else "",
+        "label": "Both records as a chart",
     }

@@ -11,9 +11,11 @@ from ...ladders.view import Section, TextTable
 from ...models.roofline import Peaks, peaks_of
 from ...models.saved_work import works_of_bench
 from ...records.bench import Record, Row
+from ...records.course_notes import CourseNotes
 from ..bench import size_line
 from ..bench_chart import bench_figure, chart_of
 from ..bench_steps import step_sentences
+from ..notes import how_to_have_ours, notes_of, notes_table, notes_title, ours_of, statements_of
 from ..pictures import inline_svg
 from ..record_tables import bench_table, groups_of, modelled_table
 from ..roofline import roofline_report, verdict
@@ -34,6 +36,7 @@ def ladder_part(record: Record, name: str, sections: Sequence[Section]) -> dict[
         "record": record,
         "groups": groups,
         "sections": [_section(section) for section in sections],
+        "course": [_course(key, notes, record) for key, notes in notes_of(record.ladder).items()],
         "explanations": list(_explanations(record)),
         "notes": [_ENGINE] if engine else [],
     }
@@ -67,6 +70,18 @@ def _section(section: Section) -> dict[str, Any]:
         _text_table(part) if isinstance(part, TextTable) else {"text": part} for part in section.parts if part
     ]
     return {"title": section.title, "parts": parts}
+
+
+def _course(key: str, notes: CourseNotes, record: Record) -> dict[str, Any]:
+    """What a set of course notes publishes of the ladder, beside what the bench found."""
+    return {
+        "title": notes_title(key, notes),
+        "tables": [
+            (notes_table(table, ours := ours_of(record, table)), how_to_have_ours(record, table, ours))
+            for table in notes.table
+        ],
+        "statements": statements_of(notes),
+    }
 
 
 def _text_table(part: TextTable) -> dict[str, Any]:

@@ -19,11 +19,14 @@ from ...records.judgement import JudgementRecord
 from ...records.profile import Profile
 from ..bench_chart import Chart
 from ..judgement import feedback_text, judgement_summary, judgement_table
+from ..occupancy import OccupancyReport
+from ..roofline import RooflineReport
 from ..tables import DataTable
 from .comparison import comparison_part
 from .findings import check_part, marks_of, program_part
 from .kernel import kernel_part
 from .ladder import ladder_part
+from .models import occupancy_part, roofline_part
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -91,7 +94,19 @@ def comparison_page(
 ) -> str:
     """The page of two records side by side: what changed as tables, and charts where they are benches."""
     told = comparison_part(tables, charts, remarks, facts)
-    return _render(title, [Part("comparison.html", "What changed", told)])
+    return _render(title, [Part("numbers.html", "What changed", told)])
+
+
+def occupancy_page(report: OccupancyReport) -> str:
+    """The page of an occupancy: what limits it, and its curve over block sizes."""
+    title = f"Occupancy of {report.kernel}" if report.kernel else "Occupancy"
+    return _render(title, [Part("numbers.html", "What fits a multiprocessor", occupancy_part(report))])
+
+
+def roofline_page(report: RooflineReport) -> str:
+    """The page of a roofline: its picture, what binds each kernel, and the numbers."""
+    title = f"Roofline of {report.peaks.name}"
+    return _render(title, [Part("numbers.html", "What binds each kernel", roofline_part(report))])
 
 
 def judgement_page(record: JudgementRecord) -> str:
