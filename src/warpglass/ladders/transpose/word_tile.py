@@ -12,9 +12,10 @@ follow one another go down the columns of a, so that their neighbours' rows are 
 
 Counted first: 2 bytes a byte, nothing to compute; a copy is the limit. Requests are as wide as a copy's, so
 what is left to lose are parts of sectors. On an H200, of the speed of cudaMemcpy from device to device (4.1
-TB/s): 0.97 for 8192 x 11264 floats (186 us; PyTorch 692) and for doubles, 0.95 for 2 bytes, 0.94 for bytes
-(197 us; PyTorch 2465); with 8191 x 11263 floats 0.93 and as many doubles 0.95. Odd matrices of small elements
-are left at 0.68: every word of theirs is loaded as two, and a row of 128 bytes lies in five sectors.
+TB/s): 0.95 to 0.97 for 8192 x 11264 floats and for doubles (186 to 189 us; PyTorch 712), 0.92 to 0.96 for 2
+bytes, 0.90 to 0.94 for bytes (197 to 205 us; PyTorch 2437); with 8191 x 11263 floats and as many doubles
+0.92. Odd matrices of small elements are left at 0.68: every word of theirs is loaded as two, and a row of 128
+bytes lies in five sectors.
 """
 
 from pathlib import Path
