@@ -37,7 +37,7 @@ def _rungs(defective: bool) -> list[tuple[str, str, Language]]:
         and isinstance(rung, Rung)
         and rung.host is None
         and rung.only_on is None
-        and (name != "reduction" or rung.plan)
+        if name != "reduction" or rung.plan
         for language in rung.languages
     ]
 
