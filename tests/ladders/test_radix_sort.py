@@ -22,7 +22,7 @@ from warpglass.ladders.sort.radix_sort import IN_ONE_BLOCK, plan
 Array = np.ndarray[Any, Any]
 Make = Callable[[Request], Plan]
 
-SMALL_TILES: Make = partial(onesweep.plan, threads=256, items=3, blocks=1, counting_blocks=3)
+SMALL_TILES: Make = partial(onesweep.plan, threads=256, items=3, blocks=1, copies=2)
 TYPES = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
 FLOATS = ("float16", "float32", "float64")
 

@@ -50,38 +50,44 @@ __device__ __forceinline__ void each_key(const Bits *x, u64 n, Visit visit)
     if (tail + thread < n) visit(x[tail + thread]);
 }
 
-// Counts every digit of every key in one reading. The last block to finish makes of the counts where in the
-// result the bins start, and decides which passes there will be. For every y:
+// Counts every digit of every key in one reading, in COPIES that lie a word apart: few lanes of a warp want
+// the same bank. The last block to finish makes of the counts where in the result the bins start, and decides
+// which passes there will be. For every y:
 //   totals   [PASSES][BINS] and, behind them, a count of blocks: zeros, and zeros again at the end
 //   starts   [PASSES][BINS]
 //   route    [PASSES + 1]: a pass's number or SKIPPED; how many there are
 //   states   [2][state_count], of which the first half becomes zeros
 //   tickets  [PASSES], which become zeros
-template <typename T, typename Count, unsigned int PASSES>
+template <typename T, typename Count, unsigned int PASSES, unsigned int COPIES>
 __global__ void count_digits(const T *x, Count *totals, Count *starts, unsigned int *route, Count *states,
                              unsigned int *tickets, u64 state_count, u64 first_row, u64 n,
                              unsigned int in_place)
 {
-    __shared__ unsigned int counts[PASSES * BINS];
+    extern __shared__ unsigned int counts[];  // [PASSES][BINS][COPIES]
     __shared__ Count sums[BINS / 32];
     __shared__ Count finished;
     const unsigned int t = threadIdx.x;
     totals += own_part(PASSES * BINS + 1), starts += own_part(PASSES * BINS), route += own_part(PASSES + 1);
     states += own_part(2 * state_count), tickets += own_part(PASSES);
 
-    for (unsigned int k = t; k < PASSES * BINS; k += blockDim.x) counts[k] = 0;
+    for (unsigned int k = t; k < PASSES * BINS * COPIES; k += blockDim.x) counts[k] = 0;
     __syncthreads();
     each_key(bits_of(x) + row_start(first_row, n), n, [&](BitsOf<T> bits) {
         const u64 key = ordered<T>(bits);
 #pragma unroll
-        for (unsigned int pass = 0; pass < PASSES; ++pass)
-            atomicAdd(&counts[pass * BINS + (key >> pass * DIGIT_BITS & (BINS - 1))], 1);
+        for (unsigned int pass = 0; pass < PASSES; ++pass) {
+            const unsigned int digit = key >> pass * DIGIT_BITS & (BINS - 1);
+            atomicAdd(&counts[(pass * BINS + digit) * COPIES + t % COPIES], 1);
+        }
     });
     for (u64 k = blockIdx.x * u64(blockDim.x) + t; k < state_count; k += gridDim.x * u64(blockDim.x))
         states[k] = 0;
     __syncthreads();
-    for (unsigned int k = t; k < PASSES * BINS; k += blockDim.x)
-        if (counts[k]) atomicAdd(&totals[k], Count(counts[k]));
+    for (unsigned int k = t; k < PASSES * BINS; k += blockDim.x) {
+        unsigned int count = 0;
+        for (unsigned int copy = 0; copy < COPIES; ++copy) count += counts[k * COPIES + (copy + t) % COPIES];
+        if (count > 0) atomicAdd(&totals[k], Count(count));
+    }
 
     __threadfence();
     __syncthreads();

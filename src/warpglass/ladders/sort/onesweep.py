@@ -14,10 +14,12 @@ Prediction: 4-byte keys are read 5 times and written 4 times, 36 bytes each: 0.5
 merge_path goes through memory 17 times from its spans of 512. Beside the bytes a pass has some 65
 instructions a key, of which the eight ballots are 26, and conflicts of random banks: about as long again.
 
-Outcome on an H200: 2^26 uint32 in 1.26 ms where CUB's takes 1.64, and 45 us against 75 for 2^19; 8-byte keys
-1.27 times as fast as CUB's, argsort to int64 1.25 times, 4-byte keys with 4-byte values 0.98. A tenth of the
-time is counting, where four additions a key to random banks of shared memory take twice the time of the
-loads. `__match_any_sync` in place of the ballots takes twice the time of the whole sort.
+Outcome on an H200: 2^26 uint32 in 1.26 ms where CUB's takes 1.63, float32 in 1.39 where it takes 1.48; 50 us
+against 68 for 2^19; 8-byte keys 1.23 times as fast. Counting would take a tenth of the time, for four
+additions a key to random banks; 16 copies of the counters save a quarter of that. That a grid can take
+several rows costs 4 % of the sweeps; before it did, argsort to int64 was 1.25 times as fast as CUB's pairs,
+and 4-byte keys with 4-byte values 0.98. `__match_any_sync` in place of the ballots doubles the time of the
+whole sort.
 """
 
 from pathlib import Path
@@ -31,18 +33,18 @@ from warpglass.ladders.sort.radix import BINS, Request, shared_bytes
 from warpglass.ladders.tuned import tuned
 
 _SOURCE = Path(__file__).with_suffix(".cu")
-_COUNTING_THREADS = 512
+_COUNTING_THREADS = 1024
+_COUNTING_BLOCKS = 264  # at most: two on each multiprocessor of the largest GPUs
 _MANY = 2**30  # keys: two bits of a number are taken
 _MOST_ROWS = 2**16 - 1  # of a grid
 
 
-def plan(
-    request: Request, threads: int = 384, items: int = 16, blocks: int = 2, counting_blocks: int = 528
-) -> Plan:
+def plan(request: Request, threads: int = 384, items: int = 16, blocks: int = 2, copies: int = 16) -> Plan:
     """The launches for any number of keys, with tiles of `threads` * `items` keys.
 
     Of wide keys, or with values, a thread has fewer: 128 bytes. `blocks` is how many blocks a multiprocessor
-    should hold: the compiler keeps to the registers that leaves. At most `counting_blocks` blocks count.
+    should hold: the compiler keeps to the registers that leaves. `copies` are those of the counters in a
+    block that counts, at most 64 KB of them.
     """
     count = np.dtype(np.uint32 if request.size < _MANY else np.uint64)
     element = request.dtype.itemsize + request.value_bytes(count.itemsize)
@@ -54,17 +56,18 @@ def plan(
     rows = min(request.rows, _MOST_ROWS)
     arrays, scratch = _moved(request, rows, count)
     known = ("starts", "route", "states", "tickets")
-    share = 4 * _COUNTING_THREADS * 16 // request.dtype.itemsize  # keys of a block that counts, at least
+    share = 2 * _COUNTING_THREADS * 16 // request.dtype.itemsize  # keys of a block that counts, at least
+    copies = min(copies, 64 // passes)
     steps: list[Step] = []
     for first in range(0, request.rows, rows):
         left = min(rows, request.rows - first)
         reach = np.uint64(first), np.uint64(request.size)
         counting = Step(
-            f"count_digits<{request.key_type}, {number}, {passes}>",
+            f"count_digits<{request.key_type}, {number}, {passes}, {copies}>",
             _SOURCE,
-            (max(1, min(counting_blocks, -(-request.size // share))), left),
+            (max(1, min(_COUNTING_BLOCKS, -(-request.size // share))), left),
             _COUNTING_THREADS,
-            0,
+            passes * BINS * copies * 4,
             (request.keys, "totals", *known, np.uint64(tiles * BINS), *reach, np.uint32(request.in_place)),
         )
         sweeps = (
@@ -110,10 +113,10 @@ def _moved(
 def plan_case(case: Case, block: int) -> Plan:
     """The launches for a bench; blocks have as many threads as suit the keys.
 
-    The engine gains nothing by large tiles, and short code is compiled sooner.
+    The engine gains nothing by large tiles or copies, and short code is compiled sooner.
     """
     if case.capability is None:
-        return plan(Request(case.size, case.dtype), items=4)
+        return plan(Request(case.size, case.dtype), items=4, copies=1)
     return plan(Request(case.size, case.dtype), **tuned("sort", "onesweep", case.dtype, case.capability))
 
 

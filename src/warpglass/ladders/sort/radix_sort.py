@@ -7,7 +7,7 @@ from . import onesweep, radix_block
 from .radix import Request
 
 # Threads and keys a thread of blocks that sort alone.
-_BLOCKS = ((256, 2), (256, 8), (512, 8), (512, 12))
+_BLOCKS = ((256, 2), (256, 8), (256, 16), (512, 12))
 IN_ONE_BLOCK = _BLOCKS[-1][0] * _BLOCKS[-1][1]  # keys
 # Keys a thread of tiles for fewer keys than that: more multiprocessors have one.
 _TILES = ((2**17, 6), (2**20, 12))
