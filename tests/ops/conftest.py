@@ -1,4 +1,4 @@
-"""Kernels of the last rungs are large, and optimising one takes minutes: these tests have quick code of all."""
+"""Optimising the large kernels of the last rungs takes minutes: these tests have quick code of all."""
 
 from __future__ import annotations
 
