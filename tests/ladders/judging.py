@@ -25,8 +25,8 @@ def open_place(name: str) -> Backend:
 
 
 def kernels(ladder: PackagedLadder) -> tuple[Rung, ...]:
-    """The rungs that launch kernels and have no defect."""
-    return tuple(rung for rung in ladder.rungs(Options()) if rung.host is None)
+    """The rungs that launch kernels anywhere and have no defect."""
+    return tuple(rung for rung in ladder.rungs(Options()) if rung.host is None and rung.only_on is None)
 
 
 def judge(

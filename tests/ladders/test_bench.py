@@ -148,7 +148,7 @@ def test_no_repeat_is_refused() -> None:
 def test_public_bench_runs_the_whole_ladder() -> None:
     bench = wg.bench("reduction", size=10_007, device="cpu", repeat=1)
     assert bench.verified
-    assert len(bench.rows) == 1 + 9 * 2 + 3 * 2 + 3 * 2 + 1
+    assert len(bench.rows) == 1 + 9 * 2 + 3 * 2 + 3 * 2 + 2
     assert {row.label for row in bench.rows} == {"engine", "host"}
     table = bench.table()
     assert "complete_unroll<double, 512>" in table

@@ -1,6 +1,7 @@
 """The checker has nothing to say about a rung, unless the rung is as the course notes write it.
 
-Reductions are launched with their arguments marked: all of the input is read, all of the result is written.
+Reductions without a plan are launched with their arguments marked: all of the input is read, all of the
+result is written.
 """
 
 from __future__ import annotations
@@ -31,9 +32,12 @@ def _rungs(defective: bool) -> list[tuple[str, str, Language]]:
     return [
         (name, rung.name, language)
         for name in ladder_names()
-        if name != "reduction"
         for rung in find_ladder(name).rungs(Options(as_written=defective))
-        if bool(rung.defect) is defective and isinstance(rung, Rung) and rung.host is None
+        if bool(rung.defect) is defective
+        and isinstance(rung, Rung)
+        and rung.host is None
+        and rung.only_on is None
+        if name != "reduction" or rung.plan
         for language in rung.languages
     ]
 
@@ -42,7 +46,7 @@ def _reductions(defective: bool) -> list[object]:
     return [
         pytest.param(rung, language, id=f"{rung.name}-{language}")
         for rung in REDUCTION.rungs(Options(as_written=True))
-        if bool(rung.defect) is defective and rung.host is None
+        if bool(rung.defect) is defective and rung.host is None and not rung.plan
         for language in rung.languages
     ]
 

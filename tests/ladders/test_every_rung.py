@@ -92,7 +92,8 @@ def _settings() -> Iterator[object]:
     for row in ROWS:
         problem = row.ladder.problem
         for rung in kernels(row.ladder):
-            for language, block, dtype in product(rung.languages, problem.blocks, problem.dtypes):
+            dtypes = problem.dtypes_of(rung.table)
+            for language, block, dtype in product(rung.languages, problem.blocks, dtypes):
                 name = f"{row.name}-{rung.name}-{language}-{block}-{dtype}"
                 yield pytest.param(row, rung, language, block, dtype, id=name)
 
@@ -100,7 +101,11 @@ def _settings() -> Iterator[object]:
 def _inputs() -> Iterator[object]:
     for row in ROWS:
         for rung in row.ladder.rungs(Options()):
-            for language, setting in product(rung.languages, row.inputs):
+            if rung.only_on is not None:
+                continue
+            taken = row.ladder.problem.dtypes_of(rung.table)
+            settings = (setting for setting in row.inputs if setting[1] in taken)
+            for language, setting in product(rung.languages, settings):
                 name = "-".join(map(str, (row.name, rung.name, language, *setting)))
                 yield pytest.param(row, rung, language, *setting, id=name)
 

@@ -42,7 +42,7 @@ GLOBAL_RUNGS = [
     "complete_unroll",
 ]
 SHARED_RUNGS = ["shared_interleaved_modulo", "shared_interleaved_strided", "shared_sequential"]
-BEYOND_RUNGS = ["warp_shuffle", "vector_loads", "block_atomics", "grid_sync"]
+BEYOND_RUNGS = ["warp_shuffle", "vector_loads", "block_atomics", "grid_sync", "last_block"]
 ALL_RUNGS = [*GLOBAL_RUNGS, *SHARED_RUNGS, *BEYOND_RUNGS]
 
 TOOLCHAIN = Toolchain(open_cuda=source.load, open_python=source.from_numba)

@@ -72,13 +72,25 @@ class PackagedLadder:
 
     def trials(self, options: Options, backend: Backend, toolchain: Toolchain) -> Sequence[Trial]:
         """One trial per selected rung and language; an array is made when its table has rungs."""
-        rungs = self.rungs(options)
+        # Only a GPU has a capability; parameters are tuned for it, and some rungs are for one only.
+        capability = getattr(backend, "capability", None)
+        rungs = [
+            rung
+            for rung in self.rungs(options)
+            if rung.only_on in (None, capability) or rung.name in options.rungs
+        ]
         return tuple(
             trial
-            for name in self.problem.tables
-            if any(rung.table == name for rung in rungs)
+            for name in self._tables(rungs, options)
             for trial in self._table_trials(name, rungs, options, backend, toolchain)
         )
+
+    def _tables(self, rungs: Sequence[Rung], options: Options) -> Sequence[str]:
+        """The tables that have rungs; where none is named, those that take the element type, if any does."""
+        found = [name for name in self.problem.tables if any(rung.table == name for rung in rungs)]
+        if options.dtype is None or options.rungs:
+            return found
+        return [name for name in found if options.dtype in self.problem.dtypes_of(name)] or found
 
     def _table_trials(
         self, name: str, rungs: Sequence[Rung], options: Options, backend: Backend, toolchain: Toolchain
@@ -88,7 +100,6 @@ class PackagedLadder:
         if size is None:
             size = table.small if options.small else table.on_gpu if on_gpu else None
         block = self.problem.check_block(table.block if options.block is None else options.block)
-        # Only a GPU has one; parameters are tuned for it.
         capability = getattr(backend, "capability", None)
         fitting = table.fitting(size, block)
         case = self.problem.case(name, fitting, options.dtype, options.data, options.seed, capability)

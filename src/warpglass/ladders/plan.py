@@ -29,7 +29,8 @@ class Step:
     `kernel` is its name, as a C++ name expression with all template arguments ("tile<float, 32>"). `grid` and
     `block` are one number or up to three, x first; `shared` is bytes of dynamic shared memory. An argument is
     the name of an array that the plan's user has, the name of one of the plan's scratch arrays, or a NumPy
-    scalar of the width that the kernel declares.
+    scalar of the width that the kernel declares. `target` is what the kernel must be compiled for if it uses
+    instructions of one compute capability only ("sm_90a").
     """
 
     kernel: str
@@ -38,6 +39,7 @@ class Step:
     block: int | tuple[int, ...]
     shared: int
     arguments: tuple[Argument, ...]
+    target: str = ""
 
     @property
     def shape(self) -> LaunchShape:

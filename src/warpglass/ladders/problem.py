@@ -28,6 +28,8 @@ C_NAMES = {
     "float16": "__half",
     "float32": "float",
     "float64": "double",
+    "int8": "signed char",
+    "int16": "short",
     "int32": "int",
     "int64": "long long",
     "uint8": "unsigned char",
@@ -42,7 +44,7 @@ class Table:
     """One table of a ladder: the rungs that share arrays, and what a bench runs unless told otherwise.
 
     A table whose kernels run as a single block takes `capacity` elements for each of its threads: a larger
-    size becomes that.
+    size becomes that. One that takes only some of the problem's element types has them in `dtypes`.
     """
 
     title: str
@@ -52,6 +54,7 @@ class Table:
     small: int  # the size of `bench --small` and of the tests
     capacity: int | None = None
     on_gpu: int | None = None  # the size on a GPU, if the usual one leaves it idle
+    dtypes: tuple[str, ...] = ()  # empty: all of the problem's
 
     def fitting(self, size: int | None, block: int) -> int | None:
         """The size that the table takes for a size that is asked for (None: its own)."""
@@ -178,7 +181,8 @@ class Problem:
     launch for a case and a block size, `program` the host program, `depth` as in Rung.
 
     `size_means` completes "size: ..."; `describe` says a case's size in words where it is not a number of
-    elements. `reduces`: rungs leave partial results, which are combined where Options.final says. Problems
+    elements. `shipped` are sizes whose plans launch other kernels than those of the tables' small ones: these
+    ship too. `reduces`: rungs leave partial results, which are combined where Options.final says. Problems
     whose `work` grows faster than their size say how, so that a bench can say first how long a larger one
     takes. `view` says what belongs below a bench's tables.
     """
@@ -197,6 +201,7 @@ class Problem:
     smallest: int = 0
     largest: int = 2**31 - 1
     blocks: tuple[int, ...] = (32, 64, 128, 256, 512, 1024)
+    shipped: tuple[int, ...] = ()
     work: Callable[[int], float] | None = None
     describe: Callable[[Case], str] | None = None
     reduces: bool = False
@@ -217,7 +222,7 @@ class Problem:
         question = Question(
             table=table,
             size=self._check_size(usual.size if size is None else size),
-            dtype=self._check_dtype(dtype or usual.dtype),
+            dtype=self._check_dtype(dtype or usual.dtype, self.dtypes_of(table)),
             data=self._check_data(data or self.data[0]),
             seed=seed,
             capability=capability,
@@ -237,13 +242,17 @@ class Problem:
             raise ArgumentError(f"size {size}: the {self.name} ladder takes {limits}")
         return size
 
-    def _check_dtype(self, name: str) -> np.dtype[Any]:
+    def dtypes_of(self, table: str) -> tuple[str, ...]:
+        """The element types that a table takes."""
+        return self.tables[table].dtypes or self.dtypes
+
+    def _check_dtype(self, name: str, taken: tuple[str, ...]) -> np.dtype[Any]:
         try:
             dtype = np.dtype(name)
         except TypeError:
             dtype = None
-        if dtype is None or dtype.name not in self.dtypes:
-            raise ArgumentError(f"dtype {name!r}: the {self.name} ladder takes {', '.join(self.dtypes)}")
+        if dtype is None or dtype.name not in taken:
+            raise ArgumentError(f"dtype {name!r}: the {self.name} ladder takes {', '.join(taken)}")
         return dtype
 
     def _check_data(self, kind: str) -> str:

@@ -348,7 +348,8 @@ class KernelTrial:
         """The PTX of the kernel of a plan's step."""
         key = f"{step.file}:{step.kernel}"
         if key not in self._compiled:
-            self._compiled[key] = self._toolchain.open_cuda(step.file, step.kernel).compile(values)
+            needed = {"target": step.target} if step.target else {}
+            self._compiled[key] = self._toolchain.open_cuda(step.file, step.kernel, **needed).compile(values)
         return self._compiled[key]
 
     def kernel_name(self, name: str) -> str:

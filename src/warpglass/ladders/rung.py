@@ -142,7 +142,8 @@ class Rung:
     one launch of the kernel with `arguments`, names of the case's arrays and scalars. Or it has a `plan`,
     whose kernels are in C++ only: its program then follows the plan, unless it says otherwise. `table` is
     needed where the ladder has several. `depth` says how many roundings an element of the
-    input can pass through on its way into a result (problem.py).
+    input can pass through on its way into a result (problem.py). `only_on` is the one compute capability
+    whose instructions a rung uses: elsewhere a bench has it only if it is named, and says what is refused.
 
     The RUNG of a module lacks what its place and its problem say until `completed` adds it; a ladder's rungs
     are complete (PackagedLadder.rung).
@@ -158,6 +159,7 @@ class Rung:
     host: Callable[[Case, Mapping[str, Any]], Mapping[str, Any]] | None = None
     depth: Callable[[Case, int], int] | None = None
     claims: tuple[Claim, ...] = ()
+    only_on: tuple[int, int] | None = None
     defect: str = ""
     name: str = ""
     explanation: str = ""

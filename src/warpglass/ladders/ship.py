@@ -80,10 +80,12 @@ def all_ladders(names: Sequence[str] = ()) -> Iterator[tuple[Path, PackagedLadde
 
 def all_parts(names: Sequence[str] = ()) -> Iterator[tuple[Path, Callable[[], None]]]:
     """Yield every folder with an archive, or those of these names, and what obtains its kernels."""
-    for folder, ladder in all_ladders([name for name in names if name != device_verdicts.KERNEL.parent.name]):
+    own = device_verdicts.KERNEL.parent
+    wanted = [name for name in names or ladders.ladder_names() if name != own.name]
+    for folder, ladder in all_ladders(wanted) if wanted else ():
         yield folder, partial(compile_ladder, ladder)
-    if not names or device_verdicts.KERNEL.parent.name in names:
-        yield device_verdicts.KERNEL.parent, compile_verdicts
+    if not names or own.name in names:
+        yield own, compile_verdicts
 
 
 def compile_ladder(ladder: PackagedLadder) -> None:
@@ -91,9 +93,21 @@ def compile_ladder(ladder: PackagedLadder) -> None:
     toolchain = Toolchain(
         open_cuda=partial(load, target=TARGET), open_python=partial(from_numba, target=TARGET)
     )
+    rungs = ladder.rungs(Options(as_written=True))
+    for table in ladder.problem.tables:
+        named = tuple(rung.name for rung in rungs if rung.table == table)
+        if named:
+            compile_rungs(ladder, named, ladder.problem.dtypes_of(table), toolchain)
+
+
+def compile_rungs(
+    ladder: PackagedLadder, rungs: tuple[str, ...], dtypes: Sequence[str], toolchain: Toolchain
+) -> None:
+    """Obtain the kernels of some rungs of one table."""
     places = (NoDevice(), *map(NoDevice, tuned_for(ladder.name)))
-    for dtype, block, place in itertools.product(ladder.problem.dtypes, ladder.problem.blocks, places):
-        options = Options(small=True, dtype=dtype, block=block, as_written=True)
+    sizes = (None, *ladder.problem.shipped)
+    for size, dtype, block, place in itertools.product(sizes, dtypes, ladder.problem.blocks, places):
+        options = Options(size=size, small=True, dtype=dtype, block=block, rungs=rungs)
         for trial in ladder.trials(options, place, toolchain):
             if isinstance(trial, KernelTrial):
                 trial.run()

@@ -47,7 +47,7 @@ class Toolchain:
     `open_own` is for the bench's own kernels, to which the user's options for the compiler do not apply.
     """
 
-    open_cuda: Callable[[Path, str], Source]  # file, name expression
+    open_cuda: Callable[..., Source]  # file, name expression, target= where a kernel needs one
     open_python: Callable[[KernelFunction], Source]
     open_own: Callable[[Path, str], Source] | None = None  # None: as open_cuda
 

@@ -25,4 +25,4 @@ def naive(a: Any, b: Any, c: Any, n: Any) -> None:
         c[row, column] = total
 
 
-RUNG = Rung(claims=(Claim("smsp__inst_executed_op_shared_ld.sum", "==", 0.0),))
+RUNG = Rung(table="matmul", claims=(Claim("smsp__inst_executed_op_shared_ld.sum", "==", 0.0),))

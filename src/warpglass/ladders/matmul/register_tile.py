@@ -65,6 +65,7 @@ def shape(case: Case, block: int) -> LaunchShape:
 
 
 RUNG = Rung(
+    table="matmul",
     follows="tiled_32",
     shape=shape,
     claims=(

@@ -60,6 +60,7 @@ def shape(case: Case, block: int) -> LaunchShape:
 
 
 RUNG = Rung(
+    table="matmul",
     follows="naive",
     kernels=(kernel(16),),
     shape=shape,

@@ -20,6 +20,7 @@ def shape(case: Case, block: int) -> LaunchShape:
 
 
 RUNG = Rung(
+    table="matmul",
     follows="tiled_16",
     kernels=(kernel(32),),
     shape=shape,

@@ -13,6 +13,7 @@ from warpglass.ladders.matmul.register_tile import shape
 from warpglass.ladders.rung import Claim, Rung
 
 RUNG = Rung(
+    table="matmul",
     follows="register_tile",
     shape=shape,
     claims=(

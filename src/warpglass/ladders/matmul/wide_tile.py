@@ -23,6 +23,7 @@ def shape(case: Case, block: int) -> LaunchShape:
 
 
 RUNG = Rung(
+    table="matmul",
     follows="vector_loads",
     shape=shape,
     claims=(

@@ -5,7 +5,13 @@ template <typename T>
 __device__ T sum_of_block(const T* x, unsigned int n, unsigned long long first, unsigned int step, T* sums) {
     unsigned int tid = threadIdx.x;
     T total = 0;
-    for (unsigned long long i = first + tid; i < n; i += step) total += x[i];
+    unsigned long long i = first + tid, apart = step;
+    for (; i + 7 * apart < n; i += 8 * apart) {
+        T loaded[8];  // all under way before the first is added
+        for (unsigned int k = 0; k < 8; ++k) loaded[k] = x[i + k * apart];
+        for (unsigned int k = 0; k < 8; ++k) total += loaded[k];
+    }
+    for (; i < n; i += apart) total += x[i];
     sums[tid] = total;
     __syncthreads();
     for (unsigned int stride = blockDim.x / 2; stride > 0; stride >>= 1) {

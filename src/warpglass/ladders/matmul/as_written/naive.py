@@ -19,6 +19,7 @@ def shape(case: Case, block: int) -> LaunchShape:
 
 
 RUNG = Rung(
+    table="matmul",
     kernels=(RungKernel(python=naive),),
     shape=shape,
     defect="the number of blocks is rounded down, so the last rows and columns are left wrong",

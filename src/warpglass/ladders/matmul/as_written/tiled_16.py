@@ -31,6 +31,7 @@ def tiled(a: Any, b: Any, c: Any, n: Any) -> None:
 
 
 RUNG = Rung(
+    table="matmul",
     follows="naive_as_written",
     kernels=(RungKernel("tiled", cuda="tiled<{type}, 16>"),),
     shape=shape,
