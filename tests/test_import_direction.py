@@ -47,6 +47,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "ladders": ("report.figures",),
     "ladders.measure": ("ladders", "report"),
     "ladders.ship": ("ladders", "source"),  # compiles the rungs' PTX that the package ships
+    "ops": ("lab", "ladders", "source", "engine"),
     "observe": (*STAGES[: STAGES.index("observe")], "models"),
     "report": (*RECORDS, "models"),  # records only, none of the stages before it
     "lab": ("*",),
@@ -70,7 +71,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     # Launches are the business of the commands.
     "cli.script": ("cli.status", "cli.compiler_flags", "programs.targets"),
     "__main__": ("cli",),
-    "": ("judging", "lab", "ladders.measure", "report", "sweeps"),
+    "": ("judging", "lab", "ladders.measure", "ops", "report", "sweeps"),
 }
 
 # Heavy or optional packages may be imported inside functions; our own modules only by the front doors.

@@ -13,6 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from . import ops
     from .errors import (
         ArgumentError,
         CompileError,
@@ -63,6 +64,7 @@ __all__ = [
     "judge",
     "load",
     "occupancy",
+    "ops",
     "out",
     "profile",
     "reset",
@@ -100,6 +102,8 @@ def load_ipython_extension(shell: Any) -> None:
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "ops":  # the only module among them, which binds its own name here
+        return importlib.import_module(f".{name}", __name__)
     home = "errors" if name.endswith(("Error", "Fault", "Timeout")) else _HOMES.get(name, "lab")
     value = getattr(importlib.import_module(f".{home}", __name__), name)
     globals()[name] = value

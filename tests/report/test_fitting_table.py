@@ -38,6 +38,16 @@ def test_rows_become_blocks_without_room():
     ]
 
 
+def test_a_column_that_takes_the_rest_is_cut():
+    table = FittingTable(box=None, padding=(0, 1, 0, 0), width=40)
+    table.add_column("line", justify="right", no_wrap=True)
+    table.add_column("source", no_wrap=True, overflow="ellipsis", ratio=1)
+    table.add_row("13", "for (int k = 0; k < n; ++k) sum += a[row * n + k] * b[k * n + column];")
+    console = text_console(40)
+    console.print(table)
+    assert text_of(console).splitlines()[1].startswith("  13 for (int k")
+
+
 def test_names_are_headings_of_their_own():
     table = FittingTable("Global memory", "", box=None)
     table.columns[0].min_width = 38

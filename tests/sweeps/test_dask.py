@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
+import socket
 import sqlite3
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -71,6 +75,52 @@ def test_killed_workers_lose_and_double_nothing(cluster: Any) -> None:
     plain = {name: value for name, value in local.rows[5].numbers.items() if name != "seconds"}
     assert plain == found.rows[5].numbers
     assert [row.numbers for row in local.rows] == [row.numbers for row in found.rows[:8]]
+
+
+@pytest.mark.least("full")
+def test_a_scheduler_that_comes_back_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scheduler and worker are killed in the middle; both begin again at the same address."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k.cu").write_text(KERNEL)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+    spoken = ("--no-dashboard", "--host", address)
+    worker = (address, "--nthreads", "1", "--no-dashboard", "--local-directory", str(tmp_path))
+
+    def begin() -> list[subprocess.Popen[Any]]:
+        return [_command("scheduler", *spoken), _command("worker", *worker)]
+
+    running = begin()
+    seen: list[str] = []
+
+    def progress(done: int, count: int, what: str) -> None:
+        seen.append(what)
+        if done == 3:
+            _end(running)
+            running[:] = begin()
+
+    try:
+        monkeypatch.setattr("warpglass.sweeps.cluster._CONNECT", 60.0)
+        found = wg.sweep(_spec(12), results="dask.sqlite", dask=address, progress=progress)
+    finally:
+        _end(running)
+    assert [row.status for row in found.rows] == ["done"] * 12
+    assert len(seen) == len(set(seen)) == 12
+    with sqlite3.connect("dask.sqlite") as base:
+        assert base.execute("SELECT count(*), max(attempts) FROM results").fetchone() == (12, 1)
+
+
+def _command(*words: str) -> subprocess.Popen[Any]:
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
+    return subprocess.Popen([sys.executable, "-m", "distributed.cli.dask_" + words[0], *words[1:]], **quiet)
+
+
+def _end(running: list[subprocess.Popen[Any]]) -> None:
+    for process in running:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def test_an_address_where_nobody_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

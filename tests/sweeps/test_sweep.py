@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import warpglass as wg
-from warpglass.sweeps.local import on_processes
+from warpglass.sweeps.local import Processes
 from warpglass.sweeps.spec import make
 from warpglass.sweeps.work import do, longest
 
@@ -115,7 +115,6 @@ def test_cells_left_behind_leave_no_process(folder: Path) -> None:
     import multiprocessing
 
     cells = make({"axes": {"n": [1, 2, 3]}, "kernel": _kernel("k.cu:fill", "fill")}, folder).cells()
-    running = on_processes(cells, 1, do, longest)
-    next(running)
-    running.close()
+    with Processes(1, do, longest) as processes:
+        next(iter(processes.done(cells)))
     assert not [child for child in multiprocessing.active_children() if child.is_alive()]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pebble import ProcessPool
 
 import warpglass as wg
 from warpglass.errors import ArgumentError
+from warpglass.sweeps import local
+from warpglass.sweeps.store import Store
 
 # Work grows with the distance from a=5, b=3; with c=1 there is least, and the result is wrong.
 KERNEL = """
@@ -56,6 +60,31 @@ def test_a_search_takes_different_candidates_and_can_be_repeated(spec: dict[str,
     again = wg.tune(spec, COUNT, trials=10, by=["c"], workers=2, results="other.sqlite")
     assert [row.axes for row in again.rows] == [row.axes for row in found.rows]
     assert wg.tune(spec, COUNT, trials=3, by=["c"], largest=True, workers=1).best[0].axes["c"] == 0
+
+
+def test_a_search_begins_its_processes_once_and_reads_what_it_asks_for(
+    spec: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+):
+    begun: list[int] = []
+    asked: list[int] = []
+    attempts = Store.attempts
+
+    def pool(workers: int, **options: Any) -> Any:
+        begun.append(workers)
+        return ProcessPool(workers, **options)
+
+    def counted(self: Store, keys: Iterable[str]) -> Any:
+        listed = list(keys)
+        asked.append(len(listed))
+        return attempts(self, listed)
+
+    monkeypatch.setattr(local, "ProcessPool", pool)
+    monkeypatch.setattr(Store, "attempts", counted)
+    wg.tune(spec, COUNT, workers=1)
+    assert begun == [1]
+    assert asked == [4, 4, 4]
+    wg.tune(spec, COUNT, workers=1)
+    assert begun == [1]  # all is kept: nothing is begun
 
 
 def test_what_cannot_be_searched_is_refused(spec: dict[str, Any]):

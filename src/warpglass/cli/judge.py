@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .options import JsonOption
+from .options import DaskOption, JsonOption
 
 
 def judge(
@@ -28,9 +28,7 @@ def judge(
     workers: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Processes; one for each core if not given.")
     ] = None,
-    dask: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Let a Dask cluster do it: tcp://10.0.0.1:8786.")
-    ] = None,
+    dask: DaskOption = None,
     json_output: JsonOption = False,
 ) -> None:
     """Judge many untrusted submissions of one kernel: right, fast, and without defects?"""

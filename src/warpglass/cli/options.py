@@ -52,6 +52,19 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 JsonInsteadOption = Annotated[bool, typer.Option("--json", help="Print JSON instead.")]
 PlotOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a picture: .png, .svg or .pdf.")]
 
+# ---------------------------------------------------------------------------------------- many jobs
+ResultsOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE.sqlite", help="Where results are kept; beside SPEC.toml if not given."),
+]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="Processes; one where times are taken, else one a core."),
+]
+DaskOption = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="Let a Dask cluster do it: tcp://10.0.0.1:8786.")
+]
+
 
 def calculated_for(model: str, device: str | None) -> str:
     """The GPU to calculate for; `device` is where it was named before --model meant the same everywhere."""

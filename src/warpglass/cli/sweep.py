@@ -9,7 +9,7 @@ import typer
 
 from ..errors import ArgumentError
 from .export import LatexOption, MarkdownOption, draw, print_tables, table_format
-from .options import JsonOption
+from .options import DaskOption, JsonOption, ResultsOption, WorkersOption
 from .output import write_file
 from .status import FAILED
 
@@ -19,17 +19,9 @@ if TYPE_CHECKING:
 
 def sweep(
     spec: Annotated[Path, typer.Argument(metavar="SPEC.toml", help="Axes, kernels, and what is asked.")],
-    results: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.sqlite", help="Where results are kept; beside SPEC.toml if not given."),
-    ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Processes; one where times are taken, else one a core."),
-    ] = None,
-    dask: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Let a Dask cluster do it: tcp://10.0.0.1:8786.")
-    ] = None,
+    results: ResultsOption = None,
+    workers: WorkersOption = None,
+    dask: DaskOption = None,
     retry: Annotated[bool, typer.Option("--retry", help="Do cells again that failed.")] = False,
     numbers: Annotated[
         list[str] | None,

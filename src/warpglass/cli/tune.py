@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .options import JsonOption
+from .options import DaskOption, JsonOption, ResultsOption, WorkersOption
 
 if TYPE_CHECKING:
     from ..sweeps import Tuning
@@ -22,17 +22,9 @@ def tune(
     trials: Annotated[int, typer.Option(metavar="N", min=1, help="Candidates for each search.")] = 40,
     largest: Annotated[bool, typer.Option("--largest", help="Search for the largest instead.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Of the search.")] = 0,
-    results: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.sqlite", help="Where results are kept; beside SPEC.toml if not given."),
-    ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Processes; one where times are taken, else one a core."),
-    ] = None,
-    dask: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Let a Dask cluster do it: tcp://10.0.0.1:8786.")
-    ] = None,
+    results: ResultsOption = None,
+    workers: WorkersOption = None,
+    dask: DaskOption = None,
     json_output: JsonOption = False,
 ) -> None:
     """Search a grid for its best configuration, with every candidate's result checked."""

@@ -5,6 +5,18 @@ from __future__ import annotations
 import linecache
 from pathlib import Path
 
+TEXT_FILE = "<cuda>"  # the file name of CUDA C++ that has none
+
+
+def keep_text(text: str) -> None:
+    """Let CUDA C++ that has no file stand under TEXT_FILE, as Python keeps a notebook's cells."""
+    linecache.cache[TEXT_FILE] = len(text), None, text.splitlines(keepends=True), TEXT_FILE
+
+
+def is_python(file: str) -> bool:
+    """Whether what stands under a name is Python: files, notebooks, and their cells, which have no file."""
+    return file != TEXT_FILE and file.endswith((".py", ".ipynb", ">"))
+
 
 def lines_of(file: str) -> tuple[str, ...]:
     """The lines of a file, or what Python keeps under its name; () if there is neither."""

@@ -10,20 +10,17 @@ can come out.
 
 from __future__ import annotations
 
-import multiprocessing
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..errors import ArgumentError
-from ..host.cores import core_count
 from ..records.judgement import JudgedRow, JudgementRecord
 from ..report.html import judgement_page
 from ..report.judgement import feedback_text, judgement_csv, judgement_text
-from ..sweeps.cluster import on_dask
+from ..sweeps.execution import executor, refuse_importing
 from ..sweeps.filling import Progress, fill_store
-from ..sweeps.local import on_processes
 from ..sweeps.store import Store
 from ..sweeps.work import Outcome
 from . import jail
@@ -97,26 +94,19 @@ def judge(
     Verdicts are those of warpglass.judging.VERDICTS. Raises ArgumentError for what is wrong in the task
     before anything runs, and where submissions cannot be shut in.
     """
-    if getattr(multiprocessing.current_process(), "_inheriting", False):
-        raise ArgumentError("wg.judge starts processes: call it under `if __name__ == '__main__':`")
-    if workers is not None and workers < 1:
-        raise ArgumentError(f"workers is {workers}; at least 1")
+    refuse_importing("wg.judge")
     asked = make_task(task) if isinstance(task, Mapping) else read_task(task)
     jobs = [Job(one, asked) for one in _submissions(submissions, asked)]
     if any(job.submission.language != "ptx" for job in jobs) and (problem := jail.available()):
         raise ArgumentError(f"strangers' source cannot be compiled safely here: {problem}; PTX can be judged")
-    with Store(Path(":memory:") if results is None else Path(results)) as store:
+    with (
+        executor(judge_one, longest, workers, dask) as execute,
+        Store(Path(":memory:") if results is None else Path(results)) as store,
+    ):
         different = list({job.key: job for job in jobs}.values())
-        execute = _executor(workers or core_count(), dask)
         fill_store(store, different, execute, tries=_TRIES, progress=progress)
         kept = store.get(job.key for job in jobs)
     return Judgement(_ranked(asked, [(job, kept[job.key]) for job in jobs]))
-
-
-def _executor(workers: int, dask: str | None) -> Callable[[Iterable[Job]], Iterator[tuple[Job, Outcome]]]:
-    if dask is not None:
-        return lambda jobs: on_dask(jobs, dask, judge_one)
-    return lambda jobs: on_processes(jobs, workers, judge_one, longest)
 
 
 def _submissions(given: str | Path | Mapping[str, str], task: Task) -> Sequence[Submission]:

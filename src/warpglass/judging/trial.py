@@ -50,6 +50,7 @@ from .verdicts import (
 _OUT = "out:"
 _POISON = 0xA5  # of every byte of an output: no likely value of any type, no NaN
 _MEMORY = "WARPGLASS_MEMORY"
+_CASES = 64  # whose arguments and results are kept between passes and submissions
 
 
 def judge_one(job: Job) -> Outcome:
@@ -184,7 +185,7 @@ def _counted(trial: _Trial, totals: dict[str, float]) -> None:
 def _compare(trial: _Trial, args: Sequence[Any]) -> None:
     case, task = trial.case, trial.task
     wanted = _expected(task, trial.index)
-    before = _arguments(task, trial.index)
+    before = _made_once(task, trial.index)
     arrays = [j for j, value in enumerate(args) if isinstance(value, np.ndarray)]
     for number, (j, right) in enumerate(zip(arrays, wanted, strict=True), 1):
         made, first = args[j], before[j]
@@ -204,7 +205,14 @@ def _compare(trial: _Trial, args: Sequence[Any]) -> None:
 
 
 def _arguments(task: Task, index: int) -> list[Any]:
-    """Fresh arguments of a case: random ones by the task's seed, outputs poisoned."""
+    """Arguments of a case for one launch."""
+    made = _made_once(task, index)
+    return [value.copy() if isinstance(value, np.ndarray) else value for value in made]
+
+
+@lru_cache(maxsize=_CASES)
+def _made_once(task: Task, index: int) -> list[Any]:
+    """The arguments of a case: random ones by the task's seed, outputs poisoned; nobody may write to them."""
     case = task.cases[index]
     seed = hashlib.sha256(f"{task.seed} {index} {case.name}".encode()).digest()
     made = make_arguments(
@@ -213,10 +221,12 @@ def _arguments(task: Task, index: int) -> list[Any]:
     for text, value in zip(case.args, made, strict=True):
         if text.startswith(_OUT) and isinstance(value, np.ndarray):
             value.view(np.uint8).reshape(-1)[:] = _POISON
+        if isinstance(value, np.ndarray):
+            value.setflags(write=False)
     return made
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=_CASES)
 def _expected_of(reference: str, _content: str, task: Task, index: int) -> tuple[Any, ...]:
     case = task.cases[index]
     arguments = _arguments(task, index)

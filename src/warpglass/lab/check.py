@@ -18,6 +18,7 @@ from ..engine.cpu.order import MOST, Order
 from ..engine.cpu.snapshot import Snapshot
 from ..engine.launch.backend import Backend, Launch, Outcome
 from ..errors import ArgumentError, KernelFault, KernelTimeout, raised_by_kernel
+from ..host.source_lines import keep_text
 from ..observe.detectors import Checker
 from ..observe.detectors.diagnostics.causes import merged, one_per_cause
 from ..records.check import Check, Finding, joined, sources_around
@@ -87,6 +88,8 @@ def examine(launch: Launch, model: str, seeds: Sequence[int], site: str = "") ->
     """Make a launch under the detectors, once by number and once more for every seed."""
     place = _engine(model)
     with _turns.lock:
+        if launch.compiled.text:
+            keep_text(launch.compiled.text)  # all such texts have one name
         runs = _Runs(place, launch, seeds)
         error = runs.by_number()
         tried = () if _endless(error) else tuple(seeds)

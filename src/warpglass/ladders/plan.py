@@ -19,7 +19,16 @@ import numpy as np
 
 from .rung import LaunchShape
 
-Argument = str | np.generic
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The elements of a named array from element number `start` on."""
+
+    array: str
+    start: int
+
+
+Argument = str | Part | np.generic
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +37,9 @@ class Step:
 
     `kernel` is its name, as a C++ name expression with all template arguments ("tile<float, 32>"). `grid` and
     `block` are one number or up to three, x first; `shared` is bytes of dynamic shared memory. An argument is
-    the name of an array that the plan's user has, the name of one of the plan's scratch arrays, or a NumPy
-    scalar of the width that the kernel declares. `target` is what the kernel must be compiled for if it uses
-    instructions of one compute capability only ("sm_90a").
+    the name of an array that the plan's user has or of one of the plan's scratch arrays, part of one, or a
+    NumPy scalar of the width that the kernel declares. `target` is what the kernel must be compiled for if it
+    uses instructions of one compute capability only ("sm_90a").
     """
 
     kernel: str

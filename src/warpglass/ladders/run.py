@@ -22,7 +22,7 @@ import numpy as np
 from ..engine.launch.backend import Backend, DeviceBackend, Launch
 from ..source.compiled import Compiled
 from .device_verdicts import DeviceVerdicts
-from .plan import Step
+from .plan import Argument, Part, Step
 from .problem import C_NAMES, Array, Case, Expected
 from .rung import LaunchShape, Rung
 from .trial import Card, Final, Language, Launched, Timing, Toolchain, Verdict
@@ -208,11 +208,16 @@ class HostRun:
         plan = self.rung.plan(self.case, self.block)
         scratch = {one.name: self.scratch(one.name, one.size, one.dtype) for one in plan.scratch}
         for step in plan.steps:
-            values = tuple(
-                arg if not isinstance(arg, str) else scratch[arg] if arg in scratch else self[arg]
-                for arg in step.arguments
-            )
+            values = tuple(self._value(arg, scratch) for arg in step.arguments)
             self._run(self._trial.compiled_step(step, values), step.kernel, step.shape, values)
+
+    def _value(self, argument: Argument, scratch: Mapping[str, Any]) -> Any:
+        match argument:
+            case str(name):
+                return scratch[name] if name in scratch else self[name]
+            case Part(name, start):
+                return self.part(self._value(name, scratch), start)
+        return argument
 
     def to_host(self, array: Any) -> Array:
         """The contents of a device array (not timed: transfers are measured apart)."""

@@ -80,10 +80,12 @@ def all_ladders(names: Sequence[str] = ()) -> Iterator[tuple[Path, PackagedLadde
 
 def all_parts(names: Sequence[str] = ()) -> Iterator[tuple[Path, Callable[[], None]]]:
     """Yield every folder with an archive, or those of these names, and what obtains its kernels."""
-    for folder, ladder in all_ladders([name for name in names if name != device_verdicts.KERNEL.parent.name]):
+    own = device_verdicts.KERNEL.parent
+    wanted = [name for name in names or ladders.ladder_names() if name != own.name]
+    for folder, ladder in all_ladders(wanted) if wanted else ():
         yield folder, partial(compile_ladder, ladder)
-    if not names or device_verdicts.KERNEL.parent.name in names:
-        yield device_verdicts.KERNEL.parent, compile_verdicts
+    if not names or own.name in names:
+        yield own, compile_verdicts
 
 
 def compile_ladder(ladder: PackagedLadder) -> None:

@@ -60,7 +60,7 @@ def _least(column: Column) -> int:
     if column.justify == "right":
         heading = max(map(cell_len, _plain(column.header).split()), default=0)
         least = max(least, min(heading, _LEAST_TEXT) if column.overflow == "fold" else heading)
-    elif not column.no_wrap:
+    elif not column.no_wrap or column.ratio:  # what takes the room that is left may be cut
         least = min(_LEAST_TEXT, least)
     return max(least, column.min_width or 0)
 

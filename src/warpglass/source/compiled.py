@@ -163,6 +163,7 @@ class Compiled:
     exceptions: ExceptionVariables | None = None  # of Python kernels with debug=True
     variables: tuple[ModuleVariable, ...] = ()  # of the whole file, in CUDA C++ and PTX
     instance: int = 0  # tells loadings apart, each of which has variables of its own
+    text: str = ""  # of the source, where no file has it
     demands: Demands | None = None  # of kernels whose compiler has fixed part of the launch (Triton)
 
 

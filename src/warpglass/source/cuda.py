@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from ..errors import CompileError, Diagnostic, UnknownKernel
+from ..host.source_lines import TEXT_FILE
 from ..records.spelling import did_you_mean
 from . import cpp_text, mangled, nvcc, nvrtc, ptx, signature, store
 from .apart import FOLDER
@@ -29,7 +30,6 @@ from .headers import reachable_headers
 from .includes import refuse_outside
 from .relocate import Layout
 
-TEXT_FILE = "<cuda>"  # the file name of text that has none
 _POSITION_IN_CODE = re.compile(r"__FILE__|\bassert\b|source_location|__builtin_FILE")
 _GUESSES = 8  # at what is host code, each after what the compiler refused at the one before
 _MOST_VARIABLES = 100  # whose types are asked for
@@ -82,14 +82,16 @@ def load_cuda(
     layout = Layout(roots=tuple(dict.fromkeys((file, *own, *include, *nvrtc.header_folders()[:1]))))
     headers = reachable_headers(text, folder, include)
     job = _Job(text, file, (name or "").strip(), target, plain, include, headers or ())
+    kept = text if path is None else ""
     if headers is None:
-        return FixedSource(_build(job))
+        return FixedSource(replace(_build(job), text=kept))
     content = [part for header in headers for part in header]
     if any(_POSITION_IN_CODE.search(part) for part in (text, *content[1::2])):
         content.append(file)  # its path is part of the program
     spelled = re.sub(r"\s*([^\w\s])\s*", r"\1", " ".join(job.name.split()))
     key = digest("cuda", text, spelled, target, repr((plain, len(own) + len(include))), *content)
-    return FixedSource(store.obtain(key, nvrtc.version(), layout, lambda: _build(job)))
+    compiled = store.obtain(key, nvrtc.version(), layout, lambda: _build(job))
+    return FixedSource(replace(compiled, text=kept) if kept else compiled)
 
 
 def declared_in_cuda(text: str, path: Path) -> tuple[DeclaredKernel, ...]:

@@ -66,6 +66,7 @@ def pack(compiled: Compiled, layout: Layout) -> bytes:
     """Return the entry for a kernel."""
     record = asdict(compiled)
     del record["exceptions"]  # classes of Python have no place on disk: such kernels are not kept
+    del record["text"]  # whose kernels are not found by it
     record["ptx"] = detach(compiled.ptx, layout)
     for argument in record["arguments"] or ():
         argument["dtype"] = argument["dtype"] and argument["dtype"].str

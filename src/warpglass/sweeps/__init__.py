@@ -9,21 +9,20 @@ do each (work.py), and one SQLite file keeps what came out (store.py). What the 
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import ArgumentError
 from ..records.sweep import SweepRecord, SweepRow
 from ..report.sweep import sweep_csv, sweep_text, write_parquet
 from ..report.sweep_chart import draw_heat_map
-from .execution import executor, results_file, row_of
+from .execution import executor, refuse_importing, results_file, row_of, usual_workers
 from .filling import Progress, fill_store
 from .spec import make, read
 from .store import Store
 from .tuning import Tuning, tune
+from .work import do, longest
 
 __all__ = ["Sweep", "Tuning", "sweep", "tune"]
 
@@ -84,12 +83,13 @@ def sweep(
     failed cells again. Raises ArgumentError for what is wrong in the specification before anything runs; a
     cell that fails is a row with its error.
     """
-    if getattr(multiprocessing.current_process(), "_inheriting", False):
-        raise ArgumentError("wg.sweep starts processes: call it under `if __name__ == '__main__':`")
+    refuse_importing("wg.sweep")
     found = make(spec) if isinstance(spec, Mapping) else read(spec)
     cells = list(found.cells())
-    execute = executor(found, workers, dask)
-    with Store(results_file(spec, found, results)) as store:
+    with (
+        executor(do, longest, workers, dask, usual_workers(found)) as execute,
+        Store(results_file(spec, found, results)) as store,
+    ):
         different = list({cell.key: cell for cell in cells}.values())
         fill_store(
             store, different, execute, tries=1 + found.settings.retries, retry=retry, progress=progress

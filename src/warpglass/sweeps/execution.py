@@ -1,8 +1,10 @@
-"""Where cells are done and results kept, and a result as a row: what sweeps and searches share."""
+"""Where jobs are done and results kept, and a result as a row: what sweeps, searches and judgings share."""
 
 from __future__ import annotations
 
+import multiprocessing
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import ArgumentError
@@ -10,22 +12,46 @@ from ..host.cores import core_count
 from ..records.sweep import SweepRow
 from .cell import Cell
 from .cluster import on_dask
-from .local import on_processes
+from .local import AnyJob, Processes
 from .spec import Spec
-from .work import Outcome, do, longest
+from .work import Outcome
 
-Executor = Callable[[Iterable[Cell]], Iterator[tuple[Cell, Outcome]]]
+# Does jobs, and gives each with its outcome when it is there.
+Executor = Callable[[Iterable[AnyJob]], Iterator[tuple[AnyJob, Outcome]]]
 
 
-def executor(spec: Spec, workers: int | None, dask: str | None) -> Executor:
-    """Processes of this machine, or the Dask cluster at an address; raises ArgumentError for no workers."""
+@contextmanager
+def executor(
+    do: Callable[[AnyJob], Outcome],
+    longest: Callable[[AnyJob], float],
+    workers: int | None,
+    dask: str | None,
+    usual: int | None = None,
+) -> Iterator[Executor[AnyJob]]:
+    """What does jobs meanwhile: processes of this machine, or the Dask cluster at an address.
+
+    `do` does a job in a worker, for `longest` seconds at most. There are `workers` processes, or the `usual`
+    number of them, one for each core if that is not given; they live as long as the context. Raises
+    ArgumentError for no workers.
+    """
     if workers is not None and workers < 1:
         raise ArgumentError(f"workers is {workers}; at least 1")
     if dask is not None:
-        address = dask
-        return lambda cells: on_dask(cells, address, do)
-    count = workers or (1 if "time" in spec.settings.do else core_count())
-    return lambda cells: on_processes(cells, count, do, longest)
+        yield lambda jobs: on_dask(jobs, dask, do)
+        return
+    with Processes(workers or usual or core_count(), do, longest) as processes:
+        yield processes.done
+
+
+def refuse_importing(what: str) -> None:
+    """Raise ArgumentError where a process that we start imports the script which called `what`."""
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise ArgumentError(f"{what} starts processes: call it under `if __name__ == '__main__':`")
+
+
+def usual_workers(spec: Spec) -> int | None:
+    """One process where times are taken, which others would disturb."""
+    return 1 if "time" in spec.settings.do else None
 
 
 def results_file(spec: object, found: Spec, results: str | Path | None) -> Path:

@@ -26,7 +26,7 @@ def fill_store(
 
     One whose process was lost or ended is done `tries` times at most. `retry` does failed ones again.
     """
-    before = store.attempts()
+    before = store.attempts(job.key for job in jobs)
     todo = [job for job in jobs if _wanted(before.get(job.key), tries, retry)]
     done, tried = len(jobs) - len(todo), dict.fromkeys((job.key for job in todo), 0)
     while todo:

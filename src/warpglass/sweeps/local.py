@@ -5,10 +5,11 @@ from __future__ import annotations
 import multiprocessing
 import os
 import threading
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, TimeoutError, wait
 from multiprocessing.connection import wait as wait_for
-from typing import Any, TypeVar
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar
 
 from pebble import ProcessExpired, ProcessPool
 
@@ -21,34 +22,50 @@ _AHEAD = 4  # jobs that are handed to the pool for each of its workers
 _THREADS = "WARPGLASS_THREADS"
 
 
-def on_processes(
-    jobs: Iterable[AnyJob],
-    workers: int,
-    do: Callable[[AnyJob], Outcome],
-    longest: Callable[[AnyJob], float],
-) -> Generator[tuple[AnyJob, Outcome]]:
-    """Do all jobs, `workers` at a time, and give each with its outcome when it is there.
+class Processes(Generic[AnyJob]):
+    """A pool of `workers` processes, begun with its first job and ended with the context that it is.
 
-    `do` does one in a worker; after `longest` seconds it is ended from outside.
+    `do` does a job in a worker; after `longest` seconds it is ended from outside.
     """
-    todo = iter(jobs)
-    under_way: dict[Future[Any], AnyJob] = {}
-    threads = max(1, core_count() // workers)
-    pool = ProcessPool(
-        workers, initializer=_begin, initargs=(threads,), context=multiprocessing.get_context("spawn")
-    )
-    try:
+
+    def __init__(
+        self, workers: int, do: Callable[[AnyJob], Outcome], longest: Callable[[AnyJob], float]
+    ) -> None:
+        self._workers, self._do, self._longest = workers, do, longest
+        self._pool: ProcessPool | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pool is not None:
+            self._pool.stop()
+            self._pool.join(timeout=10)
+
+    def done(self, jobs: Iterable[AnyJob]) -> Iterator[tuple[AnyJob, Outcome]]:
+        """Do all jobs, and give each with its outcome when it is there."""
+        todo = iter(jobs)
+        under_way: dict[Future[Any], AnyJob] = {}
         while True:
-            while len(under_way) < _AHEAD * workers and (job := next(todo, None)) is not None:
-                under_way[pool.schedule(do, args=(job,), timeout=longest(job))] = job
+            while len(under_way) < _AHEAD * self._workers and (job := next(todo, None)) is not None:
+                under_way[self._begun().schedule(self._do, args=(job,), timeout=self._longest(job))] = job
             if not under_way:
                 return
             for future in wait(under_way, return_when=FIRST_COMPLETED).done:
                 job = under_way.pop(future)
-                yield job, _outcome(job.key, future, longest(job))
-    finally:
-        pool.stop()
-        pool.join(timeout=10)
+                yield job, _outcome(job.key, future, self._longest(job))
+
+    def _begun(self) -> ProcessPool:
+        if self._pool is None:
+            self._pool = ProcessPool(
+                self._workers,
+                initializer=_begin,
+                initargs=(max(1, core_count() // self._workers),),
+                context=multiprocessing.get_context("spawn"),
+            )
+        return self._pool
 
 
 def _begin(threads: int) -> None:

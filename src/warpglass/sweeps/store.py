@@ -6,19 +6,21 @@ there, in a transaction of its own, so that whatever ends the process loses at m
 
 from __future__ import annotations
 
+import itertools
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from ..errors import ArgumentError
 from .expressions import Value
 from .work import Job, Outcome
 
 SCHEMA = 1
+_AT_ONCE = 500  # keys of a query
 _TABLE = """
 CREATE TABLE IF NOT EXISTS results (
     key TEXT PRIMARY KEY, status TEXT NOT NULL, attempts INTEGER NOT NULL, name TEXT NOT NULL,
@@ -67,10 +69,9 @@ class Store:
         with suppress(sqlite3.Error):
             self._base.close()
 
-    def attempts(self) -> dict[str, tuple[str, int]]:
-        """Status and number of attempts by key, of all that is kept."""
-        rows = self._base.execute("SELECT key, status, attempts FROM results")
-        return {key: (status, attempts) for key, status, attempts in rows}
+    def attempts(self, keys: Iterable[str]) -> dict[str, tuple[str, int]]:
+        """Status and number of attempts by key, of those that are kept."""
+        return {key: (status, attempts) for key, status, attempts in self._rows("status, attempts", keys)}
 
     def put(self, job: Kept, outcome: Outcome) -> None:
         """Keep an outcome; a former one of the same key is replaced, and counted."""
@@ -86,11 +87,14 @@ class Store:
 
     def get(self, keys: Iterable[str]) -> dict[str, Outcome]:
         """The outcomes of these keys, of those that are kept."""
-        found: dict[str, Outcome] = {}
-        for key in keys:
-            row = self._base.execute(
-                "SELECT status, numbers, text, seconds FROM results WHERE key=?", (key,)
-            ).fetchone()
-            if row is not None:
-                found[key] = Outcome(key, row[0], json.loads(row[1]), row[2], row[3])
-        return found
+        return {
+            key: Outcome(key, status, json.loads(numbers), text, seconds)
+            for key, status, numbers, text, seconds in self._rows("status, numbers, text, seconds", keys)
+        }
+
+    def _rows(self, columns: str, keys: Iterable[str]) -> Iterator[tuple[Any, ...]]:
+        """The key and some columns of the rows that are kept of these keys."""
+        wanted = iter(keys)
+        while some := tuple(itertools.islice(wanted, _AT_ONCE)):
+            marks = ", ".join("?" * len(some))
+            yield from self._base.execute(f"SELECT key, {columns} FROM results WHERE key IN ({marks})", some)

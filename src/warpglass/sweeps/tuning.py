@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
-import multiprocessing
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,12 +20,12 @@ from ..errors import ArgumentError, PackageError
 from ..records.spelling import did_you_mean
 from ..records.sweep import SweepRecord, SweepRow
 from .cell import Cell
-from .execution import executor, results_file, row_of
+from .execution import Executor, executor, refuse_importing, results_file, row_of, usual_workers
 from .expressions import Value
 from .filling import Progress, fill_store
 from .spec import Spec, make, read
 from .store import Store
-from .work import DONE, Outcome
+from .work import DONE, Outcome, do, longest
 
 __all__ = ["Tuning", "tune"]
 
@@ -72,8 +71,7 @@ def tune(
     knows its result: a candidate that is wrong never wins. The other arguments are those of wg.sweep. Raises
     ArgumentError, and PackageError without Optuna.
     """
-    if getattr(multiprocessing.current_process(), "_inheriting", False):
-        raise ArgumentError("wg.tune starts processes: call it under `if __name__ == '__main__':`")
+    refuse_importing("wg.tune")
     if trials < 1:
         raise ArgumentError(f"trials is {trials}; at least 1")
     found = make(spec) if isinstance(spec, Mapping) else read(spec)
@@ -81,8 +79,10 @@ def tune(
     groups = itertools.product(*(found.axes[name] for name in by))
     spaces = [_Space(found, dict(zip(by, values, strict=True))) for values in groups]
     tried: dict[str, Cell] = {}
-    with Store(results_file(spec, found, results)) as store:
-        execute = executor(found, workers, dask)
+    with (
+        executor(do, longest, workers, dask, usual_workers(found)) as execute,
+        Store(results_file(spec, found, results)) as store,
+    ):
         for space in spaces:
             search = _Search(space, number, largest, seed, store, execute)
             for cell in search.cells(trials, progress, len(tried), trials * len(spaces)):
@@ -159,7 +159,7 @@ class _Search:
         largest: bool,
         seed: int,
         store: Store,
-        execute: Callable[[Iterable[Cell]], Iterator[tuple[Cell, Outcome]]],
+        execute: Executor[Cell],
     ):
         self._space, self._number, self._store, self._execute = space, number, store, execute
         self._worst = -math.inf if largest else math.inf

@@ -566,3 +566,10 @@ BAD(spins_and_skips) {
         }
     }
 }
+
+// ------------------------------------------------------------------------------- all on one line
+#define I (blockIdx.x * blockDim.x + threadIdx.x)
+BAD(line) { if (threadIdx.x % 2) { y[I] = x[n]; __syncthreads(); } }  // error
+GOOD(line) { if (threadIdx.x % 2) return; y[I] = x[n]; __syncthreads(); y[I] += 1; }
+BAD(warps_on_line) { if (threadIdx.x < 32) { y[I] = x[n]; __syncthreads(); } }  // warning
+GOOD(block_on_line) { if (gridDim.x == 2) { y[I] = x[n]; __syncthreads(); } y[I] += 1; }

@@ -59,3 +59,65 @@ def test_there_are_cases_of_both_kinds() -> None:
     for file in ("barriers.cu", "barriers.py"):
         for name, marks in read(file).items():
             assert name.startswith("bad_") == bool(marks), name
+
+
+TEXT = """extern "C" __global__ void k(float *x) {
+int t = threadIdx.x;
+if (t % 2%s
+x[t] = 1;
+__syncthreads();
+x[t] += 1;
+%s}
+"""
+
+
+def test_text_that_no_file_has_is_read_as_well() -> None:
+    missed, left = (wg.compile(TEXT.replace("%s", one, 1).replace("%s", other), "k") for one, other in FORMS)
+    for kernel, kinds in ((missed, {"barrier-divergence"}), (left, set()), (missed, {"barrier-divergence"})):
+        found = wg.check(kernel, 1, 64, (np.zeros(64, np.float32),)).findings
+        assert {one.kind for one in found} == kinds
+
+
+FORMS = (") {", "}\n"), (") return;", "")
+
+
+def test_hints_for_text_that_no_file_has() -> None:
+    text = (
+        TEXT.replace("if (t % 2%s", "")
+        .replace("__syncthreads();", "")
+        .replace("x[t] += 1;\n%s", "x[63 - t] += 1;")
+    )
+    (found,) = wg.check(wg.compile(text, "k"), 1, 64, (np.zeros(64, np.float32),)).findings
+    assert (found.kind, found.hint) == ("global-race", "add __syncthreads() before <cuda>:6")
+
+
+PTX = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+.reg .pred %p<2>; .reg .u32 %r<3>; .reg .u64 %q<4>;
+ld.param.u64 %q1, [p];
+mov.u32 %r1, %tid.x;
+and.b32 %r2, %r1, 1;
+setp.eq.u32 %p1, %r2, 0;
+WAY;
+bar.sync 0;
+END: LAST ret;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("way", "last", "missed"),
+    [
+        ("@%p1 bra END", "", False),
+        ("@%p1 bra END", "st.global.u32 [%q1], 7;", True),
+        ("@%p1 ret", "st.global.u32 [%q1], 7;", False),
+    ],
+)
+def test_ptx_without_lines(way: str, last: str, missed: bool) -> None:
+    """As compute-sanitizer's synccheck has it on an H200."""
+    kernel = wg.compile(PTX.replace("WAY", way).replace("LAST", last), "k", language="ptx")
+    found = wg.check(kernel, 1, 64, (np.zeros(1, np.uint32),)).findings
+    assert any(one.kind == "barrier-divergence" for one in found) == missed

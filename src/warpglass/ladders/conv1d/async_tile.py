@@ -4,15 +4,17 @@ The wider the mask, the more of a window is loaded again by neighbours, and the 
 that fewer warps are there to wait for memory. Here a thread takes three chunks of 16 bytes of a tile in
 shared memory, one by one, and adds each element to all results that it belongs to. A chunk of three lies in
 other banks for each of eight lanes, since three is odd: no padding. cp.async brings tiles without registers,
-two ahead of the one that is computed; it fills with zeros what lies beyond the array. Results change places
+one ahead of the one that is computed; it fills with zeros what lies beyond the array. Results change places
 within their warp, in shared memory, so that stores are in order.
 
-Counted first: 31 weights are 62 operations for 8 bytes, 31 TFLOP/s at the speed of a copy, half of what an
+Counted first: 31 weights are 62 operations for 8 bytes, 32 TFLOP/s at the speed of a copy, half of what an
 H200 has: still memory's time, if shared memory keeps up (11 wavefronts for 96 results; straight from the L1
-there were 36 for 128, and 17 for 64 with doubles). On an H200: 292 us for 2^27 floats with 31 weights, 1.15
-times as fast as register_window and 9.3 times as fast as PyTorch; 146 us for 2^25 doubles, 2.6 times as fast
-as register_window, a copy takes 144. With nine floats it is 1.17 times as slow as register_window, which has
-neither barriers nor results to exchange: fastest.py takes this one where weights are more than 64 bytes.
+there were 36 for 128, and 68 for 64 with doubles). On an H200: 276 us for 2^27 floats with 31 weights, 1.06
+times as long as a copy, 1.4 times as fast as register_window and 9.8 times as fast as PyTorch; 273 us for
+2^26 doubles, 1.06 times as long as a copy, 2.5 times as fast as register_window. Integers, which multiply at
+half the rate, take 1.2 times as long as a copy. With nine floats it is 1.1 times as slow as register_window,
+which has neither barriers nor results to exchange: fastest.py takes this one where weights are more than 48
+bytes.
 """
 
 from pathlib import Path

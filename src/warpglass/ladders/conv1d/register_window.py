@@ -7,11 +7,11 @@ width of the mask is a compile-time constant, so that the loops unroll and the w
 blocks that touch an end of the array take another path, with comparisons. Chunks begin where x has 16-byte
 boundaries, whatever address it has.
 
-Counted first: 8 bytes an element and 18 operations. At an H200's 4.0 TB/s of copying these are 9 TFLOP/s of
-its 67, so memory is all there is to wait for. On an H200, 2^27 floats: 267 us with nine weights, 1.14 times
-as fast as cudaMemcpy from device to device (305 us) and 5.9 times as fast as PyTorch (1569 us); 336 us with
-31. Wider masks wait for the L1: the window of 31 doubles is 17 chunks for two results, and takes 2.6 times as
-long as a copy (see async_tile).
+Counted first: 8 bytes an element and 18 operations. At the 4.1 TB/s that an H200 copies these are 9 TFLOP/s
+of its 67, so memory is all there is to wait for. On an H200, 2^27 floats: 264 us with nine weights, where
+cudaMemcpy from device to device takes 261 and PyTorch 1569. 31 weights take 388 us: wider masks wait for the
+L1. The window of 31 doubles is 17 chunks for two results, and takes 2.6 times as long as a copy (see
+async_tile).
 """
 
 from pathlib import Path

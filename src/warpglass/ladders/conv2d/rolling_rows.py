@@ -8,12 +8,12 @@ number of rows are compile-time constants: sums and weights stay in registers. T
 barrier, and no address must be even: a picture of odd width takes as long. Sums have the order of basic's, so
 results are the same bit for bit.
 
-Counted first: 50 operations an element for 8 bytes, 25 TFLOP/s at the speed of a copy, of an H200's 67. For
+Counted first: 50 operations an element for 8 bytes, 26 TFLOP/s at the speed of a copy, of an H200's 67. For
 two results a row costs six loads of a word from the L1, and 12 rows are loaded for eight: 4.5 loads a result,
-where basic has 25 and as many comparisons. On an H200, 8192 x 11264 floats: 255 us, 1.18 times as long as a
-copy, 41 times as fast as PyTorch (cuDNN, 10.5 ms) and 6.5 times as fast as cupyx.scipy.ndimage.correlate
-(1663 us); 8191 x 11263 takes 257 us. One column a thread takes 284 us, four 363: their lanes' words lie too
-far apart.
+where basic has 25 and as many comparisons. On an H200, 8192 x 11264 floats: 253 us, 1.4 times as long as
+cudaMemcpy at its best (180), 41 times as fast as PyTorch (cuDNN, 10.5 ms) and 6.6 times as fast as
+cupyx.scipy.ndimage.correlate (1681 us); 8191 x 11263 takes 254 us. What is left is the L1's time: lanes'
+words lie two apart. One column a thread takes 284 us, four 363.
 """
 
 from pathlib import Path

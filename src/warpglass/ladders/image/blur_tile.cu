@@ -95,8 +95,8 @@ __device__ __forceinline__ int near(long long at, int reach, int n)
     return max(1, static_cast<int>(min(at + reach, n - 1LL) - max(at - reach, 0LL)) + 1);
 }
 
-// The tile's part of the work of a thread. WHOLE: the tile and its halo lie inside the picture.
-template <int CHANNELS, int REACH, bool WHOLE>
+// A thread's part of the work. WHOLE: the tile and its halo lie inside the picture.
+template <int CHANNELS, int REACH>
 struct Blur {
     using Sizes = Tile<CHANNELS, REACH>;
     using Raw = unsigned int (*)[Sizes::PITCH];
@@ -105,14 +105,14 @@ struct Blur {
     const long long bytes, left;                 // of a row; before the tile
 
     __device__ Blur(int width, int height, int top, long long left)
-        : width(width), height(height), base(top - REACH), first(WHOLE ? base : max(base, 0)),
-          last(WHOLE ? base + Sizes::HELD : min(base + Sizes::HELD, height)),
-          bytes(static_cast<long long>(CHANNELS) * width), left(left)
+        : width(width), height(height), base(top - REACH), first(max(base, 0)),
+          last(min(base + Sizes::HELD, height)), bytes(static_cast<long long>(CHANNELS) * width), left(left)
     {
     }
 
     // Brings the words of memory that the tile lies in.
-    __device__ void fetch(const unsigned char *rgb, Raw raw) const
+    template <bool WHOLE>
+    __device__ __forceinline__ void fetch(const unsigned char *rgb, Raw raw) const
     {
         const int lane = threadIdx.x % 32;
         for (int row = first + threadIdx.x / 32; row < last; row += Sizes::WARPS) {
@@ -126,7 +126,7 @@ struct Blur {
         }
     }
 
-    __device__ void add_along(const unsigned char *rgb, Raw raw, Along along) const
+    __device__ __forceinline__ void add_along(const unsigned char *rgb, Raw raw, Along along) const
     {
         constexpr int SPANS = Sizes::BYTES / Sizes::SPAN;
         for (int item = threadIdx.x; item < (last - first) * SPANS; item += 32 * Sizes::WARPS) {
@@ -137,17 +137,18 @@ struct Blur {
     }
 
     // Down four columns a lane: a row of sums comes in, the mean goes out, a row is taken away.
-    __device__ void means_down(unsigned char *out, Along along) const
+    template <bool WHOLE>
+    __device__ __forceinline__ void means_down(unsigned char *out, Along along) const
     {
         constexpr int DOWN = Sizes::ROWS / Sizes::WARPS, INSIDE = Sizes::WIDTH * Sizes::WIDTH;
         const int lane = threadIdx.x % 32, begin = base + REACH + threadIdx.x / 32 * DOWN;
         const long long column = left + 4 * lane;
         const auto sums = [&](int row) { return *reinterpret_cast<const uint2 *>(along[row - base] + 4 * lane); };
         uint2 total = make_uint2(0, 0);
-#pragma unroll
+#pragma unroll(WHOLE ? 2 * REACH : 1)
         for (int row = begin - REACH; row < begin + REACH; ++row)
             if (WHOLE || (row >= 0 && row < height)) total.x += sums(row).x, total.y += sums(row).y;
-#pragma unroll
+#pragma unroll(WHOLE ? DOWN : 1)
         for (int row = begin; row < begin + DOWN; ++row) {
             if (!WHOLE && row >= height) break;
             if (WHOLE || row + REACH < height) total.x += sums(row + REACH).x, total.y += sums(row + REACH).y;
@@ -159,15 +160,6 @@ struct Blur {
             store_word(out + row * bytes + column, __byte_perm(low, high, 0x5410), WHOLE ? Sizes::BYTES : bytes - column);
             if (WHOLE || row >= REACH) total.x -= sums(row - REACH).x, total.y -= sums(row - REACH).y;
         }
-    }
-
-    __device__ void operator()(unsigned char *out, const unsigned char *rgb, Raw raw, Along along) const
-    {
-        fetch(rgb, raw);
-        __syncthreads();
-        add_along(rgb, raw, along);
-        __syncthreads();
-        means_down(out, along);
     }
 };
 
@@ -182,8 +174,17 @@ __global__ __launch_bounds__(256) void blur_tile(unsigned char *out, const unsig
     const unsigned int across = (bytes + BYTES - 1) / BYTES;
     const long long left = static_cast<long long>(blockIdx.x % across) * BYTES;
     const int top = blockIdx.x / across * ROWS;
-    if (left >= MARGIN && left + BYTES + MARGIN <= bytes && top >= REACH && top + ROWS + REACH <= height)
-        Blur<CHANNELS, REACH, true>(width, height, top, left)(out, rgb, raw, along);
+    const bool whole = left >= MARGIN && left + BYTES + MARGIN <= bytes && top >= REACH && top + ROWS + REACH <= height;
+    const Blur<CHANNELS, REACH> tile(width, height, top, left);
+    if (whole)
+        tile.template fetch<true>(rgb, raw);
     else
-        Blur<CHANNELS, REACH, false>(width, height, top, left)(out, rgb, raw, along);
+        tile.template fetch<false>(rgb, raw);
+    __syncthreads();
+    tile.add_along(rgb, raw, along);
+    __syncthreads();
+    if (whole)
+        tile.template means_down<true>(out, along);
+    else
+        tile.template means_down<false>(out, along);
 }

@@ -12,8 +12,10 @@ numbers do not drift.
 Words of a row that is not aligned are made of two lanes' bytes, so a picture of odd width is stored by words
 too.
 
-Counted first: 2 bytes a byte of the picture where blur_separable has 6 and more, and a few tens of
-instructions, which are the limit here.
+Counted first: 2 bytes a byte of the picture where blur_separable has 6 and more, and about 30 instructions,
+which are the limit here: three times the time of a copy. On an H200, 9728 x 7936 pixels: 325 us, 2.8 times as
+long as a copy, 21 times as fast as cupyx.scipy.ndimage.uniform_filter (7.0 ms); 2432 x 1984 pixels: 39 us, 15
+times as fast on bytes and 11 times on floats.
 """
 
 from pathlib import Path

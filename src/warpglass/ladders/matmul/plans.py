@@ -48,13 +48,15 @@ FEWEST = 8  # steps that are worth a block
 TILES = {4: Tile(64, 128, 16, 32, 64, 3, 4), 8: Tile(64, 128, 8, 32, 64, 3, 2)}  # by the bytes of an element
 
 
-def product(m: int, n: int, k: int, dtype: np.dtype[Any], *, multiprocessors: int = 0) -> Plan:
+def product(
+    m: int, n: int, k: int, dtype: np.dtype[Any], *, multiprocessors: int = 0, tile: Tile | None = None
+) -> Plan:
     """C = A B in the arithmetic of the element type, float32, float64, int32 or int64.
 
     With `multiprocessors` the tiles that would keep some of them busy and leave others idle are split along
-    k, and their parts are added in order by a second launch.
+    k, and their parts are added in order by a second launch. `tile` is another than a GPU's best.
     """
-    tile, name = TILES[dtype.itemsize], C_NAMES[dtype.name]
+    tile, name = tile or TILES[dtype.itemsize], C_NAMES[dtype.name]
     tiles, rest, splits = divide(tile, m, n, -(-k // tile.along), multiprocessors)
     area = tile.rows * tile.columns
     shape = (

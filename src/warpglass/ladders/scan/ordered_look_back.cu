@@ -111,6 +111,14 @@ __device__ void look_back(const Word *tiles, const Word *groups, unsigned int ti
     inside = sums[0];
 }
 
+template <typename T, unsigned int N>
+__device__ __forceinline__ void load_pack(const T *x, Pack<T, N> &pack)
+{
+    typedef typename Pack<T, N>::Loaded Loaded;
+    const Loaded bits = __ldcs(reinterpret_cast<const Loaded *>(x));
+    memcpy(&pack, &bits, sizeof(pack));
+}
+
 // The elements of a thread: ROWS packs, each 32 packs from the one before, in a tile that is whole or the last.
 // Those beyond the n-th do not matter.
 template <unsigned int ROWS, unsigned int WIDTH, typename T, typename A>
@@ -120,13 +128,15 @@ __device__ __forceinline__ void load(const T *x, unsigned long long first, unsig
     typedef Pack<T, WIDTH> P;
     const bool aligned = reinterpret_cast<unsigned long long>(x) % sizeof(P) == 0;
     P loaded[ROWS];
-    for (unsigned int r = 0; r < ROWS; ++r) {
-        const unsigned long long i = first + r * 32 * WIDTH;
-        if (aligned && (whole || i + WIDTH <= n)) {
-            const typename P::Loaded bits = __ldcs(reinterpret_cast<const typename P::Loaded *>(&x[i]));
-            memcpy(&loaded[r], &bits, sizeof(P));
-        } else {
-            for (unsigned int k = 0; k < WIDTH; ++k) loaded[r].values[k] = i + k < n ? x[i + k] : T(0);
+    if (aligned && whole) {
+        for (unsigned int r = 0; r < ROWS; ++r) load_pack(&x[first + r * 32 * WIDTH], loaded[r]);
+    } else {
+        for (unsigned int r = 0; r < ROWS; ++r) {
+            const unsigned long long i = first + r * 32 * WIDTH;
+            if (aligned && i + WIDTH <= n)
+                load_pack(&x[i], loaded[r]);
+            else
+                for (unsigned int k = 0; k < WIDTH; ++k) loaded[r].values[k] = i + k < n ? x[i + k] : T(0);
         }
     }
     for (unsigned int r = 0; r < ROWS; ++r)
@@ -138,12 +148,12 @@ __device__ __forceinline__ void store(R *y, unsigned long long first, unsigned l
                                       const A (&before)[ROWS], const A (&values)[ROWS][WIDTH])
 {
     typedef Pack<R, WIDTH> P;
-    const bool aligned = reinterpret_cast<unsigned long long>(y) % sizeof(P) == 0;
+    const bool aligned = reinterpret_cast<unsigned long long>(y) % sizeof(P) == 0, packs = aligned && whole;
     for (unsigned int r = 0; r < ROWS; ++r) {
         const unsigned long long i = first + r * 32 * WIDTH;
         P stored;
         for (unsigned int k = 0; k < WIDTH; ++k) stored.values[k] = R(before[r] + values[r][k]);
-        if (aligned && (whole || i + WIDTH <= n)) {
+        if (packs || (aligned && i + WIDTH <= n)) {
             typename P::Loaded bits;
             memcpy(&bits, &stored, sizeof(P));
             __stcs(reinterpret_cast<typename P::Loaded *>(&y[i]), bits);

@@ -1,34 +1,35 @@
 // Tiles of words that hold one, two or four elements, stored where b has boundaries of 32 bytes: see word_tile.py.
 
-// Elements of so many bytes travel as whole numbers; a tile has SIDE of them in a row.
+// Elements of so many bytes travel as whole numbers; a tile has SIDE of them in a row, a block WARPS warps.
 template <int BYTES> struct Elements;
 template <> struct Elements<1> {
     using Element = unsigned char;
     using Word = unsigned int;
-    static constexpr int SIDE = 128;
+    static constexpr int SIDE = 128, WARPS = 16;
 };
 template <> struct Elements<2> {
     using Element = unsigned short;
     using Word = unsigned int;
-    static constexpr int SIDE = 64;
+    static constexpr int SIDE = 128, WARPS = 8;
 };
 template <> struct Elements<4> {
     using Element = unsigned int;
     using Word = unsigned int;
-    static constexpr int SIDE = 64;
+    static constexpr int SIDE = 64, WARPS = 16;
 };
 template <> struct Elements<8> {
     using Element = unsigned long long;
     using Word = unsigned long long;
-    static constexpr int SIDE = 32;
+    static constexpr int SIDE = 64, WARPS = 16;
 };
 
-constexpr int WARPS = 8, SECTOR = 32;  // of a block; bytes
+constexpr int SECTOR = 32;  // bytes that are stored at once
 
 template <int BYTES>
 struct Tile : Elements<BYTES> {
     using typename Elements<BYTES>::Word;
     using Elements<BYTES>::SIDE;
+    using Elements<BYTES>::WARPS;
     static constexpr int COUNT = sizeof(Word) / BYTES;      // elements of a word
     static constexpr int WORDS = SIDE / COUNT;              // of a row
     static constexpr int MARGIN = SECTOR / sizeof(Word);    // words above the tile, for rows of b that begin there
@@ -74,6 +75,7 @@ struct Transpose {
     using Element = typename Sizes::Element;
     using Word = typename Sizes::Word;
     static constexpr int COUNT = Sizes::COUNT, SIDE = Sizes::SIDE, WORDS = Sizes::WORDS, MARGIN = Sizes::MARGIN;
+    static constexpr int WARPS = Sizes::WARPS;
     const long long rows, columns, top, left;  // of a; of the tile in a
 
     // The elements of a row of a from `column` on; those that are not there count as 0.
@@ -169,7 +171,7 @@ struct Transpose {
 };
 
 template <typename T>
-__global__ __launch_bounds__(32 * WARPS) void word_tile(const T *a, T *b, long long rows, long long columns)
+__global__ __launch_bounds__(32 * Elements<sizeof(T)>::WARPS) void word_tile(const T *a, T *b, long long rows, long long columns)
 {
     constexpr int BYTES = sizeof(T);
     using Sizes = Tile<BYTES>;

@@ -60,13 +60,16 @@ def _without_consequences(findings: list[Finding]) -> list[Finding]:
     """Drop what follows from barriers that threads come to separately.
 
     Where a warp's lanes part, those that go on come to another barrier than the other warps, or to none.
-    Behind the first barrier that threads miss they are out of step at all further ones.
+    Behind the first barrier that threads miss they are out of step at all further ones. Compilers make copies
+    of a loop's turn: lanes that leave it, and lanes in another turn, miss one barrier of the text.
     """
     apart = [finding for finding in findings if finding.kind == "barrier-divergence"]
     parted = {finding.source for finding in apart if finding.warp == finding.other_warp}
     apart = [one for one in apart if one.warp == one.other_warp or _is_clear_of(one, parted)]
     first = min((one.epoch for one in apart if one.epoch is not None), default=None)
     apart = [one for one in apart if first is None or one.epoch is None or one.epoch <= first]
+    told = {one.source: one for one in reversed(apart) if one.warp == one.other_warp}
+    apart = [one for one in apart if one.warp != one.other_warp or told[one.source] is one]
     orders_nothing = any(one.severity == ERROR for one in apart)
     return [
         finding

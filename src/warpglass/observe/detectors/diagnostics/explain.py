@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -88,18 +87,15 @@ def _finding(recorded: Recorded, words: Words) -> Finding:
         recorded.kind,
         words,
         **{name: getattr(one, name) for name in one.__dataclass_fields__},
-        **{}
-        if other is None
-        else {f"other_{name}": getattr(other, name) for name in other.__dataclass_fields__},
+        **(
+            {}
+            if other is None
+            else {f"other_{name}": getattr(other, name) for name in other.__dataclass_fields__}
+        ),
         array=recorded.array,
         index=recorded.index,
         count=recorded.count,
     )
-
-
-def _fields(party: Party, prefix: str) -> dict[str, Any]:
-    """A thread's fields of a finding."""
-    return {prefix + name: getattr(party, name) for name in party.__dataclass_fields__}
 
 
 def _joined(one: Finding, more: Finding) -> Finding:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
+from ....host.source_lines import is_python
 from .outline_cpp import read_cpp
 from .outline_python import read_python
 from .source_text import text_of
@@ -31,17 +31,16 @@ Way = tuple[Turn, ...]
 
 def outline_of(file: str) -> tuple[Statement, ...] | None:
     """The statements of a file, None if it cannot be read."""
-    path = Path(file)
+    text = text_of(file)
     try:
-        return _read(file, path.stat().st_mtime_ns)
-    except (OSError, ValueError, SyntaxError, RecursionError):
+        return _read(text, is_python(file)) if text else None
+    except (ValueError, SyntaxError, RecursionError):
         return None
 
 
 @lru_cache(maxsize=32)
-def _read(file: str, _: int) -> tuple[Statement, ...]:
-    text = Path(file).read_text(encoding="utf-8", errors="replace")
-    return read_python(text) if file.endswith(".py") else read_cpp(text)
+def _read(text: str, python: bool) -> tuple[Statement, ...]:
+    return read_python(text) if python else read_cpp(text)
 
 
 def way_to(statements: Sequence[Statement], line: int) -> Way:

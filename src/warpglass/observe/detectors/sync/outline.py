@@ -13,6 +13,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ....host.source_lines import is_python
+
 # A place in a file: line and column, from 1; a column of 0 is any of the line.
 Position = tuple[int, int]
 
@@ -65,6 +67,8 @@ class Outline:
             arms = max(deciding, key=lambda one: one.head.first).arms
             return any(self._returns_in(arm) and not (barrier and arm.holds(barrier)) for arm in arms)
         around = [one for one in self.functions if one.holds(branch)]
+        # Of a kernel that begins and branches on one line compilers know one column: that of its name.
+        around = around or [one for one in self.functions if one.holds((branch[0], 0))]
         if not around:
             return True
         body = max(around, key=lambda one: one.first)
@@ -79,7 +83,7 @@ def outline(file: str) -> Outline | None:
     """That of a file as it is now; None if it cannot be read."""
     linecache.checkcache(file)
     lines = linecache.getlines(file)
-    return _outline("".join(lines), file.endswith((".py", ".ipynb", ">"))) if lines else None
+    return _outline("".join(lines), is_python(file)) if lines else None
 
 
 @lru_cache(maxsize=32)

@@ -1,0 +1,55 @@
+"""Arrays of Numba on the virtual GPU, whose driver is the engine: test_gpu.py runs this in a process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from warpglass.errors import ArgumentError
+from warpglass.numba_device import activate
+
+activate()
+
+import numba_cuda_mlir.cuda  # noqa: E402  # finds the virtual GPU
+
+from warpglass import ops  # noqa: E402
+
+cuda: Any = numba_cuda_mlir.cuda
+
+X = np.arange(600.0).reshape(20, 30)
+
+
+def refused(call: Any, words: str) -> None:
+    """A call raises an ArgumentError that says so."""
+    with pytest.raises(ArgumentError) as caught:
+        call()
+    assert words in str(caught.value)
+
+
+def main() -> None:
+    """Results of Numba's own kind, of strided operands, in arrays of the caller's; refusals."""
+    x = cuda.to_device(X)
+    total = ops.sum(x)
+    assert type(total) is type(x)
+    assert total.copy_to_host() == X.sum()
+    for _ in range(3):  # the task is ready, and scratch memory as the call before left it
+        np.testing.assert_array_equal(ops.cumsum(x).copy_to_host(), X.cumsum())
+    np.testing.assert_array_equal(ops.cumsum(x[::2, 3:9]).copy_to_host(), X[::2, 3:9].cumsum())
+    np.testing.assert_array_equal(ops.sort(x, 0).copy_to_host(), X)
+    held = cuda.to_device(np.zeros((30, 25)))
+    out = held[:, :20]
+    assert ops.transpose(x, out=out) is out
+    np.testing.assert_array_equal(held.copy_to_host()[:, :20], X.T)
+    assert ops.sum(X, device="gpu") == X.sum()
+    ops.cumsum(x, 1, out=x)
+    np.testing.assert_array_equal(x.copy_to_host(), X.cumsum(1))
+    refused(lambda: ops.dot(x[0], X[0]), "dot: x lies on GPU 0 (Numba), y in host memory: numpy.ndarray")
+    refused(lambda: ops.dot(X[0], x[0]), "dot: y lies on a GPU, and other arrays in host memory")
+    refused(lambda: ops.sum(x, device="cpu"), "the engine takes arrays in host memory")
+    refused(lambda: ops.sum(x, out=np.zeros(())), "out must be one too, and is numpy.ndarray")
+    refused(lambda: ops.sum(x, out=cuda.to_device(np.zeros(2))), "out has shape (2,)")
+
+
+main()
