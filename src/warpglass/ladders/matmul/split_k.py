@@ -23,7 +23,8 @@ from warpglass.ladders.tuned import tuned
 def plan(case: Case, block: int) -> Plan:
     """For as many multiprocessors as an H200 has, unless tuned."""
     chosen = {"multiprocessors": 132, **tuned("matmul", "split_k", case.dtype, case.capability)}
-    return product(case.size, case.size, case.size, case.dtype, **chosen)
+    n = case.size
+    return product(n, n, n, case.dtype, multiprocessors=chosen["multiprocessors"])
 
 
 RUNG = Rung(table="matmul", follows="pipelined", plan=plan)
