@@ -12,7 +12,9 @@ from bench.gpu import tune
 from tests.ladders.device_place import EngineDevice, EngineTimer
 from warpglass import ladders
 from warpglass.ladders import find_ladder, tuned
-from warpglass.ladders.trial import Options
+from warpglass.ladders.ship import NoDevice
+from warpglass.ladders.trial import Options, Toolchain
+from warpglass.source import from_numba, load
 
 TEXT = """
 [fast]
@@ -106,3 +108,11 @@ def test_the_sweep_measures_every_combination(monkeypatch: pytest.MonkeyPatch) -
     every = tune.combinations(space["warp_shuffle"]["space"])
     assert tune.best_of("scan", "warp_shuffle", "float32", [5003], device) in every
     assert all(one in tried for one in every)
+
+
+@pytest.mark.parametrize(("asked", "block"), [(None, 1024), (128, 128)])
+def test_a_tuned_block_holds_unless_another_is_asked_for(asked: int | None, block: int) -> None:
+    options = Options(rungs=("lane_bins",), size=1000, block=asked, dtype="uint8")
+    trials = find_ladder("histogram").trials(options, NoDevice((9, 0)), Toolchain(load, from_numba))
+    shapes = [trial.card.shape for trial in trials if trial.card.rung == "lane_bins"]
+    assert [shape.block for shape in shapes if shape] == [block]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -17,10 +18,11 @@ from ..errors import ArgumentError
 from ..records.spelling import did_you_mean
 from .passes import Pass
 from .peer import PeerTrial, peers_that_run
-from .problem import Array, Problem
+from .problem import Array, Case, Problem
 from .run import DeviceArrays, HostTrial, KernelTrial, Setting
 from .rung import AS_WRITTEN, Language, Rung, RungKernel, find_rungs
 from .trial import Options, Toolchain, Trial
+from .tuned import tuned
 
 Tracer = Callable[[Array | None, int | None, Language, Backend, Toolchain], Sequence[Pass]]
 
@@ -121,9 +123,18 @@ class PackagedLadder:
             for language in options.languages:
                 for rung in chosen:
                     if rung.host is None and language in rung.languages:
-                        yield KernelTrial(rung, language, arrays, setting, toolchain)
+                        yield KernelTrial(
+                            rung, language, arrays, self._setting_of(rung, setting, case, options), toolchain
+                        )
             if not defective:
                 yield from self._guests(name, rungs, options, arrays, setting, toolchain)
+
+    def _setting_of(self, rung: Rung, setting: Setting, case: Case, options: Options) -> Setting:
+        """The table's setting; its block size is the one tuned for the rung, if none is asked for."""
+        if options.block is not None:
+            return setting
+        found = tuned(self.name, rung.name, case.dtype, case.capability)
+        return replace(setting, block=found.get("block", setting.block))
 
     def _guests(
         self,

@@ -6,6 +6,8 @@ called with what this module has to add:
 
     plan(case.size, case.dtype, **tuned("scan", "single_pass", case.dtype, case.capability))
 
+A `block` is also the rung's block size in a bench that is asked for none (ladder.py).
+
 tuned.toml has a table for each rung. `space` is what the sweep tries, `command` the sweep
 (bench/gpu/tune.py); below it stands what was best by compute capability, for an element type or for all types
 of so many bytes:
