@@ -250,11 +250,15 @@ def test_the_oldest_plan_goes_first(
 
 
 def test_only_what_surely_ends_soon_is_run_by_the_launching_thread() -> None:
-    """Nobody could interrupt it there."""
-    source = """
-    extern "C" __global__ void plain(int* x) { x[threadIdx.x] = blockIdx.x; }
-    extern "C" __global__ void loop(int* x) { while (x[0] == 7) x[threadIdx.x]++; }"""
-    plain, loop = (prepare(wg.compile(source, name).compile()) for name in ("plain", "loop"))
+    """Nobody could interrupt it there, and quick code of a long kernel would take more stack than it has."""
+    long = "x[threadIdx.x] ^= x[threadIdx.x + 1];" * 100
+    source = f"""
+    extern "C" __global__ void plain(int* x) {{ x[threadIdx.x] = blockIdx.x; }}
+    extern "C" __global__ void loop(int* x) {{ while (x[0] == 7) x[threadIdx.x]++; }}
+    extern "C" __global__ void unrolled(volatile int* x) {{ {long} }}"""
+    plain, loop, unrolled = (
+        prepare(wg.compile(source, name).compile()) for name in ("plain", "loop", "unrolled")
+    )
 
     def joins(prepared: Prepared, blocks: int, timeout: float = 60.0) -> bool:
         compiled = wg.compile(source, prepared.program.name).compile()
@@ -263,6 +267,7 @@ def test_only_what_surely_ends_soon_is_run_by_the_launching_thread() -> None:
     assert [joins(plain, blocks) for blocks in (1, 10_000, 10_000_000)] == [True, True, False]
     assert not joins(plain, 10_000, timeout=0.5)
     assert not joins(loop, 1)
+    assert not joins(unrolled, 1)
 
 
 def test_what_takes_no_time_is_no_step() -> None:
