@@ -111,7 +111,7 @@ class DeviceMemory:
         return max(0, self.usable - self._used)
 
     def allocate(self, size: int, kind: str = "device", flags: int = 0) -> Block:
-        """New memory: zeros, or a pattern where a checker watches. Raises Refusal if there is too little."""
+        """New memory, of a pattern, or zeros if pinned or large. Raises Refusal if there is not enough."""
         if size == 0:
             raise Refusal(Result.INVALID_VALUE, "an allocation of 0 bytes")
         if size > self.free:
@@ -119,7 +119,7 @@ class DeviceMemory:
                 Result.OUT_OF_MEMORY,
                 f"an allocation of {in_units(size)}; {in_units(self.free)} are left ({MEMORY} sets a limit)",
             )
-        zeros = kind == "host" or not self._watched() or (kind == "device" and size >= _POOL)
+        zeros = kind == "host" or (kind == "device" and size >= _POOL)
         buffer, host = _host_memory(size, zeros=zeros, managed=kind == "managed")
         base = self._place(size) if kind == "device" else host
         self._used += size

@@ -1,10 +1,9 @@
 """Which bytes of the device's memory somebody has written, for the checker.
 
-New memory of a watched program is filled with a pattern, so that what is made of it shows (memory.py leaves
-large allocations to the system, which gives zeros; so do GPUs' drivers mostly, and promise nothing). Copies
-and fills of the driver define bytes as they are called; what kernels write, the checker tells after each
-launch. Memory that the host reaches at the same address is written without a call: of it, what is not the
-pattern any more was written.
+New memory is filled with a pattern, so that what a program makes of it does not depend on the host's heap
+(memory.py leaves large allocations to the system, which gives zeros). Copies and fills of the driver define
+bytes as they are called; what kernels write, the checker tells after each launch. Memory that the host
+reaches at the same address is written without a call: of it, what is not the pattern any more was written.
 """
 
 from __future__ import annotations

@@ -104,19 +104,6 @@ def test_bytes_come_back() -> None:
     assert (int(base), size) == (int(place), data.nbytes)
 
 
-@pytest.mark.parametrize("managed", [False, True])
-def test_new_memory_is_zeros_though_other_was_freed(managed: bool) -> None:
-    used, found = np.arange(1000), np.ones(1000, int)
-    for _ in range(3):
-        place = (
-            ask(driver.cuMemAllocManaged, used.nbytes, 1) if managed else ask(driver.cuMemAlloc, used.nbytes)
-        )
-        ask(driver.cuMemcpyDtoH, found.ctypes.data, place, used.nbytes)
-        assert not found.any()
-        ask(driver.cuMemcpyHtoD, place, used.ctypes.data, used.nbytes)
-        ask(driver.cuMemFree, place)
-
-
 def test_copies_and_frees_beyond_memory_are_refused() -> None:
     place = ask(driver.cuMemAlloc, 64)
     host = bytearray(128)
