@@ -18,6 +18,7 @@ from .placement import Obstacle, Placement, Placing, Point
 from .recorded import Recorded
 from .shared_names import carved, exchanged, overlapping
 from .source_text import between, line_of
+from .spelling import Spelling
 from .updates import Update, update_at
 from .vocabulary import VOCABULARIES
 
@@ -58,6 +59,7 @@ class Remedies:
         self._types = program.registers
         self._placing = Placing(self._facts)
         self._words = VOCABULARIES[language]
+        self._spelling = Spelling(self._facts, self._words.barrier)
 
     def of(self, found: Recorded) -> Remedy:
         """What mends a race."""
@@ -65,6 +67,7 @@ class Remedies:
         one, other = _same_function(found.steps)
         if one is None or other is None:
             return self._without_lines(found)
+        self._words = replace(self._words, barrier=self._spelling.at(one))
         both = overlapping(one, other) if found.kind == "shared-race" else ()
         if both:
             names = " and ".join(both)
