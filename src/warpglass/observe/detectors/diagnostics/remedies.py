@@ -19,7 +19,7 @@ from .recorded import Recorded
 from .shared_names import carved, exchanged, overlapping
 from .source_text import between, line_of
 from .spelling import Spelling
-from .updates import Update, update_at
+from .updates import Update, update_at, update_over_lines
 from .vocabulary import VOCABULARIES
 
 ATOMIC, BLOCKS = "atomic", "blocks"  # causes, of one array each
@@ -84,12 +84,15 @@ class Remedies:
         compared = self._words.compare_and_store(between(one, other))
         if compared:
             return self._atomic(found, min(one, other, key=_line), compared, "comparison")
+        update = self._update(one, other)
+        spread = None if update is not None and update.itself else update_over_lines(self._facts, found.steps)
+        if spread is not None:
+            return self._atomic(found, one, self._words.atomic_for(spread), other=other)
         if found.one.block != found.other.block:
             return self._between_blocks(found, one, other)
         warp = found.kind == "warp-race"
         if found.copied:
             return self._after_copy(found, one, other)
-        update = self._update(one, other)
         placement = self._placing.between(one, other, warp=warp)
         if update is not None:
             return self._on_one_line(found, one, update, placement, warp=warp)
@@ -181,12 +184,15 @@ class Remedies:
         text += f"; or {self._words.shuffle}" if warp else "; or write to another array"
         return Remedy(text, cause=(name, self._placing.around(one)), rewrites=True)
 
-    def _atomic(self, found: Recorded, place: Place, name: str = "", before: str = "read") -> Remedy:
+    def _atomic(
+        self, found: Recorded, place: Place, name: str = "", before: str = "read", other: Place | None = None
+    ) -> Remedy:
         name = name or self._words.atomic_for(line_of(place))
         name = name or f"an atomic operation ({self._words.atomic}, ...)"
+        where = f"of {place}" if other in (None, place) else f"({_both(place, other)})"
         return Remedy(
             f"make it one operation, {name}, or give each thread an element of its own: between the {before} "
-            f"and the write of {place} others come, and no barrier helps",
+            f"and the write {where} others come, and no barrier helps",
             cause=(ATOMIC, found.array),
         )
 
