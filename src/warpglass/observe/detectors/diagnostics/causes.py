@@ -77,6 +77,7 @@ def _without_consequences(findings: list[Finding]) -> list[Finding]:
         for finding in findings
         if (finding.kind != "barrier-divergence" or finding in apart)
         and not (orders_nothing and _needs_barriers(finding))
+        and not (apart and finding.kind == "cluster-memory")
     ]
 
 

@@ -85,7 +85,9 @@ class Remedies:
         if compared:
             return self._atomic(found, min(one, other, key=_line), compared, "comparison")
         update = self._update(one, other)
-        spread = None if update is not None and update.itself else update_over_lines(self._facts, found.steps)
+        spread = None
+        if update is None or not update.itself:
+            spread = update_over_lines(self._facts, self._types, found.steps)
         if spread is not None:
             return self._atomic(found, one, self._words.atomic_for(spread), other=other)
         if found.one.block != found.other.block:

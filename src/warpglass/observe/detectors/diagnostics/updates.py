@@ -52,11 +52,11 @@ def update_at(facts: LineFacts, types: Mapping[str, str], *places: Place) -> Upd
 _OPERATORS = {"add": "+=", "sub": "-=", "or": "|=", "and": "&=", "xor": "^=", "max": "max(", "min": "min("}
 
 
-def update_over_lines(facts: LineFacts, steps: Iterable[Step | None]) -> str | None:
+def update_over_lines(facts: LineFacts, types: Mapping[str, str], steps: Iterable[Step | None]) -> str | None:
     """How a thread changes what one of two racing steps stores and the other, or a third, has loaded before.
 
     The operator of such a statement, "" for one that has none; None where the value is not computed from a
-    load of the same address.
+    load of the same address, or from other elements as well.
     """
     known = [step for step in steps if step is not None]
     loads = [_line(step) for step in known if step.match.row.access == "load"]
@@ -64,11 +64,15 @@ def update_over_lines(facts: LineFacts, steps: Iterable[Step | None]) -> str | N
         if store.match.row.access != "store":
             continue
         for name in store.reads - {store.address_register}:
-            for load in facts.sources(name):
-                same = load.match.row.access == "load" and load.address == store.address
-                if same and (not loads or _line(load) in loads):
-                    computing = (step.instruction.opcode for step in facts.writers(name))
-                    return next((_OPERATORS[one] for one in computing if one in _OPERATORS), "")
+            found = [one for one in facts.sources(name) if one.match.row.access == "load"]
+            itself = [one for one in found if one.address == store.address]
+            bases = _bases(facts, types, store)
+            others = any(one not in itself and _bases(facts, types, one) & bases for one in found)
+            computing = facts.writers(name)
+            if not itself or others or len(computing) != 1 or computing[0] in itself:
+                continue
+            if not loads or any(_line(one) in loads for one in itself):
+                return _OPERATORS.get(computing[0].instruction.opcode, "")
     return None
 
 
