@@ -14,6 +14,7 @@ from ..check_source import short as short_path
 from ..figures import format_seconds
 from ..kernel_time import interval
 from ..record_tables import launch_of
+from ..tables import Column, DataTable, number, words
 from .advice import Advice, modelled_cost
 
 _WIDEST = 100
@@ -40,6 +41,25 @@ def print_advice(profile: Profile, found: Sequence[Advice], console: Console) ->
                 soft_wrap=True,
             )
         _say(f"Try: {one.remedy}.", console)
+
+
+def advice_table(profile: Profile, found: Sequence[Advice]) -> DataTable:
+    """The lessons of a launch with their numbers, lines and costs; costs are at most so much."""
+    columns = (
+        *(Column("place", True), Column("lesson"), Column("number"), Column("line"), Column("means")),
+        *(Column("share of the work", True), Column("of modelled time", True), Column("try")),
+    )
+    rows = tuple(
+        (
+            *(number(place, str(place)), words(one.name), words(one.number)),
+            *(words(f"{short_path(one.file)}:{one.line}" if one.line else None), words(one.costs)),
+            number(one.loss, f"{100 * one.loss:.1f} %"),
+            number(one.seconds, format_seconds(one.seconds)),
+            words(one.remedy),
+        )
+        for place, one in enumerate(found, 1)
+    )
+    return DataTable(f"{launch_of(profile)}: what matters most", columns, rows)
 
 
 def _heading(profile: Profile) -> str:
