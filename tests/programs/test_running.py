@@ -30,6 +30,11 @@ def test_main_begins_before_python_does(call: Call) -> None:
     assert done.stdout == "main: no Python\n127 no error\n", done.stderr
 
 
+def test_a_program_ends_whose_first_call_another_thread_made(call: Call) -> None:
+    done = call("run", "early.cu", "--", "thread")
+    assert (done.stdout, done.returncode) == ("main: no Python\n127 no error\n", 0), done.stderr
+
+
 @pytest.mark.parametrize(
     ("how", "status", "more"),
     [

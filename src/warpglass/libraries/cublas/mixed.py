@@ -13,6 +13,7 @@ import numpy as np
 from ..frame import Address, Count, Device, Failed, Handle, Int, Int64, Session, each
 from ..memory import Array
 from .context import CUBLAS, NOT_SUPPORTED, not_negative, op
+from .level1 import product
 from .level3 import turned
 
 BFLOAT = 14
@@ -232,9 +233,7 @@ def nrm2_ex(
 
 
 def _dot_ex(s: Session, n: int, x: Array, y: Array, result: int, rtype: int) -> None:
-    wide = np.result_type(x, y, "f4")
-    found = np.array([np.dot(x.astype(wide), y.astype(wide))])
-    write(s.memory.flat(result, 1, storage(rtype), written=True), found, rtype)
+    write(s.memory.flat(result, 1, storage(rtype), written=True), np.array([product(x, y)]), rtype)
 
 
 @CUBLAS.row("cublasDotEx")

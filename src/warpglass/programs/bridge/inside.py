@@ -127,6 +127,7 @@ def _put(number: int, known: Mapping[str, int]) -> None:
 
 def leave() -> None:
     """Do what Python does at its end: the process ends by exit()."""
+    _release_first_thread()
     with contextlib.suppress(Exception):
         threading._shutdown()  # pyright: ignore[reportAttributeAccessIssue]  # as Py_FinalizeEx does
     with contextlib.suppress(Exception):
@@ -134,6 +135,18 @@ def leave() -> None:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
             stream.flush()
+
+
+def _release_first_thread() -> None:
+    """Let nobody wait for the thread that Python takes for the main one: the first that made a CUDA call.
+
+    It is the program's, of OpenMP's for instance, and lives on or has ended without Python's knowledge. Until
+    Python 3.12 a lock tells of its end.
+    """
+    first = threading.main_thread()
+    lock = getattr(first, "_tstate_lock", None)
+    if lock is not None and first is not threading.current_thread():
+        threading._shutdown_locks.discard(lock)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def _leave_signals() -> None:
