@@ -115,7 +115,7 @@ class DeviceMemory:
         return max(0, self.usable - self._used)
 
     def allocate(self, size: int, kind: str = "device", flags: int = 0) -> Block:
-        """New memory: a pattern, or zeros if pinned, large or asked. Raises Refusal if there is not enough."""
+        """New memory: a pattern; zeros if pinned, large or asked. Raises Refusal if there is too little."""
         if size == 0:
             raise Refusal(Result.INVALID_VALUE, "an allocation of 0 bytes")
         if size > self.free:
