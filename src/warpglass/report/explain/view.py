@@ -28,7 +28,7 @@ def print_advice(profile: Profile, found: Sequence[Advice], console: Console) ->
     if not found:
         console.print()
         console.print(Text("Nothing stands out: lanes, sectors, banks and blocks are well used.", "green"))
-        _say(_what_is_left(profile), console)
+        _say(what_is_left(profile), console)
     for place, one in enumerate(found, 1):
         console.print()
         console.print(Text(f"{place}. {one.name[0].upper()}{one.name[1:]}", style="bold"))
@@ -44,7 +44,7 @@ def print_advice(profile: Profile, found: Sequence[Advice], console: Console) ->
         _say(f"Try: {one.remedy}.", console)
 
 
-def _what_is_left(profile: Profile) -> str:
+def what_is_left(profile: Profile) -> str:
     """The way on for a kernel that wastes nothing."""
     limiter = profile.modelled.limiter if profile.modelled is not None else ""
     if limiter not in WHAT_IS_LEFT:
