@@ -16,6 +16,7 @@ from ..kernel_time import interval
 from ..record_tables import launch_of
 from ..tables import Column, DataTable, number, words
 from .advice import Advice, modelled_cost
+from .limits import WHAT_IS_LEFT
 
 _WIDEST = 100
 
@@ -27,7 +28,7 @@ def print_advice(profile: Profile, found: Sequence[Advice], console: Console) ->
     if not found:
         console.print()
         console.print(Text("Nothing stands out: lanes, sectors, banks and blocks are well used.", "green"))
-        console.print(Text("`warpglass roofline` says what binds the kernel.", style="dim"))
+        _say(what_is_left(profile), console)
     for place, one in enumerate(found, 1):
         console.print()
         console.print(Text(f"{place}. {one.name[0].upper()}{one.name[1:]}", style="bold"))
@@ -41,6 +42,14 @@ def print_advice(profile: Profile, found: Sequence[Advice], console: Console) ->
                 soft_wrap=True,
             )
         _say(f"Try: {one.remedy}.", console)
+
+
+def what_is_left(profile: Profile) -> str:
+    """The way on for a kernel that wastes nothing."""
+    limiter = profile.modelled.limiter if profile.modelled is not None else ""
+    if limiter not in WHAT_IS_LEFT:
+        return "`warpglass roofline` says what binds the kernel."
+    return f"Try, against {limiter}: {WHAT_IS_LEFT[limiter]}."
 
 
 def advice_table(profile: Profile, found: Sequence[Advice]) -> DataTable:
