@@ -297,6 +297,7 @@ def _row(
         size_text=card.size_text,
         transfer_seconds=transfer_seconds,
         launches=len(timings[0].launched) if timings else 0,
+        unoptimised=any(one.unoptimised for timing in timings for one in timing.launched),
         gb_per_s=_ratio(card.ideal_bytes / 1e9, seconds),
         gflop_per_s=_ratio(card.ideal_flops / 1e9, seconds),
         step_speedup=None,

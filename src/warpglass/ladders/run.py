@@ -200,7 +200,7 @@ class HostRun:
         outcome = self._arrays.backend.run(launch)
         self.seconds += outcome.seconds
         self.label = outcome.label
-        self.launched.append(Launched(name, shape))
+        self.launched.append(Launched(name, shape, outcome.unoptimised))
 
     def follow_plan(self) -> None:
         """Make the launches of the rung's plan for this case and block."""
