@@ -47,6 +47,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "ladders": ("report.figures",),
     "ladders.measure": ("ladders", "report"),
     "ladders.ship": ("ladders", "source"),  # compiles the rungs' PTX that the package ships
+    "ranks": ("ops",),
     "ops": ("lab", "ladders", "source", "engine"),
     "observe": (*STAGES[: STAGES.index("observe")], "models"),
     "report": (*RECORDS, "models"),  # records only, none of the stages before it

@@ -223,9 +223,9 @@ def _call_beyond(
             raise ArgumentError(
                 f"{operation.name}: Dask arrays go without out and device; their chunks decide"
             )
-        return carry_out(
-            operation.name, operands, parameters, importlib.import_module(__name__.rpartition(".")[0])
-        )
+        ops = importlib.import_module(__name__.rpartition(".")[0])
+        with _naming(operation):
+            return carry_out(operation.name, operation.operands, operands, parameters, ops)
     if device not in (None, "auto", "cpu", "gpu"):
         raise ArgumentError(f"{operation.name}: device {device!r}; it may be 'cpu' or 'gpu'")
     on_gpu = [
