@@ -276,12 +276,8 @@ def main() -> None:
     if "--page" in sys.argv:
         text = PAGE.read_text("utf-8")
         for name, table in found.items():
-            text = re.sub(
-                rf"(<!-- {name} -->\n).*?(\n<!-- end -->)",
-                lambda m, t=table: m[1] + t + m[2],
-                text,
-                flags=re.DOTALL,
-            )
+            shown = f"<!-- {name} -->\n{table}\n<!-- end -->"
+            text = re.sub(rf"<!-- {name} -->.*?<!-- end -->", lambda _, new=shown: new, text, flags=re.DOTALL)
         PAGE.write_text(text, "utf-8")
 
 
