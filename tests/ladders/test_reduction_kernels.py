@@ -15,9 +15,10 @@ from warpglass import lab, source
 from warpglass.engine.launch.backend import Backend
 from warpglass.errors import KernelFault
 from warpglass.ladders import find_ladder
+from warpglass.ladders.device_arrays import DeviceArrays
 from warpglass.ladders.problem import Case
 from warpglass.ladders.reduction.problem import INPUTS, PROBLEM
-from warpglass.ladders.run import DeviceArrays, KernelTrial, Setting
+from warpglass.ladders.run import KernelTrial, Setting
 from warpglass.ladders.rung import Rung
 from warpglass.ladders.trial import Final, Language, Options, Toolchain, Verdict
 
