@@ -65,8 +65,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         *("numba_device.hook", "numba_device.source_lines", "numba_device.device"),
     ),
     "cli": (
-        *("", "source", "engine", "observe", "models", "ladders", "lab", "report", "sweeps", "judging"),
-        *("numba_device.hook", "numba_device.source_lines", "programs"),
+        *("", "source", "engine", "observe", "models", "ladders", "lab", "report", "ranks", "sweeps"),
+        *("judging", "numba_device.hook", "numba_device.source_lines", "programs"),
     ),
     "cli.compiler_flags": (),
     # Launches are the business of the commands.

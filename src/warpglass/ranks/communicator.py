@@ -33,6 +33,15 @@ class Communicator(Protocol):
         """
         ...
 
+    def wait(self) -> None:
+        """Wait until this rank's device has done all that it was given."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """What the rank's device is called."""
+        ...
+
 
 def all_gather(here: Communicator, array: Any) -> Any:
     """The arrays of all ranks, of one shape and type, as one array with the rank as first axis."""

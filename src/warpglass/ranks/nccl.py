@@ -48,9 +48,19 @@ class Nccl:
             raise RankLost(f"NCCL: {problem}") from None
         return found
 
+    def wait(self) -> None:
+        """Wait for the device."""
+        self.module.cuda.Device().synchronize()
+
+    @property
+    def name(self) -> str:
+        """As the driver calls the GPU."""
+        runtime = self.module.cuda.runtime
+        return runtime.getDeviceProperties(runtime.getDevice())["name"].decode()
+
     def close(self) -> None:
         """Wait for what is under way, and end it."""
-        self.module.cuda.get_current_stream().synchronize()
+        self.wait()
         self._made.destroy()
 
     def abort(self) -> None:

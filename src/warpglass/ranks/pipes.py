@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..host.cores import cpu_name
 from .communicator import RankLost
 
 Ends = dict[int, Connection]  # by the rank at the other end
@@ -67,6 +68,14 @@ class Pipes:
                     "type and, but for their length, of one shape"
                 )
         return got
+
+    def wait(self) -> None:
+        """The engine has done a call when it returns."""
+
+    @property
+    def name(self) -> str:
+        """The engine, and what it runs on."""
+        return f"warpglass engine on {cpu_name()}"
 
     def close(self) -> None:
         """Let the other ranks know that this one has ended."""

@@ -48,7 +48,7 @@ def run(
     of this process. If one fails the others are ended, and WarpglassError (ArgumentError, if it was one) says
     which and why; likewise after `timeout` seconds.
     """
-    on_cpu = _checked(devices)
+    on_cpu = check_ranks(devices)
     if processes:
         refuse_importing("ranks.run")
     size = len(devices)
@@ -68,7 +68,7 @@ def run(
     return [one.value for one in answers]
 
 
-def _checked(devices: Sequence[Device]) -> bool:
+def check_ranks(devices: Sequence[Device]) -> bool:
     """Whether the ranks are the engine's; raises ArgumentError for devices that do not go together."""
     if not devices:
         raise ArgumentError("devices is empty; name at least one: 0 or 'cpu'")
