@@ -110,7 +110,7 @@ TWINS = {
 }
 
 
-@pytest.mark.sampled(quick=6, ci=2)
+@pytest.mark.sampled(quick=6, ci=4)
 @pytest.mark.parametrize("engine", CPU_ENGINES)
 @pytest.mark.parametrize("name", TWINS)
 def test_twins(name: str, engine: str) -> None:

@@ -43,7 +43,7 @@ def mended(text: str, found: wg.Check) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.sampled(quick=4, ci=2)
+@pytest.mark.sampled(quick=4, ci=4)
 @pytest.mark.parametrize(("file", "name"), kernels_of("barriers"))
 def test_lines_that_a_hint_adds_mend_the_race(file: str, name: str, tmp_path: Path) -> None:
     path = CASES / file
@@ -55,7 +55,7 @@ def test_lines_that_a_hint_adds_mend_the_race(file: str, name: str, tmp_path: Pa
     assert [finding.message for finding in check(again, name).findings] == []
 
 
-@pytest.mark.sampled(quick=4, ci=2)
+@pytest.mark.sampled(quick=4, ci=4)
 @pytest.mark.parametrize(("file", "name"), kernels_of("others"))
 def test_where_no_line_helps_the_hint_says_what_does(file: str, name: str) -> None:
     text = (CASES / file).read_text("utf-8")

@@ -310,7 +310,7 @@ class Prepared:
             return general, False
         if engine_mode() != "kinds" or not (at_once or (general.tiers.hot and chosen_tier() is None)):
             return general, True
-        if self.facts.clustered:
+        if self.facts.clustered or general.tiers.unoptimised:
             return general, True
         cluster = general.shape.cluster if general.shape.explicit else None
         key = self._key(block, grid, bound, None, cluster)

@@ -48,8 +48,10 @@ def fill(slots: int, digest: str, python: int, early: int) -> None:
     activate(model)
     _table.slots = (ctypes.c_uint64 * sum(len(one.names) for one in found)).from_address(slots)
     _table.libraries = found
-    driver = active_library()
+    driver, device = active_library(), active_device()
     assert driver is not None, "the runtime has switched the driver on"
+    assert device is not None, "and with it the device"
+    device.memory.zeros = not python  # programs that pass their tests on a GPU rely on it unknowingly
     _put(0, driver_names.addresses(driver.address))
     for release, number in zip(RELEASES, range(1, FIRST), strict=True):
         _put(number, addresses(release))

@@ -64,12 +64,12 @@ def _without_consequences(findings: list[Finding]) -> list[Finding]:
     of a loop's turn: lanes that leave it, and lanes in another turn, miss one barrier of the text.
     """
     apart = [finding for finding in findings if finding.kind == "barrier-divergence"]
-    parted = {finding.source for finding in apart if finding.warp == finding.other_warp}
-    apart = [one for one in apart if one.warp == one.other_warp or _is_clear_of(one, parted)]
+    parted = {finding.source for finding in apart if _within_warp(finding)}
+    apart = [one for one in apart if _within_warp(one) or _is_clear_of(one, parted)]
     first = min((one.epoch for one in apart if one.epoch is not None), default=None)
     apart = [one for one in apart if first is None or one.epoch is None or one.epoch <= first]
-    told = {one.source: one for one in reversed(apart) if one.warp == one.other_warp}
-    apart = [one for one in apart if one.warp != one.other_warp or told[one.source] is one]
+    told = {one.source: one for one in reversed(apart) if _within_warp(one)}
+    apart = [one for one in apart if not _within_warp(one) or told[one.source] is one]
     orders_nothing = any(one.severity == ERROR for one in apart)
     return [
         finding
@@ -77,6 +77,10 @@ def _without_consequences(findings: list[Finding]) -> list[Finding]:
         if (finding.kind != "barrier-divergence" or finding in apart)
         and not (orders_nothing and _needs_barriers(finding))
     ]
+
+
+def _within_warp(finding: Finding) -> bool:
+    return (finding.block, finding.warp) == (finding.other_block, finding.other_warp)
 
 
 def _is_clear_of(finding: Finding, places: set[Place | None]) -> bool:

@@ -30,6 +30,7 @@ from ..races.events import add_event, fenced_event, join_events, snapshot_of, st
 from ..recorder import code_of, record, row_of, set_word, stamp_of, word
 from ..regions import rank_of
 from .clocks import step as advance
+from .cluster_arrivals import forget_arrivals, forget_meeting, judge_cluster
 
 NOT_BEGUN, ENDED = range(2)  # variants
 _NOT_BEGUN, _ENDED = (code_of("cluster-memory", variant) for variant in range(2))
@@ -64,14 +65,17 @@ def enter_cluster(S, block):
     leave_cluster(S)
     set_word(S, layout.CLUSTER, block // size + 1)
     set_word(S, layout.RANK, block % size)
-    under_way = word(S, layout.PEERS) + 8 * layout.PEER_WORDS * size
+    under_way = word(S, layout.PEERS) + 8 * (layout.PEER_WORDS * size + layout.UNDER_WAY)
     if load(under_way) != word(S, layout.CLUSTER):
+        judge_cluster(S)
+        forget_meeting(S)
         store(under_way, word(S, layout.CLUSTER))
         for rank in range(size):
             forget_memory(S, row_of(S, word(S, layout.REGION_COUNT) + rank))
     for warp in range(word(S, layout.WARP_COUNT)):
         set_word(S, layout.ARRIVED + warp, 0)
         set_word(S, layout.WAITED + warp, 0)
+    forget_arrivals(S)
 
 
 @exported
