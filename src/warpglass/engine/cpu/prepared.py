@@ -41,9 +41,9 @@ from .worker import Control, Worker
 _SHAPES = 128
 # Characters of quick code's IR up to which there are versions for launches that repeat their integers.
 _LONGEST = 1 << 20
-# Lines of IR, as the reference spells steps out, up to which quick code is waited for: about 3 s. Kernels
+# Lines of IR, as the reference spells steps out, up to which quick code is waited for: about 1.5 s. Kernels
 # of few steps have fewer.
-_MOST_LINES, _FEW_STEPS = 40_000, 300
+_MOST_LINES, _FEW_STEPS = 20_000, 300
 # Bytes of a worker that a kernel keeps from launch to launch.
 _KEEP = 16 << 20
 
