@@ -99,8 +99,10 @@ def measure(count: int) -> Costs:
                 store.put(job, outcome)
             keeping = time.process_time() - begun
     assert len(outcomes) == count
-    parts = (own, scheduler, sum(workers), keeping, wall)
-    return Costs(making, *(one / count for one in parts), kilobytes)
+    own, scheduler, worker, keeping, wall = (
+        one / count for one in (own, scheduler, sum(workers), keeping, wall)
+    )
+    return Costs(making, own, scheduler, worker, keeping, wall, kilobytes)
 
 
 def measure_cells(count: int) -> tuple[float, float]:

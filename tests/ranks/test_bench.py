@@ -38,11 +38,12 @@ def test_the_table() -> None:
 
 
 def test_what_is_refused() -> None:
-    for ladders, devices, options, said in (
+    refused: list[tuple[list[str], list[Any], dict[str, Any], str]] = [
         (["sorting"], ["cpu"], {}, r"no ladder 'sorting' on several devices.*did you mean"),
         (["sort"], ["cpu"], {"dtype": "int32"}, "dtype 'int32'"),
         (["sort"], ["cpu", "cpu"], {"size": 1}, "size 1: at least one element for each of 2"),
         (["sort"], [0, "cpu"], {}, "either numbers of GPUs, or 'cpu'"),
-    ):
+    ]
+    for ladders, devices, options, said in refused:
         with pytest.raises(ArgumentError, match=said):
             bench.bench(ladders, devices, **options)
