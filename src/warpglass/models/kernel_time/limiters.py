@@ -21,6 +21,7 @@ WORDS: Mapping[str, str] = {
     "fp64": "FP64 units",
     "fp16": "FP16 units",
     "special": "special-function units",
+    "tensor": "tensor cores",
     "access": "the load/store units",
     "shared": "shared memory and L1 data",
     "tags": "L1 lookups",

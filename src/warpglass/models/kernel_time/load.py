@@ -28,10 +28,12 @@ class Atomics:
 class Load:
     """One launch on one GPU model.
 
-    `instructions` and `pipes` count instructions of warps, `pipes` by the kind of execution unit (rates.py).
+    `instructions` and `pipes` count instructions of warps, `pipes` by the kind of execution unit (rates.py);
+    of tensor cores, multiply-adds of 16-bit elements.
     `shared_passes` are passes over the banks of shared memory, `requests`, `lines` and `bytes` those of
     global and local memory at the first level; `l2_*` and `dram_*` those of the simulated caches, in sectors
-    but for `l2_*_lines`; `lone_*` are sectors of DRAM that move without the other one of their 64 bytes.
+    but for `l2_*_lines` and for `l2_stored`, the bytes that stores carry; `lone_*` are sectors of DRAM that
+    move without the other one of their 64 bytes.
     `path_cycles` is how long a block's busiest warp takes if nothing keeps it waiting but its own
     dependencies, in clocks of this GPU; `barriers` how often warps come to one.
     """
@@ -48,6 +50,7 @@ class Load:
     l2_reads: float
     l2_writes: float
     l2_atomics: float
+    l2_stored: float
     l2_read_lines: float
     l2_write_lines: float
     dram_reads: float

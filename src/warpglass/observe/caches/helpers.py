@@ -9,6 +9,7 @@ from __future__ import annotations
 from ...codegen.context import LOCAL_WINDOW, SHARED_WINDOW
 from ...models.caches import Geometry
 from ...models.memory_rules import FirstLevel
+from .fetches import FETCHES
 
 # The fields of models.caches.Traffic, in the order in which they lie in memory.
 COUNTS = (
@@ -23,11 +24,14 @@ COUNTS = (
     "l2_lines",
     "lone_reads",
     "lone_writes",
+    "l1_waits",
+    "dram_waits",
 )
 
 _DECLARATIONS = frozenset(
     {
         "declare i32 @llvm.cttz.i32(i32, i1)",
+        "declare i64 @llvm.cttz.i64(i64, i1)",
         "declare i64 @llvm.ctpop.i64(i64)",
         "declare i64 @llvm.vector.reduce.or.v32i64(<32 x i64>)",
     }
@@ -42,19 +46,19 @@ def cache_helpers(used: set[str], geometry: Geometry, declarations: set[str]) ->
     first = _find("l1", geometry.l1_sets, geometry.l1_ways, 4, write_back=False)
     second = _find("l2", geometry.l2_sets, geometry.l2_ways, 8, write_back=True)
     walks = "".join(_walk(kind, geometry.first_level) for kind in sorted(used))
-    return _ADD + first + second + _L2_READ + _L2_WRITE + walks
+    return _ADD + FETCHES + _LONE_READ + first + second + _L2_READ + _L2_WRITE + walks
 
 
 def _count(name: str) -> int:
     return COUNTS.index(name)
 
 
-def _add_lone(name: str, sectors: str) -> str:
+def _add_lone_writes(sectors: str) -> str:
     """Count the sectors of a line whose neighbour in the same 64 bytes does not move with them."""
     return f"""%lone.next = lshr i64 {sectors}, 1
   %lone.differ = xor i64 {sectors}, %lone.next
   %lone = and i64 %lone.differ, 5
-  call void @wg_cache_add(ptr %counts, i64 {_count(name)}, i64 %lone)"""
+  call void @wg_cache_add(ptr %counts, i64 {_count("lone_writes")}, i64 %lone)"""
 
 
 _ADD = """
@@ -78,7 +82,7 @@ def _find(level: str, sets: int, ways: int, shift: int, *, write_back: bool) -> 
         f"""%dirty.high = lshr i64 %last, 4
   %dirty = and i64 %dirty.high, 15
   call void @wg_cache_add(ptr %counts, i64 {_count("dram_writes")}, i64 %dirty)
-  {_add_lone("lone_writes", "%dirty")}
+  {_add_lone_writes("%dirty")}
   br label %shift"""
         if write_back
         else "br label %shift"
@@ -137,8 +141,23 @@ place:
 """
 
 
+# Sectors that come from DRAM without their neighbours, less those that had come so and now have theirs.
+_LONE_READ = f"""
+define internal void @wg_lone_read(ptr %counts, ptr %table, i64 %line, i64 %sectors) noinline #0 {{
+  %more = call i64 @wg_lone(ptr %table, i64 %line, i64 %sectors)
+  %p = getelementptr i64, ptr %counts, i64 {_count("lone_reads")}
+  %before = load i64, ptr %p
+  %after = add i64 %before, %more
+  store i64 %after, ptr %p
+  ret void
+}}
+"""
+
 _L2_READ = f"""
-define internal void @wg_l2_read(ptr %counts, ptr %l2, i64 %line, i64 %sectors) noinline #0 {{
+define internal void @wg_l2_read(
+  ptr %counts, ptr %l2, ptr %table, i64 %line, i64 %sectors, i32 %stamp
+) noinline #0 {{
+entry:
   call void @wg_cache_add(ptr %counts, i64 {_count("l2_reads")}, i64 %sectors)
   call void @wg_cache_add(ptr %counts, i64 {_count("l2_lines")}, i64 1)
   %way = call ptr @wg_l2_find(ptr %counts, ptr %l2, i64 %line, i1 true)
@@ -147,16 +166,33 @@ define internal void @wg_l2_read(ptr %counts, ptr %l2, i64 %line, i64 %sectors) 
   call void @wg_cache_add(ptr %counts, i64 {_count("l2_hits")}, i64 %hits)
   %misses = xor i64 %hits, %sectors
   call void @wg_cache_add(ptr %counts, i64 {_count("dram_reads")}, i64 %misses)
-  {_add_lone("lone_reads", "%misses")}
   %after = or i64 %before, %sectors
   store i64 %after, ptr %way
+  %there = icmp eq i64 %misses, 0
+  br i1 %there, label %found, label %missed
+found:
+  %wait = call i32 @wg_wait(ptr %table, i64 %line, i64 %sectors, i32 %stamp)
+  %far = icmp eq i32 %wait, 3
+  br i1 %far, label %waits, label %near
+waits:
+  call void @wg_cache_add(ptr %counts, i64 {_count("dram_waits")}, i64 %hits)
+  ret void
+near:
+  call void @wg_fetched(ptr %table, i64 %line, i64 %sectors, i32 %stamp, i32 0)
+  ret void
+missed:
+  call void @wg_fetched(ptr %table, i64 %line, i64 %misses, i32 %stamp, i32 1)
+  call void @wg_lone_read(ptr %counts, ptr %table, i64 %line, i64 %misses)
   ret void
 }}
 """
 
 # A write needs nothing from DRAM, a sector knows which bytes it has; an atomic reads what it changes.
 _L2_WRITE = f"""
-define internal void @wg_l2_write(ptr %counts, ptr %l2, i64 %line, i64 %sectors, i1 %atomic) noinline #0 {{
+define internal void @wg_l2_write(
+  ptr %counts, ptr %l2, ptr %table, i64 %line, i64 %sectors, i1 %atomic
+) noinline #0 {{
+entry:
   %which = select i1 %atomic, i64 {_count("l2_atomics")}, i64 {_count("l2_writes")}
   call void @wg_cache_add(ptr %counts, i64 %which, i64 %sectors)
   call void @wg_cache_add(ptr %counts, i64 {_count("l2_lines")}, i64 1)
@@ -168,11 +204,17 @@ define internal void @wg_l2_write(ptr %counts, ptr %l2, i64 %line, i64 %sectors,
   call void @wg_cache_add(ptr %counts, i64 {_count("l2_hits")}, i64 %found)
   %fetched = select i1 %atomic, i64 %absent, i64 0
   call void @wg_cache_add(ptr %counts, i64 {_count("dram_reads")}, i64 %fetched)
-  {_add_lone("lone_reads", "%fetched")}
   %dirty = shl i64 %sectors, 4
   %marks = or i64 %sectors, %dirty
   %after = or i64 %before, %marks
   store i64 %after, ptr %way
+  %nothing = icmp eq i64 %fetched, 0
+  br i1 %nothing, label %done, label %missed
+missed:
+  call void @wg_fetched(ptr %table, i64 %line, i64 %fetched, i32 0, i32 1)
+  call void @wg_lone_read(ptr %counts, ptr %table, i64 %line, i64 %fetched)
+  br label %done
+done:
   ret void
 }}
 """
@@ -186,10 +228,22 @@ _ACT = {
   %after = or i64 %before, %sectors
   store i64 %after, ptr %way
   %misses = xor i64 %hits, %sectors
+  %some = icmp ne i64 %hits, 0
+  br i1 %some, label %look, label %beyond
+look:
+  %wait = call i32 @wg_wait(ptr %table, i64 %line, i64 %hits, i32 %stamp)
+  %waits = icmp ne i32 %wait, 0
+  %late = select i1 %waits, i64 %hits, i64 0
+  call void @wg_cache_add(ptr %counts, i64 {_count("l1_waits")}, i64 %late)
+  %far = icmp eq i32 %wait, 3
+  %later = select i1 %far, i64 %hits, i64 0
+  call void @wg_cache_add(ptr %counts, i64 {_count("dram_waits")}, i64 %later)
+  br label %beyond
+beyond:
   %all.there = icmp eq i64 %misses, 0
   br i1 %all.there, label %next, label %go_on
 go_on:
-  call void @wg_l2_read(ptr %counts, ptr %l2, i64 %line, i64 %misses)
+  call void @wg_l2_read(ptr %counts, ptr %l2, ptr %table, i64 %line, i64 %misses, i32 %stamp)
   br label %next""",
     "write": f"""call void @wg_cache_add(ptr %counts, i64 {_count("l1_sectors")}, i64 %sectors)
   %way = call ptr @wg_l1_find(ptr %counts, ptr %l1, i64 %line, i1 false)
@@ -201,13 +255,13 @@ update:
   call void @wg_cache_add(ptr %counts, i64 {_count("l1_hits")}, i64 %hits)
   br label %go_on
 go_on:
-  call void @wg_l2_write(ptr %counts, ptr %l2, i64 %line, i64 %sectors, i1 false)
+  call void @wg_l2_write(ptr %counts, ptr %l2, ptr %table, i64 %line, i64 %sectors, i1 false)
   br label %next""",
     # Strong loads, and those that ask for it, do not look at the first level.
     "bypass": f"""call void @wg_cache_add(ptr %counts, i64 {_count("l1_sectors")}, i64 %sectors)
-  call void @wg_l2_read(ptr %counts, ptr %l2, i64 %line, i64 %sectors)
+  call void @wg_l2_read(ptr %counts, ptr %l2, ptr %table, i64 %line, i64 %sectors, i32 %stamp)
   br label %next""",
-    "atomic": """call void @wg_l2_write(ptr %counts, ptr %l2, i64 %line, i64 %sectors, i1 true)
+    "atomic": """call void @wg_l2_write(ptr %counts, ptr %l2, ptr %table, i64 %line, i64 %sectors, i1 true)
   br label %next""",
 }
 
@@ -217,7 +271,7 @@ def _walk(kind: str, first_level: FirstLevel) -> str:
     filled = 15 if kind == "read" and first_level is FirstLevel.LINES else 0
     return f"""
 define internal void @wg_cached_{kind}(
-  ptr %counts, ptr %l1, ptr %l2, <32 x i64> %a, i32 %mask, i1 %generic
+  ptr %counts, ptr %l1, ptr %l2, ptr %table, <32 x i64> %a, i32 %mask, i1 %generic, i32 %stamp
 ) noinline #0 {{
 entry:
   %buffer = alloca <32 x i64>, align 64
