@@ -90,8 +90,11 @@ def _barriers(load: Load, rates: Rates) -> float:
 
 
 def _l2(load: Load, rates: Rates) -> float:
-    """Bytes, or where few of a line are wanted, lines."""
-    bytes_ = 32 * (load.l2_reads / rates.l2_read + load.l2_writes / rates.l2_write)
+    """Bytes, or where few of a line are wanted, lines. Reads bring whole sectors, stores carry what they write:
+    quarters of a line's four sectors take no longer than all of one.
+    """
+    stored = min(32 * load.l2_writes, load.l2_stored)
+    bytes_ = 32 * load.l2_reads / rates.l2_read + stored / rates.l2_write
     return max(bytes_, load.l2_read_lines / rates.l2_read_lines + load.l2_write_lines / rates.l2_write_lines)
 
 
