@@ -40,6 +40,7 @@ STREAM = Load(
     l2_reads=2.0**22,
     l2_writes=2.0**22,
     l2_atomics=0,
+    l2_stored=2.0**27,
     l2_read_lines=2.0**20,
     l2_write_lines=2.0**20,
     dram_reads=2.0**22,

@@ -182,22 +182,7 @@ def _path(
     rates: Rates,
 ) -> float:
     """Clocks of a block's busiest warp."""
-    program = counted.program
-    parted = {tally.step.number: tally.divergent for tally in counted.tallies}
-    leading = by_line(
-        program,
-        {number: (*ran, min(parted.get(number, 0), ran[0])) for number, ran in counted.leaders.items()},
-    )
-    first = block_runs(translation, leading)
-    warps_of = {id(one.instruction): one.warps for one in executed}
-    every = [
-        next((warps_of[id(item)] for item in block.instructions if id(item) in warps_of), 0)
-        for block in translation.graph.blocks
-    ]
-    runs = [
-        max(float(own) / blocks, float(all_) / (blocks * warps))
-        for own, all_ in zip(first, every, strict=True)
-    ]
+    runs = _runs(counted, translation, executed, blocks, warps)
     memory = _memory_clocks(counted, rates)
 
     def latency(item: Instruction) -> float:
@@ -214,6 +199,28 @@ def _path(
         return max(_OTHER_CLOCKS, 4 * rates.dependent)
 
     return path_cycles(translation, runs, latency, rates.dependent / 4)
+
+
+def _runs(
+    counted: Counted, translation: Translation, executed: Sequence[Executed], blocks: int, warps: int
+) -> list[float]:
+    """How often a block's busiest warp runs each block of the machine code: the first, or one of the mean."""
+    warps_of = {id(one.instruction): one.warps for one in executed}
+    every = [
+        next((warps_of[id(item)] for item in block.instructions if id(item) in warps_of), 0)
+        for block in translation.graph.blocks
+    ]
+    mean = [float(number) / (blocks * warps) for number in every]
+    leaders = counted.leaders
+    if all(
+        (one.warps, one.threads) == tuple(warps * k for k in leaders[one.step.number])
+        for one in counted.tallies
+    ):
+        return mean  # all warps do the same
+    parted = {tally.step.number: tally.divergent for tally in counted.tallies}
+    leading = {number: (*ran, min(parted.get(number, 0), ran[0])) for number, ran in leaders.items()}
+    first = block_runs(translation, by_line(counted.program, leading))
+    return [max(float(own) / blocks, other) for own, other in zip(first, mean, strict=True)]
 
 
 def _memory_clocks(counted: Counted, rates: Rates) -> dict[int, float]:

@@ -90,8 +90,10 @@ def _barriers(load: Load, rates: Rates) -> float:
 
 
 def _l2(load: Load, rates: Rates) -> float:
-    """Bytes, or where few of a line are wanted, lines. Reads bring whole sectors, stores carry what they write:
-    quarters of a line's four sectors take no longer than all of one.
+    """Bytes, or where few of a line are wanted, lines.
+
+    Reads bring whole sectors, stores carry what they write: a quarter of each of a line's four sectors takes
+    no longer than all of one.
     """
     stored = min(32 * load.l2_writes, load.l2_stored)
     bytes_ = 32 * load.l2_reads / rates.l2_read + stored / rates.l2_write
