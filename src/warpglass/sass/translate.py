@@ -53,9 +53,9 @@ class Translation:
     """The machine code of one kernel on one target, seen from its PTX.
 
     `starts` are the lines where functions start, by name, `splits` the lines of conditional branches,
-    `calls` those of calls, and `wide` those of integers of 64 bits. `ptx` has the PTX's blocks and `loops` its
-    loops, innermost first; `accesses` is what became of each memory instruction, and `choices` the selections
-    that machine code anticipates with a guard, both by line.
+    `calls` those of calls, and `wide` those of integers of 64 bits. `ptx` has the PTX's blocks and `loops`
+    its loops, innermost first; `accesses` is what became of each memory instruction, and `choices` the
+    selections that machine code anticipates with a guard, both by line.
     """
 
     target: str
