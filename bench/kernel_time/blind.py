@@ -16,7 +16,7 @@ import argparse
 import hashlib
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,14 +32,16 @@ from warpglass.errors import WarpglassError
 from warpglass.lab.profile import count
 
 MODEL = "h200"
-PREDICTIONS = Path(__file__).with_name("blind.json")
+PREDICTIONS, MEASURED = (Path(__file__).with_name(name) for name in ("blind.json", "blind_h200.json"))
 _NOISE = 20e-6  # seconds below which a launch is mostly its own overhead
 
 
-def launches(hecbench: Path) -> Iterator[tuple[str, Launch]]:
-    """All of them, by name; what cannot be compiled is said and left out."""
+def launches(hecbench: Path, known: Collection[str]) -> Iterator[tuple[str, Launch]]:
+    """All but the known ones, by name; what cannot be compiled is said and left out."""
     for one in (*FIRST, *NEXT):
         name = f"hecbench/{one.file.partition('/')[0]}/{one.kernel}"
+        if name in known:
+            continue
         folder, _, file = one.file.partition("/")
         try:
             kernel = lab.load(source_of(hecbench / "src" / f"{folder}-cuda", file, one.kernel), one.kernel)
@@ -50,6 +52,8 @@ def launches(hecbench: Path) -> Iterator[tuple[str, Launch]]:
         except WarpglassError as problem:
             print(f"{name}: {problem}", file=sys.stderr)
     for ladder, size, dtype, rung in YOUNG:
+        if any(f"/{rung}/" in name and f"/{size}/" in name for name in known):
+            continue
         for name, launch in watched_launches(ladder, size, dtype, rung):
             yield f"{name}/{dtype}", launch
 
@@ -58,21 +62,27 @@ def source_of(folder: Path, file: str, kernel: str) -> Path:
     """The file of a program that has the kernel."""
     files = [folder / file] if file else sorted(folder.glob("*.cu"))
     plain = kernel.partition("<")[0]
-    return next(path for path in files if "__global__" in (text := path.read_text("utf-8")) and plain in text)
+    return next(
+        path
+        for path in files
+        if "__global__" in (text := path.read_text("utf-8", "replace")) and plain in text
+    )
 
 
 def predict(hecbench: Path, bundle: Path) -> None:
-    """Write what is to be measured, and the times by the model; what is predicted already stays as it is."""
+    """Write what has not been measured, and times by the model; what is predicted already stays as it is."""
     texts: dict[str, str] = {}
     entries: list[dict[str, Any]] = []
     known = json.loads(PREDICTIONS.read_text("utf-8"))["predictions"] if PREDICTIONS.is_file() else {}
     predicted: dict[str, Any] = dict(known)
-    for name, launch in launches(hecbench):
-        if name in known:
-            continue
+    measured = json.loads(MEASURED.read_text("utf-8"))["times"] if MEASURED.is_file() else {}
+    for name, launch in launches(hecbench, measured):
         key = hashlib.sha256(launch.compiled.ptx.encode()).hexdigest()[:16]
         texts[key] = launch.compiled.ptx
         entries.append({"id": name, "ptx": key, **launch_entry(launch)})
+        bundle.write_text(json.dumps({"ptx": texts, "entries": entries}), encoding="utf-8")
+        if name in known:
+            continue
         modelled = count(launch, MODEL).modelled
         assert modelled is not None
         predicted[name] = {
@@ -80,9 +90,8 @@ def predict(hecbench: Path, bundle: Path) -> None:
             **{"limiter": modelled.limiter, "refusal": modelled.failure},
         }
         print(name, predicted[name], flush=True)
-    bundle.write_text(json.dumps({"ptx": texts, "entries": entries}), encoding="utf-8")
-    result = {"model": MODEL, "predictions": predicted}
-    PREDICTIONS.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        result = {"model": MODEL, "predictions": predicted}
+        PREDICTIONS.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
 
 def judged(times: Path) -> Iterator[str]:

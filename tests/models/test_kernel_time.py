@@ -40,7 +40,6 @@ STREAM = Load(
     l2_reads=2.0**22,
     l2_writes=2.0**22,
     l2_atomics=0,
-    l2_stored=2.0**27,
     l2_read_lines=2.0**20,
     l2_write_lines=2.0**20,
     dram_reads=2.0**22,
@@ -169,7 +168,7 @@ def test_atomics_that_meet_at_one_place_take_turns() -> None:
     ("change", "gpu", "reason"),
     [
         ({"waits": True}, "h100", "wait for other blocks"),
-        ({"operations": frozenset({"HMMA"})}, "h100", "tensor cores"),
+        ({"pipes": {"tensor": 1.0}}, "p100", "tensor cores, which .* does not have"),
         ({"operations": frozenset({"?"})}, "h100", "no rates for, as of textures"),
         ({"resident": 0}, "h100", "more than a multiprocessor"),
         ({"operations": frozenset({"SHFL"})}, "gtx280", "shuffles, which .* does not have .*3.0 has them"),

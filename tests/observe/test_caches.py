@@ -80,7 +80,15 @@ class Simulation:
         self.fetches = 0
 
     def access(self, sm: int, verb: str, addresses: list[int], time: tuple[int, int]) -> None:
-        self.time = time
+        """What a block's first warp does; it counts how far the farthest line of a read has come."""
+        self.sm = sm
+        self.time, self.level = time, 0
+        self.reach(verb, addresses)
+        if verb == "read":
+            self.counts[("first_l1", "first_l2", "first_dram")[self.level]] += 1
+
+    def reach(self, verb: str, addresses: list[int]) -> None:
+        sm = self.sm
         lines: dict[int, set[int]] = {}
         for address in addresses:
             lines.setdefault(address >> 7, set()).add(address >> 5 & 3)
@@ -101,6 +109,7 @@ class Simulation:
             if verb == "read" and (level := self.on_its_way(line, hits)):
                 self.counts["l1_waits"] += len(hits)
                 self.counts["dram_waits"] += len(hits) if level == "dram" else 0
+                self.level = max(self.level, 2 if level == "dram" else 1)
             if verb == "write":
                 self.second(line, sectors, verb)
             elif sectors - hits:
@@ -120,12 +129,15 @@ class Simulation:
         missed = set[int]() if verb == "write" else sectors - hits
         self.counts["dram_reads"] += len(missed)
         if missed:
+            self.level = 2
             self.fetch(line, missed, "dram", (0, 0) if verb == "atomic" else self.time)
             self.join(line, missed)
         elif verb == "read":
             if self.on_its_way(line, sectors) == "dram":
+                self.level = 2
                 self.counts["dram_waits"] += len(hits)
             else:
+                self.level = max(self.level, 1)
                 self.fetch(line, sectors, "l2", self.time)
         held |= sectors if verb == "read" else sectors | {s + 4 for s in sectors}
 

@@ -55,12 +55,15 @@ class Traffic:
     lone_writes: int
     l1_waits: int  # of l1_hits, sectors that are still on their way there
     dram_waits: int  # sectors found at either level that are still on their way from DRAM
+    first_l1: int  # reads of blocks' first warps of which all were found at the first level
+    first_l2: int  # likewise, of which the farthest came from the second level
+    first_dram: int  # likewise, from DRAM
 
 
 def sum_traffic(parts: Iterable[Traffic]) -> Traffic:
     """The traffic of all parts together."""
     rows = [astuple(part) for part in parts]
-    return Traffic(*map(sum, zip(*rows, strict=True))) if rows else Traffic(*[0] * 13)
+    return Traffic(*map(sum, zip(*rows, strict=True))) if rows else Traffic(*[0] * 16)
 
 
 def geometry(device: Device, shared: int, resident: int) -> Geometry:

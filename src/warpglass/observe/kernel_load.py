@@ -20,11 +20,12 @@ from ..program.fairness import find_block_waits
 from ..sass.counts import by_line
 from ..sass.decode import Instruction
 from ..sass.estimate import Executed, block_runs, execute
+from ..sass.operations import TENSOR
 from ..sass.schedule import path_cycles
 from ..sass.translate import Translation
 from .counting import Tally
 from .profiling import line_counts
-from .tensor_work import TENSOR, tensor_work
+from .tensor_work import tensor_work
 
 _MULTIPLY = ("IMAD", "IDP", "UIMAD")
 _SPECIAL = ("MUFU", "I2F", "F2I", "F2F", "FRND", "I2I", "POPC", "FLO", "BREV", "FCHK", "UI2F")
@@ -250,9 +251,10 @@ def _level_clocks(one: Traffic, rates: Rates) -> float:
         return rates.l2 + 4 * rates.dependent
     if not one.l1_sectors:
         return rates.l1
-    first = one.l1_hits - one.l1_waits
-    last = one.dram_reads + one.dram_waits
-    middle = max(0, one.l1_sectors - first - last)
+    first, middle, last = one.first_l1, one.first_l2, one.first_dram
+    if not first + middle + last:  # the first warps have none: all warps stand for them
+        first, last = one.l1_hits - one.l1_waits, one.dram_reads + one.dram_waits
+        middle = max(0, one.l1_sectors - first - last)
     return (first * rates.l1 + middle * rates.l2 + last * rates.dram) / (first + middle + last)
 
 

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from .counting import Tally
 
-TENSOR = frozenset(("HMMA", "IMMA", "DMMA", "BMMA"))  # in machine code
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")
 # How long one takes of the time of 16-bit elements, by the type of the factors. Where there are tensor cores
 # for doubles, they do two for each of the FP64 units.

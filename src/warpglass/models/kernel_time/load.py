@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,6 @@ class Load:
     l2_reads: float
     l2_writes: float
     l2_atomics: float
-    l2_stored: float
     l2_read_lines: float
     l2_write_lines: float
     dram_reads: float
@@ -61,6 +61,7 @@ class Load:
     barriers: float
     atomics: tuple[Atomics, ...] = ()
     operations: frozenset[str] = field(default_factory=frozenset[str])  # of the machine code, by name
+    l2_stored: float = inf  # where it was not counted
     waits: bool = False  # whether blocks wait for other blocks
 
     @property

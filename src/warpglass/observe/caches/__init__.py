@@ -77,6 +77,7 @@ class CacheProbe(Probe):
             ("i32", at.mask),
             ("i1", "true" if site.space == "generic" else "false"),
             ("i32", self._stamp(at, table, block)),
+            ("i1", b.value("icmp eq i32 %warp, 0")),
         ]
         b.call("void", f"wg_cached_{kind}", args)
 

@@ -26,6 +26,9 @@ COUNTS = (
     "lone_writes",
     "l1_waits",
     "dram_waits",
+    "first_l1",
+    "first_l2",
+    "first_dram",
 )
 
 _DECLARATIONS = frozenset(
@@ -62,6 +65,13 @@ def _add_lone_writes(sectors: str) -> str:
 
 
 _ADD = """
+define internal void @wg_farthest(ptr %worst, i32 %level) alwaysinline #0 {
+  %before = load i32, ptr %worst
+  %more = icmp ugt i32 %level, %before
+  %after = select i1 %more, i32 %level, i32 %before
+  store i32 %after, ptr %worst
+  ret void
+}
 define internal void @wg_cache_add(ptr %counts, i64 %which, i64 %sectors) alwaysinline #0 {
   %n = call i64 @llvm.ctpop.i64(i64 %sectors)
   %p = getelementptr i64, ptr %counts, i64 %which
@@ -154,7 +164,7 @@ define internal void @wg_lone_read(ptr %counts, ptr %table, i64 %line, i64 %sect
 """
 
 _L2_READ = f"""
-define internal void @wg_l2_read(
+define internal i32 @wg_l2_read(
   ptr %counts, ptr %l2, ptr %table, i64 %line, i64 %sectors, i32 %stamp
 ) noinline #0 {{
 entry:
@@ -176,14 +186,14 @@ found:
   br i1 %far, label %waits, label %near
 waits:
   call void @wg_cache_add(ptr %counts, i64 {_count("dram_waits")}, i64 %hits)
-  ret void
+  ret i32 2
 near:
   call void @wg_fetched(ptr %table, i64 %line, i64 %sectors, i32 %stamp, i32 0)
-  ret void
+  ret i32 1
 missed:
   call void @wg_fetched(ptr %table, i64 %line, i64 %misses, i32 %stamp, i32 1)
   call void @wg_lone_read(ptr %counts, ptr %table, i64 %line, i64 %misses)
-  ret void
+  ret i32 2
 }}
 """
 
@@ -238,12 +248,17 @@ look:
   %far = icmp eq i32 %wait, 3
   %later = select i1 %far, i64 %hits, i64 0
   call void @wg_cache_add(ptr %counts, i64 {_count("dram_waits")}, i64 %later)
+  %level = lshr i32 %wait, 1
+  %dram = and i32 %wait, 1
+  %from = add i32 %level, %dram
+  call void @wg_farthest(ptr %worst, i32 %from)
   br label %beyond
 beyond:
   %all.there = icmp eq i64 %misses, 0
   br i1 %all.there, label %next, label %go_on
 go_on:
-  call void @wg_l2_read(ptr %counts, ptr %l2, ptr %table, i64 %line, i64 %misses, i32 %stamp)
+  %brought = call i32 @wg_l2_read(ptr %counts, ptr %l2, ptr %table, i64 %line, i64 %misses, i32 %stamp)
+  call void @wg_farthest(ptr %worst, i32 %brought)
   br label %next""",
     "write": f"""call void @wg_cache_add(ptr %counts, i64 {_count("l1_sectors")}, i64 %sectors)
   %way = call ptr @wg_l1_find(ptr %counts, ptr %l1, i64 %line, i1 false)
@@ -259,11 +274,22 @@ go_on:
   br label %next""",
     # Strong loads, and those that ask for it, do not look at the first level.
     "bypass": f"""call void @wg_cache_add(ptr %counts, i64 {_count("l1_sectors")}, i64 %sectors)
-  call void @wg_l2_read(ptr %counts, ptr %l2, ptr %table, i64 %line, i64 %sectors, i32 %stamp)
+  %brought = call i32 @wg_l2_read(ptr %counts, ptr %l2, ptr %table, i64 %line, i64 %sectors, i32 %stamp)
+  call void @wg_farthest(ptr %worst, i32 %brought)
   br label %next""",
     "atomic": """call void @wg_l2_write(ptr %counts, ptr %l2, ptr %table, i64 %line, i64 %sectors, i1 true)
   br label %next""",
 }
+
+
+# How far an access of a block's first warp had to go.
+_FIRST = f"""br i1 %leads, label %first, label %done
+first:
+  %far.off = load i32, ptr %worst
+  %far.wide = zext i32 %far.off to i64
+  %which = add i64 %far.wide, {_count("first_l1")}
+  call void @wg_cache_add(ptr %counts, i64 %which, i64 1)
+  br label %done"""
 
 
 def _walk(kind: str, first_level: FirstLevel) -> str:
@@ -271,10 +297,12 @@ def _walk(kind: str, first_level: FirstLevel) -> str:
     filled = 15 if kind == "read" and first_level is FirstLevel.LINES else 0
     return f"""
 define internal void @wg_cached_{kind}(
-  ptr %counts, ptr %l1, ptr %l2, ptr %table, <32 x i64> %a, i32 %mask, i1 %generic, i32 %stamp
+  ptr %counts, ptr %l1, ptr %l2, ptr %table, <32 x i64> %a, i32 %mask, i1 %generic, i32 %stamp, i1 %leads
 ) noinline #0 {{
 entry:
   %buffer = alloca <32 x i64>, align 64
+  %worst = alloca i32, align 4
+  store i32 0, ptr %worst
   %lines = lshr <32 x i64> %a, splat (i64 7)
   %numbers.all = lshr <32 x i64> %a, splat (i64 5)
   %numbers = and <32 x i64> %numbers.all, splat (i64 3)
@@ -312,7 +340,9 @@ take:
   {_ACT[kind]}
 next:
   %more = icmp ne i32 %rest.next, 0
-  br i1 %more, label %take, label %done
+  br i1 %more, label %take, label %end
+end:
+  {_FIRST if kind in ("read", "bypass") else "br label %done"}
 done:
   ret void
 }}
