@@ -202,19 +202,6 @@ NEXT: Sequence[Foreign] = (
         (floats(128, 1024), _i(1024), floats(128, 1024), _i(1024), _i(128), zeros(_M)),
     ),
     Foreign(
-        "layernorm",
-        "layernorm_forward_kernel1",
-        1024,
-        256,
-        (
-            *(zeros(8192 * 768), zeros(8192), zeros(8192), floats(8192, 768), floats(768), floats(768)),
-            *(_i(8192), _i(768)),
-        ),
-    ),
-    Foreign(
-        "lud/lud_kernels.cu", "lud_internal", (127, 127), (16, 16), (floats(2048, 2048), _l(2048), _i(0))
-    ),
-    Foreign(
         "matern",
         "matern_kernel",
         4096,
@@ -222,13 +209,6 @@ NEXT: Sequence[Foreign] = (
         (_i(65536), _f(0.5), floats(50, 3), floats(65536, 3), floats(50), zeros(65536)),
     ),
     Foreign("michalewicz", "eval", 4096, 256, (floats(5 * _M), zeros(1), _l(_M), _i(5))),
-    Foreign(
-        "minkowski",
-        "minkowski<128, 256, 512>",
-        (32, 8),
-        (16, 16),
-        (floats(128, 256), floats(256, 512), zeros(128 * 512), _f(3), _f(1 / 3)),
-    ),
     Foreign(
         "murmurhash3/murmurhash3.cu",
         "MurmurHash3_x64_128_kernel",
@@ -298,13 +278,6 @@ NEXT: Sequence[Foreign] = (
             ),
         )
         for kernel, grid, block in (("mv_csr", 256, 256), ("vector_mv_csr<8>", 2048, (8, 32)))
-    ),
-    Foreign(
-        "sobel/kernels.cu",
-        "sobel_filter",
-        (128, 128),
-        (16, 16),
-        (integers(16 * _M, 256, np.uint8), zeros(16 * _M, np.uint8), _u(2048), _u(2048)),
     ),
     *(
         Foreign("softmax-online", kernel, grid, 256, (zeros(8 * _M), floats(8 * _M), _i(4096), _i(2048)))
