@@ -12,12 +12,16 @@ from pathlib import Path
 import pytest
 
 from warpglass.cli import main
+from warpglass.records.check import SelfTest, SelfTestRow
 from warpglass.records.sweep import SweepRecord, SweepRow
+from warpglass.report.selftest import selftest_table
 from warpglass.report.sweep import sweep_csv, sweep_table
-from warpglass.report.tables import latex_text, markdown_text
+from warpglass.report.tables import csv_text, latex_text, markdown_text
+from warpglass.report.trace_steps import ranges
 
 Call = Callable[..., str]
 KERNEL = "examples/smooth.cu"
+SMOOTH = f"{KERNEL}:smooth --grid 2 --block 128 --arg f4[200]:rand --arg f4[200] --arg i4=200"
 ROOFLINE = ("roofline", "--flops", "3e9", "--bytes", "1.5e9", "--seconds", "0.002", "--model", "a100")
 COMMANDS = (
     ("devices", ("cpu", "GPUs known by name", "NVIDIA H100 80GB HBM3")),
@@ -27,6 +31,10 @@ COMMANDS = (
     ("metrics", ("branch", "Nsight Compute", "bytes")),
     ("metrics gld_efficiency", ("nvprof", "bytes that global loads ask for")),
     ("occupancy --threads 8x8 --model gtx980 --curve", ("warps, blocks", "What fits", "Block sizes")),
+    ("launch 76x62 --block 16x16", ("idle threads", "408", "ceil(62 / 16)")),
+    ("trace oddeven_sort", ("1a", "blocks", "after")),
+    (f"trace {SMOOTH}", ("store", "tile", "0-127")),
+    (f"explain {SMOOTH}", ("lesson", "try", "share of the work")),
     (" ".join(ROOFLINE), ("DRAM", "What binds", "FLOP/byte")),
 )
 
@@ -55,6 +63,17 @@ def test_tables_in_three_forms(call: Call, command: str, shown: tuple[str, ...])
     blocks = [list(csv.reader(io.StringIO(part))) for part in rows.split("\n\n")]
     assert all(len(row) == len(block[0]) for block in blocks for row in block)
     assert len(blocks) == latex.count(r"\begin{tabular}")
+
+
+def test_planted_bugs_are_a_table() -> None:
+    row = SelfTestRow("race", "a/k.cu", 3, ("race",), 3, (), 0.1)
+    table = selftest_table(SelfTest((row, replace(row, found=(), line=None)), "engine"))
+    assert csv_text([table]).splitlines()[1:] == ["race,race,k.cu:3,3,silent,ok", "race,,,3,silent,FAILED"]
+
+
+def test_equal_ranges_are_told_once() -> None:
+    assert ranges([*range(16)] * 16) == "(0-15) x16"
+    assert ranges([0, 0, 0, 5, 5, 5, 1, 2]) == "0 x3 5 x3 1 2"
 
 
 def test_numbers_are_whole_in_csv(call: Call) -> None:

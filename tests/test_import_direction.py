@@ -47,6 +47,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "ladders": ("report.figures",),
     "ladders.measure": ("ladders", "report"),
     "ladders.ship": ("ladders", "source"),  # compiles the rungs' PTX that the package ships
+    "ranks": ("ops",),
     "ops": ("lab", "ladders", "source", "engine"),
     "observe": (*STAGES[: STAGES.index("observe")], "models"),
     "report": (*RECORDS, "models"),  # records only, none of the stages before it
@@ -64,8 +65,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         *("numba_device.hook", "numba_device.source_lines", "numba_device.device"),
     ),
     "cli": (
-        *("", "source", "engine", "observe", "models", "ladders", "lab", "report", "sweeps", "judging"),
-        *("numba_device.hook", "numba_device.source_lines", "programs"),
+        *("", "source", "engine", "observe", "models", "ladders", "lab", "report", "ranks", "sweeps"),
+        *("judging", "numba_device.hook", "numba_device.source_lines", "programs"),
     ),
     "cli.compiler_flags": (),
     # Launches are the business of the commands.

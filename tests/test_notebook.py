@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import _thread
+import threading
 from collections.abc import Callable, Iterator
 from html import unescape
 from typing import Any
@@ -17,6 +19,8 @@ SCALE = """extern "C" __global__ void scale(const float *x, float *y, int n)
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     y[i] = 2 * x[i];
 }
+"""
+SPIN = """extern "C" __global__ void spin(volatile float *y) { while (y[0] >= 0) ; }
 """
 SETUP = """import numpy as np
 x, y, n = np.ones(64, np.float32), np.zeros(64, np.float32), np.int32(64)
@@ -109,10 +113,10 @@ def test_a_cell_of_cuda_is_run_checked_and_profiled(shell: Any):
     assert shell.run_cell_magic("cuda", launch, SCALE).label in ("engine", "gpu")
     profile = shell.run_cell_magic("cuda", f"{launch} --profile --save p", SCALE)
     assert shell.user_ns["p"] is profile
-    assert {line.line for line in profile.lines} >= {3, 4}
+    assert {line.line for line in profile.lines} >= {4, 5}
     assert any("y[i] = 2" in text for one in profile.listing.sources for text in one.lines)
     found = shell.run_cell_magic("cuda", "--grid 3 --block 32 --args x y n --check", SCALE).findings
-    assert [(one.kind, one.source.line) for one in found] == [("out-of-bounds", 4)] * 2
+    assert [(one.kind, one.source.line) for one in found] == [("out-of-bounds", 5)] * 2  # %%cuda is line 1
 
 
 def test_a_cell_of_python_is_checked_and_profiled(shell: Any, capsys: pytest.CaptureFixture[str]):
@@ -124,11 +128,45 @@ def test_a_cell_of_python_is_checked_and_profiled(shell: Any, capsys: pytest.Cap
     assert "Check of scale" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("line", "changed", "said"),
+    [
+        ("", ("2 * x[i];", "2 * x[i]"), 'expected a ";"'),
+        ("nosuch --grid 2 --block 32 --args x y n", (), "no kernel named nosuch; kernels in the file: scale"),
+        ("--grid 2", (), "--grid needs --block"),
+        ("--grid 2 --block 32 --args x y nothing", (), "--args nothing: NameError: name 'nothing' is not"),
+        ("--grid 2 --block 32 --args x y.astype('f8') n", (), "argument 2 of 3 (y) got an array of float64"),
+        ("--grid 2 --block 32 --args x y", (), "scale takes 3 arguments"),
+        ("--grid 4 --block 32 --args x y[: 64] np.int32(4 + 3) --options='-DN=4 -DM=5'", (), ".cu:5: scale:"),
+    ],
+)
+def test_mistakes_of_a_cell_are_told_in_a_few_lines(
+    shell: Any, capsys: pytest.CaptureFixture[str], line: str, changed: tuple[()] | tuple[str, str], said: str
+):
+    cell = SCALE.replace(*changed) if changed else SCALE
+    done = shell.run_cell(f"%%cuda {line}\n{cell}")
+    shell.run_cell("import warpglass; warpglass.reset('cpu')")
+    shown = "".join(capsys.readouterr())
+    assert done.error_in_exec is not None
+    assert said in shown
+    assert len(shown.splitlines()) < 6, shown
+
+
 def test_errors_of_a_cell_have_no_frames_of_ours(shell: Any, capsys: pytest.CaptureFixture[str]):
     shell.run_cell_magic("cuda", "", SCALE)
-    shell.run_cell("scale[2, 32](x, y)")
+    shell.run_cell("def ask():\n    scale[2, 32](x, y)\nask()")
     said = "".join(capsys.readouterr())
     assert "ArgumentError" in said
+    assert "in ask" in said
     assert "lab/__init__.py" not in said
-    shell.run_cell("%%cuda --grid 2\n" + SCALE)
-    assert "--grid needs --block" in "".join(capsys.readouterr())
+
+
+def test_an_interrupted_cell_says_where(shell: Any, capsys: pytest.CaptureFixture[str]):
+    shell.run_cell_magic("cuda", "", SPIN)
+    timer = threading.Timer(1, _thread.interrupt_main)
+    timer.start()
+    shell.run_cell("spin[1, 32](y)")
+    said = "".join(capsys.readouterr())
+    assert said.splitlines()[-1] == "KeyboardInterrupt"
+    assert "spin[1, 32](y)" in said
+    assert "lab/__init__.py" not in said

@@ -6,11 +6,34 @@ stage's knowledge (the stage composes its message) and printing (report/ and cli
 
 from __future__ import annotations
 
+import traceback
 from dataclasses import dataclass
+from pathlib import Path
 
 
 class WarpglassError(Exception):
     """Base of all errors that a user can cause; its text is complete and needs no traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows of it, a line an element; asked for by this name."""
+        return in_notebook(self)
+
+
+def in_notebook(problem: BaseException) -> list[str]:
+    """An error as a notebook's cells need it, a line an element: where they asked for it, and what it says.
+
+    Frames end at the first of ours. IPython's own are left out, and calls of magics, which repeat the cell.
+    """
+    own = Path(__file__).parent
+    kept: list[traceback.FrameSummary] = []
+    for frame in traceback.extract_tb(problem.__traceback__):
+        path = Path(frame.filename)
+        if path.is_relative_to(own):
+            break
+        if "IPython" not in path.parts and not (frame.line or "").startswith("get_ipython()."):
+            kept.append(frame)
+    said = f"{type(problem).__name__}: {problem}" if str(problem) else type(problem).__name__
+    return "".join([*traceback.format_list(kept), said]).splitlines()
 
 
 @dataclass(frozen=True, slots=True)

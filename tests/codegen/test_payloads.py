@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from tests.generators.loops import THREADS, LoopPrograms, bits_of_both, vary
-from warpglass.codegen import BlockShape, Promises
+from tests.ptx_text import kernel
+from warpglass.codegen import BlockShape, Promises, generate
 from warpglass.codegen.infer import infer_kinds
 from warpglass.codegen.values.value import one_value
 from warpglass.engine.cpu.prepared import prepare
@@ -118,3 +119,20 @@ def test_uniform_results_stay_scalars_behind_vectors() -> None:
     kinds = infer_kinds(made.program, BlockShape((32, 1, 1)), Promises((1, 1, 1)), made.symbols).kinds
     assert kinds["%fd3"].offsets is None
     assert one_value(kinds["%fd4"].offsets)
+
+
+def _lines_of_squares(count: int) -> int:
+    """Lines of IR of a chain of sums of squares, all of which are stored."""
+    steps = " ".join(f"fma.rn.f64 %fd{k + 1}, %fd{k}, %fd{k}, %fd0;" for k in range(count))
+    stores = " ".join(f"st.global.f64 [%rd3+{8 * k}], %fd{k + 1};" for k in range(count))
+    address = (
+        "ld.param.u64 %rd1, [x]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 8; add.s64 %rd3, %rd1, %rd2;"
+    )
+    text = kernel(f"{address} ld.global.f64 %fd0, [%rd3]; {steps} {stores} ret;", "u64 x")
+    made = prepare(Compiled(text, "k", "k", "ptx"))
+    code = generate(made.program, BlockShape((64, 1, 1)), made.symbols, (), Promises((1, 1, 1)))
+    return code.text(quick=True).count("\n")
+
+
+def test_code_is_in_proportion_to_the_chain() -> None:
+    assert _lines_of_squares(32) < 3 * _lines_of_squares(8)

@@ -41,7 +41,7 @@ extern "C" __global__ void backwards(volatile int *flag, int *order, int *next) 
 pytestmark = pytest.mark.usefixtures("mode")
 
 
-@pytest.mark.sampled(quick=3, ci=4)
+@pytest.mark.sampled(quick=7, ci=7)
 @pytest.mark.parametrize("threads", ["1", "3"])
 @pytest.mark.parametrize(("blocks", "block"), [(2, 32), (7, 96), (65, 33), (300, 64)])
 def test_a_barrier_of_the_grid_made_by_hand_opens(

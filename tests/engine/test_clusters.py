@@ -176,7 +176,7 @@ def _ranks(grid: tuple[int, int, int], cluster: tuple[int, int, int]) -> np.ndar
     return x // cluster[0] + counts[0] * (y // cluster[1] + counts[1] * (z // cluster[2]))
 
 
-@pytest.mark.sampled(quick=5, ci=2)
+@pytest.mark.sampled(quick=5, ci=4)
 @pytest.mark.parametrize("cluster", CLUSTERS)
 def test_special_registers(device: str, cluster: tuple[int, int, int]) -> None:  # noqa: F811
     grid = (8, 6, 4)
@@ -193,7 +193,7 @@ def test_special_registers(device: str, cluster: tuple[int, int, int]) -> None: 
     assert (out[..., 13] == np.prod(cluster)).all()
 
 
-@pytest.mark.sampled(quick=4, ci=2)
+@pytest.mark.sampled(quick=4, ci=4)
 @pytest.mark.parametrize(
     ("name", "cluster", "explicit"), [("plain", None, 0), ("plain", 1, 1), ("plain", 2, 1), ("one", None, 1)]
 )
@@ -203,7 +203,7 @@ def test_clusters_that_somebody_asked_for(name: str, cluster: int | None, explic
     assert out.tolist() == [explicit] * 4
 
 
-@pytest.mark.sampled(quick=5, ci=2)
+@pytest.mark.sampled(quick=5, ci=4)
 @pytest.mark.parametrize("cluster", CLUSTERS)
 def test_memory_of_other_blocks(device: str, cluster: tuple[int, int, int]) -> None:  # noqa: F811
     grid = (8, 6, 4)
@@ -218,7 +218,7 @@ def test_memory_of_other_blocks(device: str, cluster: tuple[int, int, int]) -> N
         assert (out[inside][:, 100] == total.sum()).all()
 
 
-@pytest.mark.sampled(quick=5, ci=2)
+@pytest.mark.sampled(quick=5, ci=4)
 @pytest.mark.parametrize("cluster", [1, 2, 4, 8])
 def test_phases_of_the_barrier(device: str, cluster: int) -> None:  # noqa: F811
     out = np.zeros((16, 64), np.int32)
@@ -230,7 +230,7 @@ def test_phases_of_the_barrier(device: str, cluster: int) -> None:  # noqa: F811
         assert turn < 6 or (out == other[:, None]).all()
 
 
-@pytest.mark.sampled(quick=5, ci=2)
+@pytest.mark.sampled(quick=5, ci=4)
 @pytest.mark.parametrize("n", [64, 40, 32])
 def test_threads_that_have_returned(device: str, n: int) -> None:  # noqa: F811
     out = np.zeros((6, 64), np.int32)

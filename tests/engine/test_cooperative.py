@@ -35,7 +35,7 @@ extern "C" __global__ void grid_sum(const double *x, double *part, double *out, 
 pytestmark = pytest.mark.usefixtures("mode")
 
 
-@pytest.mark.sampled(quick=5, ci=2)
+@pytest.mark.sampled(quick=5, ci=4)
 @pytest.mark.parametrize("threads", ["1", "3"])
 @pytest.mark.parametrize(("blocks", "block"), [(1, 64), (7, 32), (64, 256), (300, 64)])
 def test_blocks_wait_for_each_other(

@@ -87,7 +87,7 @@ def kernel(parameter: str, extern: bool) -> wg.Kernel:
     return wg.compile(f"{headers}{TYPES}{linkage}__global__ void k({parameter}) {{}}", "k")
 
 
-@pytest.mark.sampled(quick=8, ci=3)
+@pytest.mark.sampled(quick=8, ci=5)
 @pytest.mark.parametrize("extern", [True, False], ids=["C", "C++"])
 @pytest.mark.parametrize("parameter", [*POINTERS, *VALUES])
 def test_arguments_agree_with_the_declaration(parameter: str, extern: bool) -> None:

@@ -381,7 +381,7 @@ def test_producer_and_consumers(warps: int, device: str) -> None:  # noqa: F811
         assert (out[warp - 1] == np.roll(want, -warp)).all()
 
 
-@pytest.mark.sampled(quick=6, ci=3)
+@pytest.mark.sampled(quick=6, ci=5)
 @pytest.mark.parametrize("name", ["block_pipeline", "split_pipeline"])
 @pytest.mark.parametrize("n", [1, 2, 9])
 def test_two_stage_pipelines(name: str, n: int, device: str) -> None:  # noqa: F811

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import warpglass as wg
 from tests.engines import CPU_ENGINES, engine_mode
 from tests.generators.kernels import random_kernel
 from tests.ptx_text import kernel
@@ -330,3 +331,30 @@ def test_a_bench_uses_one_tier_unless_told_otherwise(monkeypatch: pytest.MonkeyP
         monkeypatch.setenv(tiers.VARIABLE, tiers.QUICK)
         assert tiers.chosen_tier() == tiers.QUICK
     assert tiers.chosen_tier() == tiers.QUICK
+
+
+def test_a_bench_goes_on_with_quick_code_if_optimising_takes_too_much(
+    own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    calls: list[Limits] = []
+
+    def compile_apart(what: str, ir: str, *, quick: bool, limits: Limits) -> bytes:
+        assert not quick
+        calls.append(limits)
+        raise OverBudget(f"{what}: compiling did not end")
+
+    monkeypatch.delenv(tiers.VARIABLE)
+    monkeypatch.setenv("WARPGLASS_OPTIMISE_MEMORY", "2G")
+    monkeypatch.setitem(tiers._LONG_IR, tiers.OPTIMISED, 0)
+    monkeypatch.setattr(tiers, "compile_apart", compile_apart)
+    path = tmp_path / "mine.cu"
+    path.write_text(
+        "__global__ void mine(const float* x, const float* y, float* z, int n)\n"
+        "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) z[i] = y[i] + x[i]; }\n"
+    )
+    bench = wg.bench("vector", device="cpu", rungs=("on_host",), added=((path, "mine"),), small=True)
+    (row,) = [row for row in bench.rows if row.kernel == "mine"]
+    assert row.verified
+    assert row.unoptimised
+    assert calls == [Limits(60.0, 2 << 30, 60.0)]
+    assert "mine ran in quick code" in bench.table()

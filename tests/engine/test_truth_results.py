@@ -94,7 +94,7 @@ def check(case: Case, name: str, device: str) -> None:
             )
 
 
-_SOME = pytest.mark.sampled(quick=16, ci=8)
+_SOME = pytest.mark.sampled(quick=16, ci=13)
 CASES = [
     pytest.param(case, name, id=case.id, marks=() if case.id in OFTEN else _SOME)
     for name in SETS

@@ -74,7 +74,7 @@ _FORMS = [
 ]
 
 
-@pytest.mark.sampled(quick=15, ci=4)
+@pytest.mark.sampled(quick=15, ci=7)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("layouts", ["row col row", "col row col"])
 @pytest.mark.parametrize(("shape", "type_", "sums", "results"), _FORMS)

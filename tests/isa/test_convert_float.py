@@ -46,7 +46,7 @@ def _from_integer(dtype: str, atype: str, mode: str, sat: bool) -> Callable[[int
     return compute
 
 
-@pytest.mark.sampled(quick=5, ci=2)
+@pytest.mark.sampled(quick=5, ci=4)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("atype", _WHOLE)
 def test_integers_are_rounded_once(atype: str, engine: str):

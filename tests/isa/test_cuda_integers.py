@@ -267,7 +267,7 @@ _COLUMNS = _columns()
 _LANES = [Lane(*values) for values in zip(*(column.tolist() for column in _COLUMNS), strict=True)]
 
 
-@pytest.mark.sampled(quick=5, ci=2)
+@pytest.mark.sampled(quick=5, ci=4)
 @pytest.mark.parametrize("group", _GROUPS)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_expressions_are_what_python_computes(group: str, engine: str):

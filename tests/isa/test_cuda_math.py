@@ -86,7 +86,7 @@ def _run(text: str, args: list[np.ndarray], engine: str, grid: int = N // 64) ->
         wg.run(kernel, grid, 64, args, device="cpu")
 
 
-@pytest.mark.sampled(quick=8, ci=4)
+@pytest.mark.sampled(quick=8, ci=7)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("part", range(4))

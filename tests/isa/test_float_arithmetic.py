@@ -85,7 +85,7 @@ def _cases(opcode: str, type_: str, mode: str) -> list[Case]:
     return found
 
 
-@pytest.mark.sampled(quick=12, ci=2)
+@pytest.mark.sampled(quick=12, ci=4)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("mode", _MODES)
 @pytest.mark.parametrize("type_", ["f32", "f64"])

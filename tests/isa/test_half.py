@@ -66,7 +66,7 @@ def _options(opcode: str, type_: str) -> list[tuple[str, ...]]:
     return [tuple(itertools.chain(*chosen)) for chosen in itertools.product(((), ("ftz",)), last)]
 
 
-@pytest.mark.sampled(quick=8, ci=2)
+@pytest.mark.sampled(quick=8, ci=4)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("type_", _TYPES)
 @pytest.mark.parametrize("opcode", _OPERATIONS)

@@ -50,7 +50,7 @@ _PTXAS_SLIPS = re.compile(r"@!?%p\d+ set\.[\w.]*\.[bus]16 |slct\.[\w.]* [^;]*, -
 
 
 # The reference implementation, to which all operands are alike, is compared in test_stored_answers.py.
-@pytest.mark.sampled(quick=10, ci=4)
+@pytest.mark.sampled(quick=10, ci=7)
 @pytest.mark.parametrize("cases", _GROUPS)
 @pytest.mark.parametrize("engine", ["kinds", pytest.param("gpu", marks=pytest.mark.gpu)])
 def test_cases_compute_what_their_oracles_say(cases: list[Case], engine: str):

@@ -80,7 +80,7 @@ def _address(space: str, size: int) -> tuple[str, str]:
     )
 
 
-@pytest.mark.sampled(quick=12, ci=2)
+@pytest.mark.sampled(quick=12, ci=4)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("space", _SPACES)
 @pytest.mark.parametrize("type_", MEMORY.split())

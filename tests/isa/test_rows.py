@@ -22,7 +22,7 @@ _GROUPS = [
 ]
 
 
-@pytest.mark.sampled(quick=12, ci=5)
+@pytest.mark.sampled(quick=12, ci=8)
 @pytest.mark.parametrize("forms", _GROUPS)
 def test_row_computes_what_its_oracle_says(forms: list[Form]):
     built = assemble(forms)

@@ -61,13 +61,13 @@ def test_engine_answers_as_hardware(made: AnswerKernel):
     _check(made, "kinds", 1, made.lanes)
 
 
-@pytest.mark.sampled(quick=12, ci=5)
+@pytest.mark.sampled(quick=12, ci=8)
 @pytest.mark.parametrize("made", _each(_KERNELS))
 def test_reference_answers_as_hardware(made: AnswerKernel):
     _check(made, "reference", 1, made.lanes)
 
 
-@pytest.mark.sampled(quick=12, ci=5)
+@pytest.mark.sampled(quick=12, ci=8)
 @pytest.mark.parametrize(
     "made", _each([made for made in _KERNELS if made.space is None and not made.forms[0].in_warp])
 )

@@ -108,6 +108,12 @@ def test_failing_launch_becomes_a_row_and_the_device_is_reset() -> None:
     assert "no such luck" in bench.table()
 
 
+def test_a_bench_has_the_rungs_that_ran() -> None:
+    bench = run_fake(FakeBackend(), repeat=1, rungs=("warp_shuffle", "vector_loads"), languages=("python",))
+    assert [rung.name for rung in bench.rungs] == ["warp_shuffle"]
+    assert list(bench.record.explanations) == ["warp_shuffle"]
+
+
 def test_second_launch_reduces_the_partial_sums() -> None:
     backend = FakeBackend()
     rungs = ("shared_sequential",)

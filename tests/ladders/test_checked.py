@@ -79,7 +79,7 @@ def _check_reduction(rung: Rung, language: Language, size: int) -> wg.Check:
     return wg.check(code, shape.grid3, shape.block3, args, shared=shape.shared)
 
 
-@pytest.mark.sampled(quick=8, ci=4)
+@pytest.mark.sampled(quick=8, ci=7)
 @pytest.mark.parametrize(("ladder", "rung", "language"), _rungs(defective=False))
 def test_the_checker_is_silent(ladder: str, rung: str, language: Language) -> None:
     backend, right = _check(ladder, rung, language)
@@ -99,7 +99,7 @@ def test_what_is_as_written_is_found(ladder: str, rung: str, language: Language)
     assert right or kinds or "wrong" in explained.defect
 
 
-@pytest.mark.sampled(quick=8, ci=4)
+@pytest.mark.sampled(quick=8, ci=7)
 @pytest.mark.parametrize(("rung", "language"), _reductions(defective=False))
 @pytest.mark.parametrize("size", [RAGGED, 16 * BLOCK, 1])
 def test_reductions_are_clean(rung: Rung, language: Language, size: int) -> None:

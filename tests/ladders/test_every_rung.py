@@ -116,7 +116,7 @@ def backend(request: pytest.FixtureRequest) -> Backend:
     return open_place(request.param)
 
 
-@pytest.mark.sampled(quick=60, ci=36)
+@pytest.mark.sampled(quick=60, ci=58)
 @pytest.mark.parametrize(("row", "rung", "language", "block", "dtype"), list(_settings()))
 def test_awkward_sizes(
     backend: Backend, row: Row, rung: Rung, language: Language, block: int, dtype: str
@@ -125,13 +125,13 @@ def test_awkward_sizes(
         try:
             verdict = judge(row.ladder, rung.name, backend, language, size, dtype, block, data)
         except LaunchError as error:
-            if backend.name != "gpu" or error.cuda_name != "cudaErrorLaunchOutOfResources":
+            if error.cuda_name != "cudaErrorLaunchOutOfResources":
                 raise
-            pytest.skip(str(error))  # the driver's own compiler decides how many registers a thread takes
+            pytest.skip(str(error))  # NVIDIA's compiler decides how many registers a thread takes
         assert verdict.verified, f"{size} elements, {data}: {verdict}"
 
 
-@pytest.mark.sampled(quick=12, ci=4)
+@pytest.mark.sampled(quick=12, ci=7)
 @pytest.mark.parametrize(("row", "rung", "language", "size", "dtype", "block"), list(_inputs()))
 def test_inputs(
     backend: Backend, row: Row, rung: Rung, language: Language, size: int, dtype: str, block: int

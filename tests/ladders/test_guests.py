@@ -15,9 +15,10 @@ import warpglass as wg
 from warpglass import source
 from warpglass.errors import ArgumentError
 from warpglass.ladders import find_ladder, peer
+from warpglass.ladders.device_arrays import DeviceArrays
 from warpglass.ladders.peer import PeerTrial, peers_that_run
 from warpglass.ladders.problem import Case, Peer
-from warpglass.ladders.run import DeviceArrays, Setting
+from warpglass.ladders.run import Setting
 from warpglass.ladders.ship import NoDevice
 from warpglass.ladders.trial import Options, Toolchain
 from warpglass.ladders.vector.problem import PROBLEM

@@ -59,7 +59,7 @@ def same_bits(found: Array, expected: Array) -> bool:
     return found.dtype == expected.dtype and found.tobytes() == expected.tobytes()
 
 
-@pytest.mark.sampled(quick=24, ci=12)
+@pytest.mark.sampled(quick=24, ci=20)
 @pytest.mark.parametrize("dtype", [*TYPES, *FLOATS])
 @pytest.mark.parametrize(("make", "size"), [(SMALL_TILES, 2 * 1024 + 301), (radix_block.plan, 301)])
 def test_every_type(make: Make, size: int, dtype: str) -> None:
@@ -70,7 +70,7 @@ def test_every_type(make: Make, size: int, dtype: str) -> None:
         assert same_bits(y, x[np.argsort(x, kind="stable")]), f"{n} keys"
 
 
-@pytest.mark.sampled(quick=6, ci=6)
+@pytest.mark.sampled(quick=10, ci=10)
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize(("make", "size"), [(SMALL_TILES, 2 * 1024 + 301), (radix_block.plan, 301)])
 def test_indices(make: Make, size: int, dtype: str) -> None:
@@ -82,7 +82,7 @@ def test_indices(make: Make, size: int, dtype: str) -> None:
         assert same_bits(x, before)
 
 
-@pytest.mark.sampled(quick=4, ci=4)
+@pytest.mark.sampled(quick=7, ci=7)
 @pytest.mark.parametrize(("dtype", "value_dtype"), [("uint8", "float64"), ("float32", "float16")])
 @pytest.mark.parametrize(("make", "size"), [(SMALL_TILES, 2 * 1024 + 301), (radix_block.plan, 301)])
 def test_values_follow_their_keys(make: Make, size: int, dtype: str, value_dtype: str) -> None:
@@ -112,7 +112,7 @@ def test_passes_that_move_no_key_are_left_out() -> None:
     assert same_bits(x, y)
 
 
-@pytest.mark.sampled(quick=2, ci=2)
+@pytest.mark.sampled(quick=4, ci=4)
 @pytest.mark.parametrize(("make", "size"), [(SMALL_TILES, 1500), (radix_block.plan, 300)])
 def test_rows_are_sorted_each(make: Make, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(onesweep, "_MOST_ROWS", 2)

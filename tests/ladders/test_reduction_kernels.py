@@ -15,9 +15,10 @@ from warpglass import lab, source
 from warpglass.engine.launch.backend import Backend
 from warpglass.errors import KernelFault
 from warpglass.ladders import find_ladder
+from warpglass.ladders.device_arrays import DeviceArrays
 from warpglass.ladders.problem import Case
 from warpglass.ladders.reduction.problem import INPUTS, PROBLEM
-from warpglass.ladders.run import DeviceArrays, KernelTrial, Setting
+from warpglass.ladders.run import KernelTrial, Setting
 from warpglass.ladders.rung import Rung
 from warpglass.ladders.trial import Final, Language, Options, Toolchain, Verdict
 
@@ -76,7 +77,7 @@ SETTINGS: list[Any] = [
 ]
 
 
-@pytest.mark.sampled(quick=60, ci=30)
+@pytest.mark.sampled(quick=60, ci=48)
 @pytest.mark.parametrize(("rung", "language", "block", "dtype"), SETTINGS)
 def test_awkward_sizes(backend: Backend, rung: Rung, language: Language, block: int, dtype: str) -> None:
     # Just below, at and above what a block covers: the places where a tail begins.
@@ -86,14 +87,14 @@ def test_awkward_sizes(backend: Backend, rung: Rung, language: Language, block: 
         assert verdict.verified, f"n = {n}: {verdict}"
 
 
-@pytest.mark.sampled(quick=150, ci=50)
+@pytest.mark.sampled(quick=150, ci=80)
 @pytest.mark.parametrize(("rung", "language", "block", "dtype"), SETTINGS)
 def test_large_odd_size(backend: Backend, rung: Rung, language: Language, block: int, dtype: str) -> None:
     verdict = judge(backend, rung, language, LARGE, dtype, block)
     assert verdict.verified, verdict
 
 
-@pytest.mark.sampled(quick=150, ci=50)
+@pytest.mark.sampled(quick=150, ci=80)
 @pytest.mark.parametrize(("rung", "language", "block", "dtype"), SETTINGS)
 def test_adversarial_inputs(backend: Backend, rung: Rung, language: Language, block: int, dtype: str) -> None:
     for kind in INPUTS:
@@ -101,7 +102,7 @@ def test_adversarial_inputs(backend: Backend, rung: Rung, language: Language, bl
         assert verdict.verified, f"{kind}: {verdict}"
 
 
-@pytest.mark.sampled(quick=12, ci=2)
+@pytest.mark.sampled(quick=12, ci=4)
 @pytest.mark.parametrize("n", [0, 1, 300_007])
 @pytest.mark.parametrize(("rung", "language"), TRIALS)
 def test_final_sum_by_further_launches(backend: Backend, rung: Rung, language: Language, n: int) -> None:

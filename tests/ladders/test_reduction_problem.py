@@ -11,6 +11,7 @@ import pytest
 from warpglass import source
 from warpglass.errors import ArgumentError
 from warpglass.ladders import find_ladder, ladder_names
+from warpglass.ladders.device_arrays import DeviceArrays
 from warpglass.ladders.reduction.as_written.cpu_recursive import cpu_recursive as cpu_recursive_as_written
 from warpglass.ladders.reduction.cpu_recursive import cpu_recursive
 from warpglass.ladders.reduction.problem import (
@@ -22,7 +23,7 @@ from warpglass.ladders.reduction.problem import (
     reference_sum,
 )
 from warpglass.ladders.rounding import exact_sum, sum_bound
-from warpglass.ladders.run import DeviceArrays, KernelTrial, Setting
+from warpglass.ladders.run import KernelTrial, Setting
 from warpglass.ladders.rung import LaunchShape, in_order
 from warpglass.ladders.ship import NoDevice
 from warpglass.ladders.trial import Options, Toolchain

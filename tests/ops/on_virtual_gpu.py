@@ -15,6 +15,8 @@ activate()
 import numba_cuda_mlir.cuda  # noqa: E402  # finds the virtual GPU
 
 from warpglass import ops  # noqa: E402
+from warpglass.engine.gpu.resets import announce_reset  # noqa: E402
+from warpglass.ops import calling  # noqa: E402
 
 cuda: Any = numba_cuda_mlir.cuda
 
@@ -45,6 +47,10 @@ def main() -> None:
     assert ops.sum(X, device="gpu") == X.sum()
     ops.cumsum(x, 1, out=x)
     np.testing.assert_array_equal(x.copy_to_host(), X.cumsum(1))
+    before = calling.gpu(0)
+    announce_reset(0)  # here nothing is lost; but what was kept is made again
+    assert ops.sum(x) is not None
+    assert calling.gpu(0) is not before
     refused(lambda: ops.dot(x[0], X[0]), "dot: x lies on GPU 0 (Numba), y in host memory: numpy.ndarray")
     refused(lambda: ops.dot(X[0], x[0]), "dot: y lies on a GPU, and other arrays in host memory")
     refused(lambda: ops.sum(x, device="cpu"), "the engine takes arrays in host memory")

@@ -27,6 +27,7 @@ NAMES = {
     "threads": "smsp__thread_inst_executed.sum",
     "passes": "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
     "conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",
+    "collisions": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum",
     "branches": "smsp__sass_branch_targets.sum",
     "parted": "smsp__sass_branch_targets_threads_divergent.sum",
     "local": "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum",
@@ -81,7 +82,19 @@ FIRES = {
     "most of the GPU has no block": launch(grid=10),
     "the last wave is not full": launch(grid=132 * 8 + 1),
     "accesses are not coalesced": launch({"ld_sectors": 3200.0, "dram": 102400.0}),
+    "accesses are not aligned": launch({"ld_sectors": 600.0, "st_sectors": 500.0, "dram": 19200.0}),
+    "atomics wait for each other": replace(
+        launch(),
+        modelled=ModelledTime(
+            device="h100",
+            name="H100",
+            seconds=9e-6,
+            limiter="atomics that meet",
+            limits={"atomics": 7e-6, "dram": 2e-6},
+        ),
+    ),
     "banks conflict": launch({"passes": 900.0, "conflicts": 800.0}),
+    "atomics meet in shared memory": launch({"passes": 900.0, "conflicts": 800.0, "collisions": 800.0}),
     "branches part warps": launch({"parted": 90.0, "threads": 16000.0}),
     "lanes wait": launch({"threads": 16000.0}),
     "shared memory leaves room for few blocks": launch(fit=fit_of(0.25, "shared memory")),
@@ -150,6 +163,29 @@ def test_what_is_saved_is_what_the_limiters_no_longer_take():
     assert saved(7e-6, limits, {"l2": 1.0}) == pytest.approx((64 + 1) ** (1 / 3) * 1e-6 - 1e-6)
     assert saved(7e-6, limits, {"dram": 0.5}) == 0
     assert saved(7e-6, {}, {"l2": 0.5}) == 0
+
+
+def test_what_costs_next_to_nothing_comes_last():
+    several = launch({"ld_sectors": 3200.0, "dram": 102400.0, "passes": 500.0, "conflicts": 450.0})
+    first, second = advise(several)
+    assert (first.name, second.name) == ("accesses are not coalesced", "banks conflict")
+    time = ModelledTime(
+        device="h100", name="H100", seconds=9e-6, limiter="shared memory", limits={"shared": 7e-6, "l2": 1e-7}
+    )
+    assert [one.name for one in advise(replace(several, modelled=time))] == [second.name, first.name]
+    assert advise(replace(several, modelled=time), most=1)[0].name == second.name
+
+
+def test_a_kernel_that_wastes_nothing_is_told_what_is_left():
+    time = ModelledTime(
+        device="h100", name="H100", seconds=9e-6, limiter="DRAM bandwidth", limits={"dram": 7e-6}
+    )
+    console = text_console(200)
+    print_advice(replace(launch(), modelled=time), (), console)
+    print_advice(launch(), (), console)
+    shown = text_of(console)
+    assert "Try, against DRAM bandwidth: move fewer bytes" in shown
+    assert "`warpglass roofline` says what binds the kernel." in shown
 
 
 @pytest.mark.parametrize(

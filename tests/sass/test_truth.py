@@ -31,7 +31,7 @@ COUNTS = (
 )
 
 
-@pytest.mark.sampled(quick=8, ci=4)
+@pytest.mark.sampled(quick=8, ci=7)
 @pytest.mark.parametrize("case", cases("open"))
 def test_counters_are_an_h100s(case: str):
     launch, truth = cases("open")[case], measured()[case]
@@ -55,7 +55,7 @@ NOT_EXACT = {
 }
 
 
-@pytest.mark.sampled(quick=8, ci=4)
+@pytest.mark.sampled(quick=8, ci=7)
 @pytest.mark.parametrize("case", ANOTHER_SET)
 def test_floating_point_operations_are_an_h200s(case: str):
     launch, truth = cases("more")[case], measured("more_h200")[case]

@@ -109,7 +109,7 @@ def cache_that_knows_it(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.sampled(quick=7, ci=2)
+@pytest.mark.sampled(quick=7, ci=4)
 @pytest.mark.parametrize(
     ("changed", "known"),
     [

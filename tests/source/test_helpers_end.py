@@ -146,7 +146,7 @@ def nothing_left(parent: Parent, folder: Path) -> bool:
 WORKS = {**BUSY, "tied": TIED}
 
 
-@pytest.mark.sampled(quick=6, ci=3)
+@pytest.mark.sampled(quick=6, ci=5)
 @pytest.mark.parametrize("work", WORKS)
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_helpers_end_with_a_process_that_is_killed(
@@ -161,7 +161,7 @@ def test_helpers_end_with_a_process_that_is_killed(
     assert nothing_left(parent, tmp_path)
 
 
-@pytest.mark.sampled(quick=6, ci=3)
+@pytest.mark.sampled(quick=6, ci=5)
 @pytest.mark.parametrize("work", WORKS)
 @pytest.mark.parametrize("end", ENDS)
 def test_a_process_ends_at_once_and_its_helpers_with_it(

@@ -84,7 +84,7 @@ def exact(name: str) -> Any:
     return np.vectorize(getattr(math, name), otypes=[np.float64])
 
 
-@pytest.mark.sampled(quick=8, ci=4)
+@pytest.mark.sampled(quick=8, ci=7)
 @pytest.mark.parametrize("dtype", SINGLE_DOUBLE)
 @pytest.mark.parametrize(("name", "low", "high", "single", "double"), UNARY, ids=[row[0] for row in UNARY])
 def test_math(

@@ -9,13 +9,14 @@ import pytest
 
 from warpglass.errors import CompileError
 from warpglass.ladders import ship
+from warpglass.ops import ship as operations
 from warpglass.source import compile_text, from_numba, nvrtc, python, python_names, shipped
 
 
 @pytest.fixture
 def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> None:
-        raise AssertionError("not shipped: run `python -m warpglass.ladders.ship`")
+        raise AssertionError("not shipped: run `python -m warpglass.ladders.ship`, or `warpglass.ops.ship`")
 
     monkeypatch.setattr(nvrtc, "compile_program", refuse)
     monkeypatch.setattr(nvrtc, "version", lambda: None)
@@ -34,6 +35,16 @@ def test_archives_hold_exactly_what_the_ladders_ask_for(monkeypatch: pytest.Monk
         assert shipped.keys(folder / shipped.ARCHIVE) == entries.keys(), (
             "run `python -m warpglass.ladders.ship`"
         )
+
+
+@pytest.mark.usefixtures("no_compiler")
+def test_the_archive_of_operations_holds_what_ladders_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WARPGLASS_CACHE", "")
+    with shipped.record(fresh=False) as entries:
+        operations.obtain()
+    assert shipped.keys(operations.ARCHIVE) == operations.own(entries).keys(), (
+        "run `python -m warpglass.ops.ship`, after `python -m warpglass.ladders.ship`"
+    )
 
 
 def test_shipped_ptx_points_to_the_files_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ import typer
 
 from ..errors import ArgumentError
 from ..records.argument_text import parse_size, parse_target
+from .bench_devices import bench_devices
 from .compiler_flags import CompilerOption, ladder_options
 from .export import (
     CsvOption,
@@ -46,6 +47,14 @@ def bench(
     block: Annotated[int | None, typer.Option(help="Threads per block.")] = None,
     language: Annotated[str, typer.Option(help="Kernels in cuda, python or both.")] = "both",
     device: DeviceOption = "auto",
+    devices: Annotated[
+        str | None,
+        typer.Option(
+            metavar="0,1,...",
+            help="Share the operation out over these GPUs (cpu,cpu: over processes with the engine), "
+            "and compare with one.",
+        ),
+    ] = None,
     model: Annotated[
         list[str] | None,
         typer.Option(
@@ -109,6 +118,10 @@ def bench(
     from ..report.progress import progress_bar
 
     form = table_format(csv=csv, markdown=markdown, latex=latex)
+    if devices is not None:
+        elements = None if size is None else parse_size(size)
+        bench_devices(ladder, all_ladders, devices, elements, dtype, repeat, json_path, form)
+        return
     _check_names(plot, html, several=all_ladders)
     added = tuple(_user_kernel(text) for text in add or ())
     shown = json_path != STDOUT and form is None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .compiler_flags import CompilerOption
+from .export import CsvOption, LatexOption, MarkdownOption, print_tables, table_format
 from .kernel_launch import OutOption, SetOption, open_launch
 from .options import (
     TIMEOUT,
@@ -45,6 +46,9 @@ def explain(
     shared: SharedOption = "0",
     model: ModelOption = "h100",
     most: Annotated[int, typer.Option(min=1, metavar="N", help="Lessons to tell of each launch.")] = 3,
+    csv: CsvOption = False,
+    markdown: MarkdownOption = False,
+    latex: LatexOption = False,
     json_output: JsonOption = False,
     timeout: Annotated[float | None, TIMEOUT] = None,
 ) -> None:
@@ -52,15 +56,16 @@ def explain(
     from ..lab import profile as lab_profile
     from ..report.progress import waiting
 
+    form = table_format(json=json_output, csv=csv, markdown=markdown, latex=latex)
     limit = 60.0 if timeout is None else timeout
     gpu = find_gpu(model).key
     if Path(target).suffix == ".json":
-        from ..records.profile import load_all
+        from ..records.files import open_profiles
 
-        _show(load_all(target), most, json_output)
+        _show(open_profiles(target), most, form)
         return
     small = names_rung(target)
-    with words_apart(json_output):
+    with words_apart(form is not None):
         if small:
             program = program_of(target, None, None, gpu)
             assert isinstance(program, RungProgram)
@@ -71,7 +76,7 @@ def explain(
                 launch = one.kernel, one.grid, one.block, one.args, one.shared
                 found = [lab_profile.profile(*launch, model=gpu, timeout=limit)]
                 one.save()
-    _show(found, most, json_output, small)
+    _show(found, most, form, small)
 
 
 def _of_rung(program: RungProgram) -> list[Profile]:
@@ -85,16 +90,19 @@ def _of_rung(program: RungProgram) -> list[Profile]:
     return list({(one.kernel, one.grid, one.block): one for one in reversed(found)}.values())[::-1]
 
 
-def _show(found: Sequence[Profile], most: int, json_output: bool, small: bool = False) -> None:
+def _show(found: Sequence[Profile], most: int, form: str | None, small: bool = False) -> None:
     """Print the advice on each; of launches at a `small` size, without what their grid's size has to say."""
     from ..report.console import stdout_console
     from ..report.explain.advice import advice_record, advise
-    from ..report.explain.view import print_advice
+    from ..report.explain.view import advice_table, print_advice
 
     told = [(one, advise(one, most, small=small)) for one in found]
-    if json_output:
+    if form == "json":
         records = [advice_record(one, advice) for one, advice in told]
         typer.echo(json.dumps({"launches": records}, indent=1))
+        return
+    if form is not None:
+        print_tables([advice_table(*pair) for pair in told], form)
         return
     console = stdout_console()
     for place, (one, advice) in enumerate(told):

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from .export import CsvOption, LatexOption, MarkdownOption, print_tables, table_format
 from .options import DaskOption, JsonOption
 
 
@@ -29,14 +30,18 @@ def judge(
         int | None, typer.Option(metavar="N", min=1, help="Processes; one for each core if not given.")
     ] = None,
     dask: DaskOption = None,
+    csv: CsvOption = False,
+    markdown: MarkdownOption = False,
+    latex: LatexOption = False,
     json_output: JsonOption = False,
 ) -> None:
     """Judge many untrusted submissions of one kernel: right, fast, and without defects?"""
     from ..judging import judge as judge_all
     from ..report.console import stderr_console, stdout_console
-    from ..report.judgement import print_judgement
+    from ..report.judgement import judgement_table, print_judgement
     from ..report.progress import progress_bar
 
+    form = table_format(json=json_output, csv=csv, markdown=markdown, latex=latex)
     with progress_bar() as progress:
         try:
             found = judge_all(
@@ -48,6 +53,8 @@ def judge(
             raise
     if json_output:
         typer.echo(found.to_json(), nl=False)
+    elif form is not None:
+        print_tables([judgement_table(found.record)], form)
     else:
         print_judgement(found.record, stdout_console())
     if output is not None:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ..records.argument_text import parse_dimensions, parse_size
+from .export import CsvOption, LatexOption, MarkdownOption, print_tables, table_format
 from .options import JsonOption, ModelOption, find_gpu
 
 
@@ -18,13 +19,22 @@ def launch(
     registers: Annotated[int, typer.Option(min=0, help="Registers per thread, for the waves.")] = 32,
     shared: Annotated[str, typer.Option(help="Bytes of shared memory per block, for the waves.")] = "0",
     model: ModelOption = "h100",
+    csv: CsvOption = False,
+    markdown: MarkdownOption = False,
+    latex: LatexOption = False,
     json_output: JsonOption = False,
 ) -> None:
     """Say how many blocks so many elements need, which threads are idle, and how many waves that is."""
     from ..models.occupancy import Demand, occupancy
     from ..report.console import stdout_console
-    from ..report.launch_arithmetic import arithmetic_json, launch_arithmetic, print_arithmetic
+    from ..report.launch_arithmetic import (
+        arithmetic_json,
+        arithmetic_table,
+        launch_arithmetic,
+        print_arithmetic,
+    )
 
+    form = table_format(json=json_output, csv=csv, markdown=markdown, latex=latex)
     gpu = find_gpu(model)
     extents = parse_dimensions(block)
     counts = parse_dimensions(elements) if "x" in elements or "," in elements else (parse_size(elements),)
@@ -33,5 +43,7 @@ def launch(
     found = launch_arithmetic(counts, extents, each, gpu.name, at_once)
     if json_output:
         typer.echo(arithmetic_json(found))
+    elif form is not None:
+        print_tables([arithmetic_table(found)], form)
     else:
         print_arithmetic(found, stdout_console())

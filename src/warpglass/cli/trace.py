@@ -15,7 +15,7 @@ from ..errors import ArgumentError
 from ..records.argument_text import parse_size
 from ..records.marks import unmark
 from .compiler_flags import CompilerOption, ladder_options
-from .export import draw
+from .export import CsvOption, LatexOption, MarkdownOption, draw, print_tables, table_format
 from .kernel_launch import SetOption, open_launch
 from .options import (
     TIMEOUT,
@@ -65,6 +65,9 @@ def trace(
     ] = None,
     most: Annotated[int, typer.Option(min=0, metavar="N", help="Steps to print; 0: all.")] = _MOST,
     plot: PlotOption = None,
+    csv: CsvOption = False,
+    markdown: MarkdownOption = False,
+    latex: LatexOption = False,
     json_output: JsonOption = False,
     language: Annotated[str, typer.Option(help="Of a sort's kernel: cuda or python.")] = "cuda",
     device: DeviceOption = "auto",
@@ -77,18 +80,19 @@ def trace(
     from ..report.pictures import check_ending
     from ..report.progress import waiting
 
+    form = table_format(json=json_output, csv=csv, markdown=markdown, latex=latex)
     if plot is not None:
         check_ending(plot)
     if target in ladder_names():
         threads = None if block is None else parse_size(block)
-        _trace_sort(target, numbers, threads, language, device, flags)
+        _trace_sort(target, numbers, threads, language, device, flags, form)
         return
     if numbers:
         raise ArgumentError(
             f"{numbers[0]!r}: only a sort takes numbers; a kernel's arguments are given by --arg"
         )
     gpu = find_gpu(model).key
-    with words_apart(json_output), waiting(f"Tracing {target}"):
+    with words_apart(form is not None), waiting(f"Tracing {target}"):
         if names_rung(target):
             if flags:
                 raise ArgumentError(f"{flags[0]}: a rung is compiled as its ladder says")
@@ -104,19 +108,21 @@ def trace(
             one = open_launch(target, grid, block, arg, shared, settings, None, flags)
             launch = one.kernel, one.grid, one.block, unmark(one.args), one.shared
             found = (lab_trace.trace(*launch, of_block, gpu, timeout),)
-    _show(found, array, most, plot, json_output)
+    _show(found, array, most, plot, form)
 
 
-def _show(found: Sequence[Trace], array: str | None, most: int, plot: Path | None, json_output: bool) -> None:
+def _show(found: Sequence[Trace], array: str | None, most: int, plot: Path | None, form: str | None) -> None:
     from ..report.console import stdout_console
     from ..report.trace_chart import draw_trace
-    from ..report.trace_steps import busiest, print_steps
+    from ..report.trace_steps import busiest, print_steps, steps_table
 
     named = {step.array for one in found for step in one.steps if step.array}
     if array is not None and array not in named:
         raise ArgumentError(f"no access to {array!r}; there is {', '.join(sorted(named)) or 'none'}")
-    if json_output:
+    if form == "json":
         typer.echo(json.dumps({"traces": [asdict(one) for one in found]}))
+    elif form is not None:
+        print_tables([steps_table(one, array or "") for one in found], form)
     else:
         console = stdout_console()
         for place, one in enumerate(found):
@@ -137,6 +143,7 @@ def _trace_sort(
     language: str,
     device: str,
     flags: list[str] | None,
+    form: str | None,
 ) -> None:
     """Sort a few numbers in many blocks and print every pass of the kernels."""
     import numpy as np
@@ -145,7 +152,7 @@ def _trace_sort(
     from ..ladders import find_ladder, ladder_names
     from ..ladders.trial import Options, Toolchain
     from ..report.console import stdout_console
-    from ..report.trace import print_trace
+    from ..report.trace import passes_table, print_trace
 
     run = find_ladder(ladder).trace
     if run is None:
@@ -157,7 +164,13 @@ def _trace_sort(
     chosen = np.array(parse_numbers(numbers)) if numbers else None
     open_cuda = partial(source.load, options=ladder_options(flags))
     toolchain = Toolchain(open_cuda=open_cuda, open_python=source.from_numba)
-    print_trace(run(chosen, block, language, lab.backend(device), toolchain), stdout_console())
+    passes = run(chosen, block, language, lab.backend(device), toolchain)
+    if form == "json":
+        typer.echo(json.dumps({"passes": [asdict(one) for one in passes]}))
+    elif form is not None:
+        print_tables([passes_table(passes)], form)
+    else:
+        print_trace(passes, stdout_console())
 
 
 def parse_numbers(texts: list[str]) -> list[float]:

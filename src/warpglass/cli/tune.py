@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .export import LatexOption, MarkdownOption, print_tables, table_format
 from .options import DaskOption, JsonOption, ResultsOption, WorkersOption
+from .output import write_file
 
 if TYPE_CHECKING:
     from ..sweeps import Tuning
@@ -25,11 +27,17 @@ def tune(
     results: ResultsOption = None,
     workers: WorkersOption = None,
     dask: DaskOption = None,
+    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all as CSV.")] = None,
+    markdown: MarkdownOption = False,
+    latex: LatexOption = False,
     json_output: JsonOption = False,
 ) -> None:
     """Search a grid for its best configuration, with every candidate's result checked."""
     from ..report.progress import progress_bar
+    from ..report.sweep import sweep_csv, sweep_table
     from ..sweeps import tune as search
+
+    form = table_format(json=json_output, markdown=markdown, latex=latex)
 
     chosen = [name.strip() for name in by.split(",") if name.strip()]
     with progress_bar() as progress:
@@ -47,8 +55,12 @@ def tune(
         )
     if json_output:
         typer.echo(found.record.to_json(), nl=False)
+    elif form is not None:
+        print_tables([sweep_table(found.record)], form)
     else:
         _print(found, largest)
+    if csv is not None:
+        write_file(sweep_csv(found.record), csv)
 
 
 def _print(found: Tuning, largest: bool) -> None:

@@ -1,4 +1,4 @@
-"""Functions for meanings so long that a kernel should have their code only once: matrix products."""
+"""Functions for meanings so long that a kernel should have their code only once, such as matrix products."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ from .memory.local import LocalMemory
 from .shape import BlockShape
 from .values.value import Value
 
+# Put in where it is called in optimised code, whose registers would have to be saved around calls. Quick code
+# is only of the functions that must be.
+_INLINED = '"function-inline-cost"="0"'
+
 
 def outline_helper(outline: Outline, operands: Sequence[str], declarations: set[str], width: int) -> str:
     """`@wg_NAME`: vectors of all lanes in, of the scalar types `operands`; a structure of vectors out."""
@@ -24,10 +28,11 @@ def outline_helper(outline: Outline, operands: Sequence[str], declarations: set[
     result = "poison"
     for k, value in enumerate(outline.make(lanes, *given)):
         result = builder.value(f"insertvalue {whole} {result}, {vector(value.type)} {value.ir}, {k}")
+    inlining = _INLINED if outline.lanewise else "noinline"
     listed = ", ".join(f"{vector(value.type)} {value.ir}" for value in given)
     return "\n".join(
         [
-            f"define internal {whole} @wg_{outline.name}({listed}) noinline #0 {{",
+            f"define internal {whole} @wg_{outline.name}({listed}) {inlining} #0 {{",
             "entry:",
             *builder.lines,
             f"  ret {whole} {result}",

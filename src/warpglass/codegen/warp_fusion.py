@@ -34,8 +34,9 @@ _MOST_BLOCKS, _MOST_STEPS = 64, 1000
 _REGISTERS = 8
 # Instructions on vectors between two barriers up to which these cost as much.
 _PHASE = 12
-# Accesses that a kernel without loops must have for its warps' other costs to count.
-_ACCESSES = 5
+# Accesses that a kernel without loops must have for its warps' other costs to count, and the instructions on
+# vectors for each of them up to which these costs do.
+_ACCESSES, _BETWEEN = 5, 12
 
 
 def fuse_warps(
@@ -133,8 +134,10 @@ def pays(program: Program, inference: Inference) -> bool:
             for step in block.steps
         )
     steps = [step for block in blocks for step in block.steps]
+    accesses = sum(step.match.load_or_store is not None for step in steps)
     return (
-        sum(step.match.load_or_store is not None for step in steps) >= _ACCESSES
+        accesses >= _ACCESSES
+        and len(_in_lanes(steps, inference)) <= _BETWEEN * accesses
         and not any(isinstance(block.end, Barrier) for block in blocks)
         and all(_side_by_side(step, inference, shared=True) for step in steps)
     )
@@ -143,13 +146,16 @@ def pays(program: Program, inference: Inference) -> bool:
 def _is_short(loop: Sequence[Block], inference: Inference) -> bool:
     """Whether so little is done between a loop's barriers that what each costs a warp decides."""
     barriers = sum(isinstance(block.end, Barrier) for block in loop)
-    in_lanes = [
+    return sum(len(_in_lanes(block.steps, inference)) for block in loop) <= _PHASE * barriers
+
+
+def _in_lanes(steps: Sequence[Step], inference: Inference) -> list[Step]:
+    """The steps that need instructions on vectors."""
+    return [
         step
-        for block in loop
-        for step in block.steps
+        for step in steps
         if not step.writes or any(inference.offsets(name) is None for name in step.writes)
     ]
-    return len(in_lanes) <= _PHASE * barriers
 
 
 # How often a block's lanes do not all do the same.

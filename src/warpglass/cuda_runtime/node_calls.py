@@ -50,6 +50,12 @@ def _read_kernel(runtime: Runtime, place: Address) -> Work:
     return read_kernel(runtime.device, place, runtime.registered.kernel_handle(function))
 
 
+def _write_kernel(runtime: Runtime, node: Node, place: Address) -> None:
+    write_kernel(runtime.device, node, place)
+    given = KernelParameters.from_address(place)
+    given.function = runtime.registered.host_function(given.function)
+
+
 def _on_device(read: Callable[[VirtualDevice, Address], Work]) -> Callable[[Runtime, Address], Work]:
     return lambda runtime, place: read(runtime.device, place)
 
@@ -113,7 +119,7 @@ def _read_copy(runtime: Runtime, place: Address) -> Copy:
     return Copy(runtime, content)
 
 
-def _write_copy(device: VirtualDevice, node: Node, place: Address) -> None:
+def _write_copy(runtime: Runtime, node: Node, place: Address) -> None:
     if not isinstance(node.work, Copy):
         raise Refusal(Result.NOT_SUPPORTED, "the parameters of a copy that a stream has captured")
     ctypes.memmove(place, node.work.content, len(node.work.content))
@@ -131,7 +137,7 @@ def _row(runtime: Runtime, target: int, source: int, size: int, direction: int) 
     return Copy(runtime, bytes(given))
 
 
-_KERNEL = Form(Kind.KERNEL, _read_kernel, write_kernel)
+_KERNEL = Form(Kind.KERNEL, _read_kernel, _write_kernel)
 _COPY = Form(Kind.MEMCPY, _read_copy, _write_copy)
 _FILL = Form(Kind.MEMSET, _on_device(FILL.read), FILL.write)
 _HOST = Form(Kind.HOST, _on_device(HOST.read), HOST.write)

@@ -113,6 +113,15 @@ class Registered:
         """Likewise, the kernel's handle."""
         return handle_of(self._device, self.kernel(function))
 
+    def host_function(self, handle: int) -> int:
+        """The host function of a kernel's handle; the handle itself for one of a library's or a module's."""
+        wanted = self._device.get(handle, LoadedKernel)
+        for host, named in self._kernels.items():
+            loaded = named.binary.module is not None and self._module(named.binary) is wanted.module
+            if loaded and named.name == wanted.entry.name:
+                return host
+        return handle
+
     def variable(self, shadow: int) -> tuple[int, int]:
         """Address and size of a variable. Raises Refusal."""
         named = self._variables.get(shadow)

@@ -8,10 +8,10 @@ operation's own a, b, c and its result r, or for quotient and root q with a - q*
 
 from __future__ import annotations
 
-from functools import reduce
-from typing import TypeVar
+from functools import cache, reduce
+from typing import Any, TypeVar
 
-from .lanes import Lanes
+from .lanes import Lanes, Outline
 from .rounding import F32, INFINITY, ONE, narrow, to_odd, two_sum
 
 V = TypeVar("V")
@@ -27,8 +27,22 @@ def directed(lanes: Lanes[V], operation: str, mode: str, *operands: V, flush: bo
 
     In single precision subnormal results can be flushed, and then the mode may be to nearest too.
     """
-    if lanes.type_of(operands[0]) == "double":
-        return _DOUBLE[operation](lanes, mode, *operands)
+    return lanes.outline(_outline(operation, mode, lanes.type_of(operands[0]), flush), operands)[0]
+
+
+@cache
+def _outline(operation: str, mode: str, type_: str, flush: bool) -> Outline:
+    def make(lanes: Lanes[Any], *operands: Any) -> tuple[Any]:
+        return (_single(lanes, operation, mode, flush, *operands),)
+
+    def make_double(lanes: Lanes[Any], *operands: Any) -> tuple[Any]:
+        return (_DOUBLE[operation](lanes, mode, *operands),)
+
+    name = f"{operation}_{mode}_{type_}{'_flushed' if flush else ''}"
+    return Outline(name, (type_,), make_double if type_ == "double" else make, lanewise=True)
+
+
+def _single(lanes: Lanes[V], operation: str, mode: str, flush: bool, *operands: V) -> V:
     value, rest = _SINGLE[operation](lanes, mode, *(lanes.convert("fpext", x, "double") for x in operands))
     odd = value if operation == "mul" else to_odd(lanes, value, rest)
     if mode != "rn":

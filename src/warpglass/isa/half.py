@@ -102,6 +102,8 @@ def _arithmetic(work: Work[V]) -> Callable[..., V]:
 
 
 def _fused(lanes: Lanes[V], m: Match, a: V, b: V, c: V) -> V:
+    if m.values["type"].startswith("f16"):  # products of halves are exact in single precision
+        return to_odd(lanes, *two_sum(lanes, lanes.mul(a, b), c))
     x, y, z = (lanes.convert("fpext", operand, "double") for operand in (a, b, c))
     return odd_single(lanes, to_odd(lanes, *two_sum(lanes, lanes.mul(x, y), z)))
 

@@ -45,12 +45,13 @@ class Outline:
     """A meaning with long code: `make(lanes, *operands)` gives values of the types `results`.
 
     It depends neither on which lanes are active nor on memory. `name` tells it from all others: code for it
-    is made once a kernel.
+    is made once a kernel. If it is `lanewise`, each lane's results follow from that lane's operands.
     """
 
     name: str
     results: tuple[str, ...]
     make: Callable[..., Sequence[Any]]
+    lanewise: bool = False
 
 
 @dataclass(frozen=True, slots=True)

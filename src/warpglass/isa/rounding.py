@@ -11,9 +11,10 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from functools import cache
+from typing import Any, TypeVar
 
-from .lanes import Lanes
+from .lanes import Lanes, Outline
 from .types import bits, integer_of
 
 V = TypeVar("V")
@@ -103,15 +104,21 @@ def settle(lanes: Lanes[V], result: V, *operands: V, invalid: V | None = None) -
         return lanes.select(invalid, default, result)
     if invalid is None:
         invalid = is_nan(lanes, result)
+    return lanes.unless(invalid, result, lambda: lanes.outline(_first_nan(len(operands)), operands)[0])
 
-    def passed() -> V:
-        found = default
+
+@cache
+def _first_nan(count: int) -> Outline:
+    """The first of so many doubles that is NaN, made quiet; the NaN of NAN if there is none."""
+
+    def make(lanes: Lanes[Any], *operands: Any) -> tuple[Any]:
+        found = lanes.constant("double", NAN["double"])
         for operand in reversed(operands):
             quiet = lanes.or_(lanes.bitcast(operand, "i64"), lanes.constant("i64", _QUIET))
             found = lanes.select(is_nan(lanes, operand), lanes.bitcast(quiet, "double"), found)
-        return found
+        return (found,)
 
-    return lanes.unless(invalid, result, passed)
+    return Outline(f"first_nan_of_{count}", ("double",), make, lanewise=True)
 
 
 def to_odd(lanes: Lanes[V], a: V, rest: V) -> V:

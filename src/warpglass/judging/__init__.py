@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ArgumentError
+from ..host.processes import refuse_importing
 from ..records.judgement import JudgedRow, JudgementRecord
 from ..report.html import judgement_page
 from ..report.judgement import feedback_text, judgement_csv, judgement_text
-from ..sweeps.execution import executor, refuse_importing
+from ..sweeps.execution import executor
 from ..sweeps.filling import Progress, fill_store
 from ..sweeps.store import Store
 from ..sweeps.work import Outcome

@@ -1,17 +1,17 @@
 """Notebooks: `%load_ext warpglass` adds the cell magics %%cuda, %%check and %%profile.
 
 Belongs here: what the magics do with a cell. A cell of CUDA C++ is written to a file, so that findings, heat
-and errors name its lines; the file lives as long as the notebook's process. Errors of ours show what they say
-and where the cell has asked for it, none of our frames.
+and errors name its lines; the file lives as long as the notebook's process. How errors of ours are shown is
+theirs (errors.py).
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
 import sys
 import tempfile
-import traceback
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import count
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import lab, source
-from ..errors import ArgumentError, WarpglassError
+from ..errors import ArgumentError, in_notebook
 from ..records.argument_text import parse_dimensions
 from ..records.profile import Profile
 from .check import Launches, check
@@ -27,15 +27,16 @@ from .profile import count as count_launch
 from .profile import profile, recorder
 
 _MODEL = "h100"
-_cells = count(1)
+_WORD = re.compile(r"""(?:"[^"]*"|'[^']*'|\([^()]*\)|\[[^][]*\]|\S)+""")
+_cells = count(2)
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Add the magics to a shell of IPython, and let our errors be shown without our frames."""
+    """Add the magics to a shell of IPython, and let interrupts be shown without our frames."""
     shell.register_magic_function(lambda line, cell: cuda(shell, line, cell), "cell", "cuda")
     shell.register_magic_function(lambda line, cell: check_cell(shell, line, cell), "cell", "check")
     shell.register_magic_function(lambda line, cell: profile_cell(shell, line, cell), "cell", "profile")
-    shell.set_custom_exc((WarpglassError,), _show_error)
+    shell.set_custom_exc((KeyboardInterrupt,), _show_interrupt)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -71,8 +72,8 @@ def _cuda_parser() -> argparse.ArgumentParser:
 
 def cuda(shell: Any, line: str, cell: str) -> object:
     """%%cuda: compile a cell, define its kernels, and launch, check or profile one if a grid is given."""
-    wanted = _cuda_parser().parse_args(shlex.split(line))
-    path = _written(cell)
+    wanted = _cuda_parser().parse_args(_words(line))
+    path = _written(shell, cell)
     options = shlex.split(wanted.options)
     if wanted.grid is None:
         names = [one.name for one in source.kernels_of(path)]
@@ -87,7 +88,7 @@ def cuda(shell: Any, line: str, cell: str) -> object:
     if wanted.block is None:
         raise ArgumentError("%%cuda: --grid needs --block")
     kernel = lab.load(path, wanted.kernel, options=options)
-    values = tuple(shell.ev(text) for text in wanted.args)
+    values = tuple(_evaluated(shell, text) for text in wanted.args)
     launch = (parse_dimensions(wanted.grid), parse_dimensions(wanted.block), values, wanted.shared)
     made = _launch(kernel, launch, wanted)
     if wanted.save:
@@ -103,9 +104,32 @@ def _launch(kernel: lab.Kernel, launch: tuple[Any, ...], wanted: argparse.Namesp
     return lab.run(kernel, *launch)
 
 
-def _written(cell: str) -> Path:
-    path = _folder() / f"cell_{next(_cells)}.cu"
-    path.write_text(cell, encoding="utf-8")
+def _words(line: str) -> list[str]:
+    """The words behind a magic; quotes and brackets hold expressions together, and only quotes around go."""
+    found: list[str] = []
+    for word in _WORD.findall(line):
+        name, equals, value = word.partition("=") if word.startswith("--") else ("", "", word)
+        if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
+            value = value[1:-1]
+        found.append(f"{name}{equals}{value}")
+    return found
+
+
+def _evaluated(shell: Any, text: str) -> object:
+    """The value of an expression of --args; ArgumentError says what is wrong with it."""
+    try:
+        return shell.ev(text)
+    except Exception as problem:  # the user's expression may raise anything
+        raise ArgumentError(f"--args {text}: {type(problem).__name__}: {problem}") from None
+
+
+def _written(shell: Any, cell: str) -> Path:
+    """The cell as a file, named by its number and numbered as in the notebook: the magic is line 1."""
+    current = getattr(shell.displayhook, "prompt_count", shell.execution_count)
+    path = _folder() / f"cell_{current}.cu"
+    if path.exists():  # records of what it had before may name its lines
+        path = path.with_stem(f"{path.stem}_{next(_cells)}")
+    path.write_text(f"// %%cuda\n{cell}", encoding="utf-8")
     return path
 
 
@@ -149,16 +173,10 @@ def _show_all(shell: Any, line: str, found: Sequence[object]) -> None:
         show(one)
 
 
-def _show_error(
+def _show_interrupt(
     shell: Any, kind: type[BaseException], problem: BaseException, frames: Any, tb_offset: int | None = None
 ) -> list[str]:
-    """Write where the cell went wrong and what we say of it; IPython asks for lines in return."""
-    own = Path(__file__).parent.parent
-    kept = [
-        frame
-        for frame in traceback.extract_tb(frames)
-        if not Path(frame.filename).is_relative_to(own) and "IPython" not in Path(frame.filename).parts
-    ]
-    said = [*traceback.format_list(kept), f"{kind.__name__}: {problem}\n"]
-    sys.stderr.write("".join(said))
+    """Write where the cell was interrupted; IPython asks for lines in return."""
+    said = in_notebook(problem)
+    sys.stderr.write("\n".join([*said, ""]))
     return said

@@ -16,10 +16,11 @@ from pathlib import Path
 from ..engine.launch.backend import Backend
 from ..errors import ArgumentError
 from ..records.spelling import did_you_mean
+from .device_arrays import DeviceArrays
 from .passes import Pass
 from .peer import PeerTrial, peers_that_run
 from .problem import Array, Case, Problem
-from .run import DeviceArrays, HostTrial, KernelTrial, Setting
+from .run import HostTrial, KernelTrial, Setting
 from .rung import AS_WRITTEN, Language, Rung, RungKernel, find_rungs
 from .trial import Options, Toolchain, Trial
 from .tuned import tuned

@@ -93,11 +93,12 @@ def run_bench(
     if repeat < 1:
         raise ArgumentError(f"repeat {repeat}: at least 1")
     found = find_ladder(ladder)
-    rungs = tuple(found.rungs(options))
     timer = backend.timer() if isinstance(backend, DeviceBackend) else None
     if progress is not None and timer is not None:
         progress(0, 1, "making the inputs")
     trials = found.trials(options, backend, toolchain)
+    tried = {trial.card.rung for trial in trials}
+    rungs = tuple(rung for rung in found.rungs(options) if rung.name in tried)
     rows: list[Row] = []
     peers: list[Row] = []
 
@@ -297,6 +298,7 @@ def _row(
         size_text=card.size_text,
         transfer_seconds=transfer_seconds,
         launches=len(timings[0].launched) if timings else 0,
+        unoptimised=any(one.unoptimised for timing in timings for one in timing.launched),
         gb_per_s=_ratio(card.ideal_bytes / 1e9, seconds),
         gflop_per_s=_ratio(card.ideal_flops / 1e9, seconds),
         step_speedup=None,

@@ -21,8 +21,9 @@ import numpy as np
 
 from ..engine.launch.backend import DeviceBackend
 from ..errors import LaunchError, WarpglassError
+from .device_arrays import DeviceArrays
 from .problem import Array, Expected, Peer
-from .run import DeviceArrays, Setting, make_card
+from .run import Setting, make_card
 from .trial import Timing, Verdict
 
 

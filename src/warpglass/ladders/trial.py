@@ -58,6 +58,7 @@ class Launched:
 
     kernel: str
     shape: LaunchShape
+    unoptimised: bool = False  # by the engine, whose optimiser has come to its limits
 
 
 @dataclass(frozen=True, slots=True)

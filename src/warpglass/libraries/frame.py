@@ -30,7 +30,7 @@ import numpy as np
 from ..numba_device.device import VirtualDevice
 from ..numba_device.graphs import Call, Kind
 from ..numba_device.results import Refusal
-from ..numba_device.stream_calls import stream_of
+from ..numba_device.stream_calls import Stream, stream_of
 from .memory import Memory
 
 # How C passes a parameter. A Device is a pointer to memory of the device, an Address one that may be of the
@@ -126,6 +126,14 @@ class Session:
             status = statuses.invalid_value if handle else statuses.not_initialized
             raise Failed(status, f"{handle:#x} is no {kind.__name__.lower()}")
         return found
+
+    def enqueue(self, stream: int, work: Callable[[], Any], given: tuple[Any, ...] = ()) -> None:
+        """Do work of a stream: now, or with a graph's launch where the stream is captured."""
+        captured = _captured(self.device, stream)
+        if captured is None:
+            work()
+        else:
+            captured.capture(Call(Kind.EMPTY, lambda device: work(), given))
 
     def remove(self, handle: int) -> None:
         """Forget an object."""
@@ -262,12 +270,11 @@ class Library:
         function, device = row.function, session.device
         context = self.objects.get(arguments[0], (None,))[0] if arguments else None
         work = isinstance(context, Context) and not getattr(function, "immediate", False)
-        if work and isinstance(context, Context) and context.stream:
-            stream = stream_of(device, context.stream)
-            if stream.captured is not None:
-                later = session.memory.kept(arguments, [word == "Address" for word in row.words])
-                stream.capture(Call(Kind.EMPTY, lambda device: function(session, *later), later))
-                return 0
+        stream = _captured(device, context.stream) if work and isinstance(context, Context) else None
+        if stream is not None:
+            later = session.memory.kept(arguments, [word == "Address" for word in row.words])
+            stream.capture(Call(Kind.EMPTY, lambda device: function(session, *later), later))
+            return 0
         return function(session, *arguments)
 
     def _missing(self, name: str) -> int:
@@ -279,6 +286,12 @@ class Library:
             sys.stdout.flush()
             sys.stderr.write(f"warpglass: {name}: {text}\n")
         return status
+
+
+def _captured(device: VirtualDevice, handle: int) -> Stream | None:
+    """The stream of a handle if it is captured."""
+    stream = stream_of(device, handle) if handle else None
+    return stream if stream is not None and stream.captured is not None else None
 
 
 def immediate(function: F) -> F:

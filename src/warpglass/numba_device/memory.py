@@ -73,10 +73,14 @@ class Shared:
 
 
 class DeviceMemory:
-    """All allocations; `capacity` is the GPU's memory in bytes, `watched` says if launches are watched."""
+    """All allocations; `capacity` is the GPU's memory in bytes, `watched` says if launches are watched.
 
-    def __init__(self, capacity: int, watched: Callable[[], bool] = lambda: False):
+    With `zeros` new memory holds zeros while no launch is watched, as it mostly does on a GPU.
+    """
+
+    def __init__(self, capacity: int, watched: Callable[[], bool] = lambda: False, *, zeros: bool = False):
         self.capacity = capacity
+        self.zeros = zeros
         self._watched = watched
         self._written: dict[int, Written] = {}  # by base, of allocations with bytes that nobody has written
         self._told = False  # whether the launch under way has told what it has written
@@ -111,7 +115,7 @@ class DeviceMemory:
         return max(0, self.usable - self._used)
 
     def allocate(self, size: int, kind: str = "device", flags: int = 0) -> Block:
-        """New memory, of a pattern, or zeros if pinned or large. Raises Refusal if there is not enough."""
+        """New memory: a pattern; zeros if pinned, large or asked. Raises Refusal if there is too little."""
         if size == 0:
             raise Refusal(Result.INVALID_VALUE, "an allocation of 0 bytes")
         if size > self.free:
@@ -119,7 +123,7 @@ class DeviceMemory:
                 Result.OUT_OF_MEMORY,
                 f"an allocation of {in_units(size)}; {in_units(self.free)} are left ({MEMORY} sets a limit)",
             )
-        zeros = kind == "host" or (kind == "device" and size >= _POOL)
+        zeros = kind == "host" or (kind == "device" and size >= _POOL) or (self.zeros and not self._watched())
         buffer, host = _host_memory(size, zeros=zeros, managed=kind == "managed")
         base = self._place(size) if kind == "device" else host
         self._used += size
@@ -197,7 +201,7 @@ class DeviceMemory:
     def clear(self) -> None:
         """Free all."""
         layout = self.layout + 1
-        self.__init__(self.capacity, self._watched)
+        self.__init__(self.capacity, self._watched, zeros=self.zeros)
         self.layout = layout
 
     def find(self, address: int) -> Block | None:

@@ -58,12 +58,12 @@ class HostParameters(ctypes.Structure):
 class Form:
     """The parameters of a kind of nodes: `read` makes work of them, `write` gives a node's.
 
-    `read` gets what functions of its API work on.
+    Both get what functions of their API work on.
     """
 
     kind: Kind
     read: Callable[[Any, Address], Work]
-    write: Callable[[VirtualDevice, Node, Address], None]
+    write: Callable[[Any, Node, Address], None]
 
 
 def read_kernel(device: VirtualDevice, place: Address, function: int | None = None) -> KernelLaunch:
@@ -103,12 +103,12 @@ def read_fill(device: VirtualDevice, place: Address) -> Fill:
     return Fill(given.target, given.pitch, given.value, given.element, given.width, given.height)
 
 
-def write_fill(device: VirtualDevice, node: Node, place: Address) -> None:
+def write_fill(target: object, node: Node, place: Address) -> None:
     """What a node fills."""
     work: Any = node.work
     if not isinstance(work, Fill):  # captured
-        target, value, count = work.said[:3]
-        work = Fill(target, 0, value, 1, count, 1)
+        start, value, count = work.said[:3]
+        work = Fill(start, 0, value, 1, count, 1)
     found = FillParameters(work.target, work.pitch, work.value, work.element, work.width, work.height)
     ctypes.memmove(place, ctypes.byref(found), ctypes.sizeof(found))
 
@@ -119,7 +119,7 @@ def read_host(device: VirtualDevice, place: Address) -> HostCall:
     return HostCall(given.function, given.data)
 
 
-def write_host(device: VirtualDevice, node: Node, place: Address) -> None:
+def write_host(target: object, node: Node, place: Address) -> None:
     """The function of the host that a node calls."""
     work = node.work
     assert isinstance(work, HostCall), "its kind says so"
@@ -153,8 +153,7 @@ def register(
         add_node(device, node, graph, dependencies, count, form.read(target, parameters))
 
     def get(target: Any, node: Handle, parameters: Address) -> None:
-        device = device_of(target)
-        form.write(device, node_of(device, node, form.kind), parameters)
+        form.write(target, node_of(device_of(target), node, form.kind), parameters)
 
     def change(target: Any, node: Handle, parameters: Address) -> None:
         device = device_of(target)

@@ -1,7 +1,8 @@
 """Which bytes of the device's memory somebody has written, for the checker.
 
 New memory is filled with a pattern, so that what a program makes of it does not depend on the host's heap
-(memory.py leaves large allocations to the system, which gives zeros). Copies and fills of the driver define
+(memory.py leaves large allocations to the system, which gives zeros; unwatched programs of C++ have zeros
+everywhere). Copies and fills of the driver define
 bytes as they are called; what kernels write, the checker tells after each launch. Memory that the host
 reaches at the same address is written without a call: of it, what is not the pattern any more was written.
 """

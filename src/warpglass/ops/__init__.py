@@ -17,6 +17,7 @@ from .cumsum import cumsum
 from .dot import dot
 from .histogram import histogram
 from .matmul import matmul
+from .npy_files import from_npy
 from .rgb_to_grey import rgb_to_grey
 from .sort import sort
 from .sum import sum
@@ -29,6 +30,7 @@ __all__ = [
     "convolve2d",
     "cumsum",
     "dot",
+    "from_npy",
     "histogram",
     "matmul",
     "rgb_to_grey",

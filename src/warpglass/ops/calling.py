@@ -17,10 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.gpu.detection import chosen_ordinal, problem
+from ..engine.gpu.resets import on_reset
 from ..errors import ArgumentError
 from .arrays import library_of
 from .arrays.library import Library
-from .arrays.other_arrays import OTHERS, new_device_array
+from .arrays.other_arrays import OTHERS
 from .dask_arrays import carry_out, is_dask
 from .gpu import Ready, gpu
 from .host import Array, check_type, host_array, like_operand, packed, run_on_engine
@@ -44,6 +46,13 @@ class Operation:
 
 _ready: dict[Hashable, Ready] = {}
 _tasks: dict[Hashable, Task] = {}
+
+
+@on_reset
+def _forget(ordinal: int) -> None:
+    """Tasks whose kernels a reset has taken are made again."""
+    for key in [key for key, ready in _ready.items() if ready.ordinal == ordinal]:
+        del _ready[key]
 
 
 def call(
@@ -215,9 +224,9 @@ def _call_beyond(
             raise ArgumentError(
                 f"{operation.name}: Dask arrays go without out and device; their chunks decide"
             )
-        return carry_out(
-            operation.name, operands, parameters, importlib.import_module(__name__.rpartition(".")[0])
-        )
+        ops = importlib.import_module(__name__.rpartition(".")[0])
+        with _naming(operation):
+            return carry_out(operation.name, operation.operands, operands, parameters, ops)
     if device not in (None, "auto", "cpu", "gpu"):
         raise ArgumentError(f"{operation.name}: device {device!r}; it may be 'cpu' or 'gpu'")
     on_gpu = [
@@ -244,6 +253,8 @@ def _call_beyond(
         if task is None:
             task = _task(operation, described, parameters, Draft())
             _keep(_tasks, key, task)
+    if device == "gpu" and (missing := problem()) is not None:
+        raise ArgumentError(f"{operation.name}: device 'gpu': {missing}")
     run = _run_on_gpu if device == "gpu" else run_on_engine
     if out is not None:
         with _naming(operation):
@@ -261,10 +272,10 @@ def _call_beyond(
 
 
 def _run_on_gpu(task: Task, operands: Sequence[Operand], arrays: Sequence[Array]) -> tuple[Array, ...]:
-    """Copy NumPy arrays to the first GPU, and the results back."""
-    device = gpu(0)
+    """Copy NumPy arrays to the GPU, and the results back."""
+    device = gpu(chosen_ordinal())
     ready = Ready(device, task, operands)
-    there = [new_device_array(device, one.shape, one.dtype) for one in (*operands, *task.results)]
+    there = [device.new(one.shape, one.dtype) for one in (*operands, *task.results)]
     for array, copied in zip(arrays, there, strict=False):
         device.copy_in(packed(array), copied.address)
     ready([one.address for one in there], 0, OTHERS)

@@ -8,6 +8,7 @@ which a sort finds where to cut. Chunks may be arrays of NumPy (the engine) or o
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import ModuleType
@@ -16,9 +17,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
-from .types import accumulator
-
-_SAMPLES = 256  # of a chunk, from which a sort chooses its cuts
+from .axes import one_axis, several_axes
+from .host import check_type
+from .sample_sort import choose_cuts, count_around, module_of, pieces, sample, starts_of_parts
+from .task import Operand
+from .types import HALF, SINGLE, accumulator
 
 
 def is_dask(array: object) -> bool:
@@ -26,24 +29,46 @@ def is_dask(array: object) -> bool:
     return type(array).__module__.startswith("dask.array")
 
 
-def carry_out(name: str, operands: Sequence[Any], parameters: Sequence[Any], chunkwise: Any) -> Any:
+def carry_out(
+    name: str, names: Sequence[str], operands: Sequence[Any], parameters: Sequence[Any], chunkwise: Any
+) -> Any:
     """The Dask array of an operation's result; `chunkwise` is the module whose functions take chunks.
 
-    Raises ArgumentError for operations and parameters that chunks do not allow.
+    `names` are those of the operands, for messages. Raises ArgumentError for operations, operands and
+    parameters that chunks do not allow.
     """
     if name not in _OPERATIONS:
-        raise ArgumentError(f"{name}: no Dask arrays are taken; there is: {', '.join(_OPERATIONS)}")
+        raise ArgumentError(f"no Dask arrays are taken; there is: {', '.join(_OPERATIONS)}")
     da = importlib.import_module("dask.array")
     arrays = [one if is_dask(one) else da.from_array(np.asarray(one), chunks=-1) for one in operands]
+    for what, one in zip(names, arrays, strict=False):
+        check_type(what, one.dtype)
+        if np.isnan(one.shape).any():
+            raise ArgumentError(
+                f"{what} has chunks of unknown sizes; call {what}.compute_chunk_sizes() first"
+            )
     return _OPERATIONS[name](da, chunkwise, arrays, *parameters)
+
+
+def _one_axis(x: Any, axis: int) -> int:
+    """An axis counted from 0; raises ArgumentError for one that there is not."""
+    return one_axis(Operand("x", x.shape, x.dtype), axis)
+
+
+def _wide(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type in which chunks' results are handed on: sums of halves are rounded once, at the end."""
+    return SINGLE if dtype == HALF else dtype
 
 
 # ---------------------------------------------------------------------------------------- sums
 def _sum(da: ModuleType, ops: Any, arrays: Sequence[Any], axis: Any, dtype: Any, keepdims: bool) -> Any:
     (x,) = arrays
-    adds = accumulator(x.dtype, dtype)
+    several_axes(Operand("x", x.shape, x.dtype), axis)
+    wanted = accumulator(x.dtype, dtype)
+    adds = _wide(wanted)
     add = partial(_sum_chunk, ops.sum, adds)
-    return da.reduction(x, chunk=add, aggregate=add, axis=axis, keepdims=keepdims, dtype=adds)
+    found = da.reduction(x, chunk=add, aggregate=add, axis=axis, keepdims=keepdims, dtype=adds)
+    return found.astype(wanted)
 
 
 def _sum_chunk(add: Callable[..., Any], adds: np.dtype[Any], x: Any, axis: Any, keepdims: bool) -> Any:
@@ -52,10 +77,13 @@ def _sum_chunk(add: Callable[..., Any], adds: np.dtype[Any], x: Any, axis: Any, 
 
 def _cumsum(da: ModuleType, ops: Any, arrays: Sequence[Any], axis: int | None, dtype: Any) -> Any:
     (x,) = arrays
+    along = 0 if axis is None else _one_axis(x, axis)
     if axis is None:
-        x, axis = x.ravel(), 0
-    adds = accumulator(x.dtype, dtype)
-    return da.reductions.cumreduction(ops.cumsum, np.add, 0, x.astype(adds), axis=axis % x.ndim, dtype=adds)
+        x = x.ravel()
+    wanted = accumulator(x.dtype, dtype)
+    adds = _wide(wanted)
+    found = da.reductions.cumreduction(ops.cumsum, np.add, 0, x.astype(adds), axis=along, dtype=adds)
+    return found.astype(wanted)
 
 
 def _dot(da: ModuleType, ops: Any, arrays: Sequence[Any]) -> Any:
@@ -63,17 +91,18 @@ def _dot(da: ModuleType, ops: Any, arrays: Sequence[Any]) -> Any:
     if (x.ndim, y.ndim) != (1, 1):
         return _matmul(da, ops, arrays)
     if x.shape != y.shape:
-        raise ArgumentError(f"dot: x has {x.size} elements, y {y.size}; they must be as many")
+        raise ArgumentError(f"x has {x.size} elements, y {y.size}; they must be as many")
     dtype = np.result_type(x.dtype, y.dtype)
+    adds = _wide(dtype)
     products = da.map_blocks(
         partial(_dot_chunk, ops.dot),
-        x,
-        y.rechunk(x.chunks),
+        x.astype(adds),
+        y.astype(adds).rechunk(x.chunks),
         chunks=((1,) * x.numblocks[0],),
-        dtype=dtype,
-        meta=np.empty(0, dtype),
+        dtype=adds,
+        meta=np.empty(0, adds),
     )
-    return _sum(da, ops, (products,), None, dtype, False)
+    return _sum(da, ops, (products,), None, adds, False).astype(dtype)
 
 
 def _dot_chunk(dot: Callable[..., Any], x: Any, y: Any) -> Any:
@@ -83,22 +112,23 @@ def _dot_chunk(dot: Callable[..., Any], x: Any, y: Any) -> Any:
 def _matmul(da: ModuleType, ops: Any, arrays: Sequence[Any]) -> Any:
     a, b = arrays
     if (a.ndim, b.ndim) != (2, 2):
-        raise ArgumentError(f"matmul: a has {a.ndim} dimensions, b {b.ndim}; of Dask arrays both have 2")
+        raise ArgumentError(f"a has {a.ndim} dimensions, b {b.ndim}; of Dask arrays both have 2")
     if a.shape[1] != b.shape[0]:
-        raise ArgumentError(f"matmul: {a.shape[1]} columns do not go with {b.shape[0]} rows")
+        raise ArgumentError(f"{a.shape[1]} columns do not go with {b.shape[0]} rows")
     dtype = np.result_type(a.dtype, b.dtype)
+    adds = _wide(dtype)
     parts = da.blockwise(
         partial(_matmul_chunk, ops.matmul),
         "ikj",
-        a,
+        a.astype(adds),
         "ik",
-        b.rechunk({0: a.chunks[1]}),
+        b.astype(adds).rechunk({0: a.chunks[1]}),
         "kj",
         adjust_chunks={"k": 1},
-        dtype=dtype,
-        meta=np.empty((0, 0, 0), dtype),
+        dtype=adds,
+        meta=np.empty((0, 0, 0), adds),
     )
-    return _sum(da, ops, (parts,), 1, dtype, False)
+    return _sum(da, ops, (parts,), 1, adds, False).astype(dtype)
 
 
 def _matmul_chunk(matmul: Callable[..., Any], a: Any, b: Any) -> Any:
@@ -112,8 +142,8 @@ def _histogram(da: ModuleType, ops: Any, arrays: Sequence[Any], *parameters: Any
         edges = np.asarray(arrays[1])
     else:
         bins, ends = parameters
-        lowest, highest = ends or (float(one) for one in da.compute(x.min(), x.max()))
-        edges = np.histogram_bin_edges(np.empty(0), bins, (lowest, highest))
+        held = SINGLE if x.dtype == HALF else x.dtype
+        edges = np.histogram_bin_edges(np.empty(0, held), bins, ends or _limits(da, x))
     counts = da.map_blocks(
         partial(_histogram_chunk, ops.histogram, edges),
         x,
@@ -125,6 +155,15 @@ def _histogram(da: ModuleType, ops: Any, arrays: Sequence[Any], *parameters: Any
     return _sum(da, ops, (counts,), 0, np.dtype(np.int64), False), edges
 
 
+def _limits(da: ModuleType, x: Any) -> tuple[float, float]:
+    if not x.size:
+        return 0.0, 1.0
+    lowest, highest = (float(one) for one in da.compute(x.min(), x.max()))
+    if not (math.isfinite(lowest) and math.isfinite(highest)):
+        raise ArgumentError(f"x has elements from {lowest} to {highest}; pass a finite range")
+    return lowest, highest
+
+
 def _histogram_chunk(histogram: Callable[..., Any], edges: Any, x: Any) -> Any:
     return histogram(x, edges)[0][None, :]
 
@@ -132,11 +171,16 @@ def _histogram_chunk(histogram: Callable[..., Any], edges: Any, x: Any) -> Any:
 # ---------------------------------------------------------------------------------------- neighbourhoods
 def _convolve1d(da: ModuleType, ops: Any, arrays: Sequence[Any], axis: int, mode: str) -> Any:
     x, mask = arrays
-    return _overlapped(da, partial(ops.convolve1d, axis=axis), x, mask, {axis % x.ndim: mask.size}, mode)
+    along = _one_axis(x, axis)
+    if mask.ndim != 1 or not mask.size:
+        raise ArgumentError(f"mask has shape {mask.shape}; it must be a vector with a weight")
+    return _overlapped(da, partial(ops.convolve1d, axis=along), x, mask, {along: mask.size}, mode)
 
 
 def _convolve2d(da: ModuleType, ops: Any, arrays: Sequence[Any], mode: str) -> Any:
     x, mask = arrays
+    if x.ndim < 2 or mask.ndim != 2 or not mask.size:
+        raise ArgumentError(f"x has shape {x.shape}, mask {mask.shape}; they must be pictures and one mask")
     window = {x.ndim - 2: mask.shape[0], x.ndim - 1: mask.shape[1]}
     return _overlapped(da, ops.convolve2d, x, mask, window, mode)
 
@@ -162,76 +206,38 @@ def _convolve_chunk(convolve: Callable[..., Any], weights: Any, x: Any) -> Any:
 
 # ---------------------------------------------------------------------------------------- order
 def _sort(da: ModuleType, ops: Any, arrays: Sequence[Any], axis: int | None) -> Any:
-    """Cut the sorted order into as many chunks as there are; each gathers its part of all.
-
-    A first pass samples the chunks, a second counts what lies below each cut. Keys that are equal to a cut
-    are shared out, so that chunks of one value stay as small as others.
-    """
+    """A sample sort with as many parts as there are chunks: each key is sorted once, in its part."""
     (x,) = arrays
     if x.ndim > 1 and axis is not None:
-        along = axis % x.ndim
+        along = _one_axis(x, axis)
         whole = x.rechunk({along: -1})
         return da.map_blocks(partial(ops.sort, axis=along), whole, dtype=x.dtype, meta=whole._meta)
-    x = x.ravel()
-    count = x.numblocks[0]
     dask = importlib.import_module("dask")
-    chunks = x.to_delayed().ravel()
-    ordered = [dask.delayed(ops.sort)(chunk) for chunk in chunks]
-    samples = np.sort(np.concatenate(dask.compute(*[dask.delayed(_sample)(chunk) for chunk in ordered])))
-    cuts = samples[np.linspace(0, samples.size, count + 1).astype(int)[1:-1]]
-    below = np.array(dask.compute(*[dask.delayed(_ranks)(chunk, cuts) for chunk in ordered])).reshape(
-        count, 2, count - 1
+    x = x.ravel()
+    chunks, sizes, parts = x.to_delayed().ravel(), x.chunks[0], x.numblocks[0]
+    drawn = dask.delayed(sample)
+    cuts = choose_cuts(
+        dask.compute(*[drawn(chunk, place, x.size, parts) for place, chunk in enumerate(chunks)]), parts
     )
-    starts = _share(below, np.array(x.chunks[0]))
-    parts = []
-    for place in range(count):
-        pieces = [
-            dask.delayed(_piece)(chunk, *bounds)
-            for chunk, bounds in zip(ordered, starts[:, place : place + 2].tolist(), strict=True)
+    starts = starts_of_parts(
+        dask.compute(*[dask.delayed(count_around)(chunk, cuts) for chunk in chunks]), sizes
+    )
+    handed = [
+        dask.delayed(pieces, nout=parts)(chunk, cuts, row.tolist())
+        for chunk, row in zip(chunks, starts, strict=True)
+    ]
+    merge = dask.delayed(partial(_merge, ops.sort))
+    extents = np.diff(starts.sum(axis=0)).tolist()
+    return da.concatenate(
+        [
+            da.from_delayed(merge([one[part] for one in handed]), (extent,), dtype=x.dtype, meta=x._meta)
+            for part, extent in enumerate(extents)
         ]
-        size = int((starts[:, place + 1] - starts[:, place]).sum())
-        merged = dask.delayed(_merge)(ops.sort, pieces)
-        parts.append(da.from_delayed(merged, (size,), dtype=x.dtype, meta=x._meta))
-    return da.concatenate(parts)
+    )
 
 
-def _sample(chunk: Any) -> np.ndarray[Any, Any]:
-    step = max(1, len(chunk) // _SAMPLES)
-    return _on_host(chunk[step // 2 :: step])
-
-
-def _ranks(chunk: Any, cuts: np.ndarray[Any, Any]) -> list[np.ndarray[Any, Any]]:
-    """How many keys of a sorted chunk come before each cut, and how many not after it."""
-    keys = _on_host(chunk)
-    return [np.searchsorted(keys, cuts, side) for side in ("left", "right")]
-
-
-def _share(below: np.ndarray[Any, Any], sizes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Where each chunk is cut, for equal parts as far as keys equal to a cut allow it."""
-    count, _, cuts = below.shape
-    total = int(sizes.sum())
-    starts = np.zeros((count, cuts + 2), np.int64)
-    starts[:, -1] = sizes
-    for cut in range(cuts):
-        less, most = below[:, 0, cut], below[:, 1, cut]
-        wanted = np.clip(total * (cut + 1) // (cuts + 1), less.sum(), most.sum()) - less.sum()
-        equal = most - less
-        taken = np.clip(wanted - (np.cumsum(equal) - equal), 0, equal)
-        starts[:, cut + 1] = less + taken
-    return starts
-
-
-def _piece(chunk: Any, start: int, stop: int) -> Any:
-    return chunk[start:stop]
-
-
-def _merge(sort: Callable[..., Any], pieces: Sequence[Any]) -> Any:
-    library = importlib.import_module(type(pieces[0]).__module__.partition(".")[0])
-    return sort(library.concatenate(pieces))
-
-
-def _on_host(array: Any) -> np.ndarray[Any, Any]:
-    return array.get() if hasattr(array, "get") else np.asarray(array)
+def _merge(sort: Callable[..., Any], found: Sequence[Any]) -> Any:
+    return sort(module_of(found[0]).concatenate(found))
 
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {

@@ -18,15 +18,18 @@ from __future__ import annotations
 import ctypes
 import sys
 import threading
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from math import prod
 from typing import Any, Protocol
 
 import numpy as np
 
 from .. import source
+from ..engine.gpu.device_memory import DeviceArray
 from ..engine.gpu.driver import CudaError, Driver, launch_error, load_module, newest_isa
+from ..engine.gpu.resets import on_reset
 from ..ladders.plan import Argument, Part, Scratch, Step
 from ..source.compiled import Compiled
 from .task import Operand, Task
@@ -115,6 +118,8 @@ class Gpu:
         self._modules: dict[str, Any] = {}
         self._shared: dict[int, int] = {}  # the most dynamic shared memory that a kernel was told of
         self._areas: dict[tuple[int, bool], _Area] = {}
+        self._arrays: weakref.WeakSet[DeviceArray] = weakref.WeakSet()
+        self._lost = False
         self._number = ctypes.c_uint64()
         self._number_at = ctypes.addressof(self._number)
 
@@ -181,8 +186,17 @@ class Gpu:
         if zeroed:
             self.fill(area.address, nbytes, stream)
 
-    def allocate(self, nbytes: int) -> int:
-        """Memory of the driver's; raises LaunchError where there is none."""
+    def new(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> DeviceArray:
+        """An array of any content in memory of the driver's, freed with its last reference.
+
+        Raises LaunchError where there is not enough memory.
+        """
+        nbytes = prod(shape) * dtype.itemsize
+        made = DeviceArray(self._allocate(nbytes) if nbytes else 0, shape, dtype, self.ordinal, self._free)
+        self._arrays.add(made)
+        return made
+
+    def _allocate(self, nbytes: int) -> int:
         with self.lock:
             entered = self.enter()
             try:
@@ -193,9 +207,11 @@ class Gpu:
                 if entered:
                     self.leave()
 
-    def free(self, address: int) -> None:
-        """Give such memory back, once work that uses it has ended."""
+    def _free(self, address: int) -> None:
+        """Give an array's memory back, once work that uses it has ended."""
         with self.lock:
+            if self._lost:
+                return
             self.driver.status("cuCtxPushCurrent", self._context)
             self.driver.status("cuMemFree", address)
             self.driver.status("cuCtxPopCurrent")
@@ -226,6 +242,13 @@ class Gpu:
         if status:
             raise CudaError(status, "cuMemsetD8Async")
 
+    def lose(self) -> None:
+        """A reset has taken the context, and with it all memory."""
+        with self.lock:
+            self._lost = True
+            for array in self._arrays:
+                array.lose()
+
     def forget(self) -> None:
         """Give up the areas of zeros, in which a task that was broken off may have left something."""
         for (_, zeroed), area in self._areas.items():
@@ -233,10 +256,21 @@ class Gpu:
                 area.nbytes = 0
 
 
-@cache
+_known: dict[int, Gpu] = {}
+
+
 def gpu(ordinal: int) -> Gpu:
     """The GPU of that number."""
-    return Gpu(ordinal)
+    if ordinal not in _known:
+        _known[ordinal] = Gpu(ordinal)
+    return _known[ordinal]
+
+
+@on_reset
+def _lose(ordinal: int) -> None:
+    found = _known.pop(ordinal, None)
+    if found is not None:
+        found.lose()
 
 
 # ---------------------------------------------------------------------------------------- a task
@@ -332,10 +366,13 @@ class Ready:
                     config.stream = stream
                     status = launch(place, function, parameters, None)
                     if status:
-                        device.forget()
                         raise launch_error(CudaError(status, "cuLaunchKernelEx"), kernel)
             except CudaError as error:
+                device.forget()
                 raise launch_error(error, "memory for the operation") from None
+            except BaseException:  # Ctrl-C, too
+                device.forget()
+                raise
             finally:
                 if entered:
                     device.leave()

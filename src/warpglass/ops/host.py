@@ -72,9 +72,12 @@ def run_on_engine(task: Task, operands: Sequence[Operand], arrays: Sequence[Arra
         zeros = one.name in task.cleared or (isinstance(one, Scratch) and one.zeroed)
         shape = one.shape if isinstance(one, Result) else one.size
         named[one.name] = (np.zeros if zeros else np.empty)(shape, one.dtype)
+    # Kernels that do not name halves move them as they are: their bits.
+    bits = {name: one.view(np.uint16) if one.dtype == np.float16 else one for name, one in named.items()}
     place = lab.backend("cpu")
     for step in task.steps:
-        values = tuple(_value(argument, named) for argument in step.arguments)
+        taken = named if "__half" in step.kernel else bits
+        values = tuple(_value(argument, taken) for argument in step.arguments)
         compiled = _compiled(step.file, step.kernel)
         shape = step.shape
         launch = Launch(compiled, shape.grid3, shape.block3, values, shape.shared, math.inf)
@@ -85,15 +88,10 @@ def run_on_engine(task: Task, operands: Sequence[Operand], arrays: Sequence[Arra
 def _value(argument: Argument, named: Mapping[str, Array]) -> Any:
     match argument:
         case str(name):
-            return _bits(named[name])
+            return named[name]
         case Part(name, start):
-            return _bits(named[name].reshape(-1)[start:])
+            return named[name].reshape(-1)[start:]
     return argument
-
-
-def _bits(array: Array) -> Array:
-    """An array as kernels declare it: those of halves take their bits."""
-    return array.view(np.uint16) if array.dtype == np.float16 else array
 
 
 @cache

@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +25,7 @@ from ..errors import ArgumentError, CompileError
 from ..host.budget import compile_limits, too_slow
 from ..host.cores import core_count
 from ..host.tied import run_tied
-from ..source import nvcc
+from ..source import nvcc, older
 from ..source.cache import digest, directory
 from .bridge import library
 from .command_line import Build
@@ -38,7 +38,7 @@ _INCLUDE = Path(__file__).parent / "include"  # for headers of NVIDIA's that its
 _FLAGS = (
     *(
         "--pre-include",
-        str(_INCLUDE / "warpglass_older_names.h"),
+        str(older.NAMES),
         "-lineinfo",
         "--no-compress",
         "-Xcompiler=-g1",
@@ -66,14 +66,11 @@ _EXPLAINED = {
     r'\btexture is not a template|identifier "(?:texture|textureReference|cudaBindTexture)" is undef': (
         "texture references are not in CUDA since its version 12: use cudaCreateTextureObject"
     ),
-    r'has no member "(?:clockRate|memoryClockRate|deviceOverlap|computeMode|kernelExecTimeoutEnabled|'
-    r'singleToDoublePrecisionPerfRatio|maxTexture1DLinear|cooperativeMultiDeviceLaunch)"': (
-        "CUDA 13 has this in cudaDeviceProp no longer: ask cudaDeviceGetAttribute (cudaDevAttrClockRate, ...)"
-    ),
     r"fatal error: (?:GL|GLES\d|EGL|vulkan|GLFW)/": (
         "the virtual GPU has no part in graphics: OpenGL, EGL and Vulkan are not offered"
     ),
 }
+_Advice = Callable[[str], tuple[str, ...]]  # from what a compiler says, flags
 _IGNORED = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS")
 
 
@@ -145,6 +142,7 @@ def _object(source: Path, build: Build, found: Tools, place: Path) -> Path:
             ],
             Path(work),
             str(source),
+            instead=older.flags,
         )
         files = {str(path): _stamp(path) for path in _files_read(read.read_text("utf-8", "surrogateescape"))}
         _keep(made, target)
@@ -264,8 +262,12 @@ def _workplace(place: Path) -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(dir=place, prefix=".new-")
 
 
-def _run(command: Sequence[str], work: Path, what: str) -> None:
-    """Run a compiler; what it says goes to stderr. Raises CompileError if it refuses or takes too long."""
+def _run(command: Sequence[str], work: Path, what: str, instead: _Advice | None = None) -> None:
+    """Run a compiler; what it says goes to stderr.
+
+    `instead` tells from what it says the flags for another try, if there are any. Raises CompileError if the
+    compiler refuses or takes too long.
+    """
     environment = {**os.environ, "TMPDIR": str(work), "LC_ALL": "C"}
     for name in _IGNORED:
         environment.pop(name, None)
@@ -277,6 +279,8 @@ def _run(command: Sequence[str], work: Path, what: str) -> None:
     except OSError as problem:
         raise CompileError(f"cannot run {command[0]}: {problem.strerror}") from None
     said = (done.stdout + done.stderr).strip()
+    if done.returncode and instead and (flags := [one for one in instead(said) if one not in command]):
+        return _run([*command[:1], *flags, *command[1:]], work, what, instead)
     if done.returncode:
         lacking = dict.fromkeys(_NO_LIBRARY.findall(said))
         if lacking:

@@ -31,9 +31,10 @@ class Row:
     are those of the element furthest beyond its bound: `array`[`index`], one of `wrong` elements.
     `noise` is the relative standard deviation of the repeats, without outliers; `in_a_row` says how many runs
     each of them timed together, with warm caches (1: alone, with cold ones). `clock_mhz` is the GPU's clock
-    right after them, `held_back_by` what kept it from being higher. `transfer_seconds` is what copying the
-    inputs to the device and the results back takes, which is in `seconds` only where the record says so; None
-    where nothing is copied. `metrics` and their `labels` are of all launches together, counted by the engine
+    right after them, `held_back_by` what kept it from being higher. `unoptimised` says that the engine ran
+    quick code, because to optimise a kernel took too much. `transfer_seconds` is what copying the inputs to
+    the device and the results back takes, which is in `seconds` only where the record says so; None where
+    nothing is copied. `metrics` and their `labels` are of all launches together, counted by the engine
     wherever the times are from; None if nobody asked for them, as `work`.
     """
 
@@ -74,6 +75,7 @@ class Row:
     in_a_row: int = 1
     clock_mhz: int | None = None
     held_back_by: tuple[str, ...] = ()
+    unoptimised: bool = False
     failure: str | None = None
     metrics: Mapping[str, float] | None = None  # by nvprof's names
     labels: Mapping[str, str] | None = None  # how certain each of them is

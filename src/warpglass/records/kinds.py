@@ -51,7 +51,8 @@ _ROWS = (
     ),
     Kind(
         "barrier-divergence",
-        "Threads come to a barrier of their block while others, which have not returned, take another way.",
+        "Threads come to a barrier of their block or cluster while others, which have not returned, take "
+        "another way.",
         "take the barrier out of the branch or loop, so that all threads of the block come to it; keep "
         "only the work under the condition",
     ),

@@ -23,7 +23,12 @@ _NAMES = {"dram": "DRAM", "l2": "L2", "l1": "L1", "shared": "shared memory"}
 
 def draw_bandwidths(axes: Axes, peaks: Peaks, placed: list[Placed]) -> None:
     """Draw a line for every kernel, the first one at the top."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
     axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda rate, _: f"{rate:,.6g}"))
+    axes.xaxis.set_minor_locator(NullLocator())
     rates = [rate for one in placed for _, rate in _rates(one)]
     highest = max(peaks.gb_s.values())
     axes.set_xlim(min([0.3 * min(peaks.gb_s.values()), *(0.6 * rate for rate in rates)]), 1.6 * highest)

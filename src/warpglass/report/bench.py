@@ -32,6 +32,10 @@ from .fitting_table import FittingTable
 TIME_HEADINGS = {"engine": "engine time", "gpu": "GPU time"}
 PLACES = {"engine": "engine", "gpu": "GPU"}
 AS_WRITTEN = "_as_written"
+_UNOPTIMISED = (
+    "ran in quick code, which takes two to four times as long: optimising came to a limit, which "
+    "WARPGLASS_OPTIMISE_TIMEOUT and WARPGLASS_OPTIMISE_MEMORY set."
+)
 _COLD = "Caches are cold."
 _IN_A_ROW = "Short kernels here: each sample is of many in a row, with warm caches."
 
@@ -265,6 +269,9 @@ def _summary(rows: Sequence[Row], label: str | None) -> Iterator[str]:
     yield from filter(None, map(_wrong, rows))
     if label == "engine":
         yield "Times are wall times of warpglass's engine on this CPU. They say nothing about a GPU's."
+    slow = ", ".join(dict.fromkeys(row.rung for row in rows if row.unoptimised))
+    if slow:
+        yield f"{slow} {_UNOPTIMISED}"
 
 
 def _wrong(row: Row) -> str | None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_FAR = 20  # times further apart than this are drawn by decades
 _WHOSE = {"engine": "time on the engine (this CPU)", "gpu": "time on the GPU", "host": "time on the host"}
 
 
@@ -40,7 +41,7 @@ class _Panel:
     heading: str
     value: Callable[[Row], float | None]
     text: Callable[[float], str]
-    logarithmic: bool = False
+    times: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,7 @@ def draw_bench(record: Record, path: Path) -> None:
 def bench_figure(charts: Sequence[Chart]) -> Figure:
     """The picture of some charts, one below the other."""
     from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
 
     heights = [1.1 + 0.2 * sum(len(one.rows) for one in chart.series) for chart in charts]
     figure = Figure(figsize=(11, sum(heights) or 1), layout="constrained", facecolor="white")
@@ -95,9 +97,10 @@ def bench_figure(charts: Sequence[Chart]) -> Figure:
             _draw_panel(axes, chart, panel)
         part.suptitle(plain(chart.title, 100), x=0.01, ha="left", fontsize=12, color=INK)
         if len(chart.series) > 1:
-            all_axes[-1].legend(
-                loc="best", frameon=True, framealpha=0.9, edgecolor="none", fontsize=9, labelcolor=INK
-            )
+            part.legend(
+                handles=[Patch(color=one.colour, label=plain(one.name)) for one in chart.series],
+                loc="outside upper right", ncols=len(chart.series), frameon=False, fontsize=9, labelcolor=INK,
+            )  # fmt: skip
     return figure
 
 
@@ -106,7 +109,7 @@ def _panels(chart: Chart) -> list[_Panel]:
     labels = {row.label for row in rows} - {"host", None}
     whose = _WHOSE.get(labels.pop() or "", "time") if len(labels) == 1 else "time"
     found = [
-        _Panel(whose, lambda row: row.seconds, format_seconds, logarithmic=True),
+        _Panel(whose, lambda row: row.seconds, format_seconds, times=True),
         _Panel("times as fast as the first", lambda row: row.cumulative_speedup, format_ratio),
         _Panel("GB/s", lambda row: row.gb_per_s, format_ratio),
         _Panel("% of the GPU's peak", _peak, lambda value: f"{value:.1f}"),
@@ -119,12 +122,9 @@ def _peak(row: Row) -> float | None:
 
 
 def _draw_panel(axes: Axes, chart: Chart, panel: _Panel) -> None:
-    from matplotlib.ticker import FuncFormatter, NullFormatter
-
     style_axes(axes)
     height = 0.8 / max(1, len(chart.series))
-    largest = 0.0
-    named: set[str] = set()
+    values: list[float] = []
     for place, label in enumerate(chart.labels):
         bars = [(one, one.rows[label]) for one in chart.series if label in one.rows]
         for number, (one, row) in enumerate(bars):
@@ -132,24 +132,39 @@ def _draw_panel(axes: Axes, chart: Chart, panel: _Panel) -> None:
             if not value or value < 0:
                 continue
             y = place + (number - (len(bars) - 1) / 2) * height
-            name = None if one.name in named else plain(one.name)
-            axes.barh(y, value, height * 0.92, color=one.colour, label=name)
+            axes.barh(y, value, height * 0.92, color=one.colour)
             axes.annotate(
                 panel.text(value), (value, y), (3, 0), textcoords="offset points", va="center", fontsize=8,
-                color=INK,
+                color=INK, in_layout=False,
             )  # fmt: skip
-            named.add(one.name)
-            largest = max(largest, value)
-    if panel.logarithmic and largest:
-        axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: format_seconds(value)))
-        axes.xaxis.set_minor_formatter(NullFormatter())
-        axes.set_xlim(right=largest * 12)
-    elif largest:
-        axes.set_xlim(0, largest * 1.22)
+            values.append(value)
+    if values:
+        _scale(axes, values, times=panel.times)
     axes.set_yticks(range(len(chart.labels)), [plain(label, 34) for label in chart.labels], fontsize=9)
     axes.set_ylim(len(chart.labels) - 0.4, -0.6)
     axes.tick_params(axis="x", labelsize=8)
     axes.set_title(panel.heading, fontsize=10, color=INK, loc="left")
     axes.grid(axis="x", color=FAINT, alpha=0.4, lw=0.6)
     axes.set_axisbelow(True)
+
+
+def _scale(axes: Axes, values: Sequence[float], *, times: bool) -> None:
+    """From zero, with space for the text behind the longest bar; times far apart by decades."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
+
+    least, largest = min(values), max(values)
+    if times:
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _tick(value)))
+    if times and largest > _FAR * least:
+        axes.set_xscale("log")
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.set_xlim(least / 3, largest * (largest / least) ** 0.4)
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(4))
+        axes.set_xlim(0, largest * (1.35 if times else 1.22))
+
+
+def _tick(seconds: float) -> str:
+    """A round time without the zeros that make it precise."""
+    figures, _, unit = format_seconds(seconds).partition(" ")
+    return f"{float(figures):g} {unit}" if seconds else "0"

@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..errors import ArgumentError
+from .tables import Cell, Column, DataTable, number, words
 
 _WARP = 32
 
@@ -69,26 +70,43 @@ def launch_arithmetic(
     )
 
 
-def print_arithmetic(found: LaunchArithmetic, console: Console) -> None:
-    """Print the numbers with how they come about."""
-    extents = ["x".join(map(str, part)) for part in (found.elements, found.block, found.grid)]
-    console.print(Text(f"{extents[0]} elements in blocks of {extents[1]} threads", style="bold"))
+def arithmetic_table(found: LaunchArithmetic) -> DataTable:
+    """The numbers with how they come about."""
+    elements, block, grid = ("x".join(map(str, part)) for part in (found.elements, found.block, found.grid))
     ways = [
         f"ceil({count} / {span})"
         for count, span in zip(found.elements, (found.block[0] * found.each, *found.block[1:]), strict=True)
     ]
     unfilled = "the block is no multiple of 32" if found.empty_lanes else ""
-    rows = [
-        ("grid", f"{extents[2]} = {prod(found.grid):,} blocks", " x ".join(ways)),
-        ("threads", f"{found.threads:,}", f"{prod(found.grid):,} blocks of {prod(found.block)}"),
-        ("idle threads", f"{found.idle_threads:,}", "the guard sends them home"),
-        ("warps", f"{found.warps:,}", f"{ceil(prod(found.block) / _WARP)} a block"),
-        ("empty lanes", f"{found.empty_lanes:,}", unfilled),
-        ("waves", f"{found.waves:.4g}", f"{found.gpu} holds {found.blocks_at_once:,} such blocks at once"),
-    ]
+    blocks, size = prod(found.grid), prod(found.block)
+    guarded = "the guard sends them home" if found.idle_threads else ""
+    at_once = f"{found.gpu} holds {found.blocks_at_once:,} such blocks at once"
+    rows = (
+        ("grid", number(blocks, f"{grid} = {blocks:,} blocks"), " x ".join(ways)),
+        ("threads", _count(found.threads), f"{blocks:,} blocks of {size}"),
+        ("idle threads", _count(found.idle_threads), guarded),
+        ("warps", _count(found.warps), f"{ceil(size / _WARP)} a block"),
+        ("empty lanes", _count(found.empty_lanes), unfilled),
+        ("waves", number(found.waves, f"{found.waves:.4g}"), at_once),
+    )
+    return DataTable(
+        f"{elements} elements in blocks of {block} threads",
+        (Column("what"), Column("number", True), Column("how")),
+        tuple((words(name), value, words(way)) for name, value, way in rows),
+    )
+
+
+def _count(value: int) -> Cell:
+    return number(value, f"{value:,}")
+
+
+def print_arithmetic(found: LaunchArithmetic, console: Console) -> None:
+    """Print the numbers with how they come about."""
+    shown = arithmetic_table(found)
+    console.print(Text(shown.title, style="bold"))
     table = Table.grid(padding=(0, 2), pad_edge=True)
-    for name, value, way in rows:
-        table.add_row(name, value, Text(way, style="dim"))
+    for name, value, way in shown.rows:
+        table.add_row(name.text, value.text, Text("" if way.text == "-" else way.text, style="dim"))
     console.print(table)
     last = found.waves - ceil(found.waves) + 1
     if found.waves > 1 and last < 1:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from html import escape
+from math import log10
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +20,13 @@ from ..errors import ArgumentError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 INK, FAINT = "#222222", "#B8B8B8"
 ENDINGS = (".png", ".svg", ".pdf")
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def check_ending(path: Path) -> None:
@@ -69,6 +72,20 @@ def style_axes(axes: Axes) -> None:
     axes.tick_params(colors=INK, labelsize=10)
 
 
+def label_decades(axis: Axis) -> None:
+    """Mark the decades of a logarithmic axis, in plain text: mathematics takes longer than all the rest."""
+    from matplotlib.ticker import FuncFormatter, NullLocator
+
+    axis.set_major_formatter(FuncFormatter(lambda value, _: decade(value)))
+    axis.set_minor_locator(NullLocator())
+
+
+def decade(value: float) -> str:
+    """A power of ten: 0.01, 1, 1000, 10⁴."""
+    power = round(log10(value)) if value > 0 else 0
+    return f"{value:g}" if -3 <= power <= 3 else f"10{str(power).translate(_RAISED)}"
+
+
 def save_figure(figure: Figure, path: Path) -> None:
     """Write a figure; raises ArgumentError if the place cannot be written to."""
     metadata: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
@@ -87,9 +104,13 @@ def inline_svg(figure: Figure, name: str, label: str) -> str:
     place. Colours are the page's variables --chart-0 ... and --paper, with our own where it has none; ink is
     the colour of the text around.
     """
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    for part in (figure, *figure.subfigs, *figure.axes):  # the page's paper shows through
+        part.patch.set_visible(False)
     stream = io.StringIO()
-    with _settings():
-        figure.savefig(stream, format="svg", metadata={"Date": None}, transparent=True)
+    with _settings():  # print_svg draws once, savefig once more before that
+        FigureCanvasSVG(figure).print_svg(stream, metadata={"Date": None})
     text = stream.getvalue()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)

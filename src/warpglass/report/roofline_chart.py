@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from ..models.roofline import BOTH, LEVELS, PRECISIONS, Peaks, Placed
 from .bandwidth_chart import LEVEL_COLOURS, SHAPES, draw_bandwidths
-from .pictures import FAINT, INK, new_figure, new_figures, plain, save_figure
+from .pictures import FAINT, INK, label_decades, new_figure, new_figures, plain, save_figure
 from .roofline import NAMES, RooflineReport, short_bound
 
 if TYPE_CHECKING:
@@ -69,6 +69,8 @@ def _draw(figure: Figure, axes: Axes, report: RooflineReport, placed: list[Place
     precisions = _precisions(report.peaks, placed)
     frame = _frame(report.peaks, precisions, placed)
     axes.set(xscale="log", yscale="log", xlim=(frame.left, frame.right), ylim=(frame.bottom, frame.top))
+    label_decades(axes.xaxis)
+    label_decades(axes.yaxis)
     _draw_roofs(axes, report.peaks, precisions, frame)
     for one, shape in zip(placed, _cycled(SHAPES), strict=False):
         _draw_kernel(axes, one, shape)
@@ -135,8 +137,11 @@ def _draw_roofs(axes: Axes, peaks: Peaks, precisions: list[str], frame: _Frame) 
 
 
 def _label_roofs(figure: Figure, axes: Axes, peaks: Peaks, frame: _Frame) -> None:
-    """Write each bandwidth along its roof; to be called when the layout of the figure is settled."""
-    figure.draw_without_rendering()
+    """Settle the layout of the figure, and write each bandwidth along its roof."""
+    layout = figure.get_layout_engine()
+    if layout is not None:
+        layout.execute(figure)
+        figure.set_layout_engine("none")
     (x0, y0), (x1, y1) = axes.transData.transform([(1.0, 1.0), (10.0, 10.0)])
     angle = degrees(atan2(y1 - y0, x1 - x0))
     for levels, bandwidth in _merged(peaks):

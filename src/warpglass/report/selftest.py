@@ -9,6 +9,7 @@ from rich.text import Text
 
 from ..records.check import SelfTest, SelfTestRow
 from .fitting_table import FittingTable
+from .tables import Column, DataTable, number, words
 
 
 def print_selftest(test: SelfTest, console: Console) -> None:
@@ -29,6 +30,23 @@ def print_selftest(test: SelfTest, console: Console) -> None:
     else:
         verdict = f"All {len(test.rows)} planted bugs are found, and nothing else."
         console.print(Text(verdict, style="bold green"))
+
+
+def selftest_table(test: SelfTest) -> DataTable:
+    """A row for each planted bug."""
+    headings = ("kind", "found", "place", "planted at line", "without the bug", "verdict")
+    rows = tuple(
+        (
+            *(words(row.kind), words(", ".join(row.found))),
+            words(f"{Path(row.file).name}:{row.line}" if row.line is not None else None),
+            number(row.expected_line, str(row.expected_line)),
+            words(", ".join(row.alarms) or "silent"),
+            words("ok" if row.passed else "FAILED", "good" if row.passed else "bad"),
+        )
+        for row in test.rows
+    )
+    columns = tuple(Column(heading, heading == "planted at line") for heading in headings)
+    return DataTable(f"Planted bugs, {test.device}", columns, rows)
 
 
 def _cells(row: SelfTestRow) -> list[Text]:

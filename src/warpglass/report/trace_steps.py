@@ -6,7 +6,7 @@ threads, elements and values stand in one line each, runs of numbers as ranges.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from math import prod
 from textwrap import wrap
@@ -18,6 +18,7 @@ from ..host.source_lines import lines_of
 from ..records.traces import Number, Touch, Trace, TraceStep
 from .check_source import short as short_path
 from .figures import format_launch
+from .tables import Column, DataTable, number, words
 
 _MOST = 8  # values or ranges of a line
 _ENDS = 3  # of which so many are the last ones, where there are more
@@ -25,8 +26,7 @@ _ENDS = 3  # of which so many are the last ones, where there are more
 
 def print_steps(trace: Trace, console: Console, array: str = "", most: int = 0) -> None:
     """Print the steps of a block; with `array` those of this one alone, of `most` the first (0: all)."""
-    launch = format_launch(trace.kernel, trace.grid, trace.block, trace.shared)
-    console.print(Text(f"{launch}, block {trace.number} of {prod(trace.grid)}", style="bold"))
+    console.print(Text(_title(trace), style="bold"))
     chosen = [step for step in trace.steps if step.kind == "barrier" or array in ("", step.array)]
     shown = chosen[:most] if most else chosen
     width = max([len(_what(step)) for step in shown], default=0)
@@ -41,6 +41,38 @@ def print_steps(trace: Trace, console: Console, array: str = "", most: int = 0) 
         console.print(
             Text(f"The block did more than a trace holds: {trace.lost} rows of it are left out.", "red")
         )
+
+
+def _title(trace: Trace) -> str:
+    launch = format_launch(trace.kernel, trace.grid, trace.block, trace.shared)
+    return f"{launch}, block {trace.number} of {prod(trace.grid)}"
+
+
+def steps_table(trace: Trace, array: str = "") -> DataTable:
+    """All steps of a block, or those at one array and the barriers: runs of numbers as ranges."""
+    columns = (
+        *(Column("phase", True), Column("access"), Column("array"), Column("place")),
+        *(Column("active", True), Column("threads"), Column("elements"), Column("values")),
+    )
+    rows = tuple(
+        (
+            *(number(step.phase, str(step.phase)), words(step.kind), words(step.array)),
+            words(f"{short_path(step.file)}:{step.line}" if step.file else f"PTX:{step.line}"),
+            number(len(step.touches), str(len(step.touches))),
+            words(ranges([touch.thread for touch in step.touches])),
+            *(words(text) for text in _accessed(step)),
+        )
+        for step in trace.steps
+        if step.kind == "barrier" or array in ("", step.array)
+    )
+    return DataTable(_title(trace), columns, rows)
+
+
+def _accessed(step: TraceStep) -> tuple[str, str]:
+    """The elements of a step and their values; of a barrier nothing."""
+    if step.kind == "barrier":
+        return "", ""
+    return ranges([touch.element for touch in step.touches]), _values(step).removeprefix("= ")
 
 
 def _source(file: str, line: int) -> str:
@@ -81,11 +113,21 @@ def _number(value: Number | None) -> str:
 
 
 def ranges(numbers: Sequence[int]) -> str:
-    """Numbers in their order, with runs as ranges: 0-31, every second one as 0,2..62, repeats as 5 x32."""
-    parts = list(_runs(numbers))
+    """Numbers in their order: 0-31, every second one as 0,2..62, repeats as 5 x32 and (0-15) x16."""
+    parts = list(_repeats(_runs(numbers)))
     if len(parts) > _MOST:
         parts = [*parts[: _MOST - _ENDS], "...", *parts[-_ENDS:]]
     return " ".join(parts)
+
+
+def _repeats(parts: Iterable[str]) -> Iterator[str]:
+    """Equal ranges one behind the other as one: (0-15) x16."""
+    for part, same in groupby(parts):
+        count = sum(1 for _ in same)
+        if count > 2 and not part.isdigit():
+            yield f"({part}) x{count}"
+        else:
+            yield from [part] * count
 
 
 def _runs(numbers: Sequence[int]) -> Iterator[str]:

@@ -23,6 +23,7 @@ from pathlib import Path
 from ..errors import CompileError, Diagnostic
 from ..host.budget import compile_limits, too_slow
 from ..host.tied import run_tied
+from . import older
 from .nvrtc import Refused, Result, parse_log
 
 WHEEL = "nvidia-cuda-nvcc"
@@ -84,8 +85,10 @@ def compile_program(text: str, file: str, expression: str, options: tuple[str, .
         source, result = Path(folder, "kernel.cu"), Path(folder, "kernel.ptx")
         source.write_text(whole, encoding="utf-8", errors="surrogateescape")
         given = [option for option in options if not _NOT_ITS.match(option)]
-        command = [str(compiler), "-ptx", "-ccbin", host, *LENIENT, *own, *given]
-        status, log = _run([*command, str(source), "-o", str(result)], folder, file)
+        words = ["-ptx", "-ccbin", host, *LENIENT, *own, *given, str(source), "-o", str(result)]
+        status, log = _run([str(compiler), *words], folder, file)
+        if status and (flags := older.flags(log)):
+            status, log = _run([str(compiler), *flags, *words], folder, file)
         found_errors, found_remarks = parse_log(log)
         errors = (*_host_errors(log), *map(_as_written, found_errors))
         remarks = tuple(map(_as_written, found_remarks))

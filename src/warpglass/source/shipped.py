@@ -1,8 +1,9 @@
 """PTX that ships with the package, for machines without a compiler.
 
-Belongs here: reading and writing the archives, one `ptx.json.gz` per ladder and one for selftest/: a JSON
-object of entries under their content keys (store.py says what they are), sorted and compressed whole, since
-neighbours are alike. Which kernels ship is for them to say (ladders/ship.py, selftest/ship.py).
+Belongs here: reading and writing the archives, one `ptx.json.gz` per ladder, one for ops/ and one for
+selftest/: a JSON object of entries under their content keys (store.py says what they are), sorted and
+compressed whole, since neighbours are alike. Which kernels ship is for them to say (ladders/ship.py,
+ops/ship.py, selftest/ship.py).
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ def find(key: str) -> bytes | None:
 @cache
 def archives() -> tuple[Path, ...]:
     """The archives of the package, those of the ladders first."""
-    return (*sorted((_PACKAGE / "ladders").glob(f"*/{ARCHIVE}")), _PACKAGE / "selftest" / ARCHIVE)
+    others = (_PACKAGE / folder / ARCHIVE for folder in ("ops", "selftest"))
+    return (*sorted((_PACKAGE / "ladders").glob(f"*/{ARCHIVE}")), *others)
 
 
 @cache

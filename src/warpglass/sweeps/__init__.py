@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..host.processes import refuse_importing
 from ..records.sweep import SweepRecord, SweepRow
 from ..report.sweep import sweep_csv, sweep_text, write_parquet
 from ..report.sweep_chart import draw_heat_map
-from .execution import executor, refuse_importing, results_file, row_of, usual_workers
+from .execution import executor, results_file, row_of, usual_workers
 from .filling import Progress, fill_store
 from .spec import make, read
 from .store import Store

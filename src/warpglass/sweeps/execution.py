@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,12 +40,6 @@ def executor(
         return
     with Processes(workers or usual or core_count(), do, longest) as processes:
         yield processes.done
-
-
-def refuse_importing(what: str) -> None:
-    """Raise ArgumentError where a process that we start imports the script which called `what`."""
-    if getattr(multiprocessing.current_process(), "_inheriting", False):
-        raise ArgumentError(f"{what} starts processes: call it under `if __name__ == '__main__':`")
 
 
 def usual_workers(spec: Spec) -> int | None:

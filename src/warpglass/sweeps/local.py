@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, TimeoutError, wait
-from multiprocessing.connection import wait as wait_for
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 from pebble import ProcessExpired, ProcessPool
 
 from ..host.cores import core_count
+from ..host.processes import end_with_parent
 from .work import ENDED, FAILED, LOST, Job, Outcome
 
 AnyJob = TypeVar("AnyJob", bound=Job)
@@ -74,14 +73,7 @@ def _begin(threads: int) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)  # what kernels print
     os.close(nowhere)
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
-
-
-def _end_with(sentinel: int) -> None:
-    wait_for([sentinel])
-    os._exit(1)
+    end_with_parent()
 
 
 def _outcome(key: str, future: Future[Any], seconds: float) -> Outcome:

@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ArgumentError, PackageError
+from ..host.processes import refuse_importing
 from ..records.spelling import did_you_mean
 from ..records.sweep import SweepRecord, SweepRow
 from .cell import Cell
-from .execution import Executor, executor, refuse_importing, results_file, row_of, usual_workers
+from .execution import Executor, executor, results_file, row_of, usual_workers
 from .expressions import Value
 from .filling import Progress, fill_store
 from .spec import Spec, make, read

@@ -115,7 +115,7 @@ static void made(int *data) {
 
     cudaKernelNodeParams given = {};
     OK(cudaGraphKernelNodeGetParams(fourth, &given));
-    CHECK(given.blockDim.x == COUNT && *(int *)given.kernelParams[1] == 7);
+    CHECK(given.blockDim.x == COUNT && *(int *)given.kernelParams[1] == 7 && given.func == kernel.func);
     int nine = 9;
     arguments[1] = &nine;
     OK(cudaGraphExecKernelNodeSetParams(executable, fourth, &kernel));

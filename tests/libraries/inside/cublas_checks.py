@@ -73,6 +73,16 @@ def test_vectors(blas: Any, handle: Any, letter: str) -> None:
     assert place[0] == 1 + np.argmax(np.abs(x.real) + np.abs(x.imag))
 
 
+def test_long_sums_are_as_exact_as_a_gpus(blas: Any, handle: Any) -> None:
+    x = np.arange(1, 2**21 + 1) % 7 + np.float32(0.1)
+    on, result = OnDevice(x.astype("f4")), np.zeros(1, "f4")
+    right = np.dot(*2 * (x.astype("f4").astype("f8"),))
+    assert blas.cublasSdot_v2(handle, len(x), *2 * (ctypes.c_void_p(int(on)), 1), result.ctypes) == 0
+    assert result[0] == np.float32(right)
+    assert blas.cublasSnrm2_v2(handle, len(x), ctypes.c_void_p(int(on)), 1, result.ctypes) == 0
+    np.testing.assert_allclose(result[0], right**0.5, rtol=2e-7)
+
+
 @pytest.mark.parametrize("letter", KINDS)
 @pytest.mark.parametrize(("side", "upper", "how"), [(0, 0, N), (0, 1, T), (1, 0, C), (1, 1, N)])
 def test_triangular_solutions(blas: Any, handle: Any, letter: str, side: int, upper: int, how: int) -> None:

@@ -1,4 +1,4 @@
-"""Threads that miss a barrier of their block are found, and nothing is said of those that have returned."""
+"""Threads that miss a barrier of their block or cluster are found; nothing is said of those that returned."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def read(file: str) -> dict[str, set[tuple[int, str]]]:
     return found
 
 
-NAMES = [f"{file}:{name}" for file in ("barriers.cu", "barriers.py") for name in read(file)]
+FILES = ("barriers.cu", "barriers.py", "clusters.cu")
+NAMES = [f"{file}:{name}" for file in FILES for name in read(file)]
 
 
 def check(case: str) -> wg.Check:
@@ -40,7 +41,7 @@ def check(case: str) -> wg.Check:
     return wg.check(wg.load(CASES / file, name), GRID, BLOCK, (x, y, LIMIT), timeout=20)
 
 
-@pytest.mark.sampled(quick=6, ci=3)
+@pytest.mark.sampled(quick=6, ci=5)
 @pytest.mark.parametrize("engine", CPU_ENGINES)
 @pytest.mark.parametrize("case", NAMES)
 def test_missed_barriers(case: str, engine: str) -> None:
@@ -56,7 +57,7 @@ def test_there_are_cases_of_both_kinds() -> None:
     names = [case.split(":")[1] for case in NAMES]
     assert sum(name.startswith("bad_") for name in names) >= 25
     assert sum(name.startswith("good_") for name in names) >= 25
-    for file in ("barriers.cu", "barriers.py"):
+    for file in FILES:
         for name, marks in read(file).items():
             assert name.startswith("bad_") == bool(marks), name
 

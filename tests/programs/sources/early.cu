@@ -1,6 +1,9 @@
-// A program that is ready before the virtual GPU is, and one that never asks for it.
+// A program that is ready before the virtual GPU is, one that never asks for it, one whose threads alone do.
 #include <cstdio>
 #include <cstring>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
 
 __constant__ int factor = 2;
 __device__ int added;
@@ -17,9 +20,7 @@ static bool python_is_here() {
     return found;
 }
 
-int main(int count, char **) {
-    std::printf("main: %s\n", python_is_here() ? "Python" : "no Python");
-    if (count > 1) return 0;
+static void work() {
     int x = 10, more = 100, *on_gpu = nullptr;
     cudaMemcpyToSymbol(added, &more, sizeof more);
     cudaMalloc(&on_gpu, sizeof x);
@@ -28,4 +29,18 @@ int main(int count, char **) {
     combine<<<1, 1>>>(on_gpu);
     cudaMemcpy(&x, on_gpu, sizeof x, cudaMemcpyDeviceToHost);
     std::printf("%d %s\n", x, cudaGetErrorString(cudaGetLastError()));
+}
+
+int main(int count, char **words) {
+    std::printf("main: %s\n", python_is_here() ? "Python" : "no Python");
+    if (count == 1) work();
+    if (count > 1 && !std::strcmp(words[1], "thread")) std::thread(work).join();
+    if (count > 1 && !std::strcmp(words[1], "fork")) {
+        int *on_gpu;
+        cudaMalloc(&on_gpu, 4);
+        int status = fork() ? 0 : 100 + cudaMalloc(&on_gpu, 4);
+        if (status) _exit(status);
+        wait(&status);
+        std::printf("%d\n", WEXITSTATUS(status));
+    }
 }

@@ -239,7 +239,7 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
 
     def unless(self, rare: Value, usual: Value, other: Callable[[], Value]) -> Value:
         tested = self.nans.tests.get(rare.ir)
-        if tested is not None and self.nans.delays(rare, usual, other, tested):
+        if tested is not None and self.nans.delays(usual, other, tested):
             return usual
         usual, settled = self.exact(usual), lambda: self.exact(other())
         if rare.constant is not None:
@@ -261,7 +261,17 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
         return super().look_up(table, self.as_vector(index))
 
     def outline(self, outline: Outline, operands: Sequence[Value]) -> tuple[Value, ...]:
-        return super().outline(outline, self.all_exact(tuple(operands)))
+        operands = self.all_exact(tuple(operands))
+        if outline.lanewise and all(value.uniform for value in operands):
+            return tuple(outline.make(self, *operands))
+        return super().outline(outline, operands)
+
+    def around(self, someone: str, usual: Value, other: Callable[[], Value], *, lanes: int = 0) -> Value:
+        def aside() -> Value:
+            with self.nans.aside():
+                return other()
+
+        return super().around(someone, usual, aside, lanes=lanes)
 
     # ------------------------------------------------------------------------------------ narrow integers
     def emit(self, name: str, *operands: Value, type_: str = "", lanes: int = 0) -> Value:

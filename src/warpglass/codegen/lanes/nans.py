@@ -16,7 +16,8 @@ two results at once whether one is NaN.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,11 +36,10 @@ _LONGEST = 12
 class _Late:
     """A result whose NaNs are not the hardware's yet.
 
-    `rare` says in which lanes it is NaN, `other` makes what they ought to have; `size` counts the operations
-    that it takes, and `covers` names the late values whose NaNs it has passed on.
+    `other` makes what its NaNs ought to be; `size` counts the operations that it takes, and `covers` names
+    the late values whose NaNs it has passed on.
     """
 
-    rare: Value
     other: Callable[[], Value]
     size: int
     covers: frozenset[str]
@@ -54,14 +54,23 @@ class DelayedNans:
         self.tests: dict[str, Value] = {}  # comparison of a double vector with itself -> the vector
         self._operands: dict[str, tuple[str, ...]] = {}  # of results that pass NaNs on, by name
         self._settled: dict[str, Value] = {}  # late values that are exact already where code is now emitted
+        self._aside = False  # whether that code is seldom run
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Emit code that is seldom run: it needs no tests, and what it makes exact is so up to its end."""
+        before = self._settled, self._aside
+        self._settled, self._aside = dict(self._settled), True
+        yield
+        self._settled, self._aside = before
 
     def note(self, operation: str, result: Value, operands: Sequence[Value]) -> None:
         """An operation on doubles may make NaN of NaN in every lane."""
         if OPERATIONS.get(operation, UNKNOWN).nan == PASSES_NAN:
             self._operands[result.ir] = tuple([operand.ir for operand in operands])
 
-    def delays(self, rare: Value, usual: Value, other: Callable[[], Value], tested: Value) -> bool:
-        """Whether a result may be late; it is from now on. `rare` says where `tested` is NaN."""
+    def delays(self, usual: Value, other: Callable[[], Value], tested: Value) -> bool:
+        """Whether a result may be late, and is from now on, that is something else where `tested` is NaN."""
         operands = self._operands.get(usual.ir)
         if self._lanes.probes or operands is None or tested.ir != usual.ir:
             return False
@@ -70,24 +79,25 @@ class DelayedNans:
         if size > _LONGEST:
             return False
         covers = frozenset(before).union(*(one.covers for one in before.values()))
-        self.late[usual.ir] = _Late(rare, other, size, covers)
+        self.late[usual.ir] = _Late(other, size, covers)
         return True
 
     def settle(self, a: Value) -> Value:
         """A late value made exact."""
-        if a.ir in self._settled:
-            return self._settled[a.ir]
-        lanes, late = self._lanes, self.late[a.ir]
-
-        def in_lanes() -> Value:
-            return lanes.emit("select", late.rare, lanes.as_vector(lanes.exact(late.other())), a)
-
-        return lanes.around(self.someone(a), a, in_lanes)
+        lanes, found = self._lanes, self._settled.get(a.ir)
+        if found is not None:
+            return found
+        if not self._aside:
+            return lanes.around(self.someone(a), a, lambda: self.settle(a))
+        other = lanes.as_vector(lanes.exact(self.late[a.ir].other()))
+        # A comparison of its own: the one at the result would be kept for this in quick code.
+        self._settled[a.ir] = lanes.emit("select", lanes.emit("fcmp uno", a, a), other, a)
+        return self._settled[a.ir]
 
     def settle_all(self, values: Sequence[Value]) -> list[Value]:
         """Values made exact, all that are late at once."""
         late = {name: value for value in values if (name := value.ir) in self.late}
-        if len(late) < 2:
+        if len(late) < 2 or self._aside:
             return [self._lanes.exact(value) for value in values]
         covered = frozenset().union(*(self.late[name].covers for name in late))
         b = self._lanes.builder
@@ -97,11 +107,8 @@ class DelayedNans:
         b.place(start)
         b.branch(someone, detour, join, unlikely=True)
         b.place(detour)
-        for name in self.late:
-            if name in late:
-                self._settled[name] = self.settle(late[name])
-        settled = dict(self._settled)
-        self._settled.clear()
+        with self.aside():
+            settled = {name: self.settle(late[name]) for name in self.late if name in late}
         b.jump(back)
         b.place(back)
         b.jump(join)

@@ -123,7 +123,8 @@ class FactLanes(FactArithmetic):
         return Value(table.type, "", self._same if index.uniform else None)
 
     def outline(self, outline: Outline, operands: Sequence[Value]) -> tuple[Value, ...]:
-        return tuple(Value(type_, "") for type_ in outline.results)
+        same = self._same if outline.lanewise and all(value.uniform for value in operands) else None
+        return tuple(Value(type_, "", same) for type_ in outline.results)
 
     # ------------------------------------------------------------------------------------ the machine
     def special(self, name: str) -> Value:

@@ -74,14 +74,14 @@ class CpuBackend:
                 key, plan = self._plans.find(launch)
                 if plan is not None:
                     POOL.settle()
-                    return Outcome(execution.rerun(plan, launch, self._heap), "engine")
-            return Outcome(self._run_new(launch, key), "engine")
+                    return _outcome(execution.rerun(plan, launch, self._heap), plan.executable)
+            return self._run_new(launch, key)
         except LaunchError as error:
             self._state.note(error)
             raise
 
-    def _run_new(self, launch: Launch, key: Hashable) -> float:
-        """Run a launch that has no plan yet; returns seconds. A plan that will hold again is kept."""
+    def _run_new(self, launch: Launch, key: Hashable) -> Outcome:
+        """Run a launch that has no plan yet. A plan that will hold again is kept."""
         prepared, bound, cluster = self._bind(launch)
         with POOL.lock:
             POOL.settle()
@@ -98,7 +98,7 @@ class CpuBackend:
             if key is not None and settled:
                 self._plans.keep(key, launch, plan, general, hot)
             raise_exception(launch.compiled, prepared.module.read)
-        return seconds
+        return _outcome(seconds, executable)
 
     def observe(
         self,
@@ -224,6 +224,10 @@ class CpuBackend:
         first = self._state.first
         self._state.clear()
         return first
+
+
+def _outcome(seconds: float, executable: Executable) -> Outcome:
+    return Outcome(seconds, "engine", unoptimised=executable.tiers.unoptimised)
 
 
 def _assign(launch: Launch) -> None:

@@ -41,9 +41,9 @@ from .worker import Control, Worker
 _SHAPES = 128
 # Characters of quick code's IR up to which there are versions for launches that repeat their integers.
 _LONGEST = 1 << 20
-# Lines of IR, as the reference spells steps out, up to which quick code is waited for: about 3 s. Kernels
+# Lines of IR, as the reference spells steps out, up to which quick code is waited for: about 1.5 s. Kernels
 # of few steps have fewer.
-_MOST_LINES, _FEW_STEPS = 40_000, 300
+_MOST_LINES, _FEW_STEPS = 20_000, 300
 # Bytes of a worker that a kernel keeps from launch to launch.
 _KEEP = 16 << 20
 
@@ -310,7 +310,7 @@ class Prepared:
             return general, False
         if engine_mode() != "kinds" or not (at_once or (general.tiers.hot and chosen_tier() is None)):
             return general, True
-        if self.facts.clustered:
+        if self.facts.clustered or general.tiers.unoptimised:
             return general, True
         cluster = general.shape.cluster if general.shape.explicit else None
         key = self._key(block, grid, bound, None, cluster)

@@ -10,7 +10,8 @@ Nobody waits for what is optimised in the background, so it has limits of its ow
 processes that share a cache take turns. What comes to a limit is not tried again until there is a greater
 one: quick code stays.
 
-`WARPGLASS_TIER` names the only tier to use: "small", "quick" or "optimised".
+`WARPGLASS_TIER` names the only tier to use: "small", "quick" or "optimised". `only` does so for a while, as
+for a bench, which waits for optimised code; it, too, goes on with quick code where that takes too much.
 """
 
 from __future__ import annotations
@@ -22,12 +23,13 @@ import queue
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
 
 from ...codegen import MachineCode, chosen_target, compile_apart, compile_ir, host_key, load_object
 from ...codegen.context import OK, RETIRED
 from ...errors import ArgumentError, CompileError, WarpglassError
-from ...host.budget import background_limits, background_share, in_units
+from ...host.budget import Limits, background_limits, background_share, compile_timeout, in_units
 from ...host.environment import read
 from ...host.locks import slot
 from ...source.apart import FailedApart, OverBudget
@@ -60,7 +62,10 @@ def chosen_tier() -> str | None:
 
 @contextmanager
 def only(tier: str) -> Iterator[None]:
-    """Use one tier only, unless WARPGLASS_TIER says which, for launches whose time is measured."""
+    """Use one tier only, unless WARPGLASS_TIER says which, for launches whose time is measured.
+
+    Where optimising a kernel comes to a limit, it keeps quick code (`Tiers.unoptimised`).
+    """
     _only.append(tier)
     try:
         yield
@@ -94,13 +99,17 @@ class Tiers:
         self._waiting: bytes | None = None  # optimised code that nobody has run yet
         self._asked = False
         self._spare = only is not None
+        self.unoptimised = False  # whether optimised code was asked for and could not be had
         background_limits()  # whether its variables are right, while there is somebody to tell
         self.brief = True  # whether the last launch was over within moments
         self._apart = apart
         self.tier = SMALL if small else QUICK
         tier = self.tier if small else only or chosen_tier()
         found = _OBJECTS.get(self._key(OPTIMISED)) if tier in (None, OPTIMISED) else None
-        if found is None and (tier == OPTIMISED or (generated.length > _LONGEST_QUICK and not small)):
+        too_long = generated.length > _LONGEST_QUICK and not small
+        if found is None and tier == OPTIMISED and not too_long and self._may_stay_quick():
+            found = self._compile_if_possible()
+        elif found is None and (tier == OPTIMISED or too_long):
             found = self._compile(OPTIMISED)
         if found is not None:
             self.tier = OPTIMISED
@@ -115,8 +124,12 @@ class Tiers:
 
     def require(self) -> None:
         """Optimise now if no other tier is wanted."""
-        if self.tier == QUICK and chosen_tier() == OPTIMISED:
+        if self.tier != QUICK or chosen_tier() != OPTIMISED:
+            return
+        if not self._may_stay_quick():
             self._waiting = _OBJECTS.get(self._key(OPTIMISED)) or self._compile(OPTIMISED)
+        elif not self.unoptimised:
+            self._waiting = _OBJECTS.get(self._key(OPTIMISED)) or self._compile_if_possible()
 
     def run(self, worker: Worker) -> int:
         """Run a worker's blocks, with better code from the block on at which there is some."""
@@ -167,16 +180,33 @@ class Tiers:
                         later.daemon = True
                         later.start()
                         return
-                    code = self._compile_within_limits(self._generated.ir(False))
+                    code = self._compile_within_limits(self._generated.ir(False), background_limits())
         except (WarpglassError, FailedApart) as error:
             _LOGGER.info("%s is not optimised: %s", self._name, error)
             return
         self._waiting = code
         self._retire()
 
-    def _compile_within_limits(self, ir: str) -> bytes:
+    def _may_stay_quick(self) -> bool:
+        """Whether optimised code is only wished for, by `only`: no variable or caller insists on it."""
+        return not self._spare and not read(VARIABLE)
+
+    def _compile_if_possible(self) -> bytes | None:
+        """Optimised code for somebody who waits for it; None if it takes too much, which is noted."""
+        ir = self._generated.ir(False)
+        if len(ir) < _LONG_IR[OPTIMISED]:
+            return self._compile(OPTIMISED)
+        limits, left = background_limits(), compile_timeout() / 2  # half of it is for quick code
+        try:
+            return self._compile_within_limits(ir, replace(limits, patience=min(limits.patience, left)))
+        except (CompileError, FailedApart) as error:
+            _LOGGER.info("%s is not optimised: %s", self._name, error)
+            self.unoptimised = True
+        return None
+
+    def _compile_within_limits(self, ir: str, limits: Limits) -> bytes:
         """Optimised code that is done without if it takes too much; CompileError if it has before."""
-        key, limits = self._key(OPTIMISED), background_limits()
+        key = self._key(OPTIMISED)
         tried = _ABANDONED.get(key)
         if tried is not None:
             seconds, memory = json.loads(tried)
@@ -196,7 +226,7 @@ class Tiers:
         if len(ir) < _LONG_IR[tier] and not self._apart:
             code = compile_ir(ir, quick=quick, target=chosen_target())
         elif self._spare:
-            return self._compile_within_limits(ir)
+            return self._compile_within_limits(ir, background_limits())
         else:
             try:
                 code = compile_apart(self._name, ir, quick=quick)

@@ -49,6 +49,7 @@ from .driver import (
     read_word,
     write_variable,
 )
+from .resets import announce_reset
 from .stopwatch import GpuTimer, Holder
 from .submission import Recording, Submission, launch_attributes, packed_parameters
 
@@ -299,6 +300,7 @@ class GpuBackend:
                 array.lose()
             for give_up in ("cuDevicePrimaryCtxRelease", "cuDevicePrimaryCtxReset"):
                 self._driver.status(give_up, self._device)  # may report the old error once more
+            announce_reset(self.ordinal)
             self._epoch += 1
             try:
                 self._open()

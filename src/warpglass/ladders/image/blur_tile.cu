@@ -145,7 +145,7 @@ struct Blur {
         const long long column = left + 4 * lane;
         const auto sums = [&](int row) { return *reinterpret_cast<const uint2 *>(along[row - base] + 4 * lane); };
         uint2 total = make_uint2(0, 0);
-#pragma unroll(WHOLE ? 2 * REACH : 1)
+#pragma unroll(WHOLE && REACH > 0 ? 2 * REACH : 1)
         for (int row = begin - REACH; row < begin + REACH; ++row)
             if (WHOLE || (row >= 0 && row < height)) total.x += sums(row).x, total.y += sums(row).y;
 #pragma unroll(WHOLE ? DOWN : 1)

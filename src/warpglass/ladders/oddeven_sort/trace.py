@@ -13,9 +13,10 @@ import numpy as np
 
 from ...engine.launch.backend import Backend, Launch, Outcome
 from ...errors import ArgumentError
+from ..device_arrays import DeviceArrays
 from ..passes import Pass
 from ..problem import Array, Question
-from ..run import DeviceArrays, KernelTrial, Setting
+from ..run import KernelTrial, Setting
 from ..trial import Language, Toolchain
 from . import multi_block
 from .problem import PROBLEM, make_case

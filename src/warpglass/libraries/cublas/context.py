@@ -33,7 +33,7 @@ CUBLAS = Library(
     Statuses(NOT_INITIALIZED, INVALID_VALUE, INTERNAL_ERROR, NOT_SUPPORTED),
 )
 VERSION = 130002
-_NAMES = {
+NAMES = {
     0: "CUBLAS_STATUS_SUCCESS",
     1: "CUBLAS_STATUS_NOT_INITIALIZED",
     3: "CUBLAS_STATUS_ALLOC_FAILED",
@@ -118,7 +118,7 @@ def runtime_version(s: Session) -> Size:
 @immediate
 @CUBLAS.row("cublasGetStatusName", also="cublasGetStatusString")
 def status_name(s: Session, status: Int) -> Address:
-    return lasting(_NAMES.get(status, "<unknown>"))
+    return lasting(NAMES.get(status, "<unknown>"))
 
 
 @immediate

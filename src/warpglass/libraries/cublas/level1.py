@@ -10,11 +10,19 @@ from .context import CUBLAS
 
 REAL, COMPLEX, ALL = "S D", "C Z", "S D C Z"
 _NORMS = "S D Sc=C Dz=Z"
+_PART = 1 << 16  # elements
 
 
 def _taxicab(x: Array) -> Array:
     """|re| + |im| of each element: what BLAS sums and compares."""
     return np.abs(x.real) + np.abs(x.imag) if x.dtype.kind == "c" else np.abs(x)
+
+
+def product(x: Array, y: Array) -> complex:
+    """The sum of products of elements, in double precision: a GPU adds in parts, nearly as exactly."""
+    wide = np.result_type(x, y, np.float64)
+    parts = (slice(start, start + _PART) for start in range(0, len(x), _PART))
+    return sum(np.dot(x[part].astype(wide), y[part].astype(wide)) for part in parts)
 
 
 @CUBLAS.row("cublas{T}copy_v2", ALL)
@@ -52,7 +60,7 @@ def axpy(
 def dot(
     s: Session, handle: Handle, n: Count, x: Device, incx: Count, y: Device, incy: Count, result: Address
 ) -> None:
-    found = np.dot(s.memory.vector(x, n, incx, s.element), s.memory.vector(y, n, incy, s.element))
+    found = product(s.memory.vector(x, n, incx, s.element), s.memory.vector(y, n, incy, s.element))
     s.memory.put(result, found, s.element)
 
 
@@ -63,7 +71,7 @@ CUBLAS.row("cublas{T}dotu_v2", COMPLEX)(dot)
 def dotc(
     s: Session, handle: Handle, n: Count, x: Device, incx: Count, y: Device, incy: Count, result: Address
 ) -> None:
-    found = np.vdot(s.memory.vector(x, n, incx, s.element), s.memory.vector(y, n, incy, s.element))
+    found = product(s.memory.vector(x, n, incx, s.element).conj(), s.memory.vector(y, n, incy, s.element))
     s.memory.put(result, found, s.element)
 
 
@@ -72,7 +80,8 @@ def nrm2(s: Session, handle: Handle, n: Count, x: Device, incx: Count, result: A
     vector = s.memory.vector(x, n, incx, s.element)
     largest = np.abs(vector).max(initial=0)
     scale = largest if 0 < largest < np.inf else 1
-    s.memory.put(result, scale * np.linalg.norm(vector / scale), s.real)
+    scaled = vector / scale
+    s.memory.put(result, scale * product(scaled.conj(), scaled).real ** 0.5, s.real)
 
 
 @CUBLAS.row("cublas{T}asum_v2", _NORMS)

@@ -12,10 +12,12 @@ import numpy as np
 
 from ..frame import Address, Count, Device, Failed, Handle, Int, Int64, Session, each
 from ..memory import Array
+from . import float8
 from .context import CUBLAS, NOT_SUPPORTED, not_negative, op
+from .level1 import product
 from .level3 import turned
 
-BFLOAT = 14
+BFLOAT, _FLOAT8 = 14, (float8.E4M3, float8.E5M2)
 _TYPES = {0: "f4", 1: "f8", 2: "f2", 3: "i1", 4: "c8", 5: "c16", 8: "u1", 10: "i4", 12: "u4", 24: "i8"}
 # What alpha and beta are, and in what is summed, by cublasComputeType_t.
 _SCALARS = {
@@ -34,23 +36,28 @@ _SCALARS = {
 
 
 def read(s: Session, array: Array, kind: int) -> Array:
-    """Elements as NumPy has them: those of bfloat16 become single precision."""
+    """Elements as NumPy has them: bfloat16 and 8-bit floats become single precision."""
     if kind == BFLOAT:
         return (array.astype("u4") << 16).view("f4")
-    return array
+    return float8.decode(array, kind) if kind in _FLOAT8 else array
 
 
 def storage(kind: int) -> np.dtype[Any]:
     """How elements of a cudaDataType_t lie in memory; raises Failed for types that NumPy cannot stand for."""
     if kind == BFLOAT:
         return np.dtype("u2")
+    if kind in _FLOAT8:
+        return np.dtype("u1")
     if kind not in _TYPES:
         raise Failed(NOT_SUPPORTED, f"elements of cudaDataType {kind} are not supported")
     return np.dtype(_TYPES[kind])
 
 
 def write(target: Array, value: Array, kind: int) -> None:
-    """Store values as elements of a cudaDataType_t; bfloat16 is rounded to nearest, ties to even."""
+    """Store values as elements of a cudaDataType_t; small floats are rounded to nearest, ties to even."""
+    if kind in _FLOAT8:
+        target[...] = float8.encode(value, kind)
+        return
     if kind != BFLOAT:
         target[...] = np.rint(value) if target.dtype.kind in "iu" and value.dtype.kind == "f" else value
         return
@@ -232,9 +239,7 @@ def nrm2_ex(
 
 
 def _dot_ex(s: Session, n: int, x: Array, y: Array, result: int, rtype: int) -> None:
-    wide = np.result_type(x, y, "f4")
-    found = np.array([np.dot(x.astype(wide), y.astype(wide))])
-    write(s.memory.flat(result, 1, storage(rtype), written=True), found, rtype)
+    write(s.memory.flat(result, 1, storage(rtype), written=True), np.array([product(x, y)]), rtype)
 
 
 @CUBLAS.row("cublasDotEx")

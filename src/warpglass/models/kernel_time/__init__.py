@@ -5,9 +5,22 @@
 
 from __future__ import annotations
 
+from .limiters import LAUNCH, WORDS
 from .load import Atomics, Load
 from .prediction import ON_SM, Prediction, predict, saved
 from .rates import Rates, rates_of
 from .refusals import Refused
 
-__all__ = ["ON_SM", "Atomics", "Load", "Prediction", "Rates", "Refused", "predict", "rates_of", "saved"]
+__all__ = [
+    "LAUNCH",
+    "ON_SM",
+    "WORDS",
+    "Atomics",
+    "Load",
+    "Prediction",
+    "Rates",
+    "Refused",
+    "predict",
+    "rates_of",
+    "saved",
+]

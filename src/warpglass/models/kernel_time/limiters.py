@@ -12,6 +12,7 @@ from .load import Load
 from .rates import Rates
 
 # What each limiter is called in a sentence: "limited by ...".
+LAUNCH = "the launch itself"
 WORDS: Mapping[str, str] = {
     "issue": "instruction issue",
     "fp32": "FP32 units",

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...devices import Device
-from .limiters import WORDS, times
+from .limiters import LAUNCH, WORDS, times
 from .load import Load
 from .rates import Rates, rates_of
 from .refusals import refuse
@@ -45,7 +45,7 @@ class Prediction:
     @property
     def words(self) -> str:
         """The limiter in words."""
-        return WORDS.get(self.limiter, "the launch itself")
+        return WORDS.get(self.limiter, LAUNCH)
 
 
 def predict(load: Load, device: Device) -> Prediction:

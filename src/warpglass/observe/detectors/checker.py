@@ -34,6 +34,7 @@ from .recorder import VARIANT_BITS, code_of
 from .refused import RefusedAccesses, refused_accesses, refused_calls
 from .shadow_memory import ShadowMemory
 from .sync.barriers import BarrierDivergence
+from .sync.cluster_absence import ClusterAbsence
 from .sync.clusters import Clusters
 from .sync.stuck_lanes import blame_mask
 from .sync.synchronisation import Synchronisation
@@ -47,6 +48,7 @@ FAMILIES = (
     BarrierDivergence,
     Synchronisation,
     Clusters,
+    ClusterAbsence,
     UndefinedValues,  # of what Races has noted of loads
     ReleaseAcquire,  # what Synchronisation knows is passed on
     UntouchedElements,

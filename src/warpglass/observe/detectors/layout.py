@@ -154,10 +154,23 @@ RANK = CLUSTER + 1  # of the block under way
 PEERS = RANK + 1  # address of PEER_WORDS for each rank, and of the cluster that has begun last
 ARRIVED = PEERS + 1  # by warp: how often it has arrived at the cluster's barrier
 WAITED = ARRIVED + WARPS  # by warp: of those, how often it has waited
-STATE_WORDS = WAITED + WARPS
-# How often who reached a block's memory last had arrived, plus one, with its stamp and where that was.
-PEER_WORDS = 3
-PEER_REACHED, PEER_STAMP, PEER_OFFSET = range(PEER_WORDS)
+# Who comes to that barrier (sync/cluster_absence.py), by warp: the stamp of the latest arrival, whether all
+# lanes must make it together, lanes that have arrived where no other arrival lies ahead; lanes that have
+# departed, and the stamp of the latest.
+ARRIVED_AT = WAITED + WARPS
+ARRIVES_ALIGNED = ARRIVED_AT + WARPS
+ARRIVED_LAST = ARRIVES_ALIGNED + WARPS
+LEFT_CLUSTER = ARRIVED_LAST + WARPS
+LEFT_CLUSTER_AT = LEFT_CLUSTER + WARPS
+ARRIVALS = LEFT_CLUSTER_AT + WARPS  # by warp and lane: how often it has arrived
+STATE_WORDS = ARRIVALS + WARPS * LANES
+# How often who reached a block's memory last had arrived, plus one, with its stamp, where that was and how
+# many bytes; the address of the block's state.
+PEER_WORDS = 5
+PEER_REACHED, PEER_STAMP, PEER_OFFSET, PEER_SIZE, PEER_STATE = range(PEER_WORDS)
+# Behind them, of the cluster under way: its number plus one, the phase of its barrier plus one, the stamp of
+# who arrived in that first; the stamps of the first two who arrived in one phase at different places.
+UNDER_WAY, MEETING, MEETING_AT, ASTRAY, ASTRAY_FROM = range(PEER_WORDS)
 # An entry of the table STOOD_FOR, by address: it, and until when operations there are forgotten.
 STOOD_SLOTS, STOOD_SHIFT, ALWAYS = 4096, 2, -1
 # Until anybody else comes there, of those that acquire and release (races/chained_updates.py): a mark with

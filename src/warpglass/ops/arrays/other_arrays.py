@@ -1,7 +1,7 @@
 """Arrays of any library that offers `__cuda_array_interface__` or DLPack.
 
 They name the stream on which their memory is ready, if they name one, and that is where work goes; else the
-default stream, as both protocols have it. New arrays are ours (engine/gpu/device_memory.py), which offer
+default stream, as both protocols have it. New arrays are ours (ops/gpu.py), which offer
 `__cuda_array_interface__` in turn.
 """
 
@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.gpu.device_memory import DeviceArray
 from ...engine.launch.arrays import ArrayView, Misfit, view_of
 from ...errors import ArgumentError
-from ..gpu import Gpu, gpu
+from ..gpu import gpu
 from ..task import Operand
 from .strides import strides_unless_packed
 
@@ -64,7 +63,7 @@ class Others:
 
     def new(self, shape: tuple[int, ...], dtype: np.dtype[Any], device: int) -> Any:
         """An array of ours."""
-        return new_device_array(gpu(device), shape, dtype)
+        return gpu(device).new(shape, dtype)
 
     def _view(self, array: Any) -> ArrayView:
         try:
@@ -73,13 +72,6 @@ class Others:
             raise ArgumentError(f"an operand cannot be used: {problem}") from None
         assert view is not None, "on_gpu has seen an array"
         return view
-
-
-def new_device_array(device: Gpu, shape: tuple[int, ...], dtype: np.dtype[Any]) -> DeviceArray:
-    """An array of any content in memory of the driver's, freed with its last reference."""
-    nbytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-    address = device.allocate(nbytes) if nbytes else 0
-    return DeviceArray(address, shape, dtype, device.ordinal, device.free)
 
 
 OTHERS = Others()

@@ -48,8 +48,10 @@ def fill(slots: int, digest: str, python: int, early: int) -> None:
     activate(model)
     _table.slots = (ctypes.c_uint64 * sum(len(one.names) for one in found)).from_address(slots)
     _table.libraries = found
-    driver = active_library()
+    driver, device = active_library(), active_device()
     assert driver is not None, "the runtime has switched the driver on"
+    assert device is not None, "and with it the device"
+    device.memory.zeros = not python  # programs that pass their tests on a GPU rely on it unknowingly
     _put(0, driver_names.addresses(driver.address))
     for release, number in zip(RELEASES, range(1, FIRST), strict=True):
         _put(number, addresses(release))
@@ -125,6 +127,7 @@ def _put(number: int, known: Mapping[str, int]) -> None:
 
 def leave() -> None:
     """Do what Python does at its end: the process ends by exit()."""
+    _release_first_thread()
     with contextlib.suppress(Exception):
         threading._shutdown()  # pyright: ignore[reportAttributeAccessIssue]  # as Py_FinalizeEx does
     with contextlib.suppress(Exception):
@@ -132,6 +135,18 @@ def leave() -> None:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
             stream.flush()
+
+
+def _release_first_thread() -> None:
+    """Let nobody wait for the thread that Python takes for the main one: the first that made a CUDA call.
+
+    It is the program's, of OpenMP's for instance, and lives on or has ended without Python's knowledge. Until
+    Python 3.12 a lock tells of its end.
+    """
+    first = threading.main_thread()
+    lock = getattr(first, "_tstate_lock", None)
+    if lock is not None and first is not threading.current_thread():
+        threading._shutdown_locks.discard(lock)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def _leave_signals() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ...models.kernel_time import saved
+from ...models.kernel_time import LAUNCH, saved
 from ...records.profile import Profile
 from ..figures import format_seconds
 from .facts import Facts
@@ -52,7 +52,17 @@ def advise(profile: Profile, most: int = MOST, *, small: bool = False) -> tuple[
             continue
         hidden.update(name for name in one.hides if name in losses and losses[name][1] <= loss)
         told.append(_advice(one, loss, facts))
-    return tuple(told[:most])
+    return tuple(sorted(told, key=lambda one: _is_cheap(one, profile))[:most])
+
+
+def _is_cheap(one: Advice, profile: Profile) -> bool:
+    """Whether a lesson costs next to nothing of the modelled time; such ones come last."""
+    modelled = profile.modelled
+    if modelled is None or modelled.seconds is None:
+        return False
+    if one.seconds is None:
+        return modelled.limiter == LAUNCH
+    return one.seconds < _NO_TIME * modelled.seconds
 
 
 def _advice(one: Lesson, loss: float, facts: Facts) -> Advice:
@@ -75,7 +85,7 @@ def modelled_cost(one: Advice, profile: Profile) -> str:
     if one.seconds is None or modelled is None or modelled.seconds is None:
         return ""
     whole = format_seconds(modelled.seconds)
-    if one.seconds < _NO_TIME * modelled.seconds:
+    if _is_cheap(one, profile):
         return f"In modelled time it costs next to nothing of {whole}, limited by {modelled.limiter}."
     return f"In modelled time it costs up to {format_seconds(one.seconds)} of {whole}."
 

@@ -8,18 +8,20 @@ row has a launch that fires it and one that does not, in tests/report/test_expla
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from ...models.kernel_time import ON_SM
+from ...models.kernel_time import ON_SM, saved
 from .facts import LANES, SECTOR, Counts, Facts
 
 # Where waste shows: instructions of lanes that wait, sectors that nobody asked for.
 _LANES_WORK = ("issue", "fp32", "integer", "multiply", "shared units", "fp64", "fp16", "special")
 _SECTORS = ("l2", "tags")
+_SPREAD = ("accesses are not coalesced", "accesses are not aligned")  # lessons that others may explain
 
 _UNUSED = 0.1  # share of the waste from which a kind of access is named
+_ALIGNED = 18  # bytes of a sector from which on neighbours ask for neighbours: a stride of two uses 16
 _BUSY = 2.0  # active lanes up to which an instruction is one of few threads
 
 
@@ -117,29 +119,60 @@ def _of_blocks(facts: Facts) -> float:
     return _narrow(facts) if "blocks" in limiting and "shared memory" not in limiting else 0.0
 
 
-def _excess(facts: Facts, kind: str) -> float:
-    """Sectors of a kind that better addresses would save, line by line where there are lines."""
-    if not facts.lines:
-        return facts.excess(kind)
-    return sum(counts.excess(kind) for _, counts in facts.lines)
+@dataclass(frozen=True, slots=True)
+class _Waste:
+    """Sectors that better addresses would save: of rows that begin between sectors, or of lanes far apart."""
+
+    aligned: bool
+
+    def of(self, counts: Counts, kind: str) -> float:
+        """Of one line's accesses of a kind."""
+        return counts.excess(kind) if self._is_its_own(counts, kind) else 0.0
+
+    def at(self, counts: Counts) -> float:
+        """Of one line."""
+        return self.of(counts, "ld") + self.of(counts, "st")
+
+    def share(self, facts: Facts) -> float:
+        """Of all sectors of a launch."""
+        return _share(sum(self.at(counts) for counts in _lines(facts)), facts.sectors())
+
+    def number(self, facts: Facts) -> str:
+        """Of loads and of stores, if they waste anything, the sectors that move and how much is used."""
+        every = sum(self.at(counts) for counts in _lines(facts))
+        said: list[str] = []
+        for kind, words in (("ld", "load"), ("st", "store")):
+            own = [counts for counts in _lines(facts) if self.of(counts, kind)]
+            if sum(self.of(counts, kind) for counts in own) > _UNUSED * every:
+                sectors = sum(counts.sectors(kind) for counts in own)
+                each = _share(sectors, sum(counts.requests(kind) for counts in own))
+                used = _share(sum(counts.used(kind) for counts in own), sectors)
+                said.append(
+                    f"a {words} of a warp moves {each:.3g} sectors and asks for {used:.3g} of their 32 bytes"
+                )
+        return "; ".join(said)
+
+    def costs(self, facts: Facts) -> str:
+        return f"{_percent(self.share(facts))} of the sectors would not have to move"
+
+    def _is_its_own(self, counts: Counts, kind: str) -> bool:
+        return (counts.used(kind) >= _ALIGNED * counts.sectors(kind)) is self.aligned
 
 
-def _unused(facts: Facts) -> float:
-    return _share(_excess(facts, "ld") + _excess(facts, "st"), facts.sectors())
+_APART, _UNALIGNED = _Waste(aligned=False), _Waste(aligned=True)
 
 
-def _unused_number(facts: Facts) -> str:
-    """Of loads and of stores, if they waste anything, how many sectors move and how much of them is used."""
-    every = _excess(facts, "ld") + _excess(facts, "st")
-    said: list[str] = []
-    for kind, words in (("ld", "load"), ("st", "store")):
-        if _excess(facts, kind) > _UNUSED * every:
-            each = _share(facts.sectors(kind), facts.requests(kind))
-            used = _share(facts.used(kind), facts.sectors(kind))
-            said.append(
-                f"a {words} of a warp moves {each:.3g} sectors and asks for {used:.3g} of their 32 bytes"
-            )
-    return "; ".join(said)
+def _lines(facts: Facts) -> Sequence[Counts]:
+    """The counts of every line, or, without lines, of the launch."""
+    return [counts for _, counts in facts.lines] or [facts]
+
+
+def _met(facts: Facts) -> float:
+    """The share of the modelled time that atomics at one place, or in one slice of L2, take."""
+    modelled = facts.profile.modelled
+    if modelled is None or not modelled.seconds:
+        return 0.0
+    return saved(modelled.seconds, modelled.limits, {"atomics": 1.0}) / modelled.seconds
 
 
 def _conflicted(facts: Facts) -> float:
@@ -192,7 +225,7 @@ LESSONS = (
         lambda facts: f"a block has {facts.block} thread{'s' * (facts.block > 1)}, a warp 32 lanes",
         lambda facts: f"{LANES - facts.block} of 32 lanes never do anything",
         "give a block 128 or 256 threads, and the grid so many fewer blocks",
-        hides=("accesses are not coalesced", "lanes wait", "few blocks fit"),
+        hides=(*_SPREAD, "lanes wait", "few blocks fit"),
         limiters=_LANES_WORK,
     ),
     Lesson(
@@ -210,7 +243,7 @@ LESSONS = (
         lambda facts: f"in that time {LANES - 1} of 32 lanes wait, and so do the block's other warps",
         "let the block do it together: a tree in shared memory, or __shfl_down_sync within a warp",
         line=_few,
-        hides=("branches part warps", "lanes wait", "accesses are not coalesced"),
+        hides=("branches part warps", "lanes wait", *_SPREAD),
         limiters=(*_LANES_WORK, "latency"),
     ),
     Lesson(
@@ -233,12 +266,32 @@ LESSONS = (
     ),
     Lesson(
         "accesses are not coalesced",
-        _unused,
-        _unused_number,
-        lambda facts: f"{_percent(_unused(facts))} of the sectors would not have to move",
+        _APART.share,
+        _APART.number,
+        _APART.costs,
         "let neighbouring threads access neighbouring elements, or go through a tile in shared memory",
-        line=lambda counts: counts.excess("ld", "st"),
+        line=_APART.at,
         limiters=_SECTORS,
+    ),
+    Lesson(
+        "accesses are not aligned",
+        _UNALIGNED.share,
+        _UNALIGNED.number,
+        _UNALIGNED.costs,
+        "begin every row, and every warp's part of it, at a multiple of 32 bytes: pad the rows "
+        "(cudaMallocPitch), or load a halo apart from the tile",
+        line=_UNALIGNED.at,
+        limiters=_SECTORS,
+    ),
+    Lesson(
+        "atomics wait for each other",
+        _met,
+        lambda facts: f"{facts.requests('atom', 'red'):,.0f} atomics of warps reach global memory",
+        lambda facts: "those at one address, or in one slice of L2, take place one after the other",
+        "add up within a warp (__reduce_add_sync) or a block first, and let one thread of it do the atomic",
+        line=lambda counts: counts.requests("atom", "red"),
+        limiters=("atomics",),
+        wasted=lambda facts: 1.0,
     ),
     Lesson(
         "banks conflict",
@@ -250,6 +303,16 @@ LESSONS = (
         ),
         "pad rows by one element, or let neighbouring threads use neighbouring words",
         line=lambda counts: counts.conflicts,
+        limiters=("shared",),
+    ),
+    Lesson(
+        "atomics meet in shared memory",
+        lambda facts: _share(facts.collisions, facts.passes + facts.sectors() / 4),
+        lambda facts: f"{facts.collisions:,.0f} of {facts.passes:,.0f} passes over shared memory are repeats",
+        lambda facts: "lanes whose atomics go to one bank, or to one word, take turns",
+        "keep a copy of the counters for each warp or few lanes and add them up at the end, or let one lane "
+        "count equal keys (__match_any_sync)",
+        line=lambda counts: counts.collisions,
         limiters=("shared",),
     ),
     Lesson(
@@ -318,7 +381,7 @@ LESSONS = (
         lambda facts: f"{facts.requests('ld'):,.0f} requests go to the caches for data that threads share",
         "load it once into shared memory or registers and let all threads of the block use it",
         line=lambda counts: counts.sectors("ld"),
-        hides=("accesses are not coalesced",),
+        hides=_SPREAD,
         limiters=_SECTORS,
     ),
 )

@@ -14,7 +14,9 @@ from ..check_source import short as short_path
 from ..figures import format_seconds
 from ..kernel_time import interval
 from ..record_tables import launch_of
+from ..tables import Column, DataTable, number, words
 from .advice import Advice, modelled_cost
+from .limits import WHAT_IS_LEFT
 
 _WIDEST = 100
 
@@ -26,7 +28,7 @@ def print_advice(profile: Profile, found: Sequence[Advice], console: Console) ->
     if not found:
         console.print()
         console.print(Text("Nothing stands out: lanes, sectors, banks and blocks are well used.", "green"))
-        console.print(Text("`warpglass roofline` says what binds the kernel.", style="dim"))
+        _say(what_is_left(profile), console)
     for place, one in enumerate(found, 1):
         console.print()
         console.print(Text(f"{place}. {one.name[0].upper()}{one.name[1:]}", style="bold"))
@@ -40,6 +42,33 @@ def print_advice(profile: Profile, found: Sequence[Advice], console: Console) ->
                 soft_wrap=True,
             )
         _say(f"Try: {one.remedy}.", console)
+
+
+def what_is_left(profile: Profile) -> str:
+    """The way on for a kernel that wastes nothing."""
+    limiter = profile.modelled.limiter if profile.modelled is not None else ""
+    if limiter not in WHAT_IS_LEFT:
+        return "`warpglass roofline` says what binds the kernel."
+    return f"Try, against {limiter}: {WHAT_IS_LEFT[limiter]}."
+
+
+def advice_table(profile: Profile, found: Sequence[Advice]) -> DataTable:
+    """The lessons of a launch with their numbers, lines and costs; costs are at most so much."""
+    columns = (
+        *(Column("place", True), Column("lesson"), Column("number"), Column("line"), Column("means")),
+        *(Column("share of the work", True), Column("of modelled time", True), Column("try")),
+    )
+    rows = tuple(
+        (
+            *(number(place, str(place)), words(one.name), words(one.number)),
+            *(words(f"{short_path(one.file)}:{one.line}" if one.line else None), words(one.costs)),
+            number(one.loss, f"{100 * one.loss:.1f} %"),
+            number(one.seconds, format_seconds(one.seconds)),
+            words(one.remedy),
+        )
+        for place, one in enumerate(found, 1)
+    )
+    return DataTable(f"{launch_of(profile)}: what matters most", columns, rows)
 
 
 def _heading(profile: Profile) -> str:

@@ -15,6 +15,7 @@ from ...records.warp_views import LANES, WarpView
 from ..bench import TIME_HEADINGS
 from ..check_source import short as short_path
 from ..explain.advice import Advice, advise, modelled_cost
+from ..explain.view import what_is_left
 from ..figures import format_bytes, format_seconds
 from ..kernel_time import modelled_sentence
 from ..occupancy import OccupancyReport
@@ -50,6 +51,7 @@ def kernel_part(
             *([("Launched at", profile.site)] if profile.site else []),
             *(("Note", text) for text in profile.notes),
         ],
+        "left": what_is_left(profile),
         "advice": [(one, _place(one), modelled_cost(one, profile)) for one in advise(profile)],
         "metrics": _metrics(profile),
         "memory": _memory(profile.counters),

@@ -20,9 +20,10 @@ from .. import layout
 from ..detector import Detector
 from ..diagnostics.recorded import WARNING, Recorded, Words
 from ..emit import of_warp, where
-from . import missing
+from . import cluster_arrivals, missing
 from .barrier_code import meet_at_gate
-from .departures import Departure, alternatives, find_departures
+from .cluster_absence import absence
+from .departures import alternatives, block_barriers, departed, find_departures
 
 _LANES_OF_WARPS = layout.WARPS * layout.LANES
 _MOST_LOOPS = 16  # whose turns are counted
@@ -34,6 +35,8 @@ _GUIDE = (
 
 
 def _words(found: Recorded) -> Words:
+    if found.variant in cluster_arrivals.VARIANTS:
+        return absence(found)
     assert found.other is not None, "a barrier is missed by somebody"
     comes = f"{found.one} of warp {found.one.warp} comes to the barrier {found.one.where}"
     elsewhere, lanes = found.other.where.removeprefix("at "), f"{found.lanes} of its warp"
@@ -64,7 +67,7 @@ class BarrierDivergence(Detector):
     def prepare(self, program: Program, words: WorkerWords) -> None:
         blocks = program.blocks
         self._gates = alternatives(blocks)
-        self._departures = find_departures(blocks)
+        self._departures = find_departures(blocks, block_barriers(blocks))
         self._turning = _turns_that_tell(blocks)  # by barrier's step, the loops around it
         headers = sorted({header for loops in self._turning.values() for header in loops})
         self._turns = {header: words.take(_LANES_OF_WARPS) for header in headers}
@@ -78,7 +81,7 @@ class BarrierDivergence(Detector):
         if departure is None:
             return
         b, code = at.builder, self.code
-        gone = _gone(at, departure, read)
+        gone = departed(at, departure, read)
         with where(b, b.value(f"icmp ne i32 {gone}, 0")):
             place = str(code.place_of(departure.step))
             code.call(at, missing.depart, code.warp(at), code.wide(at, gone), place)
@@ -148,22 +151,6 @@ class BarrierDivergence(Detector):
                 )
             mixed = turns
         return self.code.keep(at, self.code.values, mixed) if mixed else "0"
-
-
-def _gone(at: Emission, departure: Departure, read: Callable[[str], Value]) -> str:
-    """The mask of the lanes that take a departure and have not returned."""
-    b, left, gone = at.builder, at.mask, "0"
-    if not any(cause.returned for cause in departure.causes):
-        return left
-    for cause in departure.causes:
-        here = left
-        if cause.register:
-            bits = b.mask_bits(at.lanes.as_vector(read(cause.register)).ir)
-            here = b.value(f"and i32 {left}, {bits if cause.holds else b.value(f'xor i32 {bits}, -1')}")
-        left = b.value(f"xor i32 {left}, {here}")
-        if not cause.returned:
-            gone = b.value(f"or i32 {gone}, {here}")
-    return gone
 
 
 def _turns_that_tell(blocks: Sequence[Block]) -> dict[int, tuple[int, ...]]:

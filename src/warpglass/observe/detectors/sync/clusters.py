@@ -30,6 +30,7 @@ from ..races.events import add_event, fenced_event, join_events, snapshot_of, st
 from ..recorder import code_of, record, row_of, set_word, stamp_of, word
 from ..regions import rank_of
 from .clocks import step as advance
+from .cluster_arrivals import forget_arrivals, forget_meeting, judge_cluster
 
 NOT_BEGUN, ENDED = range(2)  # variants
 _NOT_BEGUN, _ENDED = (code_of("cluster-memory", variant) for variant in range(2))
@@ -51,7 +52,7 @@ def leave_cluster(S):
     if reached > waited:
         region = word(S, layout.REGION_COUNT) + rank
         stamp, offset = load(peer + 8 * layout.PEER_STAMP), load(peer + 8 * layout.PEER_OFFSET)
-        record(S, _ENDED, stamp, 0, region, offset, 0, 0, 1)
+        record(S, _ENDED, stamp, 0, region, offset, 0, 0, load(peer + 8 * layout.PEER_SIZE))
     store(peer + 8 * layout.PEER_REACHED, 0)
 
 
@@ -64,14 +65,17 @@ def enter_cluster(S, block):
     leave_cluster(S)
     set_word(S, layout.CLUSTER, block // size + 1)
     set_word(S, layout.RANK, block % size)
-    under_way = word(S, layout.PEERS) + 8 * layout.PEER_WORDS * size
+    under_way = word(S, layout.PEERS) + 8 * (layout.PEER_WORDS * size + layout.UNDER_WAY)
     if load(under_way) != word(S, layout.CLUSTER):
+        judge_cluster(S)
+        forget_meeting(S)
         store(under_way, word(S, layout.CLUSTER))
         for rank in range(size):
             forget_memory(S, row_of(S, word(S, layout.REGION_COUNT) + rank))
     for warp in range(word(S, layout.WARP_COUNT)):
         set_word(S, layout.ARRIVED + warp, 0)
         set_word(S, layout.WAITED + warp, 0)
+    forget_arrivals(S)
 
 
 @exported
@@ -93,6 +97,7 @@ def reach(S, warp, mask, addresses, size, place):
             store(peer + 8 * layout.PEER_REACHED, word(S, layout.ARRIVED + warp) + 1)
             store(peer + 8 * layout.PEER_STAMP, stamp)
             store(peer + 8 * layout.PEER_OFFSET, offset)
+            store(peer + 8 * layout.PEER_SIZE, size)
 
 
 # ------------------------------------------------------------------------------------ the barrier

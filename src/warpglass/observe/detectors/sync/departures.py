@@ -1,20 +1,22 @@
 """Where threads pass by the last barriers that they might have come to, and whether they have returned.
 
-Belongs here: what is known of a program's barriers without running it. An edge of the control flow is a
-**departure** if a barrier lies ahead of its start and none ahead of its end. Threads that take one while
-others of their block come to another barrier miss that barrier, unless they have returned: a thread that has
-ended is not waited for. Compilers make the same code of a return in front of a barrier and of a barrier in a
-branch, so the text of the branch's statement decides (outline.py); where that is not to be had, a barrier
-to the right of its branch is taken to be inside it.
+Belongs here: what is known of a program's barriers without running it, those of the block or those of the
+cluster. An edge of the control flow is a **departure** if a barrier lies ahead of its start and none ahead of
+its end. Threads that take one while others come to another barrier miss that barrier, unless they have
+returned: a thread that has ended is not waited for. Compilers make the same code of a return in front of a
+barrier and of a barrier in a branch, so the text of the branch's statement decides (outline.py); where that
+is not to be had, a barrier to the right of its branch is taken to be inside it.
 
 Two compilers' copies of one barrier are one if no thread can come to both on one way (`alternatives`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ....codegen import Emission
+from ....codegen.values.value import Value
 from ....program import Barrier, Block, Branch, Step
 from ....ptx import tree
 from ....ptx.tree import SourceLocation
@@ -42,26 +44,32 @@ class Departure:
     causes: tuple[Cause, ...]
 
 
-def find_departures(blocks: Sequence[Block]) -> dict[tuple[int, int], Departure]:
-    """The departures, by the blocks that an edge connects; those only of threads that return left out."""
-    ahead = leads_to_barrier(blocks)
+def block_barriers(blocks: Sequence[Block]) -> dict[int, Step]:
+    """The barriers of the block, by the blocks of the program that they end."""
+    return {index: block.end.step for index, block in enumerate(blocks) if isinstance(block.end, Barrier)}
+
+
+def find_departures(
+    blocks: Sequence[Block], barriers: Mapping[int, Step]
+) -> dict[tuple[int, int], Departure]:
+    """The departures, by the blocks that an edge connects; those only of threads that return left out.
+
+    `barriers` has the steps of those that count, by the block that one is in.
+    """
+    ahead = leading_to(blocks, barriers)
     found: dict[tuple[int, int], Departure] = {}
     for index, block in enumerate(blocks):
-        if index not in ahead or block.splits is None:
+        if block.splits is None or ahead.isdisjoint(block.successors):
             continue
         for target in set(block.successors) - ahead:
-            causes = tuple(_causes(blocks, index, target))
+            causes = tuple(_causes(blocks, index, target, barriers))
             if not all(cause.returned for cause in causes):
                 found[index, target] = Departure(block.all_steps[-1], causes)
     return found
 
 
-def leads_to_barrier(blocks: Sequence[Block]) -> frozenset[int]:
-    """The blocks from which threads may come to a barrier."""
-    return _leading(blocks, {index for index, block in enumerate(blocks) if isinstance(block.end, Barrier)})
-
-
-def _leading(blocks: Sequence[Block], to: set[int]) -> frozenset[int]:
+def leading_to(blocks: Sequence[Block], to: Collection[int]) -> frozenset[int]:
+    """The blocks from which threads may come to one of some blocks."""
     found = set(to)
     changed = True
     while changed:
@@ -71,11 +79,13 @@ def _leading(blocks: Sequence[Block], to: set[int]) -> frozenset[int]:
     return frozenset(found)
 
 
-def _causes(blocks: Sequence[Block], index: int, target: int) -> Iterator[Cause]:
+def _causes(
+    blocks: Sequence[Block], index: int, target: int, barriers: Mapping[int, Step]
+) -> Iterator[Cause]:
     """Those of an edge: the parts of the branch's condition that compilers have put together."""
     block = blocks[index]
-    ends = [blocks[one].end for one in blocks_from(blocks, index)]
-    barriers = [_frames(end.step) for end in ends if isinstance(end, Barrier)]
+    following = frozenset[int]().union(*(blocks_from(blocks, one) for one in block.successors))
+    missed = [_frames(step) for one, step in barriers.items() if one in following]
     own = _frames(block.all_steps[-1])
     leaves: list[tuple[list[SourceLocation], str, bool]] = [(own, "", True)]
     if isinstance(block.end, Branch):
@@ -87,7 +97,7 @@ def _causes(blocks: Sequence[Block], index: int, target: int) -> Iterator[Cause]
         step.match.row.access for one in blocks_from(blocks, target) for step in blocks[one].all_steps
     )
     for frames, register, holds in sorted(leaves, key=lambda leaf: _order(leaf[0])):
-        returned = all(_returned_before(frames, barrier, ends=idle) for barrier in barriers)
+        returned = all(_returned_before(frames, barrier, ends=idle) for barrier in missed)
         yield Cause(register, holds, returned)
 
 
@@ -186,3 +196,20 @@ def lines_of(step: Step) -> tuple[object, ...]:
     if not chain:
         return (step.number,)
     return tuple((one.file, one.line) for one in chain if one.file == chain[-1].file)
+
+
+# --------------------------------------------------------------------------------------- generated code
+def departed(at: Emission, departure: Departure, read: Callable[[str], Value]) -> str:
+    """The mask of the lanes that take a departure and have not returned."""
+    b, left, gone = at.builder, at.mask, "0"
+    if not any(cause.returned for cause in departure.causes):
+        return left
+    for cause in departure.causes:
+        here = left
+        if cause.register:
+            bits = b.mask_bits(at.lanes.as_vector(read(cause.register)).ir)
+            here = b.value(f"and i32 {left}, {bits if cause.holds else b.value(f'xor i32 {bits}, -1')}")
+        left = b.value(f"xor i32 {left}, {here}")
+        if not cause.returned:
+            gone = b.value(f"or i32 {gone}, {here}")
+    return gone

@@ -1,0 +1,28 @@
+"""Python processes that this one starts: for what they must not be started, and that they end with it."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+from multiprocessing.connection import wait
+
+from ..errors import ArgumentError
+
+
+def refuse_importing(what: str) -> None:
+    """Raise ArgumentError where a process that we start imports the script which called `what`."""
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise ArgumentError(f"{what} starts processes: call it under `if __name__ == '__main__':`")
+
+
+def end_with_parent() -> None:
+    """Let this process end when the one that started it has ended, whatever it does then."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
+
+
+def _end_with(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)

@@ -1,0 +1,4 @@
+/* The driver of CUDA 13 with what programs written for CUDA 12 call otherwise. */
+#pragma GCC system_header
+#include_next <cuda.h>
+#include "warpglass_older_driver.h"

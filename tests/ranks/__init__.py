@@ -1,0 +1,1 @@
+"""Operations shared out over ranks."""
