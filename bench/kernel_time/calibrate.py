@@ -26,6 +26,7 @@ _PIPES = (
     *("ffma", "fadd", "dfma", "dadd", "iadd", "lop", "shf", "imad", "imadwide", "popc", "mufu", "rsqrt"),
     *("i2f", "f2i", "f2d", "hfma", "shfl", "ballot", "match", "redux", "div"),
 )
+_TENSOR = ("mma_f16", "mma_f16_8", "mma_f16_half", "mma_tf32", "mma_s8", "mma_f64")
 _LARGE = 1 << 30  # bytes of the arrays that lie in DRAM
 
 
@@ -148,6 +149,29 @@ class Calibration:
                 seconds = self.timed(kind, grid, 256, *values)
                 self.note(f"{kind}_{4 * 2**bits >> 20}mb_gsectors_s", 1e-9 * grid * 256 * 32 / seconds)
 
+    def parts_of_sectors(self) -> None:
+        """Stores of some bytes of every so many, in clocks of a warp's store for the whole GPU."""
+        trips, grid = 64, 8 * self.sms
+        for width in (4, 8, 16):
+            for stride in (4, 8, 16, 32, 64, 128):
+                for parts in {1, min(4, stride // width)} if stride >= width else ():
+                    places = ("Q", self.x), ("Q", self.y), ("I", (8 << 20) - 1)
+                    values = *places, ("I", trips // parts), ("I", stride), ("I", parts)
+                    seconds = self.timed(f"parts_f{width}", grid, 256, *values, cold=False)
+                    stores = grid * 8 * (trips // parts) * parts
+                    self.note(
+                        f"store{width}_every{stride}_times{parts}_clocks", seconds * self._hertz / stores
+                    )
+
+    def halves(self) -> None:
+        """Gigasectors a second from and to memory, where halves of 64 bytes move so many blocks apart."""
+        blocks = 1 << 14
+        for kind in ("read", "write"):
+            for distance in (0, 1, 32, 256, 1024, 2048, 4096, 8192):
+                values = ("Q", self.x), ("Q", self.y), ("I", distance)
+                seconds = self.timed(f"halves_{kind}", blocks, 256, *values)
+                self.note(f"halves_{kind}_{distance}_gsectors_s", 1e-9 * blocks * 1024 / seconds)
+
     def latencies(self) -> None:
         """Chains of loads, by the level that has the data; cycles a load."""
         for name, level, size in (
@@ -195,6 +219,23 @@ class Calibration:
             self.note(f"barrier_{threads}_cycles", chain / trips / 16)
         chain = self.cycles("one_bar", 2 * self.sms, 1024, ("I", trips), ("I", 3))
         self.note("barrier_2x1024_cycles", chain / trips / 16)
+
+    def tensor(self) -> None:
+        """As pipelines(), for products of the tensor cores."""
+        trips = 64
+        for name in _TENSOR:
+            chain = self.cycles(f"one_{name}", 1, 32, ("I", trips), ("I", 3))
+            self.note(f"{name}_latency_cycles", chain / trips / 16)
+            full = self.cycles(f"many_{name}", self.sms, 512, ("I", trips), ("I", 3))
+            self.note(f"{name}_per_clock", 16 * trips * 16 / full)
+
+    def branches(self) -> None:
+        """Clocks of a trip of short loops, for one warp and for each of many."""
+        trips = 4
+        for name in ("short_loop", "split_loop"):
+            for threads in (32, 128, 256, 512, 1024):
+                clocks = self.cycles(name, self.sms, threads, ("I", trips), ("I", 3))
+                self.note(f"{name}_{threads}_clocks", clocks / trips / 64)
 
     def shared(self) -> None:
         """Clocks that a multiprocessor takes for a warp's access to shared memory, by the lanes' distance."""
@@ -292,13 +333,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ptx")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--only", nargs="+", help="parts by name, as branches; the clock is always measured")
     given = parser.parse_args()
     gpu = Gpu()
     one = Calibration(gpu, compiled(given.ptx, gpu))
     parts = (
         *(one.clock, one.launches, one.streams, one.second_level, one.latencies, one.pipelines, one.shared),
-        *(one.atomics, one.host),
+        *(one.atomics, one.host, one.parts_of_sectors, one.halves, one.tensor, one.branches),
     )
+    if given.only:
+        parts = (one.clock, *(part for part in parts if part.__name__ in given.only))
     failures: list[str] = []
     for part in parts:
         try:

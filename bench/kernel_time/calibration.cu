@@ -81,6 +81,41 @@ extern "C" __global__ void scatter(const u32 *x, u32 *y, u32 mask, u32 trips) {
     }
 }
 
+// parts of sectors: lane after lane `stride` bytes apart, `parts` neighbouring elements of each place in turn
+#define PARTS(T, NAME)                                                                                       \
+    extern "C" __global__ void parts_##NAME(const T *x, T *y, u32 mask, u32 trips, u32 stride, u32 parts) {  \
+        u32 at = (blockIdx.x * blockDim.x + threadIdx.x) * stride;                                           \
+        T one = {};                                                                                          \
+        for (u32 t = 0; t < trips; ++t, at += gridDim.x * blockDim.x * stride)                               \
+            for (u32 k = 0; k < parts; ++k) __stcg((T *)((char *)y + (at & mask)) + k, one);                 \
+    }
+PARTS(float, f4)
+PARTS(float2, f8)
+PARTS(float4, f16)
+// halves of 64 bytes: of 2 * distance blocks, the first ones have the first halves and the others the second
+// ones; distance 0 stands for first halves only
+__device__ __forceinline__ u64 half_place(u32 distance, u32 trips, u32 t) {
+    u64 block = blockIdx.x, half = 0;
+    if (distance) {
+        u32 group = block / (2 * distance), rest = block % (2 * distance);
+        half = rest / distance, block = (u64)group * distance + rest % distance;
+    }
+    return ((block * trips + t) * blockDim.x + threadIdx.x) * 16 + 8 * half;
+}
+extern "C" __global__ void halves_read(const float *x, float *y, u32 distance) {
+    float sum = 0;
+#pragma unroll
+    for (u32 t = 0; t < 4; ++t) sum += __ldcg(x + half_place(distance, 4, t));
+    if (sum == 12345.0f) y[0] = sum;
+}
+extern "C" __global__ void halves_write(const float *x, float *y, u32 distance) {
+#pragma unroll
+    for (u32 t = 0; t < 4; ++t) {  // all of a sector
+        float4 *place = (float4 *)(y + half_place(distance, 4, t));
+        place[0] = place[1] = make_float4(t, 0, 0, 0);
+    }
+}
+
 // ---- latencies: one lane follows a chain of places
 #define CHASE(NAME, LOAD)                                                         \
     extern "C" __global__ void chase_##NAME(const u64 *x, long long *clocks, u32 trips) { \
@@ -155,6 +190,90 @@ CHAINS(match, u32, "r", 1 + threadIdx.x, "match.any.sync.b32 %0, %0, 0xffffffff;
 CHAINS(redux, u32, "r", 1 + threadIdx.x, "redux.sync.add.u32 %0, %0, 0xffffffff;")
 CHAINS(div, u32, "r", 1 + threadIdx.x, "div.u32 %0, %1, %0;")
 CHAINS(bar, u32, "r", 1 + threadIdx.x, "bar.sync 0;")
+
+// ---- tensor cores: products of one shape, of one accumulator or of four
+#define TENSOR(NAME, T, NC, TEXT)                                                              \
+    template <int N> __device__ __forceinline__ void tensor_##NAME(long long *clocks, u32 trips, u32 seed) { \
+        T c[N][NC];                                                                                       \
+        u64 a[4] = {seed, seed, seed, seed};                                                              \
+        for (int k = 0; k < N; ++k)                                                                       \
+            for (int i = 0; i < NC; ++i) c[k][i] = (T)(threadIdx.x + k);                                  \
+        __syncthreads();                                                                                  \
+        long long start = now();                                                                          \
+        for (u32 t = 0; t < trips; ++t) {                                                                 \
+            _Pragma("unroll") for (int i = 0; i < 16; ++i) TEXT(c[i % N], a);                             \
+        }                                                                                                 \
+        long long end = now();                                                                            \
+        u32 w = (blockIdx.x * blockDim.x + threadIdx.x) / 32;                                             \
+        T sum = 0;                                                                                        \
+        for (int k = 0; k < N; ++k)                                                                       \
+            for (int i = 0; i < NC; ++i) sum += c[k][i];                                                  \
+        clocks[2 * w] = start, clocks[2 * w + 1] = end + (sum == (T)12345);                               \
+    }                                                                                                     \
+    extern "C" __global__ void one_##NAME(long long *c, u32 trips, u32 seed) { tensor_##NAME<1>(c, trips, seed); } \
+    extern "C" __global__ void many_##NAME(long long *c, u32 trips, u32 seed) { tensor_##NAME<4>(c, trips, seed); }
+#define MMA16(SHAPE, TYPES)                                                                        \
+    asm volatile("mma.sync.aligned." SHAPE ".row.col." TYPES " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+#define MMA_F16(c, a)                                                                                 \
+    MMA16("m16n8k16", "f32.f16.f16.f32")                                                            \
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                              \
+        : "r"((u32)a[0]), "r"((u32)a[1]), "r"((u32)a[2]), "r"((u32)a[3]), "r"((u32)a[0]), "r"((u32)a[1]))
+#define MMA_TF32(c, a)                                                                                \
+    MMA16("m16n8k8", "f32.tf32.tf32.f32")                                                           \
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                              \
+        : "r"((u32)a[0]), "r"((u32)a[1]), "r"((u32)a[2]), "r"((u32)a[3]), "r"((u32)a[0]), "r"((u32)a[1]))
+#define MMA_S8(c, a)                                                                                  \
+    MMA16("m16n8k32", "s32.s8.s8.s32")                                                              \
+        : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])                                              \
+        : "r"((u32)a[0]), "r"((u32)a[1]), "r"((u32)a[2]), "r"((u32)a[3]), "r"((u32)a[0]), "r"((u32)a[1]))
+#define MMA_F16_HALF(c, a)                                                                            \
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, {%0,%1};" \
+        : "+r"(c[0]), "+r"(c[1])                                                                      \
+        : "r"((u32)a[0]), "r"((u32)a[1]), "r"((u32)a[2]), "r"((u32)a[3]), "r"((u32)a[0]), "r"((u32)a[1]))
+#define MMA_F16_8(c, a)                                                                               \
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};" \
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                              \
+        : "r"((u32)a[0]), "r"((u32)a[1]), "r"((u32)a[0]))
+#define MMA_F64(c, a)                                                                                 \
+    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"      \
+        : "+d"(c[0]), "+d"(c[1])                                                                      \
+        : "d"(__longlong_as_double(a[0])), "d"(__longlong_as_double(a[1])))
+TENSOR(mma_f16, float, 4, MMA_F16)
+TENSOR(mma_f16_8, float, 4, MMA_F16_8)
+TENSOR(mma_f16_half, u32, 2, MMA_F16_HALF)
+TENSOR(mma_tf32, float, 4, MMA_TF32)
+TENSOR(mma_s8, int, 4, MMA_S8)
+TENSOR(mma_f64, double, 2, MMA_F64)
+
+// ---- branches: a short loop, and one in which half of the lanes take a branch
+extern "C" __global__ void short_loop(long long *clocks, u32 trips, u32 seed) {
+    u32 a = threadIdx.x;
+    __syncthreads();
+    long long start = now();
+#pragma unroll 1
+    for (u32 t = 0; t < trips * 64; ++t) asm volatile("add.u32 %0, %0, %1;" : "+r"(a) : "r"(seed));
+    long long end = now();
+    u32 w = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    clocks[2 * w] = start, clocks[2 * w + 1] = end + (a == 12345);
+}
+extern "C" __global__ void split_loop(long long *clocks, u32 trips, u32 seed) {
+    u32 a = threadIdx.x;
+    __syncthreads();
+    long long start = now();
+#pragma unroll 1
+    for (u32 t = 0; t < trips * 64; ++t) {
+        if ((threadIdx.x ^ t) & 1) {
+#pragma unroll
+            for (int i = 0; i < 8; ++i) asm volatile("add.u32 %0, %0, %1;" : "+r"(a) : "r"(seed));
+        } else {
+#pragma unroll
+            for (int i = 0; i < 8; ++i) asm volatile("xor.b32 %0, %0, %1;" : "+r"(a) : "r"(seed));
+        }
+    }
+    long long end = now();
+    u32 w = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    clocks[2 * w] = start, clocks[2 * w + 1] = end + (a == 12345);
+}
 
 // ---- shared memory: loads and stores of a warp whose lanes lie `stride` words apart
 #define SHARED(NAME, T, BODY)                                                                     \

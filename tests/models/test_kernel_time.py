@@ -168,7 +168,7 @@ def test_atomics_that_meet_at_one_place_take_turns() -> None:
     ("change", "gpu", "reason"),
     [
         ({"waits": True}, "h100", "wait for other blocks"),
-        ({"operations": frozenset({"HMMA"})}, "h100", "tensor cores"),
+        ({"pipes": {"tensor": 1.0}}, "p100", "tensor cores, which .* does not have"),
         ({"operations": frozenset({"?"})}, "h100", "no rates for, as of textures"),
         ({"resident": 0}, "h100", "more than a multiprocessor"),
         ({"operations": frozenset({"SHFL"})}, "gtx280", "shuffles, which .* does not have .*3.0 has them"),

@@ -17,6 +17,7 @@ from warpglass.engine.launch.backend import Launch
 from warpglass.models.caches import Geometry, Traffic
 from warpglass.models.memory_rules import FirstLevel
 from warpglass.observe.caches import CacheProbe, Caches
+from warpglass.observe.caches.fetches import NEAR
 
 # Every lane of block b takes its place of round r from `where` and reads, writes or adds to it.
 SOURCE = r"""
@@ -37,6 +38,7 @@ extern "C" __global__ void walk(int* data, const int* where, int rounds, int* si
 """
 ROUNDS, BLOCKS, WORDS = 40, 6, 4096
 SMALL = Geometry(multiprocessors=2, l1_sets=4, l1_ways=2, l2_sets=8, l2_ways=3)
+LARGER = replace(SMALL, l1_sets=64, l2_sets=64, resident=3)  # lines live until other blocks of a wave come
 
 
 class Level:
@@ -73,8 +75,20 @@ class Simulation:
         self.l2 = Level(g.l2_sets, g.l2_ways)
         self.first_level = g.first_level
         self.counts: Counter[str] = Counter()
+        self.stamps: dict[tuple[int, int], tuple[int, int, str]] = {}  # of sectors: wave, accesses, level
+        self.alone: dict[int, tuple[int, set[int]]] = {}  # of lines: when sectors came alone last, and which
+        self.fetches = 0
 
-    def access(self, sm: int, verb: str, addresses: list[int]) -> None:
+    def access(self, sm: int, verb: str, addresses: list[int], time: tuple[int, int]) -> None:
+        """What a block's first warp does; it counts how far the farthest line of a read has come."""
+        self.sm = sm
+        self.time, self.level = time, 0
+        self.reach(verb, addresses)
+        if verb == "read":
+            self.counts[("first_l1", "first_l2", "first_dram")[self.level]] += 1
+
+    def reach(self, verb: str, addresses: list[int]) -> None:
+        sm = self.sm
         lines: dict[int, set[int]] = {}
         for address in addresses:
             lines.setdefault(address >> 7, set()).add(address >> 5 & 3)
@@ -92,6 +106,10 @@ class Simulation:
             held, _ = self.l1[sm].find(line, insert=verb == "read")
             hits = sectors & (held or set())
             self.counts["l1_hits"] += len(hits)
+            if verb == "read" and (level := self.on_its_way(line, hits)):
+                self.counts["l1_waits"] += len(hits)
+                self.counts["dram_waits"] += len(hits) if level == "dram" else 0
+                self.level = max(self.level, 2 if level == "dram" else 1)
             if verb == "write":
                 self.second(line, sectors, verb)
             elif sectors - hits:
@@ -110,14 +128,47 @@ class Simulation:
         self.counts["l2_hits"] += len(hits)
         missed = set[int]() if verb == "write" else sectors - hits
         self.counts["dram_reads"] += len(missed)
-        self.counts["lone_reads"] += lone(missed)
+        if missed:
+            self.level = 2
+            self.fetch(line, missed, "dram", (0, 0) if verb == "atomic" else self.time)
+            self.join(line, missed)
+        elif verb == "read":
+            if self.on_its_way(line, sectors) == "dram":
+                self.level = 2
+                self.counts["dram_waits"] += len(hits)
+            else:
+                self.level = max(self.level, 1)
+                self.fetch(line, sectors, "l2", self.time)
         held |= sectors if verb == "read" else sectors | {s + 4 for s in sectors}
+
+    def on_its_way(self, line: int, sectors: set[int]) -> str:
+        """The level that the first of these comes from, if it has been asked for at this time."""
+        *when, level = self.stamps.get((line, min(sectors)), (0, 0, "")) if sectors else (0, 0, "")
+        return level if tuple(when) == self.time else ""
+
+    def fetch(self, line: int, sectors: set[int], level: str, time: tuple[int, int]) -> None:
+        """Sectors start on their way; those from DRAM are not forgotten in the same wave."""
+        for sector in sectors:
+            wave, _, before = self.stamps.get((line, sector), (0, 0, ""))
+            if level == "dram" or before != "dram" or wave != time[0]:
+                self.stamps[line, sector] = *time, level
+
+    def join(self, line: int, missed: set[int]) -> None:
+        """Count sectors without the other one of their 64 bytes, less those whose other one comes soon."""
+        self.fetches += 1
+        when, waiting = self.alone.get(line, (-NEAR - 1, set[int]()))
+        waiting = waiting if self.fetches - when <= NEAR else set[int]()
+        single = {s for s in missed if s ^ 1 not in missed}
+        joined = {s for s in single if s ^ 1 in waiting}
+        self.counts["lone_reads"] += len(single) - 2 * len(joined)
+        self.alone[line] = self.fetches, single - joined | {s for s in waiting if s ^ 1 not in joined}
 
 
 @pytest.mark.parametrize(
     ("engine", "small"),
     [
         *((engine, SMALL) for engine in CPU_ENGINES),
+        (CPU_ENGINES[0], LARGER),
         (CPU_ENGINES[0], replace(SMALL, first_level=FirstLevel.LINES)),
         (CPU_ENGINES[0], replace(SMALL, first_level=FirstLevel.READ_ONLY)),
         (CPU_ENGINES[0], replace(SMALL, l2_sets=1, l2_ways=1, first_level=FirstLevel.NONE)),
@@ -129,7 +180,8 @@ def test_generated_caches_are_the_plain_ones(engine: str, small: Geometry):
         rng.random((ROUNDS, BLOCKS, 32)) < 0.8, rng.integers(0, WORDS, (ROUNDS, BLOCKS, 32)), -1
     )
     for r in range(0, ROUNDS, 3):  # neighbours, too, and places met before
-        places[r] = rng.integers(0, WORDS - 32, (BLOCKS, 1)) + np.arange(32)
+        starts = rng.integers(0, WORDS - 32, (BLOCKS, 1))
+        places[r] = (starts[:1] if r % 2 else starts) + np.arange(32)
     data, sink, where = np.zeros(WORDS, np.int32), np.zeros(1, np.int32), places.astype(np.int32)
     kernel = wg.compile(SOURCE, "walk")
     args = (data, where, np.int32(ROUNDS), sink)
@@ -140,6 +192,9 @@ def test_generated_caches_are_the_plain_ones(engine: str, small: Geometry):
     assert isinstance(probe, CacheProbe)
     found = asdict(probe.traffic(seen.totals.tolist()))
     assert found == expected(places, small), found
+    if small is LARGER:
+        assert found["dram_waits"]
+        assert found["l1_waits"]
 
 
 def expected(places: np.ndarray, small: Geometry) -> dict[str, int]:
@@ -147,11 +202,12 @@ def expected(places: np.ndarray, small: Geometry) -> dict[str, int]:
     data, where = GLOBAL_BASE, GLOBAL_BASE + 4 * WORDS + GUARD
     made = Simulation(small)
     for block in range(BLOCKS):
+        wave = block // (2 * small.resident)
         for r in range(ROUNDS):
             start = where + 128 * (r * BLOCKS + block)
-            made.access(block % 2, "read", [start + 4 * lane for lane in range(32)])
+            made.access(block % 2, "read", [start + 4 * lane for lane in range(32)], (wave, 2 * r + 1))
             own = [data + 4 * int(i) for i in places[r, block] if i >= 0]
-            made.access(block % 2, ("read", "write", "atomic")[r % 3], own)
+            made.access(block % 2, ("read", "write", "atomic")[r % 3], own, (wave, 2 * r + 2))
     names = [field.name for field in fields(Traffic)]
     return {name: made.counts[name] for name in names}
 

@@ -21,6 +21,26 @@ extern "C" __global__ void wait(volatile int *flag) {
     else while (*flag == 0) {}
 }
 """
+PRODUCTS = r"""
+extern "C" __global__ void products(const unsigned *x, float *y, int n) {
+    float c[4] = {};
+    unsigned a = x[threadIdx.x];
+    for (int k = 0; k < n; ++k)
+        asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+            "{%0,%1,%2,%3}, {%4,%4,%4,%4}, {%4,%4}, {%0,%1,%2,%3};"
+            : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a));
+    y[blockIdx.x * blockDim.x + threadIdx.x] = c[0] + c[1] + c[2] + c[3];
+}
+"""
+# Threads of all blocks ask for one row at a time, and need it for the next step.
+TOGETHER = """
+extern "C" __global__ void together(const float *x, float *y, int rows, int apart) {
+    float sum = 0;
+    int row = blockIdx.x * apart;
+    for (int k = 0; k < rows; ++k, row = (row + 1) % rows) sum = sum * 0.5f + x[row * 32 + threadIdx.x];
+    y[blockIdx.x * 32 + threadIdx.x] = sum;
+}
+"""
 N = 1 << 16
 
 
@@ -72,3 +92,30 @@ def test_bench_rows_have_times_on_every_model_asked_for() -> None:
             assert [one.device for one in row.modelled] == ["h100", "p100"]
             assert all(one.seconds and one.cumulative_speedup for one in row.modelled)
     assert "modelled on Tesla P100-PCIE-16GB" in bench.table()
+
+
+def test_products_of_tensor_cores_take_their_time() -> None:
+    blocks, n = 528, 256
+    x, y = np.zeros(256, np.uint32), np.zeros(256 * blocks, np.float32)
+    found = wg.profile(wg.compile(PRODUCTS, "products"), blocks, 256, (x, y, np.int32(n)), model="h200")
+    assert found.modelled is not None
+    assert found.modelled.limiter == "tensor cores"
+    device = devices.get("h200")
+    clocks = blocks * 8 * n * 16 * 8 * 16 / device.limits.timing["tensor"]
+    least = clocks / device.multiprocessors / (1e6 * device.clock_mhz)
+    assert found.modelled.limits["tensor"] == pytest.approx(least)
+
+
+def test_who_asks_for_what_is_on_its_way_waits_for_it_too() -> None:
+    """Blocks that walk the same rows at the same time all wait for DRAM; those that start apart seldom do."""
+    rows = 128
+    kernel = wg.compile(TOGETHER, "together")
+    x, y = np.ones(32 * rows, np.float32), np.zeros(32 * 64, np.float32)
+    times: list[float] = []
+    for apart in (0, 2):
+        modelled = wg.profile(kernel, 64, 32, (x, y, np.int32(rows), np.int32(apart)), model="h200").modelled
+        assert modelled is not None
+        times.append(modelled.limits["latency"])
+    waits = 673 / 1.98e9 * rows / 4  # of loads, four of which ptxas makes at once
+    assert waits < times[0] < 4.5 * waits
+    assert times[1] < 0.8 * times[0]

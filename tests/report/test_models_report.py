@@ -202,6 +202,20 @@ def test_kernels_without_operations_are_drawn_by_their_bandwidths(tmp_path: Path
     assert "The model says 1.000 ms = 6000 GB/s: 30.78 % of what it can attain." in said_of
 
 
+def test_products_of_tensor_cores_are_not_called_no_operations():
+    peaks = Peaks("some GPU", {}, {"dram": 100}, instructions={"tensor": 1000})
+    products = {"tensor": 1e9}
+    works = [
+        Work("moved", {}, {"dram": 1e9}, instructions=products),
+        Work("made", {}, {"dram": 1}, instructions=products),
+    ]
+    console = text_console(160)
+    print_roofline(roofline_report(works, peaks), console)
+    text = text_of(console)
+    assert "1e+09 multiply-adds of tensor cores; bound by DRAM: it moves 1.0 GB there." in text
+    assert "Bound by tensor cores: 1e+09 multiply-adds take longest." in text
+
+
 def test_many_kernels_have_a_line_each():
     console = text_console(160)
     works = [replace(work, name=f"{work.name} {k}") for k in range(3) for work in WORKS]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import warpglass as wg
+from warpglass.ladders.conv2d import basic
 from warpglass.sass.schedule import path_cycles
 from warpglass.sass.translate import translate
 
@@ -45,3 +46,13 @@ def test_a_loop_with_a_peeled_trip_is_counted_once() -> None:
     x = np.ones(32, np.float32)
     found = wg.profile(wg.compile(PEELED, "peeled"), 1, 32, (x,), model="h100", caches=False)
     assert found.counters["smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"] == 32 * 5000
+
+
+def test_integers_of_64_bits_are_no_copies_of_a_loop() -> None:
+    """One such PTX line is several instructions; loads stand for the trips."""
+    rows = 64
+    picture, mask = np.ones((rows, rows), np.float32), np.ones((5, 5), np.float32)
+    args = np.zeros((rows, rows), np.float32), picture, np.uint32(rows), np.uint32(rows), mask
+    found = wg.profile(wg.from_numba(basic.basic), (4, 4), (16, 16), args, model="h100", caches=False)
+    requests = found.counters["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"]
+    assert found.counters["smsp__inst_executed_op_global_ld.sum"] == pytest.approx(requests, rel=0.01)

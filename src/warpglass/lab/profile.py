@@ -281,7 +281,7 @@ def _launch_numbers(launch: Launch, fit: Occupancy, model: Device) -> dict[str, 
 
 def _caches(fit: Occupancy, model: Device) -> Geometry:
     """The caches that a kernel finds on a GPU, set to the shared memory that its blocks need."""
-    return geometry(model, driver_shared(fit))
+    return geometry(model, driver_shared(fit), fit.blocks)
 
 
 def _describe(fit: Occupancy) -> dict[str, Any]:

@@ -35,6 +35,7 @@ class Geometry:
     l2_sets: int
     l2_ways: int
     first_level: FirstLevel = FirstLevel.ALL
+    resident: int = 1  # blocks that a multiprocessor holds at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +51,25 @@ class Traffic:
     dram_reads: int
     dram_writes: int
     l2_lines: int  # lines that requests to the second level touch
-    lone_reads: int  # sectors of DRAM that are read, or written, without the other one of their 64 bytes
+    lone_reads: int  # sectors of DRAM that are read, or written, while the other one of their 64 bytes is not
     lone_writes: int
+    l1_waits: int  # of l1_hits, sectors that are still on their way there
+    dram_waits: int  # sectors found at either level that are still on their way from DRAM
+    first_l1: int  # reads of blocks' first warps of which all were found at the first level
+    first_l2: int  # likewise, of which the farthest came from the second level
+    first_dram: int  # likewise, from DRAM
 
 
 def sum_traffic(parts: Iterable[Traffic]) -> Traffic:
     """The traffic of all parts together."""
     rows = [astuple(part) for part in parts]
-    return Traffic(*map(sum, zip(*rows, strict=True))) if rows else Traffic(*[0] * 11)
+    return Traffic(*map(sum, zip(*rows, strict=True))) if rows else Traffic(*[0] * 16)
 
 
-def geometry(device: Device, shared: int) -> Geometry:
-    """The caches of a GPU whose multiprocessors are set to `shared` bytes of shared memory."""
+def geometry(device: Device, shared: int, resident: int) -> Geometry:
+    """The caches of a GPU whose multiprocessors are set to `shared` bytes of shared memory and hold so many
+    blocks at once.
+    """
     limits = device.limits
     least = next(kib for oldest, kib in _L1_LEAST if limits.capability >= oldest)
     rest = limits.shared_per_sm - shared if limits.capability >= (7, 0) else 0
@@ -74,6 +82,7 @@ def geometry(device: Device, shared: int) -> Geometry:
         _L2_SETS if cached else 1,  # before 2.0 both levels served textures: a line is not kept
         max(1, 1024 * device.l2_kib // LINE // _L2_SETS) if cached else 1,
         first_level,
+        max(1, resident),
     )
 
 

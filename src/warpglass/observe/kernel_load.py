@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from ..devices import Device
-from ..models.caches import LINE, Traffic, sum_traffic
+from ..models.caches import LINE, SECTOR, Traffic, sum_traffic
 from ..models.kernel_time import Atomics, Load, Rates, rates_of
 from ..models.memory_rules import FirstLevel, rules_of
 from ..program import Program
@@ -20,10 +20,12 @@ from ..program.fairness import find_block_waits
 from ..sass.counts import by_line
 from ..sass.decode import Instruction
 from ..sass.estimate import Executed, block_runs, execute
+from ..sass.operations import TENSOR
 from ..sass.schedule import path_cycles
 from ..sass.translate import Translation
 from .counting import Tally
 from .profiling import line_counts
+from .tensor_work import tensor_work
 
 _MULTIPLY = ("IMAD", "IDP", "UIMAD")
 _SPECIAL = ("MUFU", "I2F", "F2I", "F2F", "FRND", "I2I", "POPC", "FLO", "BREV", "FCHK", "UI2F")
@@ -64,9 +66,9 @@ def kernel_load(
     program, counters, rates = counted.program, counted.counters, rates_of(device)
     blocks, warps = prod(grid), -(-prod(block) // 32)
     executed = counted.executed or execute(translation, line_counts(program, counted.tallies))
-    pipes = _pipes(executed, device)
+    pipes = _pipes(executed, counted.tallies, device)
     path = _path(counted, translation, executed, blocks, warps, rates)
-    spilt = _spilt(counted, counted.local * prod(block) * resident)
+    spilt = _spilt(counted, counted.local * prod(block) * resident, device)
     traffic = sum_traffic((*counted.sites.values(), *spilt))
     uncached = rules_of(device.capability).first_level is FirstLevel.NONE
     return Load(
@@ -83,6 +85,7 @@ def kernel_load(
         l2_reads=traffic.l2_reads,
         l2_writes=traffic.l2_writes,
         l2_atomics=traffic.l2_atomics,
+        l2_stored=counters.get(_STORED, 0.0) + SECTOR * spilt[1].l2_writes,
         l2_read_lines=_lines(counted.sites, write=False) + spilt[0].l2_lines,
         l2_write_lines=_lines(counted.sites, write=True) + spilt[1].l2_lines,
         dram_reads=_uncached(counters, "ld") if uncached else traffic.dram_reads,
@@ -97,6 +100,7 @@ def kernel_load(
     )
 
 
+_STORED = "smsp__sass_data_bytes_mem_global_op_st.sum"
 _REQUESTS = "l1tex__t_requests_pipe_lsu_mem_{}.sum"
 _GLOBAL = tuple(f"global_op_{kind}" for kind in ("ld", "st", "atom", "red"))
 _LOCAL = ("local_op_ld", "local_op_st")
@@ -116,9 +120,12 @@ def _lines(sites: Mapping[tuple[int, bool], Traffic], *, write: bool) -> float:
     return sum(one.l2_lines for (_, writes), one in sites.items() if writes == write and not one.l2_atomics)
 
 
-def _spilt(counted: Counted, footprint: int) -> tuple[Traffic, Traffic]:
-    """Loads and stores of local memory for which the first level has no room, as traffic of the second."""
+def _spilt(counted: Counted, footprint: int, device: Device) -> tuple[Traffic, Traffic]:
+    """Loads and stores of local memory for which the first level has no room, as traffic of the second and,
+    where that has none either, of DRAM. `footprint` has the bytes of the blocks of a multiprocessor.
+    """
     share = max(0.0, 1 - counted.l1_bytes / footprint) if footprint else 0.0
+    beyond = max(0.0, 1 - 1024 * device.l2_kib / (footprint * device.multiprocessors)) if footprint else 0.0
     found: list[Traffic] = []
     for write in (False, True):
         rows = [
@@ -128,15 +135,17 @@ def _spilt(counted: Counted, footprint: int) -> tuple[Traffic, Traffic]:
             if place == ("local", write)
         ]
         sectors, lines = (round(share * sum(row[k] for row in rows)) for k in (1, 2))
-        nothing = sum_traffic(())
-        found.append(replace(nothing, l2_lines=lines, **{"l2_writes" if write else "l2_reads": sectors}))
+        far = round(beyond * sectors)
+        way = "writes" if write else "reads"
+        moved = {f"l2_{way}": sectors, f"dram_{way}": far}
+        found.append(replace(sum_traffic(()), l2_lines=lines, **moved))
     return found[0], found[1]
 
 
 # ---------------------------------------------------------------------------------------- execution units
-def _pipes(executed: Sequence[Executed], device: Device) -> dict[str, float]:
-    """Instructions of warps by the units that run them."""
-    found: dict[str, float] = defaultdict(float)
+def _pipes(executed: Sequence[Executed], tallies: Sequence[Tally], device: Device) -> dict[str, float]:
+    """Instructions of warps by the units that run them; of tensor cores, their products."""
+    found: dict[str, float] = defaultdict(float, tensor_work(tallies))
     for item in executed:
         for name in _units(item.instruction):
             found[name] += float(item.warps)
@@ -147,6 +156,8 @@ def _pipes(executed: Sequence[Executed], device: Device) -> dict[str, float]:
 
 def _units(item: Instruction) -> tuple[str, ...]:
     name, kind = item.name, item.operation.kind
+    if name in TENSOR:
+        return ()  # by what they multiply
     if name in _SPECIAL:
         return ("special",)
     if name in _EXCHANGE or (item.access and name != "LDGSTS") or name == "LDGSTS":
@@ -172,22 +183,7 @@ def _path(
     rates: Rates,
 ) -> float:
     """Clocks of a block's busiest warp."""
-    program = counted.program
-    parted = {tally.step.number: tally.divergent for tally in counted.tallies}
-    leading = by_line(
-        program,
-        {number: (*ran, min(parted.get(number, 0), ran[0])) for number, ran in counted.leaders.items()},
-    )
-    first = block_runs(translation, leading)
-    warps_of = {id(one.instruction): one.warps for one in executed}
-    every = [
-        next((warps_of[id(item)] for item in block.instructions if id(item) in warps_of), 0)
-        for block in translation.graph.blocks
-    ]
-    runs = [
-        max(float(own) / blocks, float(all_) / (blocks * warps))
-        for own, all_ in zip(first, every, strict=True)
-    ]
+    runs = _runs(counted, translation, executed, blocks, warps)
     memory = _memory_clocks(counted, rates)
 
     def latency(item: Instruction) -> float:
@@ -204,6 +200,28 @@ def _path(
         return max(_OTHER_CLOCKS, 4 * rates.dependent)
 
     return path_cycles(translation, runs, latency, rates.dependent / 4)
+
+
+def _runs(
+    counted: Counted, translation: Translation, executed: Sequence[Executed], blocks: int, warps: int
+) -> list[float]:
+    """How often a block's busiest warp runs each block of the machine code: the first, or one of the mean."""
+    warps_of = {id(one.instruction): one.warps for one in executed}
+    every = [
+        next((warps_of[id(item)] for item in block.instructions if id(item) in warps_of), 0)
+        for block in translation.graph.blocks
+    ]
+    mean = [float(number) / (blocks * warps) for number in every]
+    leaders = counted.leaders
+    if all(
+        (one.warps, one.threads) == tuple(warps * k for k in leaders[one.step.number])
+        for one in counted.tallies
+    ):
+        return mean  # all warps do the same
+    parted = {tally.step.number: tally.divergent for tally in counted.tallies}
+    leading = {number: (*ran, min(parted.get(number, 0), ran[0])) for number, ran in leaders.items()}
+    first = block_runs(translation, by_line(counted.program, leading))
+    return [max(float(own) / blocks, other) for own, other in zip(first, mean, strict=True)]
 
 
 def _memory_clocks(counted: Counted, rates: Rates) -> dict[int, float]:
@@ -228,15 +246,16 @@ def _memory_clocks(counted: Counted, rates: Rates) -> dict[int, float]:
 
 
 def _level_clocks(one: Traffic, rates: Rates) -> float:
-    """Clocks of an access by where its sectors were found."""
+    """Clocks of an access by where its sectors were found, or were on their way from."""
     if one.l2_atomics:
         return rates.l2 + 4 * rates.dependent
     if not one.l1_sectors:
         return rates.l1
-    hits = one.l1_hits / one.l1_sectors
-    beyond = one.l2_reads or 1
-    missed = min(1.0, one.dram_reads / beyond)
-    return hits * rates.l1 + (1 - hits) * ((1 - missed) * rates.l2 + missed * rates.dram)
+    first, middle, last = one.first_l1, one.first_l2, one.first_dram
+    if not first + middle + last:  # the first warps have none: all warps stand for them
+        first, last = one.l1_hits - one.l1_waits, one.dram_reads + one.dram_waits
+        middle = max(0, one.l1_sectors - first - last)
+    return (first * rates.l1 + middle * rates.l2 + last * rates.dram) / (first + middle + last)
 
 
 # ---------------------------------------------------------------------------------------- atomics

@@ -130,8 +130,8 @@ def _place(site: Site | None, active: int, addresses: Sequence[int]) -> tuple[st
 
 def views_of(probes: Sequence[Probe], totals: np.ndarray) -> tuple[WarpView, ...]:
     """What the probe among these kept, () if none is there."""
-    words = totals.tolist()
-    return tuple(view for one in probes if isinstance(one, WarpViewProbe) for view in one.read(words))
+    own = [one for one in probes if isinstance(one, WarpViewProbe)]
+    return tuple(view for one in own for view in one.read(totals.tolist()))
 
 
 @dataclass(frozen=True, slots=True)

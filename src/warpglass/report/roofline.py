@@ -31,6 +31,7 @@ NAMES = (
     | {name: name.upper() for name in PRECISIONS}
     | {BOTH: "L1 and shared memory, which are one"}
 )
+_NONE = "No floating-point operations"
 _WHOSE = {"gpu": "measured", "modelled": "modelled"}
 
 
@@ -181,13 +182,16 @@ def _binding(placed: Placed) -> str:
     """What binds, and on which side of the ridges the work is; without operations there are none."""
     if not placed.work.total_flops and placed.memory_bound:
         moved = format_bytes(round(placed.work.moved(placed.bound) or 0))
-        return f"No floating-point operations; bound by {NAMES[placed.bound]}: it moves {moved} there."
+        products = placed.work.instructions.get("tensor")
+        what = f"{_number(products)} multiply-adds of tensor cores" if products else _NONE
+        return f"{what}; bound by {NAMES[placed.bound]}: it moves {moved} there."
     if placed.memory_bound:
         edge = _edge(placed, placed.bound, "left")
         return f"Memory-bound ({NAMES[placed.bound]}){edge and ': '}{edge}."
     if not placed.compute_bound:
         count = placed.work.instructions[placed.bound]
-        return f"Bound by {NAMES[placed.bound]}: {_number(count)} instructions of warps take longest."
+        what = "multiply-adds" if placed.bound == "tensor" else "instructions of warps"
+        return f"Bound by {NAMES[placed.bound]}: {_number(count)} {what} take longest."
     levels = [level for level in LEVELS if level in placed.seconds]
     edges = [_edge(placed, level, "right", f" ({NAMES[level]})") for level in levels]
     known = ", ".join(filter(None, edges))

@@ -2,7 +2,9 @@
 
 Belongs here: choosing, for each PTX line, the operation that tells most, and where it stands. Instructions
 that ptxas cannot move across branches (accesses, barriers, exchanges, branches) were executed as often as
-their PTX line; floating-point ones usually so; others are moved freely. These are the grades of evidence.
+their PTX line; floating-point ones usually so; others are moved freely. Of integers of 64 bits one line is
+several instructions, which look like copies, as are some products of tensor cores: the block with the fewest
+is taken to have one. These are the grades of evidence.
 """
 
 from __future__ import annotations
@@ -13,12 +15,12 @@ from dataclasses import dataclass
 
 from .decode import Instruction
 from .graph import MachineBlock
-from .operations import FLOPS
+from .operations import FLOPS, TENSOR
 from .translate import Translation
 
-GRADES = FIXED, COMPUTED, MOVABLE = range(3)
+GRADES = FIXED, COMPUTED, MOVABLE, WIDE = range(4)
 
-_COMPUTE = FLOPS.keys() - {"HFMA2"}  # which also makes constants
+_COMPUTE = (FLOPS.keys() | TENSOR) - {"HFMA2"}  # which also makes constants
 # Operations that say nothing about where their line is executed.
 _PLACED_ANYWHERE = ("MOV", "UMOV", "LDC", "ULDC", "LDCU", "CS2R", "S2R", "S2UR", "NOP", "BSSY", "BSYNC")
 
@@ -51,6 +53,11 @@ def find_copies(translation: Translation) -> Iterator[Copies]:
         total = Counter(name for grade, name, _ in found if grade == best)
         telling = min(total, key=lambda name: total[name])
         places = Counter(number for grade, name, number in found if (grade, name) == (best, telling))
+        several = best == MOVABLE and line in translation.wide and max(places.values()) > 1
+        if several or telling in TENSOR:
+            once = min(places.values())
+            places = Counter({number: count // once for number, count in places.items()})
+        best = WIDE if several else best
         yield Copies(line, best, places, telling not in ("BRA", "EXIT"))
 
 

@@ -122,6 +122,8 @@ _CONTROL = {
     "BAR": "barrier",
 }
 
+TENSOR = frozenset(("HMMA", "IMMA", "DMMA", "BMMA"))  # products of tensor cores
+
 # Floating-point operations and how many each thread does, as they are counted: an FMA as one, and a
 # pair of halves too.
 FLOPS: Mapping[str, tuple[str, int]] = {

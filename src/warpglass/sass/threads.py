@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from .conservation import Flow
 from .counts import LineCounts
-from .evidence import FIXED, GRADES, MOVABLE, Copies, find_spins
+from .evidence import FIXED, GRADES, MOVABLE, WIDE, Copies, find_spins
 from .translate import PtxLoop, Translation
 
 _Group = tuple[list[int], int, frozenset[int]]  # blocks, copies in them, and the loop around them
@@ -106,6 +106,7 @@ class _Solver:
         return loop is not None and any(
             other.complete and other.line in loop.lines and other.blocks.get(number, 0) > 1
             for other in self.copies
+            if other.grade < WIDE
         )
 
     def _complete_sums(self, grade: int) -> None:

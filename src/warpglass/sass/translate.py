@@ -52,10 +52,10 @@ class PtxBlock:
 class Translation:
     """The machine code of one kernel on one target, seen from its PTX.
 
-    `starts` are the lines where functions start, by name, `splits` the lines of conditional branches, and
-    `calls` those of calls. `ptx` has the PTX's blocks and `loops` its loops, innermost first; `accesses` is
-    what became of each memory instruction, and `choices` the selections that machine code anticipates with
-    a guard, both by line.
+    `starts` are the lines where functions start, by name, `splits` the lines of conditional branches,
+    `calls` those of calls, and `wide` those of integers of 64 bits. `ptx` has the PTX's blocks and `loops`
+    its loops, innermost first; `accesses` is what became of each memory instruction, and `choices` the
+    selections that machine code anticipates with a guard, both by line.
     """
 
     target: str
@@ -63,6 +63,7 @@ class Translation:
     starts: Mapping[str, int]
     splits: frozenset[int]
     calls: frozenset[int]
+    wide: frozenset[int]
     ptx: tuple[PtxBlock, ...]
     loops: tuple[PtxLoop, ...]
     accesses: Mapping[int, Access]
@@ -77,6 +78,9 @@ class Translation:
     def code(self) -> tuple[Instruction, ...]:
         """All machine instructions that may be executed."""
         return tuple(item for block in self.graph.blocks for item in block.instructions)
+
+
+_WIDE = frozenset(("s64", "u64", "b64"))
 
 
 @lru_cache(maxsize=64)
@@ -109,6 +113,7 @@ def translate(compiled: Compiled, target: str) -> Translation | None:
             block.end.step.instruction.line for block in program.blocks if isinstance(block.end, Branch)
         ),
         calls=calls,
+        wide=_lines_of(functions, lambda item: not _WIDE.isdisjoint(item.modifiers)),
         ptx=ptx_blocks,
         loops=loops,
         accesses=find_accesses(program, instructions),

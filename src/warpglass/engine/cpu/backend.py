@@ -135,7 +135,8 @@ class CpuBackend:
                     took, workers = execution.run(plan, launch, self._heap, begin, order)
                     seconds += took
                     if seen:
-                        totals = totals + np.sum([worker.words for worker in workers], axis=0)
+                        for worker in workers:
+                            totals = totals + worker.words
                 raise_exception(launch.compiled, prepared.module.read)
         except LaunchError as error:
             self._state.note(error)

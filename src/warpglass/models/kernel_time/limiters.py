@@ -22,6 +22,7 @@ WORDS: Mapping[str, str] = {
     "fp64": "FP64 units",
     "fp16": "FP16 units",
     "special": "special-function units",
+    "tensor": "tensor cores",
     "access": "the load/store units",
     "shared": "shared memory and L1 data",
     "tags": "L1 lookups",
@@ -90,8 +91,13 @@ def _barriers(load: Load, rates: Rates) -> float:
 
 
 def _l2(load: Load, rates: Rates) -> float:
-    """Bytes, or where few of a line are wanted, lines."""
-    bytes_ = 32 * (load.l2_reads / rates.l2_read + load.l2_writes / rates.l2_write)
+    """Bytes, or where few of a line are wanted, lines.
+
+    Reads bring whole sectors, stores carry what they write: a quarter of each of a line's four sectors takes
+    no longer than all of one.
+    """
+    stored = min(32 * load.l2_writes, load.l2_stored)
+    bytes_ = 32 * load.l2_reads / rates.l2_read + stored / rates.l2_write
     return max(bytes_, load.l2_read_lines / rates.l2_read_lines + load.l2_write_lines / rates.l2_write_lines)
 
 

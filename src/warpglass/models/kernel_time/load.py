@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +29,12 @@ class Atomics:
 class Load:
     """One launch on one GPU model.
 
-    `instructions` and `pipes` count instructions of warps, `pipes` by the kind of execution unit (rates.py).
+    `instructions` and `pipes` count instructions of warps, `pipes` by the kind of execution unit (rates.py);
+    of tensor cores, multiply-adds of 16-bit elements.
     `shared_passes` are passes over the banks of shared memory, `requests`, `lines` and `bytes` those of
     global and local memory at the first level; `l2_*` and `dram_*` those of the simulated caches, in sectors
-    but for `l2_*_lines`; `lone_*` are sectors of DRAM that move without the other one of their 64 bytes.
+    but for `l2_*_lines` and for `l2_stored`, the bytes that stores carry; `lone_*` are sectors of DRAM that
+    move without the other one of their 64 bytes.
     `path_cycles` is how long a block's busiest warp takes if nothing keeps it waiting but its own
     dependencies, in clocks of this GPU; `barriers` how often warps come to one.
     """
@@ -58,6 +61,7 @@ class Load:
     barriers: float
     atomics: tuple[Atomics, ...] = ()
     operations: frozenset[str] = field(default_factory=frozenset[str])  # of the machine code, by name
+    l2_stored: float = inf  # where it was not counted
     waits: bool = False  # whether blocks wait for other blocks
 
     @property

@@ -89,6 +89,7 @@ ON_SM = (
     "fp64",
     "fp16",
     "special",
+    "tensor",
     "access",
     "shared",
     "tags",

@@ -22,7 +22,7 @@ class Rates:
     multiprocessors: int
     clock: float
     issue: float  # instructions
-    pipes: Mapping[str, float]  # instructions, by kind of unit
+    pipes: Mapping[str, float]  # instructions, by kind of unit; of tensor cores, multiply-adds
     multiply_parts: float  # instructions that make an integer multiply-add
     access: float  # instructions of the load/store unit
     passes: float  # of 128 bytes, of shared memory and of the first level's data
@@ -134,4 +134,5 @@ def _pipes(device: Device) -> dict[str, float]:
         "special": limits.special_lanes,
         "shared units": limits.fp32_lanes if device.capability < (7, 0) else 0,
     }
-    return {name: count / 32 for name, count in lanes.items() if count}
+    pipes = {name: count / 32 for name, count in lanes.items() if count}
+    return {**pipes, "tensor": limits.timing["tensor"]} if limits.timing["tensor"] else pipes

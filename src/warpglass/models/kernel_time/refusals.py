@@ -21,7 +21,6 @@ _SINCE = (
     (("DADD", "DMUL", "DFMA", "DSETP"), (1, 3), "double precision"),
 )
 _UNKNOWN = "?"  # what the decoder calls an operation that it has no row for
-_TENSOR = frozenset(("HMMA", "IMMA", "DMMA", "BMMA"))
 
 
 def refuse(load: Load, device: Device) -> None:
@@ -30,8 +29,8 @@ def refuse(load: Load, device: Device) -> None:
         raise Refused(
             "its blocks wait for other blocks, so its time depends on the order in which they start"
         )
-    if load.operations & _TENSOR:
-        raise Refused("it uses tensor cores, whose rates the model does not have")
+    if load.pipes.get("tensor") and not device.limits.timing["tensor"]:
+        raise Refused(f"it uses tensor cores, which {device.name} does not have")
     if _UNKNOWN in load.operations:
         raise Refused("it uses instructions that the model has no rates for, as of textures and surfaces")
     if not load.resident:

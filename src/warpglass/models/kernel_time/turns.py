@@ -22,7 +22,7 @@ _TOGETHER = (
     ("atomics",),
     ("blocks",),
 )
-_INSTRUCTIONS = ("issue", "fp32", "integer", "multiply", "shared units", "fp64", "fp16", "special")
+_INSTRUCTIONS = ("issue", "fp32", "integer", "multiply", "shared units", "fp64", "fp16", "special", "tensor")
 
 
 def in_turns(load: Load, rates: Rates, limits: Mapping[str, float]) -> float:

@@ -16,6 +16,7 @@ from ...isa.ordering import ordering_of
 from ...models.caches import Geometry, Traffic, sum_traffic
 from ...models.memory_rules import FirstLevel
 from ...program import Program, Step
+from .fetches import TABLE_WORDS
 from .helpers import COUNTS, cache_helpers
 
 _BYPASS = frozenset(("cg", "cv"))  # cache operators; accesses that order others bypass the first level, too
@@ -47,6 +48,7 @@ class CacheProbe(Probe):
         self._sites: dict[tuple[int, bool], int] = {}  # by step and direction, the first word of its counts
         self._l1 = words.take(g.multiprocessors * g.l1_sets * g.l1_ways)
         self._l2 = words.take(g.l2_sets * g.l2_ways)
+        self._table = words.take(TABLE_WORDS)
         self._used: set[str] = set()
         self._kinds = {
             step.number: _kind(step, g.first_level) for block in program.blocks for step in block.all_steps
@@ -65,15 +67,27 @@ class CacheProbe(Probe):
         place = b.value(f"urem i32 {block}, {self._geometry.multiprocessors}")
         bytes_ = 8 * self._geometry.l1_sets * self._geometry.l1_ways
         own = b.value(f"mul i64 {b.value(f'zext i32 {place} to i64')}, {bytes_}")
+        table = self.place(at, self._table)
         args = [
             ("ptr", self.place(at, self._counts(site))),
             ("ptr", b.offset(self.place(at, self._l1), own)),
             ("ptr", self.place(at, self._l2)),
+            ("ptr", table),
             ("<32 x i64>", at.lanes.as_vector(address).ir),
             ("i32", at.mask),
             ("i1", "true" if site.space == "generic" else "false"),
+            ("i32", self._stamp(at, table, block)),
+            ("i1", b.value("icmp eq i32 %warp, 0")),
         ]
         b.call("void", f"wg_cached_{kind}", args)
+
+    def _stamp(self, at: Emission, table: str, block: str) -> str:
+        """When a warp makes its access: the wave of its block, and how many it has made before."""
+        b = at.builder
+        wave = b.value(f"udiv i32 {block}, {self._geometry.multiprocessors * self._geometry.resident}")
+        wide = b.value(f"zext i32 {block} to i64")
+        args = [("ptr", table), ("i64", wide), ("i32", wave), ("i32", "%warp")]
+        return b.call("i32", "wg_cache_stamp", args)
 
     def helpers(self, declarations: set[str]) -> str:
         return cache_helpers(self._used, self._geometry, declarations)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from ...codegen.context import LOCAL_WINDOW, SHARED_WINDOW
 from ...models.caches import Geometry
 from ...models.memory_rules import FirstLevel
+from .fetches import FETCHES
 
 # The fields of models.caches.Traffic, in the order in which they lie in memory.
 COUNTS = (
@@ -23,11 +24,17 @@ COUNTS = (
     "l2_lines",
     "lone_reads",
     "lone_writes",
+    "l1_waits",
+    "dram_waits",
+    "first_l1",
+    "first_l2",
+    "first_dram",
 )
 
 _DECLARATIONS = frozenset(
     {
         "declare i32 @llvm.cttz.i32(i32, i1)",
+        "declare i64 @llvm.cttz.i64(i64, i1)",
         "declare i64 @llvm.ctpop.i64(i64)",
         "declare i64 @llvm.vector.reduce.or.v32i64(<32 x i64>)",
     }
@@ -42,22 +49,29 @@ def cache_helpers(used: set[str], geometry: Geometry, declarations: set[str]) ->
     first = _find("l1", geometry.l1_sets, geometry.l1_ways, 4, write_back=False)
     second = _find("l2", geometry.l2_sets, geometry.l2_ways, 8, write_back=True)
     walks = "".join(_walk(kind, geometry.first_level) for kind in sorted(used))
-    return _ADD + first + second + _L2_READ + _L2_WRITE + walks
+    return _ADD + FETCHES + _LONE_READ + first + second + _L2_READ + _L2_WRITE + walks
 
 
 def _count(name: str) -> int:
     return COUNTS.index(name)
 
 
-def _add_lone(name: str, sectors: str) -> str:
+def _add_lone_writes(sectors: str) -> str:
     """Count the sectors of a line whose neighbour in the same 64 bytes does not move with them."""
     return f"""%lone.next = lshr i64 {sectors}, 1
   %lone.differ = xor i64 {sectors}, %lone.next
   %lone = and i64 %lone.differ, 5
-  call void @wg_cache_add(ptr %counts, i64 {_count(name)}, i64 %lone)"""
+  call void @wg_cache_add(ptr %counts, i64 {_count("lone_writes")}, i64 %lone)"""
 
 
 _ADD = """
+define internal void @wg_farthest(ptr %worst, i32 %level) alwaysinline #0 {
+  %before = load i32, ptr %worst
+  %more = icmp ugt i32 %level, %before
+  %after = select i1 %more, i32 %level, i32 %before
+  store i32 %after, ptr %worst
+  ret void
+}
 define internal void @wg_cache_add(ptr %counts, i64 %which, i64 %sectors) alwaysinline #0 {
   %n = call i64 @llvm.ctpop.i64(i64 %sectors)
   %p = getelementptr i64, ptr %counts, i64 %which
@@ -78,7 +92,7 @@ def _find(level: str, sets: int, ways: int, shift: int, *, write_back: bool) -> 
         f"""%dirty.high = lshr i64 %last, 4
   %dirty = and i64 %dirty.high, 15
   call void @wg_cache_add(ptr %counts, i64 {_count("dram_writes")}, i64 %dirty)
-  {_add_lone("lone_writes", "%dirty")}
+  {_add_lone_writes("%dirty")}
   br label %shift"""
         if write_back
         else "br label %shift"
@@ -137,8 +151,23 @@ place:
 """
 
 
+# Sectors that come from DRAM without their neighbours, less those that had come so and now have theirs.
+_LONE_READ = f"""
+define internal void @wg_lone_read(ptr %counts, ptr %table, i64 %line, i64 %sectors) noinline #0 {{
+  %more = call i64 @wg_lone(ptr %table, i64 %line, i64 %sectors)
+  %p = getelementptr i64, ptr %counts, i64 {_count("lone_reads")}
+  %before = load i64, ptr %p
+  %after = add i64 %before, %more
+  store i64 %after, ptr %p
+  ret void
+}}
+"""
+
 _L2_READ = f"""
-define internal void @wg_l2_read(ptr %counts, ptr %l2, i64 %line, i64 %sectors) noinline #0 {{
+define internal i32 @wg_l2_read(
+  ptr %counts, ptr %l2, ptr %table, i64 %line, i64 %sectors, i32 %stamp
+) noinline #0 {{
+entry:
   call void @wg_cache_add(ptr %counts, i64 {_count("l2_reads")}, i64 %sectors)
   call void @wg_cache_add(ptr %counts, i64 {_count("l2_lines")}, i64 1)
   %way = call ptr @wg_l2_find(ptr %counts, ptr %l2, i64 %line, i1 true)
@@ -147,16 +176,33 @@ define internal void @wg_l2_read(ptr %counts, ptr %l2, i64 %line, i64 %sectors) 
   call void @wg_cache_add(ptr %counts, i64 {_count("l2_hits")}, i64 %hits)
   %misses = xor i64 %hits, %sectors
   call void @wg_cache_add(ptr %counts, i64 {_count("dram_reads")}, i64 %misses)
-  {_add_lone("lone_reads", "%misses")}
   %after = or i64 %before, %sectors
   store i64 %after, ptr %way
-  ret void
+  %there = icmp eq i64 %misses, 0
+  br i1 %there, label %found, label %missed
+found:
+  %wait = call i32 @wg_wait(ptr %table, i64 %line, i64 %sectors, i32 %stamp)
+  %far = icmp eq i32 %wait, 3
+  br i1 %far, label %waits, label %near
+waits:
+  call void @wg_cache_add(ptr %counts, i64 {_count("dram_waits")}, i64 %hits)
+  ret i32 2
+near:
+  call void @wg_fetched(ptr %table, i64 %line, i64 %sectors, i32 %stamp, i32 0)
+  ret i32 1
+missed:
+  call void @wg_fetched(ptr %table, i64 %line, i64 %misses, i32 %stamp, i32 1)
+  call void @wg_lone_read(ptr %counts, ptr %table, i64 %line, i64 %misses)
+  ret i32 2
 }}
 """
 
 # A write needs nothing from DRAM, a sector knows which bytes it has; an atomic reads what it changes.
 _L2_WRITE = f"""
-define internal void @wg_l2_write(ptr %counts, ptr %l2, i64 %line, i64 %sectors, i1 %atomic) noinline #0 {{
+define internal void @wg_l2_write(
+  ptr %counts, ptr %l2, ptr %table, i64 %line, i64 %sectors, i1 %atomic
+) noinline #0 {{
+entry:
   %which = select i1 %atomic, i64 {_count("l2_atomics")}, i64 {_count("l2_writes")}
   call void @wg_cache_add(ptr %counts, i64 %which, i64 %sectors)
   call void @wg_cache_add(ptr %counts, i64 {_count("l2_lines")}, i64 1)
@@ -168,11 +214,17 @@ define internal void @wg_l2_write(ptr %counts, ptr %l2, i64 %line, i64 %sectors,
   call void @wg_cache_add(ptr %counts, i64 {_count("l2_hits")}, i64 %found)
   %fetched = select i1 %atomic, i64 %absent, i64 0
   call void @wg_cache_add(ptr %counts, i64 {_count("dram_reads")}, i64 %fetched)
-  {_add_lone("lone_reads", "%fetched")}
   %dirty = shl i64 %sectors, 4
   %marks = or i64 %sectors, %dirty
   %after = or i64 %before, %marks
   store i64 %after, ptr %way
+  %nothing = icmp eq i64 %fetched, 0
+  br i1 %nothing, label %done, label %missed
+missed:
+  call void @wg_fetched(ptr %table, i64 %line, i64 %fetched, i32 0, i32 1)
+  call void @wg_lone_read(ptr %counts, ptr %table, i64 %line, i64 %fetched)
+  br label %done
+done:
   ret void
 }}
 """
@@ -186,10 +238,27 @@ _ACT = {
   %after = or i64 %before, %sectors
   store i64 %after, ptr %way
   %misses = xor i64 %hits, %sectors
+  %some = icmp ne i64 %hits, 0
+  br i1 %some, label %look, label %beyond
+look:
+  %wait = call i32 @wg_wait(ptr %table, i64 %line, i64 %hits, i32 %stamp)
+  %waits = icmp ne i32 %wait, 0
+  %late = select i1 %waits, i64 %hits, i64 0
+  call void @wg_cache_add(ptr %counts, i64 {_count("l1_waits")}, i64 %late)
+  %far = icmp eq i32 %wait, 3
+  %later = select i1 %far, i64 %hits, i64 0
+  call void @wg_cache_add(ptr %counts, i64 {_count("dram_waits")}, i64 %later)
+  %level = lshr i32 %wait, 1
+  %dram = and i32 %wait, 1
+  %from = add i32 %level, %dram
+  call void @wg_farthest(ptr %worst, i32 %from)
+  br label %beyond
+beyond:
   %all.there = icmp eq i64 %misses, 0
   br i1 %all.there, label %next, label %go_on
 go_on:
-  call void @wg_l2_read(ptr %counts, ptr %l2, i64 %line, i64 %misses)
+  %brought = call i32 @wg_l2_read(ptr %counts, ptr %l2, ptr %table, i64 %line, i64 %misses, i32 %stamp)
+  call void @wg_farthest(ptr %worst, i32 %brought)
   br label %next""",
     "write": f"""call void @wg_cache_add(ptr %counts, i64 {_count("l1_sectors")}, i64 %sectors)
   %way = call ptr @wg_l1_find(ptr %counts, ptr %l1, i64 %line, i1 false)
@@ -201,15 +270,26 @@ update:
   call void @wg_cache_add(ptr %counts, i64 {_count("l1_hits")}, i64 %hits)
   br label %go_on
 go_on:
-  call void @wg_l2_write(ptr %counts, ptr %l2, i64 %line, i64 %sectors, i1 false)
+  call void @wg_l2_write(ptr %counts, ptr %l2, ptr %table, i64 %line, i64 %sectors, i1 false)
   br label %next""",
     # Strong loads, and those that ask for it, do not look at the first level.
     "bypass": f"""call void @wg_cache_add(ptr %counts, i64 {_count("l1_sectors")}, i64 %sectors)
-  call void @wg_l2_read(ptr %counts, ptr %l2, i64 %line, i64 %sectors)
+  %brought = call i32 @wg_l2_read(ptr %counts, ptr %l2, ptr %table, i64 %line, i64 %sectors, i32 %stamp)
+  call void @wg_farthest(ptr %worst, i32 %brought)
   br label %next""",
-    "atomic": """call void @wg_l2_write(ptr %counts, ptr %l2, i64 %line, i64 %sectors, i1 true)
+    "atomic": """call void @wg_l2_write(ptr %counts, ptr %l2, ptr %table, i64 %line, i64 %sectors, i1 true)
   br label %next""",
 }
+
+
+# How far an access of a block's first warp had to go.
+_FIRST = f"""br i1 %leads, label %first, label %done
+first:
+  %far.off = load i32, ptr %worst
+  %far.wide = zext i32 %far.off to i64
+  %which = add i64 %far.wide, {_count("first_l1")}
+  call void @wg_cache_add(ptr %counts, i64 %which, i64 1)
+  br label %done"""
 
 
 def _walk(kind: str, first_level: FirstLevel) -> str:
@@ -217,10 +297,12 @@ def _walk(kind: str, first_level: FirstLevel) -> str:
     filled = 15 if kind == "read" and first_level is FirstLevel.LINES else 0
     return f"""
 define internal void @wg_cached_{kind}(
-  ptr %counts, ptr %l1, ptr %l2, <32 x i64> %a, i32 %mask, i1 %generic
+  ptr %counts, ptr %l1, ptr %l2, ptr %table, <32 x i64> %a, i32 %mask, i1 %generic, i32 %stamp, i1 %leads
 ) noinline #0 {{
 entry:
   %buffer = alloca <32 x i64>, align 64
+  %worst = alloca i32, align 4
+  store i32 0, ptr %worst
   %lines = lshr <32 x i64> %a, splat (i64 7)
   %numbers.all = lshr <32 x i64> %a, splat (i64 5)
   %numbers = and <32 x i64> %numbers.all, splat (i64 3)
@@ -258,7 +340,9 @@ take:
   {_ACT[kind]}
 next:
   %more = icmp ne i32 %rest.next, 0
-  br i1 %more, label %take, label %done
+  br i1 %more, label %take, label %end
+end:
+  {_FIRST if kind in ("read", "bypass") else "br label %done"}
 done:
   ret void
 }}
