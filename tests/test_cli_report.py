@@ -68,6 +68,15 @@ def test_what_is_no_record_is_named(call: Call, tmp_path: Path):
     assert "a.txt: pages are written as .html" in call("report", str(path), "-o", "a.txt")[2]
 
 
+def test_a_record_of_another_kind_is_named(call: Call, tmp_path: Path):
+    bench, profile = tmp_path / "b.json", tmp_path / "p.json"
+    bench.write_text(record().to_json())
+    profile.write_text(profile_with_listing().to_json())
+    assert "b.json holds a bench, no profile" in call("explain", str(bench))[2]
+    said = call("compare", str(bench), str(profile))[2]
+    assert "not a bench with a profile" in " ".join(said.split())
+
+
 def test_profile_and_check_write_pages_and_tables(call: Call, kernel: str, tmp_path: Path):
     page = tmp_path / "p.html"
     options = ["--no-caches", "--html", str(page), "--markdown", "--lines"]

@@ -36,7 +36,9 @@ from warpglass.source import nvcc
 _PASSED = re.compile(r"\b(?:PASS(?:ED)?|SUCCESS(?:FUL(?:LY)?)?|Result = PASS|Test passed|correct|OK)\b", re.I)
 _FAILED = re.compile(r"\bFAIL(?:ED|URE)?\b|mismatch|incorrect|\bERROR\b", re.I)
 _NO_FAILURE = re.compile(
-    r"failed as expected|error message|errors?\b[^\n:=]*(?:[:=]|\bis)\s*[0-9.e+-]+", re.IGNORECASE
+    r"failed as expected|error message|square error|error statistics|indicates? (?:an|no) error|"
+    r"errors?\b[^\n:=]*(?:[:=]|\bis)\s*[0-9.e+-]+",
+    re.IGNORECASE,
 )
 _OURS = re.compile(r"^warpglass: (.*)", re.M)
 _GENCODE = "-gencode=arch=compute_75,code=compute_75"

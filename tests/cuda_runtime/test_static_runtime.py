@@ -86,3 +86,11 @@ def test_without_symbols_a_sentence_says_so(library: Path, tmp_path: Path) -> No
     except FileNotFoundError:
         pytest.skip("needs strip")
     assert "carries a CUDA runtime without symbols" in run(stripped).stderr
+
+
+def test_what_a_script_loads_by_ctypes_is_led(library: Path, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(f"import ctypes\nprint(ctypes.CDLL({str(library)!r}).last_of(100))\n")
+    command = [sys.executable, "-m", "warpglass", "run", str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout == "139\n", done.stderr

@@ -125,9 +125,9 @@ def test_awkward_sizes(
         try:
             verdict = judge(row.ladder, rung.name, backend, language, size, dtype, block, data)
         except LaunchError as error:
-            if backend.name != "gpu" or error.cuda_name != "cudaErrorLaunchOutOfResources":
+            if error.cuda_name != "cudaErrorLaunchOutOfResources":
                 raise
-            pytest.skip(str(error))  # the driver's own compiler decides how many registers a thread takes
+            pytest.skip(str(error))  # NVIDIA's compiler decides how many registers a thread takes
         assert verdict.verified, f"{size} elements, {data}: {verdict}"
 
 

@@ -38,6 +38,10 @@ Where the programming guide, the PTX manual and the hardware do not say the same
   and so is one that threads go past by `break`, `continue`, `goto` or by returning to a caller that does
   more. Compilers make the same code of both, so the text of the branch decides, if it can be read. In PTX
   without lines, threads that go to the kernel's end and do nothing there have returned.
+* A barrier of a cluster is for all threads of its blocks that have not returned. The hardware does without
+  those that have ended, and counts arrivals wherever they are made: who goes past it to the end is a warning,
+  parts of a cluster may have arrivals of their own, and who is one short in the end while others waited at
+  another place is an error, as are lanes that miss an arrival that says `.aligned`.
 * A warp barrier or a vote does without lanes of its mask that have ended. A shuffle or a reduction does not:
   a mask that names them is a finding. Warp barriers in different branches pair up if their masks are the
   same, as in the PTX manual; lanes that are one barrier short in the end are a finding. Lanes that wait for

@@ -30,6 +30,27 @@ def refused(call: Any, words: str) -> None:
     assert words in str(caught.value)
 
 
+def broken_off(x: Any) -> None:
+    """Ctrl-C in the middle of a call leaves no counters behind that the next call takes for zeros."""
+    calls: Any = calling.gpu(0).calls
+    launch = calls.launch
+
+    def launch_and_stop(*parameters: Any) -> int:
+        launch(*parameters)
+        raise KeyboardInterrupt
+
+    calls.launch = launch_and_stop
+    with pytest.raises(KeyboardInterrupt):
+        ops.sort(x, 0)
+    calls.launch = launch
+    areas = calling.gpu(0)._areas
+    assert any(zeroed for _, zeroed in areas)
+    assert not any(area.nbytes for (_, zeroed), area in areas.items() if zeroed)
+    host = x.copy_to_host()
+    np.testing.assert_array_equal(ops.cumsum(x).copy_to_host(), host.cumsum())
+    np.testing.assert_array_equal(ops.sort(x, 0).copy_to_host(), np.sort(host, 0))
+
+
 def main() -> None:
     """Results of Numba's own kind, of strided operands, in arrays of the caller's; refusals."""
     x = cuda.to_device(X)
@@ -47,6 +68,7 @@ def main() -> None:
     assert ops.sum(X, device="gpu") == X.sum()
     ops.cumsum(x, 1, out=x)
     np.testing.assert_array_equal(x.copy_to_host(), X.cumsum(1))
+    broken_off(x)
     before = calling.gpu(0)
     announce_reset(0)  # here nothing is lost; but what was kept is made again
     assert ops.sum(x) is not None

@@ -96,6 +96,17 @@ def test_out_is_refused_untouched(out: Any, complaint: str) -> None:
     np.testing.assert_array_equal(out, before)
 
 
+def test_a_gpu_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WARPGLASS_DEVICE", "cpu")
+    with pytest.raises(wg.ArgumentError, match=r"^sum: device 'gpu': WARPGLASS_DEVICE=cpu hides the GPUs$"):
+        ops.sum(X, device="gpu")
+
+
+def test_edges_that_descend() -> None:
+    with pytest.raises(wg.ArgumentError, match=r"bins\[1\] is 2 and bins\[2\] is 1; edges must be in asc"):
+        ops.histogram(X, [0, 2, 1])
+
+
 def test_whatever_numpy_takes() -> None:
     assert ops.sum(3) == 3
     assert ops.sum([[1, 2], [3, 4]], axis=0).tolist() == [4, 6]

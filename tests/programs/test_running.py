@@ -30,6 +30,11 @@ def test_main_begins_before_python_does(call: Call) -> None:
     assert done.stdout == "main: no Python\n127 no error\n", done.stderr
 
 
+def test_a_fork_of_a_process_that_uses_the_gpu_cannot_use_it(call: Call) -> None:
+    """The status is cudaErrorInitializationError, as CUDA's."""
+    assert call("run", "early.cu", "--", "fork").stdout == "main: no Python\n103\n"
+
+
 def test_a_program_ends_whose_first_call_another_thread_made(call: Call) -> None:
     done = call("run", "early.cu", "--", "thread")
     assert (done.stdout, done.returncode) == ("main: no Python\n127 no error\n", 0), done.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from warpglass.errors import WarpglassError
-from warpglass.source.cache import Cache, digest, directory
+from warpglass.source.cache import Cache, digest, directory, versions
 from warpglass.source.relocate import Layout, Piece, attach, detach
 
 
@@ -110,6 +111,7 @@ def test_concurrent_processes_see_whole_entries_only() -> None:
 
 # ---------------------------------------------------------------------------------------- attacks
 KILLED = """
+import importlib.metadata
 import os
 from pathlib import Path
 from warpglass.source.cache import Cache, digest
@@ -202,3 +204,19 @@ def test_roots_are_replaced() -> None:
     assert attach(detach(text, before), after) == (
         '\t.loc\t1 3 0\n\t.file\t1 "/n/other.cu"\n\t.file\t2 "/n/h.h"\n\t.file\t3 "/opt/cuda/x.h"\n'
     )
+
+
+def test_a_distribution_is_looked_for_until_it_is_there(monkeypatch: pytest.MonkeyPatch):
+    asked: list[str] = []
+
+    def version(name: str) -> str:
+        asked.append(name)
+        if len(asked) < 2:
+            raise importlib.metadata.PackageNotFoundError(name)
+        return "7.1"
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+    name = "a-distribution-of-this-test"
+    assert versions(name) is None
+    assert versions(name) == versions(name) == f"{name} 7.1"
+    assert len(asked) == 2

@@ -92,6 +92,7 @@ def _compared(
 ) -> _Compared:
     """Compare two files of profiles, or two of benches; raises ArgumentError for any others."""
     from ..records.bench import Record
+    from ..records.files import kinds_of
     from ..records.profile import Profile
 
     sides = (before, after)
@@ -102,7 +103,9 @@ def _compared(
     if [len(side) for side in profiles] == [len(side) for side in sides]:
         chosen = chosen_definitions(metric) or metric_definitions()
         return _of_profiles(profiles[0], profiles[1], chosen, limit)
-    raise ArgumentError("compare takes two profiles or two benches")
+    raise ArgumentError(
+        f"compare takes two profiles or two benches, not {kinds_of(before)} with {kinds_of(after)}"
+    )
 
 
 @dataclass(frozen=True, slots=True)

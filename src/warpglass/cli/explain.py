@@ -60,9 +60,9 @@ def explain(
     limit = 60.0 if timeout is None else timeout
     gpu = find_gpu(model).key
     if Path(target).suffix == ".json":
-        from ..records.profile import load_all
+        from ..records.files import open_profiles
 
-        _show(load_all(target), most, form)
+        _show(open_profiles(target), most, form)
         return
     small = names_rung(target)
     with words_apart(form is not None):

@@ -109,7 +109,9 @@ def __cudaInitModule(runtime: Runtime, binary: Address) -> int:
 @still
 @call
 def __cudaGetKernel(runtime: Runtime, kernel: Address, function: Address) -> None:
-    put(kernel, runtime.registered.kernel_handle(function))
+    """A kernel's stub asks once and launches by the answer, which stays right when the device is reset."""
+    runtime.registered.kernel(function)
+    put(kernel, function)
 
 
 @still

@@ -7,6 +7,7 @@ devices/, whose work the CPU engine does. Work is done when it is asked for: a s
 from __future__ import annotations
 
 import itertools
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -76,7 +77,7 @@ class VirtualDevice:
         lab.when_watched(self.shortcuts.change)
         lab.when_watched(self.memory.forget_undefined)  # launches of machine code are made unseen
         self.initialized = False
-        self.forked = False  # in a process that was forked off one that had initialised the driver
+        self._process, self._forked = os.getpid(), False
         self.primary: int | None = None  # the handle of the primary context
         self.primary_users = 0
         self.primary_flags = 0
@@ -90,8 +91,15 @@ class VirtualDevice:
 
     def after_fork(self) -> None:
         """As with CUDA, a forked process cannot go on with what its parent has begun."""
-        self.forked = self.initialized
+        self._process, self._forked = os.getpid(), self.initialized
         self.shortcuts.after_fork()
+
+    @property
+    def forked(self) -> bool:
+        """Whether the process was forked off one that had begun to use the device; C does it untold."""
+        if os.getpid() != self._process:
+            self.after_fork()
+        return self._forked
 
     # ------------------------------------------------------------------------------------ handles
     def add(self, thing: object) -> int:

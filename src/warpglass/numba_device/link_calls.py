@@ -9,6 +9,7 @@ from pathlib import Path
 from ..errors import CompileError
 from .calls import Address, Handle, Int, Size, UInt, call, put, text_at
 from .device import VirtualDevice
+from .jit_logs import JitLogs
 from .linker import Input, ptx_of
 from .merging import merge
 from .module_calls import architecture
@@ -22,6 +23,7 @@ _KINDS = {0: 1, 1: 2, 2: 4, 3: 5, 4: 6}
 class Link:
     """What is to be linked, and the result, whose address the program is given."""
 
+    logs: JitLogs
     texts: list[str] = field(default_factory=list)
     result: ctypes.Array[ctypes.c_char] | None = None
 
@@ -30,7 +32,7 @@ class Link:
 def cuLinkCreate(
     device: VirtualDevice, count: UInt, options: Address, values: Address, state: Address
 ) -> None:
-    put(state, device.add(Link()))
+    put(state, device.add(Link(JitLogs.of(count, options, values))))
 
 
 @call
@@ -69,9 +71,11 @@ def cuLinkAddFile(
 def _add(device: VirtualDevice, state: int, kind: int, content: bytes, name: str) -> None:
     if kind not in _KINDS:
         raise Refusal(Result.INVALID_VALUE, f"there is no input of type {kind}")
-    text = ptx_of(Input(_KINDS[kind], content, name.encode()), f"sm_{architecture(device)}")
+    link = device.get(state, Link)
+    with link.logs.filled():
+        text = ptx_of(Input(_KINDS[kind], content, name.encode()), f"sm_{architecture(device)}")
     if text is not None:
-        device.get(state, Link).texts.append(text.partition(b"\0")[0].decode(errors="replace"))
+        link.texts.append(text.partition(b"\0")[0].decode(errors="replace"))
 
 
 @call
@@ -79,10 +83,11 @@ def cuLinkComplete(device: VirtualDevice, state: Handle, result: Address, size: 
     link = device.get(state, Link)
     if not link.texts:
         raise Refusal(Result.INVALID_VALUE, "nothing was given to be linked")
-    try:
-        text = merge(link.texts)
-    except CompileError as error:
-        raise Refusal(Result.INVALID_PTX, str(error)) from None
+    with link.logs.filled():
+        try:
+            text = merge(link.texts)
+        except CompileError as error:
+            raise Refusal(Result.INVALID_PTX, str(error)) from None
     link.result = ctypes.create_string_buffer(text.encode())
     put(result, ctypes.addressof(link.result))
     put(size, len(link.result))

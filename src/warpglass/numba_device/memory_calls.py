@@ -14,6 +14,7 @@ from .modules import LoadedModule
 from .results import Refusal, Result
 from .stream_calls import and_async
 
+_FIRST_PAGE = 1 << 12  # of which no process has anything
 _HOST, _DEVICE = 1, 2  # CU_MEMORYTYPE_*
 _OF_DEVICE = ("device", "managed", "mapped")
 _UNSEEN = ("device", "mapped")  # by the host
@@ -32,7 +33,9 @@ def place_of(device: VirtualDevice, address: int, size: int) -> int:
 
 
 def either_place(device: VirtualDevice, address: int, size: int) -> int:
-    """Likewise, but an address that is none of the device's is one of the host."""
+    """Likewise, but an address that is none of the device's is one of the host; Refusal for null."""
+    if address < _FIRST_PAGE and size:
+        raise Refusal(Result.INVALID_VALUE, f"the host has no memory at {address:#x}: is a pointer not set?")
     if address >> 47:  # no user's address of the host
         return place_of(device, address, size)
     place = device.memory.host(address, size)

@@ -12,6 +12,7 @@ from .calls import Address, Handle, Int, Ordinal, Size, UInt, also, call, put, p
 from .device import VirtualDevice
 from .device_calls import lasting
 from .images import parse_image, read_image
+from .jit_logs import JitLogs
 from .modules import LoadedKernel, LoadedModule
 from .results import Refusal, Result
 
@@ -35,7 +36,8 @@ def architecture(device: VirtualDevice) -> int:
 def cuModuleLoadDataEx(
     device: VirtualDevice, module: Address, image: Address, count: UInt, options: Address, values: Address
 ) -> None:
-    cuModuleLoadData(device, module, image)
+    with JitLogs.of(count, options, values).filled():
+        cuModuleLoadData(device, module, image)
 
 
 @call
@@ -75,7 +77,8 @@ def cuLibraryLoadData(
     library_values: Address,
     library_count: UInt,
 ) -> None:
-    cuModuleLoadData(device, library, image)
+    with JitLogs.of(count, options, values).filled():
+        cuModuleLoadData(device, library, image)
 
 
 @call

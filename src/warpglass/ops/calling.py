@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.gpu.detection import chosen_ordinal, problem
 from ..engine.gpu.resets import on_reset
 from ..errors import ArgumentError
 from .arrays import library_of
@@ -252,6 +253,8 @@ def _call_beyond(
         if task is None:
             task = _task(operation, described, parameters, Draft())
             _keep(_tasks, key, task)
+    if device == "gpu" and (missing := problem()) is not None:
+        raise ArgumentError(f"{operation.name}: device 'gpu': {missing}")
     run = _run_on_gpu if device == "gpu" else run_on_engine
     if out is not None:
         with _naming(operation):
@@ -269,8 +272,8 @@ def _call_beyond(
 
 
 def _run_on_gpu(task: Task, operands: Sequence[Operand], arrays: Sequence[Array]) -> tuple[Array, ...]:
-    """Copy NumPy arrays to the first GPU, and the results back."""
-    device = gpu(0)
+    """Copy NumPy arrays to the GPU, and the results back."""
+    device = gpu(chosen_ordinal())
     ready = Ready(device, task, operands)
     there = [device.new(one.shape, one.dtype) for one in (*operands, *task.results)]
     for array, copied in zip(arrays, there, strict=False):

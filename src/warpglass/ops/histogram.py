@@ -49,8 +49,20 @@ def histogram(
         return call(EQUAL, (x,), (int(bins), ends), out, device)
     if ends is not None:
         raise ArgumentError("histogram: range goes with a number of bins; edges have their own")
+    if isinstance(bins, Sequence | np.ndarray):
+        _check_order(np.asarray(bins))
     counts = call(GIVEN, (x, bins), (), out, device)
     return counts, bins if hasattr(bins, "dtype") else np.asarray(bins)
+
+
+def _check_order(edges: np.ndarray[Any, Any]) -> None:
+    """Raise ArgumentError for edges in host memory that descend."""
+    if edges.ndim == 1 and edges.dtype.kind in "biuf" and np.any(wrong := edges[1:] < edges[:-1]):
+        at = int(np.argmax(wrong))
+        raise ArgumentError(
+            f"histogram: bins[{at}] is {edges[at]} and bins[{at + 1}] is {edges[at + 1]}; edges must be in "
+            "ascending order"
+        )
 
 
 def _ends(range: Sequence[float]) -> tuple[float, float]:

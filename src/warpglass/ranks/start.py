@@ -101,7 +101,7 @@ def _answer(function: Callable[..., Any], args: Sequence[Any], communicator: Cal
     except WarpglassError as problem:
         kinds = [kind for kind in (RankLost, ArgumentError) if isinstance(problem, kind)]
         return _Answer(text=str(problem), kind=kinds[0] if kinds else WarpglassError)
-    except Exception as problem:  # it is the user's function
+    except (Exception, SystemExit) as problem:  # it is the user's function
         place = traceback.extract_tb(problem.__traceback__)[-1]
         said = f"{type(problem).__name__}: {problem} ({place.filename}:{place.lineno})"
         return _Answer(text=said, kind=WarpglassError)

@@ -6,7 +6,7 @@ a program {"profiles": [...]}.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,33 @@ from .profile import Profile
 from .reading import build, parse, read_text
 
 AnyRecord = Record | Profile | Check | ProgramCheck
+_WORDS: Mapping[type, str] = {
+    Record: "a bench",
+    Profile: "a profile",
+    Check: "a check",
+    ProgramCheck: "the check of a program",
+}
 
 
 def open_records(path: str | Path) -> tuple[AnyRecord, ...]:
     """The records of a file, in order; raises WarpglassError that names the file and the field."""
     return records_of(parse(read_text(path), str(path)), str(path))
+
+
+def open_profiles(path: str | Path) -> tuple[Profile, ...]:
+    """The profiles of a file, in order; raises WarpglassError if it holds anything else."""
+    found = open_records(path)
+    profiles = tuple(one for one in found if isinstance(one, Profile))
+    if len(profiles) < len(found):
+        raise WarpglassError(
+            f"{path} holds {kinds_of(found)}, no profile; `warpglass profile --save` makes one"
+        )
+    return profiles
+
+
+def kinds_of(records: Iterable[AnyRecord]) -> str:
+    """What some records are, in words: a bench, a profile, a check."""
+    return " and ".join(sorted({_WORDS[type(one)] for one in records}))
 
 
 def records_of(data: Mapping[str, Any], where: str) -> tuple[AnyRecord, ...]:

@@ -22,6 +22,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from ..errors import WarpglassError
@@ -50,12 +51,21 @@ def versions(first: str, *others: str) -> str | None:
     found = list[str]()
     for name in (first, *others):
         try:
-            found.append(f"{name} {importlib.metadata.version(name)}")
+            found.append(f"{name} {_version(name)}")
         except importlib.metadata.PackageNotFoundError:
             if name == first:
                 return None
             found.append(f"{name} -")
     return "; ".join(found)
+
+
+@lru_cache(maxsize=64)
+def _version(name: str) -> str:
+    """The version of a distribution; one that is not installed is looked for again each time.
+
+    To read its metadata takes milliseconds, more than to find a kernel here.
+    """
+    return importlib.metadata.version(name)
 
 
 def directory() -> Path | None:

@@ -158,3 +158,10 @@ extern "C" __global__ void tested(float *x, int n)
     __syncthreads();
     x[T] = s[T];
 }
+
+extern "C" __global__ void counted_in_lines(float *x, int n)
+{
+    float before = x[0];
+    x[1 + T] = before;
+    x[0] = before + 1;  // HINT: make it one operation, atomicAdd()
+}

@@ -47,3 +47,14 @@ def carved(x, n):
 def compared(x, n):  # two blocks
     if cuda.threadIdx.x > x[0]:
         x[0] = cuda.threadIdx.x  # HINT: make it one operation, cuda.atomic.max()
+
+
+def counted_in_lines(x, n):  # two blocks
+    before = x[0]
+    x[1 + cuda.grid(1)] = before
+    x[0] = before + 1  # HINT: make it one operation, cuda.atomic.add()
+
+
+def stepped(x, n):  # two blocks
+    for i in range(cuda.threadIdx.x, x.size, cuda.gridsize(1)):
+        x[i] = x[i] + n  # HINT: make it one operation, cuda.atomic.add()

@@ -69,7 +69,8 @@ int main(int count, char **words) {
     cudaGetLastError();
     OK(cudaMalloc(&dy, 128));
     fill<<<1, 32>>>(dy, 4.0f);
+    saxpy<<<1, 32>>>(32, 2.0f, dy, dy); // launched before the reset, too
     OK(cudaMemcpy(y.data(), dy, 128, cudaMemcpyDeviceToHost));
-    CHECK(y[31] == 4);
+    CHECK(y[31] == 12);
     return 7;
 }

@@ -178,6 +178,12 @@ static void errors() {
     int host = 0;
     increment<<<1, 0>>>(&host);
     CHECK(cudaGetLastError() == cudaErrorInvalidConfiguration);
+    int *place;
+    CHECK(cudaMalloc((void **)&place, 4) == cudaSuccess);
+    CHECK(cudaMemcpy(place, nullptr, 4, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
+    CHECK(cudaMemcpy(nullptr, place, 4, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue);
+    CHECK(cudaMemcpy2D(nullptr, 4, place, 4, 4, 1, cudaMemcpyDefault) == cudaErrorInvalidValue);
+    CHECK(cudaFree(place) == cudaSuccess && cudaGetLastError() == cudaErrorInvalidValue);
     cudaFuncAttributes attributes;
     CHECK(cudaFuncGetAttributes(&attributes, (void *)errors) == cudaErrorInvalidDeviceFunction);
 }

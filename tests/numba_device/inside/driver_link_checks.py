@@ -63,3 +63,16 @@ def test_what_cannot_be_linked_is_refused(tmp_path: Path) -> None:
     assert driver.cuLinkAddFile(state, ptx, missing, 0, [], [])[0] == RESULT.CUDA_ERROR_FILE_NOT_FOUND
     assert driver.cuLinkComplete(state)[0] == RESULT.CUDA_ERROR_INVALID_VALUE
     ask(driver.cuLinkDestroy, state)
+
+
+def test_a_log_says_why_ptx_is_refused() -> None:
+    cuda = ctypes.CDLL("libcuda.so.1")
+    errors, module = ctypes.create_string_buffer(b"?" * 200, 200), ctypes.c_void_p()
+    options = (ctypes.c_int * 2)(5, 6)  # CU_JIT_ERROR_LOG_BUFFER and its size
+    wrong = _HEAD + b".entry kernel() { bogus.u32 %r; }"
+    for image, right, text in ((wrong, RESULT.CUDA_ERROR_INVALID_PTX, "bogus"), (_CALLED, 0, "")):
+        values = (ctypes.c_uint64 * 2)(ctypes.addressof(errors), len(errors))
+        assert cuda.cuModuleLoadDataEx(ctypes.byref(module), image, 2, options, values) == right
+        said = errors.value.decode()
+        assert text in said if text else not said
+        assert values[1] == (len(errors.value) + 1 if said else 0)

@@ -77,7 +77,7 @@ TWINS = {
     "the block may have ended": _twins(
         """own[t] = x[i];
   cluster.sync();
-  out[i] = cluster.map_shared_rank(own, next)[t];  // BUG: cluster-memory
+  out[i] = cluster.map_shared_rank(own, next)[63 - t];  // BUG: cluster-memory
   @;""",
         "cluster.sync()",
     ),
@@ -120,7 +120,7 @@ def test_twins(name: str, engine: str) -> None:
 def test_words() -> None:
     (found,) = TWINS["the block may have ended"].check("kinds", fixed=False).findings
     assert found.message.startswith(
-        "block (0, 0, 0) thread (0, 0, 0) reaches own[0] of block (1, 0, 0) at <cuda>:9"
+        "block (0, 0, 0) thread (0, 0, 0) reaches own[63] of block (1, 0, 0) at <cuda>:9"
     )
     (found,) = TWINS["written again too early"].check("kinds", fixed=False).findings
     assert "no barrier of the cluster orders blocks" in found.message

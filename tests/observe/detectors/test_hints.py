@@ -66,3 +66,48 @@ def test_where_no_line_helps_the_hint_says_what_does(file: str, name: str) -> No
     assert finding.fix == ()
     words = re.findall(r"HINT: (.*)", body)
     assert all(one in finding.hint for one in words), finding.hint
+
+
+_SPELLED = """HEAD
+extern "C" __global__ void k(float *x) {
+  __shared__ float s[128], r[128];
+  DECLARED
+  const int t = threadIdx.x;
+  s[t] = x[t];
+  BARRIER;
+  r[t] = s[127 - t];
+  float v = r[127 - t];
+  x[t] = v;
+}
+"""
+_GROUPS = "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;"
+
+
+@pytest.mark.parametrize(
+    ("head", "declared", "barrier", "named"),
+    [
+        ("#define SYNC() __syncthreads()", "", "SYNC()", "SYNC()"),
+        ("#define MEET __syncthreads()", "", "MEET", "MEET"),
+        ("__device__ void meet() { __syncthreads(); }", "", "meet()", "meet()"),
+        (_GROUPS, "auto block = cg::this_thread_block();", "cg::sync(block)", "cg::sync(block)"),
+        (_GROUPS, "auto grid = cg::this_grid();", "grid.sync()", "__syncthreads()"),  # which does more
+    ],
+)
+def test_hints_name_the_barrier_as_the_function_at_hand_does(
+    head: str, declared: str, barrier: str, named: str
+) -> None:
+    text = _SPELLED.replace("HEAD", head).replace("DECLARED", declared).replace("BARRIER", barrier)
+    (found,) = wg.check(wg.compile(text, "k"), 1, 128, (np.zeros(128, np.float32),)).findings
+    assert found.hint.startswith(f"add {named} before <cuda>:")
+    assert [one.text for one in found.fix] == [named]
+
+
+def test_hints_name_the_barrier_as_a_python_file_does(tmp_path: Path) -> None:
+    path = tmp_path / "renamed.py"
+    path.write_text(
+        "from numba_cuda_mlir import cuda as gpu\nimport numpy as np\n\n\ndef k(x):\n"
+        "    s = gpu.shared.array(64, np.float32)\n    t = gpu.threadIdx.x\n    s[t] = x[t]\n"
+        "    gpu.syncthreads()\n    x[t] = s[63 - t]\n    s[t] = x[t] + 1\n"
+    )
+    (found,) = wg.check(wg.load(path, "k"), 1, 64, (np.zeros(64, np.float32),)).findings
+    assert "add gpu.syncthreads() before" in found.hint

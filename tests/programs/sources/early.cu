@@ -1,7 +1,9 @@
 // A program that is ready before the virtual GPU is, one that never asks for it, one whose threads alone do.
 #include <cstdio>
 #include <cstring>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 __constant__ int factor = 2;
 __device__ int added;
@@ -33,4 +35,12 @@ int main(int count, char **words) {
     std::printf("main: %s\n", python_is_here() ? "Python" : "no Python");
     if (count == 1) work();
     if (count > 1 && !std::strcmp(words[1], "thread")) std::thread(work).join();
+    if (count > 1 && !std::strcmp(words[1], "fork")) {
+        int *on_gpu;
+        cudaMalloc(&on_gpu, 4);
+        int status = fork() ? 0 : 100 + cudaMalloc(&on_gpu, 4);
+        if (status) _exit(status);
+        wait(&status);
+        std::printf("%d\n", WEXITSTATUS(status));
+    }
 }

@@ -164,10 +164,10 @@ LEFT_CLUSTER = ARRIVED_LAST + WARPS
 LEFT_CLUSTER_AT = LEFT_CLUSTER + WARPS
 ARRIVALS = LEFT_CLUSTER_AT + WARPS  # by warp and lane: how often it has arrived
 STATE_WORDS = ARRIVALS + WARPS * LANES
-# How often who reached a block's memory last had arrived, plus one, with its stamp and where that was; the
-# address of the block's state.
+# How often who reached a block's memory last had arrived, plus one, with its stamp, where that was and how
+# many bytes; the address of the block's state.
 PEER_WORDS = 5
-PEER_REACHED, PEER_STAMP, PEER_OFFSET, PEER_STATE = range(4)
+PEER_REACHED, PEER_STAMP, PEER_OFFSET, PEER_SIZE, PEER_STATE = range(PEER_WORDS)
 # Behind them, of the cluster under way: its number plus one, the phase of its barrier plus one, the stamp of
 # who arrived in that first; the stamps of the first two who arrived in one phase at different places.
 UNDER_WAY, MEETING, MEETING_AT, ASTRAY, ASTRAY_FROM = range(PEER_WORDS)

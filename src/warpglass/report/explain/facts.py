@@ -79,8 +79,14 @@ class Counts:
 
     @property
     def conflicts(self) -> float:
-        """Passes that are repeats."""
-        return self.total("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", "")
+        """Passes of loads and stores that are repeats."""
+        every = self.total("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", "")
+        return max(0.0, every - self.collisions)
+
+    @property
+    def collisions(self) -> float:
+        """Passes of atomics that are repeats."""
+        return self.total("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum", "")
 
     @property
     def branches(self) -> float:

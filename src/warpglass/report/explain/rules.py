@@ -306,6 +306,16 @@ LESSONS = (
         limiters=("shared",),
     ),
     Lesson(
+        "atomics meet in shared memory",
+        lambda facts: _share(facts.collisions, facts.passes + facts.sectors() / 4),
+        lambda facts: f"{facts.collisions:,.0f} of {facts.passes:,.0f} passes over shared memory are repeats",
+        lambda facts: "lanes whose atomics go to one bank, or to one word, take turns",
+        "keep a copy of the counters for each warp or few lanes and add them up at the end, or let one lane "
+        "count equal keys (__match_any_sync)",
+        line=lambda counts: counts.collisions,
+        limiters=("shared",),
+    ),
+    Lesson(
         "branches part warps",
         _parting,
         lambda facts: f"at {facts.parted:,.0f} of {facts.branches:,.0f} branches the lanes of a warp part",

@@ -10,6 +10,7 @@ from .recorded import ERROR, WARNING
 
 RACES = ("shared-race", "global-race", "warp-race")
 _FOLLOWING = ("uninitialised-read", "cluster-memory")  # where the order is missing that would prevent them
+_ASTRAY = ("out-of-bounds", "misaligned")
 _WIDTH = {"warp-race": 0, "global-race": 1, "shared-race": 2}  # what serves the wider one serves the others
 
 
@@ -19,10 +20,10 @@ def one_per_cause(findings: list[Finding]) -> list[Finding]:
     An undefined value is read because of a race if its line or array races, and so is another block reached
     too early; the same value is written by two at a line where different ones race, too; one order is missing
     between lanes of a warp and between warps.
-    Where a barrier is not met by all, what it should have ordered races. An index that leaves its array may
-    also be another thread's.
+    Where a barrier is not met by all, what it should have ordered races. An index that leaves its array, or
+    that is no multiple of the access, may also be another thread's.
     """
-    astray = {(finding.array, finding.source) for finding in findings if finding.kind == "out-of-bounds"}
+    astray = {(finding.array, finding.source) for finding in findings if finding.kind in _ASTRAY}
     findings = [finding for finding in findings if not _goes_astray(finding, astray)]
     findings = _without_consequences(findings)
     races = [finding for finding in findings if finding.kind in RACES]
@@ -47,7 +48,7 @@ def one_per_cause(findings: list[Finding]) -> list[Finding]:
 
 
 def _goes_astray(finding: Finding, astray: set[tuple[str | None, Place | None]]) -> bool:
-    """Whether an access that leaves an array elsewhere is one of those of a race, or finds nothing set."""
+    """Whether an access that goes wrong elsewhere is one of those of a race, or finds nothing set."""
     if finding.kind not in (*RACES, "uninitialised-read"):
         return False
     return all(
@@ -76,6 +77,7 @@ def _without_consequences(findings: list[Finding]) -> list[Finding]:
         for finding in findings
         if (finding.kind != "barrier-divergence" or finding in apart)
         and not (orders_nothing and _needs_barriers(finding))
+        and not (apart and finding.kind == "cluster-memory")
     ]
 
 

@@ -60,13 +60,14 @@ class LineFacts:
             if isinstance(block.end, Branch | Switch) and block.end.register in self.varying:
                 together = block.end.step.number in self._together
                 yield block.end.step, together
-                yield from ((step, together) for step in self._computing(block.end.register))
+                yield from ((step, together) for step in self.writers(block.end.register))
         for step in self.steps:
             guard = step.instruction.guard
             if guard is not None and guard.register in self.varying and not isinstance(step.control, str):
-                yield from ((one, False) for one in self._computing(guard.register))
+                yield from ((one, False) for one in self.writers(guard.register))
 
-    def _computing(self, register: str) -> list[Step]:
+    def writers(self, register: str) -> list[Step]:
+        """The steps that write a register."""
         return self._writers.get(register, [])
 
     @cached_property
@@ -85,7 +86,7 @@ class LineFacts:
         found: dict[int, Step] = {}
         work = [register]
         while work:
-            for step in self._writers.get(work.pop(), ()):
+            for step in self.writers(work.pop()):
                 if step.number not in found:
                     found[step.number] = step
                     if step.match.row.access is None:

@@ -18,7 +18,8 @@ from .placement import Obstacle, Placement, Placing, Point
 from .recorded import Recorded
 from .shared_names import carved, exchanged, overlapping
 from .source_text import between, line_of
-from .updates import Update, update_at
+from .spelling import Spelling
+from .updates import Update, update_at, update_over_lines
 from .vocabulary import VOCABULARIES
 
 ATOMIC, BLOCKS = "atomic", "blocks"  # causes, of one array each
@@ -58,6 +59,7 @@ class Remedies:
         self._types = program.registers
         self._placing = Placing(self._facts)
         self._words = VOCABULARIES[language]
+        self._spelling = Spelling(self._facts, self._words.barrier)
 
     def of(self, found: Recorded) -> Remedy:
         """What mends a race."""
@@ -65,6 +67,7 @@ class Remedies:
         one, other = _same_function(found.steps)
         if one is None or other is None:
             return self._without_lines(found)
+        self._words = replace(self._words, barrier=self._spelling.at(one))
         both = overlapping(one, other) if found.kind == "shared-race" else ()
         if both:
             names = " and ".join(both)
@@ -81,12 +84,17 @@ class Remedies:
         compared = self._words.compare_and_store(between(one, other))
         if compared:
             return self._atomic(found, min(one, other, key=_line), compared, "comparison")
+        update = self._update(one, other)
+        spread = None
+        if update is None or not update.itself:
+            spread = update_over_lines(self._facts, self._types, found.steps)
+        if spread is not None:
+            return self._atomic(found, one, self._words.atomic_for(spread), other=other)
         if found.one.block != found.other.block:
             return self._between_blocks(found, one, other)
         warp = found.kind == "warp-race"
         if found.copied:
             return self._after_copy(found, one, other)
-        update = self._update(one, other)
         placement = self._placing.between(one, other, warp=warp)
         if update is not None:
             return self._on_one_line(found, one, update, placement, warp=warp)
@@ -178,12 +186,15 @@ class Remedies:
         text += f"; or {self._words.shuffle}" if warp else "; or write to another array"
         return Remedy(text, cause=(name, self._placing.around(one)), rewrites=True)
 
-    def _atomic(self, found: Recorded, place: Place, name: str = "", before: str = "read") -> Remedy:
+    def _atomic(
+        self, found: Recorded, place: Place, name: str = "", before: str = "read", other: Place | None = None
+    ) -> Remedy:
         name = name or self._words.atomic_for(line_of(place))
         name = name or f"an atomic operation ({self._words.atomic}, ...)"
+        where = f"of {place}" if other in (None, place) else f"({_both(place, other)})"
         return Remedy(
             f"make it one operation, {name}, or give each thread an element of its own: between the {before} "
-            f"and the write of {place} others come, and no barrier helps",
+            f"and the write {where} others come, and no barrier helps",
             cause=(ATOMIC, found.array),
         )
 

@@ -51,6 +51,7 @@ _CPP = Vocabulary(
         (r"\|=", "atomicOr()"),
         (r"&=", "atomicAnd()"),
         (r"\^=", "atomicXor()"),
+        (r"[*/]=", "a loop of atomicCAS()"),
     ),
 )
 _PYTHON = Vocabulary(
@@ -66,6 +67,7 @@ _PYTHON = Vocabulary(
         (r"\|=", "cuda.atomic.or_()"),
         (r"&=", "cuda.atomic.and_()"),
         (r"\^=", "cuda.atomic.xor()"),
+        (r"[*/]=", "a loop of cuda.atomic.cas()"),
     ),
 )
 _PTX = Vocabulary(

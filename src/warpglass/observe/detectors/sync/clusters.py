@@ -52,7 +52,7 @@ def leave_cluster(S):
     if reached > waited:
         region = word(S, layout.REGION_COUNT) + rank
         stamp, offset = load(peer + 8 * layout.PEER_STAMP), load(peer + 8 * layout.PEER_OFFSET)
-        record(S, _ENDED, stamp, 0, region, offset, 0, 0, 1)
+        record(S, _ENDED, stamp, 0, region, offset, 0, 0, load(peer + 8 * layout.PEER_SIZE))
     store(peer + 8 * layout.PEER_REACHED, 0)
 
 
@@ -97,6 +97,7 @@ def reach(S, warp, mask, addresses, size, place):
             store(peer + 8 * layout.PEER_REACHED, word(S, layout.ARRIVED + warp) + 1)
             store(peer + 8 * layout.PEER_STAMP, stamp)
             store(peer + 8 * layout.PEER_OFFSET, offset)
+            store(peer + 8 * layout.PEER_SIZE, size)
 
 
 # ------------------------------------------------------------------------------------ the barrier

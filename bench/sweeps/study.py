@@ -1,0 +1,285 @@
+"""What a sweep costs beside the cells' own work, measured here, and what that would mean for 1,000 workers.
+
+    python bench/sweeps/study.py [CELLS] [--page]
+
+measures on two workers of one machine what a cell costs in each part of a sweep on a Dask cluster (processor
+time of the process that runs the sweep, of the scheduler, of a worker), what it weighs in memory and what its
+result takes to be kept; then sends cells through a model of these parts, with more workers than there are.
+With --page the tables of docs/cluster-study.md are written anew.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import tracemalloc
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from warpglass.sweeps.cell import Cell, Subject
+from warpglass.sweeps.cluster import on_dask
+from warpglass.sweeps.spec import make
+from warpglass.sweeps.store import Store
+from warpglass.sweeps.work import DONE, Outcome
+
+PAGE = Path(__file__).parents[2] / "docs" / "cluster-study.md"
+_IDLE = 5.0  # seconds
+AHEAD = 8  # cells that a scheduler holds for each worker, as in sweeps/cluster.py
+CELLS = 10**6
+WORKERS = (2, 10, 100, 1000)
+SECONDS = (0.01, 0.1, 1.0, 10.0)  # of a cell's own work
+KERNEL = 'extern "C" __global__ void fill(int *x, int n) { x[threadIdx.x] = n; }'
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Seconds of processor time that a cell takes in each part; `wall` is the clock's, of two workers."""
+
+    making: float  # a cell of its specification
+    coordinator: float  # submitting it and taking its result
+    scheduler: float
+    worker: float
+    keeping: float  # its result in the file
+    wall: float
+    kilobytes: float  # of a cell in the coordinator's memory
+
+
+# ---------------------------------------------------------------------------------------- measuring
+def cell(number: int) -> Cell:
+    """A cell that asks for nothing."""
+    return Cell("none", (("n", number),), Subject(args=(str(number),)), "h100", ("time",), 1, 60.0, (), "")
+
+
+def nothing(job: Cell) -> Outcome:
+    """What a worker does: no work at all, so that what is left is the cost."""
+    return Outcome(job.key, DONE, {"seconds": 0.0})
+
+
+def measure(count: int) -> Costs:
+    """Send so many empty cells through a scheduler and two workers, each a process of its own."""
+    making, kilobytes = measure_cells(count)
+    jobs = [cell(number) for number in range(count)]
+    warm = [cell(-1 - number) for number in range(20)]
+    outcomes: list[tuple[Cell, Outcome]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        address = f"tcp://127.0.0.1:{free_port()}"
+        running = [command("scheduler", "--host", address, folder=folder)]
+        running += [
+            command("worker", address, "--nthreads", "1", "--no-nanny", folder=folder) for _ in range(2)
+        ]
+        try:
+            wait_for(address)
+            for _ in on_dask(warm, address, nothing):
+                pass
+            standing = spent(running, lambda: time.sleep(_IDLE))[1]
+            own = time.process_time()
+            wall, used_by = spent(running, lambda: outcomes.extend(on_dask(jobs, address, nothing)))
+            own = time.process_time() - own
+            # What they take when there is nothing to do goes on meanwhile.
+            scheduler, *workers = (
+                max(0.0, one - idle * wall / _IDLE) for one, idle in zip(used_by, standing, strict=True)
+            )
+        finally:
+            for one in running:
+                one.kill()
+                one.wait()
+        with Store(Path(folder) / "kept.sqlite") as store:
+            begun = time.process_time()
+            for job, outcome in outcomes:
+                store.put(job, outcome)
+            keeping = time.process_time() - begun
+    assert len(outcomes) == count
+    parts = (own, scheduler, sum(workers), keeping, wall)
+    return Costs(making, *(one / count for one in parts), kilobytes)
+
+
+def measure_cells(count: int) -> tuple[float, float]:
+    """Seconds and kilobytes of making a cell of a specification."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "k.cu").write_text(KERNEL)
+        launch = {"grid": 1, "block": 32, "args": ["i4[32]", "i4={n}"]}
+        spec: dict[str, Any] = {
+            "axes": {"n": list(range(count))},
+            "kernel": {"kernel": "k.cu:fill", **launch},
+        }
+        found = make(spec, Path(folder))
+        begun = time.process_time()
+        made = list(found.cells())
+        making = time.process_time() - begun
+        del made
+        tracemalloc.start()
+        made = list(found.cells())
+        keys = [one.key for one in made]
+        weight = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+    return making / len(keys), weight / len(made) / 1e3
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def command(kind: str, *words: str, folder: str) -> subprocess.Popen[Any]:
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
+    return subprocess.Popen(
+        [sys.executable, "-m", f"distributed.cli.dask_{kind}", "--no-dashboard", *words], **quiet
+    )
+
+
+def wait_for(address: str) -> None:
+    from distributed import Client
+
+    with Client(address, timeout=120, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=120)
+
+
+def spent(processes: Sequence[subprocess.Popen[Any]], act: Callable[[], Any]) -> tuple[float, list[float]]:
+    """Seconds by the clock while something is done, and of processor time that each process has meanwhile."""
+
+    def used() -> list[float]:
+        times = [psutil.Process(one.pid).cpu_times() for one in processes]
+        return [one.user + one.system for one in times]
+
+    before, begun = used(), time.perf_counter()
+    act()
+    wall = time.perf_counter() - begun
+    return wall, [last - first for first, last in zip(before, used(), strict=True)]
+
+
+# ---------------------------------------------------------------------------------------- the model
+def rate(costs: Costs, workers: int, seconds: float) -> float:
+    """Cells a second that come out: the coordinator, the scheduler and the workers, each a queue.
+
+    A cell goes through coordinator, scheduler, a worker, scheduler, coordinator; a visit to one of the two
+    costs half of what the cell costs there. As many cells are under way as a sweep hands out.
+    """
+    coordinator, scheduler = (costs.coordinator + costs.keeping) / 2, costs.scheduler / 2
+    stations = {"coordinator": Station(1), "scheduler": Station(1)}
+    stations["worker"] = Station(workers)
+    way = (
+        ("coordinator", coordinator),
+        ("scheduler", scheduler),
+        ("worker", costs.worker + seconds),
+        ("scheduler", scheduler),
+        ("coordinator", coordinator),
+    )
+    under_way = AHEAD * workers
+    total = under_way + max(4000, 10 * workers)
+    events: list[tuple[float, int, int]] = []  # when a stage of the way ends, for which cell, which stage
+    done, first = 0, 0.0
+
+    def enter(now: float, number: int, stage: int) -> None:
+        place, takes = way[stage]
+        if stations[place].take(number, stage, takes):
+            heapq.heappush(events, (now + takes, number, stage))
+
+    for number in range(under_way):
+        enter(0.0, number, 0)
+    number = under_way
+    while True:
+        now, ended, stage = heapq.heappop(events)
+        if (following := stations[way[stage][0]].free()) is not None:
+            heapq.heappush(events, (now + following[2], following[0], following[1]))
+        if stage + 1 < len(way):
+            enter(now, ended, stage + 1)
+            continue
+        done += 1
+        if done == under_way:
+            first = now
+        if done == total:
+            return (total - under_way) / (now - first)
+        enter(now, number, 0)
+        number += 1
+
+
+@dataclass
+class Station:
+    """What so many cells can be at; others wait in a queue."""
+
+    free_places: int
+    queue: deque[tuple[int, int, float]] = field(default_factory=deque[tuple[int, int, float]])
+
+    def take(self, number: int, stage: int, seconds: float) -> bool:
+        """Whether the cell begins at once."""
+        if self.free_places:
+            self.free_places -= 1
+            return True
+        self.queue.append((number, stage, seconds))
+        return False
+
+    def free(self) -> tuple[int, int, float] | None:
+        """Who is next, when one is done."""
+        if self.queue:
+            return self.queue.popleft()
+        self.free_places += 1
+        return None
+
+
+def tables(costs: Costs, count: int) -> dict[str, str]:
+    """The page's tables, by name."""
+    rows = [
+        ("making a cell of its specification", f"{1e3 * costs.making:.2f} ms"),
+        ("the sweep's own process: submitting, taking the result", f"{1e3 * costs.coordinator:.2f} ms"),
+        ("the scheduler", f"{1e3 * costs.scheduler:.2f} ms"),
+        ("a worker", f"{1e3 * costs.worker:.2f} ms"),
+        ("keeping the result (SQLite)", f"{1e3 * costs.keeping:.2f} ms"),
+        ("all of it", f"{1e3 * (costs.coordinator + costs.scheduler + costs.worker + costs.keeping):.2f} ms"),
+        (f"by the clock, {count} cells on two workers", f"{1e3 * costs.wall:.2f} ms"),
+        ("memory of the sweep's process", f"{costs.kilobytes:.1f} kB"),
+    ]
+    measured = "| of a cell without work | |\n|---|---|\n" + "\n".join(f"| {a} | {b} |" for a, b in rows)
+    head = (
+        "| cell's own work | "
+        + " | ".join(f"{one:,} workers" for one in WORKERS)
+        + " | workers kept busy |\n"
+    )
+    head += "|---|" + "---|" * (len(WORKERS) + 1) + "\n"
+    bottleneck = max(costs.scheduler, costs.coordinator + costs.keeping)
+    lines: list[str] = []
+    for seconds in SECONDS:
+        shown = [span(CELLS / rate(costs, workers, seconds)) for workers in WORKERS]
+        most = (seconds + costs.worker) / bottleneck
+        lines.append(f"| {seconds:g} s | " + " | ".join(shown) + f" | {most:,.0f} |")
+    ahead = CELLS * costs.making, CELLS * costs.kilobytes / 1e6
+    before = (
+        f"Before the first of 10^6 cells begins, the sweep's process works for {span(ahead[0])} and then "
+        f"holds {ahead[1]:.1f} GB."
+    )
+    return {"measured": measured, "extrapolated": head + "\n".join(lines), "before": before}
+
+
+def span(seconds: float) -> str:
+    """A time in words of two figures or so."""
+    for size, unit in ((86400, "days"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def main() -> None:
+    words = [word for word in sys.argv[1:] if word != "--page"]
+    count = int(words[0]) if words else 1000
+    found = tables(measure(count), count)
+    print("\n\n".join(found.values()))
+    if "--page" in sys.argv:
+        text = PAGE.read_text("utf-8")
+        for name, table in found.items():
+            shown = f"<!-- {name} -->\n{table}\n<!-- end -->"
+            text = re.sub(rf"<!-- {name} -->.*?<!-- end -->", lambda _, new=shown: new, text, flags=re.DOTALL)
+        PAGE.write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    main()
