@@ -157,15 +157,17 @@ def test_long_kernels_run_warp_by_warp(rows: int, together: bool, monkeypatch: p
     assert (fused_shape(program, BlockShape((128, 1, 1))) is not None) == together
 
 
-@pytest.mark.parametrize(("steps", "lanes"), [(20, 128), (200, 32)])
+@pytest.mark.parametrize("loop", ["", "for (int i = 0; i < n; i++)"])
+@pytest.mark.parametrize(("steps", "lanes"), [(20, 128), (600, 32)])
 def test_long_work_between_accesses_runs_warp_by_warp(
-    steps: int, lanes: int, monkeypatch: pytest.MonkeyPatch
+    steps: int, lanes: int, loop: str, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("warpglass.codegen.warp_fusion.vector_bytes", lambda: 64)
     loads = " + ".join(f"x[threadIdx.x + {128 * k}]" for k in range(6))
     work = " ".join(f"sum = sum * sum + {k}.f;" for k in range(steps))
-    body = f"float sum = {loads}; {work} y[threadIdx.x] = sum;"
-    text = f'extern "C" __global__ void k(const float* x, float* y) {{ {body} }}'
+    body = f"float sum = {loads};\n#pragma unroll 1\n{loop} {{ {work} }} y[threadIdx.x] = sum;"
+    body = body if loop else body.replace("#pragma unroll 1", "")
+    text = f'extern "C" __global__ void k(const float* x, float* y, int n) {{ {body} }}'
     assert _width("k", (128, 1, 1), text) == lanes
 
 

@@ -37,6 +37,8 @@ _PHASE = 12
 # Accesses that a kernel without loops must have for its warps' other costs to count, and the instructions on
 # vectors for each of them up to which these costs do.
 _ACCESSES, _BETWEEN = 5, 12
+# Instructions on vectors above which that holds for kernels with loops, which are long to compile otherwise.
+_LONG = 500
 
 
 def fuse_warps(
@@ -122,6 +124,8 @@ def pays(program: Program, inference: Inference) -> bool:
     free = {k for loop in loops if loop not in waiting for k in loop}
     if any(parting[k] == _OFTEN for k in free):
         return False
+    if _mostly_computes(blocks, inference):
+        return False
     if loops:
         together = [
             all(parting[k] <= (_NEVER if loop in waiting else _SELDOM) for k in loop) for loop in loops
@@ -147,6 +151,13 @@ def _is_short(loop: Sequence[Block], inference: Inference) -> bool:
     """Whether so little is done between a loop's barriers that what each costs a warp decides."""
     barriers = sum(isinstance(block.end, Barrier) for block in loop)
     return sum(len(_in_lanes(block.steps, inference)) for block in loop) <= _PHASE * barriers
+
+
+def _mostly_computes(blocks: Sequence[Block], inference: Inference) -> bool:
+    """Whether a kernel is long and has few accesses that warps could share."""
+    steps = [step for block in blocks for step in block.steps]
+    accesses = sum(step.match.load_or_store is not None for step in steps)
+    return len(_in_lanes(steps, inference)) > max(_LONG, _BETWEEN * accesses)
 
 
 def _in_lanes(steps: Sequence[Step], inference: Inference) -> list[Step]:
