@@ -116,7 +116,7 @@ def test_tiles_raise_what_a_product_can_attain_on_a_gtx_980():
 
 
 def test_what_the_first_level_keeps():
-    kept = {name: geometry(devices.get(name), 0) for name in ("gtx280", "m2070", "gtx980", "p100", "h100")}
+    kept = {name: geometry(devices.get(name), 0, 1) for name in ("gtx280", "m2070", "gtx980", "p100", "h100")}
     assert [one.first_level for one in kept.values()] == [
         FirstLevel.NONE,
         FirstLevel.LINES,
