@@ -222,6 +222,12 @@ def test_libraries_are_there_when_they_are_called(call: Call) -> None:
     assert done.stdout == "nvrtc 0 answers\ncublas 0 30\n", done.stderr
 
 
+def test_kernels_may_wait_for_the_host(call: Call) -> None:
+    done = call("run", "--timeout", "60", "waits.cu")
+    first = "cudaErrorNotReady 42 cudaSuccess"
+    assert done.stdout == f"{first}\ncudaErrorNotReady 0 11 cudaSuccess 1\n", done.stderr
+
+
 @pytest.mark.least("full")
 def test_headers_of_libraries_are_there(call: Call) -> None:
     done = call("run", "headers.cu", *"-lcublas -lcufft -lcurand -lcusolver -lcusparse".split())
