@@ -69,6 +69,8 @@ int main(int count, char **words) {
     cudaGetLastError();
     OK(cudaMalloc(&dy, 128));
     fill<<<1, 32>>>(dy, 4.0f);
+    const float one = 1; // the reset has made it 0
+    OK(cudaMemcpyToSymbol(scale, &one, sizeof one));
     saxpy<<<1, 32>>>(32, 2.0f, dy, dy); // launched before the reset, too
     OK(cudaMemcpy(y.data(), dy, 128, cudaMemcpyDeviceToHost));
     CHECK(y[31] == 12);
