@@ -29,7 +29,6 @@ _sized("cusparseSpSV_bufferSize", "Handle Int Address Handle Handle Handle Int I
 _sized("cusparseSpSM_bufferSize", "Handle Int Int Address Handle Handle Handle Int Int Handle >Address")
 _sized("cusparseSparseToDense_bufferSize", "Handle Handle Handle Int >Address")
 _sized("cusparseDenseToSparse_bufferSize", "Handle Handle Handle Int >Address")
-_sized("cusparseSDDMM_bufferSize", "Handle Int Int Address Handle Handle Address Handle Int Int >Address")
 
 
 @CUSPARSE.row("cusparseSpVV")
@@ -83,10 +82,10 @@ def spmm(
     work: Device,
 ) -> None:
     kind = storage(compute)
-    matrix = op(s.get(a, Sparse).matrix(s), how).astype(kind)
-    left, right = s.get(b, Matrix), s.get(c, Matrix)
+    sparse, left, right = s.get(a, Sparse), s.get(b, Matrix), s.get(c, Matrix)
     factors = s.memory.scalar(alpha, kind), s.memory.scalar(beta, kind)
     for number in range(right.count):
+        matrix = op(sparse.matrix(s, number if sparse.count > 1 else 0), how).astype(kind)
         dense = op(left.content(s, number if left.count > 1 else 0), how_b).astype(kind)
         _combine(s, right.content(s, number, written=True), matrix @ dense, *factors)
 
