@@ -184,3 +184,20 @@ def test_dense_products_at_the_places_of_a_batch_of_sparse_matrices(form: str) -
     for number, one in enumerate(matrices):
         wanted = 2 * (left[number].T @ right[number].T)[one.nonzero()] + one.data / 2
         np.testing.assert_allclose(values.now[number * nnz :][:nnz], wanted)
+
+
+def test_a_zero_on_the_diagonal_is_divided_by() -> None:
+    found = library("libcusparse.so.12")
+    handle = made(found.cusparseCreate)
+    lower = sparse.csr_matrix(np.array([[2.0, 0, 0], [1, 0, 0], [0, 0, 4]]))
+    right, out = OnDevice(np.array([2.0, 3, 8])), OnDevice(np.zeros(3))
+    on = [OnDevice(one) for one in (lower.indptr, lower.indices, lower.data)]
+    a, x, y = (ctypes.c_void_p() for _ in range(3))
+    assert call(found.cusparseCreateCsr, ctypes.byref(a), 3, 3, lower.nnz, *on, 2, 2, 0, 1) == 0
+    for place, content in ((x, right), (y, out)):
+        assert call(found.cusparseCreateDnVec, ctypes.byref(place), 3, content, 1) == 0
+    solution = made(found.cusparseSpSV_createDescr)
+    given = handle, 0, np.float64(1), a, x, y, 1, 0, solution
+    assert call(found.cusparseSpSV_analysis, *given, 0) == 0
+    assert call(found.cusparseSpSV_solve, *given) == 0
+    np.testing.assert_array_equal(out.now, [1, np.inf, 2])

@@ -234,6 +234,23 @@ def _triangular(s: Session, a: int, how: int) -> tuple[Any, bool, bool]:
     return turned.tocsr(), bool(upper) == (how in (1, 2)), bool(unit)
 
 
+def _solved(s: Session, matrix: Any, right: Any, *, lower: bool, unit: bool) -> Any:
+    """The solution of a triangular system; with zeros on the diagonal, what dividing by them gives."""
+    try:
+        return scipy(s, "sparse.linalg").spsolve_triangular(matrix, right, lower=lower, unit_diagonal=unit)
+    except np.linalg.LinAlgError:
+        pass
+    found, diagonal = right.copy(), matrix.diagonal()
+    strict = matrix - scipy(s, "sparse").diags(diagonal, format="csr")
+    order = range(len(diagonal)) if lower else reversed(range(len(diagonal)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for row in order:
+            place = slice(strict.indptr[row], strict.indptr[row + 1])
+            found[row] -= strict.data[place] @ found[strict.indices[place]]
+            found[row] /= diagonal[row]
+    return found
+
+
 @CUSPARSE.row("cusparseSpSV_analysis", kinds="Handle Int Address Handle Handle Handle Int Int Handle Device")
 def analyse_vector(s: Session, *arguments: int) -> None:
     """Nothing is to be known beforehand."""
@@ -262,8 +279,7 @@ def spsv(
 ) -> None:
     matrix, lower, unit = _triangular(s, a, how)
     right = s.memory.scalar(alpha, storage(compute)) * s.get(x, Vector).content(s)
-    solve = scipy(s, "sparse.linalg").spsolve_triangular
-    s.get(y, Vector).content(s, written=True)[...] = solve(matrix, right, lower=lower, unit_diagonal=unit)
+    s.get(y, Vector).content(s, written=True)[...] = _solved(s, matrix, right, lower=lower, unit=unit)
 
 
 @CUSPARSE.row("cusparseSpSM_solve")
@@ -282,5 +298,4 @@ def spsm(
 ) -> None:
     matrix, lower, unit = _triangular(s, a, how)
     right = s.memory.scalar(alpha, storage(compute)) * op(s.get(b, Matrix).content(s), how_b)
-    solve = scipy(s, "sparse.linalg").spsolve_triangular
-    s.get(c, Matrix).content(s, written=True)[...] = solve(matrix, right, lower=lower, unit_diagonal=unit)
+    s.get(c, Matrix).content(s, written=True)[...] = _solved(s, matrix, right, lower=lower, unit=unit)
