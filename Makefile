@@ -14,6 +14,8 @@ BIN     := $(VENV)/bin
 # A worker takes neighbours, so that what tests of a file share is made once.
 PYTEST_ARGS ?= -n 2 --dist worksteal -q
 BENCH_ARGS  ?=
+# While pyright has one core, the tests have the other.
+MAKEFLAGS   += --jobs=2
 
 .PHONY: bench test suite lint docs
 .DELETE_ON_ERROR:
@@ -22,9 +24,7 @@ bench: $(VENV)/.installed
 	@mkdir -p build
 	$(BIN)/warpglass bench reduction --json build/bench.json $(BENCH_ARGS)
 
-# At once: while pyright has one core, the tests have the other.
-test:
-	@$(MAKE) --no-print-directory --jobs=2 lint suite
+test: lint suite
 
 suite: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
