@@ -6,7 +6,8 @@ launch returns. Until it has ended
 
 * work of its stream, and all other kernels, queue up behind it;
 * functions of `ALONGSIDE` do what they do at any time, and queries answer that it is not ready;
-* all other functions wait for its end, as those that synchronise do on a GPU.
+* those of `OF_DEFAULT` wait for its end if the default stream would;
+* all others wait for its end, as those that synchronise do on a GPU.
 """
 
 from __future__ import annotations
@@ -40,10 +41,18 @@ ALONGSIDE = frozenset(
 )
 
 
-def goes_alongside(name: str) -> bool:
-    """Whether a function of either API is one of ALONGSIDE."""
-    stem = name.lstrip("_").removesuffix("_ptsz")
-    return stem.removeprefix("cuda").removeprefix("cu") in ALONGSIDE
+# Functions that work in the default stream, and wait for it.
+OF_DEFAULT = frozenset(
+    (
+        "Memcpy MemcpyHtoD MemcpyDtoH MemcpyDtoD Memcpy2D Memcpy3D MemcpyToSymbol MemcpyFromSymbol "
+        "MemcpyPeer Memset MemsetD8 MemsetD16 MemsetD32 Memset2D"
+    ).split()
+)
+
+
+def stem_of(name: str) -> str:
+    """The name of a function of either API as the tables have it."""
+    return name.lstrip("_").removeprefix("cuda").removeprefix("cu")
 
 
 class Behind:
@@ -84,6 +93,11 @@ class Behind:
         thread.join(_SOON)
         if not self.busy:
             self._tell()
+
+    def settle_for(self, stem: str) -> None:
+        """Wait until a function can do what it does. Raises Refusal if work that it waits for was refused."""
+        if stem not in ALONGSIDE and (stem not in OF_DEFAULT or self.holds(0, 0)):
+            self.settle()
 
     def settle(self) -> None:
         """Wait until all work is done. Raises Refusal if any was refused."""

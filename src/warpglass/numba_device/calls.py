@@ -16,7 +16,7 @@ from copy import copy
 from threading import get_ident
 from typing import Any, Protocol, TypeVar
 
-from .behind import Behind, goes_alongside
+from .behind import Behind, stem_of
 from .interrupts import INTERRUPTS
 from .results import Refusal, Result
 from .shortcuts import Shortcuts
@@ -117,7 +117,7 @@ class Call:
         function, anywhere, still, name = self.function, self.anywhere, self.still, self.name
         ordinals = self._ordinals
         change, remember = target.shortcuts.change, target.shortcuts.remember
-        behind, alongside = target.behind, goes_alongside(name)
+        behind, stem = target.behind, stem_of(name)
 
         def answered(arguments: tuple[int, ...]) -> int:
             try:
@@ -127,8 +127,8 @@ class Call:
             try:
                 if target.forked:
                     return Result.NOT_INITIALIZED
-                if behind.busy and not alongside:
-                    behind.settle()
+                if behind.busy:
+                    behind.settle_for(stem)
                 if not anywhere:
                     target.check()
                 for place in ordinals:

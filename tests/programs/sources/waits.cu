@@ -39,4 +39,11 @@ int main() {
     float ms = -1;
     cudaEventElapsedTime(&ms, before, done);
     printf(" %d %s %d\n", here, cudaGetErrorName(cudaEventQuery(done)), ms > 0);
+
+    cudaMemset(flag, 0, sizeof(int));
+    answer<<<1, 1, 0, waiting>>>(flag, result);
+    cudaMemcpy(flag, &one, sizeof(int), cudaMemcpyHostToDevice); // the default stream waits for no such stream
+    cudaMemcpyAsync(&here, result, sizeof(int), cudaMemcpyDeviceToHost, waiting);
+    cudaStreamSynchronize(waiting);
+    printf("%d\n", here + 100);
 }
