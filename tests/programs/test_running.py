@@ -15,6 +15,8 @@ from warpglass.programs import build
 
 from .conftest import SOURCES, Call, environment
 
+pytestmark = pytest.mark.turns(3)
+
 _SLOW = pytest.mark.least("ci")
 _WORDS = "start\nkernel of 100\nsum 9900\n"
 
