@@ -6,6 +6,8 @@ __global__ void answer(volatile int *asked, int *answered) {
     *answered = *asked + 1;
 }
 
+__global__ void add_to(int *what) { *what += 100; }
+
 int main() {
     volatile int *asked;
     int *answered, *flag, *result, *here, one = 10;
@@ -47,6 +49,7 @@ int main() {
     int read = 7; // at once, though the copy is made later
     cudaMemcpyAsync(result + 1, &read, sizeof(int), cudaMemcpyHostToDevice, waiting);
     read = 8;
+    add_to<<<1, 1, 0, other>>>(result + 1); // the engine runs it when the other has ended
     cudaMemcpy(flag, &one, sizeof(int), cudaMemcpyHostToDevice); // the default stream waits for no such stream
     cudaMemcpyAsync(here, result, sizeof(int), cudaMemcpyDeviceToHost, waiting);
     cudaStreamSynchronize(waiting);
