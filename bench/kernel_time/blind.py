@@ -62,11 +62,10 @@ def source_of(folder: Path, file: str, kernel: str) -> Path:
     """The file of a program that has the kernel."""
     files = [folder / file] if file else sorted(folder.glob("*.cu"))
     plain = kernel.partition("<")[0]
-    return next(
-        path
-        for path in files
-        if "__global__" in (text := path.read_text("utf-8", "replace")) and plain in text
-    )
+    for path in files:
+        if "__global__" in (text := path.read_text("utf-8", "replace")) and plain in text:
+            return path
+    raise WarpglassError(f"{folder} has no file with {kernel}")
 
 
 def predict(hecbench: Path, bundle: Path) -> None:

@@ -256,6 +256,18 @@ class Calibration:
             full = float(np.median(pairs[:, :, 1].max(1) - pairs[:, :, 0].min(1)))
             self.note(f"l1_read_stride{stride}_clocks", full / (16 * trips * 16))
 
+    def together(self) -> None:
+        """Clocks of a warp's load from shared memory of which lanes want the same places, by their number."""
+        trips = 32
+        for width in (4, 8, 16):
+            for distinct in (1, 2, 4, 8, 16, 32):
+                for same in {1, 32 // distinct}:
+                    values = ("I", trips), ("I", same), ("I", distinct)
+                    full = self.cycles(f"together_{width}", self.sms, 512, *values)
+                    self.note(
+                        f"together{width}_{distinct}_places_{same}_lanes_clocks", full / (16 * trips * 16)
+                    )
+
     def atomics(self) -> None:
         """Global atomics per clock of the whole GPU, by type and by how many places they meet at."""
         grid, trips = 4 * self.sms, 16
@@ -339,7 +351,7 @@ def main() -> None:
     one = Calibration(gpu, compiled(given.ptx, gpu))
     parts = (
         *(one.clock, one.launches, one.streams, one.second_level, one.latencies, one.pipelines, one.shared),
-        *(one.atomics, one.host, one.parts_of_sectors, one.halves, one.tensor, one.branches),
+        *(one.atomics, one.host, one.parts_of_sectors, one.halves, one.tensor, one.branches, one.together),
     )
     if given.only:
         parts = (one.clock, *(part for part in parts if part.__name__ in given.only))

@@ -299,6 +299,33 @@ SHARED(atomic, u32, atomicAdd(s + at, t | 1))
 SHARED(atomic_used, u32, sum += atomicAdd(s + at, t | 1))
 SHARED(atomic_float, float, atomicAdd(s + at, 1.0f))
 
+// the same for loads of which `same` lanes in a row want one place, and those `distinct` places in turn
+#define SHARED_TOGETHER(NAME, T)                                                                  \
+    extern "C" __global__ void together_##NAME(long long *clocks, u32 trips, u32 same, u32 distinct) { \
+        __shared__ T s[1024];                                                                     \
+        u32 at = threadIdx.x % 32 / same % distinct;                                              \
+        for (u32 i = threadIdx.x; i < 1024; i += blockDim.x) s[i] = T();                          \
+        T sum = {};                                                                               \
+        __syncthreads();                                                                          \
+        long long start = now();                                                                  \
+        for (u32 t = 0; t < trips; ++t) {                                                         \
+            _Pragma("unroll") for (int i = 0; i < 16; ++i) sum = plus<T>(sum, loaded(s + at + 32 * i)); \
+        }                                                                                         \
+        long long end = now();                                                                    \
+        u32 w = (blockIdx.x * blockDim.x + threadIdx.x) / 32;                                     \
+        clocks[2 * w] = start, clocks[2 * w + 1] = end + odd<T>(sum);                             \
+    }
+template <class T> __device__ __forceinline__ T loaded(const T *place) { return *(const volatile T *)place; }
+template <> __device__ __forceinline__ float4 loaded(const float4 *place) {
+    float4 v;
+    u32 at = (u32)__cvta_generic_to_shared(place);
+    asm volatile("ld.shared.v4.f32 {%0,%1,%2,%3}, [%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "r"(at));
+    return v;
+}
+SHARED_TOGETHER(4, float)
+SHARED_TOGETHER(8, double)
+SHARED_TOGETHER(16, float4)
+
 // ---- first level: a block reads the same few lines; lanes lie `stride` words apart
 extern "C" __global__ void l1_read(const float *x, long long *clocks, u32 trips, u32 stride) {
     const float *mine = x + threadIdx.x % 32 * stride;
