@@ -85,9 +85,13 @@ def test_few_warps_between_barriers_take_turns() -> None:
     """One block of eight warps: what one waits for, nobody fills; in eight blocks there is always another."""
     device = devices.get("h200")
     block = replace(STREAM, blocks=132, resident=1, barriers=1e5, path_cycles=2e5, shared_passes=132 * 1e5)
+    block = replace(block, instructions=132 * 4e5)
     alone, free = (predict(replace(block, barriers=n), device) for n in (1e5, 0))
-    parts = alone.limits["latency"] + alone.limits["shared"] + alone.limits["dram"]
+    parts = alone.limits["latency"] + 0.8 * alone.limits["shared"] + alone.limits["issue"] / 2
     assert alone.seconds - alone.launch > parts > free.seconds - free.launch
+    hidden = predict(replace(block, path_gaps=1e5), device)
+    less = alone.limits["issue"] / 2
+    assert hidden.seconds == pytest.approx(alone.seconds - less, rel=0.02)
     many = replace(block, blocks=132 * 8, resident=8)
     assert predict(many, device).seconds < 1.1 * predict(replace(many, barriers=0), device).seconds
 

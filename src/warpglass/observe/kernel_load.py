@@ -21,7 +21,7 @@ from ..sass.counts import by_line
 from ..sass.decode import Instruction
 from ..sass.estimate import Executed, block_runs, execute
 from ..sass.operations import TENSOR
-from ..sass.schedule import path_cycles
+from ..sass.schedule import Path, path_of
 from ..sass.translate import Translation
 from .counting import Tally
 from .profiling import line_counts
@@ -92,7 +92,8 @@ def kernel_load(
         dram_writes=_uncached(counters, "st") if uncached else traffic.dram_writes,
         lone_reads=traffic.lone_reads,
         lone_writes=traffic.lone_writes,
-        path_cycles=path,
+        path_cycles=path.clocks,
+        path_gaps=path.gaps,
         barriers=float(sum(one.warps for one in executed if one.instruction.operation.control == "barrier")),
         atomics=tuple(_atomics(counted, executed)),
         operations=frozenset(item.instruction.name for item in executed if item.warps),
@@ -121,8 +122,10 @@ def _lines(sites: Mapping[tuple[int, bool], Traffic], *, write: bool) -> float:
 
 
 def _spilt(counted: Counted, footprint: int, device: Device) -> tuple[Traffic, Traffic]:
-    """Loads and stores of local memory for which the first level has no room, as traffic of the second and,
-    where that has none either, of DRAM. `footprint` has the bytes of the blocks of a multiprocessor.
+    """Local memory's loads and stores, as traffic of the second level and of DRAM.
+
+    All stores go to the second level, but only those loads for which the first has no room, and to DRAM goes
+    that for which the second has none. `footprint` has the bytes of the blocks of a multiprocessor.
     """
     share = max(0.0, 1 - counted.l1_bytes / footprint) if footprint else 0.0
     beyond = max(0.0, 1 - 1024 * device.l2_kib / (footprint * device.multiprocessors)) if footprint else 0.0
@@ -134,8 +137,9 @@ def _spilt(counted: Counted, footprint: int, device: Device) -> tuple[Traffic, T
             for place, row in tally.accesses.items()
             if place == ("local", write)
         ]
-        sectors, lines = (round(share * sum(row[k] for row in rows)) for k in (1, 2))
-        far = round(beyond * sectors)
+        part = 1.0 if write else share
+        sectors, lines = (round(part * sum(row[k] for row in rows)) for k in (1, 2))
+        far = round(beyond * share * sum(row[1] for row in rows))
         way = "writes" if write else "reads"
         moved = {f"l2_{way}": sectors, f"dram_{way}": far}
         found.append(replace(sum_traffic(()), l2_lines=lines, **moved))
@@ -145,7 +149,7 @@ def _spilt(counted: Counted, footprint: int, device: Device) -> tuple[Traffic, T
 # ---------------------------------------------------------------------------------------- execution units
 def _pipes(executed: Sequence[Executed], tallies: Sequence[Tally], device: Device) -> dict[str, float]:
     """Instructions of warps by the units that run them; of tensor cores, their products."""
-    found: dict[str, float] = defaultdict(float, tensor_work(tallies))
+    found: dict[str, float] = defaultdict(float, tensor_work(tallies, device.capability))
     for item in executed:
         for name in _units(item.instruction):
             found[name] += float(item.warps)
@@ -181,8 +185,8 @@ def _path(
     blocks: int,
     warps: int,
     rates: Rates,
-) -> float:
-    """Clocks of a block's busiest warp."""
+) -> Path:
+    """The time of a block's busiest warp."""
     runs = _runs(counted, translation, executed, blocks, warps)
     memory = _memory_clocks(counted, rates)
 
@@ -199,7 +203,7 @@ def _path(
             return _SPECIAL_CLOCKS
         return max(_OTHER_CLOCKS, 4 * rates.dependent)
 
-    return path_cycles(translation, runs, latency, rates.dependent / 4)
+    return path_of(translation, runs, latency, rates.dependent / 4)
 
 
 def _runs(

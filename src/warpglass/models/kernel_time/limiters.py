@@ -91,14 +91,20 @@ def _barriers(load: Load, rates: Rates) -> float:
 
 
 def _l2(load: Load, rates: Rates) -> float:
-    """Bytes, or where few of a line are wanted, lines.
+    """Bytes, or where few of a line are wanted, lines; few multiprocessors cannot ask for all of either.
 
     Reads bring whole sectors, stores carry what they write: a quarter of each of a line's four sectors takes
     no longer than all of one.
     """
     stored = min(32 * load.l2_writes, load.l2_stored)
+    active = min(load.blocks, rates.multiprocessors) / rates.multiprocessors
     bytes_ = 32 * load.l2_reads / rates.l2_read + stored / rates.l2_write
-    return max(bytes_, load.l2_read_lines / rates.l2_read_lines + load.l2_write_lines / rates.l2_write_lines)
+    lines = load.l2_read_lines / rates.l2_read_lines + load.l2_write_lines / rates.l2_write_lines
+    return max(bytes_ / min(1.0, _BYTES_ALONE * active), lines / min(1.0, _LINES_ALONE * active))
+
+
+# What a multiprocessor gets of the second level that is alone, over its share where all ask: an H200's.
+_BYTES_ALONE, _LINES_ALONE, _ATOMICS_ALONE = 2.4, 1.3, 3.0
 
 
 def _dram(load: Load, rates: Rates) -> float:
@@ -114,13 +120,14 @@ _TURNS = 0.32  # a copy takes 8 % longer than reading and writing apart
 def _atomics(load: Load, rates: Rates) -> float:
     """Operations and their lines, of all slices, of those slices that have the places, of one place."""
     clocks = 0.0
+    lines = rates.atomic_lines * min(1.0, _ATOMICS_ALONE * load.blocks / rates.multiprocessors)
     for one in load.atomics:
         together = min(8.0, max(1.0, one.operations / max(one.lines, one.places)))  # places of a sector
         slices = max(1.0, one.places / _SLICE)
         place = rates.atomic_place_float if one.floats else rates.atomic_place
         clocks += max(
             one.operations / rates.atomics,
-            one.lines / min(rates.atomic_lines, slices),
+            one.lines / min(lines, slices),
             one.operations / (rates.atomic_slice * slices),
             one.operations / (one.places * together) * place,
         )

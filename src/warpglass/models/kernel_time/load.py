@@ -36,7 +36,8 @@ class Load:
     but for `l2_*_lines` and for `l2_stored`, the bytes that stores carry; `lone_*` are sectors of DRAM that
     move without the other one of their 64 bytes.
     `path_cycles` is how long a block's busiest warp takes if nothing keeps it waiting but its own
-    dependencies, in clocks of this GPU; `barriers` how often warps come to one.
+    dependencies, in clocks of this GPU, and `path_gaps` how long of that it waits for its own arithmetic;
+    `barriers` how often warps come to one.
     """
 
     blocks: int
@@ -62,6 +63,7 @@ class Load:
     atomics: tuple[Atomics, ...] = ()
     operations: frozenset[str] = field(default_factory=frozenset[str])  # of the machine code, by name
     l2_stored: float = inf  # where it was not counted
+    path_gaps: float = 0.0
     waits: bool = False  # whether blocks wait for other blocks
 
     @property
