@@ -143,7 +143,10 @@ def _latency(load: Load, rates: Rates) -> float:
     waves = max(1.0, share / load.resident)
     if waves < 4:
         waves = float(-(-load.blocks // (rates.multiprocessors * load.resident)))
-    return waves * (load.path_cycles + rates.dependent * 20) / rates.clock
+    return waves * (load.path_cycles + _NEXT_BLOCK) / rates.clock
+
+
+_NEXT_BLOCK = 200.0  # clocks from a block's last instruction to its successor's first
 
 
 def _blocks(load: Load, rates: Rates) -> float:

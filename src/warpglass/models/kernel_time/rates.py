@@ -61,6 +61,7 @@ class Rates:
 # reaches 60 % of reading, and half as many lines a clock as it has sectors of 32 bytes; the rest is what an
 # H200 does.
 _READ = _WRITE = 0.94
+_COLD = 1.15  # a kernel's loads from DRAM over those of a chain, which has looked up its addresses before
 _L2_WRITE, _L2_LINES = 0.6, 0.67
 _L2_LEAST = 2.0  # the second level's bandwidth over DRAM's, at least: an H200's, of all that were measured
 _H200 = {
@@ -107,7 +108,7 @@ def rates_of(device: Device) -> Rates:
         l1=own["l1"],
         shared=own["shared"],
         l2=own["l2"],
-        dram=own["dram"] if "dram" in own else 1e-9 * timing["dram_ns"] * clock,
+        dram=_COLD * (own["dram"] if "dram" in own else 1e-9 * timing["dram_ns"] * clock),
         launch=1e-6 * own["launch_us"],
         blocks=own["blocks_per_clock"],
         warps=own["warps_per_clock"],
