@@ -6,8 +6,7 @@ A bundle has PTX and launches as validate.py writes them, on a machine that can 
 and NumPy only. With `--cubins FOLDER` machine code is taken from KEY.cubin there, KEY being that of the PTX,
 which saves the time that a driver compiles. Each launch is made with its inputs as they were, with cold
 caches, and alone between two events; the median of several counts, less nothing. What an empty kernel takes
-that way is calibrate.py's `launch_after_kernel_us`. The second number is of launches in a row, with warm
-caches.
+that way is calibrate.py's `launch_after_kernel_us`.
 """
 
 from __future__ import annotations
@@ -116,13 +115,6 @@ class Launch:
         self.go()
         return self.gpu.stop()
 
-    def warm(self, times: int) -> float:
-        """Seconds of each of some launches in a row."""
-        self.gpu.start()
-        for _ in range(times):
-            self.go()
-        return self.gpu.stop() / times
-
     def free(self) -> None:
         """Give back the memory."""
         for place in self.places:
@@ -130,14 +122,13 @@ class Launch:
 
 
 def measure(gpu: Gpu, entry: dict[str, Any], modules: Modules, inputs: Memories) -> dict[str, Any]:
-    """Cold and warm seconds of a launch."""
+    """Seconds of a launch. Inputs are put back before each: with its own results it may do anything."""
     launch = Launch(gpu, modules, entry, inputs)
     first = launch.cold()
     times = 15 if first < 2e-3 else 5 if first < 50e-3 else 2
     seconds = [launch.cold() for _ in range(times)]
-    warm = launch.warm(10 if first < 2e-3 else 2) if first < 50e-3 else None
     launch.free()
-    return {"seconds": median_of(seconds), "least": min(seconds), "warm": warm}
+    return {"seconds": median_of(seconds), "least": min(seconds)}
 
 
 def _module(gpu: Gpu, texts: Mapping[str, str], key: str, cubins: Path | None) -> ctypes.c_void_p:

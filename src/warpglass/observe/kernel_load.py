@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from ..devices import Device
-from ..models.caches import LINE, SECTOR, Traffic, sum_traffic
+from ..models.caches import LINE, Traffic, sum_traffic
 from ..models.kernel_time import Atomics, Load, Rates, rates_of
 from ..models.memory_rules import FirstLevel, rules_of
 from ..program import Program
@@ -24,6 +24,7 @@ from ..sass.operations import TENSOR
 from ..sass.schedule import Path, path_of
 from ..sass.translate import Translation
 from .counting import Tally
+from .met_stores import met_stores
 from .profiling import line_counts
 from .tensor_work import tensor_work
 
@@ -85,7 +86,8 @@ def kernel_load(
         l2_reads=traffic.l2_reads,
         l2_writes=traffic.l2_writes,
         l2_atomics=traffic.l2_atomics,
-        l2_stored=counters.get(_STORED, 0.0) + SECTOR * spilt[1].l2_writes,
+        l2_stored=counters.get(_STORED, 0.0) + _kept(counted.tallies),
+        l2_met=met_stores(program, counted.tallies) + spilt[1].l2_writes,
         l2_read_lines=_lines(counted.sites, write=False) + spilt[0].l2_lines,
         l2_write_lines=_lines(counted.sites, write=True) + spilt[1].l2_lines,
         dram_reads=_uncached(counters, "ld") if uncached else traffic.dram_reads,
@@ -119,6 +121,14 @@ def _uncached(counters: Mapping[str, float], kind: str) -> float:
 def _lines(sites: Mapping[tuple[int, bool], Traffic], *, write: bool) -> float:
     """Lines that loads, or stores, touch at the second level; atomics have a limiter of their own."""
     return sum(one.l2_lines for (_, writes), one in sites.items() if writes == write and not one.l2_atomics)
+
+
+def _kept(tallies: Sequence[Tally]) -> float:
+    """Bytes that stores carry to local memory, where each word of a thread is a request."""
+    rows = [
+        (tally, tally.accesses[place]) for tally in tallies if (place := ("local", True)) in tally.accesses
+    ]
+    return sum(4.0 * row[0] * tally.threads / tally.warps for tally, row in rows if tally.warps)
 
 
 def _spilt(counted: Counted, footprint: int, device: Device) -> tuple[Traffic, Traffic]:

@@ -91,16 +91,18 @@ def _barriers(load: Load, rates: Rates) -> float:
 
 
 def _l2(load: Load, rates: Rates) -> float:
-    """Bytes, or where few of a line are wanted, lines; few multiprocessors cannot ask for all of either.
+    """Sectors, or of reads where few of a line are wanted, lines; few multiprocessors do not get all of it.
 
-    Reads bring whole sectors, stores carry what they write: a quarter of each of a line's four sectors takes
-    no longer than all of one.
+    A store of a part of its sectors takes as long as one of all of them, and something more for every line.
     """
-    stored = min(32 * load.l2_writes, load.l2_stored)
+    written = min(load.l2_writes, load.l2_met)
+    filled = min(1.0, load.l2_stored / (32 * written)) if written else 1.0
+    masked = min(1.0, 2 * (1 - filled)) * min(load.l2_write_lines, written)
     active = min(load.blocks, rates.multiprocessors) / rates.multiprocessors
-    bytes_ = 32 * load.l2_reads / rates.l2_read + stored / rates.l2_write
-    lines = load.l2_read_lines / rates.l2_read_lines + load.l2_write_lines / rates.l2_write_lines
-    return max(bytes_ / min(1.0, _BYTES_ALONE * active), lines / min(1.0, _LINES_ALONE * active))
+    wide, narrow = (min(1.0, alone * active) for alone in (_BYTES_ALONE, _LINES_ALONE))
+    reads = max(32 * load.l2_reads / rates.l2_read / wide, load.l2_read_lines / rates.l2_read_lines / narrow)
+    each = max(0.0, 1 / rates.l2_write_lines - 32 / rates.l2_write)  # rates of lines are of one sector each
+    return reads + 32 * written / rates.l2_write / wide + masked * each / narrow
 
 
 # What a multiprocessor gets of the second level that is alone, over its share where all ask: an H200's.

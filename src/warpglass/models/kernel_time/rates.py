@@ -65,9 +65,10 @@ _COLD = 1.15  # a kernel's loads from DRAM over those of a chain, which has look
 _L2_WRITE, _L2_LINES = 0.6, 0.67
 _L2_LEAST = 2.0  # the second level's bandwidth over DRAM's, at least: an H200's, of all that were measured
 _H200 = {
-    **{"lines_per_clock": 4.0, "barrier_warps_per_clock": 0.55, "lone_read": 3.7, "lone_write": 9.0},
+    **{"lines_per_clock": 4.0, "lone_read": 3.7, "lone_write": 9.0},
     **{"blocks_per_clock": 0.84, "warps_per_clock": 0.167},
 }
+_BARRIERS = 2.2  # warps that come to a barrier, in the time of a dependent instruction: an H200's
 _SPREADS = {True: 1.35, False: 1.6}
 
 
@@ -90,7 +91,7 @@ def rates_of(device: Device) -> Rates:
         access=timing["access_lanes"] / 32,
         passes=min(1.0, limits.shared_bytes / 128),
         lines=own["lines_per_clock"] * timing["access_lanes"] / 32,
-        barriers=own["barrier_warps_per_clock"] * 4 / timing["dependent"],
+        barriers=device.kernel_time.get("barrier_warps_per_clock", _BARRIERS / timing["dependent"]),
         l2_read=l2_read,
         l2_write=1e9 * own["l2_write_gb_s"] if "l2_write_gb_s" in own else _L2_WRITE * l2_read,
         l2_read_lines=own["l2_read_lines"] * clock if "l2_read_lines" in own else _L2_LINES * l2_read / 32,
