@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from bench.kernel_time import blind, figures
 from warpglass import devices
 from warpglass.models.kernel_time import Atomics, Load, predict
+from warpglass.records.course_notes import course_notes
 
 _HERE, _ROOT = Path(__file__).parent, Path(__file__).parents[2]
 PAGE = _ROOT / "docs" / "kernel-time.md"
@@ -53,16 +54,40 @@ def _times(gpu: str) -> Mapping[str, float]:
 
 
 def unseen(gpu: str) -> Iterator[str]:
-    """The errors of predictions for a GPU that nobody had measured, by ladder."""
+    """The errors of predictions for a GPU that nobody had measured, by ladder, and how many intervals hold."""
     times = _times(gpu)
     made = json.loads((_HERE / f"predicted_{gpu}.json").read_text("utf-8"))["predictions"]
-    return figures.table(
-        {
-            name: (times[name], one["seconds"])
-            for name, one in made.items()
-            if one["seconds"] is not None and times.get(name, 0.0) >= figures.NOISE
-        }
-    )
+    told = {name: one for name, one in made.items() if one["seconds"] is not None}
+    long = [name for name in told if times.get(name, 0.0) >= figures.NOISE]
+    yield from figures.table({name: (times[name], told[name]["seconds"]) for name in long})
+    inside = sum(told[name]["low"] <= times[name] <= told[name]["high"] for name in long)
+    yield ""
+    yield f"Of these {len(long)} launches, {inside} lie within the interval that was predicted."
+
+
+def now(gpu: str) -> Iterator[str]:
+    """The errors of the model as it is, in a sentence."""
+    found = _modelled(gpu)
+    yield figures.sentence("Now", list(found.values()))
+    right = [good for _, _, good in figures.steps(found)]
+    yield f"Of {len(right)} steps, {sum(right)} go the right way."
+
+
+def notes() -> Iterator[str]:
+    """The course notes' run on a P100, rung by rung."""
+    loads = json.loads((_ROOT / "tests" / "models" / "kernel_loads_p100.json").read_text("utf-8"))
+    table = next(one for one in course_notes()["000"].table if one.gpu == "p100")
+    yield "| rung | notes | modelled | step, notes | step, modelled |"
+    yield "|---|---|---|---|---|"
+    before: tuple[float, float] | None = None
+    for row in table.rows:
+        if row.rung not in loads:
+            continue
+        right = row.seconds
+        here = predict(load_of(loads[row.rung]), devices.get("p100")).seconds
+        steps = f"{before[0] / right:.2f} | {before[1] / here:.2f}" if before else "|"
+        yield f"| {row.rung} | {1e3 * right:.3f} ms | {1e3 * here:.2f} ms | {steps} |"
+        before = right, here
 
 
 def programs(gpu: str) -> Iterator[str]:
@@ -75,6 +100,9 @@ def programs(gpu: str) -> Iterator[str]:
 SECTIONS: Mapping[str, Callable[[], Iterator[str]]] = {
     "validation on an H200": lambda: validation("h200"),
     "programs on an H200": lambda: programs("h200"),
+    "a P100": notes,
+    "an H100 that nobody had measured": lambda: unseen("h100"),
+    "an H100 as it is modelled now": lambda: now("h100"),
 }
 
 

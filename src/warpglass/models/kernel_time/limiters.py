@@ -105,8 +105,8 @@ def _l2(load: Load, rates: Rates) -> float:
     return reads + 32 * written / rates.l2_write / wide + masked * each / narrow
 
 
-# What a multiprocessor gets of the second level that is alone, over its share where all ask: an H200's.
-_BYTES_ALONE, _LINES_ALONE, _ATOMICS_ALONE = 2.4, 1.3, 3.0
+# What a multiprocessor gets of the second level that is alone, over its share where all ask: an H100's.
+_BYTES_ALONE, _LINES_ALONE, _ATOMICS_ALONE = 2.4, 1.8, 3.0
 
 
 def _dram(load: Load, rates: Rates) -> float:
