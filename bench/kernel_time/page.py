@@ -54,7 +54,7 @@ def _times(gpu: str) -> Mapping[str, float]:
 
 
 def unseen(gpu: str) -> Iterator[str]:
-    """The errors of predictions for a GPU that nobody had measured, by ladder, and how many intervals hold."""
+    """The errors of predictions for a GPU that nobody had measured, by ladder; how many intervals hold."""
     times = _times(gpu)
     made = json.loads((_HERE / f"predicted_{gpu}.json").read_text("utf-8"))["predictions"]
     told = {name: one for name, one in made.items() if one["seconds"] is not None}
