@@ -79,6 +79,7 @@ def rates_of(device: Device) -> Rates:
     measured = "spread" in device.kernel_time  # validated there
     clock = 1e6 * own.get("clock_mhz", device.clock_mhz)
     modern = device.capability >= (7, 0)
+    paired = device.capability >= (2, 0)  # before, memory itself moves 32 bytes at once
     l2_read = _l2_bytes(device, own)
     return Rates(
         name=device.name,
@@ -98,8 +99,8 @@ def rates_of(device: Device) -> Rates:
         l2_write_lines=own["l2_write_lines"] * clock if "l2_write_lines" in own else _L2_LINES * l2_read / 64,
         dram_read=1e9 * own.get("dram_read_gb_s", _READ * device.bandwidth_gb_s),
         dram_write=1e9 * own.get("dram_write_gb_s", _WRITE * device.bandwidth_gb_s),
-        lone_read=own["lone_read"],
-        lone_write=own["lone_write"],
+        lone_read=own["lone_read"] if paired else 1.0,
+        lone_write=own["lone_write"] if paired else 1.0,
         atomics=own["atomics"],
         atomic_lines=own["atomic_lines"],
         atomic_slice=own["atomic_slice"],
