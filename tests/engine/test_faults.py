@@ -489,5 +489,5 @@ def test_python_kernels_and_matrices(mode: str) -> None:
 
 def test_python_kernels_and_shared_memory(mode: str) -> None:
     error = python_fault(tile, 1, 16, (np.zeros(16, np.float32), 1))
-    assert (error.place.array, error.place.index) == ("shared memory", 16)
-    assert "at byte 64 of shared memory, but the block has 64 bytes" in str(error)
+    assert (error.place.array, error.place.index) == ("room", 16)
+    assert "at byte 64 of room in shared memory, but the block has 64 bytes" in str(error)
