@@ -32,6 +32,17 @@ extern "C" __global__ void peeled(float *x) {
 """
 
 
+ROWS = """
+extern "C" __global__ void row_sums(const float *a, float *s, int rows, int columns) {
+    int r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= rows) return;
+    float t = 0;
+    for (int c = 0; c < columns; ++c) t += a[r * columns + c];
+    s[r] = t;
+}
+"""
+
+
 @pytest.mark.parametrize("latency", [50.0, 500.0])
 def test_dependent_loads_wait_for_each_other(latency: float) -> None:
     compiled = wg.compile(CHASE, "chase").compile((np.zeros(32, np.int32), np.zeros(32, np.int32)))
@@ -66,6 +77,19 @@ def test_a_loop_with_a_peeled_trip_is_counted_once() -> None:
     x = np.ones(32, np.float32)
     found = wg.profile(wg.compile(PEELED, "peeled"), 1, 32, (x,), model="h100", caches=False)
     assert found.counters["smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"] == 32 * 5000
+
+
+@pytest.mark.parametrize("model", ["rtx2080ti", "h100", "b200", "rtx5090"])
+def test_the_widest_copy_of_an_unrolled_loop_makes_the_trips(model: str) -> None:
+    """Compute capability 10.0 has the loop's branch in the copy for the rest alone."""
+    rows, columns = 64, 1024
+    args = np.ones((rows, columns), np.float32), np.zeros(rows, np.float32), np.int32(rows), np.int32(columns)
+    found = wg.profile(wg.compile(ROWS, "row_sums"), 1, rows, args, model=model, caches=False)
+    adds = found.counters["smsp__sass_thread_inst_executed_op_fadd_pred_on.sum"]
+    assert adds == rows * columns
+    assert (
+        found.counters["smsp__inst_executed.sum"] < 2 * columns * 3
+    )  # two warps; a load, an addition, the rest
 
 
 def test_integers_of_64_bits_are_no_copies_of_a_loop() -> None:

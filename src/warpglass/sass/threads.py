@@ -98,15 +98,17 @@ class _Solver:
         self.flow.propagate()
 
     def _dropped(self, copies: Copies) -> bool:
-        """Whether unrolling dropped copies of a branch: its loop's lines stand beside it several times."""
+        """Whether unrolling dropped copies of a branch: its loop's lines stand beside it several times, or
+        what ptxas cannot move stands in other copies of the loop as well.
+        """
         if copies.complete:
             return False
         (number,) = copies.blocks
         loop = next((loop for loop in self.translation.loops if copies.line in loop.lines), None)
         return loop is not None and any(
-            other.complete and other.line in loop.lines and other.blocks.get(number, 0) > 1
+            other.blocks.get(number, 0) > 1 or (other.grade == FIXED and len(other.blocks) > 1)
             for other in self.copies
-            if other.grade < WIDE
+            if other.complete and other.line in loop.lines and other.grade < WIDE
         )
 
     def _complete_sums(self, grade: int) -> None:
