@@ -27,7 +27,7 @@ import numpy as np
 from ..errors import ArgumentError
 from ..host.locks import slot
 from ..host.tied import run_bounded
-from ..source import Source
+from ..source import Compiled
 from ..source.cache import directory
 from .cases import arguments, compare
 from .task import GPU_TIME, Task
@@ -62,12 +62,12 @@ def device() -> str:
     return str(found[0]["device"])
 
 
-def seconds(source: Source, task: Task) -> float:
+def seconds(compiled: Compiled, task: Task) -> float:
     """The sum of all cases' times; raises Verdict for whatever else comes of a launch."""
     with tempfile.TemporaryDirectory(prefix="warpglass-judge-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         asked = replace(task, reference="", content="")
-        (folder / REQUEST).write_bytes(pickle.dumps((source.compile(arguments(task, 0)), asked)))
+        (folder / REQUEST).write_bytes(pickle.dumps((compiled, asked)))
         with _gpu_to_itself():
             done = _child(folder, longest(task), task.limits.output + 1)
         found = _answers(folder)

@@ -13,16 +13,17 @@ import re
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 from time import perf_counter
 from typing import Any
 
 from .. import lab
 from ..errors import CompileError, KernelFault, KernelTimeout, LaunchError, WarpglassError
-from ..lab.check import check
+from ..lab import check as lab_check
 from ..lab.profile import profile
 from ..records.argument_text import parse_setting
-from ..source import Source
+from ..source import Compiled, FixedSource
 from ..sweeps.work import Outcome, needs_caches
 from . import gpu
 from .cases import arguments, compare
@@ -45,6 +46,7 @@ from .verdicts import (
 )
 
 _MEMORY = "WARPGLASS_MEMORY"
+_instances = count(-1, -1)  # those of other kernels are above 0
 
 
 def judge_one(job: Job) -> Outcome:
@@ -71,8 +73,8 @@ def _judge(job: Job, numbers: dict[str, Any]) -> None:
     os.environ[_MEMORY] = str(task.limits.memory)
     if job.submission.problem:
         raise Verdict(UNREADABLE, job.submission.problem)
-    source = compile_submission(job.submission, task, arguments(task, 0))
-    trials = [_Trial(source, task, index, case) for index, case in enumerate(task.cases) if case.engine]
+    compiled = compile_submission(job.submission, task, arguments(task, 0))
+    trials = [_Trial(compiled, task, index, case) for index, case in enumerate(task.cases) if case.engine]
     for trial in trials:
         _right(trial)
     for trial in trials:
@@ -82,7 +84,7 @@ def _judge(job: Job, numbers: dict[str, Any]) -> None:
     for trial in trials:
         _counted(trial, totals)
     if task.score == GPU_TIME:
-        totals[GPU_TIME] = gpu.seconds(source, task)
+        totals[GPU_TIME] = gpu.seconds(compiled, task)
     numbers |= totals
 
 
@@ -90,11 +92,11 @@ def _judge(job: Job, numbers: dict[str, Any]) -> None:
 class _Trial:
     """One case with a submission's kernel.
 
-    Each launch has fresh arguments and fresh variables of its module: a kernel cannot know whether it ran
-    before, and what it computed then.
+    Each launch has fresh arguments, variables of its module and memory from malloc: a kernel cannot know
+    whether it ran before, and what it computed then.
     """
 
-    source: Source
+    compiled: Compiled
     task: Task
     index: int
     case: Case
@@ -102,7 +104,9 @@ class _Trial:
     def launch(self) -> tuple[Any, ...]:
         """Kernel, grid, block, arguments and shared memory, as run, check and profile take them."""
         case = self.case
-        kernel = lab.Kernel(self.source)
+        kernel = lab.Kernel(FixedSource(replace(self.compiled, instance=next(_instances))))
+        lab.reset("cpu", self.task.model)
+        lab_check.reset(self.task.model)
         for text in case.variables:
             kernel.set(*parse_setting(text))
         return kernel, case.grid, case.block, arguments(self.task, self.index), case.shared
@@ -151,7 +155,7 @@ def _right(trial: _Trial) -> None:
 def _checked(trial: _Trial) -> None:
     launch = trial.launch()
     with trial.judged():
-        found = check(*launch, timeout=10 * trial.task.limits.run, model=trial.task.model)
+        found = lab_check.check(*launch, timeout=10 * trial.task.limits.run, model=trial.task.model)
     for finding in found.findings:
         if finding.severity == "error":
             place = f" at line {finding.source.line}" if finding.source is not None else ""
