@@ -2,8 +2,7 @@
 
 Each submission has a process and so a context of its own: one that hangs, faults or spoils its context harms
 no other. The process knows neither the reference nor its results. It makes the launches, each with another
-draw of the data, and hands over the arrays; only where all are right do the times count. Processes take
-turns, so that none disturbs the times of another.
+draw of the data, and hands over the arrays; only where all are right do the times count.
 """
 
 from __future__ import annotations
@@ -15,9 +14,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,10 +21,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
-from ..host.locks import slot
 from ..host.tied import run_bounded
 from ..source import Compiled
-from ..source.cache import directory
 from .cases import arguments, compare
 from .task import GPU_TIME, Task
 from .verdicts import COMPILE_ERROR, CRASH, FAULT, FLOOD, LAUNCH, SIGNATURE, TIMEOUT, Verdict, of_case
@@ -36,8 +30,7 @@ from .verdicts import COMPILE_ERROR, CRASH, FAULT, FLOOD, LAUNCH, SIGNATURE, TIM
 REQUEST, ANSWERS = "request.pickle", "answers"  # files of the folder that both sides share
 TIMED = 5  # launches of a case, of which the median counts; one more goes before
 _STARTING = 60.0  # seconds that the process has for its start and for assembling the kernel
-_MOVING = 30.0  # seconds of a launch's data
-_PAUSE = 0.05  # seconds between two looks at whether the GPU is free
+_MOVING = 30.0  # seconds of a launch's data, and of waiting for the GPU
 # By the kind of failure that a launch may have on the GPU.
 CODES = {"timeout": TIMEOUT, "fault": FAULT, "launch": LAUNCH, "compile": COMPILE_ERROR, "other": SIGNATURE}
 
@@ -68,8 +61,7 @@ def seconds(compiled: Compiled, task: Task) -> float:
         folder = Path(name)
         asked = replace(task, reference="", content="")
         (folder / REQUEST).write_bytes(pickle.dumps((compiled, asked)))
-        with _gpu_to_itself():
-            done = _child(folder, longest(task), task.limits.output + 1)
+        done = _child(folder, longest(task), task.limits.output + 1)
         found = _answers(folder)
         if done is not None and len(done.stdout.encode()) > task.limits.output:
             raise Verdict(FLOOD, f"on the GPU: it printed more than {task.limits.output} bytes")
@@ -141,15 +133,3 @@ def _answers(folder: Path) -> list[dict[str, Any]]:
         if isinstance(said, dict):
             found.append(said)  # pyright: ignore[reportUnknownArgumentType]
     return found
-
-
-@contextmanager
-def _gpu_to_itself() -> Iterator[None]:
-    """Wait until no other process of a judging on this machine uses the GPU."""
-    folder = directory() or Path(tempfile.gettempdir())
-    while True:
-        with slot(folder, "judging-gpu", 1) as free:
-            if free:
-                yield
-                return
-        time.sleep(_PAUSE)

@@ -3,7 +3,8 @@
     python -m warpglass.judging.gpu_child FOLDER
 
 It knows the task without its reference. After each launch it writes a line to the folder's answers; what the
-kernel prints goes to standard output. A request of None asks for the GPU's name.
+kernel prints goes to standard output. A request of None asks for the GPU's name. Such processes take turns
+with their launches, so that none disturbs the times of another.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ import json
 import os
 import pickle
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +24,16 @@ import numpy as np
 
 from .. import lab
 from ..errors import CompileError, KernelTimeout, LaunchError, WarpglassError
+from ..host.locks import slot
 from ..records.argument_text import parse_setting
 from ..source import FixedSource
+from ..source.cache import directory
 from .cases import arguments, made
 from .gpu import ANSWERS, REQUEST, TIMED, array_file
 from .task import Task
 
-_WARMING = 0.3  # seconds of work after which a GPU runs at its clock
+_WARMING = 0.05  # seconds of work before a launch, after which a GPU runs at its clock
+_PAUSE = 0.005  # seconds between two looks at whether it is this process's turn
 
 
 def main(folder: Path) -> None:
@@ -52,9 +59,6 @@ def main(folder: Path) -> None:
 
 
 def _launches(kernel: lab.Kernel, task: Task, place: Any, folder: Path, tell: Any) -> None:
-    begun = time.monotonic()
-    while time.monotonic() - begun < _WARMING:
-        place.flush_caches()
     index = 0
     try:
         for index, case in enumerate(task.cases):
@@ -62,18 +66,38 @@ def _launches(kernel: lab.Kernel, task: Task, place: Any, folder: Path, tell: An
                 kernel.set(*parse_setting(text))
             for draw in range(1 + TIMED):
                 args = arguments(task, index, draw)
-                place.flush_caches()
-                ran = lab.run(
-                    *(kernel, case.grid, case.block, args, case.shared),
-                    device="gpu",
-                    timeout=task.limits.run,
-                    model=task.model,
-                )
+                with _turn():
+                    _warm(place)
+                    ran = lab.run(
+                        *(kernel, case.grid, case.block, args, case.shared),
+                        device="gpu",
+                        timeout=task.limits.run,
+                        model=task.model,
+                    )
                 if draw:  # the first has loaded the kernel
                     _keep(args, made(task, index, draw), folder, (index, draw))
                     tell(case=index, draw=draw, seconds=ran.seconds)
     except WarpglassError as problem:
         tell(kind=_kind(problem), case=index, text=str(problem))
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    """Wait until no other process of a judging on this machine uses the GPU."""
+    folder = directory() or Path(tempfile.gettempdir())
+    while True:
+        with slot(folder, "judging-gpu", 1) as free:
+            if free:
+                yield
+                return
+        time.sleep(_PAUSE)
+
+
+def _warm(place: Any) -> None:
+    """Raise the clocks, and leave nothing of the data in the caches."""
+    begun = time.monotonic()
+    while time.monotonic() - begun < _WARMING:
+        place.flush_caches()
 
 
 def _keep(args: list[Any], before: Any, folder: Path, place: tuple[int, int]) -> None:
