@@ -71,7 +71,7 @@ def virtual_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, value)
 
 
-@pytest.mark.least("ci")
+@pytest.mark.least("full")
 @pytest.mark.usefixtures("virtual_gpu")
 def test_times_are_those_of_right_results(tmp_path: Path) -> None:
     names = ("good.cu", "remembers.cu")

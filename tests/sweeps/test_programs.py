@@ -109,7 +109,7 @@ def test_each_run_has_its_end(folder: Path) -> None:
     assert _ends(int((folder / "left.txt").read_text()))
 
 
-@pytest.mark.least("ci")
+@pytest.mark.least("full")
 def test_launches_are_counted_and_checked(folder: Path) -> None:
     if not sys.platform.startswith("linux"):
         pytest.skip("programs need Linux")

@@ -51,12 +51,10 @@ _CHILD = _OWN / "compile_child.py"
 _PATIENCE = 4
 _ANSWER = 64 << 20  # bytes that a child may answer with
 _SCRATCH = 64 << 20  # bytes of one file in its folder
-# Headers of libraries that do such work as tasks ask for, called by the host.
-_LIBRARY = re.compile(
-    rb"^[ \t]*#[ \t]*include[ \t]*[<\"]"
-    rb"((?:cublas|cufft|curand|cusparse|cusolver|cudnn|cutensor|nccl|npp)\w*\.h)",
-    re.MULTILINE,
-)
+# Libraries that do such work as tasks ask for, called by the host: their headers, and calls in PTX.
+_LIBRARIES = "cublas|cufft|curand|cusparse|cusolver|cudnn|cutensor|nccl|npp"
+_HEADER = re.compile(rf'^[ \t]*#[ \t]*include[ \t]*[<"]((?:{_LIBRARIES})\w*\.h)'.encode(), re.MULTILINE)
+_CALLED = re.compile(rf"\.extern\s+\.func\s[^;]*?\b((?:{_LIBRARIES})\w*)")
 _FILE = re.compile(r'(\.file\s+\d+\s+")[^"\n]*?([^"/\n]*")')
 _CODES = {"missing": NO_KERNEL, "signature": SIGNATURE, "error": COMPILE_ERROR, "limit": COMPILE_LIMIT}
 # What compilers read besides Python's folders: libraries, the kind of processor.
@@ -83,12 +81,7 @@ def compile_submission(submission: Submission, task: Task, arguments: Sequence[A
         try:
             answer = _ask(file, task, arguments)
         except Verdict as verdict:
-            header = _LIBRARY.search(submission.text)
-            if verdict.code == COMPILE_ERROR and header is not None:
-                raise Verdict(
-                    LIBRARY, f"it includes {header[1].decode()}, whose functions the host calls"
-                ) from None
-            raise
+            raise _told(verdict, submission, file) from None
     try:
         compiled = _plain(unpack(answer.encode(), Layout((submission.name,))))
         return replace(compiled, name=task.kernel, demands=None, exceptions=None)
@@ -96,8 +89,22 @@ def compile_submission(submission: Submission, task: Task, arguments: Sequence[A
         raise Verdict(COMPILE_ERROR, f"the answer of its compilation is none: {problem}") from None
 
 
+def _told(verdict: Verdict, submission: Submission, file: Path) -> Verdict:
+    """A verdict on a file as its author knows it, whose name is not that of the file that was compiled."""
+    header = _HEADER.search(submission.text)
+    if verdict.code == COMPILE_ERROR and header is not None:
+        return Verdict(LIBRARY, f"it includes {header[1].decode()}, whose functions the host calls")
+    text = verdict.text.replace(str(file), submission.name).replace(file.name, submission.name)
+    return Verdict(verdict.code, text)
+
+
 def _plain(compiled: Compiled) -> Compiled:
-    """The kernel whose lines are in files of no folder: no file of this machine is looked at for them."""
+    """The kernel whose lines are in files of no folder: no file of this machine is looked at for them.
+
+    Raises Verdict if it calls a library.
+    """
+    if called := _CALLED.search(compiled.ptx):
+        raise Verdict(LIBRARY, f"it calls {called[1]}")
     return replace(compiled, ptx=_FILE.sub(r"\1\2", compiled.ptx), text="")
 
 

@@ -46,6 +46,7 @@ from .verdicts import (
 )
 
 _MEMORY = "WARPGLASS_MEMORY"
+_UNKNOWN = "its score is not known, since there is none of some case: it stands behind those that have one"
 _instances = count(-1, -1)  # those of other kernels are above 0
 
 
@@ -55,7 +56,7 @@ def judge_one(job: Job) -> Outcome:
     numbers: dict[str, Any] = {}
     try:
         _judge(job, numbers)
-        code, text = ACCEPTED, ""
+        code, text = ACCEPTED, "" if job.task.score in numbers else _UNKNOWN
     except Verdict as verdict:
         code, text = verdict.code, verdict.text
     return Outcome(job.key, code, numbers, text, perf_counter() - begun)
@@ -81,10 +82,11 @@ def _judge(job: Job, numbers: dict[str, Any]) -> None:
         if trial.case.check:
             _checked(trial)
     totals: dict[str, float] = {}
-    for trial in trials:
-        _counted(trial, totals)
+    lacking = [trial for trial in trials if not _counted(trial, totals)]
     if task.score == GPU_TIME:
         totals[GPU_TIME] = gpu.seconds(compiled, task)
+    if lacking:
+        totals.pop(task.score, None)  # of some cases alone it would be too good
     numbers |= totals
 
 
@@ -163,10 +165,13 @@ def _checked(trial: _Trial) -> None:
     _compare(trial, launch[3])  # what tells a checked run from another is found out here
 
 
-def _counted(trial: _Trial, totals: dict[str, float]) -> None:
-    """Add the case's score and counters to the totals; raises Verdict for one above its budget."""
+def _counted(trial: _Trial, totals: dict[str, float]) -> bool:
+    """Add the case's score and counters to the totals, and tell whether the score is known.
+
+    Raises Verdict for a counter above its budget.
+    """
     task = trial.task
-    asked = {name for name, _ in trial.case.budget} | ({task.score} - {TIME, GPU_TIME})
+    asked = {name for name, _ in trial.case.budget} | ({task.score} - {GPU_TIME})
     launch = trial.launch()
     with trial.judged():
         found = profile(
@@ -177,8 +182,8 @@ def _counted(trial: _Trial, totals: dict[str, float]) -> None:
             caches=task.score == TIME or needs_caches(asked),
         )
     counted = {**found.counters, **found.metrics}
-    if task.score == TIME and found.modelled is not None and found.modelled.seconds is not None:
-        totals[TIME] = totals.get(TIME, 0.0) + found.modelled.seconds
+    if found.modelled is not None and found.modelled.seconds is not None:
+        counted[TIME] = found.modelled.seconds
     for name in asked:
         if name in counted:
             totals[name] = totals.get(name, 0.0) + counted[name]
@@ -186,6 +191,7 @@ def _counted(trial: _Trial, totals: dict[str, float]) -> None:
         if counted.get(name, 0.0) > most:
             raise trial.fails(BUDGET, f"{name} is above the budget", f": {counted[name]:,g} > {most:,g}")
     _compare(trial, launch[3])  # what was counted is the work, not another that tells a counted run
+    return task.score == GPU_TIME or task.score in counted
 
 
 def _compare(trial: _Trial, args: Sequence[Any]) -> None:
