@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.turns(3)
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "sweep.md").read_text("utf-8").splitlines()
 SHOWN = [number for number, line in enumerate(PAGE) if line.startswith("    $ warpglass sweep")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..isa.lanes import Outline
 from .builder import Builder
@@ -17,8 +17,26 @@ from .values.value import Value
 _INLINED = '"function-inline-cost"="0"'
 
 
-def outline_helper(outline: Outline, operands: Sequence[str], declarations: set[str], width: int) -> str:
-    """`@wg_NAME`: vectors of all lanes in, of the scalar types `operands`; a structure of vectors out."""
+def outline_helpers(
+    called: Mapping[str, tuple[Outline, tuple[str, ...]]], declarations: set[str], width: int
+) -> list[str]:
+    """The functions of these outlines, by name with the types of their operands, and of those they call."""
+    functions: dict[str, str] = {}
+    waiting = dict(called)
+    while waiting:
+        name, (outline, operands) = waiting.popitem()
+        functions[name], inner = _helper(outline, operands, declarations, width)
+        waiting |= {name: one for name, one in inner.items() if name not in functions}
+    return list(functions.values())
+
+
+def _helper(
+    outline: Outline, operands: Sequence[str], declarations: set[str], width: int
+) -> tuple[str, dict[str, tuple[Outline, tuple[str, ...]]]]:
+    """`@wg_NAME`: vectors of all lanes in, of the scalar types `operands`; a structure of vectors out.
+
+    With it come the outlines that it calls.
+    """
     builder = Builder(declarations, width)
     vector = builder.vector
     access = Access(builder)
@@ -30,7 +48,7 @@ def outline_helper(outline: Outline, operands: Sequence[str], declarations: set[
         result = builder.value(f"insertvalue {whole} {result}, {vector(value.type)} {value.ir}, {k}")
     inlining = _INLINED if outline.lanewise else "noinline"
     listed = ", ".join(f"{vector(value.type)} {value.ir}" for value in given)
-    return "\n".join(
+    text = "\n".join(
         [
             f"define internal {whole} @wg_{outline.name}({listed}) {inlining} #0 {{",
             "entry:",
@@ -39,3 +57,4 @@ def outline_helper(outline: Outline, operands: Sequence[str], declarations: set[
             "}\n",
         ]
     )
+    return text, lanes.outlines
