@@ -194,7 +194,7 @@ def rate(costs: Costs, workers: int, seconds: float) -> float:
         ("coordinator", coordinator),
     )
     under_way = AHEAD * workers * costs.batch
-    total = under_way + max(4000, 10 * workers, under_way)
+    total = under_way + max(20_000, 20 * workers, under_way)
     events: list[tuple[float, int, int]] = []  # when a stage of the way ends, for which cell, which stage
     done, first = 0, 0.0
 

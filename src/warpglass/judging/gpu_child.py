@@ -32,7 +32,7 @@ from .cases import arguments, made
 from .gpu import ANSWERS, REQUEST, TIMED, array_file
 from .task import Task
 
-_WARMING = 0.05  # seconds of work before a launch, after which a GPU runs at its clock
+_WARMING = 0.2  # seconds of work after which a GPU runs at its clock
 _PAUSE = 0.005  # seconds between two looks at whether it is this process's turn
 
 
@@ -59,7 +59,10 @@ def main(folder: Path) -> None:
 
 
 def _launches(kernel: lab.Kernel, task: Task, place: Any, folder: Path, tell: Any) -> None:
-    index = 0
+    begun, index = time.monotonic(), 0
+    while time.monotonic() - begun < _WARMING:
+        place.flush_caches()
+    place.time_exactly()
     try:
         for index, case in enumerate(task.cases):
             for text in case.variables:
@@ -67,7 +70,6 @@ def _launches(kernel: lab.Kernel, task: Task, place: Any, folder: Path, tell: An
             for draw in range(1 + TIMED):
                 args = arguments(task, index, draw)
                 with _turn():
-                    _warm(place)
                     ran = lab.run(
                         *(kernel, case.grid, case.block, args, case.shared),
                         device="gpu",
@@ -91,13 +93,6 @@ def _turn() -> Iterator[None]:
                 yield
                 return
         time.sleep(_PAUSE)
-
-
-def _warm(place: Any) -> None:
-    """Raise the clocks, and leave nothing of the data in the caches."""
-    begun = time.monotonic()
-    while time.monotonic() - begun < _WARMING:
-        place.flush_caches()
 
 
 def _keep(args: list[Any], before: Any, folder: Path, place: tuple[int, int]) -> None:
