@@ -85,13 +85,14 @@ def run_bounded(
     file: Path | None = None,
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
+    scratch: Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run a program without input as run_tied does, however much it prints: the last `keep` bytes are kept.
 
     `file` is what is run if that is not the command's first word. The program has ended when its first
     process has, even if others still hold its output.
     """
-    with _begun(command, file=file, env=env, cwd=cwd) as process:
+    with _begun(command, scratch, file, env=env, cwd=cwd) as process:
         tails = [_Tail(stream, keep) for stream in (process.stdout, process.stderr)]
         process.wait(timeout)
         output, errors = (tail.text() for tail in tails)

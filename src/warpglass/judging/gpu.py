@@ -113,7 +113,9 @@ def _child(folder: Path, timeout: float, keep: int) -> subprocess.CompletedProce
     """The process that works in a folder, when it has ended; None if it was ended for its time."""
     command = [sys.executable, "-m", "warpglass.judging.gpu_child", str(folder)]
     try:
-        return run_bounded(command, keep=keep, timeout=timeout, env=dict(os.environ), cwd=folder)
+        return run_bounded(
+            command, keep=keep, timeout=timeout, env=dict(os.environ), cwd=folder, scratch=folder
+        )
     except subprocess.TimeoutExpired:
         return None
 
