@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.engines import CPU_ENGINES, ENGINES, run_ptx
+from tests.engines import CPU_ENGINES, engine_mode, run_ptx
 from tests.ptx_text import kernel
 from warpglass import lab
 from warpglass.errors import KernelFault
 from warpglass.lab.check import check
-
-from .devices import device  # noqa: F401
 
 _ROOM = ".align 16 .b8 s[1024], .align 16 .b8 t[1024], .align 8 .b64 barrier"
 _START = "ld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [x]; ld.param.u32 %r1, [n];"
@@ -47,7 +45,7 @@ def _body(into: str, hint: str, first: bool) -> str:
     )
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", CPU_ENGINES)
 @pytest.mark.parametrize("size", [16, 48, 1008])
 @pytest.mark.parametrize(
     ("into", "hint", "first"),
@@ -87,7 +85,7 @@ def _sums(words: str, *types: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.sampled(quick=8, ci=10)
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", CPU_ENGINES)
 @pytest.mark.parametrize(
     ("op", "type_"),
     [
@@ -120,7 +118,7 @@ def test_reductions_into_global_memory(op: str, type_: str, engine: str) -> None
     assert (out == want).all()
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", CPU_ENGINES)
 def test_a_reduction_into_shared_memory(engine: str) -> None:
     x, out = np.arange(16, dtype=np.uint32), np.zeros(16, np.uint32)
     body = [
@@ -225,17 +223,21 @@ extern "C" __global__ void row_sums(const int *rows, int *out, int n) {
 """
 
 
-def test_a_tile_copied_in_and_out(device: str) -> None:  # noqa: F811
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+def test_a_tile_copied_in_and_out(engine: str) -> None:
     data = np.arange(1024, dtype=np.int32)
-    lab.run(lab.compile(SOURCE, "add_one", target="sm_90"), 4, 64, (data,), device=device, timeout=30)
+    with engine_mode(engine):
+        lab.run(lab.compile(SOURCE, "add_one", target="sm_90"), 4, 64, (data,), device="cpu", timeout=30)
     assert (data == np.arange(1, 1025)).all()
 
 
-def test_double_buffering(device: str) -> None:  # noqa: F811
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+def test_double_buffering(engine: str) -> None:
     rows = np.random.default_rng(5).integers(0, 99, (5, 128)).astype(np.int32)
     out = np.zeros(128, np.int32)
     summing = lab.compile(SOURCE, "row_sums", target="sm_90")
-    lab.run(summing, 1, 128, (rows, out, 5), device=device, timeout=30)
+    with engine_mode(engine):
+        lab.run(summing, 1, 128, (rows, out, 5), device="cpu", timeout=30)
     want = np.zeros(128, np.int32)
     for row in rows:
         want = 3 * want + row[::-1]
