@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import warpglass as wg
-from tests.judging.hostile import GOOD, HEAD
+from tests.judging.hostile import CUDA, GOOD, HEAD
 from tests.judging.test_judging import task
 from warpglass.errors import ArgumentError
 from warpglass.judging import jail
@@ -92,6 +92,15 @@ def test_what_is_wrong_on_the_gpu_alone(tmp_path: Path) -> None:
         _, verdict, said = ONLY_THERE[row.name]
         assert row.verdict == verdict, (row.name, row.verdict, row.text)
         assert said in row.text
+
+
+@pytest.mark.gpu
+def test_on_a_gpu(tmp_path: Path) -> None:
+    plain = CUDA["plain.ptx"][0]
+    far = plain.replace("$next:", f"setp.ne.s32 %p2, %r1, {LARGE}; @%p2 bra $next; mov.u64 %rd3, 8;\n$next:")
+    found = wg.judge(with_gpu(tmp_path), {"good.ptx": plain, "far.ptx": far, "again.ptx": plain + "// again"})
+    assert [(row.name, row.verdict) for row in found.rows if row.rank is None] == [("far.ptx", "fault")]
+    assert all(0 < (row.score or 0) < 1e-2 for row in found.rows if row.rank is not None)
 
 
 def test_without_a_gpu_it_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
