@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -52,7 +53,8 @@ def test_what_compiles_ends_with_its_worker(tmp_path: Path):
         "given = of_text('add.py', (folder / 'add.py').read_text(), asked)\n"
         "compile_submission(given, asked, arguments(asked, 0))\n"
     )
-    with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)]) as worker:
+    own = {**os.environ, "TMPDIR": str(tmp_path)}  # a killed worker leaves its folder
+    with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], env=own) as worker:
         found: list[int] = []
         while not found:
             assert worker.poll() is None
