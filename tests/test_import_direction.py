@@ -53,7 +53,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "report": (*RECORDS, "models"),  # records only, none of the stages before it
     "lab": ("*",),
     "judging": ("", "lab", "source", "observe", "report", "engine", "sweeps"),
-    "sweeps": ("", "ladders", "lab", "observe", "report", "engine"),
+    "sweeps": ("", "ladders", "lab", "observe", "report", "engine", "programs"),
     "numba_device": ("*",),
     "libraries": ("numba_device",),
     "cuda_runtime": ("*",),

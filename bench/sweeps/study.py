@@ -20,21 +20,21 @@ import time
 import tracemalloc
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import psutil
 
+from warpglass.sweeps import cluster
 from warpglass.sweeps.cell import Cell, Subject
-from warpglass.sweeps.cluster import on_dask
 from warpglass.sweeps.spec import make
 from warpglass.sweeps.store import Store
 from warpglass.sweeps.work import DONE, Outcome
 
 PAGE = Path(__file__).parents[2] / "docs" / "cluster-study.md"
 _IDLE = 5.0  # seconds
-AHEAD = 8  # cells that a scheduler holds for each worker, as in sweeps/cluster.py
+AHEAD = cluster._AHEAD  # batches that a scheduler holds for each worker
 CELLS = 10**6
 WORKERS = (2, 10, 100, 1000)
 SECONDS = (0.01, 0.1, 1.0, 10.0)  # of a cell's own work
@@ -43,7 +43,10 @@ KERNEL = 'extern "C" __global__ void fill(int *x, int n) { x[threadIdx.x] = n; }
 
 @dataclass(frozen=True)
 class Costs:
-    """Seconds of processor time that a cell takes in each part; `wall` is the clock's, of two workers."""
+    """Seconds of processor time that a cell takes in each part; `wall` is the clock's, of two workers.
+
+    Cells come in batches of `batch`.
+    """
 
     making: float  # a cell of its specification
     coordinator: float  # submitting it and taking its result
@@ -52,6 +55,18 @@ class Costs:
     keeping: float  # its result in the file
     wall: float
     kilobytes: float  # of a cell in the coordinator's memory
+    batch: int = 1
+
+    def in_batches_of(self, alone: Costs, size: int) -> Costs:
+        """The costs in smaller batches, between these and those of cells alone: a part is the batch's."""
+        share = (1 / size - 1 / self.batch) / (1 - 1 / self.batch)
+
+        def between(name: str) -> float:
+            whole, single = getattr(self, name), getattr(alone, name)
+            return whole + share * max(0.0, single - whole)
+
+        mixed = {name: between(name) for name in ("coordinator", "scheduler", "worker")}
+        return replace(self, batch=size, **mixed)
 
 
 # ---------------------------------------------------------------------------------------- measuring
@@ -65,8 +80,9 @@ def nothing(job: Cell) -> Outcome:
     return Outcome(job.key, DONE, {"seconds": 0.0})
 
 
-def measure(count: int) -> Costs:
+def measure(count: int, batch: int) -> Costs:
     """Send so many empty cells through a scheduler and two workers, each a process of its own."""
+    cluster._MOST = batch
     making, kilobytes = measure_cells(count)
     jobs = [cell(number) for number in range(count)]
     warm = [cell(-1 - number) for number in range(20)]
@@ -79,11 +95,11 @@ def measure(count: int) -> Costs:
         ]
         try:
             wait_for(address)
-            for _ in on_dask(warm, address, nothing):
+            for _ in cluster.on_dask(warm, address, nothing):
                 pass
             standing = spent(running, lambda: time.sleep(_IDLE))[1]
             own = time.process_time()
-            wall, used_by = spent(running, lambda: outcomes.extend(on_dask(jobs, address, nothing)))
+            wall, used_by = spent(running, lambda: outcomes.extend(cluster.on_dask(jobs, address, nothing)))
             own = time.process_time() - own
             # What they take when there is nothing to do goes on meanwhile.
             scheduler, *workers = (
@@ -102,7 +118,7 @@ def measure(count: int) -> Costs:
     own, scheduler, worker, keeping, wall = (
         one / count for one in (own, scheduler, sum(workers), keeping, wall)
     )
-    return Costs(making, own, scheduler, worker, keeping, wall, kilobytes)
+    return Costs(making, own, scheduler, worker, keeping, wall, kilobytes, batch)
 
 
 def measure_cells(count: int) -> tuple[float, float]:
@@ -177,8 +193,8 @@ def rate(costs: Costs, workers: int, seconds: float) -> float:
         ("scheduler", scheduler),
         ("coordinator", coordinator),
     )
-    under_way = AHEAD * workers
-    total = under_way + max(4000, 10 * workers)
+    under_way = AHEAD * workers * costs.batch
+    total = under_way + max(20_000, 20 * workers, under_way)
     events: list[tuple[float, int, int]] = []  # when a stage of the way ends, for which cell, which stage
     done, first = 0, 0.0
 
@@ -229,32 +245,39 @@ class Station:
         return None
 
 
-def tables(costs: Costs, count: int) -> dict[str, str]:
+def tables(alone: Costs, together: Costs, count: int) -> dict[str, str]:
     """The page's tables, by name."""
+
+    def row(words: str, number: Callable[[Costs], float], digits: int = 2) -> str:
+        return f"| {words} | {1e3 * number(alone):.{digits}f} ms | {1e3 * number(together):.{digits}f} ms |"
+
     rows = [
-        ("making a cell of its specification", f"{1e3 * costs.making:.2f} ms"),
-        ("the sweep's own process: submitting, taking the result", f"{1e3 * costs.coordinator:.2f} ms"),
-        ("the scheduler", f"{1e3 * costs.scheduler:.2f} ms"),
-        ("a worker", f"{1e3 * costs.worker:.2f} ms"),
-        ("keeping the result (SQLite)", f"{1e3 * costs.keeping:.2f} ms"),
-        ("all of it", f"{1e3 * (costs.coordinator + costs.scheduler + costs.worker + costs.keeping):.2f} ms"),
-        (f"by the clock, {count} cells on two workers", f"{1e3 * costs.wall:.2f} ms"),
-        ("memory of the sweep's process", f"{costs.kilobytes:.1f} kB"),
+        f"| of a cell without work | alone | in batches of {together.batch} |",
+        "|---|---|---|",
+        row("making a cell of its specification", lambda one: one.making),
+        row("the sweep's own process: submitting, taking the result", lambda one: one.coordinator),
+        row("the scheduler", lambda one: one.scheduler),
+        row("a worker", lambda one: one.worker),
+        row("keeping the result (SQLite)", lambda one: one.keeping),
+        row("all of it", lambda one: one.coordinator + one.scheduler + one.worker + one.keeping),
+        row(f"by the clock, {count} cells on two workers", lambda one: one.wall),
     ]
-    measured = "| of a cell without work | |\n|---|---|\n" + "\n".join(f"| {a} | {b} |" for a, b in rows)
+    measured = "\n".join(rows)
     head = (
-        "| cell's own work | "
+        "| cell's own work | cells in a batch | "
         + " | ".join(f"{one:,} workers" for one in WORKERS)
         + " | workers kept busy |\n"
     )
-    head += "|---|" + "---|" * (len(WORKERS) + 1) + "\n"
-    bottleneck = max(costs.scheduler, costs.coordinator + costs.keeping)
+    head += "|---|" + "---|" * (len(WORKERS) + 2) + "\n"
     lines: list[str] = []
     for seconds in SECONDS:
+        size = max(1, min(together.batch, int(cluster._BATCH / seconds)))
+        costs = together.in_batches_of(alone, size)
+        bottleneck = max(costs.scheduler, costs.coordinator + costs.keeping)
         shown = [span(CELLS / rate(costs, workers, seconds)) for workers in WORKERS]
         most = (seconds + costs.worker) / bottleneck
-        lines.append(f"| {seconds:g} s | " + " | ".join(shown) + f" | {most:,.0f} |")
-    ahead = CELLS * costs.making, CELLS * costs.kilobytes / 1e6
+        lines.append(f"| {seconds:g} s | {size} | " + " | ".join(shown) + f" | {most:,.0f} |")
+    ahead = CELLS * together.making, CELLS * together.kilobytes / 1e6
     before = (
         f"Before the first of 10^6 cells begins, the sweep's process works for {span(ahead[0])} and then "
         f"holds {ahead[1]:.1f} GB."
@@ -273,7 +296,8 @@ def span(seconds: float) -> str:
 def main() -> None:
     words = [word for word in sys.argv[1:] if word != "--page"]
     count = int(words[0]) if words else 1000
-    found = tables(measure(count), count)
+    largest = cluster._MOST
+    found = tables(measure(count, 1), measure(count, largest), count)
     print("\n\n".join(found.values()))
     if "--page" in sys.argv:
         text = PAGE.read_text("utf-8")

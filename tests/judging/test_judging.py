@@ -55,7 +55,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def judged(folder: Path) -> Judgement:
     LEFT_BEHIND.unlink(missing_ok=True)
     every = {**CUDA, **PYTHON}
-    names = list(every) if LEVEL == "full" else {*_SOME, *sample(CUDA, quick=8, ci=3)}
+    names = list(every) if LEVEL == "full" else {*_SOME, *sample(CUDA, quick=12, ci=6)}
     return wg.judge(task(folder), {name: every[name][0] for name in sorted(names)}, workers=1)
 
 

@@ -14,7 +14,10 @@ from tests.judging.test_judging import LEFT_BEHIND, pytestmark, task  # noqa: F4
 
 COUNT = 200
 # Those whose verdict is found out by waiting: few of each, since each takes a limit's time.
-_WAITS = ("loops.py", "hoards.py", "hangs.cu", "spins.ptx", "macro_bomb.cu", "floods.cu", "recursive.cu")
+_WAITS = (
+    *("loops.py", "hoards.py", "threads.py", "hangs.cu", "sleeps.cu", "races_the_clock.cu", "floods.cu"),
+    *("recursive.cu", "macro_bomb.cu", "spins.ptx", "sleeps.ptx"),
+)
 
 
 def _processes() -> set[str]:
@@ -30,7 +33,7 @@ def test_many_hostile_ones_among_many_good_ones(tmp_path: Path) -> None:
     wanted: dict[str, tuple[str, ...]] = {}
     texts: dict[str, str] = {}
     quick = [name for name in bad if name not in _WAITS]
-    chosen = [*_WAITS, *_WAITS, *(quick[k % len(quick)] for k in range(COUNT - 2 * len(_WAITS)))]
+    chosen = [*_WAITS, *(quick[k % len(quick)] for k in range(COUNT - len(_WAITS)))]
     for k, name in enumerate(chosen):
         mark = {"py": "\n#", "ptx": "\n//"}.get(name.rpartition(".")[2], "\n//")
         texts[f"bad{k:03}_{name}"] = bad[name][0] + (f"{mark} {k}\n" if bad[name][0].strip() else "")

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,9 @@ import pytest
 import warpglass as wg
 from tests.levels import LEVEL
 from warpglass import ArgumentError
+from warpglass.sweeps.cluster import _Batches, on_dask
+from warpglass.sweeps.spec import make
+from warpglass.sweeps.work import DONE, LOST, Outcome
 
 distributed: Any = pytest.importorskip("distributed")
 KERNEL = 'extern "C" __global__ void fill(int *x, int n) { if (threadIdx.x < n) x[threadIdx.x] = n; }'
@@ -121,6 +125,47 @@ def _end(running: list[subprocess.Popen[Any]]) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+
+
+def _deadly(job: Any) -> Outcome:
+    """A job that ends its worker, whichever that is, if it is the one."""
+    if job.axes[0][1] == 5:
+        os._exit(1)
+    return Outcome(job.key, DONE)
+
+
+@pytest.mark.least("full")
+def test_what_ends_its_workers_ends_no_other_job(cluster: Any) -> None:
+    cells = list(make(_spec(200)).cells())
+    found = {job.axes[0][1]: outcome for job, outcome in on_dask(cells, cluster.scheduler_address, _deadly)}
+    assert len(found) == 200
+    assert {n for n, outcome in found.items() if outcome.status != DONE} == {5}
+    assert found[5].status == LOST
+
+
+@dataclass(frozen=True)
+class _Plain:
+    """A job that is nothing but a key."""
+
+    key: str
+
+
+@pytest.mark.parametrize(("seconds", "size"), [(0.0, 64), (0.1, 5), (0.3, 1), (60.0, 1)])
+def test_batches_hold_about_half_a_second(seconds: float, size: int) -> None:
+    batches = _Batches([_Plain(str(number)) for number in range(1000)])
+    first = batches.next(2) or ""
+    assert first == "warpglass-0-1"  # nothing is known yet
+    ended = list(batches.ended(first, [Outcome("0", DONE, seconds=seconds)]))
+    assert [job.key for job, _ in ended] == ["0"]
+    second = batches.next(2) or ""
+    assert second == f"warpglass-1-{size}"
+    given_up = list(batches.lost(second, LOST, "KilledWorker"))
+    assert len(given_up) == (size == 1)  # others are done once more, each by itself
+    if size > 1:
+        assert [batches.next(2) for _ in range(size)] == [f"warpglass-{k}-1" for k in range(size, 0, -1)]
+    rest = list(iter(lambda: batches.next(2), None))
+    assert len(batches.under_way[rest[-1]]) == 1  # the last ones are shared out
+    assert sum(map(len, batches.under_way.values())) == 999 - len(given_up)
 
 
 def test_an_address_where_nobody_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,3 +21,10 @@ COSTS = study.Costs(1e-4, 1e-3, 2e-3, 3e-3, 0.0, 0.0, 1.0)
 )
 def test_rates(workers: int, seconds: float, expected: float) -> None:
     assert study.rate(COSTS, workers, seconds) == pytest.approx(expected, rel=0.05)
+
+
+def test_smaller_batches_cost_more() -> None:
+    alone, together = COSTS, study.Costs(1e-4, 1e-4, 1e-4, 3e-4, 0.0, 0.0, 1.0, 64)
+    assert together.in_batches_of(alone, 64) == together
+    assert together.in_batches_of(alone, 1).scheduler == pytest.approx(alone.scheduler)
+    assert together.in_batches_of(alone, 8).scheduler == pytest.approx(1e-4 + 7 / 63 * 1.9e-3)

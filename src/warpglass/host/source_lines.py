@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import linecache
+import stat
 from pathlib import Path
 
 TEXT_FILE = "<cuda>"  # the file name of CUDA C++ that has none
+_MOST = 64 << 20  # bytes
 
 
 def keep_text(text: str) -> None:
@@ -19,8 +21,14 @@ def is_python(file: str) -> bool:
 
 
 def lines_of(file: str) -> tuple[str, ...]:
-    """The lines of a file, or what Python keeps under its name; () if there is neither."""
+    """The lines of a file, or what Python keeps under its name; () if there is neither.
+
+    Names may come from PTX of strangers: what is no plain file, or larger than any source, is not read.
+    """
     try:
+        about = Path(file).stat()
+        if not stat.S_ISREG(about.st_mode) or about.st_size > _MOST:
+            return ()
         return tuple(Path(file).read_text(encoding="utf-8", errors="replace").splitlines())
     except (OSError, ValueError):
         return tuple(line.rstrip("\r\n") for line in linecache.getlines(file))

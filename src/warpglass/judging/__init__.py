@@ -11,7 +11,7 @@ can come out.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,9 @@ from ..sweeps.execution import executor
 from ..sweeps.filling import Progress, fill_store
 from ..sweeps.store import Store
 from ..sweeps.work import Outcome
-from . import jail
+from . import gpu, jail
 from .submission import Job, Submission, of_text, read_submissions
-from .task import Task, make_task, read_task
+from .task import GPU_TIME, Task, make_task, read_task
 from .trial import judge_one, longest
 from .verdicts import ACCEPTED, CRASH, VERDICTS
 
@@ -93,10 +93,13 @@ def judge(
     ("anna.cu": "..."). `results` is an SQLite file: what it has is not judged again. `workers` processes work
     at a time, one for each core by default; `dask` is the address of a Dask scheduler that does it instead.
     Verdicts are those of warpglass.judging.VERDICTS. Raises ArgumentError for what is wrong in the task
-    before anything runs, and where submissions cannot be shut in.
+    before anything runs, where submissions cannot be shut in, and where a GPU's time is the score and there
+    is no GPU.
     """
     refuse_importing("wg.judge")
     asked = make_task(task) if isinstance(task, Mapping) else read_task(task)
+    if asked.score == GPU_TIME and dask is None:
+        asked = replace(asked, device=gpu.device())
     jobs = [Job(one, asked) for one in _submissions(submissions, asked)]
     if any(job.submission.language != "ptx" for job in jobs) and (problem := jail.available()):
         raise ArgumentError(f"strangers' source cannot be compiled safely here: {problem}; PTX can be judged")
@@ -145,4 +148,6 @@ def _ranked(task: Task, judged: Sequence[tuple[Job, Outcome]]) -> JudgementRecor
                 seconds=outcome.seconds,
             )
         )
-    return JudgementRecord(task=task.name, score=task.score, model=task.model, rows=tuple(rows))
+    return JudgementRecord(
+        task=task.name, score=task.score, model=task.model, rows=tuple(rows), device=task.device
+    )

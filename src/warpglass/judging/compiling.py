@@ -10,6 +10,7 @@ import contextlib
 import json
 import math
 import os
+import re
 import select
 import signal
 import site
@@ -25,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import CompileError
-from ..source import FixedSource, Source
+from ..source import Compiled
 from ..source import compile_text as compile_ptx
 from ..source.front_ends import DEFAULT_TARGET
 from ..source.relocate import Layout
@@ -50,32 +51,61 @@ _CHILD = _OWN / "compile_child.py"
 _PATIENCE = 4
 _ANSWER = 64 << 20  # bytes that a child may answer with
 _SCRATCH = 64 << 20  # bytes of one file in its folder
+# Libraries that do such work as tasks ask for, called by the host: their headers, and calls in PTX.
+_LIBRARIES = "cublas|cufft|curand|cusparse|cusolver|cudnn|cutensor|nccl|npp"
+_HEADER = re.compile(rf'^[ \t]*#[ \t]*include[ \t]*[<"]((?:{_LIBRARIES})\w*\.h)'.encode(), re.MULTILINE)
+_CALLED = re.compile(rf"\.extern\s+\.func\s[^;]*?\b((?:{_LIBRARIES})\w*)")
+_FILE = re.compile(r'(\.file\s+\d+\s+")[^"\n]*?([^"/\n]*")')
 _CODES = {"missing": NO_KERNEL, "signature": SIGNATURE, "error": COMPILE_ERROR, "limit": COMPILE_LIMIT}
 # What compilers read besides Python's folders: libraries, the kind of processor.
 _SYSTEM = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/proc/cpuinfo", "/proc/meminfo", "/proc/self")
 _SYSTEM += ("/sys/devices/system/cpu", "/etc/localtime")
 
 
-def compile_submission(submission: Submission, task: Task, arguments: Sequence[Any]) -> Source:
+def compile_submission(submission: Submission, task: Task, arguments: Sequence[Any]) -> Compiled:
     """The submission's kernel for arguments of these types; raises Verdict if there is none.
 
     PTX is read here, since our parser is all that sees it.
     """
     if submission.language == "ptx":
         try:
-            return compile_ptx(submission.text.decode(), task.kernel, language="ptx")
+            return _plain(
+                compile_ptx(submission.text.decode(), task.kernel, language="ptx").compile(arguments)
+            )
         except CompileError as problem:
             code = NO_KERNEL if type(problem).__name__ == "UnknownKernel" else COMPILE_ERROR
             raise Verdict(code, str(problem)) from None
     with tempfile.TemporaryDirectory(prefix="warpglass-judge-", ignore_cleanup_errors=True) as folder:
         file = Path(folder, f"submission{submission.suffix}")
         file.write_bytes(submission.text)
-        answer = _ask(file, task, arguments)
+        try:
+            answer = _ask(file, task, arguments)
+        except Verdict as verdict:
+            raise _told(verdict, submission, file) from None
     try:
-        compiled = unpack(answer.encode(), Layout((submission.name,)))
-        return FixedSource(replace(compiled, demands=None, exceptions=None, instance=0))
-    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+        compiled = _plain(unpack(answer.encode(), Layout((submission.name,))))
+        return replace(compiled, name=task.kernel, demands=None, exceptions=None)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
         raise Verdict(COMPILE_ERROR, f"the answer of its compilation is none: {problem}") from None
+
+
+def _told(verdict: Verdict, submission: Submission, file: Path) -> Verdict:
+    """A verdict on a file as its author knows it, whose name is not that of the file that was compiled."""
+    header = _HEADER.search(submission.text)
+    if verdict.code == COMPILE_ERROR and header is not None:
+        return Verdict(LIBRARY, f"it includes {header[1].decode()}, whose functions the host calls")
+    text = verdict.text.replace(str(file), submission.name).replace(file.name, submission.name)
+    return Verdict(verdict.code, text)
+
+
+def _plain(compiled: Compiled) -> Compiled:
+    """The kernel whose lines are in files of no folder: no file of this machine is looked at for them.
+
+    Raises Verdict if it calls a library.
+    """
+    if called := _CALLED.search(compiled.ptx):
+        raise Verdict(LIBRARY, f"it calls {called[1]}")
+    return replace(compiled, ptx=_FILE.sub(r"\1\2", compiled.ptx), text="")
 
 
 @dataclass
@@ -190,7 +220,7 @@ def _understood(heard: _Heard, status: int, task: Task) -> str:
     for line in bytes(heard.answers).splitlines():
         try:
             said = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(said, dict):
             for key, value in said.items():  # pyright: ignore[reportUnknownVariableType]

@@ -5,7 +5,8 @@ and before any thread is started. Afterwards the process, and nothing that it do
 
 * reads only the folders named (the interpreter's, the packages', the compiler's) and writes only one folder,
 * starts no process, opens no socket, sends no signal to others, looks into no other process,
-* has bounded memory, processor time, files and file sizes.
+* has bounded memory, processor time, files and file sizes,
+* ends with the thread that started it.
 
 It imports nothing of this package, so that a small child can load it first. Sources: Linux's
 Documentation/userspace-api/landlock.rst and seccomp_filter.rst, and its tables of system calls.
@@ -16,6 +17,7 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+import signal
 import struct
 import sys
 from collections.abc import Iterable
@@ -35,7 +37,7 @@ _NETWORK, _NETWORK_SINCE = 0b11, 4  # bind and connect of TCP
 _SCOPES, _SCOPES_SINCE = 0b11, 6  # abstract sockets and signals
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # alike on all processors
 
-_NO_NEW_PRIVILEGES = 38  # of prctl
+_DEATH_SIGNAL, _NO_NEW_PRIVILEGES = 1, 38  # of prctl
 _O_PATH = getattr(os, "O_PATH", 0)
 _PERMISSION = 0x00050000 | 1  # SECCOMP_RET_ERRNO with EPERM
 _MISSING = 0x00050000 | 38  # ... with ENOSYS, at which the C library takes clone for clone3
@@ -101,6 +103,7 @@ def enter(readable: Iterable[str], writable: str, memory: int, seconds: int, fil
     ):
         resource.setrlimit(kind, (limit, limit))
     library = ctypes.CDLL(None, use_errno=True)
+    _ask(library.prctl(_DEATH_SIGNAL, int(signal.SIGKILL), 0, 0, 0), "prctl")
     _ask(library.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0), "prctl")
     _shut_files(library, readable, writable)
     _shut_calls(library)

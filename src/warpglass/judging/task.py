@@ -40,9 +40,11 @@ from ..sweeps.spec import Place, as_axes, as_table, known_keys
 
 LANGUAGES = {".cu": "cuda", ".py": "python", ".ptx": "ptx"}
 TIME = "time"  # the score that is the modelled time
+GPU_TIME = "gpu_time"  # the score that is the time on a GPU of the machine that judges
+OUT = "out:"  # marks an argument that is an output
 _TASK = {"name", "kernel", "reference", "languages", "model", "seed", "tolerance", "score", "flags"}
 _LIMITS = {"compile", "run", "memory", "output", "source"}
-_CASE = {"name", "axes", "grid", "block", "shared", "args", "set", "skip", "public", "check"}
+_CASE = {"name", "axes", "grid", "block", "shared", "args", "set", "skip", "public", "check", "engine"}
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ class Case:
     public: bool
     check: bool
     budget: tuple[tuple[str, float], ...]  # counters and the most that they may be
+    engine: bool = True  # False: on the GPU only, where its time is the score
 
     def __str__(self) -> str:
         axes = ", ".join(f"{name}={value}" for name, value in self.axes)
@@ -92,6 +95,7 @@ class Task:
     limits: Limits
     cases: tuple[Case, ...]
     content: str  # digest of the reference's file
+    device: str = ""  # the GPU whose time is the score, if it is known
 
     @cached_property
     def key(self) -> str:
@@ -124,8 +128,8 @@ def make_task(data: Mapping[str, Any], folder: Path | None = None, where: Place 
     reference, content = _reference(_text(table, "reference", where), folder, where)
     budget = _budget(as_table(data, "budget", where), where)
     score = _text(table, "score", where, TIME)
-    if score not in (TIME, *METRICS, *COUNTERS):
-        near = did_you_mean(score, [TIME, *METRICS, *COUNTERS])
+    if score not in (TIME, GPU_TIME, *METRICS, *COUNTERS):
+        near = did_you_mean(score, [TIME, GPU_TIME, *METRICS, *COUNTERS])
         raise ArgumentError(f"{where.of('score')}: no metric or counter {score!r}{near}")
     try:
         model = devices.get(_text(table, "model", where, "h100")).key
@@ -142,7 +146,7 @@ def make_task(data: Mapping[str, Any], folder: Path | None = None, where: Place 
         score=score,
         flags=_texts(table, "flags", where),
         limits=_limits(as_table(data, "limits", where), where),
-        cases=tuple(_cases(data.get("case"), budget, where)),
+        cases=_on_engine(tuple(_cases(data.get("case"), budget, where)), score, where),
         content=content,
     )
 
@@ -221,6 +225,15 @@ def _budget(table: Mapping[str, Any], where: Place) -> Mapping[str, Any]:
     return table
 
 
+def _on_engine(cases: tuple[Case, ...], score: str, where: Place) -> tuple[Case, ...]:
+    """The cases, some of which must run on the engine; the others have no other purpose than a GPU's time."""
+    if any(not case.engine for case in cases) and score != GPU_TIME:
+        raise ArgumentError(f'{where.of("engine")}: cases for a GPU alone need score = "{GPU_TIME}"')
+    if not any(case.engine for case in cases):
+        raise ArgumentError(f"{where.of('case')}: at least one case must run on the engine")
+    return cases
+
+
 def _cases(entries: Any, budget: Mapping[str, Any], where: Place) -> Iterator[Case]:
     if not isinstance(entries, list) or not entries:
         raise ArgumentError(f"{where.of('case')}: a task needs at least one [[case]]")
@@ -253,7 +266,7 @@ def _case(
         key = "args"
         args = _texts(filled, "args", where)
         for text in args:
-            parse_argument(text.removeprefix("out:"))
+            parse_argument(text.removeprefix(OUT))
         key = "grid"
         grid = parse_dimensions(str(filled["grid"]))
         key = "block"
@@ -276,5 +289,6 @@ def _case(
         variables=_texts(filled, "set", where),
         public=bool(table.get("public", False)),
         check=bool(table.get("check", True)),
+        engine=bool(table.get("engine", True)),
         budget=tuple(most),
     )

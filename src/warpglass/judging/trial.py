@@ -2,38 +2,37 @@
 
 Belongs here: the order of the questions. It is compiled (compiling.py), run on every case with poisoned
 outputs and compared with the reference, run again under the checker, and counted. The first thing that is
-wrong is the verdict. Nothing here runs code of the submission but its PTX, on the engine.
+wrong is the verdict. Nothing here runs code of the submission but its PTX, on the engine. If a GPU's time is
+the score, a process of its own takes it at the end (gpu.py).
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from itertools import count
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-
 from .. import lab
 from ..errors import CompileError, KernelFault, KernelTimeout, LaunchError, WarpglassError
-from ..lab.check import check
+from ..lab import check as lab_check
 from ..lab.profile import profile
-from ..records.argument_text import make_arguments, parse_argument, parse_setting
-from ..sweeps.reference import call_reference, difference
+from ..records.argument_text import parse_setting
+from ..source import Compiled, FixedSource
 from ..sweeps.work import Outcome, needs_caches
+from . import gpu
+from .cases import arguments, compare
 from .compiling import compile_submission
 from .submission import Job
-from .task import TIME, Case, Task
+from .task import GPU_TIME, TIME, Case, Task
 from .verdicts import (
     ACCEPTED,
     BUDGET,
-    CHANGED,
     COMPILE_ERROR,
     DEFECT,
     FAULT,
@@ -42,15 +41,13 @@ from .verdicts import (
     SIGNATURE,
     TIMEOUT,
     UNREADABLE,
-    UNWRITTEN,
-    WRONG,
     Verdict,
+    of_case,
 )
 
-_OUT = "out:"
-_POISON = 0xA5  # of every byte of an output: no likely value of any type, no NaN
 _MEMORY = "WARPGLASS_MEMORY"
-_CASES = 64  # whose arguments and results are kept between passes and submissions
+_UNKNOWN = "its score is not known, since there is none of some case: it stands behind those that have one"
+_instances = count(-1, -1)  # those of other kernels are above 0
 
 
 def judge_one(job: Job) -> Outcome:
@@ -59,7 +56,7 @@ def judge_one(job: Job) -> Outcome:
     numbers: dict[str, Any] = {}
     try:
         _judge(job, numbers)
-        code, text = ACCEPTED, ""
+        code, text = ACCEPTED, "" if job.task.score in numbers else _UNKNOWN
     except Verdict as verdict:
         code, text = verdict.code, verdict.text
     return Outcome(job.key, code, numbers, text, perf_counter() - begun)
@@ -68,7 +65,8 @@ def judge_one(job: Job) -> Outcome:
 def longest(job: Job) -> float:
     """Seconds after which a trial is ended from outside."""
     limits = job.task.limits
-    return 60.0 + 8 * limits.compile + len(job.task.cases) * (8 * limits.run + 10.0)
+    on_gpu = gpu.longest(job.task) if job.task.score == GPU_TIME else 0.0
+    return 60.0 + 8 * limits.compile + len(job.task.cases) * (8 * limits.run + 10.0) + on_gpu
 
 
 def _judge(job: Job, numbers: dict[str, Any]) -> None:
@@ -76,23 +74,31 @@ def _judge(job: Job, numbers: dict[str, Any]) -> None:
     os.environ[_MEMORY] = str(task.limits.memory)
     if job.submission.problem:
         raise Verdict(UNREADABLE, job.submission.problem)
-    kernel = lab.Kernel(compile_submission(job.submission, task, _arguments(task, 0)))
-    for index, case in enumerate(task.cases):
-        _right(_Trial(kernel, task, index, case))
-    for index, case in enumerate(task.cases):
-        if case.check:
-            _checked(_Trial(kernel, task, index, case))
+    compiled = compile_submission(job.submission, task, arguments(task, 0))
+    trials = [_Trial(compiled, task, index, case) for index, case in enumerate(task.cases) if case.engine]
+    for trial in trials:
+        _right(trial)
+    for trial in trials:
+        if trial.case.check:
+            _checked(trial)
     totals: dict[str, float] = {}
-    for index, case in enumerate(task.cases):
-        _counted(_Trial(kernel, task, index, case), totals)
+    lacking = [trial for trial in trials if not _counted(trial, totals)]
+    if task.score == GPU_TIME:
+        totals[GPU_TIME] = gpu.seconds(compiled, task)
+    if lacking:
+        totals.pop(task.score, None)  # of some cases alone it would be too good
     numbers |= totals
 
 
 @dataclass
 class _Trial:
-    """One case with a submission's kernel; each use makes fresh arguments."""
+    """One case with a submission's kernel.
 
-    kernel: lab.Kernel
+    Each launch has fresh arguments, variables of its module and memory from malloc: a kernel cannot know
+    whether it ran before, and what it computed then.
+    """
+
+    compiled: Compiled
     task: Task
     index: int
     case: Case
@@ -100,15 +106,16 @@ class _Trial:
     def launch(self) -> tuple[Any, ...]:
         """Kernel, grid, block, arguments and shared memory, as run, check and profile take them."""
         case = self.case
+        kernel = lab.Kernel(FixedSource(replace(self.compiled, instance=next(_instances))))
+        lab.reset("cpu", self.task.model)
+        lab_check.reset(self.task.model)
         for text in case.variables:
-            self.kernel.set(*parse_setting(text))
-        return self.kernel, case.grid, case.block, _arguments(self.task, self.index), case.shared
+            kernel.set(*parse_setting(text))
+        return kernel, case.grid, case.block, arguments(self.task, self.index), case.shared
 
     def fails(self, code: str, text: str, detail: str = "") -> Verdict:
-        """A verdict on this case; authors learn the numbers of public cases only."""
-        if self.case.public:
-            return Verdict(code, f"{self.case}: {text}{detail}")
-        return Verdict(code, f"a hidden case: {text}")
+        """A verdict on this case."""
+        return of_case(self.case, code, text, detail)
 
     @contextmanager
     def judged(self) -> Iterator[None]:
@@ -150,7 +157,7 @@ def _right(trial: _Trial) -> None:
 def _checked(trial: _Trial) -> None:
     launch = trial.launch()
     with trial.judged():
-        found = check(*launch, timeout=10 * trial.task.limits.run, model=trial.task.model)
+        found = lab_check.check(*launch, timeout=10 * trial.task.limits.run, model=trial.task.model)
     for finding in found.findings:
         if finding.severity == "error":
             place = f" at line {finding.source.line}" if finding.source is not None else ""
@@ -158,10 +165,13 @@ def _checked(trial: _Trial) -> None:
     _compare(trial, launch[3])  # what tells a checked run from another is found out here
 
 
-def _counted(trial: _Trial, totals: dict[str, float]) -> None:
-    """Add the case's score and counters to the totals; raises Verdict for one above its budget."""
+def _counted(trial: _Trial, totals: dict[str, float]) -> bool:
+    """Add the case's score and counters to the totals, and tell whether the score is known.
+
+    Raises Verdict for a counter above its budget.
+    """
     task = trial.task
-    asked = {name for name, _ in trial.case.budget} | ({task.score} - {TIME})
+    asked = {name for name, _ in trial.case.budget} | ({task.score} - {GPU_TIME})
     launch = trial.launch()
     with trial.judged():
         found = profile(
@@ -172,72 +182,21 @@ def _counted(trial: _Trial, totals: dict[str, float]) -> None:
             caches=task.score == TIME or needs_caches(asked),
         )
     counted = {**found.counters, **found.metrics}
-    if task.score == TIME and found.modelled is not None and found.modelled.seconds is not None:
-        totals[TIME] = totals.get(TIME, 0.0) + found.modelled.seconds
+    if found.modelled is not None and found.modelled.seconds is not None:
+        counted[TIME] = found.modelled.seconds
     for name in asked:
         if name in counted:
             totals[name] = totals.get(name, 0.0) + counted[name]
     for name, most in trial.case.budget:
         if counted.get(name, 0.0) > most:
             raise trial.fails(BUDGET, f"{name} is above the budget", f": {counted[name]:,g} > {most:,g}")
+    _compare(trial, launch[3])  # what was counted is the work, not another that tells a counted run
+    return task.score == GPU_TIME or task.score in counted
 
 
 def _compare(trial: _Trial, args: Sequence[Any]) -> None:
-    case, task = trial.case, trial.task
-    wanted = _expected(task, trial.index)
-    before = _made_once(task, trial.index)
-    arrays = [j for j, value in enumerate(args) if isinstance(value, np.ndarray)]
-    for number, (j, right) in enumerate(zip(arrays, wanted, strict=True), 1):
-        made, first = args[j], before[j]
-        if right is None:
-            if made.tobytes() != first.tobytes():
-                raise trial.fails(CHANGED, f"argument {j + 1} is only to be read")
-            continue
-        said = difference(made, right, task.tolerance, f"argument {j + 1}")
-        if not said:
-            continue
-        left = (made.view(np.uint8) == _POISON).reshape(made.size, -1).all(axis=1).sum() if made.size else 0
-        if case.args[j].startswith(_OUT) and left:
-            raise trial.fails(
-                UNWRITTEN, f"{left} of {made.size} elements of argument {j + 1} were not written"
-            )
-        raise trial.fails(WRONG, f"array {number} differs from the reference", f": {said}")
-
-
-def _arguments(task: Task, index: int) -> list[Any]:
-    """Arguments of a case for one launch."""
-    made = _made_once(task, index)
-    return [value.copy() if isinstance(value, np.ndarray) else value for value in made]
-
-
-@lru_cache(maxsize=_CASES)
-def _made_once(task: Task, index: int) -> list[Any]:
-    """The arguments of a case: random ones by the task's seed, outputs poisoned; nobody may write to them."""
-    case = task.cases[index]
-    seed = hashlib.sha256(f"{task.seed} {index} {case.name}".encode()).digest()
-    made = make_arguments(
-        [parse_argument(text.removeprefix(_OUT)) for text in case.args], int.from_bytes(seed[:3], "little")
-    )
-    for text, value in zip(case.args, made, strict=True):
-        if text.startswith(_OUT) and isinstance(value, np.ndarray):
-            value.view(np.uint8).reshape(-1)[:] = _POISON
-        if isinstance(value, np.ndarray):
-            value.setflags(write=False)
-    return made
-
-
-@lru_cache(maxsize=_CASES)
-def _expected_of(reference: str, _content: str, task: Task, index: int) -> tuple[Any, ...]:
-    case = task.cases[index]
-    arguments = _arguments(task, index)
-    for text, value in zip(case.args, arguments, strict=True):
-        if text.startswith(_OUT) and isinstance(value, np.ndarray):
-            value[...] = 0  # a reference is not to trip over poison
-    return tuple(call_reference(reference, arguments))
-
-
-def _expected(task: Task, index: int) -> tuple[Any, ...]:
-    return _expected_of(task.reference, task.content, task, index)
+    if (wrong := compare(trial.task, trial.index, 0, args)) is not None:
+        raise trial.fails(*wrong)
 
 
 @contextmanager

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .task import Case
+
 ACCEPTED = "accepted"
 WRONG, UNWRITTEN, CHANGED = "wrong", "unwritten", "changed-input"
 FAULT, TIMEOUT, DEFECT, FLOOD, BUDGET = "fault", "timeout", "defect", "flood", "budget"
@@ -44,3 +46,10 @@ class Verdict(Exception):
 
     code: str
     text: str
+
+
+def of_case(case: Case, code: str, text: str, detail: str = "") -> Verdict:
+    """A verdict on a case; authors learn the numbers of public cases only."""
+    if case.public:
+        return Verdict(code, f"{case}: {text}{detail}")
+    return Verdict(code, f"a hidden case: {text}")

@@ -262,6 +262,11 @@ class _Turns:
 _turns = _Turns()
 
 
+def reset(model: str = "h100") -> None:
+    """Reset what checks for a GPU run on: memory that kernels have allocated and not freed is gone."""
+    _engine(model).reset()
+
+
 @cache
 def _engine(model: str) -> CpuBackend:
     """An engine of its own: a kernel that fails under check leaves the device usable."""

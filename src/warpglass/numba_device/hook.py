@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -100,6 +100,21 @@ def lent(model: str) -> Iterator[None]:
                 os.environ[name] = before[name]
 
 
+def variables(model: str, before: Mapping[str, str]) -> dict[str, str]:
+    """The variables under which a process, and all that it starts, finds the device."""
+    folders = before.get("PYTHONPATH", "").split(os.pathsep)
+    if _STARTUP not in folders:
+        folders = [_STARTUP, *filter(None, folders)]
+    flags = before.get(NVCC_FLAGS, "").split()
+    return {
+        LOW_OCCUPANCY: "0",
+        **{name: value for name, value in before.items() if name != SIMULATOR},
+        MODEL: model,
+        "PYTHONPATH": os.pathsep.join(folders),
+        NVCC_FLAGS: " ".join(flags if KEEP_PTX in flags else [*flags, KEEP_PTX]),
+    }
+
+
 def spread(model: str, *, late: bool = False) -> None:
     """Let this process and all that it starts find the device; explain what stands in the way.
 
@@ -107,17 +122,16 @@ def spread(model: str, *, late: bool = False) -> None:
     """
     if late:
         refuse_imported()
-    os.environ[MODEL] = model
-    folders = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    if _STARTUP not in folders:
-        os.environ["PYTHONPATH"] = os.pathsep.join([_STARTUP, *filter(None, folders)])
-    flags = os.environ.get(NVCC_FLAGS, "").split()
-    if KEEP_PTX not in flags:
-        os.environ[NVCC_FLAGS] = " ".join([*flags, KEEP_PTX])
-    if os.environ.pop(SIMULATOR, "0") not in ("", "0"):
+    explain_simulator()
+    os.environ.update(variables(model, os.environ))
+    os.environ.pop(SIMULATOR, None)
+    install()
+
+
+def explain_simulator() -> None:
+    """Say that numba's simulator is not used, if it is asked for."""
+    if os.environ.get(SIMULATOR, "0") not in ("", "0"):
         sys.stderr.write(
             f"warpglass: {SIMULATOR} is set; it is ignored, since warpglass takes the simulator's place: the "
             "program is compiled by numba's real compiler and runs on the engine\n"
         )
-    os.environ.setdefault(LOW_OCCUPANCY, "0")
-    install()

@@ -7,6 +7,7 @@ the GPU by itself (bridge/), as do all that it starts.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,18 +32,25 @@ class Command:
 def command(words: Sequence[str], model: str) -> Command:
     """What to start for `prog.cu flags -- arguments` or `./program arguments`, built if it is source.
 
-    Raises ArgumentError where it cannot be built or started here, and CompileError.
+    Raises ArgumentError where it cannot be built or started here, and CompileError. This process is not to
+    find the GPU by it.
     """
     target = words[0]
-    hook.spread(model)
+    hook.explain_simulator()
+    around = hook.variables(model, os.environ)
     if targets.may_be_source(target):
         wanted, arguments = command_line.read(words, devices.get(model).capability)
-        variables = environment(os.environ)
-        return Command(build.executable(wanted), (str(wanted.name), *arguments), variables)
+        return Command(build.executable(wanted), (str(wanted.name), *arguments), environment(around))
     path = targets.found(target)
     if path is None:
         raise ArgumentError(f"no program {target}")
-    return Command(Path(path), tuple(words), environment(os.environ))
+    return Command(Path(path), tuple(words), environment(around))
+
+
+def script(words: Sequence[str], model: str) -> Command:
+    """What to start for `script.py arguments`: this Python, told of the GPU."""
+    variables = hook.variables(model, os.environ)
+    return Command(Path(sys.executable), (sys.executable, *words), variables)
 
 
 def replace_process(program: Command) -> NoReturn:

@@ -13,8 +13,8 @@ SCHEMA = 1
 class JudgedRow:
     """One submission: `rank` among the accepted (None for others), `verdict` and its reason in `text`.
 
-    `score` is the sum over all cases of what the task ranks by (seconds of modelled time, or a counter), the
-    less the better; `numbers` are the sums of all counters that the task names. `seconds` judging took.
+    `score` is the sum over all cases of what the task ranks by (seconds, modelled or of a GPU, or a counter),
+    the less the better; `numbers` are the sums of all counters that the task names. `seconds` judging took.
     """
 
     rank: int | None
@@ -29,12 +29,16 @@ class JudgedRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgementRecord:
-    """All submissions of a task, the best first; `score` names what they are ranked by, for GPU `model`."""
+    """All submissions of a task, the best first; `score` names what they are ranked by, for GPU `model`.
+
+    `device` is the GPU whose time is the score, if it is one's.
+    """
 
     task: str
     score: str
     model: str
     rows: tuple[JudgedRow, ...]
+    device: str = ""
     schema: int = SCHEMA
 
     def to_json(self) -> str:

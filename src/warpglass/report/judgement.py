@@ -15,7 +15,7 @@ from .fitting_table import FittingTable
 from .tables import Cell, Column, DataTable, csv_text
 
 _ACCEPTED = "accepted"
-_TIME = "time"
+_TIME, _GPU_TIME = "time", "gpu_time"
 _MOST_ROWS = 500
 
 
@@ -34,7 +34,7 @@ def print_judgement(record: JudgementRecord, console: Console) -> None:
 
 def judgement_table(record: JudgementRecord) -> DataTable:
     """A line for each submission, the best first."""
-    score = f"modelled time ({record.model})" if record.score == _TIME else record.score
+    score = score_words(record)
     columns = (
         Column("rank", True),
         Column("submission"),
@@ -44,6 +44,13 @@ def judgement_table(record: JudgementRecord) -> DataTable:
         Column("reason"),
     )
     return DataTable(record.task, columns, tuple(_cells(record, row) for row in record.rows))
+
+
+def score_words(record: JudgementRecord) -> str:
+    """What a judging ranks by."""
+    if record.score == _GPU_TIME:
+        return f"time on {record.device.partition(' (')[0] or 'a GPU'}"
+    return f"modelled time ({record.model})" if record.score == _TIME else record.score
 
 
 def _cells(record: JudgementRecord, row: JudgedRow) -> tuple[Cell, ...]:
@@ -60,7 +67,7 @@ def _cells(record: JudgementRecord, row: JudgedRow) -> tuple[Cell, ...]:
 def _score(record: JudgementRecord, score: float | None) -> str:
     if score is None:
         return "-"
-    return format_seconds(score) if record.score == _TIME else f"{score:,.6g}"
+    return format_seconds(score) if record.score in (_TIME, _GPU_TIME) else f"{score:,.6g}"
 
 
 def judgement_summary(record: JudgementRecord) -> str:
@@ -89,6 +96,6 @@ def feedback_text(record: JudgementRecord, row: JudgedRow) -> str:
         lines += ["", row.text]
     if row.rank is not None:
         accepted = sum(one.rank is not None for one in record.rows)
-        lines += ["", f"Rank {row.rank} of {accepted} by {record.score}: {_score(record, row.score)}"]
+        lines += ["", f"Rank {row.rank} of {accepted} by {score_words(record)}: {_score(record, row.score)}"]
     lines += [f"{name}: {value:,.6g}" for name, value in sorted(row.numbers.items()) if name != record.score]
     return "\n".join(lines) + "\n"

@@ -85,7 +85,8 @@ def shown(name: str, value: Any) -> str:
     if name.rpartition(".")[2] == "seconds" and isinstance(value, (int, float)):
         return format_seconds(value)
     if isinstance(value, float):
-        return f"{int(value):,}" if value.is_integer() and abs(value) < 1e15 else f"{value:.4g}"
+        plain = value.is_integer() or abs(value) >= 1e3
+        return f"{value:,.0f}" if plain and abs(value) < 1e15 else f"{value:.4g}"
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 

@@ -10,6 +10,7 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from .. import __version__
@@ -20,7 +21,10 @@ ACTIONS = ("time", "counters", "check")
 
 @dataclass(frozen=True)
 class Subject:
-    """What is launched: a kernel of a file with a launch's arguments, or a ladder's rung with its options."""
+    """What is done: a launch of a file's kernel, a ladder's rung with its options, or a whole program.
+
+    Of a program `program` has its files, `flags` go to the compiler and `args` to the program itself.
+    """
 
     file: str = ""
     kernel: str = ""
@@ -30,11 +34,14 @@ class Subject:
     args: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
-    expect: str = ""  # FILE.py:FUNCTION that makes the expected arrays
+    expect: str = ""  # FILE.py:FUNCTION that makes the expected arrays; what a program must print
     tolerance: float = 0.0  # largest relative difference from them; 0: that of the element's type
     ladder: str = ""
     rung: str = ""
     options: tuple[tuple[str, Any], ...] = ()
+    program: tuple[str, ...] = ()
+    folder: str = ""  # that a program runs in
+    numbers: tuple[tuple[str, str], ...] = ()  # what to read from a program's output: names and patterns
 
 
 @dataclass(frozen=True)
@@ -60,7 +67,12 @@ class Cell:
     def _digest(self) -> str:
         fields = asdict(self)
         del fields["name"], fields["axes"]
-        fields["subject"].pop("file")  # its content counts, not its place
+        subject = fields["subject"]
+        del subject["file"], subject["folder"]  # its content counts, not its place
+        subject["program"] = [Path(one).name for one in subject["program"]]
+        for name in ("program", "numbers"):
+            if not subject[name]:  # so that a kernel's key is what it was before there were programs
+                del subject[name]
         text = json.dumps({**fields, "version": __version__}, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 

@@ -1,21 +1,32 @@
 """Jobs on a Dask cluster: whatever an address of dask.distributed leads to.
 
-The scheduler moves jobs of a lost worker to others; a job that ends worker after worker is given up. If the
-scheduler itself is lost, we wait for it to come back and hand it what has no result yet: results that are
-there are never asked for again, and two results of one cell are one.
+A task of Dask costs milliseconds in scheduler, worker and here, whatever it does. So it is a batch: as many
+jobs as take about half a second together, by what the last ones took; one, where a job takes longer.
+
+The scheduler moves batches of a lost worker to others. The jobs of one that ends worker after worker are done
+once more, each by itself, and one that does so then is given up. If the scheduler itself is lost, we wait for
+it to come back and hand it what has no result yet: results that are there are never asked for again, and two
+results of one job are one.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice
+from operator import length_hint
+from typing import Any, Generic
 
 from ..errors import ArgumentError, PackageError
 from .local import AnyJob
 from .work import FAILED, LOST, Outcome
 
-_AHEAD = 8  # jobs that the scheduler holds for each thread of its workers
+_AHEAD = 4  # batches that the scheduler holds for each thread of its workers
+_BATCH = 0.5  # seconds of work in a batch
+_MOST = 64  # jobs in a batch
+_WEIGHT = 0.3  # of a batch's jobs in the running mean of what a job takes
+_ASKING = 1.0  # seconds between two looks at how many workers there are
 _CONNECT = 10.0  # seconds that a scheduler has to answer
 _PATIENCE = 60.0  # seconds that a lost scheduler has to come back
 
@@ -24,20 +35,75 @@ def on_dask(
     jobs: Iterable[AnyJob], address: str, do: Callable[[AnyJob], Outcome]
 ) -> Iterator[tuple[AnyJob, Outcome]]:
     """Do all jobs on the cluster at an address, and give each with its outcome when it is there."""
-    todo = iter(jobs)
-    under_way: dict[str, AnyJob] = {}
+    batches = _Batches(jobs)
     given_up = 0.0
     while True:
         try:
             with _client(address, first=not given_up) as client:
                 given_up = 0.0
-                yield from _done(client, todo, under_way, do)
+                yield from _done(client, batches, partial(_do_all, do))
                 return
         except (OSError, _cancelled()) as problem:
             given_up = given_up or time.monotonic() + _PATIENCE
             if time.monotonic() > given_up:
                 raise ArgumentError(f"the Dask scheduler at {address} is lost: {problem}") from None
             time.sleep(1.0)
+
+
+def _do_all(do: Callable[[AnyJob], Outcome], jobs: Sequence[AnyJob]) -> list[Outcome]:
+    """What a worker does with a batch: a defect of ours in one job must not end the others."""
+    outcomes: list[Outcome] = []
+    for job in jobs:
+        try:
+            outcomes.append(do(job))
+        except Exception as problem:
+            outcomes.append(Outcome(job.key, FAILED, text=f"{type(problem).__name__}: {problem}"))
+    return outcomes
+
+
+class _Batches(Generic[AnyJob]):
+    """The jobs that are still to be done, and those under way, in batches by their keys."""
+
+    def __init__(self, jobs: Iterable[AnyJob]):
+        self._todo = iter(jobs)
+        self._alone: list[AnyJob] = []  # of batches that were lost
+        self._mean: float | None = None  # seconds of a job
+        self.under_way: dict[str, list[AnyJob]] = {}
+
+    def next(self, threads: int) -> str | None:
+        """The key of another batch, which is under way from now on; None if all is."""
+        some: Iterable[AnyJob] = (
+            [self._alone.pop()] if self._alone else islice(self._todo, self._size(threads))
+        )
+        batch = list(some)
+        if not batch:
+            return None
+        key = f"warpglass-{batch[0].key}-{len(batch)}"
+        self.under_way[key] = batch
+        return key
+
+    def _size(self, threads: int) -> int:
+        """How many jobs the next batch has; the last ones are shared out."""
+        if self._mean is None:
+            return 1
+        left = length_hint(self._todo, _MOST * 2 * threads)
+        wanted = min(_MOST, int(_BATCH / max(self._mean, _BATCH / _MOST)), -(-left // (2 * threads)))
+        return max(1, wanted)
+
+    def ended(self, key: str, outcomes: Sequence[Outcome]) -> Iterator[tuple[AnyJob, Outcome]]:
+        """Take a batch for done, and give its jobs with their outcomes."""
+        batch = self.under_way.pop(key)
+        mean = sum(outcome.seconds for outcome in outcomes) / len(outcomes)
+        self._mean = mean if self._mean is None else self._mean + _WEIGHT * (mean - self._mean)
+        yield from zip(batch, outcomes, strict=True)
+
+    def lost(self, key: str, status: str, text: str) -> Iterator[tuple[AnyJob, Outcome]]:
+        """Take a batch for lost: its jobs are to be done alone, or, if there is one, are done for."""
+        batch = self.under_way.pop(key)
+        if len(batch) > 1:
+            self._alone += batch
+        else:
+            yield batch[0], Outcome(batch[0].key, status, text=text)
 
 
 def _client(address: str, first: bool) -> Any:
@@ -60,37 +126,33 @@ def _cancelled() -> type[BaseException]:
 
 
 def _done(
-    client: Any, todo: Iterator[AnyJob], under_way: dict[str, AnyJob], do: Callable[[AnyJob], Outcome]
+    client: Any, batches: _Batches[AnyJob], do_all: Callable[[Sequence[AnyJob]], list[Outcome]]
 ) -> Iterator[tuple[AnyJob, Outcome]]:
     from distributed import as_completed
 
-    def submit(job: AnyJob) -> Any:
-        under_way[job.key] = job
-        return client.submit(do, job, key=f"warpglass-{job.key}", pure=False)
+    def submit(key: str) -> Any:
+        return client.submit(do_all, batches.under_way[key], key=key, pure=False)
 
-    queue = as_completed([submit(job) for job in list(under_way.values())], loop=client.loop)
+    queue = as_completed([submit(key) for key in batches.under_way], loop=client.loop)
+
+    asked, threads = 0.0, 1
 
     def more() -> None:
-        threads = max(1, sum(client.nthreads().values()))
-        while len(under_way) < _AHEAD * threads and (job := next(todo, None)) is not None:
-            queue.add(submit(job))
+        nonlocal asked, threads
+        if time.monotonic() - asked > _ASKING:  # workers come and go
+            asked, threads = time.monotonic(), max(1, sum(client.nthreads().values()))
+        while len(batches.under_way) < _AHEAD * threads and (key := batches.next(threads)) is not None:
+            queue.add(submit(key))
 
     more()
     for future in queue:
-        job = under_way[future.key.removeprefix("warpglass-")]
-        outcome = _outcome(job.key, future)
-        del under_way[job.key]
+        problem = future.exception()
+        if isinstance(problem, _cancelled()):
+            raise problem
+        if problem is None:
+            yield from batches.ended(future.key, future.result())
+        else:
+            status = LOST if type(problem).__name__ == "KilledWorker" else FAILED
+            yield from batches.lost(future.key, status, f"{type(problem).__name__}: {problem}")
         future.release()
-        yield job, outcome
-        if len(under_way) < _AHEAD:
-            more()
-
-
-def _outcome(key: str, future: Any) -> Outcome:
-    problem = future.exception()
-    if problem is None:
-        return future.result()
-    if isinstance(problem, _cancelled()):
-        raise problem
-    status = LOST if type(problem).__name__ == "KilledWorker" else FAILED
-    return Outcome(key, status, text=f"{type(problem).__name__}: {problem}")
+        more()

@@ -12,18 +12,34 @@ from ..errors import ArgumentError
 from .cell import Subject
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+_IMPORT = re.compile(r"^\s*(?:from|import)\s+([\w.]+)", re.MULTILINE)
+_SOURCES = (".cu", ".cuh", ".h", ".hpp", ".inl", ".cpp", ".cc", ".cxx", ".c")
 
 
 def digest(subject: Subject, folder: Path) -> str:
-    """SHA-256 of the kernel's file, what it includes by quoted names, arrays in files and the reference."""
-    named = [subject.file] if subject.file else []
-    named += [str(Path(text.rpartition(":")[2])) for text in subject.args if text.endswith(".npy")]
-    named += [str(folder / subject.expect.partition(":")[0])] if subject.expect else []
+    """SHA-256 of all files that a subject is made of.
+
+    The kernel's or the program's, what these include by quoted names or import from beside them, arrays in
+    files, the reference, and files that are a program's arguments.
+    """
+    named = list(subject.program) or ([subject.file] if subject.file else [])
+    if subject.program:
+        named += [text for one in subject.args if _is_file(text := str(folder / one))]
+    else:
+        named += [str(Path(text.rpartition(":")[2])) for text in subject.args if text.endswith(".npy")]
+        named += [str(folder / subject.expect.partition(":")[0])] if subject.expect else []
     whole = hashlib.sha256()
     for name in named:
         for file in _parts(Path(name), _stamp(Path(name))):
             whole.update(_of_file(file, _stamp(file)).encode())
     return whole.hexdigest()
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # too long a name, or one with a zero
+        return False
 
 
 def _stamp(path: Path) -> tuple[int, int]:
@@ -55,11 +71,16 @@ def _with_includes(path: Path, seen: set[Path]) -> Iterator[Path]:
         return
     seen.add(resolved)
     yield path
-    if path.suffix in (".cu", ".cuh", ".h", ".hpp", ".inl"):
-        try:
-            text = path.read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            return
-        for name in _INCLUDE.findall(text):
-            if (beside := path.parent / name).is_file():
-                yield from _with_includes(beside, seen)
+    if path.suffix not in (*_SOURCES, ".py"):
+        return
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return
+    if path.suffix == ".py":
+        names = [name.replace(".", "/") + ".py" for name in _IMPORT.findall(text)]
+    else:
+        names = _INCLUDE.findall(text)
+    for name in names:
+        if (beside := path.parent / name).is_file():
+            yield from _with_includes(beside, seen)

@@ -64,7 +64,7 @@ def fill(template: Any, names: Mapping[str, Value]) -> Any:
         case str():
             if (alone := _HOLE.fullmatch(template)) is not None:
                 return evaluate(alone[1], names)
-            return _HOLE.sub(lambda hole: str(_whole(evaluate(hole[1], names))), template)
+            return _HOLE.sub(lambda hole: str(as_whole(evaluate(hole[1], names))), template)
         case list():
             return [fill(part, names) for part in template]  # pyright: ignore[reportUnknownVariableType]
         case dict():
@@ -129,7 +129,7 @@ def _power(base: Any, exponent: Any) -> Any:
     return base**exponent
 
 
-def _whole(value: Any) -> Any:
+def as_whole(value: Any) -> Any:
     """A float that is a whole number as an integer: n / 2 is to be a size."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 

@@ -29,24 +29,28 @@ from typing import Any
 
 from .. import devices
 from ..errors import ArgumentError, WarpglassError
-from ..ladders import find_ladder
-from ..ladders.trial import Options
 from ..observe.counters import COUNTERS
 from ..observe.metrics import METRICS
-from ..records.argument_text import parse_argument, parse_dimensions, parse_size, parse_target
+from ..records.argument_text import parse_size
 from ..records.spelling import did_you_mean
-from .cell import ACTIONS, Cell, Subject
+from .cell import ACTIONS, Cell
 from .content import digest
 from .expressions import Value, evaluate, fill, names_in, names_of
+from .subjects import kind_of, make_subject, numbers_problem, shown_name
 
 MOST_CELLS = 10_000_000
 _SIZE = re.compile(r"[0-9]+\^[0-9]+|[0-9.]+[kKmMgG]")
 _SWEEP = {"do", "repeat", "timeout", "retries", "metrics", "results"}
 _COMMON = {"name", "axes", "skip", "model"}
-_KERNEL = _COMMON | {"kernel", "grid", "block", "shared", "args", "set", "flags", "expect", "tolerance"}
-_RUNG = _COMMON | {"rung", "size", "dtype", "block", "language"}
+# What a [[kernel]] table is about, by its main key, with the other keys that it may have.
+_KINDS = {
+    "kernel": {"grid", "block", "shared", "args", "set", "flags", "expect", "tolerance"},
+    "rung": {"size", "dtype", "block", "language"},
+    "program": {"arguments", "flags", "expect", "numbers"},
+}
 _TEXTS = {"name", "skip", "model", "kernel", "rung", "dtype", "language", "expect"}
-_LISTS = {"args", "set", "flags"}
+_LISTS = {"args", "set", "flags", "arguments"}
+_UNFILLED = ("axes", "skip", "numbers")  # in which braces are no expressions
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +98,12 @@ class Spec:
                 return None
             filled: dict[str, Any] = {}
             for key, template in entry.items():
-                if key not in ("axes", "skip"):
-                    filled[key] = fill(template, names)
+                filled[key] = template if key in _UNFILLED else fill(template, names)
             key = "model"
             model = devices.get(str(filled.pop("model", names.get("model", "h100")))).key
-            key = "rung" if "rung" in filled else "kernel"
-            name = str(filled.pop("name", entry[key]))
-            subject = _subject(filled, self.folder)
+            key = kind_of(filled)
+            name = str(filled.pop("name", shown_name(entry[key])))
+            subject = make_subject(filled, self.folder)
         except (WarpglassError, devices.UnknownDevice) as problem:
             shown = ", ".join(f"{name}={value}" for name, value in names.items())
             raise ArgumentError(f"{self.where.of(key)} ({shown}): {problem}") from None
@@ -235,9 +238,12 @@ def _entry(entry: Any, axes: Mapping[str, Any], where: Place) -> Mapping[str, An
     if not isinstance(entry, Mapping):
         raise ArgumentError(f"{where.of('kernel')}: {entry!r}; write a [[kernel]] table")
     table: dict[str, Any] = {str(key): value for key, value in entry.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    if ("kernel" in table) == ("rung" in table):
-        raise ArgumentError(f"{where.of('kernel')}: a [[kernel]] table has either kernel = or rung =")
-    known_keys(table, _KERNEL if "kernel" in table else _RUNG, where)
+    kinds = [kind for kind in _KINDS if kind in table]
+    if len(kinds) != 1:
+        raise ArgumentError(
+            f"{where.of('kernel')}: a [[kernel]] table has one of kernel =, rung =, program ="
+        )
+    known_keys(table, _COMMON | _KINDS[kinds[0]] | {kinds[0]}, where)
     if "kernel" in table and not {"grid", "block"} <= table.keys():
         raise ArgumentError(f"{where.of('kernel')}: {table['kernel']!r} needs grid = and block =")
     for key, value in table.items():
@@ -245,56 +251,23 @@ def _entry(entry: Any, axes: Mapping[str, Any], where: Place) -> Mapping[str, An
             raise ArgumentError(f"{where.of(key)}: {value!r}; write a text")
         if key in _LISTS and not (isinstance(value, list) and all(isinstance(part, str) for part in value)):  # pyright: ignore[reportUnknownVariableType]
             raise ArgumentError(f"{where.of(key)}: {value!r}; write a list of texts")
+    _check_program(table, where)
     own = as_axes(as_table(table, "axes", where), where)
     known = [*axes, *own]
     for key, value in table.items():
-        used = names_of(value) if key == "skip" else names_in(value) if key != "axes" else set[str]()
+        used = names_of(value) if key == "skip" else set[str]() if key in _UNFILLED else names_in(value)
         for name in sorted(used - set(known)):
             raise ArgumentError(f"{where.of(key)}: there is no axis {name!r}{did_you_mean(name, known)}")
     return {**table, "axes": own}
 
 
-def _subject(filled: dict[str, Any], folder: Path) -> Subject:
-    """Check what a cell's values make of an entry, as far as that needs no compiler."""
-    if "rung" in filled:
-        return _rung(filled)
-    path, kernel = parse_target(str(filled["kernel"]))
-    if not (folder / path).is_file():
-        raise ArgumentError(f"there is no file {folder / path}")
-    for text in filled.get("args", ()):
-        parse_argument(text.removeprefix("out:").removeprefix("all:").removeprefix("ro:"))
-    return Subject(
-        file=str(folder / path),
-        kernel=kernel,
-        grid=_extent(filled["grid"]),
-        block=_extent(filled["block"]),
-        shared=parse_size(str(filled.get("shared", 0))),
-        args=tuple(filled.get("args", ())),
-        variables=tuple(filled.get("set", ())),
-        flags=tuple(filled.get("flags", ())),
-        expect=filled.get("expect", ""),
-        tolerance=float(filled.get("tolerance", 0.0)),
-    )
-
-
-def _rung(filled: dict[str, Any]) -> Subject:
-    ladder, colon, rung = str(filled["rung"]).partition(":")
-    if not colon or not rung:
-        raise ArgumentError(f"{filled['rung']!r}: write LADDER:RUNG, as in reduction:interleaved")
-    find_ladder(ladder).rungs(Options(rungs=() if rung == "*" else (rung,)))  # raises for what there is not
-    options = {
-        "size": parse_size(str(filled["size"])) if "size" in filled else None,
-        "block": int(filled["block"]) if "block" in filled else None,
-        "dtype": filled.get("dtype"),
-        "language": filled.get("language", "both"),
-    }
-    return Subject(ladder=ladder, rung=rung, options=tuple(options.items()))
-
-
-def _extent(value: Any) -> tuple[int, ...]:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return parse_dimensions(str(value))
+def _check_program(table: Mapping[str, Any], where: Place) -> None:
+    named = table.get("program", "")
+    files: list[Any] = named if isinstance(named, list) else [named]  # pyright: ignore[reportUnknownVariableType]
+    if not all(isinstance(one, str) for one in files):
+        raise ArgumentError(f"{where.of('program')}: {named!r}; write a file, or a list of files")
+    if problem := numbers_problem(table.get("numbers", {})):
+        raise ArgumentError(f"{where.of('numbers')}: {problem}")
 
 
 def known_keys(table: Mapping[str, Any], keys: set[str], where: Place) -> None:

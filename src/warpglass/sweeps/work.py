@@ -26,6 +26,7 @@ from ..lab.profile import profile
 from ..records.argument_text import make_marked, parse_setting
 from ..records.marks import unmark
 from .cell import Cell, Subject
+from .programs import run_program
 from .reference import call_reference, difference
 
 
@@ -62,7 +63,7 @@ def do(cell: Cell) -> Outcome:
     """Do what a cell asks for."""
     begun = perf_counter()
     try:
-        numbers = _rung(cell) if cell.subject.ladder else _kernel(cell)
+        numbers = _numbers(cell)
     except WarpglassError as problem:
         if isinstance(problem, LaunchError):
             _recover(cell)
@@ -72,6 +73,12 @@ def do(cell: Cell) -> Outcome:
     text = str(numbers.pop("wrong", ""))
     status = WRONG if text or numbers.get("errors") else DONE
     return Outcome(cell.key, status, numbers, text, perf_counter() - begun)
+
+
+def _numbers(cell: Cell) -> dict[str, Any]:
+    if cell.subject.program:
+        return run_program(cell, needs_caches)
+    return _rung(cell) if cell.subject.ladder else _kernel(cell)
 
 
 def longest(cell: Cell) -> float:
