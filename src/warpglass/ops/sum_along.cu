@@ -1,0 +1,237 @@
+// Sums along one axis: see sum_along.py. Blocks have 256 threads.
+#include <cuda_fp16.h>
+
+typedef unsigned long long Count;
+enum : unsigned int { BLOCK = 256, WARPS = BLOCK / 32, ALL = 0xffffffffu };
+
+template <typename T>
+struct alignas(16) Pack {
+    static constexpr unsigned int SIZE = 16 / sizeof(T);
+    T values[SIZE];
+};
+
+// A few elements are added in a type that is wide enough for them: 16 bytes of small integers in an int.
+template <typename T, typename A>
+struct Partial {
+    using Type = A;
+};
+template <typename A> struct Partial<bool, A> { using Type = int; };
+template <typename A> struct Partial<signed char, A> { using Type = int; };
+template <typename A> struct Partial<unsigned char, A> { using Type = int; };
+template <typename A> struct Partial<short, A> { using Type = int; };
+template <typename A> struct Partial<unsigned short, A> { using Type = int; };
+
+// The sum of N values as a tree.
+template <typename P, unsigned int N, typename T>
+__device__ __forceinline__ P tree(const T *values)
+{
+    if constexpr (N == 1)
+        return P(values[0]);
+    else
+        return tree<P, N / 2>(values) + tree<P, N / 2>(values + N / 2);
+}
+
+// In lane 0 of each `lanes`, a power of two.
+template <typename A>
+__device__ A sum_of_lanes(A value, unsigned int lanes)
+{
+    for (unsigned int distance = lanes / 2; distance > 0; distance /= 2)
+        value += __shfl_down_sync(ALL, value, distance, lanes);
+    return value;
+}
+
+// In thread 0.
+template <typename A>
+__device__ A sum_of_block(A value)
+{
+    __shared__ A sums[WARPS];
+    const unsigned int t = threadIdx.x;
+    value = sum_of_lanes(value, 32);
+    if (t % 32 == 0) sums[t / 32] = value;
+    __syncthreads();
+    return t < 32 ? sum_of_lanes(t < WARPS ? sums[t] : A(-0.0), 32) : value;
+}
+
+// Whether this is the last of `count` blocks to come here: it sees what the others have stored before.
+__device__ bool is_last(unsigned int *ticket, unsigned int count)
+{
+    __shared__ bool last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) last = atomicInc(ticket, count - 1) == count - 1;
+    __syncthreads();
+    return last;
+}
+
+// The sum of UNROLL packs that lie `threads` apart, all of which are under way at once. Of a row's LAST ones some may
+// not be there. An addition of -0 changes nothing, not even another -0.
+template <bool LAST, unsigned int UNROLL, typename A, typename T>
+__device__ __forceinline__ A sum_of_packs(const Pack<T> *packs, Count i, Count count, unsigned int threads)
+{
+    using P = typename Partial<T, A>::Type;
+    Pack<T> loaded[UNROLL];
+    A part[UNROLL];
+#pragma unroll
+    for (unsigned int k = 0; k < UNROLL; ++k) loaded[k] = packs[LAST ? min(i + k * threads, count - 1) : i + k * threads];
+#pragma unroll
+    for (unsigned int k = 0; k < UNROLL; ++k)
+        part[k] = LAST && i + k * threads >= count ? A(-0.0) : A(tree<P, Pack<T>::SIZE>(loaded[k].values));
+    return tree<A, UNROLL>(part);
+}
+
+// The sum of a thread's share of a row: packs between the first multiple of 16 bytes and the last, and what is outside.
+template <unsigned int UNROLL, typename A, typename T>
+__device__ A sum_of_row(const T *row, Count n, unsigned int thread, unsigned int threads)
+{
+    const Count unaligned = -reinterpret_cast<Count>(row) % 16 / sizeof(T), before = min(n, unaligned);
+    const Count count = (n - before) / Pack<T>::SIZE, behind = before + count * Pack<T>::SIZE;
+    const Pack<T> *packs = reinterpret_cast<const Pack<T> *>(row + before);
+    A total = A(-0.0);
+    Count i = thread;
+    for (; i + (UNROLL - 1) * threads < count; i += UNROLL * threads)
+        total += sum_of_packs<false, UNROLL, A>(packs, i, count, threads);
+    if (i < count) total += sum_of_packs<true, UNROLL, A>(packs, i, count, threads);
+    for (i = thread; i < before; i += threads) total += A(row[i]);
+    for (i = behind + thread; i < n; i += threads) total += A(row[i]);
+    return total;
+}
+
+// Sums of rows, each by so many lanes of a warp.
+template <typename T, typename A, typename R, unsigned int UNROLL>
+__global__ void __launch_bounds__(BLOCK) add_short_rows(const T *x, R *y, Count outer, Count n, unsigned int lanes)
+{
+    const Count row = static_cast<Count>(blockIdx.x) * (BLOCK / lanes) + threadIdx.x / lanes;
+    A total = A(-0.0);
+    if (row < outer) total = sum_of_row<UNROLL, A>(x + row * n, n, threadIdx.x % lanes, lanes);
+    total = sum_of_lanes(total, lanes);
+    if (row < outer && threadIdx.x % lanes == 0) y[row] = R(total);
+}
+
+// Sums of long rows, each by so many blocks, of which the last adds the others' sums in their order.
+template <typename T, typename A, typename R, unsigned int UNROLL>
+__global__ void __launch_bounds__(BLOCK)
+add_rows(const T *x, R *y, A *parts, unsigned int *tickets, Count n, unsigned int pieces, Count span)
+{
+    const unsigned int t = threadIdx.x, row = blockIdx.x / pieces, piece = blockIdx.x % pieces;
+    const Count first = piece * span;
+    A total = sum_of_row<UNROLL, A>(x + row * n + first, first < n ? min(span, n - first) : 0, t, BLOCK);
+    total = sum_of_block(total);
+    if (pieces > 1) {
+        if (t == 0) parts[blockIdx.x] = total;
+        if (!is_last(&tickets[row], pieces)) return;
+        total = A(-0.0);
+        for (unsigned int i = t; i < pieces; i += BLOCK) total += __ldcg(&parts[row * pieces + i]);
+        __syncthreads();
+        total = sum_of_block(total);
+    }
+    if (t == 0) y[row] = R(total);
+}
+
+// Sums of few elements: a thread for each result.
+template <typename T, typename A, typename R>
+__global__ void __launch_bounds__(BLOCK) add_few(const T *x, R *y, Count outer, Count n, Count inner)
+{
+    constexpr unsigned int UNROLL = 8;
+    using P = typename Partial<T, A>::Type;
+    const Count result = static_cast<Count>(blockIdx.x) * BLOCK + threadIdx.x;
+    if (result >= outer * inner) return;
+    x += result / inner * n * inner + result % inner;
+    A total = A(-0.0);
+    for (; n >= UNROLL; n -= UNROLL, x += UNROLL * inner) {
+        T loaded[UNROLL];
+#pragma unroll
+        for (unsigned int k = 0; k < UNROLL; ++k) loaded[k] = x[k * inner];
+        total += A(tree<P, UNROLL>(loaded));
+    }
+    for (Count k = 0; k < n; ++k) total += A(x[k * inner]);
+    y[result] = R(total);
+}
+
+// Adds UNROLL rows that lie `down` apart to a thread's sums of some columns, in rows of `inner` elements. WIDE: the
+// columns are the elements of a pack. Else they lie `across` apart, so that a warp's loads are of neighbours.
+template <bool WIDE, bool LAST, unsigned int UNROLL, typename A, typename T>
+__device__ __forceinline__ void add_to_columns(const T *x, Count k, Count end, Count inner, unsigned int down,
+                                               unsigned int across, unsigned int present, A (&totals)[Pack<T>::SIZE])
+{
+    constexpr unsigned int SIZE = Pack<T>::SIZE;
+    using P = typename Partial<T, A>::Type;
+    Count at[UNROLL];
+    Pack<T> loaded[UNROLL];
+#pragma unroll
+    for (unsigned int i = 0; i < UNROLL; ++i) {
+        at[i] = (LAST ? min(k + i * down, end - 1) : k + i * down) * inner;
+        if constexpr (WIDE) loaded[i] = *reinterpret_cast<const Pack<T> *>(&x[at[i]]);
+    }
+#pragma unroll
+    for (unsigned int v = 0; v < SIZE; ++v) {
+        P part[UNROLL];
+        if (!WIDE && v >= present) break;
+#pragma unroll
+        for (unsigned int i = 0; i < UNROLL; ++i) {
+            part[i] = P(WIDE ? loaded[i].values[v] : x[at[i] + v * across]);
+            if (LAST && k + i * down >= end) part[i] = P(-0.0);
+        }
+        totals[v] += A(tree<P, UNROLL>(part));
+    }
+}
+
+// A thread's sums from row `k` on of every `down`-th.
+template <bool WIDE, unsigned int UNROLL, typename A, typename T>
+__device__ __forceinline__ void sum_columns(const T *x, Count k, Count end, Count inner, unsigned int down,
+                                            unsigned int across, unsigned int present, A (&totals)[Pack<T>::SIZE])
+{
+    for (; k + (UNROLL - 1) * down < end; k += UNROLL * down)
+        add_to_columns<WIDE, false, UNROLL>(x, k, end, inner, down, across, present, totals);
+    if (k < end) add_to_columns<WIDE, true, UNROLL>(x, k, end, inner, down, across, present, totals);
+}
+
+// Sums down columns: `across` threads of a block side by side, each with a pack of columns, the others below. A
+// column's pieces are added by the last of their blocks, in their order.
+template <typename T, typename A, typename R, unsigned int UNROLL>
+__global__ void __launch_bounds__(BLOCK)
+add_columns(const T *x, R *y, A *parts, unsigned int *tickets, Count n, Count inner, unsigned int across,
+            unsigned int pieces, Count span)
+{
+    constexpr unsigned int SIZE = Pack<T>::SIZE;
+    __shared__ A sums[SIZE][BLOCK];
+    const unsigned int t = threadIdx.x, lane = t % across, depth = t / across, down = BLOCK / across;
+    const unsigned int groups = (inner + across * SIZE - 1) / (across * SIZE);
+    const unsigned int group = blockIdx.x % groups, piece = blockIdx.x / groups % pieces, o = blockIdx.x / groups / pieces;
+    const Count column = static_cast<Count>(group) * across * SIZE, first = piece * span, end = min(first + span, n);
+    const bool wide = (reinterpret_cast<Count>(x) | inner * sizeof(T)) % 16 == 0;
+    const Count own = column + (wide ? lane * SIZE : lane), step = wide ? 1 : across;
+    const unsigned int present = own < inner ? min(static_cast<Count>(SIZE), (inner - own + step - 1) / step) : 0;
+
+    A totals[SIZE];
+    for (unsigned int v = 0; v < SIZE; ++v) totals[v] = A(-0.0);
+    const T *from = x + static_cast<Count>(o) * n * inner + own;
+    if (wide && present > 0)
+        sum_columns<true, UNROLL>(from, first + depth, end, inner, down, across, present, totals);
+    else if (!wide)
+        sum_columns<false, UNROLL>(from, first + depth, end, inner, down, across, present, totals);
+    for (unsigned int v = 0; v < SIZE; ++v) sums[v][t] = totals[v];
+    for (unsigned int half = BLOCK / 2; half >= across; half /= 2) {
+        __syncthreads();
+        if (t < half)
+            for (unsigned int v = 0; v < SIZE; ++v) sums[v][t] += sums[v][t + half];
+    }
+    __syncthreads();
+
+    // Thread t has now the column that lies t-th in memory.
+    const unsigned int width = min(static_cast<Count>(across * SIZE), inner - column);
+    const Count row = static_cast<Count>(o) * inner + column;
+    for (unsigned int c = t; c < width; c += BLOCK) {
+        const A total = wide ? sums[c % SIZE][c / SIZE] : sums[c / across][c % across];
+        if (pieces == 1)
+            y[row + c] = R(total);
+        else
+            parts[(static_cast<Count>(o) * pieces + piece) * inner + column + c] = total;
+    }
+    if (pieces == 1 || !is_last(&tickets[o * groups + group], pieces)) return;
+    for (unsigned int c = t; c < width; c += BLOCK) {
+        A total = A(-0.0);
+#pragma unroll 8
+        for (unsigned int i = 0; i < pieces; ++i) total += __ldcg(&parts[(static_cast<Count>(o) * pieces + i) * inner + column + c]);
+        y[row + c] = R(total);
+    }
+}
