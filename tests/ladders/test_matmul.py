@@ -88,6 +88,15 @@ def test_tensor_products_of_any_shape(shape: tuple[int, int, int], kind: Factors
     assert (np.abs(c - a.astype(float) @ b.astype(float)) <= bound).all()
 
 
+@pytest.mark.least("full")
+def test_sums_are_rounded_to_halves() -> None:
+    a, b = (one.astype(np.float16).view(np.uint16) for one in factors(*SHAPES[2]))
+    sums, halves = (np.full(SHAPES[2][:2], 7, dtype) for dtype in (np.float32, np.uint16))
+    follow(tensor_product(*SHAPES[2], "F16"), a=a, b=b, c=sums)
+    follow(tensor_product(*SHAPES[2], "F16", halves=True), a=a, b=b, c=halves)
+    np.testing.assert_array_equal(halves, sums.astype(np.float16).view(np.uint16))
+
+
 def test_what_is_no_number_stays_in_its_row_and_column() -> None:
     """NaN and infinities reach what they are factors of, and tiles that break off reach nothing else."""
     a, b = (one.astype(np.float32) for one in factors(66, 67, 33))
