@@ -64,7 +64,7 @@ __device__ bool is_last(unsigned int *ticket, unsigned int count)
 }
 
 // The sum of UNROLL packs that lie `threads` apart, all of which are under way at once. Of a row's LAST ones some may
-// not be there. An addition of -0 changes nothing, not even another -0.
+// not be there: another is loaded instead, and -0 added, which changes nothing, not even another -0.
 template <bool LAST, unsigned int UNROLL, typename A, typename T>
 __device__ __forceinline__ A sum_of_packs(const Pack<T> *packs, Count i, Count count, unsigned int threads)
 {
@@ -127,6 +127,35 @@ add_rows(const T *x, R *y, A *parts, unsigned int *tickets, Count n, unsigned in
     if (t == 0) y[row] = R(total);
 }
 
+// Sums of short rows: a block brings as many rows as it has threads to shared memory, as one run of memory.
+template <typename T, typename A, typename R>
+__global__ void __launch_bounds__(BLOCK) add_tiny_rows(const T *x, R *y, Count outer, unsigned int n)
+{
+    extern __shared__ uint4 tile[];
+    using P = typename Partial<T, A>::Type;
+    const unsigned int t = threadIdx.x, rows = min(static_cast<Count>(BLOCK), outer - static_cast<Count>(blockIdx.x) * BLOCK);
+    const Count first = static_cast<Count>(blockIdx.x) * BLOCK;
+    T *const held = reinterpret_cast<T *>(tile);
+    x += first * n;
+    const bool wide = reinterpret_cast<Count>(x) % 16 == 0;
+    const unsigned int size = rows * n, packs = wide ? size / Pack<T>::SIZE : 0;
+#pragma unroll 4
+    for (unsigned int i = t; i < packs; i += BLOCK) reinterpret_cast<Pack<T> *>(held)[i] = reinterpret_cast<const Pack<T> *>(x)[i];
+#pragma unroll 4
+    for (unsigned int i = packs * Pack<T>::SIZE + t; i < size; i += BLOCK) held[i] = x[i];
+    __syncthreads();
+    if (t >= rows) return;
+    // Each thread begins at another element: rows of a power of two would lie in the same banks.
+    P total = P(-0.0);
+    unsigned int at = t % n;
+#pragma unroll 4
+    for (unsigned int k = 0; k < n; ++k) {
+        total += P(held[t * n + at]);
+        at = at + 1 == n ? 0 : at + 1;
+    }
+    y[first + t] = R(A(total));
+}
+
 // Sums of few elements: a thread for each result.
 template <typename T, typename A, typename R>
 __global__ void __launch_bounds__(BLOCK) add_few(const T *x, R *y, Count outer, Count n, Count inner)
@@ -137,55 +166,85 @@ __global__ void __launch_bounds__(BLOCK) add_few(const T *x, R *y, Count outer, 
     if (result >= outer * inner) return;
     x += result / inner * n * inner + result % inner;
     A total = A(-0.0);
-    for (; n >= UNROLL; n -= UNROLL, x += UNROLL * inner) {
-        T loaded[UNROLL];
+    for (Count k = 0; k < n; k += UNROLL) {
+        P part[UNROLL];
 #pragma unroll
-        for (unsigned int k = 0; k < UNROLL; ++k) loaded[k] = x[k * inner];
-        total += A(tree<P, UNROLL>(loaded));
+        for (unsigned int i = 0; i < UNROLL; ++i) part[i] = k + i < n ? P(x[(k + i) * inner]) : P(-0.0);
+        total += A(tree<P, UNROLL>(part));
     }
-    for (Count k = 0; k < n; ++k) total += A(x[k * inner]);
     y[result] = R(total);
 }
 
-// Adds UNROLL rows that lie `down` apart to a thread's sums of some columns, in rows of `inner` elements. WIDE: the
-// columns are the elements of a pack. Else they lie `across` apart, so that a warp's loads are of neighbours.
-template <bool WIDE, bool LAST, unsigned int UNROLL, typename A, typename T>
+// Which columns a thread adds, of those `left` in its block: SIZE that follow one another (`wide`), or, so that a
+// warp's loads are of neighbours, SIZE that are `across` apart.
+template <unsigned int SIZE>
+struct Columns {
+    unsigned int across, first, step, present;
+
+    __device__ Columns(bool wide, unsigned int across, Count left)
+        : across(across), first(threadIdx.x % across * (wide ? SIZE : 1)), step(wide ? 1 : across),
+          present(first < left ? min(static_cast<Count>(SIZE), (left - first + step - 1) / step) : 0)
+    {
+    }
+};
+
+// Adds UNROLL rows from row k on that lie `down` apart to a thread's sums of its columns. AGAIN: other blocks have
+// written them.
+template <bool WIDE, bool LAST, bool AGAIN, unsigned int UNROLL, unsigned int SIZE, typename A, typename T>
 __device__ __forceinline__ void add_to_columns(const T *x, Count k, Count end, Count inner, unsigned int down,
-                                               unsigned int across, unsigned int present, A (&totals)[Pack<T>::SIZE])
+                                               const Columns<SIZE> &columns, A (&totals)[SIZE])
 {
-    constexpr unsigned int SIZE = Pack<T>::SIZE;
     using P = typename Partial<T, A>::Type;
-    Count at[UNROLL];
+    const T *row[UNROLL];
     Pack<T> loaded[UNROLL];
 #pragma unroll
     for (unsigned int i = 0; i < UNROLL; ++i) {
-        at[i] = (LAST ? min(k + i * down, end - 1) : k + i * down) * inner;
-        if constexpr (WIDE) loaded[i] = *reinterpret_cast<const Pack<T> *>(&x[at[i]]);
+        row[i] = x + (LAST ? min(k + i * down, end - 1) : k + i * down) * inner;
+        if constexpr (WIDE) loaded[i] = *reinterpret_cast<const Pack<T> *>(row[i]);
     }
 #pragma unroll
     for (unsigned int v = 0; v < SIZE; ++v) {
         P part[UNROLL];
-        if (!WIDE && v >= present) break;
+        if (!WIDE && v >= columns.present) break;
 #pragma unroll
         for (unsigned int i = 0; i < UNROLL; ++i) {
-            part[i] = P(WIDE ? loaded[i].values[v] : x[at[i] + v * across]);
+            if constexpr (WIDE)
+                part[i] = P(loaded[i].values[v]);
+            else if constexpr (AGAIN)
+                part[i] = __ldcg(&row[i][v * columns.step]);
+            else
+                part[i] = P(row[i][v * columns.step]);
             if (LAST && k + i * down >= end) part[i] = P(-0.0);
         }
         totals[v] += A(tree<P, UNROLL>(part));
     }
 }
 
-// A thread's sums from row `k` on of every `down`-th.
-template <bool WIDE, unsigned int UNROLL, typename A, typename T>
-__device__ __forceinline__ void sum_columns(const T *x, Count k, Count end, Count inner, unsigned int down,
-                                            unsigned int across, unsigned int present, A (&totals)[Pack<T>::SIZE])
+// The sums of a block's columns, rows `begin` to `end`, in `sums`: those of one thread in sums[0][t], sums[1][t], ...
+template <bool WIDE, bool AGAIN, unsigned int UNROLL, unsigned int SIZE, typename A, typename T>
+__device__ __forceinline__ void sum_columns(const T *x, Count begin, Count end, Count inner, const Columns<SIZE> &columns,
+                                            A (&sums)[SIZE][BLOCK])
 {
-    for (; k + (UNROLL - 1) * down < end; k += UNROLL * down)
-        add_to_columns<WIDE, false, UNROLL>(x, k, end, inner, down, across, present, totals);
-    if (k < end) add_to_columns<WIDE, true, UNROLL>(x, k, end, inner, down, across, present, totals);
+    const unsigned int t = threadIdx.x, down = BLOCK / columns.across;
+    A totals[SIZE];
+    for (unsigned int v = 0; v < SIZE; ++v) totals[v] = A(-0.0);
+    if (columns.present > 0) {
+        x += columns.first;
+        Count k = begin + t / columns.across;
+        for (; k + (UNROLL - 1) * down < end; k += UNROLL * down)
+            add_to_columns<WIDE, false, AGAIN, UNROLL>(x, k, end, inner, down, columns, totals);
+        if (k < end) add_to_columns<WIDE, true, AGAIN, UNROLL>(x, k, end, inner, down, columns, totals);
+    }
+    for (unsigned int v = 0; v < SIZE; ++v) sums[v][t] = totals[v];
+    for (unsigned int half = BLOCK / 2; half >= columns.across; half /= 2) {
+        __syncthreads();
+        if (t < half)
+            for (unsigned int v = 0; v < SIZE; ++v) sums[v][t] += sums[v][t + half];
+    }
+    __syncthreads();
 }
 
-// Sums down columns: `across` threads of a block side by side, each with a pack of columns, the others below. A
+// Sums down columns: `across` threads of a block side by side, each with 16 bytes of columns, the others below. A
 // column's pieces are added by the last of their blocks, in their order.
 template <typename T, typename A, typename R, unsigned int UNROLL>
 __global__ void __launch_bounds__(BLOCK)
@@ -194,44 +253,26 @@ add_columns(const T *x, R *y, A *parts, unsigned int *tickets, Count n, Count in
 {
     constexpr unsigned int SIZE = Pack<T>::SIZE;
     __shared__ A sums[SIZE][BLOCK];
-    const unsigned int t = threadIdx.x, lane = t % across, depth = t / across, down = BLOCK / across;
-    const unsigned int groups = (inner + across * SIZE - 1) / (across * SIZE);
+    const unsigned int t = threadIdx.x, groups = (inner + across * SIZE - 1) / (across * SIZE);
     const unsigned int group = blockIdx.x % groups, piece = blockIdx.x / groups % pieces, o = blockIdx.x / groups / pieces;
-    const Count column = static_cast<Count>(group) * across * SIZE, first = piece * span, end = min(first + span, n);
-    const bool wide = (reinterpret_cast<Count>(x) | inner * sizeof(T)) % 16 == 0;
-    const Count own = column + (wide ? lane * SIZE : lane), step = wide ? 1 : across;
-    const unsigned int present = own < inner ? min(static_cast<Count>(SIZE), (inner - own + step - 1) / step) : 0;
-
-    A totals[SIZE];
-    for (unsigned int v = 0; v < SIZE; ++v) totals[v] = A(-0.0);
-    const T *from = x + static_cast<Count>(o) * n * inner + own;
-    if (wide && present > 0)
-        sum_columns<true, UNROLL>(from, first + depth, end, inner, down, across, present, totals);
-    else if (!wide)
-        sum_columns<false, UNROLL>(from, first + depth, end, inner, down, across, present, totals);
-    for (unsigned int v = 0; v < SIZE; ++v) sums[v][t] = totals[v];
-    for (unsigned int half = BLOCK / 2; half >= across; half /= 2) {
-        __syncthreads();
-        if (t < half)
-            for (unsigned int v = 0; v < SIZE; ++v) sums[v][t] += sums[v][t + half];
-    }
-    __syncthreads();
-
-    // Thread t has now the column that lies t-th in memory.
+    const Count column = static_cast<Count>(group) * across * SIZE, begin = piece * span, end = min(begin + span, n);
     const unsigned int width = min(static_cast<Count>(across * SIZE), inner - column);
-    const Count row = static_cast<Count>(o) * inner + column;
+    const bool wide = (reinterpret_cast<Count>(x) | inner * sizeof(T)) % 16 == 0;
+    const T *from = x + static_cast<Count>(o) * n * inner + column;
+    if (wide)
+        sum_columns<true, false, UNROLL>(from, begin, end, inner, Columns<SIZE>(true, across, width), sums);
+    else
+        sum_columns<false, false, UNROLL>(from, begin, end, inner, Columns<SIZE>(false, across, width), sums);
+    R *to = y + static_cast<Count>(o) * inner + column;
+    A *own = parts + static_cast<Count>(o) * pieces * inner + column;
     for (unsigned int c = t; c < width; c += BLOCK) {
         const A total = wide ? sums[c % SIZE][c / SIZE] : sums[c / across][c % across];
         if (pieces == 1)
-            y[row + c] = R(total);
+            to[c] = R(total);
         else
-            parts[(static_cast<Count>(o) * pieces + piece) * inner + column + c] = total;
+            own[piece * inner + c] = total;
     }
     if (pieces == 1 || !is_last(&tickets[o * groups + group], pieces)) return;
-    for (unsigned int c = t; c < width; c += BLOCK) {
-        A total = A(-0.0);
-#pragma unroll 8
-        for (unsigned int i = 0; i < pieces; ++i) total += __ldcg(&parts[(static_cast<Count>(o) * pieces + i) * inner + column + c]);
-        y[row + c] = R(total);
-    }
+    sum_columns<false, true, 16 / SIZE>(own, 0, pieces, inner, Columns<SIZE>(false, across, width), sums);
+    for (unsigned int c = t; c < width; c += BLOCK) to[c] = R(sums[c / across][c % across]);
 }

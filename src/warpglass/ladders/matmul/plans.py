@@ -45,6 +45,8 @@ class Tile:
 # ------------------------------------------------------------------------------------- ordinary arithmetic
 FEWEST = 8  # steps that are worth a block
 TILES = {4: Tile(64, 128, 16, 32, 64, 3, 4), 8: Tile(64, 128, 8, 32, 64, 3, 2)}  # by the bytes of an element
+FP64_WARPS = Tile(128, 128, 16, 32, 64, 3, 1)
+_FP64_APART = 4  # doubles between rows of its tiles
 
 
 def product(
@@ -56,17 +58,26 @@ def product(
     k, and their parts are added in order by a second launch. `tile` is another than a GPU's best.
     """
     tile = tile or TILES[dtype.itemsize]
-    return _in_parts("pipelined", C_NAMES[dtype.name], tile, dtype, (m, n, k), multiprocessors)
+    return _in_parts("pipelined", (C_NAMES[dtype.name],), dtype, tile, 0, (m, n, k), multiprocessors)
+
+
+def fp64_tensor_product(m: int, n: int, k: int, *, multiprocessors: int = 0) -> Plan:
+    """C = A B of float64 by tensor cores, for GPUs of compute capability 9.0 and above; splits as `product`."""
+    tile = FP64_WARPS
+    stage = tile.rows * (tile.along + _FP64_APART) + tile.along * (tile.columns + _FP64_APART)
+    dtype = np.dtype(np.float64)
+    shared = tile.stages * stage * dtype.itemsize
+    return _in_parts("fp64_tensor_cores", (), dtype, tile, shared, (m, n, k), multiprocessors)
 
 
 def _in_parts(
     kernel: str,
-    type_name: str,
-    tile: Tile,
+    types: tuple[str, ...],
     dtype: np.dtype[Any],
+    tile: Tile,
+    shared: int,
     sizes: tuple[int, int, int],
     multiprocessors: int,
-    shared: int = 0,
 ) -> Plan:
     """A launch of a kernel whose tiles may be split, and of sum_parts if some are."""
     m, n, k = sizes
@@ -83,7 +94,7 @@ def _in_parts(
     )
     of_c, parts = (np.uint32(m), np.uint32(n)), (np.uint32(tiles - rest), np.uint32(splits))
     multiply = Step(
-        f"{kernel}<{', '.join((type_name, *map(str, shape)))}>",
+        f"{kernel}<{', '.join((*types, *map(str, shape)))}>",
         file,
         grid=max(1, tiles - rest + rest * splits),
         block=tile.threads,
