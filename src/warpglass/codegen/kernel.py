@@ -21,7 +21,7 @@ from .memory.local import LocalMemory
 from .memory.streaming import streaming_helper
 from .memory.warp_atomics import WarpAtomics
 from .operands import Symbols
-from .outlines import outline_helper
+from .outlines import outline_helpers
 from .passes import PASSES
 from .probes import Probe, WorkerWords
 from .registers import Registers
@@ -154,7 +154,7 @@ def _module(
     declared = lanes.builder.declarations
     functions = access_functions(access, declared, width)
     functions += steps
-    functions += [outline_helper(*one, declared, width) for one in lanes.outlines.values()]
+    functions += outline_helpers(lanes.outlines, declared, width)
     if version.lane_loops:
         functions.append(learn_helper())
     if scheduling.named:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..isa.lanes import Outline
 from .builder import Builder
@@ -17,8 +17,25 @@ from .values.value import Value
 _INLINED = '"function-inline-cost"="0"'
 
 
-def outline_helper(outline: Outline, operands: Sequence[str], declarations: set[str], width: int) -> str:
-    """`@wg_NAME`: vectors of all lanes in, of the scalar types `operands`; a structure of vectors out."""
+Called = Mapping[str, tuple[Outline, tuple[str, ...]]]  # by name, with the scalar types of operands
+
+
+def outline_helpers(called: Called, declarations: set[str], width: int) -> list[str]:
+    """The functions that are called, and those that these call."""
+    known, waiting = dict(called), list(called)
+    helpers: list[str] = []
+    while waiting:
+        helper, inner = _helper(*known[waiting.pop()], declarations, width)
+        helpers.append(helper)
+        waiting += [name for name in inner if name not in known]
+        known = {**inner, **known}
+    return helpers
+
+
+def _helper(
+    outline: Outline, operands: Sequence[str], declarations: set[str], width: int
+) -> tuple[str, Called]:
+    """`@wg_NAME`: vectors of all lanes in, a structure of vectors out; and what it calls."""
     builder = Builder(declarations, width)
     vector = builder.vector
     access = Access(builder)
@@ -30,7 +47,7 @@ def outline_helper(outline: Outline, operands: Sequence[str], declarations: set[
         result = builder.value(f"insertvalue {whole} {result}, {vector(value.type)} {value.ir}, {k}")
     inlining = _INLINED if outline.lanewise else "noinline"
     listed = ", ".join(f"{vector(value.type)} {value.ir}" for value in given)
-    return "\n".join(
+    text = "\n".join(
         [
             f"define internal {whole} @wg_{outline.name}({listed}) {inlining} #0 {{",
             "entry:",
@@ -39,3 +56,4 @@ def outline_helper(outline: Outline, operands: Sequence[str], declarations: set[
             "}\n",
         ]
     )
+    return text, lanes.outlines

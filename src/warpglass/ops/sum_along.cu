@@ -2,7 +2,7 @@
 #include <cuda_fp16.h>
 
 typedef unsigned long long Count;
-enum : unsigned int { BLOCK = 256, WARPS = BLOCK / 32, ALL = 0xffffffffu };
+enum : unsigned int { BLOCK = 256, WARPS = BLOCK / 32, FEW = 32, ALL = 0xffffffffu };
 
 template <typename T>
 struct alignas(16) Pack {
@@ -188,8 +188,8 @@ struct Columns {
     }
 };
 
-// Adds UNROLL rows from row k on that lie `down` apart to a thread's sums of its columns. AGAIN: other blocks have
-// written them.
+// Adds UNROLL rows from row k on that lie `down` apart to a thread's sums of its columns, of which there is one at
+// least. AGAIN: other blocks have written them.
 template <bool WIDE, bool LAST, bool AGAIN, unsigned int UNROLL, unsigned int SIZE, typename A, typename T>
 __device__ __forceinline__ void add_to_columns(const T *x, Count k, Count end, Count inner, unsigned int down,
                                                const Columns<SIZE> &columns, A (&totals)[SIZE])
@@ -205,15 +205,15 @@ __device__ __forceinline__ void add_to_columns(const T *x, Count k, Count end, C
 #pragma unroll
     for (unsigned int v = 0; v < SIZE; ++v) {
         P part[UNROLL];
-        if (!WIDE && v >= columns.present) break;
+        const unsigned int at = min(v, columns.present - 1) * columns.step;  // a sum of no column is not used
 #pragma unroll
         for (unsigned int i = 0; i < UNROLL; ++i) {
             if constexpr (WIDE)
                 part[i] = P(loaded[i].values[v]);
             else if constexpr (AGAIN)
-                part[i] = __ldcg(&row[i][v * columns.step]);
+                part[i] = __ldcg(&row[i][at]);
             else
-                part[i] = P(row[i][v * columns.step]);
+                part[i] = P(row[i][at]);
             if (LAST && k + i * down >= end) part[i] = P(-0.0);
         }
         totals[v] += A(tree<P, UNROLL>(part));
@@ -233,7 +233,9 @@ __device__ __forceinline__ void sum_columns(const T *x, Count begin, Count end, 
         Count k = begin + t / columns.across;
         for (; k + (UNROLL - 1) * down < end; k += UNROLL * down)
             add_to_columns<WIDE, false, AGAIN, UNROLL>(x, k, end, inner, down, columns, totals);
-        if (k < end) add_to_columns<WIDE, true, AGAIN, UNROLL>(x, k, end, inner, down, columns, totals);
+        constexpr unsigned int HALF = UNROLL > 1 ? UNROLL / 2 : 1;
+        for (; k < end; k += HALF * down)
+            add_to_columns<WIDE, true, AGAIN, HALF>(x, k, end, inner, down, columns, totals);
     }
     for (unsigned int v = 0; v < SIZE; ++v) sums[v][t] = totals[v];
     for (unsigned int half = BLOCK / 2; half >= columns.across; half /= 2) {
@@ -273,6 +275,12 @@ add_columns(const T *x, R *y, A *parts, unsigned int *tickets, Count n, Count in
             own[piece * inner + c] = total;
     }
     if (pieces == 1 || !is_last(&tickets[o * groups + group], pieces)) return;
-    sum_columns<false, true, 16 / SIZE>(own, 0, pieces, inner, Columns<SIZE>(false, across, width), sums);
-    for (unsigned int c = t; c < width; c += BLOCK) to[c] = R(sums[c / across][c % across]);
+    if (pieces > FEW) sum_columns<false, true, 16 / SIZE>(own, 0, pieces, inner, Columns<SIZE>(false, across, width), sums);
+    for (unsigned int c = t; c < width; c += BLOCK) {
+        A total = pieces > FEW ? sums[c / across][c % across] : A(-0.0);
+        if (pieces <= FEW)
+#pragma unroll 8
+            for (unsigned int i = 0; i < pieces; ++i) total += __ldcg(&own[i * inner + c]);
+        to[c] = R(total);
+    }
 }

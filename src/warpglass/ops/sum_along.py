@@ -45,7 +45,7 @@ def plan(extents: Extents, dtype: np.dtype[Any], adds: np.dtype[Any], result: np
     outer, n, inner = extents
     width, nbytes = _PACK // dtype.itemsize, n * dtype.itemsize
     types = ", ".join({**C_NAMES, "bool": "bool"}[one.name] for one in (dtype, adds, result))
-    unroll = _UNROLL if width < 8 else _UNROLL // 2
+    unroll = _UNROLL if width < 8 else _UNROLL // 2  # for bytes there are not more registers
     if inner == 1 and nbytes <= _TINY:
         return _single(f"add_tiny_rows<{types}>", outer, (outer, np.uint32(n)), _BLOCK * nbytes)
     if inner == 1 and nbytes <= _SHORT:
@@ -61,7 +61,7 @@ def plan(extents: Extents, dtype: np.dtype[Any], adds: np.dtype[Any], result: np
     groups = outer * -(-inner // (across * width))
     pieces = _pieces(n * across * _PACK, groups, _BUSY_COLUMNS)
     counts = n, inner, np.uint32(across), np.uint32(pieces), -(-n // pieces)
-    kernel = f"add_columns<{types}, {unroll}>"
+    kernel = f"add_columns<{types}, {min(_UNROLL, 32 // width)}>"
     return _divided(kernel, groups * pieces, adds, groups, outer * pieces * inner, counts)
 
 
@@ -69,7 +69,7 @@ def _across(extents: Extents, width: int) -> int:
     """Threads of a block side by side: a warp; more for sums of few elements, fewer for few results."""
     outer, n, inner = extents
     most = _BLOCK // min(_BLOCK // _WARP, _power_above(-(-n // _UNROLL)))
-    if outer * inner < _MANY // 8:
+    if outer * inner < _MANY // 4:
         most = _WARP // 4
     return min(most, _power_above(-(-inner // width)))
 
@@ -89,7 +89,12 @@ def _single(kernel: str, threads: int, counts: tuple[int | np.generic, ...], sha
 
 
 def _divided(
-    kernel: str, grid: int, adds: np.dtype[Any], tickets: int, parts: int, counts: tuple[int | np.generic, ...]
+    kernel: str,
+    grid: int,
+    adds: np.dtype[Any],
+    tickets: int,
+    parts: int,
+    counts: tuple[int | np.generic, ...],
 ) -> Plan:
     arguments = ("x", "sums", "parts", "tickets", *_numbers(counts))
     scratch = Scratch("parts", adds, parts), Scratch("tickets", np.dtype(np.uint32), tickets, zeroed=True)

@@ -8,6 +8,19 @@ struct alignas(16) Pack {
     T values[16 / sizeof(T)];
 };
 
+// What is read once: the first-level cache need not keep it, and the second fetches what follows.
+template <typename T>
+__device__ __forceinline__ Pack<T> load(const Pack<T> *at)
+{
+    uint4 bits;
+    asm volatile("ld.global.L1::no_allocate.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(bits.x), "=r"(bits.y), "=r"(bits.z), "=r"(bits.w)
+                 : "l"(at));
+    Pack<T> pack;
+    memcpy(&pack, &bits, sizeof(pack));
+    return pack;
+}
+
 // The sum of N products as a tree: none goes through more than log2(N) additions.
 template <typename A, unsigned int N, typename T>
 __device__ __forceinline__ A tree(const T *x, const T *y)
@@ -83,7 +96,7 @@ last_block(const T *x, const T *y, R *dot, Word *words, unsigned long long n)
     unsigned long long i = static_cast<unsigned long long>(blockIdx.x) * TILE + t;
     for (; i + (TILE - BLOCK) < count; i += static_cast<unsigned long long>(gridDim.x) * TILE) {
         Pack<T> a[UNROLL], b[UNROLL];
-        for (unsigned int k = 0; k < UNROLL; ++k) a[k] = xs[i + k * BLOCK], b[k] = ys[i + k * BLOCK];
+        for (unsigned int k = 0; k < UNROLL; ++k) a[k] = load(&xs[i + k * BLOCK]), b[k] = load(&ys[i + k * BLOCK]);
         A part = tree<A, WIDTH>(a[0].values, b[0].values);
         for (unsigned int k = 1; k < UNROLL; ++k) part += tree<A, WIDTH>(a[k].values, b[k].values);
         total += part;

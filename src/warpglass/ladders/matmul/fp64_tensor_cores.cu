@@ -1,37 +1,23 @@
 // Products of doubles by tensor cores: see fp64_tensor_cores.py.
 #include "parts.cuh"
 
-// C += A B of 16 x K by K x 8 doubles. Lane l has rows l / 4 and l / 4 + 8 of A and C, column l / 4 of B, numbers
-// l % 4, l % 4 + 4, ... along k, and columns l % 4 * 2 and the next of C.
-__device__ void multiply(double (&c)[4], const double (&a)[2], const double (&b)[1])
-{
-    asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
-        : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-        : "d"(a[0]), "d"(a[1]), "d"(b[0]));
-}
+// C += A B of 16 x 8 by 8 x 8 doubles. Lane l has rows l / 4 and l / 4 + 8 of A and C, column l / 4 of B, numbers
+// l % 4 and l % 4 + 4 along k, and columns l % 4 * 2 and the next of C.
 __device__ void multiply(double (&c)[4], const double (&a)[4], const double (&b)[2])
 {
     asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
         : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
         : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
 }
-__device__ void multiply(double (&c)[4], const double (&a)[8], const double (&b)[4])
-{
-    asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, %11}, "
-        "{%12, %13, %14, %15}, {%0, %1, %2, %3};"
-        : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-        : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]), "d"(b[0]), "d"(b[1]),
-          "d"(b[2]), "d"(b[3]));
-}
 
-template <unsigned BM, unsigned BN, unsigned BK, unsigned WM, unsigned WN, unsigned STAGES, unsigned RESIDENT, unsigned K>
+template <unsigned BM, unsigned BN, unsigned BK, unsigned WM, unsigned WN, unsigned STAGES, unsigned RESIDENT>
 __global__ void __launch_bounds__(BM / WM * (BN / WN) * 32, RESIDENT)
     fp64_tensor_cores(const double *__restrict__ a, const double *__restrict__ b, double *__restrict__ c,
                       double *__restrict__ partial, unsigned m, unsigned n, unsigned k, unsigned whole, unsigned splits)
 {
     if (m == 0 || n == 0) return;
     // Four doubles more a row: four rows of four neighbours, which half a warp loads, lie in different banks.
-    constexpr unsigned THREADS = BM / WM * (BN / WN) * 32, A_PITCH = BK + 4, B_PITCH = BN + 4;
+    constexpr unsigned THREADS = BM / WM * (BN / WN) * 32, K = 8, A_PITCH = BK + 4, B_PITCH = BN + 4;
     constexpr unsigned A_SIZE = BM * A_PITCH, STAGE = A_SIZE + BK * B_PITCH;
     static_assert(THREADS % BN == 0 && THREADS % BK == 0, "threads that share a column");
     extern __shared__ double tiles[];

@@ -45,7 +45,7 @@ class Tile:
 # ------------------------------------------------------------------------------------- ordinary arithmetic
 FEWEST = 8  # steps that are worth a block
 TILES = {4: Tile(64, 128, 16, 32, 64, 3, 4), 8: Tile(64, 128, 8, 32, 64, 3, 2)}  # by the bytes of an element
-FP64_WARPS = Tile(128, 128, 16, 32, 64, 3, 1)
+FP64_WARPS = Tile(64, 64, 16, 32, 32, 3, 2)
 _FP64_APART = 4  # doubles between rows of its tiles
 
 

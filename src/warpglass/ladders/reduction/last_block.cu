@@ -8,6 +8,18 @@ struct alignas(16) Pack {
     T values[16 / sizeof(T)];
 };
 
+// What is read once: the first-level cache need not keep it, and the second fetches what follows.
+template <typename T>
+__device__ __forceinline__ Pack<T> load(const Pack<T> *at) {
+    uint4 bits;
+    asm volatile("ld.global.L1::no_allocate.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(bits.x), "=r"(bits.y), "=r"(bits.z), "=r"(bits.w)
+                 : "l"(at));
+    Pack<T> pack;
+    memcpy(&pack, &bits, sizeof(pack));
+    return pack;
+}
+
 // The sum of N values as a tree: none goes through more than log2(N) additions.
 template <typename A, unsigned int N, typename T>
 __device__ __forceinline__ A tree(const T *values) {
@@ -75,7 +87,7 @@ __global__ void __launch_bounds__(BLOCK)
     for (; i + (TILE - BLOCK) < count; i += static_cast<unsigned long long>(gridDim.x) * TILE) {
         Pack<T> loaded[UNROLL];
         A part[UNROLL];
-        for (unsigned int k = 0; k < UNROLL; ++k) loaded[k] = packs[i + k * BLOCK];
+        for (unsigned int k = 0; k < UNROLL; ++k) loaded[k] = load(&packs[i + k * BLOCK]);
         for (unsigned int k = 0; k < UNROLL; ++k) part[k] = tree<A, WIDTH>(loaded[k].values);
         total += tree<A, UNROLL>(part);
     }
