@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError
-from ..ladders.matmul.plans import Tile, product, tensor_product
+from ..ladders.matmul.plans import Tile, fp64_tensor_product, product, tensor_product
 from ..ladders.plan import Plan
 from .axes import reshaped_to
 from .calling import Operation, call
@@ -18,9 +18,10 @@ from .types import HALF, computed_in
 # The engine's: it takes minutes to optimise a kernel with as many sums a thread as are best on a GPU.
 _SMALL = Tile(32, 32, 8, 16, 32, 2, 1)
 
-# Compute capabilities whose tensor cores multiply halves: from the first one on, and what has wgmma.
-_TENSOR_CORES, _WARP_GROUPS = (8, 0), (9, 0)
-_WORTH = 64  # rows and columns, from which they are faster
+# Compute capabilities whose tensor cores multiply halves: from the first one on. The other has wgmma, and its
+# tensor cores multiply doubles faster than other units do.
+_TENSOR_CORES, _HOPPER = (8, 0), (9, 0)
+_WORTH = 2**24  # products of halves, from which packing the factors pays
 
 
 def matmul(a: Any, b: Any, out: Any = None, device: str | None = None) -> Any:
@@ -72,12 +73,14 @@ def make(draft: Draft, a: Operand, b: Operand) -> None:
 
 def _plan(draft: Draft, wanted: np.dtype[Any], m: int, n: int, k: int) -> tuple[Plan, np.dtype[Any]]:
     """How a matrix is multiplied, and the type of what the plan reads and writes."""
-    place = draft.capability
-    if wanted == HALF and place is not None and place >= _TENSOR_CORES and min(m, n, k) >= _WORTH:
-        return tensor_product(m, n, k, "F16", warp_groups=place == _WARP_GROUPS, halves=True), wanted
+    place, many = draft.capability or (0, 0), draft.multiprocessors
+    if wanted == HALF and place >= _TENSOR_CORES and m * n * k >= _WORTH:
+        return tensor_product(m, n, k, "F16", warp_groups=place == _HOPPER, halves=True), wanted
+    if wanted == np.float64 and place == _HOPPER:
+        return fp64_tensor_product(m, n, k, multiprocessors=many), wanted
     adds = _signed(computed_in(wanted))
-    tile = _SMALL if place is None else None
-    return product(m, n, k, adds, multiprocessors=draft.multiprocessors, tile=tile), adds
+    tile = _SMALL if draft.capability is None else None
+    return product(m, n, k, adds, multiprocessors=many, tile=tile), adds
 
 
 def _signed(dtype: np.dtype[Any]) -> np.dtype[Any]:

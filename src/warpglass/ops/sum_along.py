@@ -1,7 +1,7 @@
 """Sums along one axis of a packed array, in one launch, as fast as the array is read.
 
-Belongs here: which kernel of sum_along.cu adds, and how many threads share a sum. An array is seen as `outer` x
-`n` x `inner` elements, of which the middle ones are added.
+Belongs here: which kernel of sum_along.cu adds, and how many threads share a sum. An array is seen as `outer`
+x `n` x `inner` elements, of which the middle ones are added.
 
 * Rows (`inner` is 1) of at most 128 bytes go through shared memory, as many as a block has threads. Of longer
   ones each has some lanes of a warp, and of long ones a block, or several where there are few rows. They are
@@ -37,7 +37,7 @@ Extents = tuple[int, int, int]
 
 
 def plan(extents: Extents, dtype: np.dtype[Any], adds: np.dtype[Any], result: np.dtype[Any]) -> Plan:
-    """Add the middle extent of `x` (outer, n, inner; n at least 1) in the type `adds` into `sums`, of `result`.
+    """Add the middle extent of `x` (outer, n, inner; n at least 1) in the type `adds` into `sums` (`result`).
 
     x may begin anywhere. Sums of a float type are the same in every run with the same extents and place of x
     between multiples of 16 bytes.
