@@ -62,7 +62,7 @@ def product(
 
 
 def fp64_tensor_product(m: int, n: int, k: int, *, multiprocessors: int = 0) -> Plan:
-    """C = A B of float64 by tensor cores, for compute capability 9.0 and above; tiles split as in `product`."""
+    """C = A B of float64 by tensor cores, for compute capability 9.0 and above; splits as `product`."""
     tile = FP64_WARPS
     stage = tile.rows * (tile.along + _FP64_APART) + tile.along * (tile.columns + _FP64_APART)
     dtype = np.dtype(np.float64)
