@@ -19,7 +19,9 @@ keeps blocks from: a word on its way to another multiprocessor takes 1 to 2 us, 
 Outcome, H200: 2^28 float32 in 635 us, PyTorch (CUB) 829: four fifths of a copy's speed. What paid: tiles of
 128 KiB and more in place of 32 (-20 %), all warps asking at once (-6 %), loads and stores that the cache does
 not keep. What did not: blocks that stay and fetch their next tile while they wait (900 us; a tile's total is
-then told only after the block's tile before it).
+then told only after the block's tile before it). Fewer than 2^21 of them are in tiles of 32 KiB, one on each
+multiprocessor: 2^20 in 6.4 us in place of 6.7 (PyTorch 7.8), of which a launch takes 2 and the words that
+tell of other tiles 2.
 """
 
 from pathlib import Path
