@@ -1,7 +1,8 @@
 # bench   race the reduction ladder and write build/bench.json
-# test    lint, then the tests: WARPGLASS_TESTS=quick (the default; at most 5 minutes on 2 cores) runs every test
+# test    lint and suite: WARPGLASS_TESTS=quick (the default; at most 5 minutes on 2 cores) runs every test
 #         function but the slowest, with a sample of its cases, another each day; ci (at most 12 minutes, empty
-#         caches and lint included) all functions with larger samples; full everything (tests/levels.py)
+#         caches and lint included) larger samples; slow tests have their turns; full everything (tests/levels.py)
+# suite   the tests
 # lint    ruff, pyright, import directions
 # docs    build/docs/index.html: the site of docs/, whose every link has to lead somewhere
 #
@@ -13,15 +14,19 @@ BIN     := $(VENV)/bin
 # A worker takes neighbours, so that what tests of a file share is made once.
 PYTEST_ARGS ?= -n 2 --dist worksteal -q
 BENCH_ARGS  ?=
+# While pyright has one core, the tests have the other.
+MAKEFLAGS   += --jobs=2
 
-.PHONY: bench test lint docs
+.PHONY: bench test suite lint docs
 .DELETE_ON_ERROR:
 
 bench: $(VENV)/.installed
 	@mkdir -p build
 	$(BIN)/warpglass bench reduction --json build/bench.json $(BENCH_ARGS)
 
-test: lint
+test: lint suite
+
+suite: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-dev

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests.levels import FULL, FUZZ, LEVEL, LEVELS, SEED, UNMARKED, chosen
+from tests.levels import FULL, FUZZ, LEVEL, LEVELS, SEED, UNMARKED, chosen, has_turn
 
 TIER = "WARPGLASS_TIER"
 LEFT_OUT = pytest.StashKey[int]()
@@ -26,6 +26,7 @@ LEFT_OUT = pytest.StashKey[int]()
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "gpu: needs an NVIDIA GPU; skipped where there is none")
     config.addinivalue_line("markers", "sampled(quick, ci): one of so many cases at these levels (levels.py)")
+    config.addinivalue_line("markers", "turns(count): below level full, every so many runs (levels.py)")
     config.addinivalue_line("markers", "least(level): runs at this level and above (levels.py)")
     config.stash[LEFT_OUT] = 0
     os.environ.setdefault(TIER, "optimised" if FULL else "quick")
@@ -56,10 +57,13 @@ def _taken(items: list[pytest.Item]) -> set[pytest.Item]:
     taken: set[pytest.Item] = set()
     sampled: defaultdict[tuple[str, int, bool], list[pytest.Item]] = defaultdict(list)
     for item in items:
-        least = item.get_closest_marker("least")
+        least = max((LEVELS.index(mark.args[0]) for mark in item.iter_markers("least")), default=0)
         usual = UNMARKED.get(LEVEL, 1)
         of = max((mark.kwargs.get(LEVEL, usual) for mark in item.iter_markers("sampled")), default=usual)
-        if least is not None and LEVELS.index(LEVEL) < LEVELS.index(least.args[0]):
+        if LEVELS.index(LEVEL) < least:
+            continue
+        turns = max((mark.args[0] for mark in item.iter_markers("turns")), default=1)
+        if not FULL and not has_turn(item.nodeid.partition("[")[0], turns):
             continue
         if of == 1:
             taken.add(item)

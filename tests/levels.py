@@ -6,6 +6,7 @@ seed is WARPGLASS_TESTS_SEED, or else the day's number; a run prints it, with ho
 What is asked for by name runs whole: tests, and random programs by number, WARPGLASS_FUZZ=FIRST:COUNT.
 
     @pytest.mark.sampled(quick=20, ci=4)  one of 20 cases, at level `ci` of 4; each test keeps one at least
+    @pytest.mark.turns(3)                 a slow test, or each of a file: with one of three seeds
     @pytest.mark.least("ci")              not at level `quick`
     sample(cases, quick=20, ci=4)         the same choice among values, where all would be too many to collect
     numbers(200, quick=4, ci=2)           the same of random programs, where one test makes all of them
@@ -48,6 +49,11 @@ def chosen(count: int, of: int, name: str) -> Sequence[int]:
     return [
         low + (SEED + zlib.crc32(f"{name} {low}".encode())) % (high - low) for low, high in pairwise(edges)
     ]
+
+
+def has_turn(name: str, turns: int) -> bool:
+    """Whether a test that runs with one of so many seeds runs with this one."""
+    return (SEED + zlib.crc32(name.encode())) % turns == 0
 
 
 def numbers(count: int, *, quick: int = 1, ci: int = 1) -> list[int]:

@@ -14,6 +14,8 @@ import pytest
 
 from warpglass.cli import status
 
+pytestmark = pytest.mark.turns(2)
+
 ROOT = Path(__file__).parent.parent
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the virtual GPU needs Linux")
 

@@ -19,6 +19,8 @@ from tests.test_cli import call, start
 from warpglass.cli import app, main
 from warpglass.cli.examples import EXAMPLES
 
+pytestmark = pytest.mark.turns(2)
+
 ROOT = Path(__file__).parent.parent
 _KERNELS = """
 extern "C" __global__ void scale(float *x, int n) { if (threadIdx.x < n) x[threadIdx.x] *= 2; }

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.turns(2)
+
 ROOT = Path(__file__).parent.parent
 EXAMPLES = {
     "vector_add.py": "4 blocks of 32 threads for 100 elements: 28 threads idle\nright: True",

@@ -81,7 +81,10 @@ DEFERRABLE = frozenset(
     "optuna pyarrow rich scipy torch typer".split()
 )
 # A process that is shut in imports nothing before it is.
-DEFERS_OWN = ("", "__main__", "cli", "judging.compile_child", "lab", "ladders.measure", "pytest_plugin")
+DEFERS_OWN = (
+    *("", "__main__", "cli", "judging.compile_child", "lab", "ladders.measure", "programs.bridge.inside"),
+    "pytest_plugin",
+)
 
 HEAVY = ("PIL", "cuda", "jinja2", "llvmlite", "matplotlib", "numba", "numpy", "rich", "typer")
 

@@ -12,7 +12,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the virtual GPU needs Linux")
+pytestmark = [
+    pytest.mark.turns(2),
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the virtual GPU needs Linux"),
+]
 
 _SESSION = '''
 import numpy as np

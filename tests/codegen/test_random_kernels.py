@@ -12,6 +12,7 @@ from tests.engines import CPU_ENGINES, run_ptx
 from tests.fuzz import random_programs
 from tests.generators.kernels import RandomKernel, random_kernel
 from tests.levels import numbers
+from warpglass.codegen import registers
 
 from .interpreter import Interpreter
 
@@ -39,6 +40,16 @@ def test_engines_agree_on_large_blocks(seed: int):
     assert not found, f"{found}\n{made.text}"
 
 
+@pytest.mark.parametrize("seed", _LARGE)
+def test_registers_may_stay_in_memory(seed: int, monkeypatch: pytest.MonkeyPatch):
+    made = random_kernel(seed, size=25)
+    reference = _run(made, "reference")
+    monkeypatch.setattr(registers, "_MOST_PHIS", 0)
+    monkeypatch.setenv("WARPGLASS_TIER", "optimised")
+    found = made.differences(_run(made, "kinds", "// with registers in memory\n"), reference)
+    assert not found, f"{found}\n{made.text}"
+
+
 @pytest.mark.parametrize("seed", _FEATURES)
 def test_engines_agree_on_calls_warps_and_atomics(seed: int):
     assert random_programs.attempt(seed) == "agree"
@@ -60,9 +71,9 @@ def test_a_gpu_agrees_with_the_reference_engine(seed: int):
     assert not found, f"{found}\n{made.text}"
 
 
-def _run(made: RandomKernel, engine: str) -> np.ndarray:
+def _run(made: RandomKernel, engine: str, remark: str = "") -> np.ndarray:
     args = made.arguments()
-    run_ptx(made.text, made.grid, made.block, args, engine=engine)
+    run_ptx(made.text + remark, made.grid, made.block, args, engine=engine)
     return _output(args)
 
 

@@ -52,7 +52,7 @@ def run(program: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def test_a_program_launches_kernels_and_reads_its_variables(build: Build) -> None:
     done = run(build("basics"), "a", "b")
     assert done.returncode == 7, done.stdout + done.stderr
-    assert done.stdout == "of 1000\n"
+    assert done.stdout == "of 1000\nof 32\nof 32\n"
 
 
 @pytest.mark.parametrize("name", ["calls", "graphs", "kernels", "threads"])

@@ -14,6 +14,8 @@ from warpglass import lab
 from warpglass.engine.cpu import prepared
 from warpglass.errors import KernelFault
 
+pytestmark = pytest.mark.turns(2)
+
 SOURCE = r"""
 extern "C" __global__ void axpy(float* y, const float* x, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -392,10 +392,11 @@ def test_two_stage_pipelines(name: str, n: int, device: str) -> None:  # noqa: F
     assert (out == _chained(x)[::-1]).all()
 
 
-def test_a_copy_that_a_barrier_waits_for(device: str) -> None:  # noqa: F811
+@pytest.mark.parametrize("target", ["sm_80", "sm_90"])  # the later one copies in bulk
+def test_a_copy_that_a_barrier_waits_for(target: str, device: str) -> None:  # noqa: F811
     x = np.arange(256, dtype=np.int32).reshape(64, 4)
     out = np.zeros_like(x)
-    copying = lab.compile(SOURCE, "copy_with_barrier", target="sm_80")  # later ones copy in bulk
+    copying = lab.compile(SOURCE, "copy_with_barrier", target=target)
     lab.run(copying, 1, 64, (x, out), device=device, timeout=30)
     assert (out == x[::-1]).all()
 

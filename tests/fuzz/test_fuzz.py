@@ -12,6 +12,8 @@ from .random_programs import problem, text_of
 from .shrink import shrink
 from .watched import try_all
 
+pytestmark = pytest.mark.turns(2)
+
 
 def attempt(number: int) -> str:
     """End as the number says: well, badly, by a signal, or not at all."""

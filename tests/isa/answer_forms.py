@@ -38,6 +38,7 @@ OWN_TESTS = {
     "engine/test_calls_ptx.py": "brx",
     "engine/test_mbarrier.py": "mbarrier",
     "engine/test_async_copy.py": "cp",
+    "engine/test_bulk_copy.py": "cp",
     "engine/test_clusters.py": "setmaxnreg griddepcontrol mapa getctarank",
     "source/test_numba_warps.py": "nanosleep",
     "isa/test_matrix.py": "mma ldmatrix stmatrix movmatrix",

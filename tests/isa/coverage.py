@@ -33,7 +33,7 @@ REFUSED = {
     "texref, samplerref, surfref": "references of textures, samplers and surfaces; objects are supported",
     "wgmma": "matrix multiplication of warp groups (sm_90a)",
     "tcgen05": "matrix multiplication of sm_100a",
-    "cp.async.bulk, cp.reduce.async.bulk, tensormap": "bulk copies by the tensor memory accelerator",
+    "cp.async.bulk.tensor, cp.reduce.async.bulk.tensor, tensormap": "bulk copies by tensor maps (TMA)",
     "multimem": "memory of several GPUs at one address",
 }
 _INTRODUCTION = """# Instructions

@@ -27,22 +27,21 @@ _REFUSED = [
     ("wgmma.wait_group.sync.aligned 0;", "warp groups"),
     ("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], 32;", "tensor memory"),
     (
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], 16, [%r2];",
-        "cp.async",
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
+        " [%r1], [%rd1], 16, [%r2], %rs1;",
+        "each block",
     ),
     (
         "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
         " [%r1], [%rd1, {%r2, %r3}], [%r4];",
         "TMA",
     ),
-    ("cp.async.bulk.commit_group;", "TMA"),
-    ("cp.async.bulk.wait_group.read 0;", "TMA"),
-    ("cp.async.bulk.prefetch.L2.global [%rd1], 16;", "TMA"),
-    ("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r1], 16;", "TMA"),
+    ("cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%rd1], [%r1], 16, %rs1;", "known forms: cp"),
+    ("cp.reduce.async.bulk.global.shared::cta.bulk_group.min.f32 [%rd1], [%r1], 16;", "min max"),
     ("tensormap.replace.tile.global_address.global.b1024.b64 [%rd1], %rd2;", "TMA"),
     ("prefetch.tensormap [%rd1];", "TMA"),
     ("fence.proxy.tensormap::generic.acquire.gpu [%rd1], 128;", "TMA"),
-    ("st.bulk.weak.shared::cta [%rd1], 64, 0;", "TMA"),
+    ("st.bulk.weak.shared::cta [%rd1], 64, 0;", "use st"),
     ("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r1], %r3, [%r4];", "other blocks"),
     (
         "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r1], %r2, [%r4];",
@@ -75,7 +74,7 @@ _HEADER = """.version 8.8
     st.global.u32 [%rd1], %r1; ret;
 }
 .visible .entry bad(.param .u64 out) {
-    .reg .pred %p<2>; .reg .b32 %r<5>; .reg .b64 %rd<4>; .reg .f32 %f<7>; .reg .f64 %fd<3>;
+    .reg .pred %p<2>; .reg .b16 %rs<2>; .reg .b32 %r<5>; .reg .b64 %rd<4>; .reg .f32 %f<7>; .reg .f64 %fd<3>;
 """
 _TEXT = _HEADER + "\n".join(line for line, _ in _REFUSED) + "\nret;\n}\n"
 

@@ -11,6 +11,8 @@ import pytest
 
 from warpglass.judging import VERDICTS, jail
 
+pytestmark = pytest.mark.turns(3)
+
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "judge.md"
 

@@ -12,6 +12,8 @@ from warpglass.ladders.conv1d.counts import COUNTS as CONV1D
 from warpglass.ladders.conv2d.counts import COUNTS as CONV2D
 from warpglass.ladders.matmul.counts import COUNTS as MATMUL
 
+pytestmark = pytest.mark.turns(3)
+
 COUNTS = {"conv1d": CONV1D, "conv2d": CONV2D, "matmul": MATMUL}
 ROOT = Path(__file__).parents[2]
 # Those of docs/ladders.md: whole warps for matmul's naive version, whose lanes are counted; broken tiles.

@@ -35,7 +35,7 @@ def counters(ladder: str, rung: str, language: Language) -> dict[str, float]:
     return {**backend.profile.counters, **backend.profile.metrics}
 
 
-@pytest.mark.sampled(quick=12, ci=7)
+@pytest.mark.sampled(quick=20, ci=14)
 @pytest.mark.parametrize(("ladder", "rung", "language", "claim"), CLAIMS)
 def test_claims_hold(ladder: str, rung: str, language: Language, claim: Claim) -> None:
     than = claim.than

@@ -116,7 +116,7 @@ def backend(request: pytest.FixtureRequest) -> Backend:
     return open_place(request.param)
 
 
-@pytest.mark.sampled(quick=60, ci=58)
+@pytest.mark.sampled(quick=120, ci=110)
 @pytest.mark.parametrize(("row", "rung", "language", "block", "dtype"), list(_settings()))
 def test_awkward_sizes(
     backend: Backend, row: Row, rung: Rung, language: Language, block: int, dtype: str
@@ -131,7 +131,7 @@ def test_awkward_sizes(
         assert verdict.verified, f"{size} elements, {data}: {verdict}"
 
 
-@pytest.mark.sampled(quick=12, ci=7)
+@pytest.mark.sampled(quick=20, ci=12)
 @pytest.mark.parametrize(("row", "rung", "language", "size", "dtype", "block"), list(_inputs()))
 def test_inputs(
     backend: Backend, row: Row, rung: Rung, language: Language, size: int, dtype: str, block: int

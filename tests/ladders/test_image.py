@@ -13,6 +13,8 @@ from warpglass.source import from_numba
 
 from .following import Array, apart, follow
 
+pytestmark = pytest.mark.turns(2)
+
 
 def test_the_picture_of_the_notes_takes_twenty_blocks() -> None:
     case = PROBLEM.case("grey", 76, None, None, 0)

@@ -69,6 +69,7 @@ def test_products_of_any_shape(shape: tuple[int, int, int], dtype: str, multipro
     assert (np.abs(c - a.astype(float) @ b.astype(float)) <= (bound if dtype == "float32" else 0)).all()
 
 
+@pytest.mark.sampled(quick=16, ci=12)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("kind", ["Tf32", "Bf16", "F16"])
 def test_tensor_products_of_any_shape(shape: tuple[int, int, int], kind: Factors) -> None:

@@ -19,6 +19,8 @@ from warpglass.ladders.sort import onesweep, radix_block
 from warpglass.ladders.sort.radix import Request
 from warpglass.ladders.sort.radix_sort import IN_ONE_BLOCK, plan
 
+pytestmark = pytest.mark.turns(2)
+
 Array = np.ndarray[Any, Any]
 Make = Callable[[Request], Plan]
 

@@ -77,7 +77,7 @@ SETTINGS: list[Any] = [
 ]
 
 
-@pytest.mark.sampled(quick=60, ci=48)
+@pytest.mark.sampled(quick=90, ci=90)
 @pytest.mark.parametrize(("rung", "language", "block", "dtype"), SETTINGS)
 def test_awkward_sizes(backend: Backend, rung: Rung, language: Language, block: int, dtype: str) -> None:
     # Just below, at and above what a block covers: the places where a tail begins.

@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 INSIDE = Path(__file__).parent / "inside"
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux")
+pytestmark = [
+    pytest.mark.turns(2),
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux"),
+]
 
 
 def _run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:

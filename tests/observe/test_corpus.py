@@ -18,8 +18,8 @@ from .corpus_page import PAGE
 UNFOUND: dict[str, str] = tomllib.loads((CASES / "unfound.toml").read_text("utf-8"))["unfound"]
 _ALL = [f"{name}/{twin}" for name in read_cases() for twin in TWINS]
 # Cases in `more` differ less from others.
-_FAST = pytest.mark.sampled(quick=10, ci=5), pytest.mark.sampled(quick=32, ci=15)
-_REFERENCE = pytest.mark.sampled(quick=40, ci=13), pytest.mark.sampled(quick=99, ci=39)
+_FAST = pytest.mark.sampled(quick=12, ci=8), pytest.mark.sampled(quick=40, ci=30)
+_REFERENCE = pytest.mark.sampled(quick=40, ci=30), pytest.mark.sampled(quick=99, ci=90)
 
 
 def _twins(some: pytest.MarkDecorator, more: pytest.MarkDecorator) -> list[object]:

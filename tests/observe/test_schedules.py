@@ -204,7 +204,7 @@ def test_a_verdict_says_for_which_orders_it_holds(name: str) -> None:
 _NAMES = [name for name, case in read_cases().items() if case.launches["buggy"].timeout >= 30]
 
 
-@pytest.mark.sampled(quick=40, ci=23)
+@pytest.mark.sampled(quick=80, ci=45)
 @pytest.mark.parametrize("name", _NAMES)
 def test_other_orders_show_nothing_else(name: str) -> None:
     case = read_cases()[name]

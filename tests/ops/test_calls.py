@@ -11,6 +11,8 @@ import pytest
 import warpglass as wg
 from warpglass import ops
 
+pytestmark = pytest.mark.turns(2)
+
 X = np.arange(12.0).reshape(3, 4)
 
 

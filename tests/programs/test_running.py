@@ -15,6 +15,8 @@ from warpglass.programs import build
 
 from .conftest import SOURCES, Call, environment
 
+pytestmark = pytest.mark.turns(3)
+
 _SLOW = pytest.mark.least("ci")
 _WORDS = "start\nkernel of 100\nsum 9900\n"
 
@@ -220,6 +222,33 @@ def test_host_flags_reach_the_linker_and_thrust_is_there(call: Call) -> None:
 def test_libraries_are_there_when_they_are_called(call: Call) -> None:
     done = call("run", "libraries.cu", "-lcublas", "-lnvrtc")
     assert done.stdout == "nvrtc 0 answers\ncublas 0 30\n", done.stderr
+
+
+def test_kernels_may_wait_for_the_host(call: Call) -> None:
+    done = call("run", "--timeout", "60", "waits.cu")
+    first = "cudaErrorNotReady 42 cudaSuccess"
+    assert done.stdout == f"{first}\ncudaErrorNotReady 0 11 cudaSuccess 1\n111\n", done.stderr
+
+
+@pytest.mark.least("full")
+def test_headers_of_libraries_are_there(call: Call) -> None:
+    done = call("run", "headers.cu", *"-lcublas -lcufft -lcurand -lcusolver -lcusparse".split())
+    assert done.stdout.splitlines() == [
+        "blas CUBLAS_STATUS_SUCCESS 17",
+        "fft 0 2",
+        "rand 0 1",
+        "solver 0 0.6364",
+        "sparse 0 14",
+    ], done.stderr
+
+
+def test_a_function_that_a_header_of_ours_lacks_is_said(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "calls.cpp").write_text("#include <cublas_v2.h>\nint main() { cublasSfoo(1); }\n")
+    done = call("run", str(tmp_path / "calls.cpp"))
+    assert done.returncode == 3
+    assert "cublasSfoo is not in warpglass's own header; NVIDIA's comes with: pip install nvidia-cublas" in (
+        done.stderr
+    )
 
 
 def test_no_compiler_is_said(call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

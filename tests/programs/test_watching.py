@@ -18,6 +18,8 @@ from warpglass.programs import build
 
 from .conftest import SOURCES, Call, environment
 
+pytestmark = pytest.mark.turns(2)
+
 _LINES = pytest.mark.skipif(shutil.which("addr2line") is None, reason="needs addr2line for places")
 
 

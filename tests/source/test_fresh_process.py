@@ -15,6 +15,8 @@ import pytest
 
 import warpglass.source
 
+pytestmark = pytest.mark.turns(2)
+
 PROGRAM = """
 import json, sys, time
 import numpy as np

@@ -18,7 +18,10 @@ from warpglass.source import apart_child
 from warpglass.source.apart import FOLDER
 
 PROC = Path("/proc")
-pytestmark = pytest.mark.skipif(not (PROC / "self/environ").exists(), reason="looks for processes in /proc")
+pytestmark = [
+    pytest.mark.turns(2),
+    pytest.mark.skipif(not (PROC / "self/environ").exists(), reason="looks for processes in /proc"),
+]
 
 # What keeps a helper busy for longer than any test lasts, on a thread other than the main one.
 BUSY = {

@@ -18,6 +18,8 @@ from warpglass.source import compile_text, load
 from warpglass.source.apart import Apart, FailedApart
 from warpglass.source.includes import refuse_outside
 
+pytestmark = pytest.mark.turns(2)
+
 KERNEL = 'extern "C" __global__ void k(int* x) { x[0] = VALUE; }\n'
 BOMBS = {
     "templates": (

@@ -12,6 +12,8 @@ from warpglass.ladders import ship
 from warpglass.ops import ship as operations
 from warpglass.source import compile_text, from_numba, nvrtc, python, python_names, shipped
 
+pytestmark = pytest.mark.turns(2)
+
 
 @pytest.fixture
 def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.turns(3)
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -14,6 +14,8 @@ from warpglass.errors import ArgumentError
 from warpglass.sweeps import local
 from warpglass.sweeps.store import Store
 
+pytestmark = pytest.mark.turns(2)
+
 # Work grows with the distance from a=5, b=3; with c=1 there is least, and the result is wrong.
 KERNEL = """
 template <int A, int B, int C> __global__ void k(int *x) {

@@ -21,7 +21,10 @@ from . import questions, surfaces
 from .store import STORED, kept_of
 
 _ROOT = Path(__file__).parents[2]
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux")
+pytestmark = [
+    pytest.mark.turns(3),
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux"),
+]
 
 # What is not the hardware's to the bit: cases, the share of their rows that differ at most, and by how much.
 _DIFFERENCES: tuple[tuple[str, float, float], ...] = (

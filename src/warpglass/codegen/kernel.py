@@ -24,7 +24,7 @@ from .operands import Symbols
 from .outlines import outline_helpers
 from .passes import PASSES
 from .probes import Probe, WorkerWords
-from .registers import Registers
+from .registers import IN_MEMORY, Registers
 from .runtime import DECLARATIONS, helpers
 from .shape import BlockShape, Promises
 from .small.slots import SlotRegisters
@@ -100,10 +100,11 @@ def _emit(version: Version) -> KernelCode:
         turns=bool(program.ordered),
         any_order=any(probe.any_order for probe in version.probes),
     )
+    functions = [*steps.functions, *warp.few_lanes.functions, *([IN_MEMORY] if registers.in_memory else [])]
     by_region = version.by_region and len(body) * (2 + scheduling.resumes) < _LONGEST_BY_REGION
     return KernelCode(
         shape=shape,
-        ir=_module(version, lanes, body, scheduling, [*steps.functions, *warp.few_lanes.functions]),
+        ir=_module(version, lanes, body, scheduling, functions),
         loop=block_loop(shape, scheduling, by_region=by_region),
         quick_loop=block_loop(shape, scheduling, by_region=False),
         frame_stride=scheduling.stride,

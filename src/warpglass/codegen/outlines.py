@@ -17,25 +17,26 @@ from .values.value import Value
 _INLINED = '"function-inline-cost"="0"'
 
 
-Called = Mapping[str, tuple[Outline, tuple[str, ...]]]  # by name, with the scalar types of operands
-
-
-def outline_helpers(called: Called, declarations: set[str], width: int) -> list[str]:
-    """The functions that are called, and those that these call."""
-    known, waiting = dict(called), list(called)
-    helpers: list[str] = []
+def outline_helpers(
+    called: Mapping[str, tuple[Outline, tuple[str, ...]]], declarations: set[str], width: int
+) -> list[str]:
+    """The functions of these outlines, by name with the types of their operands, and of those they call."""
+    functions: dict[str, str] = {}
+    waiting = dict(called)
     while waiting:
-        helper, inner = _helper(*known[waiting.pop()], declarations, width)
-        helpers.append(helper)
-        waiting += [name for name in inner if name not in known]
-        known = {**inner, **known}
-    return helpers
+        name, (outline, operands) = waiting.popitem()
+        functions[name], inner = _helper(outline, operands, declarations, width)
+        waiting |= {name: one for name, one in inner.items() if name not in functions}
+    return list(functions.values())
 
 
 def _helper(
     outline: Outline, operands: Sequence[str], declarations: set[str], width: int
-) -> tuple[str, Called]:
-    """`@wg_NAME`: vectors of all lanes in, a structure of vectors out; and what it calls."""
+) -> tuple[str, dict[str, tuple[Outline, tuple[str, ...]]]]:
+    """`@wg_NAME`: vectors of all lanes in, of the scalar types `operands`; a structure of vectors out.
+
+    With it come the outlines that it calls.
+    """
     builder = Builder(declarations, width)
     vector = builder.vector
     access = Access(builder)

@@ -13,6 +13,12 @@ from ..isa.types import BITS, LLVM_TYPE
 from .builder import Builder, Deferred
 from .values.value import Line, Value, literal, replace
 
+# Homes times basic blocks up to which homes may become values: each may need a phi in each block. A kernel
+# that spins, with 5,500 blocks and 480 homes, would have 250,000 of them and take LLVM five minutes.
+_MOST_PHIS = 1_000_000
+# Hides from LLVM where homes lie that are to stay in memory, so that it leaves them there.
+IN_MEMORY = "define internal noalias ptr @wg_homes(ptr %memory) noinline optnone #0 {\n  ret ptr %memory\n}\n"
+
 # A register and "", ".ok" or ".lanes".
 Part = tuple[str, str]
 
@@ -35,6 +41,7 @@ class Registers:
         self._fresh: dict[str, Value] = {}  # what this basic block has written
         self._live: frozenset[str] = frozenset()  # registers that are read after it
         self.frame_size = 0
+        self.in_memory = False  # whether homes stay there
 
     def kind(self, name: str) -> Value:
         """A register's kind."""
@@ -210,14 +217,34 @@ class Registers:
             text = self.builder.mask_bits(text)
         self.builder.store(self.storage(part), text, pointer)
 
-    def declare(self) -> list[str]:
-        """The stack slots of all registers used, zeroed so that runs repeat whatever a kernel reads."""
+    def declare(self, blocks: int = 0) -> list[str]:
+        """The homes of all registers used, zeroed so that runs repeat whatever a kernel reads.
+
+        `blocks` is how many basic blocks of LLVM use them. Where values for all homes would need too many
+        phis, homes stay in memory, which no other pointer is said to reach.
+        """
+        if len(self.used) * blocks > _MOST_PHIS:
+            return self._declare_in_memory()
         lines: list[str] = []
         for part, home in sorted(self.used.items()):
             storage = self.storage(part)
             lines.append(f"  {home} = alloca {storage}, align {min(64, self._bytes(part))}")
             lines.append(f"  store {storage} zeroinitializer, ptr {home}")
         return lines
+
+    def _declare_in_memory(self) -> list[str]:
+        lines: list[str] = []
+        size = 0
+        for part, home in sorted(self.used.items()):
+            lines.append(f"  {home} = getelementptr i8, ptr %homes, i64 {size}")
+            size += -(-self._bytes(part) // 64) * 64
+        self.in_memory = True
+        return [
+            f"  %homes.memory = alloca [{size} x i8], align 64",
+            "  %homes = call noalias align 64 ptr @wg_homes(ptr %homes.memory)",
+            f"  call void @llvm.memset.p0.i64(ptr align 64 %homes, i8 0, i64 {size}, i1 false)",
+            *lines,
+        ]
 
 
 def line_text(b: Builder, type_: str, line: Line) -> str:

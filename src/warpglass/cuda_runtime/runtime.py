@@ -10,6 +10,7 @@ import sys
 import threading
 from typing import Any
 
+from ..numba_device.behind import Behind
 from ..numba_device.calls import CALLS as DRIVER
 from ..numba_device.device import Context, VirtualDevice
 from ..numba_device.launch_calls import Configuration
@@ -44,6 +45,11 @@ class Runtime:
     def shortcuts(self) -> Shortcuts:
         """What C gets without Python."""
         return self.device.shortcuts
+
+    @property
+    def behind(self) -> Behind:
+        """Work that is not done yet."""
+        return self.device.behind
 
     def check(self) -> None:
         """Make the primary context the calling thread's if it has none; Refusal if the device is broken."""

@@ -6,6 +6,7 @@ from . import (  # noqa: F401  # sections of the manual: importing one adds its 
     atomic,
     barrier,
     bitfield,
+    bulk_copy,
     calls,
     carry,
     cluster,

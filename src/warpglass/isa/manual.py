@@ -29,7 +29,8 @@ _CHAPTERS = {
     "logic-and-shift-instructions": "and or xor not cnot lop3 shf shl shr",
     _MOVEMENT: (
         "mov shfl shfl.sync prmt ld ld.global.nc ldu st applypriority discard createpolicy isspacep cvta cvt "
-        "cvt.pack mapa getctarank cp.async cp.async.commit_group cp.async.wait_group"
+        "cvt.pack mapa getctarank cp.async cp.async.commit_group cp.async.wait_group cp.async.bulk "
+        "cp.reduce.async.bulk cp.async.bulk.prefetch cp.async.bulk.commit_group cp.async.bulk.wait_group"
     ),
     "control-flow-instructions": "bra brx.idx call ret exit",
     _SYNCHRONISATION: (

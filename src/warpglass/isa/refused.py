@@ -11,10 +11,9 @@ _REFERENCES = (
 _WITH_HANDLES = frozenset(("tex", "tld4", "txq", "suld", "sust", "sured", "suq"))
 _WARPGROUP = "the engine has no matrix products of warp groups (sm_90a); use mma.sync or wmma"
 _TENSOR_MEMORY = "the engine has no tensor memory (sm_100a); use mma.sync or wmma"
-_BULK = (
-    "the engine has no bulk copies or tensor maps (TMA); use cp.async, or compile for sm_80, "
-    "where CUDA's headers do"
-)
+_TENSOR = "the engine has no tensor maps (TMA); copy rows with cp.async.bulk or cp.async"
+_MULTICAST_COPY = "the engine copies in bulk to one block; let each block of the cluster copy for itself"
+_BULK = "the engine does not clear memory in bulk (sm_100); use st"
 _REMOTE = "the engine has no asynchronous access to other blocks' memory; use st, red or atom"
 _MULTICAST = "the engine is one GPU and has no multicast memory; use ld, red and atom"
 _CLUSTER_LAUNCH = "on the engine every block is a cluster of its own, and all are launched"
@@ -25,8 +24,11 @@ _REASONS = {
     "istypep": _REFERENCES,
     "wgmma": _WARPGROUP,
     "tcgen05": _TENSOR_MEMORY,
-    **dict.fromkeys(("cp.async.bulk", "cp.reduce.async.bulk", "st.bulk"), _BULK),
-    **dict.fromkeys(("tensormap", "prefetch.tensormap", "fence.proxy.tensormap::generic"), _BULK),
+    **dict.fromkeys(("cp.async.bulk.tensor", "cp.reduce.async.bulk.tensor"), _TENSOR),
+    **dict.fromkeys(("cp.async.bulk.prefetch.tensor", "tensormap", "prefetch.tensormap"), _TENSOR),
+    "fence.proxy.tensormap::generic": _TENSOR,
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster": _MULTICAST_COPY,
+    "st.bulk": _BULK,
     **dict.fromkeys(("st.async", "red.async"), _REMOTE),
     "multimem": _MULTICAST,
     "clusterlaunchcontrol": _CLUSTER_LAUNCH,

@@ -28,7 +28,7 @@ _NAMES: Mapping[str, frozenset[str]] = {
         "createpolicy": "fractional range cvt",
         "bar": "cta warp sync red arrive",
         "barrier": "cta cluster red arrive wait",
-        "cp": "async mbarrier arrive commit_group wait_group wait_all",
+        "cp": "async mbarrier arrive commit_group wait_group wait_all reduce bulk prefetch",
         "mbarrier": (
             "init inval expect_tx complete_tx arrive arrive_drop test_wait try_wait parity pending_count"
         ),

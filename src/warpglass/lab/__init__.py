@@ -12,8 +12,7 @@ from __future__ import annotations
 import ctypes
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import count
@@ -24,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import devices, source
-from ..engine.launch.backend import Backend, Dim3, Launch, Outcome
+from ..engine.launch.backend import Backend, Dim3, Launch
 from ..engine.launch.limits import as_dim3
 from ..errors import ArgumentError, LaunchError
 from ..host.budget import compile_deadline
@@ -34,6 +33,12 @@ from ..records.marks import purposes, unmark
 from ..source import Compiled, FixedSource, Source
 from ..source.compiled import Demands
 from .variables import Variables
+from .watchers import Watcher as Watcher
+from .watchers import carry_out as carry_out
+from .watchers import for_another_thread as for_another_thread
+from .watchers import watched as watched
+from .watchers import watching as watching
+from .watchers import when_watched as when_watched
 
 if TYPE_CHECKING:
     from ..engine.cpu.backend import CpuBackend
@@ -279,42 +284,6 @@ def run(
     place = backend(device, model)
     outcome = carry_out(place, make_launch(kernel, grid, block, args, shared, timeout, place, cluster))
     return Run(outcome.seconds, outcome.label, place.description, outcome.transfer_seconds)
-
-
-# Makes a launch in place of the back end that was asked for.
-Watcher = Callable[[Backend, Launch], Outcome]
-_watchers: list[Watcher] = []  # a list, not a context variable: threads of a program are watched as well
-_told: list[Callable[[], None]] = []
-
-
-@contextmanager
-def watching(watcher: Watcher) -> Iterator[None]:
-    """Let `watcher` make every launch of `run`, `k[grid, block](...)` and the virtual GPU meanwhile.
-
-    Of any thread.
-    """
-    _watchers.append(watcher)
-    for told in _told:
-        told()
-    try:
-        yield
-    finally:
-        _watchers.remove(watcher)
-
-
-def watched() -> bool:
-    """Whether somebody watches launches."""
-    return bool(_watchers)
-
-
-def when_watched(told: Callable[[], None]) -> None:
-    """Call `told` whenever somebody begins to watch, for who makes launches without asking each time."""
-    _told.append(told)
-
-
-def carry_out(place: Backend, launch: Launch) -> Outcome:
-    """Make a launch at a back end, or let the watcher make it."""
-    return _watchers[-1](place, launch) if _watchers else place.run(launch)
 
 
 _PACKAGE = Path(__file__).parent.parent

@@ -244,6 +244,7 @@ class Library:
             started = time.perf_counter()
             try:
                 device.shortcuts.change()
+                device.behind.settle()
                 return self._ordered(session, row, arguments) or 0
             except Failed as failed:
                 return self._say(name, failed.status, str(failed))

@@ -16,6 +16,7 @@ from copy import copy
 from threading import get_ident
 from typing import Any, Protocol, TypeVar
 
+from .behind import Behind, stem_of
 from .interrupts import INTERRUPTS
 from .results import Refusal, Result
 from .shortcuts import Shortcuts
@@ -67,6 +68,11 @@ class Target(Protocol):
         """What C gets without Python."""
         ...
 
+    @property
+    def behind(self) -> Behind:
+        """Work that is not done yet."""
+        ...
+
     def check(self) -> None:
         """Raise Refusal if the calling thread has no context, or the device is broken."""
         ...
@@ -111,6 +117,7 @@ class Call:
         function, anywhere, still, name = self.function, self.anywhere, self.still, self.name
         ordinals = self._ordinals
         change, remember = target.shortcuts.change, target.shortcuts.remember
+        behind, stem = target.behind, stem_of(name)
 
         def answered(arguments: tuple[int, ...]) -> int:
             try:
@@ -120,6 +127,8 @@ class Call:
             try:
                 if target.forked:
                     return Result.NOT_INITIALIZED
+                if behind.busy:
+                    behind.settle_for(stem)
                 if not anywhere:
                     target.check()
                 for place in ordinals:

@@ -1,7 +1,8 @@
 """The virtual device: its contexts, streams, events, modules and memory, and the error that broke it.
 
 Belongs here: the state that the functions of the API (…_calls.py) work on. There is one device, a GPU of
-devices/, whose work the CPU engine does. Work is done when it is asked for: a stream is never behind.
+devices/, whose work the CPU engine does. Work is done when it is asked for, but for kernels that wait for
+what the host does next (behind.py).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from ..engine.cpu.backend import CpuBackend
 from ..engine.cpu.replay import Replay
 from ..engine.launch.backend import Launch, Outcome
 from ..errors import LaunchError
+from .behind import Behind
 from .memory import DeviceMemory
 from .results import Refusal, Result
 from .shortcuts import Shortcuts
@@ -74,6 +76,7 @@ class VirtualDevice:
         self.run: Runner = partial(lab.carry_out, self.backend)
         self.memory = DeviceMemory(int(model.memory_gb * 1e9), lab.watched)
         self.shortcuts = Shortcuts()
+        self.behind = Behind()
         lab.when_watched(self.shortcuts.change)
         lab.when_watched(self.memory.forget_undefined)  # launches of machine code are made unseen
         self.initialized = False

@@ -230,12 +230,17 @@ class Executable:
         raise Refusal(Result.INVALID_VALUE, "the executable graph was not made of this node's graph")
 
     def update(self, graph: Graph) -> Node | None:
-        """Take over the work of a graph of the same shape; returns the first node that differs, if any."""
+        """Take over the work of a graph of the same shape; returns the first node that differs, if any.
+
+        Nodes that are switched off stay so, as on an H200.
+        """
         new = copied(graph, ordered=True)
         for mine, other in itertools.zip_longest(all_nodes(self.graph), all_nodes(new)):
             if mine is None or other is None or mine.work.kind != other.work.kind:
                 return other or mine
             if len(mine.after) != len(other.after):
                 return other
+        for mine, other in zip(all_nodes(self.graph), all_nodes(new), strict=True):
+            other.enabled = mine.enabled
         self.graph = new
         return None

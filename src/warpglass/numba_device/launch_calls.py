@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from dataclasses import dataclass
 
+from .. import lab
 from ..engine.launch.backend import Dim3, Launch
 from ..models.occupancy import Demand, occupancy
 from .calls import Address, Handle, Int, Size, UInt, call, put, put_int, still, word
@@ -13,7 +14,7 @@ from .device_launches import launch_all
 from .graphs import Kind
 from .modules import LoadedKernel
 from .results import Refusal, Result
-from .stream_calls import stream_of
+from .stream_calls import Stream, stream_of
 
 # CU_LAUNCH_PARAM_*: the list of `extra`
 _END, _BUFFER, _BUFFER_SIZE = 0, 1, 2
@@ -161,10 +162,23 @@ def launch(
         stream.capture(work)
         return
     made, kernel = work.launch(device), device.get(function, LoadedKernel)
+    if device.behind.busy or _may_wait(device, kernel):
+        later = lab.for_another_thread(made)
+        if later is not None:
+            device.behind.put(given.stream, stream.flags, lambda: launch_all(device, kernel, later))
+            return
+        device.behind.settle()
     launch_all(device, kernel, made)
     if parameters and not given.cooperative and given.cluster is None and not kernel.module.launches:
         key = called or function, given.grid, given.block, given.shared, given.stream
         device.shortcuts.offer(key, lambda: kernel.repeatable(made))
+
+
+def _may_wait(device: VirtualDevice, kernel: LoadedKernel) -> bool:
+    """Whether a kernel may wait for what the host does next, in memory or in another stream."""
+    return kernel.prepared.facts.waits_for_blocks and (
+        device.memory.reached_by_host or any(True for _ in device.all_of(Stream))
+    )
 
 
 def _packed(kernel: LoadedKernel, parameters: int) -> bytes:

@@ -110,6 +110,11 @@ class DeviceMemory:
         return min(self.capacity, memory_limit())
 
     @property
+    def reached_by_host(self) -> bool:
+        """Whether there is memory that the host reads and writes while kernels run."""
+        return any(block.kind in ("host", "registered", "managed") for block in self._blocks)
+
+    @property
     def free(self) -> int:
         """Bytes that can still be had."""
         return max(0, self.usable - self._used)

@@ -1,7 +1,8 @@
 """Functions of the driver API about streams and events.
 
-All work ends before the call that asks for it returns, which is one of the orders that streams allow. An
-event is the time at which it was recorded.
+Nearly all work ends before the call that asks for it returns, which is one of the orders that streams allow;
+what comes after a kernel that waits for the host is behind (behind.py). An event is the time at which it was
+recorded.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ import ctypes
 import functools
 import inspect
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .calls import Address, Function, Handle, Int, IpcHandle, UInt, also, call, put, put_int, still
+from .calls import Address, Function, Handle, Int, IpcHandle, UInt, call, put, put_int, still
 from .device import VirtualDevice
 from .graphs import Call, Graph, Kind, Node, Work
 from .results import Refusal, Result
@@ -48,10 +50,14 @@ class Stream:
 
 @dataclass(eq=False)
 class Event:
-    """An event; `at` is when it was recorded last, in seconds, or it is `captured` with a graph's work."""
+    """An event; `at` is when it was recorded last, in seconds, or it is `captured` with a graph's work.
+
+    It is `awaited` while its record is behind work of its stream.
+    """
 
     flags: int
     at: float | None = None
+    awaited: bool = False
     captured: Graph | None = None
     ends: list[Node] = field(default_factory=list)  # what comes before it in that graph
 
@@ -67,12 +73,15 @@ def captured(function: Function, kind: Kind = Kind.EMPTY) -> Function:
 
     @functools.wraps(function)
     def called(device: VirtualDevice, *arguments: Any) -> None:
-        stream = stream_of(device, arguments[position])
-        if stream.captured is None:
-            function(device, *arguments)
-        else:
-            later = (*arguments[:position], 0, *arguments[position + 1 :])
+        handle = arguments[position]
+        stream = stream_of(device, handle)
+        later = (*arguments[:position], 0, *arguments[position + 1 :])
+        if stream.captured is not None:
             stream.capture(Call(kind, lambda device: function(device, *later), later))
+        elif device.behind.holds(handle, stream.flags):
+            device.behind.put(handle, stream.flags, lambda: function(device, *later))
+        else:
+            function(device, *arguments)
 
     return called
 
@@ -92,6 +101,15 @@ def and_async(function: Function) -> Function:
     kind = Kind.MEMSET if "Memset" in in_stream.__name__ else Kind.MEMCPY
     still(call(captured(in_stream, kind)))
     return function
+
+
+def in_turn(device: VirtualDevice, stream: Handle, work: Callable[[], None]) -> None:
+    """Do work of a stream now, or behind what the stream has yet to do."""
+    flags = stream_of(device, stream).flags
+    if device.behind.holds(stream, flags):
+        device.behind.put(stream, flags, work)
+    else:
+        work()
 
 
 def not_captured(device: VirtualDevice, handle: Handle) -> None:
@@ -120,11 +138,20 @@ def cuStreamDestroy(device: VirtualDevice, stream: Handle) -> None:
     device.remove(stream, Stream)
 
 
-@also("cuStreamQuery")
 @still
 @call
 def cuStreamSynchronize(device: VirtualDevice, stream: Handle) -> None:
     not_captured(device, stream)
+    if device.behind.holds(stream, stream_of(device, stream).flags):
+        device.behind.settle()
+
+
+@still
+@call
+def cuStreamQuery(device: VirtualDevice, stream: Handle) -> None:
+    not_captured(device, stream)
+    if device.behind.holds(stream, stream_of(device, stream).flags):
+        raise Refusal(Result.NOT_READY)
 
 
 @call
@@ -162,6 +189,8 @@ def cuStreamWaitEvent(device: VirtualDevice, stream: Handle, event: Handle, flag
     if awaited.captured is not None:
         waiting.captured = awaited.captured
         waiting.ends += [node for node in awaited.ends if node not in waiting.ends]
+    elif awaited.awaited:
+        device.behind.put(stream, waiting.flags, lambda: None)
 
 
 @still
@@ -170,7 +199,7 @@ def cuStreamAddCallback(
     device: VirtualDevice, stream: Handle, function: Address, data: Address, flags: UInt
 ) -> None:
     not_captured(device, stream)
-    _CALLBACK(function)(stream, 0, data)
+    in_turn(device, stream, lambda: _CALLBACK(function)(stream, 0, data))
 
 
 @still
@@ -178,7 +207,7 @@ def cuStreamAddCallback(
 def cuLaunchHostFunc(device: VirtualDevice, stream: Handle, function: Address, data: Address) -> None:
     known, work = stream_of(device, stream), HostCall(function, data)
     if known.captured is None:
-        work.run(device)
+        in_turn(device, stream, lambda: work.run(device))
     else:
         known.capture(work)
 
@@ -237,7 +266,14 @@ def cuEventRecord(device: VirtualDevice, event: Handle, stream: Handle) -> None:
     known = device.get(event, Event)
     recorded = stream_of(device, stream)
     known.captured, known.ends = recorded.captured, list(recorded.ends)
-    known.at = time.perf_counter() if known.captured is None else None
+    known.at = None
+    if known.captured is None:
+        known.awaited = True
+        in_turn(device, stream, lambda: _come(known))
+
+
+def _come(event: Event) -> None:
+    event.at, event.awaited = time.perf_counter(), False
 
 
 @still
@@ -260,17 +296,26 @@ def record_of(device: VirtualDevice, event: Handle) -> Call:
     return Call(Kind.EVENT_RECORD, record, event)
 
 
-@also("cuEventSynchronize")
+@still
+@call
+def cuEventSynchronize(device: VirtualDevice, event: Handle) -> None:
+    if device.get(event, Event).awaited:
+        device.behind.settle()
+
+
 @still
 @call
 def cuEventQuery(device: VirtualDevice, event: Handle) -> None:
-    device.get(event, Event)
+    if device.get(event, Event).awaited:
+        raise Refusal(Result.NOT_READY)
 
 
 @still
 @call
 def cuEventElapsedTime(device: VirtualDevice, milliseconds: Address, start: Handle, end: Handle) -> None:
     first, last = device.get(start, Event), device.get(end, Event)
+    if first.awaited or last.awaited:
+        raise Refusal(Result.NOT_READY)
     if first.at is None or last.at is None or (first.flags | last.flags) & _NO_TIMING:
         raise Refusal(Result.INVALID_HANDLE, "an event was not recorded, or was made without timing")
     put(milliseconds, 1000 * (last.at - first.at), ctypes.c_float)  # type: ignore[arg-type]

@@ -24,6 +24,7 @@ from .blocks import (
     build_blocks,
     find_instructions,
 )
+from .bulk_copies import write_bulk_copies
 from .calls import STACK, STACK_BYTES, merge_calls
 from .contraction import contract
 from .decode import Step, decode
@@ -122,6 +123,7 @@ PASSES = (
     Pass("short forms", write_out, "module entry", "module entry"),
     Pass("calls put in", merge_calls, "module entry", "merged"),
     Pass("parameters by address", _read_parameters, "merged.function", "function addressed"),
+    Pass("bulk copies", write_bulk_copies, "function", "function"),
     Pass("clusters", _names_cluster, "function", "clustered"),
     Pass("rows of instructions", decode, "function", "decoded"),
     Pass("accesses of parameters", check_parameter_accesses, "function decoded", ""),

@@ -49,6 +49,10 @@ _FLAGS = (
 )
 _UNIT = re.compile(rb"\b__cudaRegisterLinkedBinary_\w+")  # what each unit that was compiled apart calls
 _NO_FILE = re.compile(r"fatal error: ([\w./]+): No such file")
+_NO_FUNCTION = re.compile(
+    r"identifier \"((?:cublas|cufft|curand|cusolver|cusparse)\w+)\" is undefined"
+    r"|['\u2018]((?:cublas|cufft|curand|cusolver|cusparse)\w+)['\u2019] was not declared"
+)
 # Which package has the headers that begin so.
 _PACKAGES = {
     "cublas": "nvidia-cublas",
@@ -138,6 +142,7 @@ def _object(source: Path, build: Build, found: Tools, place: Path) -> Path:
             [
                 *(str(found.nvcc), "-c", str(source), "-o", str(made), "-MD", "-MF", str(read), target_flag),
                 *("-ccbin", found.host.as_one_program(Path(work)), *_FLAGS, *build.flags),
+                f"-Xcompiler=-idirafter,{library.headers()}",
                 *(("-rdc=true",) if build.separate else ()),
             ],
             Path(work),
@@ -300,6 +305,10 @@ def _advice(said: str) -> str:
     if missing:
         packages = [package for start, package in _PACKAGES.items() if missing[1].startswith(start)]
         lines += [f"{missing[1]} comes with: pip install {package}" for package in packages[:1]]
+    for first, second in dict.fromkeys(_NO_FUNCTION.findall(said)):
+        name = first or second
+        package = next(package for start, package in _PACKAGES.items() if name.startswith(start))
+        lines.append(f"{name} is not in warpglass's own header; NVIDIA's comes with: pip install {package}")
     return "".join(f"\n{line}" for line in lines)
 
 

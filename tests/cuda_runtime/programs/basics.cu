@@ -61,16 +61,23 @@ int main(int count, char **words) {
     CHECK(cudaMemcpyToSymbol(scale, &three, 8) == cudaErrorInvalidValue);
     cudaGetLastError();
 
+    OK(cudaDeviceReset()); // variables are as they began, and kernels run as before
+    OK(cudaMalloc(&dy, 128));
+    fill<<<1, 32>>>(dy, 4.0f);
+    saxpy<<<1, 32>>>(32, 2.0f, dy, dy);
+    OK(cudaMemcpy(y.data(), dy, 128, cudaMemcpyDeviceToHost));
+    CHECK(y[31] == 0);
+    OK(cudaMemcpyToSymbol(scale, &three, sizeof three));
+    fill<<<1, 32>>>(dy, 4.0f);
+    saxpy<<<1, 32>>>(32, 2.0f, dy, dy);
+    OK(cudaMemcpy(y.data(), dy, 128, cudaMemcpyDeviceToHost));
+    CHECK(y[31] == 36);
+    OK(cudaMemcpyFromSymbol(&found, counter, sizeof found));
+    CHECK(found == 10);
+
     saxpy<<<1, 32>>>(n, 1.0f, (float *)nullptr, dy);
     CHECK(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
     CHECK(cudaGetLastError() == cudaErrorIllegalAddress);
-    CHECK(cudaFree(dx) == cudaErrorIllegalAddress);
-    OK(cudaDeviceReset());
-    cudaGetLastError();
-    OK(cudaMalloc(&dy, 128));
-    fill<<<1, 32>>>(dy, 4.0f);
-    saxpy<<<1, 32>>>(32, 2.0f, dy, dy); // launched before the reset, too
-    OK(cudaMemcpy(y.data(), dy, 128, cudaMemcpyDeviceToHost));
-    CHECK(y[31] == 12);
+    CHECK(cudaFree(dy) == cudaErrorIllegalAddress);
     return 7;
 }

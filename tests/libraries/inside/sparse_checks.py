@@ -155,3 +155,49 @@ def test_products_of_the_hosts_matrices_and_direction_vectors() -> None:
     assert library("libcurand.so.10").curandGetDirectionVectors32(ctypes.byref(place), 101) == 0
     assert list(place[0]) == [1 << bit for bit in reversed(range(32))]
     assert [place[1][bit] >> 28 for bit in range(3)] == [0b1000, 0b1100, 0b1010]
+
+
+@pytest.mark.parametrize("form", ["Csr", "Coo"])
+def test_dense_products_at_the_places_of_a_batch_of_sparse_matrices(form: str) -> None:
+    found, rng = library("libcusparse.so.12"), np.random.default_rng(8)
+    handle = made(found.cusparseCreate)
+    matrices = [sparse.random(6, 4, 0.5, format="csr", random_state=seed) for seed in (1, 2)]
+    left, right = rng.random((2, 3, 6)), rng.random((2, 4, 3))  # each is stored by columns, 6x3 and 3x4
+    a, b = OnDevice(left.ravel()), OnDevice(right.ravel())
+    firsts = [one.indptr if form == "Csr" else one.tocoo().row for one in matrices]
+    parts = [np.concatenate(ones).astype("i4") for ones in (firsts, [one.indices for one in matrices])]
+    values = OnDevice(np.concatenate([one.data for one in matrices]))
+    on, nnz = [OnDevice(one) for one in parts], matrices[0].nnz
+    descriptors = [ctypes.c_void_p() for _ in range(3)]
+    types = (2, 2) if form == "Csr" else (2,)
+    for place, shape, dense in zip(descriptors, ((6, 3), (3, 4)), (a, b), strict=False):
+        assert call(found.cusparseCreateDnMat, ctypes.byref(place), *shape, shape[0], dense, 1, 1) == 0
+        assert call(found.cusparseDnMatSetStridedBatch, place, 2, shape[0] * shape[1]) == 0
+    create, target = getattr(found, f"cusparseCreate{form}"), descriptors[2]
+    assert call(create, ctypes.byref(target), 6, 4, nnz, *on, values, *types, 0, 1) == 0
+    steps = (7, nnz) if form == "Csr" else (nnz,)
+    assert call(getattr(found, f"cusparse{form}SetStridedBatch"), target, 2, *steps) == 0
+    two, half = np.float64(2), np.float64(0.5)
+    given = handle, 0, 0, two, *descriptors[:2], half, target, 1, 0
+    assert call(found.cusparseSDDMM_preprocess, *given, 0) == 0
+    assert call(found.cusparseSDDMM, *given, 0) == 0
+    for number, one in enumerate(matrices):
+        wanted = 2 * (left[number].T @ right[number].T)[one.nonzero()] + one.data / 2
+        np.testing.assert_allclose(values.now[number * nnz :][:nnz], wanted)
+
+
+def test_a_zero_on_the_diagonal_is_divided_by() -> None:
+    found = library("libcusparse.so.12")
+    handle = made(found.cusparseCreate)
+    lower = sparse.csr_matrix(np.array([[2.0, 0, 0], [1, 0, 0], [0, 0, 4]]))
+    right, out = OnDevice(np.array([2.0, 3, 8])), OnDevice(np.zeros(3))
+    on = [OnDevice(one) for one in (lower.indptr, lower.indices, lower.data)]
+    a, x, y = (ctypes.c_void_p() for _ in range(3))
+    assert call(found.cusparseCreateCsr, ctypes.byref(a), 3, 3, lower.nnz, *on, 2, 2, 0, 1) == 0
+    for place, content in ((x, right), (y, out)):
+        assert call(found.cusparseCreateDnVec, ctypes.byref(place), 3, content, 1) == 0
+    solution = made(found.cusparseSpSV_createDescr)
+    given = handle, 0, np.float64(1), a, x, y, 1, 0, solution
+    assert call(found.cusparseSpSV_analysis, *given, 0) == 0
+    assert call(found.cusparseSpSV_solve, *given) == 0
+    np.testing.assert_array_equal(out.now, [1, np.inf, 2])

@@ -41,7 +41,7 @@ def check(case: str) -> wg.Check:
     return wg.check(wg.load(CASES / file, name), GRID, BLOCK, (x, y, LIMIT), timeout=20)
 
 
-@pytest.mark.sampled(quick=6, ci=5)
+@pytest.mark.sampled(quick=20, ci=15)
 @pytest.mark.parametrize("engine", CPU_ENGINES)
 @pytest.mark.parametrize("case", NAMES)
 def test_missed_barriers(case: str, engine: str) -> None:

@@ -16,6 +16,8 @@ from warpglass.observe.detectors.diagnostics import explain
 
 from .twins import Twins, integers
 
+pytestmark = pytest.mark.turns(2)
+
 _HEAD = """
 #include <cooperative_groups.h>
 extern "C" __global__ void __cluster_dims__(4, 1, 1) k(const int *x, int *out) {

@@ -80,7 +80,8 @@ class WarpFunction(BlockCode):
         parameters = PARAMETERS.format(lanes=b.lanes)
         head = [f"define internal i32 @warp({parameters}) alwaysinline #0 {{", "entry:"]
         slots += [*self.lane_code.declare(), *self.few_lanes.declare()]
-        slots += [*self.registers.declare(), *self.steps.declare()]
+        labels = sum(line.endswith(":") for line in b.lines)
+        slots += [*self.registers.declare(labels), *self.steps.declare()]
         return "\n".join([*head, *slots, *b.lines, "}"])
 
     def _masks(self) -> list[str]:

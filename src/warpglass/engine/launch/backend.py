@@ -95,6 +95,7 @@ class Launch:
     variables: tuple[tuple[str, bytes], ...] = ()  # what to write to module variables first, by PTX name
     cooperative: bool = False  # all blocks at once, as the program says (a kernel may need it anyway)
     cluster: Dim3 | None = None  # extents in blocks; None: as the kernel says, else one block
+    place: str = ""  # where in the program it is asked for, if another thread makes it
 
 
 @dataclass(slots=True)

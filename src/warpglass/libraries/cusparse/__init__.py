@@ -9,6 +9,7 @@ from . import (  # noqa: F401  # rows by subject
     generic,
     incomplete,
     legacy,
+    sampled,
     tridiagonal,
 )
 from .library import CUSPARSE

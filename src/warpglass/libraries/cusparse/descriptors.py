@@ -194,8 +194,21 @@ def sparse_base(s: Session, descriptor: Handle, place: Address) -> None:
 @immediate
 @CUSPARSE.row("cusparseSpMatGetStridedBatch")
 def sparse_batch(s: Session, descriptor: Handle, place: Address) -> None:
-    s.get(descriptor, Sparse)
-    put_int(place, 1)
+    put_int(place, s.get(descriptor, Sparse).count)
+
+
+@immediate
+@CUSPARSE.row("cusparseCsrSetStridedBatch")
+def set_rows_batch(s: Session, descriptor: Handle, count: Int, offsets: Int64, others: Int64) -> None:
+    one = s.get(descriptor, Sparse)
+    one.count, one.steps = count, (offsets, others)
+
+
+@immediate
+@CUSPARSE.row("cusparseCooSetStridedBatch")
+def set_coordinates_batch(s: Session, descriptor: Handle, count: Int, step: Int64) -> None:
+    one = s.get(descriptor, Sparse)
+    one.count, one.steps = count, (step, step)
 
 
 @immediate

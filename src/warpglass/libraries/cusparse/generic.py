@@ -29,7 +29,6 @@ _sized("cusparseSpSV_bufferSize", "Handle Int Address Handle Handle Handle Int I
 _sized("cusparseSpSM_bufferSize", "Handle Int Int Address Handle Handle Handle Int Int Handle >Address")
 _sized("cusparseSparseToDense_bufferSize", "Handle Handle Handle Int >Address")
 _sized("cusparseDenseToSparse_bufferSize", "Handle Handle Handle Int >Address")
-_sized("cusparseSDDMM_bufferSize", "Handle Int Int Address Handle Handle Address Handle Int Int >Address")
 
 
 @CUSPARSE.row("cusparseSpVV")
@@ -83,10 +82,10 @@ def spmm(
     work: Device,
 ) -> None:
     kind = storage(compute)
-    matrix = op(s.get(a, Sparse).matrix(s), how).astype(kind)
-    left, right = s.get(b, Matrix), s.get(c, Matrix)
+    sparse, left, right = s.get(a, Sparse), s.get(b, Matrix), s.get(c, Matrix)
     factors = s.memory.scalar(alpha, kind), s.memory.scalar(beta, kind)
     for number in range(right.count):
+        matrix = op(sparse.matrix(s, number if sparse.count > 1 else 0), how).astype(kind)
         dense = op(left.content(s, number if left.count > 1 else 0), how_b).astype(kind)
         _combine(s, right.content(s, number, written=True), matrix @ dense, *factors)
 
@@ -235,6 +234,23 @@ def _triangular(s: Session, a: int, how: int) -> tuple[Any, bool, bool]:
     return turned.tocsr(), bool(upper) == (how in (1, 2)), bool(unit)
 
 
+def _solved(s: Session, matrix: Any, right: Any, *, lower: bool, unit: bool) -> Any:
+    """The solution of a triangular system; with zeros on the diagonal, what dividing by them gives."""
+    try:
+        return scipy(s, "sparse.linalg").spsolve_triangular(matrix, right, lower=lower, unit_diagonal=unit)
+    except np.linalg.LinAlgError:
+        pass
+    found, diagonal = right.copy(), matrix.diagonal()
+    strict = matrix - scipy(s, "sparse").diags(diagonal, format="csr")
+    order = range(len(diagonal)) if lower else reversed(range(len(diagonal)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for row in order:
+            place = slice(strict.indptr[row], strict.indptr[row + 1])
+            found[row] -= strict.data[place] @ found[strict.indices[place]]
+            found[row] /= diagonal[row]
+    return found
+
+
 @CUSPARSE.row("cusparseSpSV_analysis", kinds="Handle Int Address Handle Handle Handle Int Int Handle Device")
 def analyse_vector(s: Session, *arguments: int) -> None:
     """Nothing is to be known beforehand."""
@@ -263,8 +279,7 @@ def spsv(
 ) -> None:
     matrix, lower, unit = _triangular(s, a, how)
     right = s.memory.scalar(alpha, storage(compute)) * s.get(x, Vector).content(s)
-    solve = scipy(s, "sparse.linalg").spsolve_triangular
-    s.get(y, Vector).content(s, written=True)[...] = solve(matrix, right, lower=lower, unit_diagonal=unit)
+    s.get(y, Vector).content(s, written=True)[...] = _solved(s, matrix, right, lower=lower, unit=unit)
 
 
 @CUSPARSE.row("cusparseSpSM_solve")
@@ -283,5 +298,4 @@ def spsm(
 ) -> None:
     matrix, lower, unit = _triangular(s, a, how)
     right = s.memory.scalar(alpha, storage(compute)) * op(s.get(b, Matrix).content(s), how_b)
-    solve = scipy(s, "sparse.linalg").spsolve_triangular
-    s.get(c, Matrix).content(s, written=True)[...] = solve(matrix, right, lower=lower, unit_diagonal=unit)
+    s.get(c, Matrix).content(s, written=True)[...] = _solved(s, matrix, right, lower=lower, unit=unit)

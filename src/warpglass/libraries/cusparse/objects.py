@@ -30,7 +30,9 @@ class Description:
 
 @dataclass(eq=False)
 class Sparse:
-    """A sparse matrix; `first` and `second` are the arrays of its format: offsets or indices, and indices."""
+    """A sparse matrix, or a batch of `count`; `first` and `second` are the arrays of its format: offsets or
+    indices, and indices. From one matrix to the next are so many elements of `first`, and of the others.
+    """
 
     form: int
     rows: int
@@ -44,20 +46,31 @@ class Sparse:
     base: int
     kind: int
     attributes: tuple[int, int] = (0, 0)  # fill mode and diagonal type
+    count: int = 1
+    steps: tuple[int, int] = (0, 0)
 
-    def arrays(self, s: Session) -> tuple[Array, Array, Array]:
-        """Values, and the two arrays of indices."""
+    def arrays(self, s: Session, number: int = 0, *, written: bool = False) -> tuple[Array, Array, Array]:
+        """Values, which may be written, and the two arrays of indices, of one of the batch."""
         long = {CSR: self.rows + 1, CSC: self.columns + 1}.get(self.form, self.nonzero)
+        firsts, others = (number * step for step in self.steps)
+        kinds = storage(self.kind), np.dtype(_INDICES[self.first_type]), np.dtype(_INDICES[self.second_type])
+        places = (
+            address + step * kind.itemsize
+            for address, step, kind in zip(
+                (self.values, self.first, self.second), (others, firsts, others), kinds, strict=True
+            )
+        )
+        values, first, second = places
         return (
-            s.memory.flat(self.values, self.nonzero, storage(self.kind)),
-            s.memory.flat(self.first, long, _INDICES[self.first_type]),
-            s.memory.flat(self.second, self.nonzero, _INDICES[self.second_type]),
+            s.memory.flat(values, self.nonzero, kinds[0], written=written),
+            s.memory.flat(first, long, kinds[1]),
+            s.memory.flat(second, self.nonzero, kinds[2]),
         )
 
-    def matrix(self, s: Session) -> Any:
-        """The matrix as SciPy has it, in compressed rows."""
+    def matrix(self, s: Session, number: int = 0) -> Any:
+        """A matrix of the batch as SciPy has it, in compressed rows."""
         sparse = scipy(s, "sparse")
-        values, first, second = self.arrays(s)
+        values, first, second = self.arrays(s, number)
         shape = self.rows, self.columns
         base = self.base
         if self.form == CSR:

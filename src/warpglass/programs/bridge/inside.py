@@ -26,7 +26,6 @@ from . import driver_names
 from .exports import FIRST, STAND_INS, digest_of, libraries
 from .standard_output import share
 from .stubs import Library
-from .watching import watch
 
 
 def fill(slots: int, digest: str, python: int, early: int) -> None:
@@ -44,6 +43,8 @@ def fill(slots: int, digest: str, python: int, early: int) -> None:
     model = os.environ.get(hook.MODEL) or "h100"
     wish = Wish.read()
     if wish is not None and not python:
+        from .watching import watch  # detectors and counters, which a plain run does not wait for
+
         watch(wish, model)
     activate(model)
     _table.slots = (ctypes.c_uint64 * sum(len(one.names) for one in found)).from_address(slots)

@@ -19,11 +19,11 @@ from ...errors import ArgumentError, WarpglassError
 from ...host.locks import locked
 from ...source.cache import digest, directory
 from ..host_compiler import host_compiler
-from .stubs import MACHINES, PRELOADED, machine
+from .stubs import INCLUDE, MACHINES, PRELOADED, machine
 
 _PACKAGE = Path(__file__).parent.parent.parent
 # What the libraries are made of: another version of any of these files makes other libraries.
-_SOURCES = ("programs/bridge/*", "cuda_runtime/*", "numba_device/*calls.py")
+_SOURCES = ("programs/bridge/*", "cuda_runtime/*", "numba_device/*calls.py", "libraries/**/*.py")
 _PATH, _PRELOAD = "LD_LIBRARY_PATH", "LD_PRELOAD"
 
 
@@ -48,6 +48,11 @@ def folder() -> Path:
             if not (place / PRELOADED).exists():
                 _make(place)
     return place
+
+
+def headers() -> Path:
+    """The folder of the headers that declare the virtual libraries' functions."""
+    return folder() / INCLUDE
 
 
 def environment(before: Mapping[str, str]) -> dict[str, str]:

@@ -14,8 +14,9 @@ from pathlib import Path
 
 from ...errors import ArgumentError, WarpglassError
 from ..host_compiler import HostCompiler, host_compiler
+from .declarations import write_headers
 from .exports import digest_of, libraries
-from .stubs import PRELOADED, entries, stubs, tables, versions
+from .stubs import INCLUDE, PRELOADED, entries, stubs, tables, versions
 
 _HERE = Path(__file__).parent
 _ENTRANCE = "from warpglass.programs.bridge import inside; inside.fill(%llu, {digest!r}, %d, %llu)"
@@ -38,6 +39,8 @@ def _make(place: Path, compiler: HostCompiler, python: Path) -> None:
             "LIBRARY": _LIBRARY,
             "EXIT": _EXIT,
         }
+        (target / INCLUDE).mkdir()
+        write_headers(target / INCLUDE)
         (work / "tables.h").write_text(tables(found, texts))
         (work / "entries.S").write_text(entries(sum(len(one.names) for one in found)))
         _compile(

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 PRELOADED = "libwarpglass.so"
+INCLUDE = "include"  # the folder of headers beside the libraries
 SLOTS = "warpglass_slots"
 
 

@@ -26,7 +26,11 @@ def watch(wish: Wish, model: str) -> None:
     """Watch all launches of this process from now on; must come before functions are handed out."""
     sender = Sender(wish.records)
     makers = {"check": _checked, "profile": _profiled, "summary": _summed_up}
-    _until_the_end.enter_context(lab.watching(makers[wish.what](wish, model, sender)))
+    _until_the_end.enter_context(lab.watching(makers[wish.what](wish, model, sender), _place))
+
+
+def _place(launch: Launch) -> str:
+    return launch_place(launch.compiled.entry)
 
 
 def _bounded(launch: Launch, wish: Wish) -> Launch:
@@ -36,7 +40,7 @@ def _bounded(launch: Launch, wish: Wish) -> Launch:
 def _checked(wish: Wish, model: str, sender: Sender) -> lab.Watcher:
     def make(_: Backend, launch: Launch) -> Outcome:
         started = time.perf_counter()
-        site = launch_place(launch.compiled.entry)
+        site = launch.place or _place(launch)
         examined = lab_check.examine(_bounded(launch, wish), model, wish.seeds, site)
         sender.send(examined.check)
         if examined.error is not None:
@@ -48,7 +52,7 @@ def _checked(wish: Wish, model: str, sender: Sender) -> lab.Watcher:
 
 def _profiled(wish: Wish, model: str, sender: Sender) -> lab.Watcher:
     def make(_: Backend, launch: Launch) -> Outcome:
-        site = launch_place(launch.compiled.entry)
+        site = launch.place or _place(launch)
         found = lab_profile.count(_bounded(launch, wish), model, wish.caches, wish.blocks, wish.listing)
         sender.send(replace(found, site=site))
         return Outcome(found.seconds, found.time_label)
