@@ -137,16 +137,17 @@ def test_the_engine_refuses_warp_groups_by_name() -> None:
 
 def test_tables_take_their_own_element_types() -> None:
     doubles = wg.bench("matmul", size=9, dtype="float64", device="cpu", repeat=1, peers=False)
-    assert {row.table for row in doubles.rows} == {"matmul"}
+    assert doubles.verified
+    assert {row.table for row in doubles.rows} == {"matmul", "fp64"}
     with pytest.raises(ArgumentError, match="dtype 'float64': the matmul ladder takes float32"):
         wg.bench("matmul", size=9, dtype="float64", device="cpu", rungs=("bf16_tensor_cores",))
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("rung", ["split_k", "tf32_warp_groups", "bf16_warp_groups"])
+@pytest.mark.parametrize("rung", ["split_k", "tf32_warp_groups", "bf16_warp_groups", "fp64_tensor_cores"])
 @pytest.mark.parametrize("size", [1, 255, 1024, 1999, 4097])
 def test_large_products(rung: str, size: int) -> None:
-    ladder = find_ladder("matmul")
+    ladder, dtype = find_ladder("matmul"), "float64" if rung.startswith("fp64") else "float32"
     for data in PROBLEM.data if size < 1025 else PROBLEM.data[:1]:
-        verdict = judge(ladder, rung, open_place("gpu"), "cuda", size, "float32", data=data)
+        verdict = judge(ladder, rung, open_place("gpu"), "cuda", size, dtype, data=data)
         assert verdict.verified, f"{data}: {verdict}"
