@@ -1,22 +1,19 @@
 """Sums of five rows roll through registers: a row of the picture is loaded once for all rows that it belongs
 to.
 
-A thread makes two columns of twelve rows. It goes down the picture; of each row it loads the six elements
+A thread makes two columns of eight rows. It goes down the picture; of each row it loads the six elements
 around its columns and adds them, with the weights of five rows of the mask, to the sums of the five rows of
 results that are under way. Then the oldest is complete. Loops unroll, since the size of the mask and the
 number of rows are compile-time constants: sums and weights stay in registers. There is no tile and no
-barrier. Where rows begin at addresses of pairs, the six elements are three loads. Only warps at the edge
-compare. Sums have the order of basic's, so results are the same bit for bit.
+barrier, and no address must be even: a picture of odd width takes as long. Sums have the order of basic's, so
+results are the same bit for bit.
 
 Counted first: 50 operations an element for 8 bytes, 26 TFLOP/s at the speed of a copy, of an H200's 67. For
-two results a row costs three loads of 8 bytes from the L1, and 16 rows are loaded for twelve: two loads a
-result, where basic has 25 and as many comparisons. Single words cost the L1 as much as pairs, since lanes'
-words lie two apart: pairs halve its time.
-
-On an H200, 4096 x 5632 floats: 54.7 us, where a copy takes 46 and PyTorch (cuDNN) 2.6 ms; with single words
-66, with eight rows 61. 2048 x 2816: 20.0 us, a launch and the first loads included; 21.9 before. Pictures of
-odd width, which have no pairs, take 66 us. Four columns a thread are as fast in pairs of pairs and slower
-without; one column takes 284 us of 8192 x 11264 elements where two took 253.
+two results a row costs six loads of a word from the L1, and 12 rows are loaded for eight: 4.5 loads a result,
+where basic has 25 and as many comparisons. On an H200, 8192 x 11264 floats: 253 us, 1.4 times as long as
+cudaMemcpy at its best (180), 41 times as fast as PyTorch (cuDNN, 10.5 ms) and 6.6 times as fast as
+cupyx.scipy.ndimage.correlate (1681 us); 8191 x 11263 takes 254 us. What is left is the L1's time: lanes'
+words lie two apart. One column a thread takes 284 us, four 363.
 """
 
 from pathlib import Path
@@ -39,7 +36,7 @@ def plan(
     dtype: np.dtype[Any],
     block: int = 128,
     columns: int = 2,
-    rows: int = 12,
+    rows: int = 8,
 ) -> Plan:
     """`mask` over the picture `n` into `p`, both of that shape; elements beyond the picture count as 0.
 
