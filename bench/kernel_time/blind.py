@@ -16,7 +16,7 @@ import argparse
 import hashlib
 import json
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,16 +24,15 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from bench.kernel_time import figures
 from bench.kernel_time.foreign import FIRST, NEXT, YOUNG
-from bench.kernel_time.validate import launch_entry, watched_launches
+from bench.kernel_time.validate import launch_entry, predicted, watched_launches
 from warpglass import lab
 from warpglass.engine.launch.backend import Launch
 from warpglass.errors import WarpglassError
-from warpglass.lab.profile import count
 
 MODEL = "h200"
 PREDICTIONS, MEASURED = (Path(__file__).with_name(name) for name in ("blind.json", "blind_h200.json"))
-_NOISE = 20e-6  # seconds below which a launch is mostly its own overhead
 
 
 def launches(hecbench: Path, known: Collection[str]) -> Iterator[tuple[str, Launch]]:
@@ -62,11 +61,10 @@ def source_of(folder: Path, file: str, kernel: str) -> Path:
     """The file of a program that has the kernel."""
     files = [folder / file] if file else sorted(folder.glob("*.cu"))
     plain = kernel.partition("<")[0]
-    return next(
-        path
-        for path in files
-        if "__global__" in (text := path.read_text("utf-8", "replace")) and plain in text
-    )
+    for path in files:
+        if "__global__" in (text := path.read_text("utf-8", "replace")) and plain in text:
+            return path
+    raise WarpglassError(f"{folder} has no file with {kernel}")
 
 
 def predict(hecbench: Path, bundle: Path) -> None:
@@ -74,7 +72,7 @@ def predict(hecbench: Path, bundle: Path) -> None:
     texts: dict[str, str] = {}
     entries: list[dict[str, Any]] = []
     known = json.loads(PREDICTIONS.read_text("utf-8"))["predictions"] if PREDICTIONS.is_file() else {}
-    predicted: dict[str, Any] = dict(known)
+    made: dict[str, Any] = dict(known)
     measured = json.loads(MEASURED.read_text("utf-8"))["times"] if MEASURED.is_file() else {}
     for name, launch in launches(hecbench, measured):
         key = hashlib.sha256(launch.compiled.ptx.encode()).hexdigest()[:16]
@@ -83,22 +81,17 @@ def predict(hecbench: Path, bundle: Path) -> None:
         bundle.write_text(json.dumps({"ptx": texts, "entries": entries}), encoding="utf-8")
         if name in known:
             continue
-        modelled = count(launch, MODEL).modelled
-        assert modelled is not None
-        predicted[name] = {
-            **{"seconds": modelled.seconds, "low": modelled.low, "high": modelled.high},
-            **{"limiter": modelled.limiter, "refusal": modelled.failure},
-        }
-        print(name, predicted[name], flush=True)
-        result = {"model": MODEL, "predictions": predicted}
+        made[name] = {key: value for key, value in predicted(launch, MODEL).items() if key != "load"}
+        print(name, made[name], flush=True)
+        result = {"model": MODEL, "predictions": made}
         PREDICTIONS.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
 
-def judged(times: Path) -> Iterator[str]:
+def judged(times: Path, predictions: Path = PREDICTIONS) -> Iterator[str]:
     """Every prediction that was measured beside that as rows of a table, and below them the mean errors."""
     measured = json.loads(times.read_text("utf-8"))["times"]
-    pairs: list[tuple[float, float]] = []
-    for name, one in json.loads(PREDICTIONS.read_text("utf-8"))["predictions"].items():
+    pairs: list[figures.Pair] = []
+    for name, one in json.loads(predictions.read_text("utf-8"))["predictions"].items():
         if name not in measured:
             continue
         seconds = measured[name].get("seconds")
@@ -109,16 +102,10 @@ def judged(times: Path) -> Iterator[str]:
         within = "yes" if one["low"] <= seconds <= one["high"] else "no"
         ratio = one["seconds"] / seconds
         yield f"| {words} | {1e6 * one['seconds']:.1f} us | {1e6 * seconds:.1f} us | {ratio:.2f} | {within} |"
-        pairs.append((one["seconds"], seconds))
+        pairs.append((seconds, one["seconds"]))
     yield ""
-    yield _sentence("All", pairs)
-    yield _sentence("Above 20 us", [pair for pair in pairs if pair[1] >= _NOISE])
-
-
-def _sentence(which: str, pairs: Sequence[tuple[float, float]]) -> str:
-    errors = [abs(here / there - 1) for here, there in pairs]
-    mean, near = 100 * sum(errors) / len(errors), sum(error <= 0.25 for error in errors)
-    return f"{which}: mean error {mean:.1f} % of {len(errors)} launches, {near} of them within 25 %."
+    yield figures.sentence("All", pairs)
+    yield figures.sentence("Above 20 us", [pair for pair in pairs if pair[0] >= figures.NOISE])
 
 
 def main() -> None:

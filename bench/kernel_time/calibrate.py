@@ -163,6 +163,35 @@ class Calibration:
                         f"store{width}_every{stride}_times{parts}_clocks", seconds * self._hertz / stores
                     )
 
+    def whole_sectors(self) -> None:
+        """As parts_of_sectors(), of ordinary stores one behind the other."""
+        trips, grid = 16, 8 * self.sms
+        for width, parts in ((4, 1), (4, 2), (4, 4), (4, 8), (8, 1), (8, 2), (8, 4)):
+            for stride in {width * parts, 32, 64, 128}:
+                places = ("Q", self.x), ("Q", self.y), ("I", (8 << 20) - 1)
+                values = *places, ("I", trips), ("I", stride)
+                seconds = self.timed(f"whole_f{width}_{parts}", grid, 256, *values, cold=False)
+                self.note(
+                    f"whole{width}_every{stride}_times{parts}_clocks",
+                    seconds * self._hertz / (grid * 8 * trips * parts),
+                )
+
+    def few(self) -> None:
+        """What few multiprocessors get of the second level, in bytes or lines a clock of each."""
+        n, trips = (8 << 20) // 16, 64
+        for blocks in (1, 4, 16, 33, 66, self.sms):
+            values = ("Q", self.x), ("Q", self.y), ("I", n), ("I", trips)
+            for kind in ("l2_read", "l2_write"):
+                seconds = self.timed(kind, blocks, 1024, *values, cold=False)
+                clocks = seconds * self._hertz - self.found.get("launch_us", 2.5) * 1e-6 * self._hertz
+                self.note(f"{kind}_of_{blocks}_bytes_per_clock", 1024 * trips * 16 / clocks)
+            values = ("Q", self.x), ("Q", self.y), ("I", (8 << 20) // 4), ("I", trips), ("I", 32)
+            seconds = self.timed("sectors_read", blocks, 1024, *values, cold=False)
+            self.note(f"lines_read_of_{blocks}_per_clock", 1024 * trips / (seconds * self._hertz))
+            values = ("Q", self.x), ("Q", self.y), ("I", (8 << 20) - 1), ("I", trips), ("I", 128), ("I", 1)
+            seconds = self.timed("parts_f4", blocks, 1024, *values, cold=False)
+            self.note(f"lines_written_of_{blocks}_per_clock", 1024 * trips / (seconds * self._hertz))
+
     def halves(self) -> None:
         """Gigasectors a second from and to memory, where halves of 64 bytes move so many blocks apart."""
         blocks = 1 << 14
@@ -256,6 +285,18 @@ class Calibration:
             full = float(np.median(pairs[:, :, 1].max(1) - pairs[:, :, 0].min(1)))
             self.note(f"l1_read_stride{stride}_clocks", full / (16 * trips * 16))
 
+    def together(self) -> None:
+        """Clocks of a warp's load from shared memory of which lanes want the same places, by their number."""
+        trips = 32
+        for width in (4, 8, 16):
+            for distinct in (1, 2, 4, 8, 16, 32):
+                for same in {1, 32 // distinct}:
+                    values = ("I", trips), ("I", same), ("I", distinct)
+                    full = self.cycles(f"together_{width}", self.sms, 512, *values)
+                    self.note(
+                        f"together{width}_{distinct}_places_{same}_lanes_clocks", full / (16 * trips * 16)
+                    )
+
     def atomics(self) -> None:
         """Global atomics per clock of the whole GPU, by type and by how many places they meet at."""
         grid, trips = 4 * self.sms, 16
@@ -339,7 +380,17 @@ def main() -> None:
     one = Calibration(gpu, compiled(given.ptx, gpu))
     parts = (
         *(one.clock, one.launches, one.streams, one.second_level, one.latencies, one.pipelines, one.shared),
-        *(one.atomics, one.host, one.parts_of_sectors, one.halves, one.tensor, one.branches),
+        *(
+            one.atomics,
+            one.host,
+            one.parts_of_sectors,
+            one.whole_sectors,
+            one.few,
+            one.halves,
+            one.tensor,
+            one.branches,
+            one.together,
+        ),
     )
     if given.only:
         parts = (one.clock, *(part for part in parts if part.__name__ in given.only))

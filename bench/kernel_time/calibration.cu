@@ -92,6 +92,32 @@ extern "C" __global__ void scatter(const u32 *x, u32 *y, u32 mask, u32 trips) {
 PARTS(float, f4)
 PARTS(float2, f8)
 PARTS(float4, f16)
+// the same of a number of parts that is known, by ordinary stores
+#define WHOLE(T, PARTS, NAME)                                                                                \
+    extern "C" __global__ void whole_##NAME(const T *x, T *y, u32 mask, u32 trips, u32 stride) {             \
+        u32 at = (blockIdx.x * blockDim.x + threadIdx.x) * stride;                                           \
+        T one = {};                                                                                          \
+        for (u32 t = 0; t < trips; ++t, at += gridDim.x * blockDim.x * stride) {                             \
+            _Pragma("unroll") for (u32 k = 0; k < PARTS; ++k)                                                \
+                *(volatile typename Word<T>::type *)((T *)((char *)y + (at & mask)) + k) = Word<T>::of(one); \
+        }                                                                                                    \
+    }
+template <class T> struct Word;
+template <> struct Word<float> {
+    typedef float type;
+    static __device__ float of(float a) { return a; }
+};
+template <> struct Word<float2> {
+    typedef double type;
+    static __device__ double of(float2 a) { return a.x; }
+};
+WHOLE(float, 1, f4_1)
+WHOLE(float, 2, f4_2)
+WHOLE(float, 4, f4_4)
+WHOLE(float, 8, f4_8)
+WHOLE(float2, 1, f8_1)
+WHOLE(float2, 2, f8_2)
+WHOLE(float2, 4, f8_4)
 // halves of 64 bytes: of 2 * distance blocks, the first ones have the first halves and the others the second
 // ones; distance 0 stands for first halves only
 __device__ __forceinline__ u64 half_place(u32 distance, u32 trips, u32 t) {
@@ -298,6 +324,33 @@ SHARED(store4, float, *(volatile float *)(s + at) = 1.0f)
 SHARED(atomic, u32, atomicAdd(s + at, t | 1))
 SHARED(atomic_used, u32, sum += atomicAdd(s + at, t | 1))
 SHARED(atomic_float, float, atomicAdd(s + at, 1.0f))
+
+// the same for loads of which `same` lanes in a row want one place, and those `distinct` places in turn
+#define SHARED_TOGETHER(NAME, T)                                                                  \
+    extern "C" __global__ void together_##NAME(long long *clocks, u32 trips, u32 same, u32 distinct) { \
+        __shared__ T s[1024];                                                                     \
+        u32 at = threadIdx.x % 32 / same % distinct;                                              \
+        for (u32 i = threadIdx.x; i < 1024; i += blockDim.x) s[i] = T();                          \
+        T sum = {};                                                                               \
+        __syncthreads();                                                                          \
+        long long start = now();                                                                  \
+        for (u32 t = 0; t < trips; ++t) {                                                         \
+            _Pragma("unroll") for (int i = 0; i < 16; ++i) sum = plus<T>(sum, loaded(s + at + 32 * i)); \
+        }                                                                                         \
+        long long end = now();                                                                    \
+        u32 w = (blockIdx.x * blockDim.x + threadIdx.x) / 32;                                     \
+        clocks[2 * w] = start, clocks[2 * w + 1] = end + odd<T>(sum);                             \
+    }
+template <class T> __device__ __forceinline__ T loaded(const T *place) { return *(const volatile T *)place; }
+template <> __device__ __forceinline__ float4 loaded(const float4 *place) {
+    float4 v;
+    u32 at = (u32)__cvta_generic_to_shared(place);
+    asm volatile("ld.volatile.shared.v4.f32 {%0,%1,%2,%3}, [%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "r"(at));
+    return v;
+}
+SHARED_TOGETHER(4, float)
+SHARED_TOGETHER(8, double)
+SHARED_TOGETHER(16, float4)
 
 // ---- first level: a block reads the same few lines; lanes lie `stride` words apart
 extern "C" __global__ void l1_read(const float *x, long long *clocks, u32 trips, u32 stride) {

@@ -154,8 +154,12 @@ class Gpu:
         found = re.search(r"^\.version (\d+)\.(\d+)", ptx, re.MULTILINE)
         if found and (int(found[1]), int(found[2])) > newest:
             ptx = ptx.replace(found[0], ".version {}.{}".format(*newest), 1)
+        return self.loaded(ptx.encode() + b"\0")
+
+    def loaded(self, image: bytes) -> ctypes.c_void_p:
+        """Load machine code, or PTX with its end."""
         module = ctypes.c_void_p()
-        self.call("cuModuleLoadData", ctypes.byref(module), ptx.encode() + b"\0")
+        self.call("cuModuleLoadData", ctypes.byref(module), image)
         return module
 
     def function(self, module: ctypes.c_void_p, name: str, shared: int = 0) -> ctypes.c_void_p:

@@ -3,9 +3,10 @@
     python bench/kernel_time/measure.py BUNDLE.json ... --json FILE
 
 A bundle has PTX and launches as validate.py writes them, on a machine that can compile: this one needs a GPU
-and NumPy only. Each launch is made with its inputs as they were, with cold caches, and alone between two
-events; the median of several counts, less nothing. What an empty kernel takes that way is calibrate.py's
-`launch_after_kernel_us`. The second number is of launches in a row, with warm caches.
+and NumPy only. With `--cubins FOLDER` machine code is taken from KEY.cubin there, KEY being that of the PTX,
+which saves the time that a driver compiles. Each launch is made with its inputs as they were, with cold
+caches, and alone between two events; the median of several counts, less nothing. What an empty kernel takes
+that way is calibrate.py's `launch_after_kernel_us`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import ctypes
 import json
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -113,13 +115,6 @@ class Launch:
         self.go()
         return self.gpu.stop()
 
-    def warm(self, times: int) -> float:
-        """Seconds of each of some launches in a row."""
-        self.gpu.start()
-        for _ in range(times):
-            self.go()
-        return self.gpu.stop() / times
-
     def free(self) -> None:
         """Give back the memory."""
         for place in self.places:
@@ -127,14 +122,19 @@ class Launch:
 
 
 def measure(gpu: Gpu, entry: dict[str, Any], modules: Modules, inputs: Memories) -> dict[str, Any]:
-    """Cold and warm seconds of a launch."""
+    """Seconds of a launch. Inputs are put back before each: with its own results it may do anything."""
     launch = Launch(gpu, modules, entry, inputs)
     first = launch.cold()
     times = 15 if first < 2e-3 else 5 if first < 50e-3 else 2
     seconds = [launch.cold() for _ in range(times)]
-    warm = launch.warm(10 if first < 2e-3 else 2) if first < 50e-3 else None
     launch.free()
-    return {"seconds": median_of(seconds), "least": min(seconds), "warm": warm}
+    return {"seconds": median_of(seconds), "least": min(seconds)}
+
+
+def _module(gpu: Gpu, texts: Mapping[str, str], key: str, cubins: Path | None) -> ctypes.c_void_p:
+    """A loaded module: of machine code where there is some, else of PTX."""
+    made = cubins and cubins / f"{key}.cubin"
+    return gpu.loaded(made.read_bytes()) if made and made.is_file() else gpu.module(texts[key])
 
 
 def main() -> None:
@@ -143,6 +143,7 @@ def main() -> None:
     parser.add_argument("bundles", nargs="+", type=Path)
     parser.add_argument("--json", type=Path, required=True)
     parser.add_argument("--limit", type=float, default=1e9, help="seconds after which no launch is begun")
+    parser.add_argument("--cubins", type=Path, help="folder of machine code by the keys of the PTX")
     given = parser.parse_args()
     began = time.monotonic()
     gpu = Gpu()
@@ -156,7 +157,7 @@ def main() -> None:
                 break
             try:
                 if entry["ptx"] not in modules:
-                    modules[entry["ptx"]] = gpu.module(bundle["ptx"][entry["ptx"]])
+                    modules[entry["ptx"]] = _module(gpu, bundle["ptx"], entry["ptx"], given.cubins)
                 found[entry["id"]] = measure(gpu, entry, modules, inputs)
                 print(f"{entry['id']:60} {1e6 * found[entry['id']]['seconds']:10.2f} us", flush=True)
             except RuntimeError as problem:

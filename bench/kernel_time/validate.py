@@ -2,11 +2,12 @@
 
     python bench/kernel_time/validate.py record BUNDLE.json            # here: what is to be measured
     python bench/kernel_time/measure.py BUNDLE.json --json TIMES.json  # on the machine with the GPU
-    python bench/kernel_time/validate.py judge TIMES.json --model h200
+    python bench/kernel_time/validate.py predict MODELLED.json --model h200
+    python bench/kernel_time/validate.py judge TIMES.json MODELLED.json
 
 Launches are those of all ladders at three sizes in both languages, the first of each kernel and shape, and
-those of cases.py. `judge` counts them again for the GPU and prints modelled against measured times: the mean
-error of each ladder and the worst cases. Both take minutes.
+those of cases.py. `predict` counts them for a GPU, on any machine; that and `record` take minutes. `judge`
+prints the mean error of each ladder, the steps in the wrong order and the worst cases.
 """
 
 from __future__ import annotations
@@ -18,15 +19,18 @@ import hashlib
 import json
 import math
 import sys
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from bench.kernel_time import figures
 from bench.kernel_time.cases import CASES
 from warpglass import lab, source
 from warpglass.engine.cpu.backend import CpuBackend
@@ -35,9 +39,12 @@ from warpglass.engine.launch.arguments import Binder, Reference, pack
 from warpglass.engine.launch.backend import Launch, Outcome
 from warpglass.engine.launch.parameters import parameters_of
 from warpglass.errors import WarpglassError
+from warpglass.lab import kernel_time
 from warpglass.lab.profile import count
 from warpglass.ladders import find_ladder
 from warpglass.ladders.trial import Options, Toolchain
+from warpglass.models.kernel_time import Load
+from warpglass.observe.kernel_load import kernel_load
 
 SIZES = {
     **{"conv1d": (2**18, 2**20, 2**23), "conv2d": (512, 1024, 2048), "dot": (2**18, 2**20, 2**23)},
@@ -46,7 +53,6 @@ SIZES = {
     **{"scan": (2**17, 2**20, 2**23), "sort": (2**15, 2**18, 2**20)},
     **{"transpose": (512, 1024, 4096), "vector": (2**18, 2**21, 2**24)},
 }
-_NOISE = 20e-6  # seconds below which a launch is mostly its own overhead
 Watch = Callable[[str, Launch], None]
 
 
@@ -192,52 +198,90 @@ def _sorted_run(values: np.ndarray[Any, Any]) -> int:
     return min(run, values.size)
 
 
-# ---------------------------------------------------------------------------------------- judge
-def judge(path: Path, model: str) -> None:
-    """Print the errors of modelled times, by ladder, and the worst."""
-    times = json.loads(path.read_text("utf-8"))["times"]
-    found: dict[str, tuple[float, float]] = {}
+# ---------------------------------------------------------------------------------------- predict
+def predict(path: Path, model: str) -> None:
+    """Write the modelled time of every launch, and what it asks of the GPU; those that are there stay."""
+    found = json.loads(path.read_text("utf-8"))["predictions"] if path.is_file() else {}
 
-    def compare(name: str, launch: Launch) -> None:
-        seconds = times.get(name, {}).get("seconds")
-        if seconds is None or seconds < _NOISE:
-            return
-        kept = [(array, array.copy()) for array in launch.args if isinstance(array, np.ndarray)]
+    def add(name: str, launch: Launch) -> None:
+        if name not in found:
+            found[name] = predicted(launch, model)
+            path.write_text(json.dumps({"model": model, "predictions": found}), encoding="utf-8")
+
+    all_launches(add)
+
+
+def predicted(launch: Launch, model: str) -> dict[str, Any]:
+    """The modelled time of a launch and what it was made of; the arguments stay as they are."""
+    loads: list[Load] = []
+
+    def keep(*args: Any) -> Load:
+        loads.append(kernel_load(*args))
+        return loads[-1]
+
+    kept = [(array, array.copy()) for array in launch.args if isinstance(array, np.ndarray)]
+    with patch.object(kernel_time, "kernel_load", keep):
         modelled = count(launch, model).modelled
-        for array, before in kept:
-            array[...] = before
-        if modelled is not None and modelled.seconds is not None:
-            found[name] = seconds, modelled.seconds
+    for array, before in kept:
+        array[...] = before
+    assert modelled is not None, "caches are simulated"
+    return {
+        **{"seconds": modelled.seconds, "low": modelled.low, "high": modelled.high},
+        **{"limiter": modelled.limiter, "refusal": modelled.failure},
+        "load": asdict(loads[-1], dict_factory=_plain) if loads else None,
+    }
 
-    all_launches(compare)
-    for line in _lines(found):
+
+def _plain(items: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A load's fields but for the names of operations, numbers with what can be told of them."""
+    return {
+        name: float(f"{value:.5g}") if isinstance(value, float) else value
+        for name, value in items
+        if name != "operations"
+    }
+
+
+# ---------------------------------------------------------------------------------------- judge
+def judge(times: Path, predictions: Path, kept: Path | None) -> None:
+    """Print the errors of modelled times, by ladder, and the worst; keep what was measured of which loads."""
+    measured = json.loads(times.read_text("utf-8"))["times"]
+    made = json.loads(predictions.read_text("utf-8"))["predictions"]
+    found = {
+        name: (measured[name]["seconds"], one["seconds"])
+        for name, one in made.items()
+        if one["seconds"] is not None and measured.get(name, {}).get("seconds", 0.0) >= figures.NOISE
+    }
+    for line in figures.table(found):
         print(line)
-
-
-def _lines(found: dict[str, tuple[float, float]]) -> Iterator[str]:
-    groups: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for name, pair in found.items():
-        groups[name.partition("/")[0]].append(pair)
-    for name, pairs in (*groups.items(), ("all", list(found.values()))):
-        errors = [abs(here / right - 1) for right, here in pairs]
-        near = sum(error <= 0.25 for error in errors) / len(errors)
-        yield f"| {name} | {len(pairs)} | {100 * sum(errors) / len(errors):.1f} % | {100 * near:.0f} % |"
+    for one, other, right in figures.steps(found):
+        if not right:
+            print(f"{one} and {other} come in the other order")
     worst = sorted(found.items(), key=lambda item: -abs(math.log(item[1][1] / item[1][0])))
     for name, (right, here) in worst[:20]:
-        yield f"{name:60} {1e6 * right:9.1f} us measured, {1e6 * here:9.1f} us modelled, {here / right:.2f}"
+        print(f"{name:60} {1e6 * right:9.1f} us measured, {1e6 * here:9.1f} us modelled, {here / right:.2f}")
+    if kept is not None:
+        rows = [
+            f"{json.dumps(name)}:"
+            + json.dumps({"seconds": right, "load": made[name]["load"]}, separators=(",", ":"))
+            for name, (right, _) in sorted(found.items())
+        ]
+        kept.write_text("{" + ",\n".join(rows) + "}\n", encoding="utf-8")
 
 
 def main() -> None:
-    """Record or judge."""
+    """Record, predict or judge."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("act", choices=("record", "judge"))
-    parser.add_argument("file", type=Path)
+    parser.add_argument("act", choices=("record", "predict", "judge"))
+    parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--model", default="h200")
+    parser.add_argument("--keep", type=Path, help="file for measured times and loads, for the tests")
     given = parser.parse_args()
     if given.act == "record":
-        record(given.file)
+        record(*given.files)
+    elif given.act == "predict":
+        predict(*given.files, model=given.model)
     else:
-        judge(given.file, given.model)
+        judge(*given.files, kept=given.keep)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from warpglass.lab.check import check
 
 from .devices import device  # noqa: F401
 
+_PARAMETERS = "u64 out, u64 x, u32 n"
 _ROOM = ".align 16 .b8 s[1024], .align 16 .b8 t[1024], .align 8 .b64 barrier"
 _START = "ld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [x]; ld.param.u32 %r1, [n];"
 _IN = "cp.async.bulk.{}.global.mbarrier::complete_tx::bytes{} [s+16], [%rd2], %r1, [barrier]{};"
@@ -23,7 +24,7 @@ _DONE = "cp.async.bulk.commit_group; cp.async.bulk.wait_group{} 0;"
 
 
 def _body(into: str, hint: str, first: bool) -> str:
-    """Global memory to shared memory, on to other shared memory, and back."""
+    """Global memory to shared memory and back."""
     policy = ", %rd4" if hint else ""
     fetch = _IN.format(into, hint, policy)
     return "\n".join(
@@ -34,39 +35,50 @@ def _body(into: str, hint: str, first: bool) -> str:
             f"cp.async.bulk.prefetch.L2.global{hint} [%rd2], %r1{policy};",
             *((_EXPECT, fetch) if first else (fetch, _EXPECT)),
             _WAIT.format(0),
-            "mov.u32 %r2, t; mov.u32 %r3, s; mov.u32 %r4, barrier; setp.eq.u32 %p2, %r1, 0;",
-            _EXPECT,
-            "@!%p2 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes"
-            " [%r2], [%r3+16], %r1, [%r4];",
-            _WAIT.format(1),
-            "@%p2 cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 16;",
-            _OUT.format(hint, "%r2", policy),
+            "mov.u32 %r2, s; setp.eq.u32 %p2, %r1, 0;",
+            "@%p2 cp.async.bulk.global.shared::cta.bulk_group [%rd1+512], [%r2], 16;",
+            f"@!%p2 {_OUT.format(hint, '%r2+16', policy)}",
             _DONE.format(".read" if first else ""),
             "ret;",
         ]
     )
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("size", [16, 48, 1008])
-@pytest.mark.parametrize(
-    ("into", "hint", "first"),
-    [("shared::cluster", "", True), ("shared::cluster", ".L2::cache_hint", False)],
-)
-def test_there_and_back(into: str, hint: str, first: bool, size: int, engine: str) -> None:
+def _there_and_back(body: str, size: int, engine: str) -> None:
     x = np.random.default_rng(size).integers(0, 255, size, np.uint8)
     out = np.zeros(1024, np.uint8)
-    text = kernel(_body(into, hint, first), "u64 out, u64 x, u32 n", shared=_ROOM)
-    run_ptx(text, 1, 1, [out, x, np.uint32(size)], engine=engine)
+    run_ptx(kernel(body, _PARAMETERS, shared=_ROOM), 1, 1, [out, x, np.uint32(size)], engine=engine)
     assert (out[:size] == x).all()
     assert not out[size:].any()
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("size", [16, 48, 1008])
+@pytest.mark.parametrize(("hint", "first"), [("", True), (".L2::cache_hint", False)])
+def test_there_and_back(hint: str, first: bool, size: int, engine: str) -> None:
+    _there_and_back(_body("shared::cluster", hint, first), size, engine)
+
+
 def test_the_target_may_be_written_shared_cta() -> None:
-    x, out = np.arange(64, dtype=np.uint8), np.zeros(64, np.uint8)
-    text = kernel(_body("shared::cta", "", first=True), "u64 out, u64 x, u32 n", shared=_ROOM)
-    run_ptx(text, 1, 1, [out, x, np.uint32(64)], engine="kinds")
-    assert (out == x).all()
+    _there_and_back(_body("shared::cta", "", first=True), 64, "kinds")
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)  # hardware takes it in launches of clusters only
+def test_from_shared_to_shared_memory(engine: str) -> None:
+    body = [
+        _START,
+        "mbarrier.init.shared.b64 [barrier], 1; mov.u32 %r2, t; mov.u32 %r3, s; mov.u32 %r4, barrier;",
+        _EXPECT,
+        _IN.format("shared::cluster", "", ""),
+        _WAIT.format(0),
+        _EXPECT,
+        "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r2], [%r3+16], %r1, [%r4];",
+        _WAIT.format(1),
+        _OUT.format("", "%r2", ""),
+        _DONE.format(""),
+        "ret;",
+    ]
+    _there_and_back("\n".join(body), 64, engine)
 
 
 _OPERATIONS = {
@@ -115,12 +127,12 @@ def test_reductions_into_global_memory(op: str, type_: str, engine: str) -> None
         _DONE.format(""),
         "ret;",
     ]
-    text = kernel("\n".join(body), "u64 out, u64 x, u32 n", shared=_ROOM)
+    text = kernel("\n".join(body), _PARAMETERS, shared=_ROOM)
     run_ptx(text, 1, 1, [out, x, np.uint32(x.nbytes)], engine=engine)
     assert (out == want).all()
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", CPU_ENGINES)  # as above
 def test_a_reduction_into_shared_memory(engine: str) -> None:
     x, out = np.arange(16, dtype=np.uint32), np.zeros(16, np.uint32)
     body = [
@@ -138,7 +150,7 @@ def test_a_reduction_into_shared_memory(engine: str) -> None:
         _DONE.format(""),
         "ret;",
     ]
-    text = kernel("\n".join(body), "u64 out, u64 x, u32 n", shared=_ROOM)
+    text = kernel("\n".join(body), _PARAMETERS, shared=_ROOM)
     run_ptx(text, 1, 1, [out, x, np.uint32(x.nbytes)], engine=engine)
     assert (out == 2 * x).all()
 
@@ -149,7 +161,7 @@ def test_a_reduction_into_shared_memory(engine: str) -> None:
 )
 def test_faults(n: int, skew: int, message: str, engine: str) -> None:
     body = [_START, f"add.u64 %rd2, %rd2, {skew};", _IN.format("shared::cluster", "", ""), "ret;"]
-    text = kernel("\n".join(body), "u64 out, u64 x, u32 n", shared=_ROOM)
+    text = kernel("\n".join(body), _PARAMETERS, shared=_ROOM)
     with pytest.raises(KernelFault, match=message):
         run_ptx(text, 1, 1, [np.zeros(1), np.zeros(48, np.uint8), np.uint32(n)], engine=engine)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from bench.kernel_time.page import load_of
 from warpglass import devices
 from warpglass.models.kernel_time import Atomics, Load, Refused, predict
 
@@ -51,11 +52,6 @@ STREAM = Load(
 )
 
 
-def load_of(data: dict[str, Any]) -> Load:
-    atomics = tuple(Atomics(**one) for one in data.get("atomics", ()))
-    return Load(**{**data, "atomics": atomics})
-
-
 def measured_kernels() -> dict[str, tuple[float, float]]:
     """By name, what an H200 measured and what is modelled, in seconds."""
     device = devices.get("h200")
@@ -85,11 +81,32 @@ def test_few_warps_between_barriers_take_turns() -> None:
     """One block of eight warps: what one waits for, nobody fills; in eight blocks there is always another."""
     device = devices.get("h200")
     block = replace(STREAM, blocks=132, resident=1, barriers=1e5, path_cycles=2e5, shared_passes=132 * 1e5)
+    block = replace(block, instructions=132 * 4e5)
     alone, free = (predict(replace(block, barriers=n), device) for n in (1e5, 0))
-    parts = alone.limits["latency"] + alone.limits["shared"] + alone.limits["dram"]
+    parts = alone.limits["latency"] + 0.8 * alone.limits["shared"] + alone.limits["issue"] / 2
     assert alone.seconds - alone.launch > parts > free.seconds - free.launch
+    hidden = predict(replace(block, path_gaps=1e5), device)
+    less = alone.limits["issue"] / 2
+    assert hidden.seconds == pytest.approx(alone.seconds - less, rel=0.02)
     many = replace(block, blocks=132 * 8, resident=8)
     assert predict(many, device).seconds < 1.1 * predict(replace(many, barriers=0), device).seconds
+
+
+def test_few_multiprocessors_do_not_get_all_of_the_second_level() -> None:
+    device = devices.get("h200")
+    all_, few = (predict(replace(STREAM, blocks=n, pipes={}), device).limits["l2"] for n in (1320, 8))
+    assert 6 < few / all_ < 132 / 8
+
+
+def test_a_part_of_a_sector_takes_as_long_as_all_of_it() -> None:
+    """Eight of 32 bytes; where four such stores meet, they take as long as one of all."""
+    device = devices.get("h200")
+    whole = replace(STREAM, l2_reads=0, l2_read_lines=0, l2_stored=2.0**27)
+    part = replace(whole, l2_writes=2.0**24, l2_write_lines=2.0**22)
+    met = replace(part, l2_met=2.0**22)
+    times = [predict(one, device).limits["l2"] for one in (whole, part, met)]
+    assert times[1] > 4 * times[0]
+    assert times[2] == pytest.approx(times[0])
 
 
 def test_nine_of_ten_are_within_the_interval() -> None:

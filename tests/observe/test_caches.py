@@ -73,7 +73,7 @@ class Simulation:
     def __init__(self, g: Geometry):
         self.l1 = [Level(g.l1_sets, g.l1_ways) for _ in range(g.multiprocessors)]
         self.l2 = Level(g.l2_sets, g.l2_ways)
-        self.first_level = g.first_level
+        self.first_level, self.keeps_stored = g.first_level, g.keeps_stored
         self.counts: Counter[str] = Counter()
         self.stamps: dict[tuple[int, int], tuple[int, int, str]] = {}  # of sectors: wave, accesses, level
         self.alone: dict[int, tuple[int, set[int]]] = {}  # of lines: when sectors came alone last, and which
@@ -111,6 +111,8 @@ class Simulation:
                 self.counts["dram_waits"] += len(hits) if level == "dram" else 0
                 self.level = max(self.level, 2 if level == "dram" else 1)
             if verb == "write":
+                if held and not self.keeps_stored:
+                    held.clear()
                 self.second(line, sectors, verb)
             elif sectors - hits:
                 assert held is not None
@@ -171,6 +173,7 @@ class Simulation:
         (CPU_ENGINES[0], LARGER),
         (CPU_ENGINES[0], replace(SMALL, first_level=FirstLevel.LINES)),
         (CPU_ENGINES[0], replace(SMALL, first_level=FirstLevel.READ_ONLY)),
+        (CPU_ENGINES[0], replace(SMALL, keeps_stored=False)),
         (CPU_ENGINES[0], replace(SMALL, l2_sets=1, l2_ways=1, first_level=FirstLevel.NONE)),
     ],
 )

@@ -15,6 +15,20 @@ extern "C" __global__ void copy(const float *x, float *y, int n) {
     if (i < n) y[i] = x[i];
 }
 """
+LOCAL = """
+extern "C" __global__ void local_counts(int *y, int rounds) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, bins[32];
+    for (int k = 0; k < 32; ++k) bins[k] = 0;
+    unsigned v = i;
+    for (int k = 0; k < rounds; ++k) v = v * 1664525u + 1013904223u, bins[v >> 27] += k;
+    for (int k = 0; k < 32; ++k) y[i] += bins[k];
+}
+"""
+MARK = """
+extern "C" __global__ void mark(int *x, bool always) {
+    if (always || threadIdx.x < 9) x[threadIdx.x] = 1;
+}
+"""
 WAIT = """
 extern "C" __global__ void wait(volatile int *flag) {
     if (blockIdx.x == 0) *flag = 1;
@@ -92,6 +106,26 @@ def test_bench_rows_have_times_on_every_model_asked_for() -> None:
             assert [one.device for one in row.modelled] == ["h100", "p100"]
             assert all(one.seconds and one.cumulative_speedup for one in row.modelled)
     assert "modelled on Tesla P100-PCIE-16GB" in bench.table()
+
+
+def test_a_byte_among_the_arguments_is_no_unknown_instruction() -> None:
+    """From compute capability 9.0 on, the uniform datapath picks it out of its word."""
+    x, always = np.zeros(32, np.int32), np.bool_(False)
+    found = wg.profile(wg.compile(MARK, "mark"), 1, 32, (x, always), model="h100")
+    assert found.modelled is not None
+    assert found.modelled.seconds is not None, found.modelled.failure
+
+
+def test_stores_of_local_memory_go_to_the_second_level() -> None:
+    """Each lane counts in a table of its own, at 32 places; loads stay in the first level."""
+    blocks, rounds = 528, 64
+    kernel = wg.compile(LOCAL, "local_counts")
+    y = np.zeros(256 * blocks, np.int32)
+    found = wg.profile(kernel, blocks, 256, (y, np.int32(rounds)), model="h200")
+    assert found.modelled is not None
+    assert found.modelled.limiter == "L2 bandwidth"
+    least = 8 * blocks * rounds * 15 / 37.6 / 1.98e9  # 15 lines a store, at least
+    assert least < found.modelled.limits["l2"] < 4 * least
 
 
 def test_products_of_tensor_cores_take_their_time() -> None:

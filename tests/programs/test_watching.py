@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from warpglass.programs import build
+from warpglass.programs.bridge import host_places
 
 from .conftest import SOURCES, Call, environment
 
@@ -98,3 +99,16 @@ def _runs(process: int) -> bool:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
         return False
+
+
+@pytest.mark.least("full")
+def test_a_launch_of_a_template_is_told_by_its_line(call: Call) -> None:
+    done = call("check", "places.cu", "-O3")
+    assert "Launched at places.cu:9\n" in done.stdout, done.stdout + done.stderr
+
+
+def test_an_inlined_host_function_of_the_kernel_is_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = "_ZN4deep3addILi3EEEvPi"
+    frames = [host_places._Frame("add<3>", "a.cu", 4), host_places._Frame("_ZL6launchPi", "a.cu", 9)]
+    monkeypatch.setattr(host_places, "_frames", lambda name, address: frames)
+    assert host_places._place((("a.out", 1),), kernel) == "a.cu:9"

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import cast
+
 import numpy as np
 import pytest
 
 import warpglass as wg
 from warpglass.ladders.conv2d import basic
-from warpglass.sass.schedule import path_cycles
-from warpglass.sass.translate import translate
+from warpglass.sass.decode import Instruction
+from warpglass.sass.graph import LEAVE, MachineBlock
+from warpglass.sass.operations import find
+from warpglass.sass.schedule import path_of
+from warpglass.sass.translate import Translation, translate
 
 CHASE = """
 extern "C" __global__ void chase(const int *next, int *out) {
@@ -37,9 +43,23 @@ def test_dependent_loads_wait_for_each_other(latency: float) -> None:
     def clocks(item: object) -> float:
         return latency if getattr(item, "name", "") == "LDG" else 20.0
 
-    found = path_cycles(translation, runs, clocks)
+    found = path_of(translation, runs, clocks).clocks
     assert 4 * latency < found < 4 * latency + 300
-    assert path_cycles(translation, runs, clocks, 2.0) > found
+    assert path_of(translation, runs, clocks, 2.0).clocks > found
+
+
+def test_what_one_block_loads_the_next_waits_for_on_every_trip() -> None:
+    load = Instruction(0, 1, find(0x181, 90), result_board=2)
+    use = Instruction(16, 1, find(0x021, 90), waits=1 << 2, stall=4)
+    again = Instruction(32, 1, find(0x147, 90), stall=5)
+    blocks = (
+        MachineBlock("f", (load, again), (1,), entry=True),
+        MachineBlock("f", (use, again), (0, LEAVE)),
+    )
+    translation = SimpleNamespace(graph=SimpleNamespace(blocks=blocks))
+    found = path_of(cast(Translation, translation), [10.0, 10.0], lambda _: 500.0)
+    assert found.clocks == pytest.approx(10 * (500 + 4 + 5), rel=0.02)
+    assert found.gaps < 10 * 16  # nobody else has work while all wait for memory
 
 
 def test_a_loop_with_a_peeled_trip_is_counted_once() -> None:

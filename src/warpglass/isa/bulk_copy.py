@@ -3,7 +3,8 @@
 One thread asks for a copy of any number of 16 bytes. These rows have no meaning of their own:
 program/bulk_copies.py writes each as a loop of loads and stores, and of its report to a barrier object. So a
 copy is complete when it is issued, as cp.async is here (async_copy.py); what waits for groups of them, and
-prefetches, have nothing to do. Refused are copies by tensor maps, with byte masks and to several blocks.
+prefetches, have nothing to do. Refused are copies by tensor maps, with byte masks and to several blocks. An
+H200 takes those from shared to shared memory in launches of clusters only.
 """
 
 from __future__ import annotations

@@ -36,6 +36,7 @@ class Geometry:
     l2_ways: int
     first_level: FirstLevel = FirstLevel.ALL
     resident: int = 1  # blocks that a multiprocessor holds at once
+    keeps_stored: bool = True  # whether a line stays in the first level when it is stored to
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,12 @@ def geometry(device: Device, shared: int, resident: int) -> Geometry:
         max(1, 1024 * device.l2_kib // LINE // _L2_SETS) if cached else 1,
         first_level,
         max(1, resident),
+        limits.capability >= _KEEPS_STORED,
     )
+
+
+# NVIDIA's courses say of 2.x that stores invalidate the first level; for 6.0 that is assumed.
+_KEEPS_STORED = (7, 0)
 
 
 # KiB of the first level that are never shared memory, by the oldest capability: unified memory (128 KiB on

@@ -36,7 +36,9 @@ ALONGSIDE = frozenset(
         "MemsetAsync MemsetD8Async MemsetD16Async MemsetD32Async MemcpyToSymbolAsync MemcpyFromSymbolAsync "
         "Malloc MallocHost MallocManaged HostAlloc HostGetDevicePointer MemAlloc MemAllocHost MemHostAlloc "
         "MemAllocManaged MemHostGetDevicePointer GetLastError PeekAtLastError GetErrorString GetErrorName "
-        "GetDevice SetDevice CtxGetCurrent CtxSetCurrent PushCallConfiguration PopCallConfiguration"
+        "GetDevice SetDevice CtxGetCurrent CtxSetCurrent PushCallConfiguration PopCallConfiguration "
+        "GetKernel GetDeviceCount GetDeviceProperties DeviceGetAttribute FuncGetAttributes KernelGetFunction "
+        "OccupancyMaxActiveBlocksPerMultiprocessor MemGetInfo PointerGetAttributes"
     ).split()
 )
 

@@ -7,7 +7,21 @@ import os
 import struct
 from collections.abc import Callable
 
-from .calls import Address, Byte, Device, Handle, Int, IpcHandle, Short, Size, UInt, call, put, still
+from .calls import (
+    Address,
+    Byte,
+    Device,
+    Function,
+    Handle,
+    Int,
+    IpcHandle,
+    Short,
+    Size,
+    UInt,
+    call,
+    put,
+    still,
+)
 from .device import VirtualDevice
 from .memory import Block, copy, fill
 from .modules import LoadedModule
@@ -163,28 +177,62 @@ def _copy(device: VirtualDevice, target: tuple[_Place, int], source: tuple[_Plac
         device.memory.define_copy(target[1], source[1], size)
 
 
-@and_async
+class _Kept(int):
+    """The address of bytes that live as long as it does."""
+
+    def __new__(cls, content: bytes) -> _Kept:
+        buffer = ctypes.create_string_buffer(content, max(1, len(content)))
+        made = super().__new__(cls, ctypes.addressof(buffer))
+        made.buffer = buffer
+        return made
+
+    buffer: object
+
+
+def _is_pageable(device: VirtualDevice, address: int) -> bool:
+    """Whether an address is the host's alone."""
+    modules = (module.host(address, 1) for module in device.all_of(LoadedModule))
+    return device.memory.find(address) is None and all(place is None for place in modules)
+
+
+def _staged(device: VirtualDevice, arguments: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Of a copy that is made later: it reads pageable memory at once, and does not return before it writes
+    to such, as CUDA has it.
+    """
+    target, source, size, *rest = arguments
+    if _is_pageable(device, target):
+        return None
+    if _is_pageable(device, source):
+        source = _Kept(ctypes.string_at(source, size))
+    return (target, source, size, *rest)
+
+
+def _and_async(function: Function) -> Function:
+    return and_async(function, _staged)
+
+
+@_and_async
 @still
 @call
 def cuMemcpy(device: VirtualDevice, target: Device, source: Device, size: Size) -> None:
     _copy(device, (either_place, target), (either_place, source), size)
 
 
-@and_async
+@_and_async
 @still
 @call
 def cuMemcpyHtoD(device: VirtualDevice, target: Device, source: Address, size: Size) -> None:
     _copy(device, (place_of, target), (either_place, source), size)
 
 
-@and_async
+@_and_async
 @still
 @call
 def cuMemcpyDtoH(device: VirtualDevice, target: Address, source: Device, size: Size) -> None:
     _copy(device, (either_place, target), (place_of, source), size)
 
 
-@and_async
+@_and_async
 @still
 @call
 def cuMemcpyDtoD(device: VirtualDevice, target: Device, source: Device, size: Size) -> None:

@@ -67,8 +67,15 @@ def stream_of(device: VirtualDevice, handle: Handle) -> Stream:
     return Stream() if handle in DEFAULT_STREAMS else device.get(handle, Stream)
 
 
-def captured(function: Function, kind: Kind = Kind.EMPTY) -> Function:
-    """Let the work of a function with a parameter `stream` wait for a graph's launch if it is captured."""
+# Arguments of a copy that is made later, of the device and as the program gave them; None if it cannot be.
+Staged = Callable[[VirtualDevice, tuple[int, ...]], "tuple[int, ...] | None"]
+
+
+def captured(function: Function, kind: Kind = Kind.EMPTY, staged: Staged | None = None) -> Function:
+    """Let the work of a function with a parameter `stream` wait for a graph's launch if it is captured.
+
+    It also waits for what its stream has yet to do, with the arguments that `staged` gives.
+    """
     position = list(inspect.signature(function).parameters).index("stream") - 1
 
     @functools.wraps(function)
@@ -78,15 +85,18 @@ def captured(function: Function, kind: Kind = Kind.EMPTY) -> Function:
         later = (*arguments[:position], 0, *arguments[position + 1 :])
         if stream.captured is not None:
             stream.capture(Call(kind, lambda device: function(device, *later), later))
-        elif device.behind.holds(handle, stream.flags):
-            device.behind.put(handle, stream.flags, lambda: function(device, *later))
-        else:
+        elif not device.behind.holds(handle, stream.flags):
             function(device, *arguments)
+        elif (kept := later if staged is None else staged(device, later)) is None:
+            device.behind.settle()
+            function(device, *arguments)
+        else:
+            device.behind.put(handle, stream.flags, lambda: function(device, *kept))
 
     return called
 
 
-def and_async(function: Function) -> Function:
+def and_async(function: Function, staged: Staged | None = None) -> Function:
     """Register a function's twin `...Async` beside it: the same, in a stream, which is the last parameter."""
 
     def in_stream(device: VirtualDevice, *arguments: Any) -> None:
@@ -99,7 +109,7 @@ def and_async(function: Function) -> Function:
         parameters=[*signature.parameters.values(), stream]
     )
     kind = Kind.MEMSET if "Memset" in in_stream.__name__ else Kind.MEMCPY
-    still(call(captured(in_stream, kind)))
+    still(call(captured(in_stream, kind, staged)))
     return function
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from ..devices import Device
-from ..models.caches import LINE, SECTOR, Traffic, sum_traffic
+from ..models.caches import LINE, Traffic, sum_traffic
 from ..models.kernel_time import Atomics, Load, Rates, rates_of
 from ..models.memory_rules import FirstLevel, rules_of
 from ..program import Program
@@ -21,9 +21,10 @@ from ..sass.counts import by_line
 from ..sass.decode import Instruction
 from ..sass.estimate import Executed, block_runs, execute
 from ..sass.operations import TENSOR
-from ..sass.schedule import path_cycles
+from ..sass.schedule import Path, path_of
 from ..sass.translate import Translation
 from .counting import Tally
+from .met_stores import met_stores
 from .profiling import line_counts
 from .tensor_work import tensor_work
 
@@ -85,14 +86,16 @@ def kernel_load(
         l2_reads=traffic.l2_reads,
         l2_writes=traffic.l2_writes,
         l2_atomics=traffic.l2_atomics,
-        l2_stored=counters.get(_STORED, 0.0) + SECTOR * spilt[1].l2_writes,
+        l2_stored=counters.get(_STORED, 0.0) + _kept(counted.tallies),
+        l2_met=met_stores(program, counted.tallies) + spilt[1].l2_writes,
         l2_read_lines=_lines(counted.sites, write=False) + spilt[0].l2_lines,
         l2_write_lines=_lines(counted.sites, write=True) + spilt[1].l2_lines,
         dram_reads=_uncached(counters, "ld") if uncached else traffic.dram_reads,
         dram_writes=_uncached(counters, "st") if uncached else traffic.dram_writes,
         lone_reads=traffic.lone_reads,
         lone_writes=traffic.lone_writes,
-        path_cycles=path,
+        path_cycles=path.clocks,
+        path_gaps=path.gaps,
         barriers=float(sum(one.warps for one in executed if one.instruction.operation.control == "barrier")),
         atomics=tuple(_atomics(counted, executed)),
         operations=frozenset(item.instruction.name for item in executed if item.warps),
@@ -120,9 +123,19 @@ def _lines(sites: Mapping[tuple[int, bool], Traffic], *, write: bool) -> float:
     return sum(one.l2_lines for (_, writes), one in sites.items() if writes == write and not one.l2_atomics)
 
 
+def _kept(tallies: Sequence[Tally]) -> float:
+    """Bytes that stores carry to local memory, where each word of a thread is a request."""
+    rows = [
+        (tally, tally.accesses[place]) for tally in tallies if (place := ("local", True)) in tally.accesses
+    ]
+    return sum(4.0 * row[0] * tally.threads / tally.warps for tally, row in rows if tally.warps)
+
+
 def _spilt(counted: Counted, footprint: int, device: Device) -> tuple[Traffic, Traffic]:
-    """Loads and stores of local memory for which the first level has no room, as traffic of the second and,
-    where that has none either, of DRAM. `footprint` has the bytes of the blocks of a multiprocessor.
+    """Local memory's loads and stores, as traffic of the second level and of DRAM.
+
+    All stores go to the second level, but only those loads for which the first has no room, and to DRAM goes
+    that for which the second has none. `footprint` has the bytes of the blocks of a multiprocessor.
     """
     share = max(0.0, 1 - counted.l1_bytes / footprint) if footprint else 0.0
     beyond = max(0.0, 1 - 1024 * device.l2_kib / (footprint * device.multiprocessors)) if footprint else 0.0
@@ -134,8 +147,9 @@ def _spilt(counted: Counted, footprint: int, device: Device) -> tuple[Traffic, T
             for place, row in tally.accesses.items()
             if place == ("local", write)
         ]
-        sectors, lines = (round(share * sum(row[k] for row in rows)) for k in (1, 2))
-        far = round(beyond * sectors)
+        part = 1.0 if write else share
+        sectors, lines = (round(part * sum(row[k] for row in rows)) for k in (1, 2))
+        far = round(beyond * share * sum(row[1] for row in rows))
         way = "writes" if write else "reads"
         moved = {f"l2_{way}": sectors, f"dram_{way}": far}
         found.append(replace(sum_traffic(()), l2_lines=lines, **moved))
@@ -145,7 +159,7 @@ def _spilt(counted: Counted, footprint: int, device: Device) -> tuple[Traffic, T
 # ---------------------------------------------------------------------------------------- execution units
 def _pipes(executed: Sequence[Executed], tallies: Sequence[Tally], device: Device) -> dict[str, float]:
     """Instructions of warps by the units that run them; of tensor cores, their products."""
-    found: dict[str, float] = defaultdict(float, tensor_work(tallies))
+    found: dict[str, float] = defaultdict(float, tensor_work(tallies, device.capability))
     for item in executed:
         for name in _units(item.instruction):
             found[name] += float(item.warps)
@@ -181,8 +195,8 @@ def _path(
     blocks: int,
     warps: int,
     rates: Rates,
-) -> float:
-    """Clocks of a block's busiest warp."""
+) -> Path:
+    """The time of a block's busiest warp."""
     runs = _runs(counted, translation, executed, blocks, warps)
     memory = _memory_clocks(counted, rates)
 
@@ -199,7 +213,7 @@ def _path(
             return _SPECIAL_CLOCKS
         return max(_OTHER_CLOCKS, 4 * rates.dependent)
 
-    return path_cycles(translation, runs, latency, rates.dependent / 4)
+    return path_of(translation, runs, latency, rates.dependent / 4)
 
 
 def _runs(

@@ -22,11 +22,17 @@ class SourceLocation:
     inlined_at: SourceLocation | None = None
 
     @property
-    def author(self) -> SourceLocation:
-        """The innermost line of the author's file: for code of a header where it was inlined into."""
+    def chain(self) -> tuple[SourceLocation, ...]:
+        """The line, and where it was inlined into, from the inside out."""
         chain: list[SourceLocation] = [self]
         while (outer := chain[-1].inlined_at) is not None:
             chain.append(outer)
+        return tuple(chain)
+
+    @property
+    def author(self) -> SourceLocation:
+        """The innermost line of the author's file: for code of a header where it was inlined into."""
+        chain = self.chain
         return next(place for place in chain if place.file == chain[-1].file)
 
 

@@ -289,3 +289,20 @@ extern "C" __global__ void butterflies(float *x, int n)
     __syncthreads();
     x[T] = s[T];
 }
+
+extern "C" __global__ void rows_of_a_block(float *x, int n)
+{
+    __shared__ float parts[4];
+    for (int r = blockIdx.x; r < n; r += gridDim.x) {
+        float sum = 0;
+        for (int c = T; c < n; c += blockDim.x) sum += x[r * n + c];
+        for (int far = 16; far; far /= 2) sum += __shfl_xor_sync(~0u, sum, far);
+        if (T % 32 == 0) parts[T / 32] = sum;
+        __syncthreads();
+        if (T == 0) {
+            float all = 0;
+            for (int w = 0; w < 4; w++) all += parts[w];
+            x[n * n + r] = all;
+        }
+    }
+}

@@ -6,11 +6,15 @@ __global__ void answer(volatile int *asked, int *answered) {
     *answered = *asked + 1;
 }
 
+__global__ void add_to(int *what) { *what += 100; }
+
 int main() {
     volatile int *asked;
-    int *answered, *flag, *result, here = 0, one = 10;
+    int *answered, *flag, *result, *here, one = 10;
     cudaHostAlloc((void **)&asked, sizeof(int), cudaHostAllocMapped);
     cudaMallocManaged(&answered, sizeof(int));
+    cudaMallocHost(&here, sizeof(int));
+    *here = 0;
     *asked = 0;
     answer<<<1, 1>>>(asked, answered);
     printf("%s", cudaGetErrorName(cudaStreamQuery(0)));
@@ -25,25 +29,30 @@ int main() {
     cudaEventCreate(&done);
     cudaEventCreate(&before);
     cudaMalloc(&flag, sizeof(int));
-    cudaMalloc(&result, sizeof(int));
+    cudaMalloc(&result, 2 * sizeof(int));
     cudaMemset(flag, 0, sizeof(int));
     cudaEventRecord(before, waiting);
     answer<<<1, 1, 0, waiting>>>(flag, result);
-    cudaMemcpyAsync(&here, result, sizeof(int), cudaMemcpyDeviceToHost, waiting);
+    cudaMemcpyAsync(here, result, sizeof(int), cudaMemcpyDeviceToHost, waiting);
     cudaEventRecord(done, waiting);
     cudaStreamSynchronize(other);
     cudaEventSynchronize(before);
-    printf("%s %d", cudaGetErrorName(cudaEventQuery(done)), here);
+    printf("%s %d", cudaGetErrorName(cudaEventQuery(done)), *here);
     cudaMemcpyAsync(flag, &one, sizeof(int), cudaMemcpyHostToDevice, other);
     cudaEventSynchronize(done);
     float ms = -1;
     cudaEventElapsedTime(&ms, before, done);
-    printf(" %d %s %d\n", here, cudaGetErrorName(cudaEventQuery(done)), ms > 0);
+    printf(" %d %s %d\n", *here, cudaGetErrorName(cudaEventQuery(done)), ms > 0);
 
     cudaMemset(flag, 0, sizeof(int));
     answer<<<1, 1, 0, waiting>>>(flag, result);
+    int read = 7; // at once, though the copy is made later
+    cudaMemcpyAsync(result + 1, &read, sizeof(int), cudaMemcpyHostToDevice, waiting);
+    read = 8;
+    add_to<<<1, 1, 0, other>>>(result + 1); // the engine runs it when the other has ended
     cudaMemcpy(flag, &one, sizeof(int), cudaMemcpyHostToDevice); // the default stream waits for no such stream
-    cudaMemcpyAsync(&here, result, sizeof(int), cudaMemcpyDeviceToHost, waiting);
+    cudaMemcpyAsync(here, result, sizeof(int), cudaMemcpyDeviceToHost, waiting);
     cudaStreamSynchronize(waiting);
-    printf("%d\n", here + 100);
+    cudaMemcpy(&read, result + 1, sizeof(int), cudaMemcpyDeviceToHost);
+    printf("%d %d\n", *here, read);
 }

@@ -5,7 +5,6 @@ Every message reads `file:line: kernel: what happened, and what would be right, 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -25,6 +24,7 @@ from .object_faults import explain_object
 from .prepared import Executable, Prepared
 from .system import Account as Served
 from .system import System, freed_before
+from .variable_names import plain_name, shared_variable
 from .worker import Worker
 
 _CUDA_NAME = {
@@ -361,9 +361,7 @@ def _explain_shared(scene: Scene, site: Site, address: int) -> _Account:
     layout = scene.prepared.program.shared
     dynamic = scene.launch.shared
     total = layout.static + dynamic
-    name, start = "shared memory", 0
-    if layout.offsets and scene.launch.compiled.language != "python":  # numba does not keep the names
-        name, start = _shared_variable(layout.offsets, offset)
+    name, start = shared_variable(scene.prepared.program, scene.launch.compiled.language, offset)
     index = (offset - start) // site.size
     verb = "write" if site.write else "read"
     where = name if name == "shared memory" else f"{name} in shared memory"
@@ -397,23 +395,3 @@ def _explain_local(scene: Scene, site: Site, address: int) -> _Account:
         return _Account("out-of-bounds", text, "local memory", offset // site.size, offset)
     text = f"{what}, but they take {size} bytes together"
     return _Account("out-of-bounds", text, "local memory", offset // site.size, offset)
-
-
-def _shared_variable(offsets: Mapping[str, int], offset: int) -> tuple[str, int]:
-    """The variable that an offset belongs to, by its source name, and where it starts."""
-    start, name = max((start, name) for name, start in offsets.items() if start <= max(offset, 0))
-    return plain_name(name), start
-
-
-def plain_name(symbol: str) -> str:
-    """`s` for the C++ symbol of a variable in a function, `_ZZ1fE1s`, and `f` for a function's, `_Z1fi`.
-
-    Other symbols stay as they are.
-    """
-    function = re.match(r"_ZL?(\d+)(\w+)", symbol)
-    if function and len(function[2]) >= int(function[1]):
-        return function[2][: int(function[1])]
-    local = re.fullmatch(r"_ZZ.*E(\d+)(\w+?)(_\d+)?", symbol)
-    if local and len(local[2]) >= int(local[1]):
-        return local[2][: int(local[1])]
-    return symbol

@@ -91,14 +91,22 @@ def _barriers(load: Load, rates: Rates) -> float:
 
 
 def _l2(load: Load, rates: Rates) -> float:
-    """Bytes, or where few of a line are wanted, lines.
+    """Sectors, or of reads where few of a line are wanted, lines; few multiprocessors do not get all of it.
 
-    Reads bring whole sectors, stores carry what they write: a quarter of each of a line's four sectors takes
-    no longer than all of one.
+    A store of a part of its sectors takes as long as one of all of them, and something more for every line.
     """
-    stored = min(32 * load.l2_writes, load.l2_stored)
-    bytes_ = 32 * load.l2_reads / rates.l2_read + stored / rates.l2_write
-    return max(bytes_, load.l2_read_lines / rates.l2_read_lines + load.l2_write_lines / rates.l2_write_lines)
+    written = min(load.l2_writes, load.l2_met)
+    filled = min(1.0, load.l2_stored / (32 * written)) if written else 1.0
+    masked = min(1.0, 2 * (1 - filled)) * min(load.l2_write_lines, written)
+    active = min(load.blocks, rates.multiprocessors) / rates.multiprocessors
+    wide, narrow = (min(1.0, alone * active) for alone in (_BYTES_ALONE, _LINES_ALONE))
+    reads = max(32 * load.l2_reads / rates.l2_read / wide, load.l2_read_lines / rates.l2_read_lines / narrow)
+    each = max(0.0, 1 / rates.l2_write_lines - 32 / rates.l2_write)  # rates of lines are of one sector each
+    return reads + 32 * written / rates.l2_write / wide + masked * each / narrow
+
+
+# What a multiprocessor gets of the second level that is alone, over its share where all ask: an H100's.
+_BYTES_ALONE, _LINES_ALONE, _ATOMICS_ALONE = 2.4, 1.8, 3.0
 
 
 def _dram(load: Load, rates: Rates) -> float:
@@ -114,13 +122,14 @@ _TURNS = 0.32  # a copy takes 8 % longer than reading and writing apart
 def _atomics(load: Load, rates: Rates) -> float:
     """Operations and their lines, of all slices, of those slices that have the places, of one place."""
     clocks = 0.0
+    lines = rates.atomic_lines * min(1.0, _ATOMICS_ALONE * load.blocks / rates.multiprocessors)
     for one in load.atomics:
         together = min(8.0, max(1.0, one.operations / max(one.lines, one.places)))  # places of a sector
         slices = max(1.0, one.places / _SLICE)
         place = rates.atomic_place_float if one.floats else rates.atomic_place
         clocks += max(
             one.operations / rates.atomics,
-            one.lines / min(rates.atomic_lines, slices),
+            one.lines / min(lines, slices),
             one.operations / (rates.atomic_slice * slices),
             one.operations / (one.places * together) * place,
         )
@@ -136,7 +145,10 @@ def _latency(load: Load, rates: Rates) -> float:
     waves = max(1.0, share / load.resident)
     if waves < 4:
         waves = float(-(-load.blocks // (rates.multiprocessors * load.resident)))
-    return waves * (load.path_cycles + rates.dependent * 20) / rates.clock
+    return waves * (load.path_cycles + _NEXT_BLOCK) / rates.clock
+
+
+_NEXT_BLOCK = 200.0  # clocks from a block's last instruction to its successor's first
 
 
 def _blocks(load: Load, rates: Rates) -> float:

@@ -33,10 +33,12 @@ class Load:
     of tensor cores, multiply-adds of 16-bit elements.
     `shared_passes` are passes over the banks of shared memory, `requests`, `lines` and `bytes` those of
     global and local memory at the first level; `l2_*` and `dram_*` those of the simulated caches, in sectors
-    but for `l2_*_lines` and for `l2_stored`, the bytes that stores carry; `lone_*` are sectors of DRAM that
-    move without the other one of their 64 bytes.
+    but for `l2_*_lines` and for `l2_stored`, the bytes that stores carry; `l2_met` are the sectors that
+    stores bring where those that meet count once; `lone_*` are sectors of DRAM that move without the other
+    one of their 64 bytes.
     `path_cycles` is how long a block's busiest warp takes if nothing keeps it waiting but its own
-    dependencies, in clocks of this GPU; `barriers` how often warps come to one.
+    dependencies, in clocks of this GPU, and `path_gaps` how long of that it waits for its own arithmetic;
+    `barriers` how often warps come to one.
     """
 
     blocks: int
@@ -62,6 +64,8 @@ class Load:
     atomics: tuple[Atomics, ...] = ()
     operations: frozenset[str] = field(default_factory=frozenset[str])  # of the machine code, by name
     l2_stored: float = inf  # where it was not counted
+    l2_met: float = inf
+    path_gaps: float = 0.0
     waits: bool = False  # whether blocks wait for other blocks
 
     @property

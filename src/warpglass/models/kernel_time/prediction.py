@@ -54,7 +54,7 @@ def predict(load: Load, device: Device) -> Prediction:
     rates = rates_of(device)
     found = times(load, rates)
     limits = dict(sorted(found.items(), key=lambda item: -item[1]))
-    running = max(_together(limits), in_turns(load, rates, limits))
+    running = max(_together(limits), _together(in_turns(load, rates, limits)))
     seconds = rates.launch + running
     return Prediction(
         device=device.name,

@@ -61,12 +61,14 @@ class Rates:
 # reaches 60 % of reading, and half as many lines a clock as it has sectors of 32 bytes; the rest is what an
 # H200 does.
 _READ = _WRITE = 0.94
+_COLD = 1.15  # a kernel's loads from DRAM over those of a chain, which has looked up its addresses before
 _L2_WRITE, _L2_LINES = 0.6, 0.67
 _L2_LEAST = 2.0  # the second level's bandwidth over DRAM's, at least: an H200's, of all that were measured
 _H200 = {
-    **{"lines_per_clock": 4.0, "barrier_warps_per_clock": 0.55, "lone_read": 3.7, "lone_write": 9.0},
+    **{"lines_per_clock": 4.0, "lone_read": 3.7, "lone_write": 9.0},
     **{"blocks_per_clock": 0.84, "warps_per_clock": 0.167},
 }
+_BARRIERS = 2.2  # warps that come to a barrier, in the time of a dependent instruction: an H200's
 _SPREADS = {True: 1.35, False: 1.6}
 
 
@@ -77,6 +79,7 @@ def rates_of(device: Device) -> Rates:
     measured = "spread" in device.kernel_time  # validated there
     clock = 1e6 * own.get("clock_mhz", device.clock_mhz)
     modern = device.capability >= (7, 0)
+    paired = device.capability >= (2, 0)  # before, memory itself moves 32 bytes at once
     l2_read = _l2_bytes(device, own)
     return Rates(
         name=device.name,
@@ -89,15 +92,15 @@ def rates_of(device: Device) -> Rates:
         access=timing["access_lanes"] / 32,
         passes=min(1.0, limits.shared_bytes / 128),
         lines=own["lines_per_clock"] * timing["access_lanes"] / 32,
-        barriers=own["barrier_warps_per_clock"] * 4 / timing["dependent"],
+        barriers=device.kernel_time.get("barrier_warps_per_clock", _BARRIERS / timing["dependent"]),
         l2_read=l2_read,
         l2_write=1e9 * own["l2_write_gb_s"] if "l2_write_gb_s" in own else _L2_WRITE * l2_read,
         l2_read_lines=own["l2_read_lines"] * clock if "l2_read_lines" in own else _L2_LINES * l2_read / 32,
         l2_write_lines=own["l2_write_lines"] * clock if "l2_write_lines" in own else _L2_LINES * l2_read / 64,
         dram_read=1e9 * own.get("dram_read_gb_s", _READ * device.bandwidth_gb_s),
         dram_write=1e9 * own.get("dram_write_gb_s", _WRITE * device.bandwidth_gb_s),
-        lone_read=own["lone_read"],
-        lone_write=own["lone_write"],
+        lone_read=own["lone_read"] if paired else 1.0,
+        lone_write=own["lone_write"] if paired else 1.0,
         atomics=own["atomics"],
         atomic_lines=own["atomic_lines"],
         atomic_slice=own["atomic_slice"],
@@ -107,7 +110,7 @@ def rates_of(device: Device) -> Rates:
         l1=own["l1"],
         shared=own["shared"],
         l2=own["l2"],
-        dram=own["dram"] if "dram" in own else 1e-9 * timing["dram_ns"] * clock,
+        dram=_COLD * (own["dram"] if "dram" in own else 1e-9 * timing["dram_ns"] * clock),
         launch=1e-6 * own["launch_us"],
         blocks=own["blocks_per_clock"],
         warps=own["warps_per_clock"],

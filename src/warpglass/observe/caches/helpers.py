@@ -48,7 +48,7 @@ def cache_helpers(used: set[str], geometry: Geometry, declarations: set[str]) ->
     declarations |= _DECLARATIONS
     first = _find("l1", geometry.l1_sets, geometry.l1_ways, 4, write_back=False)
     second = _find("l2", geometry.l2_sets, geometry.l2_ways, 8, write_back=True)
-    walks = "".join(_walk(kind, geometry.first_level) for kind in sorted(used))
+    walks = "".join(_walk(kind, geometry) for kind in sorted(used))
     return _ADD + FETCHES + _LONE_READ + first + second + _L2_READ + _L2_WRITE + walks
 
 
@@ -268,6 +268,7 @@ update:
   %before = load i64, ptr %way
   %hits = and i64 %before, %sectors
   call void @wg_cache_add(ptr %counts, i64 {_count("l1_hits")}, i64 %hits)
+  AFTERWARDS
   br label %go_on
 go_on:
   call void @wg_l2_write(ptr %counts, ptr %l2, ptr %table, i64 %line, i64 %sectors, i1 false)
@@ -282,6 +283,11 @@ go_on:
 }
 
 
+# What a store leaves of a line that the first level has: before 7.0 nothing.
+_DROP = """%dropped = and i64 %before, -16
+  store i64 %dropped, ptr %way"""
+
+
 # How far an access of a block's first warp had to go.
 _FIRST = f"""br i1 %leads, label %first, label %done
 first:
@@ -292,9 +298,10 @@ first:
   br label %done"""
 
 
-def _walk(kind: str, first_level: FirstLevel) -> str:
+def _walk(kind: str, geometry: Geometry) -> str:
     """`@wg_cached_KIND`: an access of a warp, line by line; of loads whole lines, where those are kept."""
-    filled = 15 if kind == "read" and first_level is FirstLevel.LINES else 0
+    filled = 15 if kind == "read" and geometry.first_level is FirstLevel.LINES else 0
+    act = _ACT[kind].replace("AFTERWARDS", "" if geometry.keeps_stored else _DROP)
     return f"""
 define internal void @wg_cached_{kind}(
   ptr %counts, ptr %l1, ptr %l2, ptr %table, <32 x i64> %a, i32 %mask, i1 %generic, i32 %stamp, i1 %leads
@@ -337,7 +344,7 @@ take:
   %own = select <32 x i1> %members, <32 x i64> %marks, <32 x i64> zeroinitializer
   %wanted = call i64 @llvm.vector.reduce.or.v32i64(<32 x i64> %own)
   %sectors = or i64 %wanted, {filled}
-  {_ACT[kind]}
+  {act}
 next:
   %more = icmp ne i32 %rest.next, 0
   br i1 %more, label %take, label %end

@@ -222,12 +222,8 @@ class Instrumentation(Probe):
 
 def inlining(step: Step) -> list[SourceLocation]:
     """Where a step is in the source, and where that is inlined, from the inside out; [] if unknown."""
-    found: list[SourceLocation] = []
     source = step.instruction.source
-    while source is not None:
-        found.append(source)
-        source = source.inlined_at
-    return found
+    return list(source.chain) if source is not None else []
 
 
 def _names_some(step: Step) -> bool:

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from ...source.mangled import plain_name
+
 _DEPTH = 100
 _OURS = re.compile(
     r"libpython|_ctypes|libffi|libwarpglass|libcudart\.so|libcuda\.so|/lib-dynload/|llvmlite|/libc\.so|/ld-linux"
@@ -69,10 +71,17 @@ def launch_place(kernel: str) -> str:
 @lru_cache(maxsize=4096)
 def _place(addresses: tuple[tuple[str, int], ...], kernel: str) -> str:
     for name, address in addresses:
-        for frame in _frames(name, address):
-            if not _is_between(frame, kernel) and frame.line:
+        frames = _frames(name, address)
+        for number, frame in enumerate(frames):
+            inlined = number < len(frames) - 1
+            if frame.line and not _is_between(frame, kernel) and not (inlined and _is_stub(frame, kernel)):
                 return f"{frame.file}:{frame.line}"
     return ""
+
+
+def _is_stub(frame: _Frame, kernel: str) -> bool:
+    """Whether an inlined function, which has no mangled name, is the host function that nvcc makes of it."""
+    return frame.function.partition("<")[0] == plain_name(kernel).partition("<")[0].rpartition("::")[2]
 
 
 def _is_between(frame: _Frame, kernel: str) -> bool:

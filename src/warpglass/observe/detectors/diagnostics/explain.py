@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ....engine.cpu.address_space import explain_address
-from ....engine.cpu.faults import plain_name
+from ....engine.cpu.variable_names import plain_name, shared_variable
 from ....engine.launch.backend import Dim3, unflatten
 from ....program import Program, Step
 from ....records.check import Finding, Place
@@ -186,12 +186,8 @@ class _Reader:
         """The array, the index in it and what they are called."""
         scene, rows = self._begun.scene, self._memory.tables[0]
         if region in (layout.SHARED_REGION, *self._ranks()):
-            name, start = "shared memory", 0
-            offsets = scene.prepared.program.shared.offsets
-            below = [(at, symbol) for symbol, at in offsets.items() if at <= offset]
-            if below and scene.launch.compiled.language != "python":  # numba does not keep the names
-                start, symbol = max(below)
-                name = plain_name(symbol)
+            program = scene.prepared.program
+            name, start = shared_variable(program, scene.launch.compiled.language, offset)
             index = (offset - start) // size
             return name, index, f"{name}[{index}]"
         if region == layout.LOCAL_REGION:

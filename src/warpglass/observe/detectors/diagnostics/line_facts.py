@@ -60,7 +60,9 @@ class LineFacts:
             if isinstance(block.end, Branch | Switch) and block.end.register in self.varying:
                 together = block.end.step.number in self._together
                 yield block.end.step, together
-                yield from ((step, together) for step in self.writers(block.end.register))
+                # What was moved out of an inner loop has the line of the outer one.
+                if not inlining(block.end.step):
+                    yield from ((step, together) for step in self.writers(block.end.register))
         for step in self.steps:
             guard = step.instruction.guard
             if guard is not None and guard.register in self.varying and not isinstance(step.control, str):

@@ -14,6 +14,7 @@ from ....program import Program, Step
 from ....records.check import Insertion, Place
 from ..instrumentation import inlining
 from .line_facts import LineFacts
+from .locks import lock_around
 from .placement import Obstacle, Placement, Placing, Point
 from .recorded import Recorded
 from .shared_names import carved, exchanged, overlapping
@@ -81,6 +82,9 @@ class Remedies:
                 f"{' and '.join(parts)} are parts of one array that overlap: let the second begin behind the "
                 "first, counted in the array's elements, and make the array large enough for both"
             )
+        lock = lock_around(self._facts, one, other) if found.kind != "warp-race" else None
+        if lock is not None:
+            return self._under_lock(found, one, other, lock)
         compared = self._words.compare_and_store(between(one, other))
         if compared:
             return self._atomic(found, min(one, other, key=_line), compared, "comparison")
@@ -197,6 +201,18 @@ class Remedies:
             f"and the write {where} others come, and no barrier helps",
             cause=(ATOMIC, found.array),
         )
+
+    def _under_lock(self, found: Recorded, one: Place, other: Place, lock: tuple[Place, Place]) -> Remedy:
+        taken, given = lock
+        hint = (
+            f"the lock that {taken} takes keeps others out, but orders no other memory: add "
+            f"{self._words.fence} behind {taken} and before {given}"
+        )
+        update = self._update(one, other)
+        name = self._words.atomic_for(line_of(one)) if update is not None and update.itself else ""
+        if name:
+            hint += f"; or do without it, by {name}"
+        return Remedy(hint, cause=("lock", found.array, lock))
 
     def _between_blocks(self, found: Recorded, one: Place, other: Place) -> Remedy:
         update = self._update(one, other)
