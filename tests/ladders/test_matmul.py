@@ -89,6 +89,15 @@ def test_tensor_products_of_any_shape(shape: tuple[int, int, int], kind: Factors
     assert (np.abs(c - a.astype(float) @ b.astype(float)) <= bound).all()
 
 
+@pytest.mark.least("full")
+def test_sums_are_rounded_to_halves() -> None:
+    a, b = (one.astype(np.float16).view(np.uint16) for one in factors(*SHAPES[2]))
+    sums, halves = (np.full(SHAPES[2][:2], 7, dtype) for dtype in (np.float32, np.uint16))
+    follow(tensor_product(*SHAPES[2], "F16"), a=a, b=b, c=sums)
+    follow(tensor_product(*SHAPES[2], "F16", halves=True), a=a, b=b, c=halves)
+    np.testing.assert_array_equal(halves, sums.astype(np.float16).view(np.uint16))
+
+
 def test_what_is_no_number_stays_in_its_row_and_column() -> None:
     """NaN and infinities reach what they are factors of, and tiles that break off reach nothing else."""
     a, b = (one.astype(np.float32) for one in factors(66, 67, 33))
@@ -128,16 +137,17 @@ def test_the_engine_refuses_warp_groups_by_name() -> None:
 
 def test_tables_take_their_own_element_types() -> None:
     doubles = wg.bench("matmul", size=9, dtype="float64", device="cpu", repeat=1, peers=False)
-    assert {row.table for row in doubles.rows} == {"matmul"}
+    assert doubles.verified
+    assert {row.table for row in doubles.rows} == {"matmul", "fp64"}
     with pytest.raises(ArgumentError, match="dtype 'float64': the matmul ladder takes float32"):
         wg.bench("matmul", size=9, dtype="float64", device="cpu", rungs=("bf16_tensor_cores",))
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("rung", ["split_k", "tf32_warp_groups", "bf16_warp_groups"])
+@pytest.mark.parametrize("rung", ["split_k", "tf32_warp_groups", "bf16_warp_groups", "fp64_tensor_cores"])
 @pytest.mark.parametrize("size", [1, 255, 1024, 1999, 4097])
 def test_large_products(rung: str, size: int) -> None:
-    ladder = find_ladder("matmul")
+    ladder, dtype = find_ladder("matmul"), "float64" if rung.startswith("fp64") else "float32"
     for data in PROBLEM.data if size < 1025 else PROBLEM.data[:1]:
-        verdict = judge(ladder, rung, open_place("gpu"), "cuda", size, "float32", data=data)
+        verdict = judge(ladder, rung, open_place("gpu"), "cuda", size, dtype, data=data)
         assert verdict.verified, f"{data}: {verdict}"

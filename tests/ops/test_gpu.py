@@ -64,6 +64,28 @@ def test_the_callers_stream(name: str) -> None:
 
 
 @pytest.mark.gpu
+@pytest.mark.parametrize("dtype", ["float16", "float64"])
+@pytest.mark.parametrize(
+    "shape",
+    [(1, 1, 1), (65, 3, 130), (257, 258, 259), (1, 4096, 4099), (1000, 17, 4096), (300, 300, 1001)],
+    ids=str,
+)
+def test_products_by_tensor_cores(dtype: str, shape: tuple[int, int, int]) -> None:
+    """What is no number stays in its row; a matrix may begin anywhere, and is one of several."""
+    cupy, _, _ = library("cupy")
+    m, n, k = shape
+    rng = np.random.default_rng(3)
+    a, b = (rng.integers(-4, 5, one).astype(dtype) for one in ((3, m, k), (k, n)))
+    a[1, -1, -1] = np.nan
+    room = cupy.zeros(a.size + 1, dtype)
+    there = room[1:].reshape(a.shape)
+    there[...] = cupy.asarray(a)
+    found = cupy.asnumpy(ops.matmul(there, cupy.asarray(b)))
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(found, (a.astype(float) @ b.astype(float)).astype(dtype))
+
+
+@pytest.mark.gpu
 @pytest.mark.least("full")
 def test_more_than_31_bits_of_elements() -> None:
     cupy, _, _ = library("cupy")

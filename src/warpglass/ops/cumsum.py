@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..ladders.scan.ordered_look_back import plan
-from .along_axis import scan_along
 from .axes import axes_of, one_axis
 from .calling import Operation, call
+from .scan_along import scan_along
 from .task import Draft, Operand, part
 from .types import accumulator, computed_in, element_type, loaded_as
 

@@ -22,6 +22,7 @@ import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -115,7 +116,7 @@ class Gpu:
         )
         self.capability = major, minor
         self._isa = newest_isa(int(call("cuDriverGetVersion")))
-        self._modules: dict[str, Any] = {}
+        self._functions: dict[tuple[Path, str, str], tuple[Any, bool]] = {}
         self._shared: dict[int, int] = {}  # the most dynamic shared memory that a kernel was told of
         self._areas: dict[tuple[int, bool], _Area] = {}
         self._arrays: weakref.WeakSet[DeviceArray] = weakref.WeakSet()
@@ -138,17 +139,22 @@ class Gpu:
     # ------------------------------------------------------------------------------------ kernels
     def function(self, step: Step) -> tuple[Any, bool]:
         """The loaded kernel of a step, and whether all its blocks must run at once."""
-        major, minor = self.capability
-        usual = "sm_90" if self.capability >= (9, 0) else f"sm_{major}{minor}"
-        compiled: Compiled = source.load(step.file, step.kernel, target=step.target or usual).compile(())
-        key = compiled.ptx
-        if key not in self._modules:
-            self._modules[key] = load_module(self.driver, compiled, self.capability, self._isa)
-        function = self.driver.call("cuModuleGetFunction", self._modules[key], compiled.entry.encode())
+        place = step.file, step.kernel, step.target
+        if place not in self._functions:
+            self._functions[place] = self._load(step)
+        function, cooperative = self._functions[place]
         if step.shared > self._shared.get(int(function), 0):
             which = self.driver.api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
             self.driver.call("cuFuncSetAttribute", function, which, step.shared)
             self._shared[int(function)] = step.shared
+        return function, cooperative
+
+    def _load(self, step: Step) -> tuple[Any, bool]:
+        major, minor = self.capability
+        usual = "sm_90" if self.capability >= (9, 0) else f"sm_{major}{minor}"
+        compiled: Compiled = source.load(step.file, step.kernel, target=step.target or usual).compile(())
+        module = load_module(self.driver, compiled, self.capability, self._isa)
+        function = self.driver.call("cuModuleGetFunction", module, compiled.entry.encode())
         return function, "%envreg" in compiled.ptx
 
     # ------------------------------------------------------------------------------------ memory

@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import ArgumentError
 from ..ladders.plan import Argument, Step
 
-# How layout.cu and along_axis.cu spell the element types.
+# How layout.cu, sum_along.cu and scan_along.cu spell the element types.
 C_TYPES = {
     "bool": "bool",
     "int8": "signed char",

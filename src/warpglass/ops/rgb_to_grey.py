@@ -30,7 +30,8 @@ def make(draft: Draft, rgb: Operand) -> None:
         raise ArgumentError(f"rgb is of {rgb.dtype} and shape {rgb.shape}; it must be uint8 and (..., 3)")
     out = draft.result(rgb.shape[:-1], rgb.dtype)
     if rgb.size:
-        draft.follow(plan(prod(rgb.shape[:-1])), rgb=draft.packed(rgb), out=out)
+        parameters = draft.tuned("image", "grey_dot", rgb.dtype)
+        draft.follow(plan(prod(rgb.shape[:-1]), **parameters), rgb=draft.packed(rgb), out=out)
 
 
 GREY = Operation("rgb_to_grey", ("rgb",), make)

@@ -42,6 +42,7 @@ _BYTE, _DOUBLE = np.dtype(np.uint8), np.dtype(np.float64)
 _SORTED = tuple(np.dtype(name) for name in ("uint8", "int32", "int64", "float16", "float32", "float64"))
 _CONVOLVED = tuple(np.dtype(name) for name in ("float32", "float64"))
 _LENGTHS = (100, 10**5, 2**24)  # each may have parameters of its own
+_SORTED_LENGTHS = (100, 1000, 4000, 6000, 10**5, 10**6, 2**24)
 _MATRICES = ((50, 70), (2000, 3000))
 _MASKS = (3, 5, 7, 9)
 _MOST_DIMENSIONS = 4  # of arrays that are packed
@@ -55,7 +56,7 @@ def _calls() -> Iterator[Call]:
         yield from _calls_of(dtype)
     for dtype in _SORTED:
         for operation in (SORT, ARGSORT):
-            yield from ((operation, (_vector(n, dtype),), (0,)) for n in _LENGTHS)
+            yield from ((operation, (_vector(n, dtype),), (0,)) for n in _SORTED_LENGTHS)
             yield from ((operation, (Operand("x", shape, dtype),), (1,)) for shape in _MATRICES)
     for dtype, width in product(_CONVOLVED, _MASKS):
         image, square = Operand("x", _MATRICES[1], dtype), Operand("mask", (width, width), dtype)

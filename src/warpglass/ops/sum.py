@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..ladders.reduction.last_block import plan
-from .along_axis import add_along
 from .axes import axes_of, permuted, several_axes
 from .calling import Operation, call
+from .sum_along import plan as plan_along
 from .task import Draft, Operand
-from .types import accumulator, computed_in, element_type, loaded_as
+from .types import HALF, SINGLE, accumulator, computed_in, element_type, loaded_as
 
 
 def sum(
@@ -48,20 +48,21 @@ def make(
     total = draft.result(shape, wanted, cleared=x.size == 0)
     if x.size == 0:
         return
-    target = total if adds == wanted else draft.scratch(adds, prod(shape))
     if prod(shape) == 1:
         loaded = loaded_as(x.dtype, adds)
         parameters = draft.tuned("reduction", "last_block", loaded)
+        target = total if adds == wanted else draft.scratch(adds, 1)
         draft.follow(plan(x.size, loaded, adds=adds, **parameters), x=draft.packed(x, loaded), sum=target)
-    else:
-        if axes and axes[-1] - axes[0] >= len(axes):
-            x, axes = permuted(x, (*kept, *axes)), tuple(range(len(kept), x.ndim))
-        first = axes[0] if axes else x.ndim
-        last = first + len(axes)
-        extents = prod(x.shape[:first]), prod(x.shape[first:last]), prod(x.shape[last:])
-        add_along(draft, draft.packed(x, adds), target, adds, extents)
-    if adds != wanted:
-        draft.copy(Operand(target, shape, adds), total, wanted)
+        if adds != wanted:
+            draft.copy(Operand(target, shape, adds), total, wanted)
+        return
+    if axes and axes[-1] - axes[0] >= len(axes):
+        x, axes = permuted(x, (*kept, *axes)), tuple(range(len(kept), x.ndim))
+    first = axes[0] if axes else x.ndim
+    last = first + len(axes)
+    extents = prod(x.shape[:first]), prod(x.shape[first:last]), prod(x.shape[last:])
+    loaded = adds if x.dtype == HALF and adds != SINGLE else x.dtype
+    draft.follow(plan_along(extents, loaded, adds, wanted), x=draft.packed(x, loaded), sums=total)
 
 
 SUM = Operation("sum", ("x",), make)

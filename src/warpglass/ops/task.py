@@ -86,6 +86,7 @@ class Draft:
     _scratch: list[Scratch] = field(default_factory=list[Scratch])
     _cleared: set[str] = field(default_factory=set[str])
     _packed: dict[Hashable, str] = field(default_factory=dict[Hashable, str])
+    _followed: dict[Plan, Mapping[str, str]] = field(default_factory=dict[Plan, Mapping[str, str]])
 
     def result(self, shape: tuple[int, ...], dtype: np.dtype[Any], cleared: bool = False) -> str:
         """Add a result and return its name; an operation's results come in the order of these calls."""
@@ -144,10 +145,15 @@ class Draft:
             self._steps.append(copy_step(source, operand, place, dtype, strides))
 
     def follow(self, plan: Plan, **names: str | Part) -> None:
-        """Add a plan's launches; `names` says which arrays here are those that the plan's author named."""
-        number = len(self._steps)
-        known: Mapping[str, str | Part] = names | {one.name: f"{one.name}{number}" for one in plan.scratch}
-        self._scratch += [replace(one, name=f"{one.name}{number}") for one in plan.scratch]
+        """Add a plan's launches; `names` says which arrays here are those that the plan's author named.
+
+        A plan that is followed again has the scratch memory of the first time: launches come one by one.
+        """
+        if plan not in self._followed:
+            own = {one.name: f"{one.name}{len(self._steps)}" for one in plan.scratch}
+            self._scratch += [replace(one, name=own[one.name]) for one in plan.scratch]
+            self._followed[plan] = own
+        known: Mapping[str, str | Part] = {**names, **self._followed[plan]}
         for step in plan.steps:
             arguments = tuple(_renamed(argument, known) for argument in step.arguments)
             self._steps.append(replace(step, arguments=arguments))

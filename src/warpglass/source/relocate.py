@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 _FILE = re.compile(r'^(\s*\.file\s+(\d+)\s+)"([^"\n]*)"', re.MULTILINE)
 _LOC = re.compile(r"(\.loc\s+|\binlined_at\s+)(\d+)(\s+)(\d+)")
@@ -31,6 +32,12 @@ class Layout:
 
     roots: tuple[str, ...] = ()
     pieces: tuple[Piece, ...] = ()
+
+    @property
+    def folder(self) -> Path:
+        """Where the most specific file is."""
+        files = *self.roots, *(piece.file for piece in self.pieces)
+        return Path(files[0] if files else "").parent
 
 
 def detach_path(path: str, layout: Layout) -> str:

@@ -40,7 +40,8 @@ def obtain(
     place = None if version is None else digest(FORMAT, key, version)
     payload = cache.get(place) if place else None
     if payload is None:
-        payload = next((found for one in (key, *equivalent) if (found := shipped.find(one))), None)
+        keys = key, *equivalent
+        payload = next((found for one in keys if (found := shipped.find(one, layout.folder))), None)
     if payload is None:
         payload = pack(build(), layout)
         if place:

@@ -2,11 +2,27 @@
 #include <cuda_fp16.h>
 
 typedef unsigned long long Word;
+constexpr unsigned long long NEAR = 1 << 26;  // bytes of an array that is read with hints
 
 template <typename T>
 struct alignas(16) Pack {
     T values[16 / sizeof(T)];
 };
+
+// With HINTS the first-level cache does not keep what is loaded, and the second fetches 256 bytes at a time: faster
+// while all that is read has room in the second.
+template <bool HINTS, typename T>
+__device__ __forceinline__ Pack<T> load(const Pack<T> *at)
+{
+    if constexpr (!HINTS) return *at;
+    uint4 bits;
+    asm volatile("ld.global.L1::no_allocate.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(bits.x), "=r"(bits.y), "=r"(bits.z), "=r"(bits.w)
+                 : "l"(at));
+    Pack<T> pack;
+    memcpy(&pack, &bits, sizeof(pack));
+    return pack;
+}
 
 // The sum of N products as a tree: none goes through more than log2(N) additions.
 template <typename A, unsigned int N, typename T>
@@ -63,6 +79,22 @@ __device__ A wait_for(Word *words)
     return value;
 }
 
+// Adds the products of a thread's packs of whole tiles, and leaves in `i` where the next would be.
+template <bool HINTS, unsigned int BLOCK, unsigned int UNROLL, typename A, typename T>
+__device__ __forceinline__ void add_tiles(const Pack<T> *xs, const Pack<T> *ys, unsigned long long &i,
+                                          unsigned long long count, A &total)
+{
+    constexpr unsigned int WIDTH = 16 / sizeof(T), TILE = BLOCK * UNROLL;
+    for (; i + (TILE - BLOCK) < count; i += static_cast<unsigned long long>(gridDim.x) * TILE) {
+        Pack<T> a[UNROLL], b[UNROLL];
+        for (unsigned int k = 0; k < UNROLL; ++k)
+            a[k] = load<HINTS>(&xs[i + k * BLOCK]), b[k] = load<HINTS>(&ys[i + k * BLOCK]);
+        A part = tree<A, WIDTH>(a[0].values, b[0].values);
+        for (unsigned int k = 1; k < UNROLL; ++k) part += tree<A, WIDTH>(a[k].values, b[k].values);
+        total += part;
+    }
+}
+
 // Multiplies and adds T in the type A, into one R. An addition of -0 changes nothing, not even another -0.
 template <typename T, typename A, typename R, unsigned int BLOCK, unsigned int UNROLL>
 __global__ void __launch_bounds__(BLOCK)
@@ -81,13 +113,10 @@ last_block(const T *x, const T *y, R *dot, Word *words, unsigned long long n)
 
     A total = A(-0.0);
     unsigned long long i = static_cast<unsigned long long>(blockIdx.x) * TILE + t;
-    for (; i + (TILE - BLOCK) < count; i += static_cast<unsigned long long>(gridDim.x) * TILE) {
-        Pack<T> a[UNROLL], b[UNROLL];
-        for (unsigned int k = 0; k < UNROLL; ++k) a[k] = xs[i + k * BLOCK], b[k] = ys[i + k * BLOCK];
-        A part = tree<A, WIDTH>(a[0].values, b[0].values);
-        for (unsigned int k = 1; k < UNROLL; ++k) part += tree<A, WIDTH>(a[k].values, b[k].values);
-        total += part;
-    }
+    if (n <= NEAR / sizeof(T))
+        add_tiles<true, BLOCK, UNROLL>(xs, ys, i, count, total);
+    else
+        add_tiles<false, BLOCK, UNROLL>(xs, ys, i, count, total);
     for (unsigned int k = 0; k < UNROLL; ++k, i += BLOCK)
         if (i < count) total += tree<A, WIDTH>(xs[i].values, ys[i].values);
     if (blockIdx.x == 0 && t < before) total += A(x[t]) * A(y[t]);

@@ -62,8 +62,8 @@ __device__ void pack(const T *from, uint4 *to, unsigned top, unsigned start, uns
     }
 }
 
-// A block a unit: first those of A (m x k), then those of B (k x n), which is turned. WIDE as above, of both.
-template <typename T, bool WIDE>
+// A block a unit: first those of A (m x k), then those of B (k x n), which is turned.
+template <typename T>
 __global__ void __launch_bounds__(256) packed(const T *a, const T *b, uint4 *a_packed, uint4 *b_packed, unsigned m,
                                               unsigned n, unsigned k, unsigned steps, unsigned units_of_a)
 {
@@ -71,8 +71,11 @@ __global__ void __launch_bounds__(256) packed(const T *a, const T *b, uint4 *a_p
     const bool of_a = blockIdx.x < units_of_a;
     const unsigned unit = of_a ? blockIdx.x : blockIdx.x - units_of_a;
     const unsigned top = unit / steps * UNIT_ROWS, start = unit % steps * ALONG;
+    uint4 *const to = (of_a ? a_packed : b_packed) + static_cast<size_t>(unit) * SIZE;
+    const size_t at = reinterpret_cast<size_t>(of_a ? a : b), row_bytes = (of_a ? k : n) * sizeof(T);
+    const bool wide = (at | row_bytes) % 16 == 0;
     if (of_a)
-        pack<false, WIDE>(a, a_packed + static_cast<size_t>(unit) * SIZE, top, start, m, k);
+        wide ? pack<false, true>(a, to, top, start, m, k) : pack<false, false>(a, to, top, start, m, k);
     else
-        pack<true, WIDE>(b, b_packed + static_cast<size_t>(unit) * SIZE, top, start, n, k);
+        wide ? pack<true, true>(b, to, top, start, n, k) : pack<true, false>(b, to, top, start, n, k);
 }

@@ -16,7 +16,6 @@ from ..plan import Plan, Scratch, Step
 from ..problem import C_NAMES
 
 _HERE = Path(__file__).parent
-_CHUNK = 16  # bytes that are read at once where rows begin at multiples of them
 
 Factors = Literal["Tf32", "Bf16", "F16"]  # as in packed.cuh
 
@@ -46,6 +45,8 @@ class Tile:
 # ------------------------------------------------------------------------------------- ordinary arithmetic
 FEWEST = 8  # steps that are worth a block
 TILES = {4: Tile(64, 128, 16, 32, 64, 3, 4), 8: Tile(64, 128, 8, 32, 64, 3, 2)}  # by the bytes of an element
+FP64_WARPS = Tile(64, 64, 16, 32, 32, 3, 2)
+_FP64_APART = 4  # doubles between rows of its tiles
 
 
 def product(
@@ -56,9 +57,32 @@ def product(
     With `multiprocessors` the tiles that would keep some of them busy and leave others idle are split along
     k, and their parts are added in order by a second launch. `tile` is another than a GPU's best.
     """
-    tile, name = tile or TILES[dtype.itemsize], C_NAMES[dtype.name]
+    tile = tile or TILES[dtype.itemsize]
+    return _in_parts("pipelined", (C_NAMES[dtype.name],), dtype, tile, 0, (m, n, k), multiprocessors)
+
+
+def fp64_tensor_product(m: int, n: int, k: int, *, multiprocessors: int = 0) -> Plan:
+    """C = A B of float64 by tensor cores, for compute capability 9.0 and above; splits as `product`."""
+    tile = FP64_WARPS
+    stage = tile.rows * (tile.along + _FP64_APART) + tile.along * (tile.columns + _FP64_APART)
+    dtype = np.dtype(np.float64)
+    shared = tile.stages * stage * dtype.itemsize
+    return _in_parts("fp64_tensor_cores", (), dtype, tile, shared, (m, n, k), multiprocessors)
+
+
+def _in_parts(
+    kernel: str,
+    types: tuple[str, ...],
+    dtype: np.dtype[Any],
+    tile: Tile,
+    shared: int,
+    sizes: tuple[int, int, int],
+    multiprocessors: int,
+) -> Plan:
+    """A launch of a kernel whose tiles may be split, and of sum_parts if some are."""
+    m, n, k = sizes
     tiles, rest, splits = divide(tile, m, n, -(-k // tile.along), multiprocessors)
-    area = tile.rows * tile.columns
+    area, file = tile.rows * tile.columns, _HERE / f"{kernel}.cu"
     shape = (
         tile.rows,
         tile.columns,
@@ -68,22 +92,22 @@ def product(
         tile.stages,
         tile.resident,
     )
-    sizes, parts = (np.uint32(m), np.uint32(n)), (np.uint32(tiles - rest), np.uint32(splits))
+    of_c, parts = (np.uint32(m), np.uint32(n)), (np.uint32(tiles - rest), np.uint32(splits))
     multiply = Step(
-        f"pipelined<{name}, {', '.join(map(str, shape))}>",
-        _HERE / "pipelined.cu",
+        f"{kernel}<{', '.join((*types, *map(str, shape)))}>",
+        file,
         grid=max(1, tiles - rest + rest * splits),
         block=tile.threads,
-        shared=0,
-        arguments=("a", "b", "c", "partial", *sizes, np.uint32(k), *parts),
+        shared=shared,
+        arguments=("a", "b", "c", "partial", *of_c, np.uint32(k), *parts),
     )
     add = Step(
-        f"sum_parts<{name}, {tile.rows}, {tile.columns}>",
-        _HERE / "pipelined.cu",
+        f"sum_parts<{C_NAMES[dtype.name]}, {tile.rows}, {tile.columns}>",
+        file,
         grid=(area // 256, rest),
         block=256,
         shared=0,
-        arguments=("partial", "c", *sizes, *parts),
+        arguments=("partial", "c", *of_c, *parts),
     )
     scratch = Scratch("partial", dtype, max(1, rest * splits * area))
     return Plan((multiply, add) if rest else (multiply,), (scratch,))
@@ -114,21 +138,21 @@ WARP_GROUPS = Tile(256, 256, _STEP_BYTES, 64, 256, 4, 1)  # two blocks; a warp g
 
 
 def tensor_product(
-    m: int, n: int, k: int, factors: Factors, *, aligned: bool = True, warp_groups: bool = False
+    m: int, n: int, k: int, factors: Factors, *, warp_groups: bool = False, halves: bool = False
 ) -> Plan:
-    """C = A B by tensor cores, in float32, for A and B of float32 (Tf32) or of 16-bit words (Bf16, F16).
+    """C = A B by tensor cores, for A and B of float32 (Tf32) or of 16-bit words (Bf16, F16).
 
-    A and B are packed first, and rounded to TF32; so any size will do. `aligned` says that both begin at
-    multiples of 16 bytes. `warp_groups` is for GPUs of compute capability 9.0 only.
+    A and B are packed first, and rounded to TF32; so any size and alignment will do. Sums are of float32, and
+    so is C, or it has `halves`, rounded from them. `warp_groups` is for compute capability 9.0 only.
     """
     tile = WARP_GROUPS if warp_groups else WARPS
-    stored = STORED[factors]
+    stored, sums = STORED[factors], "unsigned short" if halves else "float"
     steps = max(1, -(-k * stored.itemsize // _STEP_BYTES))
     rows, columns = (max(1, -(-size // side)) * side for size, side in ((m, tile.rows), (n, tile.columns)))
     sizes = (np.uint32(m), np.uint32(n), np.uint32(steps))
     if warp_groups:
         multiply = Step(
-            f"warp_groups<{factors}, {tile.stages}>",
+            f"warp_groups<{factors}, {sums}, {tile.stages}>",
             _HERE / "warp_groups.cu",
             grid=2 * max(1, tile.count(m, n)),
             block=(tile.rows // tile.warp_rows * 128) // 2 + 32,
@@ -139,17 +163,16 @@ def tensor_product(
     else:
         shape = (tile.rows, tile.columns, tile.warp_rows, tile.warp_columns, tile.stages, tile.resident)
         multiply = Step(
-            f"tensor_cores<{factors}, {', '.join(map(str, shape))}>",
+            f"tensor_cores<{factors}, {sums}, {', '.join(map(str, shape))}>",
             _HERE / "tensor_cores.cu",
             grid=max(1, tile.count(m, n)),
             block=tile.threads,
             shared=(tile.rows + tile.columns) * _STEP_BYTES * tile.stages,
             arguments=("a_packed", "b_packed", "c", *sizes),
         )
-    wide = aligned and all(size * stored.itemsize % _CHUNK == 0 for size in (k, n))
     units = [size // _UNIT_ROWS * steps for size in (rows, columns)]
     pack = Step(
-        f"packed<{_ELEMENTS[factors]}, {str(wide).lower()}>",
+        f"packed<{_ELEMENTS[factors]}>",
         _HERE / "packed.cu",
         grid=sum(units),
         block=256,

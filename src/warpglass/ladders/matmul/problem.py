@@ -1,7 +1,8 @@
 """The problem of the matmul ladder: C = A B for square matrices, stored row after row.
 
-Three tables: the element types of the course notes, float32 whose factors tensor cores take as TF32, with 10
-bits behind the first, and bfloat16 factors (as 16-bit words: NumPy has no such type), with float32 sums.
+Four tables: the element types of the course notes; float32 whose factors tensor cores take as TF32, with 10
+bits behind the first; bfloat16 factors (as 16-bit words: NumPy has no such type), with float32 sums; and
+float64 by tensor cores, which round as fused multiply-adds do.
 
 The error bound. An element of C is a sum of n products. Each product is rounded once, and goes through at
 most n - 1 additions, whatever their order (adding to 0 is exact): |computed - true| <= gamma_n (|A| |B|),
@@ -189,6 +190,13 @@ PROBLEM = Problem(
             on_gpu=4096,
             dtypes=("float32",),
         ),
+        "fp64": Table(
+            "Products of float64 by tensor cores",
+            *(256, "float64", 256),
+            small=132,
+            on_gpu=4096,
+            dtypes=("float64",),
+        ),
     },
     dtypes=("float32", "float64", "int32", "int64"),
     data=("random", "ones", "cancelling", "extreme"),
@@ -206,6 +214,8 @@ PROBLEM = Problem(
         Peer("numpy", "a @ b (BLAS)", _product, "matmul", kinds="f"),
         Peer("cupy", "a @ b (cuBLAS)", _product, "matmul"),
         Peer("torch", "a @ b (cuBLAS)", _product, "matmul", kinds="f"),
+        Peer("cupy", "a @ b (cuBLAS)", _product, "fp64"),
+        Peer("torch", "a @ b (cuBLAS)", _product, "fp64"),
         Peer("torch", "a @ b, allow_tf32 (cuBLAS)", _tf32_product, "tf32", cut_sums, "f"),
         Peer("torch", "mm of bfloat16 (cuBLAS)", _bf16_product, "bf16", cut_sums, "f"),
     ),

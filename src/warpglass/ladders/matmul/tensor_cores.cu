@@ -26,9 +26,9 @@ __device__ void load_matrices(unsigned (&to)[4], unsigned from)
 // Where a chunk of a row lies in a tile.
 __device__ unsigned place(unsigned row, unsigned chunk) { return row * 128 + (chunk ^ row % 8) * 16; }
 
-template <typename Kind, unsigned BM, unsigned BN, unsigned WM, unsigned WN, unsigned STAGES, unsigned RESIDENT>
+template <typename Kind, typename C, unsigned BM, unsigned BN, unsigned WM, unsigned WN, unsigned STAGES, unsigned RESIDENT>
 __global__ void __launch_bounds__(BM / WM * (BN / WN) * 32, RESIDENT)
-    tensor_cores(const uint4 *__restrict__ a, const uint4 *__restrict__ b, float *c, unsigned m, unsigned n, unsigned steps)
+    tensor_cores(const uint4 *__restrict__ a, const uint4 *__restrict__ b, C *c, unsigned m, unsigned n, unsigned steps)
 {
     if (m == 0 || n == 0) return;
     constexpr unsigned THREADS = BM / WM * (BN / WN) * 32, STAGE = (BM + BN) * 128, LINES = THREADS / 8;

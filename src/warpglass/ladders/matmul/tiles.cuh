@@ -45,15 +45,34 @@ __device__ Place tile_at(unsigned index, unsigned rows, unsigned columns)
     return {above + within % high, within / high};
 }
 
+// Two sums as they are stored: as floats, or as the nearest halves, whose bits an unsigned short holds.
+template <typename C> struct Pair;
+template <> struct Pair<float> {
+    using Type = float2;
+    static __device__ Type of(float first, float second) { return make_float2(first, second); }
+};
+template <> struct Pair<unsigned short> {
+    using Type = ushort2;
+    static __device__ Type of(float first, float second)
+    {
+        ushort2 pair;
+        asm("cvt.rn.f16.f32 %0, %1;" : "=h"(pair.x) : "f"(first));
+        asm("cvt.rn.f16.f32 %0, %1;" : "=h"(pair.y) : "f"(second));
+        return pair;
+    }
+};
+
 // Elements (row, column) and (row, column + 1) of a matrix of m x n, if there are such.
-__device__ void store_pair(float *c, unsigned row, unsigned column, unsigned m, unsigned n, float first, float second)
+template <typename C>
+__device__ void store_pair(C *c, unsigned row, unsigned column, unsigned m, unsigned n, float first, float second)
 {
     if (row >= m || column >= n) return;
-    float *const to = c + static_cast<size_t>(row) * n + column;
-    if (reinterpret_cast<size_t>(to) % sizeof(float2) == 0 && column + 1 < n) {
-        *reinterpret_cast<float2 *>(to) = make_float2(first, second);
+    C *const to = c + static_cast<size_t>(row) * n + column;
+    const typename Pair<C>::Type pair = Pair<C>::of(first, second);
+    if (reinterpret_cast<size_t>(to) % sizeof(pair) == 0 && column + 1 < n) {
+        *reinterpret_cast<typename Pair<C>::Type *>(to) = pair;
         return;
     }
-    to[0] = first;
-    if (column + 1 < n) to[1] = second;
+    to[0] = pair.x;
+    if (column + 1 < n) to[1] = pair.y;
 }

@@ -91,9 +91,9 @@ __device__ void meet_cluster()
 constexpr unsigned GROUPS = 2, BM = GROUPS * UNIT_ROWS, BN = 256, STAGE = (BM + BN) * 128;
 
 // Two blocks compute 256 x 256 elements, each its half of the rows; each brings half of B's tile for both.
-template <typename Kind, unsigned STAGES>
+template <typename Kind, typename C, unsigned STAGES>
 __global__ void __cluster_dims__(2) __launch_bounds__(GROUPS * 128 + 32, 1)
-    warp_groups(const uint4 *__restrict__ a, const uint4 *__restrict__ b, float *c, unsigned m, unsigned n, unsigned steps)
+    warp_groups(const uint4 *__restrict__ a, const uint4 *__restrict__ b, C *c, unsigned m, unsigned n, unsigned steps)
 {
     if (m == 0 || n == 0) return;
     extern __shared__ uint4 tiles[];
