@@ -70,6 +70,7 @@ def _races() -> Iterator[Race]:
         yield Race(f"matmul, {rows}", "matmul", "matmul", rows, "float32", unit="TFLOP/s")
     for table, words in (("tf32", "TF32"), ("bf16", "bfloat16")):
         yield Race(f"matmul of {words}, 4096", "matmul", table, 4096, "float32", unit="TFLOP/s")
+    yield Race("matmul of doubles, 4096", "matmul", "fp64", 4096, "float64", unit="TFLOP/s")
     yield Race("matmul, 8192", "matmul", "matmul", 8192, "float32", unit="TFLOP/s")
     yield Race("conv1d of 9 weights, 2^26", "conv1d", "conv1d", 2**26, "float32")
     yield Race("conv2d of 5 x 5 weights, 4096 rows", "conv2d", "conv2d", 4096, "float32")
