@@ -17,6 +17,8 @@ import pytest
 from warpglass.cli import main
 from warpglass.engine.cpu.order import Order
 
+pytestmark = pytest.mark.turns(2)
+
 ROOT = Path(__file__).parent.parent
 RACE = """extern "C" __global__ void race(const float *x, float *y)
 {

@@ -69,7 +69,7 @@ def test_occupancy_and_roofline_are_results_as_well():
     assert wg.occupancy(None, 256, registers=40, model="cc 5.2").fit.share == 0.75
     profile = wg.profile(kernel, 2, 32, arguments())
     roof = wg.roofline(profile)
-    assert repr(roof) == "<Roofline of NVIDIA H100 80GB HBM3: scale memory-bound, DRAM>"
+    assert repr(roof) == "<Roofline of NVIDIA H100 80GB HBM3: scale memory-bound, L2>"
     assert roof.verdicts["scale"] in framed(roof)
     assert wg.roofline(profile, model="gtx980").remarks
 

@@ -29,6 +29,8 @@ from warpglass.engine.cpu.prepared import prepare
 
 from .targets.cases import BLOCK, CASES, FOLDER, GRID, arguments, kernel, results
 
+pytestmark = pytest.mark.turns(2)
+
 _ROOT = Path(__file__).resolve().parents[2]
 _X86 = platform.machine().lower() in ("x86_64", "amd64")
 _AARCH64 = Target("aarch64-unknown-linux-gnu", "generic", "")

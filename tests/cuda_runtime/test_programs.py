@@ -14,7 +14,10 @@ from tests.cuda_runtime import reference
 from warpglass.source import nvcc
 
 HERE = Path(__file__).parent
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux")
+pytestmark = [
+    pytest.mark.turns(2),
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux"),
+]
 
 Build = Callable[..., Path]
 

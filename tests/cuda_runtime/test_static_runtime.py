@@ -10,7 +10,10 @@ import pytest
 
 from warpglass.source import nvcc
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux")
+pytestmark = [
+    pytest.mark.turns(2),
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux"),
+]
 SOURCE = """
 __device__ int base = 40;
 __global__ void fill(int *x, int n) {

@@ -24,6 +24,8 @@ from warpglass.source.compiled import Compiled
 
 from .devices import device  # noqa: F401
 
+pytestmark = pytest.mark.turns(2)
+
 BLOCK, GRID = 40, 3
 THREADS = BLOCK * GRID
 _FILL = 0xEE

@@ -15,6 +15,8 @@ from warpglass.errors import KernelFault, KernelTimeout
 
 from .devices import device  # noqa: F401
 
+pytestmark = pytest.mark.turns(2)
+
 
 # ---------------------------------------------------------------------------------------- instructions
 @dataclass

@@ -13,6 +13,8 @@ from warpglass.engine.cpu.order import Order
 from warpglass.errors import ArgumentError, KernelFault
 from warpglass.program import Program
 
+pytestmark = pytest.mark.turns(2)
+
 SOURCE = r"""
 #include <cooperative_groups.h>
 // Who comes when: by block, and by the warps of the first and second round.

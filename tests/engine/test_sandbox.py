@@ -16,6 +16,8 @@ from warpglass.engine.cpu.heap import Heap
 from warpglass.engine.cpu.printf import format_printf
 from warpglass.errors import ArgumentError, KernelFault, KernelTimeout, LaunchError
 
+pytestmark = pytest.mark.turns(2)
+
 HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
 KERNEL = (
     HEAD

@@ -15,7 +15,7 @@ from tests.levels import LEVEL, sample
 from warpglass.errors import ArgumentError
 from warpglass.judging import VERDICTS, Judgement, jail
 
-pytestmark = [pytest.mark.turns(2), pytest.mark.skipif(bool(jail.available()), reason=jail.available())]
+pytestmark = [pytest.mark.turns(3), pytest.mark.skipif(bool(jail.available()), reason=jail.available())]
 LEFT_BEHIND = Path("/tmp/warpglass-was-here")
 REFERENCE = "def add(x, y, out, n):\n    return None, None, x + y\n"
 # At level ci these, and a sample of those in CUDA C++: each costs a second, in Python three.

@@ -35,7 +35,7 @@ def elements(n: int, dtype: str, offset: int) -> Any:
     return rng.integers(low, high, n + offset).astype(dtype)[offset:]
 
 
-@pytest.mark.sampled(quick=12, ci=8)
+@pytest.mark.sampled(quick=20, ci=16)
 @pytest.mark.parametrize("offset", [0, 1, 3])
 @pytest.mark.parametrize("types", TYPES, ids="-".join)
 def test_sums_of_mixed_types_from_anywhere(types: tuple[str, str, str], offset: int) -> None:
@@ -49,7 +49,7 @@ def test_sums_of_mixed_types_from_anywhere(types: tuple[str, str, str], offset: 
         assert product[0] == (x.astype(adds) * y.astype(adds)).sum().astype(result)
 
 
-@pytest.mark.sampled(quick=12, ci=8)
+@pytest.mark.sampled(quick=20, ci=16)
 @pytest.mark.parametrize("offset", [0, 1, 3])
 @pytest.mark.parametrize("types", TYPES, ids="-".join)
 def test_prefix_sums_of_mixed_types_from_anywhere(types: tuple[str, str, str], offset: int) -> None:

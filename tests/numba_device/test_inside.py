@@ -12,6 +12,7 @@ import pytest
 
 INSIDE = Path(__file__).parent / "inside"
 pytestmark = [
+    pytest.mark.turns(3),
     pytest.mark.turns(2),
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux"),
 ]

@@ -11,7 +11,7 @@ import pytest
 import warpglass as wg
 from warpglass import ops
 
-pytestmark = pytest.mark.turns(2)
+pytestmark = pytest.mark.turns(3)
 
 X = np.arange(12.0).reshape(3, 4)
 

@@ -11,6 +11,8 @@ import pytest
 
 from warpglass import ops
 
+pytestmark = pytest.mark.turns(2)
+
 
 def test_arrays_on_the_virtual_gpu() -> None:
     done = subprocess.run(

@@ -57,7 +57,7 @@ def axes_of(x: Array) -> list[Any]:
     ]
 
 
-@pytest.mark.sampled(quick=12, ci=12)
+@pytest.mark.sampled(quick=24, ci=20)
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_sums(dtype: str, shape: tuple[int, ...]) -> None:
@@ -72,7 +72,7 @@ def test_sums(dtype: str, shape: tuple[int, ...]) -> None:
         )
 
 
-@pytest.mark.sampled(quick=12, ci=12)
+@pytest.mark.sampled(quick=24, ci=20)
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_running_sums(dtype: str, shape: tuple[int, ...]) -> None:
@@ -81,7 +81,7 @@ def test_running_sums(dtype: str, shape: tuple[int, ...]) -> None:
         agree(ops.cumsum(x, axis), wide(x).cumsum(axis), x.cumsum(axis).dtype, np.abs(wide(x)).cumsum(axis))
 
 
-@pytest.mark.sampled(quick=16, ci=16)
+@pytest.mark.sampled(quick=30, ci=24)
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("shape", [(1,), (33,), (7000,), (5, 37), (3, 4, 50), (0,), (4, 0, 3)], ids=str)
 def test_sorts(dtype: str, shape: tuple[int, ...]) -> None:
@@ -93,7 +93,7 @@ def test_sorts(dtype: str, shape: tuple[int, ...]) -> None:
         np.testing.assert_array_equal(ops.argsort(x, axis), np.argsort(x, axis, kind="stable"))
 
 
-@pytest.mark.sampled(quick=16, ci=16)
+@pytest.mark.sampled(quick=30, ci=24)
 @pytest.mark.parametrize("dtype", TYPES[1:])
 @pytest.mark.parametrize(
     "shapes", ["5,7 7,3", "7 7", "7 7,3", "5,7 7", "2,1,5,7 3,7,2", "4,0 0,3", "0,4 4,3", "65,40 40,70"]
@@ -108,7 +108,7 @@ def test_products(dtype: str, shapes: str) -> None:
         agree(ops.dot(a, b), np.dot(wide(a), wide(b)), np.dot(a, b).dtype, magnitude)
 
 
-@pytest.mark.sampled(quick=16, ci=16)
+@pytest.mark.sampled(quick=30, ci=24)
 @pytest.mark.parametrize("dtype", TYPES[1:])
 @pytest.mark.parametrize("bins", [10, 1, 257, 20_000, (0.0, 1.5, 1.5, 4.0)], ids=str)
 def test_histograms(dtype: str, bins: Any) -> None:
@@ -128,7 +128,7 @@ def test_histogram_of_what_has_no_range() -> None:
     assert ops.histogram([1.0, np.nan, 7], 3, (0, 3))[0].tolist() == [0, 1, 0]
 
 
-@pytest.mark.sampled(quick=12, ci=12)
+@pytest.mark.sampled(quick=24, ci=20)
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_transposes(dtype: str, shape: tuple[int, ...]) -> None:
@@ -139,7 +139,7 @@ def test_transposes(dtype: str, shape: tuple[int, ...]) -> None:
         assert not np.ndim(found) or found.flags.c_contiguous
 
 
-@pytest.mark.sampled(quick=16, ci=16)
+@pytest.mark.sampled(quick=30, ci=24)
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "int64", "float16", "float32", "float64"])
 @pytest.mark.parametrize("n", [1, 5, 1003])
 @pytest.mark.parametrize("width", [1, 2, 9, 100])

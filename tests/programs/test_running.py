@@ -258,4 +258,4 @@ def test_no_compiler_is_said(call: Call, monkeypatch: pytest.MonkeyPatch, tmp_pa
     done = call("run", "ends.cu")
     assert done.returncode == 2
     assert "a C++ compiler is needed" in done.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["cache"]
+    assert {path.name for path in tmp_path.iterdir()} <= {"cache"}

@@ -10,7 +10,13 @@ from warpglass import ArgumentError, WarpglassError, ranks
 WEIGHTS = [(1,), (1, 1), (0, 1), (3, 1, 2), (0, 5, 0), (1, 1, 1, 1), (0, 7, 1, 0), (1, 0, 30, 2)]
 
 
-@pytest.mark.sampled(quick=24, ci=12)
+@pytest.fixture(autouse=True)
+def quick_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The kernels are those of ops, whose tests have them in optimised code as well.
+    monkeypatch.setenv("WARPGLASS_TIER", "quick")
+
+
+@pytest.mark.sampled(quick=50, ci=40)
 @pytest.mark.parametrize("weights", WEIGHTS, ids=str)
 @pytest.mark.parametrize("dtype", shares.DTYPES)
 def test_every_operation(dtype: str, weights: tuple[int, ...]) -> None:

@@ -15,7 +15,7 @@ from warpglass.sweeps.local import Processes
 from warpglass.sweeps.spec import make
 from warpglass.sweeps.work import do, longest
 
-pytestmark = pytest.mark.turns(2)
+pytestmark = pytest.mark.turns(3)
 
 KERNELS = """
 extern "C" __global__ void fill(int *x, int n) { if (threadIdx.x < n) x[threadIdx.x] = 2 * threadIdx.x; }

@@ -56,3 +56,4 @@ def test_faults(tmp_path: Path) -> None:
     x = np.zeros(64, np.float32)
     with pytest.raises(wg.KernelFault, match=r"of second in shared memory"):
         wg.run(wg.load(path, "k"), 1, 64, (x, x.copy()))
+    wg.reset()
