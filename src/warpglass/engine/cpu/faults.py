@@ -24,7 +24,7 @@ from .object_faults import explain_object
 from .prepared import Executable, Prepared
 from .system import Account as Served
 from .system import System, freed_before
-from .variable_names import plain_name, shared_variable
+from .variable_names import SharedVariables, plain_name
 from .worker import Worker
 
 _CUDA_NAME = {
@@ -361,7 +361,7 @@ def _explain_shared(scene: Scene, site: Site, address: int) -> _Account:
     layout = scene.prepared.program.shared
     dynamic = scene.launch.shared
     total = layout.static + dynamic
-    name, start = shared_variable(scene.prepared.program, scene.launch.compiled.language, offset)
+    name, start = SharedVariables(scene.prepared.program, scene.launch.compiled.language).at(offset)
     index = (offset - start) // site.size
     verb = "write" if site.write else "read"
     where = name if name == "shared memory" else f"{name} in shared memory"

@@ -6,6 +6,7 @@ import ast
 import linecache
 import re
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 from ...program import Program
 
@@ -27,29 +28,37 @@ def plain_name(symbol: str) -> str:
     return symbol
 
 
-def shared_variable(program: Program, language: str, offset: int) -> tuple[str, int]:
-    """The variable of shared memory that an offset belongs to, and where it starts.
+class SharedVariables:
+    """The variables of a kernel's shared memory; the text of a Python kernel is read once, when needed."""
 
-    What has no name is "shared memory", which starts at 0: arrays of Python whose text is not at hand, or
-    more of them than the kernel's function itself makes.
-    """
-    offsets = program.shared.offsets
-    below = [(start, symbol) for symbol, start in offsets.items() if start <= max(offset, 0)]
-    if not below:
-        return "shared memory", 0
-    start, symbol = max(below)
-    if language != "python":
-        return plain_name(symbol), start
-    name = _python_names(program).get(symbol)
-    return (name, start) if name else ("shared memory", 0)
+    def __init__(self, program: Program, language: str):
+        self._program = program
+        self._is_python = language == "python"
 
+    def at(self, offset: int) -> tuple[str, int]:
+        """The variable that an offset belongs to, and where it starts.
 
-def _python_names(program: Program) -> Mapping[str, str]:
-    symbols = sorted(filter(_NUMBERED.fullmatch, program.shared.offsets), key=lambda one: (len(one), one))
-    names = _arrays_made(program)
-    if len(symbols) != len(names):  # one that nobody reads is left out, and which that is nobody says
-        return {}
-    return dict(zip(symbols, names, strict=True))
+        What has no name is "shared memory", which starts at 0: arrays of Python whose text is not at hand,
+        or more of them than the kernel's function itself makes.
+        """
+        offsets = self._program.shared.offsets
+        below = [(start, symbol) for symbol, start in offsets.items() if start <= max(offset, 0)]
+        if not below:
+            return "shared memory", 0
+        start, symbol = max(below)
+        if not self._is_python:
+            return plain_name(symbol), start
+        name = self._python_names.get(symbol)
+        return (name, start) if name else ("shared memory", 0)
+
+    @cached_property
+    def _python_names(self) -> Mapping[str, str]:
+        offsets = self._program.shared.offsets
+        symbols = sorted(filter(_NUMBERED.fullmatch, offsets), key=lambda one: (len(one), one))
+        names = _arrays_made(self._program)
+        if len(symbols) != len(names):  # one that nobody reads is left out, and which that is nobody says
+            return {}
+        return dict(zip(symbols, names, strict=True))
 
 
 def _arrays_made(program: Program) -> Sequence[str]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ....engine.cpu.address_space import explain_address
-from ....engine.cpu.variable_names import plain_name, shared_variable
+from ....engine.cpu.variable_names import SharedVariables, plain_name
 from ....engine.launch.backend import Dim3, unflatten
 from ....program import Program, Step
 from ....records.check import Finding, Place
@@ -120,6 +120,8 @@ class _Reader:
         self._memory = watched.memory
         self._code = code
         self._file = _main_file(code.program)
+        scene = watched.begun.scene
+        self._shared = SharedVariables(scene.prepared.program, scene.launch.compiled.language)
 
     def read(self, row: np.ndarray) -> Recorded:
         """A recorded finding."""
@@ -186,8 +188,7 @@ class _Reader:
         """The array, the index in it and what they are called."""
         scene, rows = self._begun.scene, self._memory.tables[0]
         if region in (layout.SHARED_REGION, *self._ranks()):
-            program = scene.prepared.program
-            name, start = shared_variable(program, scene.launch.compiled.language, offset)
+            name, start = self._shared.at(offset)
             index = (offset - start) // size
             return name, index, f"{name}[{index}]"
         if region == layout.LOCAL_REGION:

@@ -14,10 +14,13 @@ def lock_around(facts: LineFacts, one: Place, other: Place) -> tuple[Place, Plac
     A lock is a word that a compare and swap takes (or an exchange whose result is used) and that an exchange
     or a store by an atomic operation gives back.
     """
+    if one.file != other.file:
+        return None
     first, last = sorted((one.line, other.line))
-    taken = [place for step, place in _atomics(facts, one.file) if place.line < first and _takes(facts, step)]
-    given = [place for step, place in _atomics(facts, one.file) if place.line > last and _gives(facts, step)]
-    if one.file != other.file or not taken or not given:
+    atomics = _atomics(facts, one.file)
+    taken = [place for step, place in atomics if place.line < first and _takes(facts, step)]
+    given = [place for step, place in atomics if place.line > last and _gives(facts, step)]
+    if not taken or not given:
         return None
     return max(taken, key=_line), min(given, key=_line)
 
