@@ -13,7 +13,8 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -33,7 +34,7 @@ from .launch_plan import LaunchPlan
 from .order import Order
 from .prepared import Prepared
 from .privatisation import redirect
-from .thread_pool import POOL
+from .thread_pool import POOL, ThreadPool
 from .worker import Worker
 
 
@@ -103,7 +104,8 @@ def rerun(plan: LaunchPlan, launch: Launch, heap: Heap) -> float:
     order, observers.
     """
     executable = plan.executable
-    worker = executable.workers(1)[0] if plan.joins and plan.count == 1 else None
+    own = plan.joins and plan.count == 1 and not POOL.alongside
+    worker = executable.workers(1)[0] if own else None
     if worker is None or not worker.refill(plan):
         return run(plan, launch, heap, kept=True)[0]
     executable.begin(plan.blocks.start)
@@ -136,7 +138,7 @@ def _prepare(plan: LaunchPlan, launch: Launch, kept: bool) -> list[Worker]:
     else:
         workers = executable.residents(len(plan.blocks)) if cooperative else executable.workers(plan.count)
     for number, worker in enumerate(workers):
-        if kept and worker.refill(plan):
+        if kept and not POOL.alongside and worker.refill(plan):
             continue
         worker.private = [array.copy() for array in plan.private] if number else []
         _fill(worker, plan, launch, number + 1 if cooperative else plan.blocks.stop)
@@ -181,7 +183,7 @@ def _put_in_clusters(
 
 def _fill(worker: Worker, plan: LaunchPlan, launch: Launch, end: int, windows: Sequence[int] = ()) -> None:
     ranges = redirect(plan.ranges, plan.private, worker.private) if worker.private else plan.ranges
-    worker.set_alone(plan.alone)
+    worker.set_alone(plan.alone and not (launch.alongside or POOL.alongside))
     given = plan.laid.parameters, plan.shared, ranges, plan.system.serve
     worker.fill(launch.grid, end, plan.chunk, *given, windows)
     if plan.whole:
@@ -251,11 +253,26 @@ def _run(
         job = partial(run_workers, tiers, [workers[k::count] for k in range(count)], watch)
     if plan.joins and count == 1:
         return job(0) != OK, False
-    stop = plan.executable.control.stop
-    codes, late = POOL.run(
-        job, count, stop, launch.timeout, tiers.notice, brief=tiers.brief, joins=plan.joins
-    )
+    with _threads(plan, launch) as pool:
+        stop = plan.executable.control.stop
+        codes, late = pool.run(
+            job, count, stop, launch.timeout, tiers.notice, brief=tiers.brief, joins=plan.joins
+        )
     return any(codes), late
+
+
+@contextmanager
+def _threads(plan: LaunchPlan, launch: Launch) -> Iterator[ThreadPool]:
+    """The threads that run a launch: its own while other launches are made, whose buffers are others."""
+    if not launch.alongside or plan.prepared.allocates:
+        yield POOL
+        return
+    plan.executable.busy = True
+    try:
+        with POOL.apart() as own:
+            yield own
+    finally:
+        plan.executable.busy = False
 
 
 # ---------------------------------------------------------------------------------------- explaining

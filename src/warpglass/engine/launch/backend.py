@@ -96,6 +96,7 @@ class Launch:
     cooperative: bool = False  # all blocks at once, as the program says (a kernel may need it anyway)
     cluster: Dim3 | None = None  # extents in blocks; None: as the kernel says, else one block
     place: str = ""  # where in the program it is asked for, if another thread makes it
+    alongside: bool = False  # it may wait for other launches, which are made while it runs
 
 
 @dataclass(slots=True)
