@@ -86,6 +86,7 @@ class Behind:
         self.busy = False
         self._works: list[Work] = []  # as they were asked for
         self._failed: Refusal | None = None
+        self._waiters = 0
         self._changing = threading.Lock()
 
     def holds(self, stream: int, flags: int) -> bool:
@@ -121,6 +122,10 @@ class Behind:
         if stem not in ALONGSIDE and (stem not in OF_DEFAULT or self.holds(0, 0)):
             self.settle()
 
+    def awaited(self) -> bool:
+        """Whether a thread of the program waits for work."""
+        return self._waiters > 0
+
     def settle(self) -> None:
         """Wait until all work is done. Raises Refusal if any was refused."""
         with self._changing:
@@ -138,8 +143,14 @@ class Behind:
     def _wait(self, works: list[Work]) -> None:
         if getattr(_here, "works", False):  # this is work itself
             return
-        for work in works:
-            work.ended.wait()
+        with self._changing:
+            self._waiters += 1
+        try:
+            for work in works:
+                work.ended.wait()
+        finally:
+            with self._changing:
+                self._waiters -= 1
         self._tell()
 
     def _of(self, stream: int, flags: int) -> list[Work]:

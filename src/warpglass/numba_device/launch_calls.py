@@ -167,7 +167,7 @@ def launch(
     if _may_wait(device, kernel) or (behind.busy and (watched or behind.holds(given.stream, stream.flags))):
         later = lab.for_another_thread(made)
         if later is not None:
-            later = replace(later, alongside=True)
+            later = replace(later, alongside=behind.awaited)
             do = partial(launch_all, device, kernel, later)
             behind.put(given.stream, stream.flags, do, last=watched)
             return

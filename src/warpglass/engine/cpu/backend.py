@@ -71,7 +71,7 @@ class CpuBackend:
             _assign(launch)
         try:
             with POOL.lock:
-                key, plan = (None, None) if launch.alongside else self._plans.find(launch)
+                key, plan = (None, None) if launch.alongside is not None else self._plans.find(launch)
                 if plan is not None and not plan.executable.busy:
                     POOL.settle()
                     return _outcome(execution.rerun(plan, launch, self._heap), plan.executable)
@@ -88,7 +88,7 @@ class CpuBackend:
             general = prepared.executable(launch.block, launch.grid, bound, None, cluster, soon=True)
             hot = general.tiers.hot
             executable, settled = general, False
-            if not launch.alongside:
+            if launch.alongside is None:
                 executable, settled = prepared.specialised(general, launch.block, launch.grid, bound)
             clear_exception(launch.compiled, prepared.module.clear)
             plan = self._plan(launch, prepared, executable, bound, range(prod(launch.grid)))
@@ -117,7 +117,7 @@ class CpuBackend:
         whose probes allow it; what the kernel prints is dropped.
         """
         self._state.check()
-        launch = replace(launch, alongside=False)  # what observers keep is one launch's
+        launch = replace(launch, alongside=None)  # what observers keep is one launch's
         if launch.variables:
             _assign(launch)
         prepared, bound, cluster = self._bind(launch)

@@ -34,6 +34,7 @@ from .launch_plan import LaunchPlan
 from .order import Order
 from .prepared import Prepared
 from .privatisation import redirect
+from .stalls import StallWatch, explain_stall
 from .thread_pool import POOL, ThreadPool
 from .worker import Worker
 
@@ -75,9 +76,11 @@ def run(
     watch = None
     if plan.prepared.cooperative and plan.count == 1:
         watch = GridWatch(plan.executable.code.yields, plan.prepared.program, workers)
+    stalls = StallWatch(plan, launch, workers)
     started = time.perf_counter()
     try:
-        failed, late = _run(plan, launch, running, watch, clusters)
+        with stalls:
+            failed, late = _run(plan, launch, running, watch, clusters, stalls)
     finally:
         for worker in workers if plan.private else ():
             for array, own in zip(plan.private, worker.private, strict=False):
@@ -90,6 +93,8 @@ def run(
             sys.stdout.write(plan.system.output)
     if plan.system.error is not None:
         raise plan.system.error
+    if stalls.vain is not None:
+        raise explain_stall(launch, stalls.vain)
     if failed:
         vain = plan.resident if 1 < plan.resident < len(plan.blocks) else 0
         _explain(_scene(plan, launch, heap), workers, watch or clusters, late, vain)
@@ -132,7 +137,7 @@ def _prepare(plan: LaunchPlan, launch: Launch, kept: bool) -> list[Worker]:
         workers = _prepare_clusters(plan, launch)
         plan.system.workers = workers
         return workers
-    if plan.resident > 1:
+    if plan.resident:
         known = executable.probes or plan.prepared.allocates
         workers = executable.leaving(plan.resident if known else plan.count, alone=plan.count == 1)
     else:
@@ -183,7 +188,7 @@ def _put_in_clusters(
 
 def _fill(worker: Worker, plan: LaunchPlan, launch: Launch, end: int, windows: Sequence[int] = ()) -> None:
     ranges = redirect(plan.ranges, plan.private, worker.private) if worker.private else plan.ranges
-    worker.set_alone(plan.alone and not (launch.alongside or POOL.alongside))
+    worker.set_alone(plan.alone and launch.alongside is None and not POOL.alongside)
     given = plan.laid.parameters, plan.shared, ranges, plan.system.serve
     worker.fill(launch.grid, end, plan.chunk, *given, windows)
     if plan.whole:
@@ -242,13 +247,14 @@ def _run(
     workers: list[Worker],
     watch: GridWatch | None,
     clusters: ClusterRun | None,
+    stalls: StallWatch,
 ) -> tuple[bool, bool]:
     """Run workers on as many threads as planned; whether one has failed, and whether time ran out."""
     tiers, count = plan.executable.tiers, plan.count
     if clusters is not None:
         job = partial(clusters.run, tiers)
-    elif plan.resident > 1:
-        job = partial(run_waiting, tiers, workers, _Reserve(plan, launch, workers).take)
+    elif plan.resident:
+        job = partial(run_waiting, tiers, workers, _Reserve(plan, launch, workers).take, stalls.gives_up)
     else:
         job = partial(run_workers, tiers, [workers[k::count] for k in range(count)], watch)
     if plan.joins and count == 1:
@@ -264,7 +270,7 @@ def _run(
 @contextmanager
 def _threads(plan: LaunchPlan, launch: Launch) -> Iterator[ThreadPool]:
     """The threads that run a launch: its own while other launches are made, whose buffers are others."""
-    if not launch.alongside or plan.prepared.allocates:
+    if launch.alongside is None or plan.prepared.allocates:
         yield POOL
         return
     plan.executable.busy = True
