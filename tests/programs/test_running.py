@@ -247,6 +247,12 @@ def test_headers_of_libraries_are_there(call: Call) -> None:
     ], done.stderr
 
 
+@pytest.mark.least("full")
+def test_descriptors_of_cublaslt_are_there(call: Call) -> None:
+    done = call("run", "product.cu", "-lcublasLt")
+    assert done.stdout == "1 CUBLAS_STATUS_SUCCESS 11 0 8 0\n", done.stderr
+
+
 def test_a_function_that_a_header_of_ours_lacks_is_said(call: Call, tmp_path: Path) -> None:
     (tmp_path / "calls.cpp").write_text("#include <cublas_v2.h>\nint main() { cublasSfoo(1); }\n")
     done = call("run", str(tmp_path / "calls.cpp"))
