@@ -237,6 +237,18 @@ def test_kernels_may_wait_for_kernels_of_other_streams(call: Call) -> None:
     )
 
 
+def test_exit_leaves_llvm_to_its_threads(call: Call, tools: build.Tools, tmp_path: Path) -> None:
+    libraries: list[str] = []
+    for name in ("libother", "libllvmlite"):
+        source, library = tmp_path / f"{name}.cpp", tmp_path / f"{name}.so"
+        source.write_text(f'#include <cstdio>\nstruct S {{ ~S() {{ puts("{name} ends"); }} }} s;\n')
+        compiler = tools.host.as_one_program(tmp_path)
+        subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source], check=True)
+        libraries.append(str(library))
+    done = call("run", "loads.cpp", "-ldl", "--", *libraries)
+    assert (done.returncode, done.stdout) == (0, "libother ends\n"), done.stderr
+
+
 @pytest.mark.least("full")
 def test_headers_of_libraries_are_there(call: Call) -> None:
     done = call("run", "headers.cu", *"-lcublas -lcufft -lcurand -lcusolver -lcusparse".split())
