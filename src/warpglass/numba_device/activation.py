@@ -90,6 +90,12 @@ def stand_in_library(name: str) -> SharedLibrary | None:
     return found.library if isinstance(found, Nvrtc | NvJitLink) else None
 
 
+def jit_linker() -> NvJitLink | None:
+    """NVIDIA's linker of LTO-IR; None if it is not installed."""
+    found = _state.get("nvJitLink")
+    return found if isinstance(found, NvJitLink) else None
+
+
 def _refuse_late() -> None:
     """Raise ArgumentError if a driver is loaded in this process: programs keep its addresses.
 
