@@ -41,6 +41,7 @@ from .division import divide
 from .nans import DelayedNans
 from .narrow import NarrowVectors
 from .reference import ReferenceLanes
+from .saturation import SATURATING, saturated
 from .tables import looked_up
 
 
@@ -273,12 +274,14 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
 
         return super().around(someone, usual, aside, lanes=lanes)
 
-    # ------------------------------------------------------------------------------------ narrow integers
+    # ------------------------------------------------------------------------------------ emission
     def emit(self, name: str, *operands: Value, type_: str = "", lanes: int = 0) -> Value:
         if not lanes and (operands[-1].type == "i64" or type_ == "i64"):
             found = self.narrow.emit(name, operands, type_)
             if found is not None:
                 return found
+        if not lanes and name in SATURATING:
+            return saturated(self, name, operands[0], type_)
         return super().emit(name, *operands, type_=type_, lanes=lanes)
 
     def multiply_high(self, a: Value, b: Value, signed: bool) -> Value:
