@@ -38,6 +38,7 @@ from ..values.results import (
 from ..values.specials import Specials
 from ..values.value import LOOSE_NAN, ONE_NAN, Value, literal, no_offsets, one_value, replace
 from .division import divide
+from .embedded_rounding import rounded
 from .nans import DelayedNans
 from .narrow import NarrowVectors
 from .reference import ReferenceLanes
@@ -266,6 +267,9 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
         if outline.lanewise and all(value.uniform for value in operands):
             return tuple(outline.make(self, *operands))
         return super().outline(outline, operands)
+
+    def rounded(self, operation: str, mode: str, operands: Sequence[Value]) -> Value | None:
+        return rounded(self, operation, mode, tuple(operands))
 
     def around(self, someone: str, usual: Value, other: Callable[[], Value], *, lanes: int = 0) -> Value:
         def aside() -> Value:
