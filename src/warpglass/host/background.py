@@ -5,7 +5,6 @@ What is under way when the process ends is given up without a word: it cannot st
 
 from __future__ import annotations
 
-import atexit
 import os
 import queue
 import threading
@@ -18,7 +17,6 @@ from itertools import count
 Job = Callable[[], None]
 _Entry = tuple[float, int, Job]  # when it is done, and its number, which keeps jobs in their order
 _numbers = count()
-_ending = threading.Event()
 
 
 def in_background(job: Job, thread: str = "optimiser", pause: float = 0.0) -> None:
@@ -30,14 +28,13 @@ def in_background(job: Job, thread: str = "optimiser", pause: float = 0.0) -> No
 @lru_cache(maxsize=4)
 def _start(thread: str, _process: int) -> queue.SimpleQueue[_Entry]:
     work: queue.SimpleQueue[_Entry] = queue.SimpleQueue()
-    atexit.register(_ending.set)
     threading.Thread(target=_serve, args=(work,), name=f"warpglass-{thread}", daemon=True).start()
     return work
 
 
 def _serve(work: queue.SimpleQueue[_Entry]) -> None:
     waiting: list[_Entry] = []
-    while not _ending.is_set():
+    while threading.main_thread().is_alive():
         pause = max(0.0, waiting[0][0] - time.monotonic()) if waiting else None
         try:
             heappush(waiting, work.get(timeout=pause))
@@ -49,5 +46,5 @@ def _do(job: Job) -> None:
     try:
         job()
     except RuntimeError:  # no new thread can be started
-        if not _ending.is_set():
+        if threading.main_thread().is_alive():
             raise
