@@ -57,7 +57,7 @@ def activate(model: str = "h100") -> VirtualDevice:
     device = VirtualDevice(devices.get(model))
     functions = device.shortcuts.lead({name: one.callback(device) for name, one in CALLS.items()})
     try:
-        library = SharedLibrary(_SONAME, functions, Result.SUCCESS)
+        library = SharedLibrary(_SONAME, functions, Result.SUCCESS, versioned=False)
     except Unavailable as problem:
         raise ArgumentError(f"the virtual device cannot be switched on here: {problem}") from None
     _state.update(device=device, library=library)
