@@ -92,7 +92,7 @@ def _copy_header(name: str, folder: Path) -> None:
     """Copy a header, or a folder of them, of CUDA's to where a program looks for it."""
     compiler = nvcc.program()
     assert compiler is not None, "warpglass brings it along"
-    source, target = compiler.parent.parent / "include" / name, folder / name
+    source, target = compiler.parent.parent / "include" / name, folder / Path(name).name
     if source.is_dir():
         shutil.copytree(source, target, dirs_exist_ok=True)
     else:

@@ -227,7 +227,12 @@ def test_libraries_are_there_when_they_are_called(call: Call) -> None:
 def test_kernels_may_wait_for_the_host(call: Call) -> None:
     done = call("run", "--timeout", "60", "waits.cu")
     first = "cudaErrorNotReady 42 cudaSuccess"
-    assert done.stdout == f"{first}\ncudaErrorNotReady 0 11 cudaSuccess 1\n11 107\n", done.stderr
+    assert done.stdout == f"{first}\ncudaErrorNotReady 0 11 cudaSuccess 1\n11 7\n", done.stderr
+
+
+def test_kernels_may_wait_for_kernels_of_other_streams(call: Call) -> None:
+    done = call("run", "--timeout", "60", "waits_for_kernels.cu")
+    assert done.stdout == "65024 cudaSuccess\ncudaSuccess 200\ncudaErrorNotReady cudaSuccess\n", done.stderr
 
 
 @pytest.mark.least("full")

@@ -58,6 +58,20 @@ def context() -> Iterator[Any]:
     ask(driver.cuCtxPushCurrent, made)
     yield made
     driver.cuCtxPopCurrent()
+
+
+def test_programs_find_functions_by_the_names_that_the_header_gives_them() -> None:
+    library = ctypes.CDLL("libcuda.so.1")
+    place, size, text = ctypes.c_uint64(), ctypes.c_size_t(), ctypes.c_char_p()
+    module = ask(driver.cuModuleLoadData, PTX)
+    given = ctypes.byref(place), ctypes.byref(size), ctypes.c_uint64(int(module))
+    assert library.cuModuleGetGlobal_v2(*given, b"total") == 0
+    assert size.value == 4
+    status = library.cuModuleGetGlobal_v2(*given, b"missing")
+    assert status == RESULT.CUDA_ERROR_NOT_FOUND
+    assert library.cuGetErrorString(status, ctypes.byref(text)) == 0
+    assert text.value == b"named symbol not found: the module has no variable 'missing'"
+    assert not hasattr(library, "cuModuleGetGlobal_v3")
     ask(driver.cuDevicePrimaryCtxReset, 0)
 
 
