@@ -371,6 +371,17 @@ def cuCtxSetCacheConfig(device: VirtualDevice, config: Int) -> None:
     """A preference; there are no caches to divide."""
 
 
+@call_anywhere
+def cuLogsRegisterCallback(device: VirtualDevice, function: Address, data: Address, handle: Address) -> None:
+    """What there is to say goes to standard error: the callback is called never."""
+    put(handle, function)
+
+
+@call_anywhere
+def cuLogsUnregisterCallback(device: VirtualDevice, handle: Size) -> None:
+    """Likewise."""
+
+
 @call
 def cuProfilerStart(device: VirtualDevice) -> None:
     """No profiler is attached, as on a GPU without one."""

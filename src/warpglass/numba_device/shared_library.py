@@ -16,7 +16,7 @@ import platform
 import struct
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 _PAGE = 1 << 16  # the largest page size of the two architectures
 _STUB = 16
@@ -46,6 +46,8 @@ class SharedLibrary:
     NVIDIA's are `versioned`: the dynamic linker ends a process that asks for a version where there is none.
     """
 
+    loaded: ClassVar[set[str]] = set()  # names by which one is found in this process, in place of NVIDIA's
+
     def __init__(self, soname: str, functions: dict[str, Any], closed: int, *, versioned: bool = True):
         machine = _MACHINES.get(platform.machine())
         if machine is None or not sys.platform.startswith("linux"):
@@ -56,6 +58,7 @@ class SharedLibrary:
         names = [*functions, "warpglass_closed"]
         os.write(self._file, _image(soname, names, machine, closed, versioned))
         self._library = ctypes.CDLL(f"/proc/self/fd/{self._file}", mode=ctypes.RTLD_GLOBAL)
+        self.loaded.add(soname)
         self.slots = (ctypes.c_void_p * len(functions)).in_dll(self._library, _SLOTS)
         self.lead(functions)
 

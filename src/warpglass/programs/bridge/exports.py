@@ -8,9 +8,9 @@ from ...cuda_runtime.exports import RELEASES, exported
 from ...libraries import LIBRARIES as VIRTUAL
 from ...numba_device import activation  # noqa: F401  # which fills CALLS
 from ...numba_device.compiler import NAMES as NVRTC_NAMES
+from ...numba_device.driver_names import exported as of_driver
 from ...numba_device.linker import NAMES as NVJITLINK_NAMES
 from ...source.cache import digest
-from .driver_names import exported as of_driver
 from .stubs import DRIVER, Library
 
 # NVIDIA's own, before which ours stand: what programs call, by the library's name.
