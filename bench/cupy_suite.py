@@ -36,7 +36,6 @@ FOLDERS = (
     *("linalg", "fft"),
 )
 ALIKE = "fails on a GPU too"
-BAD = (plugin.FAILED, plugin.UNENDED)
 
 
 # ---------------------------------------------------------------------------------------- the runs
@@ -55,9 +54,13 @@ def _pytest(words: Sequence[str], folders: Sequence[Path], **variables: object) 
     return subprocess.Popen(command, cwd=root, env=os.environ | own, stdout=sys.stderr)
 
 
-def run(folders: Sequence[Path], kept: Path, share: float, until: float, processes: int) -> None:
-    """Run what is left of a share of the folders' tests on the engine."""
+def run(
+    folders: Sequence[Path], kept: Path, share: float, until: float, processes: int, *, again: bool = False
+) -> None:
+    """Run what is left of a share of the folders' tests on the engine, and what has failed, if `again`."""
     variables = {plugin.KEPT: kept, plugin.SHARE: share, plugin.UNTIL: until, plugin.PROCESSES: processes}
+    if again:
+        variables[plugin.AGAIN] = 1
     _pytest(("-m", "warpglass", "run"), folders, **variables).wait()
 
 
@@ -125,7 +128,7 @@ def page(version: str, kept: Path) -> str:
 
 def _outcome(one: dict[str, Any], judged: dict[str, Any] | None) -> str:
     """What became of a test, given what became of it on a GPU."""
-    if one["outcome"] not in BAD:
+    if one["outcome"] not in plugin.BAD:
         return one["outcome"]
     return ALIKE if judged is not None and judged["outcome"] != plugin.PASSED else plugin.FAILED
 
@@ -153,6 +156,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--folders", nargs="*", default=FOLDERS)
     parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--again", action="store_true", help="run what has failed once more, before the rest")
     parser.add_argument("--judge", action="store_true", help="run what fails on this machine's GPU")
     parser.add_argument("--judge-limit", type=float, default=60, help="seconds it may take after the engine")
     parser.add_argument("--page", action="store_true", help="run nothing, write the page")
@@ -169,7 +173,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     finished = kept.with_suffix(plugin.ENDED)
     finished.unlink(missing_ok=True)
     judging = judge(folders, kept, until + given.judge_limit) if given.judge else None
-    run(folders, kept, given.share, until, given.processes)
+    run(folders, kept, given.share, until, given.processes, again=given.again)
     finished.touch()
     if judging is not None:
         judging.join()

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,10 @@ import pytest
 
 SHARE, KEPT, UNTIL = "WARPGLASS_CUPY_SHARE", "WARPGLASS_CUPY_RESULTS", "WARPGLASS_CUPY_UNTIL"
 PROCESSES, JUDGED = "WARPGLASS_CUPY_PROCESSES", "WARPGLASS_CUPY_JUDGED"
+AGAIN = "WARPGLASS_CUPY_AGAIN"  # set where what has failed is run again, before what has not been run
 STARTED, PASSED, FAILED, SKIPPED, UNENDED = "started", "passed", "failed", "skipped", "did not end"
 ENDED = ".ended"  # the suffix of a file beside the engine's results, there once nothing more is run
+BAD = (FAILED, UNENDED)
 UNWANTED = {"slow", "multi_gpu"}  # marks of tests that are left out
 LONGEST = 60.0  # seconds that a test may take, by the clock
 ROUNDS = 10  # of each of which a tenth of every folder's tests is run, one round after another
@@ -72,13 +74,14 @@ def place(name: str) -> float:
     return zlib.crc32(name.encode()) / 2**32
 
 
-def groups(names: Sequence[str]) -> list[list[int]]:
+def groups(names: Sequence[str], first: Collection[str]) -> list[list[int]]:
     """The tests' numbers in the order in which they are run, those of one file together in small groups."""
     found: list[list[int]] = []
-    for turn in range(ROUNDS):
+    turns = [0 if name in first else 1 + int(place(name) * ROUNDS) for name in names]
+    for turn in range(ROUNDS + 1):
         files: dict[str, list[int]] = {}
         for number, name in enumerate(names):
-            if int(place(name) * ROUNDS) == turn:
+            if turns[number] == turn:
                 files.setdefault(name.partition("::")[0], []).append(number)
         new = [one[at : at + GROUP] for one in files.values() for at in range(0, len(one), GROUP)]
         random.Random(turn).shuffle(new)
@@ -96,6 +99,7 @@ def pytest_collection_modifyitems(items: list[Any]) -> None:
     for folder, size in sizes.items():
         _note({"test": folder, "count": size})
     share, known = float(os.environ.get(SHARE, "1")), ended(Path(os.environ[KEPT]))
+    known = {name: one for name, one in known.items() if AGAIN not in os.environ or one["outcome"] not in BAD}
     if JUDGED not in os.environ:
         wanted = [one for one in wanted if place(name_of(one)) < share and name_of(one) not in known]
     items[:] = wanted
@@ -106,7 +110,7 @@ def pytest_runtestloop(session: Any) -> bool:
     if JUDGED in os.environ:
         _judge(session)
         return True
-    order = groups([name_of(one) for one in session.items])
+    order = groups([name_of(one) for one in session.items], set(ended(Path(os.environ[KEPT]))))
     with tempfile.TemporaryFile() as queue:
         queue.write(b"".join(_NUMBER.pack(number) for number in range(len(order))))
         queue.flush()
@@ -213,7 +217,7 @@ def _judge(session: Any) -> None:
         for name, one in ended(failures).items():
             if _over():
                 return
-            if one["outcome"] in (FAILED, UNENDED) and name in items and name not in done:
+            if one["outcome"] in BAD and name in items and name not in done:
                 done.add(name)
                 _run(session, items[name])
         time.sleep(0.5)

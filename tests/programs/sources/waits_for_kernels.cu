@@ -79,5 +79,15 @@ int main(int argc, char **argv) {
     cudaMemcpyAsync(memory + 4, &yes, sizeof(int), cudaMemcpyHostToDevice, four);
     cudaEventSynchronize(done);
     cudaStreamSynchronize(one);
-    printf(" %s\n", cudaGetErrorName(cudaStreamQuery(three)));
+    printf(" %s", cudaGetErrorName(cudaStreamQuery(three)));
+
+    cudaGraph_t graph;
+    cudaGraphExec_t launched;
+    wait<<<1, 32, 0, one>>>(memory + 5);
+    cudaStreamBeginCapture(two, cudaStreamCaptureModeGlobal);
+    set<<<1, 1, 0, two>>>(memory + 5);
+    cudaStreamEndCapture(two, &graph);
+    cudaGraphInstantiate(&launched, graph, 0);
+    cudaGraphLaunch(launched, two);
+    printf(" %s\n", cudaGetErrorName(cudaStreamSynchronize(one)));
 }

@@ -91,7 +91,7 @@ def make_plan(
     laid = lay_out(bound) if launch.resident is None else launch.resident.lay_out()
     workspace = grid_workspace() if prepared.cooperative else ()
     parameters = prepared.parameters.fill(laid.parameters) if prepared.parameters else ()
-    others = [*laid.low, *parameters, *workspace, *prepared.module.words]
+    others = [*laid.low, *parameters, *workspace, *laid.with_variables(prepared.module.words)]
     ranges = [*others, *laid.words, *heap.words()]
     facts = prepared.facts
     shared = facts.shared.static + launch.shared

@@ -20,6 +20,7 @@ from ...codegen import (
     grid_class,
 )
 from ...errors import ArgumentError, WarpglassError
+from ...host.background import in_background
 from ...host.budget import compile_deadline
 from ...host.environment import read
 from ...program import Program, Step, build_program
@@ -34,7 +35,7 @@ from ..launch.values import Parameter
 from .address_space import ModuleMemory, ParameterMemory
 from .generated import Generated, fresh, known_code, known_facts
 from .specialisation import Specialisations, simplifies
-from .tiers import OPTIMISED, QUICK, SMALL, Tiers, chosen_tier, compiled_before, in_background
+from .tiers import OPTIMISED, QUICK, SMALL, Tiers, chosen_tier, compiled_before
 from .worker import Control, Worker
 
 # Block shapes and the like for which a kernel's code is kept loaded; the oldest goes first.
