@@ -85,6 +85,7 @@ class VirtualDevice:
         self.primary_users = 0
         self.primary_flags = 0
         self.notes: dict[int, str] = {}  # what was said last about a status
+        self._told: set[str] = set()
         self.next_module = 0
         self._sticky: Result | None = None
         self._fault: Fault | None = None
@@ -210,7 +211,8 @@ class VirtualDevice:
         """Remember what there is to say about a call that failed."""
         if refusal.text:
             self.notes[refusal.result] = refusal.text
-        if refusal.result in _TOLD:
+        if refusal.result in _TOLD and str(refusal) not in self._told:
+            self._told.add(str(refusal))  # a program may go on and try it again and again
             self.say(refusal.result, str(refusal))
 
     def say(self, result: int, text: str) -> None:
