@@ -44,6 +44,7 @@ _RESULTS = {
     "cudaErrorInvalidValue": Result.INVALID_VALUE,
 }
 # Failures whose reason a program cannot ask for.
+_VISIBLE = "CUDA_VISIBLE_DEVICES"
 _TOLD = (Result.INVALID_PTX, Result.INVALID_IMAGE, Result.NO_BINARY_FOR_GPU, Result.NOT_SUPPORTED)
 _FIRST_HANDLE, _HANDLE_STEP = 0x10000, 0x10
 T = TypeVar("T")
@@ -158,6 +159,15 @@ class VirtualDevice:
     def sticky(self) -> Result | None:
         """The error that broke the device."""
         return self._sticky
+
+    def check_visible(self) -> None:
+        """Raise Refusal if CUDA_VISIBLE_DEVICES is empty or begins with a negative number: it hides all GPUs.
+
+        Other values may be meant for the GPUs of this machine, and leave the virtual one.
+        """
+        first = os.environ.get(_VISIBLE, "0").split(",")[0].strip()
+        if not first or first.startswith("-"):
+            raise Refusal(Result.NO_DEVICE, f"{_VISIBLE} is {first!r}: it hides the virtual GPU, too")
 
     def check(self) -> None:
         """Raise Refusal if no context is current, or the device is broken."""

@@ -150,6 +150,7 @@ def cuGetErrorString(device: VirtualDevice, error: Int, text: Address) -> None:
 # ---------------------------------------------------------------------------------------- the device
 @call_anywhere
 def cuInit(device: VirtualDevice, flags: UInt) -> None:
+    device.check_visible()
     device.initialized = True
 
 
@@ -172,6 +173,8 @@ def cuDeviceGet(device: VirtualDevice, found: Address, ordinal: Ordinal) -> None
 
 @call_anywhere
 def cuDeviceGetCount(device: VirtualDevice, count: Address) -> None:
+    put_int(count, 0)
+    device.check_visible()
     put_int(count, 1)
 
 

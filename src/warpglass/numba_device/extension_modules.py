@@ -40,7 +40,8 @@ def watch(model_variable: str) -> None:
 
     def opened(name: Any, mode: int) -> int:
         if isinstance(name, str) and os.sep in name and _is_for_gpus(Path(name)):
-            return _loaded(Path(name), os.environ.get(model_variable), lambda: _plain_open(name, mode))
+            load = lambda: _plain_open(name, mode)  # noqa: E731
+            return _loaded(Path(name), os.environ.get(model_variable), load, others=True)
         return _plain_open(name, mode)
 
     ExtensionFileLoader.create_module = create_module  # type: ignore[method-assign]
@@ -53,15 +54,15 @@ def ignore() -> None:
     ctypes._dlopen = _plain_open  # type: ignore[attr-defined]
 
 
-def _loaded(path: Path, model: str | None, load: Callable[[], T]) -> T:
-    """Load a file with what it asks for, and with its runtime led to ours."""
+def _loaded(path: Path, model: str | None, load: Callable[[], T], *, others: bool = False) -> T:
+    """Load a file with what it asks for, `others` that its dependencies may ask for, and its runtime led to ours."""
     runtime, libraries = _asks(path) if model else (False, False)
     if not runtime and not libraries:
         return load()
     device = importlib.import_module("warpglass.numba_device").activate(model)
     if libraries:
         package = importlib.import_module("warpglass.libraries")
-        package.activate(device, package.wanted(path))
+        package.activate(device, None if others else package.wanted(path))
     if runtime:
         importlib.import_module("warpglass.cuda_runtime").activate(model)
     found = load()
