@@ -27,6 +27,8 @@ _FOOTER = struct.Struct("<QI16s")  # size of the packed PTX, its checksum, magic
 # Sections of a cubin made with -lineinfo or -G, one for each unit of separate compilation; zeros end lines.
 _FILE = re.compile(r'^\s*\.file\s+\d+\s+"([^"]*)"', re.MULTILINE)
 _FOR_DEBUGGERS = ".nv_debug_ptx_txt"
+# What NVIDIA's linker adds of its device runtime, whose functions the engine has itself (device_runtime.py).
+_OF_RUNTIME = re.compile(r"__cudaCDP2\w+|cudaCG\w+|\w+_cuda_device_runtime_cu_\w+|_Z\d+cnprt\w+")
 _CODE = ".text."  # what the name of a function's section begins with
 _SOURCE = "\n//warpglass-source "  # what comes before a comment with source text, by file, at the PTX's end
 _ELF_HEADER = 64
@@ -164,7 +166,8 @@ def _ptx_for_debuggers(cubin: bytes) -> str | None:
     except (WarpglassError, ValueError, IndexError, struct.error):  # cut off, or no cubin at all
         return None
     functions = {one.name.removeprefix(_CODE) for one in sections if one.name.startswith(_CODE)}
-    return text if text and functions <= Parts(text).defined else None
+    others = functions - Parts(text).defined if text else functions
+    return text if text and all(map(_OF_RUNTIME.fullmatch, others)) else None
 
 
 def _elf_size(header: bytes) -> int:
