@@ -237,6 +237,7 @@ def test_kernels_may_wait_for_kernels_of_other_streams(call: Call) -> None:
     )
 
 
+@pytest.mark.turns(3)
 def test_exit_leaves_llvm_to_its_threads(call: Call, tools: build.Tools, tmp_path: Path) -> None:
     libraries: list[str] = []
     for name in ("libother", "libllvmlite"):
