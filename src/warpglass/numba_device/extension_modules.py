@@ -55,7 +55,10 @@ def ignore() -> None:
 
 
 def _loaded(path: Path, model: str | None, load: Callable[[], T], *, others: bool = False) -> T:
-    """Load a file with what it asks for, `others` that its dependencies may ask for, and its runtime led to ours."""
+    """Load a file with what it asks for, and with its runtime led to ours.
+
+    With `others`, what the libraries that it depends on ask for is there, too.
+    """
     runtime, libraries = _asks(path) if model else (False, False)
     if not runtime and not libraries:
         return load()
