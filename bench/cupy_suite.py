@@ -114,8 +114,8 @@ def page(version: str, kept: Path) -> str:
         f"({ran / max(of, 1):.1%}), run unmodified on the virtual GPU (an H100), many at once and "
         f"{plugin.LONGEST:g} s for each. They are chosen by a checksum of their names; slow ones and those "
         f"for several GPUs are left out. {share} pass. What failed was run again on an H100: {total[ALIKE]} "
-        "fail or take as long there, too, and do not count. Skipped are, among others, cuFFT's legacy "
-        "callbacks, which need its static library."
+        "fail or take as long there, too, and do not count. Some were run once more by themselves, without a "
+        "limit. Skipped are, among others, cuFFT's legacy callbacks, which need its static library."
     )
     lines = [
         "# CuPy's own tests",

@@ -34,7 +34,7 @@ def _start(thread: str, _process: int) -> queue.SimpleQueue[_Entry]:
 
 def _serve(work: queue.SimpleQueue[_Entry]) -> None:
     waiting: list[_Entry] = []
-    while threading.main_thread().is_alive():
+    while True:
         pause = max(0.0, waiting[0][0] - time.monotonic()) if waiting else None
         try:
             heappush(waiting, work.get(timeout=pause))
@@ -45,6 +45,6 @@ def _serve(work: queue.SimpleQueue[_Entry]) -> None:
 def _do(job: Job) -> None:
     try:
         job()
-    except RuntimeError:  # no new thread can be started
-        if threading.main_thread().is_alive():
+    except RuntimeError as error:  # from Python 3.12 on: no thread can be started any more
+        if "interpreter shutdown" not in str(error):
             raise
