@@ -357,6 +357,41 @@ def test_images_without_ptx_are_refused(capsys: pytest.CaptureFixture[str]) -> N
     assert "neither PTX nor a cubin" in capsys.readouterr().err
 
 
+def test_entry_points_are_found_by_name_as_on_a_gpu(capfd: pytest.CaptureFixture[str]) -> None:
+    """An H100's driver 580 answers so; what it has and we lack says that when it is called."""
+    find = ctypes.CDLL("libcuda.so.1").cuGetProcAddress_v2
+
+    def entry(name: bytes) -> tuple[int, int | None, int]:
+        place, status = ctypes.c_void_p(5), ctypes.c_int(7)
+        result = find(name, ctypes.byref(place), 13000, ctypes.c_uint64(0), ctypes.byref(status))
+        return result, place.value, status.value
+
+    assert entry(b"cuFooBar") == (0, None, 1)
+    result, place, status = entry(b"cuMemAlloc")
+    assert (result, status) == (0, 0)
+    assert place
+    result, place, status = entry(b"cuMulticastCreate")
+    assert (result, status) == (0, 0)
+    assert place
+    assert ctypes.CFUNCTYPE(ctypes.c_int)(place)() == RESULT.CUDA_ERROR_NOT_SUPPORTED
+    assert "cuMulticastCreate is not supported" in capfd.readouterr().err
+
+
+def test_names_have_the_versions_of_nvidias_libraries() -> None:
+    """As `readelf --dyn-syms` shows them: the driver's have none, the compiler's have its name."""
+    libc = ctypes.CDLL(None)
+    libc.dlvsym.restype = ctypes.c_void_p
+    libc.dlvsym.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p]
+    for name, function, versioned in (
+        ("libcuda.so.1", b"cuInit", False),
+        ("libnvrtc.so.13", b"nvrtcGetCUBIN", True),
+        ("libnvJitLink.so.13", b"nvJitLinkAddFile", True),
+    ):
+        handle = ctypes.CDLL(name)._handle
+        assert libc.dlvsym(handle, function, name.encode()), name
+        assert bool(libc.dlvsym(handle, function, b"another")) != versioned, name  # any will do where is none
+
+
 def test_source_lines_of_compiled_programs_stay_though_their_files_do_not() -> None:
     nvrtc: Any = importlib.import_module("cuda.bindings.nvrtc")
     text = b'extern "C" __global__ void k(int* x)\n{\n    x[0] = 1;\n}\n'
