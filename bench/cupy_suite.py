@@ -48,9 +48,6 @@ def _pytest(words: Sequence[str], folders: Sequence[Path], **variables: object) 
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     own = {"PYTHONPATH": path, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "WARPGLASS_THREADS": "1"}
     own |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1")
-    # cuFFT's legacy callbacks are linked into its static library, which has no PTX: their tests see that a
-    # cuFFT is loaded before theirs, as it is, and are skipped. Each would call nvcc before it fails.
-    own["LD_PRELOAD"] = os.environ.get("LD_PRELOAD", "")
     own |= {name: str(value) for name, value in variables.items()}
     return subprocess.Popen(command, cwd=root, env=os.environ | own, stdout=sys.stderr)
 
@@ -115,7 +112,7 @@ def page(version: str, kept: Path) -> str:
         f"{plugin.LONGEST:g} s for each. They are chosen by a checksum of their names; slow ones and those "
         f"for several GPUs are left out. {share} pass. What failed was run again on an H100: {total[ALIKE]} "
         "fail or take as long there, too, and do not count. Some were run once more by themselves, without a "
-        "limit. Skipped are, among others, cuFFT's legacy callbacks, which need its static library."
+        "limit. cuFFT's legacy callbacks, which need its static library, are left out, too."
     )
     lines = [
         "# CuPy's own tests",
