@@ -222,22 +222,49 @@ def _sort(da: ModuleType, ops: Any, arrays: Sequence[Any], axis: int | None) -> 
     starts = starts_of_parts(
         dask.compute(*[dask.delayed(count_around)(chunk, cuts) for chunk in chunks]), sizes
     )
-    handed = [
-        dask.delayed(pieces, nout=parts)(chunk, cuts, row.tolist())
-        for chunk, row in zip(chunks, starts, strict=True)
-    ]
-    merge = dask.delayed(partial(_merge, ops.sort))
-    extents = np.diff(starts.sum(axis=0)).tolist()
-    return da.concatenate(
-        [
-            da.from_delayed(merge([one[part] for one in handed]), (extent,), dtype=x.dtype, meta=x._meta)
-            for part, extent in enumerate(extents)
-        ]
+    cut = da.blockwise(
+        partial(_cut_chunk, cuts),
+        "ij",
+        x,
+        "i",
+        da.from_array(starts, chunks=(1, -1)),
+        "ij",
+        align_arrays=False,
+        adjust_chunks={"i": 1, "j": parts},
+        dtype=object,
+        meta=np.empty((0, 0), object),
+    )
+    handed_on = cut.rechunk((-1, 1), method=_shuffle(dask))
+    return da.map_blocks(
+        partial(_merge, ops.sort),
+        handed_on,
+        drop_axis=0,
+        chunks=(tuple(np.diff(starts.sum(axis=0)).tolist()),),
+        dtype=x.dtype,
+        meta=x._meta,
     )
 
 
-def _merge(sort: Callable[..., Any], found: Sequence[Any]) -> Any:
-    return sort(module_of(found[0]).concatenate(found))
+def _shuffle(dask: ModuleType) -> str:
+    """How Dask hands pieces on from all chunks to all parts.
+
+    Workers of a cluster write what they get to their disks, and senders wait where that is slower: "p2p".
+    Other schedulers do not have that.
+    """
+    cluster = type(getattr(dask.base.get_scheduler(), "__self__", None))
+    return "p2p" if cluster.__module__.partition(".")[0] == "distributed" else "tasks"
+
+
+def _cut_chunk(cuts: Any, keys: Any, starts: Any) -> Any:
+    """A row with one array of keys for each part."""
+    found = np.empty((1, starts.shape[1] - 1), object)
+    for part, piece in enumerate(pieces(keys, cuts, starts[0].tolist())):
+        found[0, part] = piece
+    return found
+
+
+def _merge(sort: Callable[..., Any], found: Any) -> Any:
+    return sort(module_of(found[0, 0]).concatenate(list(found[:, 0])))
 
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {
