@@ -1,7 +1,9 @@
 """Jobs on a Dask cluster: whatever an address of dask.distributed leads to.
 
 A task of Dask costs milliseconds in scheduler, worker and here, whatever it does. So it is a batch: as many
-jobs as take about half a second together, by what the last ones took; one, where a job takes longer.
+jobs as take about half a second together, by what the last ones took; one, where a job takes longer. A worker
+has its jobs done by a process beside it (host/slots.py), as the pool of local.py does: one that crashes or
+takes too long ends that process, and jobs of a worker's several threads share nothing.
 
 The scheduler moves batches of a lost worker to others. The jobs of one that ends worker after worker are done
 once more, each by itself, and one that does so then is given up. If the scheduler itself is lost, we wait for
@@ -11,16 +13,17 @@ results of one job are one.
 
 from __future__ import annotations
 
+import pickle
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from itertools import islice
 from operator import length_hint
 from typing import Any, Generic
 
 from ..errors import ArgumentError, PackageError
+from ..host import slots
 from .local import AnyJob
-from .work import FAILED, LOST, Outcome
+from .work import ENDED, FAILED, LOST, Job, Outcome
 
 _AHEAD = 4  # batches that the scheduler holds for each thread of its workers
 _BATCH = 0.5  # seconds of work in a batch
@@ -32,16 +35,22 @@ _PATIENCE = 60.0  # seconds that a lost scheduler has to come back
 
 
 def on_dask(
-    jobs: Iterable[AnyJob], address: str, do: Callable[[AnyJob], Outcome]
+    jobs: Iterable[AnyJob],
+    address: str,
+    do: Callable[[AnyJob], Outcome],
+    longest: Callable[[AnyJob], float],
 ) -> Iterator[tuple[AnyJob, Outcome]]:
-    """Do all jobs on the cluster at an address, and give each with its outcome when it is there."""
+    """Do all jobs on the cluster at an address, and give each with its outcome when it is there.
+
+    `do` does a job in a process of a worker; after `longest` seconds it is ended from outside.
+    """
     batches = _Batches(jobs)
     given_up = 0.0
     while True:
         try:
             with _client(address, first=not given_up) as client:
                 given_up = 0.0
-                yield from _done(client, batches, partial(_do_all, do))
+                yield from _done(client, batches, do, longest)
                 return
         except (OSError, _cancelled()) as problem:
             given_up = given_up or time.monotonic() + _PATIENCE
@@ -50,15 +59,15 @@ def on_dask(
             time.sleep(1.0)
 
 
-def _do_all(do: Callable[[AnyJob], Outcome], jobs: Sequence[AnyJob]) -> list[Outcome]:
-    """What a worker does with a batch: a defect of ours in one job must not end the others."""
-    outcomes: list[Outcome] = []
-    for job in jobs:
-        try:
-            outcomes.append(do(job))
-        except Exception as problem:
-            outcomes.append(Outcome(job.key, FAILED, text=f"{type(problem).__name__}: {problem}"))
-    return outcomes
+_STATUS = {slots.RAISED: FAILED, slots.ENDED: ENDED, slots.LOST: LOST}
+
+
+def _outcome(job: Job, answer: slots.Answer, seconds: float) -> Outcome:
+    """What became of a job by what its worker tells; `seconds` is the most that it had."""
+    if answer.how == slots.RETURNED:
+        return pickle.loads(answer.content)
+    took = seconds if answer.how == slots.ENDED else 0.0
+    return Outcome(job.key, _STATUS[answer.how], text=answer.text, seconds=took)
 
 
 class _Batches(Generic[AnyJob]):
@@ -126,12 +135,19 @@ def _cancelled() -> type[BaseException]:
 
 
 def _done(
-    client: Any, batches: _Batches[AnyJob], do_all: Callable[[Sequence[AnyJob]], list[Outcome]]
+    client: Any,
+    batches: _Batches[AnyJob],
+    do: Callable[[AnyJob], Outcome],
+    longest: Callable[[AnyJob], float],
 ) -> Iterator[tuple[AnyJob, Outcome]]:
     from distributed import as_completed
+    from distributed.protocol.pickle import dumps
+
+    function = dumps(do)
 
     def submit(key: str) -> Any:
-        return client.submit(do_all, batches.under_way[key], key=key, pure=False)
+        calls = [(pickle.dumps(job), longest(job)) for job in batches.under_way[key]]
+        return client.submit(slots.call_all, function, calls, key=key, pure=False)
 
     queue = as_completed([submit(key) for key in batches.under_way], loop=client.loop)
 
@@ -150,7 +166,11 @@ def _done(
         if isinstance(problem, _cancelled()):
             raise problem
         if problem is None:
-            yield from batches.ended(future.key, future.result())
+            jobs = batches.under_way[future.key]
+            told = zip(jobs, future.result(), strict=True)
+            yield from batches.ended(
+                future.key, [_outcome(job, answer, longest(job)) for job, answer in told]
+            )
         else:
             status = LOST if type(problem).__name__ == "KilledWorker" else FAILED
             yield from batches.lost(future.key, status, f"{type(problem).__name__}: {problem}")
