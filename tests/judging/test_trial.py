@@ -53,16 +53,21 @@ def test_what_compiles_ends_with_its_worker(tmp_path: Path):
         "given = of_text('add.py', (folder / 'add.py').read_text(), asked)\n"
         "compile_submission(given, asked, arguments(asked, 0))\n"
     )
-    own = {**os.environ, "TMPDIR": str(tmp_path)}  # a killed worker leaves its folder
+    (tmp_path / "temporary").mkdir()
+    own = {**os.environ, "TMPDIR": str(tmp_path / "temporary")}
     with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], env=own) as worker:
         found: list[int] = []
         while not found:
             assert worker.poll() is None
             time.sleep(0.2)
-            found = [child.pid for child in psutil.Process(worker.pid).children() if _asleep(child)]
+            found = [child.pid for child in psutil.Process(worker.pid).children(True) if _asleep(child)]
         worker.kill()
     gone, _ = psutil.wait_procs([psutil.Process(one) for one in found if psutil.pid_exists(one)], 20)
     assert all(not psutil.pid_exists(one) for one in found), gone
+    deadline = time.monotonic() + 20
+    while (left := list((tmp_path / "temporary").iterdir())) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not left
 
 
 def _asleep(process: Any) -> bool:
