@@ -2,8 +2,8 @@
 
 It is run by its path, with the number of a descriptor from which comes a line of JSON; the answer, a line of
 JSON too, goes to the descriptor that the line names, as do reports of what the submission tried that it may
-not: those are sent when it tries, before it could take them back. Whatever comes from here is the submission's
-word, and is taken for no more than that.
+not: those are sent when it tries, before it could take them back. Whatever comes from here is the word of the
+submission, and is taken for no more than that.
 """
 
 from __future__ import annotations
