@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -13,10 +14,11 @@ import pytest
 
 from tests.judging.hostile import CUDA
 from tests.judging.test_judging import task
+from warpglass.host.tied import tied
 from warpglass.judging import cases, jail, trial
 from warpglass.judging.submission import Job, of_text
 from warpglass.judging.task import make_task
-from warpglass.judging.verdicts import ACCEPTED
+from warpglass.judging.verdicts import ACCEPTED, FLOOD, Verdict
 
 psutil: Any = pytest.importorskip("psutil")
 pytestmark = pytest.mark.skipif(bool(jail.available()), reason=jail.available())
@@ -37,6 +39,13 @@ def test_a_cases_arguments_are_made_once(tmp_path: Path, monkeypatch: pytest.Mon
         outcome = trial.judge_one(Job(of_text(name, CUDA["good.cu"][0], asked), asked))
         assert outcome.status == ACCEPTED, outcome.text
     assert len(made) == len(asked.cases) == 3
+
+
+def test_a_verdict_ends_what_runs():
+    with pytest.raises(Verdict) as caught, tied(["sleep", "1000"]) as process:
+        raise Verdict(FLOOD, "enough")
+    assert caught.value.code == FLOOD
+    assert process.returncode == 128 + signal.SIGKILL
 
 
 @pytest.mark.least("full")
