@@ -22,6 +22,7 @@ import pytest
 import warpglass as wg
 from tests.levels import LEVEL
 from warpglass import ArgumentError
+from warpglass.errors import PackageError
 from warpglass.sweeps.cluster import _Batches, on_dask
 from warpglass.sweeps.spec import make
 from warpglass.sweeps.work import DONE, ENDED, FAILED, LOST, Outcome
@@ -198,6 +199,14 @@ def test_batches_hold_about_half_a_second(seconds: float, size: int) -> None:
     rest = list(iter(lambda: batches.next(2), None))
     assert len(batches.under_way[rest[-1]]) == 1  # the last ones are shared out
     assert sum(map(len, batches.under_way.values())) == 999 - len(given_up)
+
+
+def test_without_dask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k.cu").write_text(KERNEL)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(PackageError, match="need distributed: pip install"):
+        wg.sweep(_spec(1), dask="tcp://127.0.0.1:9")
 
 
 def test_an_address_where_nobody_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,13 +46,14 @@ def on_dask(
     """
     batches = _Batches(jobs)
     given_up = 0.0
+    lost = _what_says_lost()
     while True:
         try:
             with _client(address, first=not given_up) as client:
                 given_up = 0.0
                 yield from _done(client, batches, do, longest)
                 return
-        except (OSError, _cancelled()) as problem:
+        except lost as problem:
             given_up = given_up or time.monotonic() + _PATIENCE
             if time.monotonic() > given_up:
                 raise ArgumentError(f"the Dask scheduler at {address} is lost: {problem}") from None
@@ -116,10 +117,8 @@ class _Batches(Generic[AnyJob]):
 
 
 def _client(address: str, first: bool) -> Any:
-    try:
-        from distributed import Client
-    except ImportError:
-        raise PackageError("sweeps on Dask need distributed: pip install 'warpglass[sweep]'") from None
+    from distributed import Client
+
     try:
         return Client(address, timeout=_CONNECT, set_as_default=False)
     except (OSError, ValueError) as problem:
@@ -128,10 +127,13 @@ def _client(address: str, first: bool) -> Any:
         raise
 
 
-def _cancelled() -> type[BaseException]:
-    from distributed import CancelledError
-
-    return CancelledError
+def _what_says_lost() -> tuple[type[BaseException], ...]:
+    """The exceptions of a scheduler that is lost; raises PackageError without Dask."""
+    try:
+        from distributed import CancelledError
+    except ImportError:
+        raise PackageError("jobs on Dask need distributed: pip install 'warpglass[sweep]'") from None
+    return OSError, CancelledError
 
 
 def _done(
@@ -140,7 +142,7 @@ def _done(
     do: Callable[[AnyJob], Outcome],
     longest: Callable[[AnyJob], float],
 ) -> Iterator[tuple[AnyJob, Outcome]]:
-    from distributed import as_completed
+    from distributed import CancelledError, as_completed
     from distributed.protocol.pickle import dumps
 
     function = dumps(do)
@@ -163,7 +165,7 @@ def _done(
     more()
     for future in queue:
         problem = future.exception()
-        if isinstance(problem, _cancelled()):
+        if isinstance(problem, CancelledError):
             raise problem
         if problem is None:
             jobs = batches.under_way[future.key]
