@@ -1,5 +1,20 @@
-"""`python -m warpglass` is the command `warpglass`."""
+"""The command `warpglass`, also as `python -m warpglass`."""
 
-from .cli import main
+from __future__ import annotations
 
-main()
+import signal
+
+
+def main() -> None:
+    """Run the command line; Ctrl-C while that is still being imported ends the process without a word."""
+    usual = signal.getsignal(signal.SIGINT)
+    if usual is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from .cli import main as run
+
+    signal.signal(signal.SIGINT, usual)
+    run()
+
+
+if __name__ == "__main__":
+    main()

@@ -194,11 +194,16 @@ def test_batches_hold_about_half_a_second(seconds: float, size: int) -> None:
     assert second == f"warpglass-1-{size}"
     given_up = list(batches.lost(second, LOST, "KilledWorker"))
     assert len(given_up) == (size == 1)  # others are done once more, each by itself
-    if size > 1:
-        assert [batches.next(2) for _ in range(size)] == [f"warpglass-{k}-1" for k in range(size, 0, -1)]
     rest = list(iter(lambda: batches.next(2), None))
     assert len(batches.under_way[rest[-1]]) == 1  # the last ones are shared out
-    assert sum(map(len, batches.under_way.values())) == 999 - len(given_up)
+    assert sum(map(len, batches.under_way.values())) == 999 - size
+    for key in rest:
+        done = [Outcome(job.key, DONE) for job in batches.under_way[key]]
+        assert len(list(batches.ended(key, done))) == len(done)
+    for number in range(size, 0, -1) if size > 1 else ():  # when all others have ended, one at a time
+        assert (batches.next(2), batches.next(2)) == (f"warpglass-{number}-1", None)
+        list(batches.ended(f"warpglass-{number}-1", [Outcome(str(number), DONE)]))
+    assert batches.next(2) is None
 
 
 def test_without_dask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,8 @@ jobs as take about half a second together, by what the last ones took; one, wher
 has its jobs done by a process beside it (host/slots.py), as the pool of local.py does: one that crashes or
 takes too long ends that process, and jobs of a worker's several threads share nothing.
 
-The scheduler moves batches of a lost worker to others. The jobs of one that ends worker after worker are done
-once more, each by itself, and one that does so then is given up. If the scheduler itself is lost, we wait for
+The scheduler moves batches of a lost worker to others. The jobs of one that lost worker after worker are done
+once more at the end, one at a time, so that none is taken for another, and one that does so then is given up. If the scheduler itself is lost, we wait for
 it to come back and hand it what has no result yet: results that are there are never asked for again, and two
 results of one job are one.
 """
@@ -82,10 +82,9 @@ class _Batches(Generic[AnyJob]):
 
     def next(self, threads: int) -> str | None:
         """The key of another batch, which is under way from now on; None if all is."""
-        some: Iterable[AnyJob] = (
-            [self._alone.pop()] if self._alone else islice(self._todo, self._size(threads))
-        )
-        batch = list(some)
+        batch = list(islice(self._todo, self._size(threads)))
+        if not batch and self._alone and not self.under_way:
+            batch = [self._alone.pop()]
         if not batch:
             return None
         key = f"warpglass-{batch[0].key}-{len(batch)}"
