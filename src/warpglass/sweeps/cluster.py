@@ -6,9 +6,9 @@ has its jobs done by a process beside it (host/slots.py), as the pool of local.p
 takes too long ends that process, and jobs of a worker's several threads share nothing.
 
 The scheduler moves batches of a lost worker to others. The jobs of one that lost worker after worker are done
-once more at the end, one at a time, so that none is taken for another, and one that does so then is given up. If the scheduler itself is lost, we wait for
-it to come back and hand it what has no result yet: results that are there are never asked for again, and two
-results of one job are one.
+once more at the end, one at a time, so that none is taken for another, and one that does so then is given up.
+If the scheduler itself is lost, we wait for it to come back and hand it what has no result yet: results that
+are there are never asked for again, and two results of one job are one.
 """
 
 from __future__ import annotations
@@ -76,18 +76,21 @@ class _Batches(Generic[AnyJob]):
 
     def __init__(self, jobs: Iterable[AnyJob]):
         self._todo = iter(jobs)
-        self._alone: list[AnyJob] = []  # of batches that were lost
+        self._suspects: list[AnyJob] = []  # of batches that were lost
+        self._only = ""  # the key of the last one of them, which had all workers to itself
         self._mean: float | None = None  # seconds of a job
         self.under_way: dict[str, list[AnyJob]] = {}
 
     def next(self, threads: int) -> str | None:
         """The key of another batch, which is under way from now on; None if all is."""
         batch = list(islice(self._todo, self._size(threads)))
-        if not batch and self._alone and not self.under_way:
-            batch = [self._alone.pop()]
-        if not batch:
+        if batch:
+            key = f"warpglass-{batch[0].key}-{len(batch)}"
+        elif self._suspects and not self.under_way:
+            batch = [self._suspects.pop()]
+            key = self._only = f"warpglass-{batch[0].key}-only"
+        else:
             return None
-        key = f"warpglass-{batch[0].key}-{len(batch)}"
         self.under_way[key] = batch
         return key
 
@@ -107,12 +110,12 @@ class _Batches(Generic[AnyJob]):
         yield from zip(batch, outcomes, strict=True)
 
     def lost(self, key: str, status: str, text: str) -> Iterator[tuple[AnyJob, Outcome]]:
-        """Take a batch for lost: its jobs are to be done alone, or, if there is one, are done for."""
+        """Take a batch for lost: its jobs are to be done by themselves; one that was is done for."""
         batch = self.under_way.pop(key)
-        if len(batch) > 1:
-            self._alone += batch
-        else:
+        if key == self._only:
             yield batch[0], Outcome(batch[0].key, status, text=text)
+        else:
+            self._suspects += batch
 
 
 def _client(address: str, first: bool) -> Any:
