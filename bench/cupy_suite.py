@@ -5,28 +5,28 @@
     python -m bench.cupy_suite cupy/tests/cupy_tests --share 0.2      # goes on: what has run is not run again
     python -m bench.cupy_suite cupy/tests/cupy_tests --page           # writes the page of what has run
 
-Needs cupy-cuda13x, scipy, pytest and hypothesis beside warpglass. Of every file a share of the tests is
-taken, one at least: those whose names have the lowest checksums, so a larger share has all of a smaller one.
-Each folder is run by a process of its own, as long as `--limit` says in all. Results are kept in
-build/cupy_suite.jsonl, a line for each test; a test that ends its process, or does not end, is noted and the
-rest goes on in a new one.
+Needs cupy-cuda13x, scipy, pytest and hypothesis beside warpglass. Tests are taken by the checksum of their
+names, so a larger share has all of a smaller one, and any part of the run is a sample of all folders. With
+`--processes N` so many run at once; with `--judge`, on a machine with a GPU, what fails is run there as well.
+Results are kept in build/cupy_suite.jsonl, a line for each test; a test that ends its process, or does not
+end, is noted and the rest goes on in a new one.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
-import signal
 import subprocess
 import sys
+import threading
 import time
-import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from bench import cupy_suite_plugin as plugin
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "cupy-tests.md"
@@ -35,112 +35,60 @@ FOLDERS = (
     *("core", "creation", "manipulation", "indexing", "logic", "math", "sorting", "statistics", "random"),
     *("linalg", "fft"),
 )
-SHARE, KEPT, UNTIL = "WARPGLASS_CUPY_SHARE", "WARPGLASS_CUPY_RESULTS", "WARPGLASS_CUPY_UNTIL"
-STARTED, PASSED, FAILED, SKIPPED, UNENDED = "started", "passed", "failed", "skipped", "did not end"
-UNWANTED = {"slow", "multi_gpu"}  # marks of tests that are left out
-LONGEST = 60.0  # seconds of processor time of a test
-
-
-# ------------------------------------------------------------------------------------ in the tests' process
-def _name(item: Any) -> str:
-    """A test's name from the folder on, the same wherever CuPy lies."""
-    return str(item.nodeid).rpartition("cupy_tests/")[2]
-
-
-def chosen(names: Sequence[str], share: float) -> set[str]:
-    """A share of the tests of every file, one of each at least."""
-    files: dict[str, list[str]] = defaultdict(list)
-    for name in names:
-        files[name.partition("::")[0]].append(name)
-    found: set[str] = set()
-    for tests in files.values():
-        tests.sort(key=lambda name: zlib.crc32(name.encode()))
-        found.update(tests[: max(1, round(share * len(tests)))])
-    return found
-
-
-def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
-    """Keep what is chosen and has not been run: pytest calls this where this file is a plug-in."""
-    wanted = [one for one in items if UNWANTED.isdisjoint(one.keywords)]
-    names = chosen([_name(one) for one in wanted], float(os.environ.get(SHARE, "1")))
-    known = read(Path(os.environ[KEPT]))
-    _note({"test": f"{items[0].nodeid.rpartition('cupy_tests/')[2].partition('/')[0]}", "count": len(wanted)})
-    items[:] = [one for one in wanted if _name(one) in names and _name(one) not in known]
-
-
-def pytest_runtest_protocol(item: Any, nextitem: Any) -> None:
-    """Begin no test after the time is over, and end one that takes too long."""
-    if time.time() > float(os.environ.get(UNTIL, "inf")):
-        item.session.shouldstop = "the time is over"
-        return
-    _note({"test": _name(item), "outcome": STARTED})
-    signal.setitimer(signal.ITIMER_PROF, LONGEST)  # which ends the process
-
-
-def pytest_runtest_makereport(item: Any, call: Any) -> None:
-    """Note what became of a test."""
-    if call.excinfo is None:
-        outcome, why = PASSED, ""
-    elif call.excinfo.typename == "Skipped":
-        outcome, why = SKIPPED, str(call.excinfo.value)
-    else:
-        outcome, why = FAILED, f"{call.excinfo.typename}: {call.excinfo.value}"
-    expected = item.get_closest_marker("xfail")
-    if expected is not None and outcome == FAILED:
-        outcome = SKIPPED
-    if call.when == "call" or outcome != PASSED:
-        _note(
-            {"test": _name(item), "outcome": outcome, "why": why[:2000], "seconds": round(call.duration, 3)}
-        )
-    if call.when == "teardown":
-        signal.setitimer(signal.ITIMER_PROF, 0)
-
-
-def _note(line: dict[str, Any]) -> None:
-    with Path(os.environ[KEPT]).open("a", encoding="utf-8") as file:
-        file.write(json.dumps(line) + "\n")
-
-
-# ---------------------------------------------------------------------------------------- results
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    if path.exists():
-        for line in path.read_text("utf-8").splitlines():
-            yield json.loads(line)
-
-
-def read(path: Path) -> dict[str, dict[str, Any]]:
-    """The last line of each test, by its name."""
-    return {line["test"]: line for line in _lines(path) if "outcome" in line}
-
-
-def counts(path: Path) -> dict[str, int]:
-    """How many tests a folder has, without those left out."""
-    return {line["test"]: line["count"] for line in _lines(path) if "count" in line}
+ALIKE = "fails on a GPU too"
 
 
 # ---------------------------------------------------------------------------------------- the runs
-def run(folder: Path, share: float, until: float, kept: Path) -> None:
-    """Run what is left of a share of a folder's tests, in as many processes as it takes."""
-    while time.time() < until:
-        before = len(read(kept))
-        words = (
-            *("run", "-m", "pytest", "-q", "--tb=no", "-p", "bench.cupy_suite", "-p", "no:cacheprovider"),
-            *(f"--rootdir={folder.parents[1]}", str(folder)),
-        )
-        path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-        environment = {SHARE: str(share), UNTIL: str(until), KEPT: str(kept), "PYTHONPATH": path}
-        command = [sys.executable, "-m", "warpglass", *words]
-        done = subprocess.run(
-            command, cwd=folder.parents[1], env=os.environ | environment, check=False, stdout=sys.stderr
-        )
-        found = read(kept)
-        lost = [one for one in found.values() if one["outcome"] == STARTED]
-        with kept.open("a", encoding="utf-8") as file:
-            for one in lost:
-                why = f"its process ended with status {done.returncode}"
-                file.write(json.dumps({**one, "outcome": UNENDED, "why": why}) + "\n")
-        if not lost or len(found) == before:
-            return
+def _pytest(words: Sequence[str], folders: Sequence[Path], **variables: object) -> subprocess.Popen[bytes]:
+    """Start pytest with our plug-in; `words` come before -m."""
+    root = folders[0].parents[2]
+    command = [sys.executable, *words, "-m", "pytest", "-q", "--tb=no", "-p", "bench.cupy_suite_plugin"]
+    command += ["-p", "no:cacheprovider", f"--rootdir={root}", *map(str, folders)]
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    own = {"PYTHONPATH": path, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "WARPGLASS_THREADS": "1"}
+    own |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1")
+    # cuFFT's legacy callbacks are linked into its static library, which has no PTX: their tests see that a
+    # cuFFT is loaded before theirs, as it is, and are skipped. Each would call nvcc before it fails.
+    own["LD_PRELOAD"] = os.environ.get("LD_PRELOAD", "")
+    own |= {name: str(value) for name, value in variables.items()}
+    return subprocess.Popen(command, cwd=root, env=os.environ | own, stdout=sys.stderr)
+
+
+def run(
+    folders: Sequence[Path], kept: Path, share: float, until: float, processes: int, *, again: bool = False
+) -> None:
+    """Run what is left of a share of the folders' tests on the engine, and what has failed, if `again`."""
+    variables = {plugin.KEPT: kept, plugin.SHARE: share, plugin.UNTIL: until, plugin.PROCESSES: processes}
+    if again:
+        variables[plugin.AGAIN] = 1
+    _pytest(("-m", "warpglass", "run"), folders, **variables).wait()
+
+
+def judge(folders: Sequence[Path], kept: Path, until: float) -> threading.Thread:
+    """Run on the machine's GPU what fails on the engine, meanwhile; the thread ends with the last of it."""
+    cache = os.environ.get("CUPY_CACHE_DIR", str(kept.parent / "cupy")) + "-gpu"  # the engine's holds PTX
+    variables = {plugin.KEPT: on_gpu(kept), plugin.JUDGED: kept, plugin.UNTIL: until, "CUPY_CACHE_DIR": cache}
+
+    def again() -> None:
+        while _broken(_pytest((), folders, **variables).wait()) and time.time() < until:
+            for name, one in plugin.read(on_gpu(kept)).items():
+                if one["outcome"] == plugin.STARTED:
+                    plugin.note(
+                        on_gpu(kept), {"test": name, "outcome": plugin.UNENDED, "why": "ended its process"}
+                    )
+
+    thread = threading.Thread(target=again)
+    thread.start()
+    return thread
+
+
+def _broken(status: int) -> bool:
+    return status < 0 or status == plugin.BROKEN
+
+
+def on_gpu(kept: Path) -> Path:
+    """The results of the judge."""
+    return kept.with_suffix(".gpu.jsonl")
 
 
 # ---------------------------------------------------------------------------------------- the page
@@ -151,50 +99,66 @@ def _first(text: str) -> str:
 
 def page(version: str, kept: Path) -> str:
     """The page's text."""
-    found, sizes = read(kept), counts(kept)
+    found, judged = plugin.ended(kept), plugin.ended(on_gpu(kept))
+    sizes = {line["test"]: line["count"] for line in plugin.lines_of(kept) if "count" in line}
     outcomes = {name: Counter[str]() for name in FOLDERS}
     for name, one in found.items():
-        outcomes[name.partition("_tests/")[0]][one["outcome"]] += 1
+        outcomes[name.partition("_tests/")[0]][_outcome(one, judged.get(name))] += 1
     ran, of = len(found), sum(sizes.values())
+    total = sum(outcomes.values(), Counter[str]())
+    counted = total[plugin.PASSED] + total[plugin.FAILED]
     lines = [
         "# CuPy's own tests",
         "",
-        f"By `python -m bench.cupy_suite`: {ran} of the {of} tests of CuPy {version} in the folders begun",
-        f"({ran / max(of, 1):.1%}), run unmodified on the virtual GPU (a H100). Of every file, those whose",
-        "names have the lowest checksums are taken. Slow ones and those for several GPUs are left out.",
+        f"By `python -m bench.cupy_suite`: {ran} of the {of} tests of CuPy {version} in these folders",
+        f"({ran / max(of, 1):.1%}), run unmodified on the virtual GPU (an H100), chosen by a checksum",
+        "of their names; slow ones and those for several GPUs are left out. What failed was run",
+        f"again on an H100 or H200: {total[ALIKE]} fail there as well and do not count, so",
+        f"{total[plugin.PASSED]} of {counted} ({total[plugin.PASSED] / max(counted, 1):.2%}) pass.",
         "",
-        "| folder | tests | run | passed | failed | skipped |",
-        "|---|---|---|---|---|---|",
+        "| folder | tests | run | passed | failed | fails on a GPU too | skipped |",
+        "|---|---|---|---|---|---|---|",
+        *(_row(name, sizes.get(name, 0), outcomes[name]) for name in FOLDERS),
+        _row("all", of, total),
     ]
-    total = Counter[str]()
-    for name in FOLDERS:
-        size = sizes.get(f"{name}_tests")
-        lines.append(f"| {name} | not run | | | | |" if size is None else _row(name, size, outcomes[name]))
-        total += outcomes[name]
-    lines.append(_row("all", of, total))
-    causes: dict[str, list[str]] = defaultdict(list)
-    for name, one in sorted(found.items()):
-        if one["outcome"] in (FAILED, UNENDED):
-            causes[_first(one["why"])].append(name)
-    if causes:
-        lines += ["", "What fails, by what it says:", ""]
-        for cause, names in sorted(causes.items(), key=lambda one: -len(one[1])):
-            lines += [f"* {cause or 'nothing'}", *(f"    * `{name}`" for name in names)]
+    for title, wanted in (("What fails", plugin.FAILED), ("What fails on a GPU, too", ALIKE)):
+        lines += _causes(title, {n: o for n, o in found.items() if _outcome(o, judged.get(n)) == wanted})
     return "\n".join(lines) + "\n"
 
 
+def _outcome(one: dict[str, Any], judged: dict[str, Any] | None) -> str:
+    """What became of a test, given what became of it on a GPU."""
+    if one["outcome"] not in plugin.BAD:
+        return one["outcome"]
+    return ALIKE if judged is not None and judged["outcome"] != plugin.PASSED else plugin.FAILED
+
+
+def _causes(title: str, found: dict[str, dict[str, Any]]) -> list[str]:
+    causes: dict[str, list[str]] = defaultdict(list)
+    for name, one in sorted(found.items()):
+        causes[_first(one["why"])].append(name)
+    lines = ["", f"{title}, by what it says on the engine:", ""] if causes else []
+    for cause, names in sorted(causes.items(), key=lambda one: -len(one[1])):
+        lines += [f"* {cause or 'nothing'}", *(f"    * `{_first(name)}`" for name in names)]
+    return lines
+
+
 def _row(name: str, of: int, one: Counter[str]) -> str:
-    failed = one[FAILED] + one[UNENDED]
-    return f"| {name} | {of} | {one.total()} | {one[PASSED]} | {failed} | {one[SKIPPED]} |"
+    parts = (one[plugin.PASSED], one[plugin.FAILED], one[ALIKE], one[plugin.SKIPPED])
+    return f"| {name} | {of} | {one.total()} | {' | '.join(map(str, parts))} |"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("tests", type=Path)
-    parser.add_argument("--share", type=float, default=0.05)
-    parser.add_argument("--limit", type=float, default=3600, help="seconds for a folder")
+    parser.add_argument("--share", type=float, default=1.0)
+    parser.add_argument("--limit", type=float, default=3600, help="seconds in all")
+    parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--folders", nargs="*", default=FOLDERS)
     parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--again", action="store_true", help="run what has failed once more, before the rest")
+    parser.add_argument("--judge", action="store_true", help="run what fails on this machine's GPU")
+    parser.add_argument("--judge-limit", type=float, default=60, help="seconds it may take after the engine")
     parser.add_argument("--page", action="store_true", help="run nothing, write the page")
     given = parser.parse_args(arguments)
     kept = given.results.resolve()
@@ -204,12 +168,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
         PAGE.write_text(page(version("cupy-cuda13x"), kept), "utf-8")
         return
-    for name in given.folders:
-        run(given.tests.resolve() / f"{name}_tests", given.share, time.time() + given.limit, kept)
-        print(
-            name,
-            *Counter(one["outcome"] for test, one in read(kept).items() if test.startswith(name)).items(),
-        )
+    until = time.time() + given.limit
+    folders = [given.tests.resolve() / f"{name}_tests" for name in given.folders]
+    finished = kept.with_suffix(plugin.ENDED)
+    finished.unlink(missing_ok=True)
+    judging = judge(folders, kept, until + given.judge_limit) if given.judge else None
+    run(folders, kept, given.share, until, given.processes, again=given.again)
+    finished.touch()
+    if judging is not None:
+        judging.join()
+    print(*Counter(one["outcome"] for one in plugin.ended(kept).values()).items())
 
 
 if __name__ == "__main__":

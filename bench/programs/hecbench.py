@@ -17,7 +17,7 @@ from program import Program
 
 _GIVEN = Path(__file__).with_name("hecbench.toml")
 _SOURCES = (".cu", ".cpp", ".c", ".cc")
-_VALUED = ("-Xcompiler", "-I", "-D", "-L", "-gencode", "-Xptxas", "--default-stream")
+_VALUED = ("-Xcompiler", "-x", "-I", "-D", "-L", "-gencode", "-Xptxas", "--default-stream")
 _IGNORED = ("-c", "-arch=sm_60", "-g", "-G")
 _ABSENT = re.compile(r"-l(npp|nccl|mpi)")  # libraries that there is no virtual one of
 _SLOW = ("thrust/", "cub/", "curand_kernel")  # headers that take long to compile

@@ -37,10 +37,15 @@ _PASSED = re.compile(r"\b(?:PASS(?:ED)?|SUCCESS(?:FUL(?:LY)?)?|Result = PASS|Tes
 _FAILED = re.compile(r"\bFAIL(?:ED|URE)?\b|mismatch|incorrect|\bERROR\b", re.I)
 _NO_FAILURE = re.compile(
     r"failed as expected|error message|square error|error statistics|indicates? (?:an|no) error|"
-    r"errors?\b[^\n:=]*(?:[:=]|\bis)\s*[0-9.e+-]+",
+    r"errors?\b[^\n:=]*(?:[:=]|\bis)\s*[0-9.e+-]+|(?:incorrect|mismatch)[^\n:=]*[:=]\s*0\b",
     re.IGNORECASE,
 )
 _OURS = re.compile(r"^warpglass: (.*)", re.M)
+# Warnings of the compilers, which quote the program.
+_WARNED = re.compile(
+    r"^(?:.*(?:\bwarning\b|\bnote:|: In (?:member )?function |In file included).*|Remark: .*|\s+\d*\s*\|.*)$",
+    re.M,
+)
 _GENCODE = "-gencode=arch=compute_75,code=compute_75"
 _PATIENCE = 30  # how many times the processor time a program may take by the clock
 _INTRO = """[HeCBench](https://github.com/zjin-lcf/HeCBench)'s CUDA programs, unmodified, with small arguments
@@ -65,7 +70,7 @@ def run(program: Program, seconds: int, command: str = "run") -> dict[str, objec
     )
     said = (done.stdout + done.stderr).decode(errors="replace")
     ours = _OURS.search(done.stderr.decode(errors="replace"))
-    own = _OURS.sub("", said)
+    own = _WARNED.sub("", _OURS.sub("", said))
     verdict = "passed" if _PASSED.search(own) else "no check"
     if _FAILED.search(_NO_FAILURE.sub("", own)):
         verdict = "failed" if verdict != "passed" else "passed?"
@@ -92,7 +97,7 @@ def _copy_header(name: str, folder: Path) -> None:
     """Copy a header, or a folder of them, of CUDA's to where a program looks for it."""
     compiler = nvcc.program()
     assert compiler is not None, "warpglass brings it along"
-    source, target = compiler.parent.parent / "include" / name, folder / name
+    source, target = compiler.parent.parent / "include" / name, folder / Path(name).name
     if source.is_dir():
         shutil.copytree(source, target, dirs_exist_ok=True)
     else:

@@ -227,7 +227,26 @@ def test_libraries_are_there_when_they_are_called(call: Call) -> None:
 def test_kernels_may_wait_for_the_host(call: Call) -> None:
     done = call("run", "--timeout", "60", "waits.cu")
     first = "cudaErrorNotReady 42 cudaSuccess"
-    assert done.stdout == f"{first}\ncudaErrorNotReady 0 11 cudaSuccess 1\n11 107\n", done.stderr
+    assert done.stdout == f"{first}\ncudaErrorNotReady 0 11 cudaSuccess 1\n11 7\n", done.stderr
+
+
+def test_kernels_may_wait_for_kernels_of_other_streams(call: Call) -> None:
+    done = call("run", "--timeout", "60", "waits_for_kernels.cu")
+    assert done.stdout == "65024 cudaSuccess\ncudaSuccess 200\ncudaErrorNotReady cudaSuccess cudaSuccess\n", (
+        done.stderr
+    )
+
+
+def test_exit_leaves_llvm_to_its_threads(call: Call, tools: build.Tools, tmp_path: Path) -> None:
+    libraries: list[str] = []
+    for name in ("libother", "libllvmlite"):
+        source, library = tmp_path / f"{name}.cpp", tmp_path / f"{name}.so"
+        source.write_text(f'#include <cstdio>\nstruct S {{ ~S() {{ puts("{name} ends"); }} }} s;\n')
+        compiler = tools.host.as_one_program(tmp_path)
+        subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source], check=True)
+        libraries.append(str(library))
+    done = call("run", "loads.cpp", "-ldl", "--", *libraries)
+    assert (done.returncode, done.stdout) == (0, "libother ends\n"), done.stderr
 
 
 @pytest.mark.least("full")
@@ -240,6 +259,12 @@ def test_headers_of_libraries_are_there(call: Call) -> None:
         "solver 0 0.6364",
         "sparse 0 14",
     ], done.stderr
+
+
+@pytest.mark.least("full")
+def test_descriptors_of_cublaslt_are_there(call: Call) -> None:
+    done = call("run", "product.cu", "-lcublasLt")
+    assert done.stdout == "1 CUBLAS_STATUS_SUCCESS 11 0 8 0\n", done.stderr
 
 
 def test_a_function_that_a_header_of_ours_lacks_is_said(call: Call, tmp_path: Path) -> None:

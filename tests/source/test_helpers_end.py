@@ -28,7 +28,7 @@ BUSY = {
     # LLVM, as kernels are optimised in the background.
     "llvm": """
 from warpglass.codegen import compile_apart
-from warpglass.engine.cpu.tiers import in_background
+from warpglass.host.background import in_background
 pairs = (f"%v{i} = load volatile i64, ptr %p\\nstore volatile i64 %v{i}, ptr %p\\n" for i in range(200_000))
 ir = f"define i64 @run(ptr %p) #0 {{\\n{''.join(pairs)}ret i64 0\\n}}\\n"
 in_background(lambda: compile_apart("k", ir, quick=False))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..numba_device.calls import Address, Int
 from ..numba_device.device_calls import lasting
+from ..numba_device.status_texts import statuses
 from .calls import call_anywhere, still
-from .results import statuses
 from .runtime import Runtime
 
 

@@ -122,12 +122,13 @@ class Registered:
                 return host
         return handle
 
-    def variable(self, shadow: int) -> tuple[int, int]:
-        """Address and size of a variable. Raises Refusal."""
+    def variable(self, shadow: int, *, lent: bool = False) -> tuple[int, int]:
+        """Address and size of a variable, which the program may be `lent` for any kernel. Raises Refusal."""
         named = self._variables.get(shadow)
         if named is None:
             raise Refusal(Status.INVALID_SYMBOL, f"{shadow:#x} is no variable of the program's")
-        return self._module(named.binary).variable(named.name)
+        module = self._module(named.binary)
+        return module.lent(named.name) if lent else module.variable(named.name)
 
     def _image(self, binary: FatBinary) -> Image:
         """The device code of a fat binary, linked. Raises Refusal."""

@@ -1,14 +1,12 @@
 """The statuses of the runtime, cudaError_t: their names and texts, and those that only the runtime has.
 
-Where the driver has a status of the same meaning the number is the same. errors.txt has a line for each:
-number, name, text.
+Where the driver has a status of the same meaning the number and the text are the same
+(numba_device/status_texts.py).
 """
 
 from __future__ import annotations
 
 from enum import IntEnum
-from functools import cache
-from pathlib import Path
 
 
 class Status(IntEnum):
@@ -23,11 +21,3 @@ class Status(IntEnum):
     MISSING_CONFIGURATION = 52
     INVALID_DEVICE_FUNCTION = 98
     NOT_SUPPORTED = 801
-
-
-@cache
-def statuses() -> dict[int, tuple[str, str]]:
-    """Name and text of each status."""
-    lines = Path(__file__).with_name("errors.txt").read_text("utf-8").splitlines()
-    rows = (line.split(maxsplit=2) for line in lines)
-    return {int(number): (name, text) for number, name, text in rows}

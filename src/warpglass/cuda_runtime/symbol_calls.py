@@ -15,7 +15,7 @@ TO, FROM = (1, 3, 4), (2, 3, 4)  # the directions that a copy to or from a varia
 @still
 @call
 def cudaGetSymbolAddress(runtime: Runtime, address: Address, symbol: Address) -> None:
-    put(address, runtime.registered.variable(symbol)[0])
+    put(address, runtime.registered.variable(symbol, lent=True)[0])
 
 
 @still

@@ -1,9 +1,10 @@
 """Directed rounding in single and double precision: `.rz`, `.rm`, `.rp` of the arithmetic instructions.
 
-The host rounds to nearest. In single precision the exact result, rounded to odd in double, is rounded to its
-place by `narrow`. In double precision the nearest result moves by one unit where it lies on the wrong side of
-the exact one. Which side that is, the sign of a*b + c - r says, and `residue` finds it exactly: with the
-operation's own a, b, c and its result r, or for quotient and root q with a - q*b and a - q*q.
+Some hosts have instructions for it (`Lanes.rounded`). The others round to nearest: in single precision the
+exact result, rounded to odd in double, is rounded to its place by `narrow`. In double precision the nearest
+result moves by one unit where it lies on the wrong side of the exact one. Which side that is, the sign of
+a*b + c - r says, and `residue` finds it exactly: with the operation's own a, b, c and its result r, or for
+quotient and root q with a - q*b and a - q*q.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from functools import cache, reduce
 from typing import Any, TypeVar
 
 from .lanes import Lanes, Outline
-from .rounding import F32, INFINITY, ONE, narrow, to_odd, two_sum
+from .rounding import F32, INFINITY, ONE, narrow, to_odd, two_sum, unless_smallest
 
 V = TypeVar("V")
 
@@ -27,7 +28,14 @@ def directed(lanes: Lanes[V], operation: str, mode: str, *operands: V, flush: bo
 
     In single precision subnormal results can be flushed, and then the mode may be to nearest too.
     """
-    return lanes.outline(_outline(operation, mode, lanes.type_of(operands[0]), flush), operands)[0]
+
+    def computed() -> V:
+        return lanes.outline(_outline(operation, mode, lanes.type_of(operands[0]), flush), operands)[0]
+
+    found = lanes.rounded(operation, mode, operands)
+    if found is None:
+        return computed()
+    return unless_smallest(lanes, found, computed) if flush else found
 
 
 @cache

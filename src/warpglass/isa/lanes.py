@@ -131,6 +131,11 @@ class Lanes(ABC, Generic[V]):
     def outline(self, outline: Outline, operands: Sequence[V]) -> tuple[V, ...]:
         """What a long meaning makes of operands."""
 
+    def rounded(self, operation: str, mode: str, operands: Sequence[V]) -> V | None:
+        """`add`, `mul`, `div`, `sqrt` or `fma` of floats or doubles rounded as `rm`, `rp` or `rz` say, NaN to
+        any NaN; None where the host has no instruction for it."""
+        return None
+
     # ------------------------------------------------------------------------------------ the machine
     @abstractmethod
     def special(self, name: str) -> V:

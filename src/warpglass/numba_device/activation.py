@@ -34,6 +34,7 @@ from .hook import LOW_OCCUPANCY, watch_imports
 from .linker import NvJitLink, find_library
 from .results import Refusal, Result
 from .shared_library import SharedLibrary, Unavailable
+from .versioned_names import with_versions
 from .versions import refuse_imported
 
 _SONAME = "libcuda.so.1"
@@ -57,7 +58,7 @@ def activate(model: str = "h100") -> VirtualDevice:
     device = VirtualDevice(devices.get(model))
     functions = device.shortcuts.lead({name: one.callback(device) for name, one in CALLS.items()})
     try:
-        library = SharedLibrary(_SONAME, functions, Result.SUCCESS)
+        library = SharedLibrary(_SONAME, with_versions(functions), Result.SUCCESS)
     except Unavailable as problem:
         raise ArgumentError(f"the virtual device cannot be switched on here: {problem}") from None
     _state.update(device=device, library=library)
@@ -88,6 +89,12 @@ def stand_in_library(name: str) -> SharedLibrary | None:
     """The library that programs take for NVIDIA's `nvrtc` or `nvJitLink`; None if that is not installed."""
     found = _state.get(name)
     return found.library if isinstance(found, Nvrtc | NvJitLink) else None
+
+
+def jit_linker() -> NvJitLink | None:
+    """NVIDIA's linker of LTO-IR; None if it is not installed."""
+    found = _state.get("nvJitLink")
+    return found if isinstance(found, NvJitLink) else None
 
 
 def _refuse_late() -> None:

@@ -1,13 +1,13 @@
-"""Work that streams do while the host goes on: a kernel that waits for the host, and what comes after it.
+"""Work that streams do while the host goes on: a kernel that waits for something, and what comes after it.
 
 Work is done when it is asked for, and no program can tell, but one whose kernel looks at a place in memory
-until the host has written there. Such a kernel is launched in a thread, and if it does not end soon, the
-launch returns. Until it has ended
+until the host, or a kernel of another stream, has written there. Such a kernel is launched in a thread, and
+if it does not end soon, the launch returns. Until it has ended
 
-* work of its stream, and all other kernels, queue up behind it;
+* work of its stream queues up behind it, that of other streams is done as ever;
 * functions of `ALONGSIDE` do what they do at any time, and queries answer that it is not ready;
 * those of `OF_DEFAULT` wait for its end if the default stream would;
-* all others wait for its end, as those that synchronise do on a GPU.
+* those that synchronise wait for the work that they are about, and all others for all work.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from __future__ import annotations
 import sys
 import threading
 import traceback
-from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from .results import Refusal
 
-Work = Callable[[], None]
 _SOON = 0.1  # seconds that a launch waits for a kernel that may wait for the host
 _DEFAULT = (0, 1, 2)  # handles of the default streams
 _NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
@@ -34,6 +33,10 @@ ALONGSIDE = frozenset(
         "StreamCreate StreamCreateWithFlags StreamCreateWithPriority EventCreate EventCreateWithFlags "
         "MemcpyAsync MemcpyHtoDAsync MemcpyDtoHAsync MemcpyDtoDAsync MemcpyPeerAsync MemPrefetchAsync "
         "MemsetAsync MemsetD8Async MemsetD16Async MemsetD32Async MemcpyToSymbolAsync MemcpyFromSymbolAsync "
+        "Memcpy2DAsync Memcpy3DAsync Memset2DAsync Memset3DAsync GraphLaunch GraphInstantiate "
+        "StreamBeginCapture StreamEndCapture StreamIsCapturing StreamDestroy EventDestroy EventElapsedTime "
+        "StreamGetPriority StreamGetFlags DeviceGetStreamPriorityRange CtxGetStreamPriorityRange "
+        "FuncSetAttribute "
         "Malloc MallocHost MallocManaged HostAlloc HostGetDevicePointer MemAlloc MemAllocHost MemHostAlloc "
         "MemAllocManaged MemHostGetDevicePointer GetLastError PeekAtLastError GetErrorString GetErrorName "
         "GetDevice SetDevice CtxGetCurrent CtxSetCurrent PushCallConfiguration PopCallConfiguration "
@@ -57,72 +60,138 @@ def stem_of(name: str) -> str:
     return name.lstrip("_").removeprefix("cuda").removeprefix("cu")
 
 
+@dataclass(eq=False, slots=True)
+class Work:
+    """Something that a stream is to do, `begun` once nothing in front of it is left.
+
+    It comes after what was there before it in its stream, and in streams that the default stream waits for;
+    with `last`, after all that was there.
+    """
+
+    stream: int
+    flags: int
+    do: Callable[[], None]
+    after: Work | None = None
+    last: bool = False
+    begun: bool = False
+    ended: threading.Event = field(default_factory=threading.Event)
+
+    def comes_after(self, earlier: Work) -> bool:
+        """Whether this waits for work that was there before it."""
+        if self.last or earlier is self.after:
+            return True
+        return _in_order(self.stream, self.flags, earlier.stream, earlier.flags)
+
+
 class Behind:
     """The work of one device that is not done yet; most of the time there is none."""
 
     def __init__(self) -> None:
         self.busy = False
-        self._works: deque[Work] = deque()
-        self._streams: dict[int, int] = {}  # those that have work here, with their flags
+        self._works: list[Work] = []  # as they were asked for
         self._failed: Refusal | None = None
+        self._waiters = 0
         self._changing = threading.Lock()
-        self._thread: threading.Thread | None = None
 
     def holds(self, stream: int, flags: int) -> bool:
         """Whether a stream's next work has to wait for work that is here."""
-        if not self.busy:
-            return False
-        with self._changing:
-            if _named(stream) in self._streams:
-                return True
-            if stream in _DEFAULT:
-                return any(not other & _NON_BLOCKING for other in self._streams.values())
-            return 0 in self._streams and not flags & _NON_BLOCKING
+        return self.busy and bool(self._of(stream, flags))
 
-    def put(self, stream: int, flags: int, work: Work) -> None:
+    def put(
+        self,
+        stream: int,
+        flags: int,
+        do: Callable[[], None],
+        *,
+        after: Work | None = None,
+        last: bool = False,
+    ) -> Work:
         """Do the work of a stream behind what is here, or begin with it and wait a little for its end.
 
         Raises Refusal if it is refused at once.
         """
+        work = Work(_named(stream), flags, do, after, last)
         with self._changing:
-            self._streams[_named(stream)] = flags
             self._works.append(work)
-            if self.busy:
-                return
             self.busy = True
-            self._thread = thread = threading.Thread(target=self._run, daemon=True)
-        thread.start()
-        thread.join(_SOON)
-        if not self.busy:
-            self._tell()
+            ready = self._begin()
+        if work in ready:
+            threading.Thread(target=self._run, args=(work,), daemon=True).start()
+            if work.ended.wait(_SOON):
+                self._tell()
+        return work
 
     def settle_for(self, stem: str) -> None:
         """Wait until a function can do what it does. Raises Refusal if work that it waits for was refused."""
         if stem not in ALONGSIDE and (stem not in OF_DEFAULT or self.holds(0, 0)):
             self.settle()
 
+    def awaited(self) -> bool:
+        """Whether a thread of the program waits for work."""
+        return self._waiters > 0
+
     def settle(self) -> None:
         """Wait until all work is done. Raises Refusal if any was refused."""
-        thread = self._thread
-        if thread is not None and thread is not threading.current_thread():
-            thread.join()
-            self._tell()
+        with self._changing:
+            works = list(self._works)
+        self._wait(works)
 
-    def _run(self) -> None:
-        while True:
+    def settle_stream(self, stream: int, flags: int) -> None:
+        """Wait until the work is done that a stream's next would wait for. Raises Refusal as `settle`."""
+        self._wait(self._of(stream, flags))
+
+    def settle_work(self, work: Work) -> None:
+        """Wait until this work is done. Raises Refusal as `settle`."""
+        self._wait([work])
+
+    def _wait(self, works: list[Work]) -> None:
+        if getattr(_here, "works", False):  # this is work itself
+            return
+        with self._changing:
+            self._waiters += 1
+        try:
+            for work in works:
+                work.ended.wait()
+        finally:
+            with self._changing:
+                self._waiters -= 1
+        self._tell()
+
+    def _of(self, stream: int, flags: int) -> list[Work]:
+        with self._changing:
+            named = _named(stream)
+            return [one for one in self._works if _in_order(named, flags, one.stream, one.flags)]
+
+    def _begin(self) -> list[Work]:
+        """The works that nothing is in front of any more, which begin now."""
+        ready = [
+            work
+            for place, work in enumerate(self._works)
+            if not work.begun and not any(map(work.comes_after, self._works[:place]))
+        ]
+        for work in ready:
+            work.begun = True
+        return ready
+
+    def _run(self, work: Work | None) -> None:
+        """Do a work, and then what has waited for it; in further threads, what can be done at once."""
+        _here.works = True
+        while work is not None:
             try:
-                self._works[0]()
+                work.do()
             except Refusal as refusal:
                 self._failed = self._failed or refusal
             except Exception:
                 sys.stderr.write("warpglass: work of a stream failed, which is a defect of warpglass:\n")
                 traceback.print_exc()
             with self._changing:
-                self._works.popleft()
-                if not self._works:
-                    self._streams.clear()
-                    self.busy = False
-                    return
+                self._works.remove(work)
+                self.busy = bool(self._works)
+                ready = self._begin()
+            work.ended.set()
+            for other in ready[1:]:
+                threading.Thread(target=self._run, args=(other,), daemon=True).start()
+            work = ready[0] if ready else None
 
     def _tell(self) -> None:
         failed, self._failed = self._failed, None
@@ -130,5 +199,15 @@ class Behind:
             raise failed
 
 
+_here = threading.local()  # `works` is True in threads that do work
+
+
 def _named(stream: int) -> int:
     return 0 if stream in _DEFAULT else stream
+
+
+def _in_order(stream: int, flags: int, other: int, its_flags: int) -> bool:
+    """Whether work of two streams, by `_named`, is done one after the other."""
+    if stream == other:
+        return True
+    return (stream == 0 and not its_flags & _NON_BLOCKING) or (other == 0 and not flags & _NON_BLOCKING)

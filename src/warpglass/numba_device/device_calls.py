@@ -27,6 +27,7 @@ from .calls import (
 )
 from .device import Context, VirtualDevice
 from .results import Refusal, Result
+from .status_texts import statuses
 
 DRIVER_VERSION = 13000  # CUDA 13.0, whose PTX and functions these are
 _API_VERSION = 3020
@@ -140,7 +141,8 @@ def cuGetErrorString(device: VirtualDevice, error: Int, text: Address) -> None:
     if name is None:
         put(text, 0)
         raise Refusal(Result.INVALID_VALUE)
-    words = name.removeprefix("CUDA_ERROR_").replace("_", " ").lower()
+    plain = name.removeprefix("CUDA_ERROR_").replace("_", " ").lower()
+    words = statuses().get(error, ("", plain))[1]
     note = next((said for result, said in device.notes.items() if result == error), None)
     put(text, lasting(f"{words}: {note}" if note else words))
 

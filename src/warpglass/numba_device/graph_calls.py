@@ -15,7 +15,7 @@ from .calls import Address, Handle, Int, Ordinal, Size, UInt, also, call, call_a
 from .device import VirtualDevice
 from .graphs import ChildGraph, Condition, Executable, Graph, Node, all_nodes, copied, graphs_within, run_all
 from .results import Refusal, Result
-from .stream_calls import DEFAULT_STREAMS, Event, Stream, stream_of
+from .stream_calls import DEFAULT_STREAMS, Event, Stream, in_turn, stream_of
 
 _NONE, _ACTIVE, _INVALIDATED = 0, 1, 2  # CU_STREAM_CAPTURE_STATUS_*
 _SET = 1  # CU_STREAM_SET_CAPTURE_DEPENDENCIES
@@ -250,9 +250,13 @@ def cuGraphLaunch(device: VirtualDevice, made: Handle, stream: Handle) -> None:
     if known.captured is not None:
         known.capture(ChildGraph(copied(executable.graph, ordered=True)))
         return
-    for condition in executable.conditions:
-        condition.reset()
-    run_all(device, executable.graph.nodes)
+
+    def run() -> None:
+        for condition in executable.conditions:
+            condition.reset()
+        run_all(device, executable.graph.nodes)
+
+    in_turn(device, stream, run)
 
 
 # ---------------------------------------------------------------------------------------- their memory

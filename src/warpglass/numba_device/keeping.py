@@ -39,10 +39,15 @@ def keeper(names: Collection[str], target: str) -> bytes:
     declared = "".join(f'extern "C" __device__ void {name}();\n' for name in listed)
     taken = "".join(f"p[{number}] = (void *){name};" for number, name in enumerate(listed))
     text = f'{declared}extern "C" __global__ void {_KEEPER}(void **p) {{ {taken} }}'
+    return compile_lto(text, target, f"functions of LTO-IR that PTX calls ({', '.join(listed)})")
+
+
+def compile_lto(text: str, target: str, what: str) -> bytes:
+    """LTO-IR of CUDA C++ that calls functions of other LTO-IR; raises CompileError with `what` it is."""
     try:
         (found,) = _NVRTC.call("LTO-IR", text.encode(), f"-arch={target}".encode(), b"-dlto", b"-rdc=true")
     except FailedApart as problem:
-        raise CompileError(f"functions of LTO-IR that PTX calls ({', '.join(listed)}): {problem}") from None
+        raise CompileError(f"{what}: {problem}") from None
     return found
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from .. import lab
 from ..engine.launch.backend import Dim3, Launch
@@ -162,12 +163,15 @@ def launch(
         stream.capture(work)
         return
     made, kernel = work.launch(device), device.get(function, LoadedKernel)
-    if device.behind.busy or _may_wait(device, kernel):
+    behind, watched = device.behind, lab.watched()  # a launch that is watched is the only one
+    if _may_wait(device, kernel) or (behind.busy and (watched or behind.holds(given.stream, stream.flags))):
         later = lab.for_another_thread(made)
         if later is not None:
-            device.behind.put(given.stream, stream.flags, lambda: launch_all(device, kernel, later))
+            later = replace(later, alongside=behind.awaited)
+            do = partial(launch_all, device, kernel, later)
+            behind.put(given.stream, stream.flags, do, last=watched)
             return
-        device.behind.settle()
+        behind.settle()
     launch_all(device, kernel, made)
     if parameters and not given.cooperative and given.cluster is None and not kernel.module.launches:
         key = called or function, given.grid, given.block, given.shared, given.stream

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..errors import WarpglassError
+from ..errors import CompileError, WarpglassError
 from ..source.link import link
 from .fatbin import ARCHIVE, ELF, MAGIC, fatbins
 from .images import only_machine_code, ptx_for, ptx_within, with_ptx
@@ -126,7 +126,27 @@ class NvJitLink:
         functions |= {name: functions[_plain(name)] for name in NAMES}
         self.library = SharedLibrary(path.name, functions, _INTERNAL)
 
+    def ptx(self, parts: Sequence[bytes], target: str, what: str) -> str:
+        """The PTX of LTO-IR, or of fatbins with it, linked; raises CompileError, which says `what` it is."""
+        status, handle = self._open([b"-lto", b"-ptx", f"-arch={target}".encode()])
+        try:
+            for part in parts:
+                status = status or self._give(handle, Input(_ANY, part, what.encode()))
+            status = status or self._call("nvJitLinkComplete", _H(handle))
+            if status:
+                raise CompileError(f"{what} cannot be linked: {self._log(handle)}")
+            return self._result(handle, "Ptx").partition(b"\0")[0].decode()
+        finally:
+            self._call("nvJitLinkDestroy", ctypes.byref(ctypes.c_uint64(handle)))
+
     # ------------------------------------------------------------------------------------ NVIDIA's
+    def _log(self, handle: int) -> str:
+        size = ctypes.c_size_t()
+        self._call("nvJitLinkGetErrorLogSize", _H(handle), ctypes.byref(size))
+        buffer = ctypes.create_string_buffer(max(1, size.value))
+        self._call("nvJitLinkGetErrorLog", _H(handle), buffer)
+        return buffer.value.decode(errors="replace").strip()
+
     def _call(self, name: str, *arguments: Any) -> int:
         return int(self._real[name](*arguments))
 

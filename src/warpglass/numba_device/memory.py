@@ -12,14 +12,14 @@ import mmap
 import os
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from ..codegen.context import GLOBAL_BASE, HEAP_BASE, SHARED_WINDOW
+from ..codegen.context import GLOBAL_BASE, HEAP_BASE, READ, SHARED_WINDOW, WRITE
 from ..engine.cpu.address_space import Laid, Placed, range_words
 from ..engine.launch.arguments import Allocation
 from ..engine.launch.backend import Lines
@@ -90,6 +90,9 @@ class DeviceMemory:
         self._count = 0
         self._used = 0
         self._laid: Laid | None = None
+        self._variables: dict[
+            int, tuple[int, int, int]
+        ] = {}  # by base: size, distance to the host, permissions
         self.layout = 0  # another number whenever allocations have come or gone
 
     @property
@@ -244,9 +247,23 @@ class DeviceMemory:
             placed = tuple(block.placed for block in self._blocks)
             low = [one for one in placed if one.base < SHARED_WINDOW]
             high = [one for one in placed if one.base >= SHARED_WINDOW]
-            self._laid = Laid(placed, range_words(high), b"", range_words(low))
-        laid = self._laid
-        return Laid(laid.placed, laid.words, parameters, laid.low)
+            variables = [word for base, row in sorted(self._variables.items()) for word in (base, *row)]
+            self._laid = Laid(placed, range_words(high), b"", range_words(low), variables)
+        return replace(self._laid, parameters=parameters)
+
+    def lend(self, base: int, size: int, host: int) -> None:
+        """Let the kernels of all modules reach a module's variable, of which the host knows the address."""
+        if base not in self._variables:
+            self._variables[base] = size, host - base, READ | WRITE
+            self._lay_out_anew()
+
+    def take_back(self, bases: Iterable[int]) -> None:
+        """Variables at these addresses are there no more."""
+        lent = self._variables.keys() & set(bases)
+        for base in lent:
+            del self._variables[base]
+        if lent:
+            self._lay_out_anew()
 
     # ------------------------------------------------------------------------------------ what is written
     def define(self, address: int, size: int) -> None:

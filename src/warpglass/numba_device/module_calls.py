@@ -151,7 +151,7 @@ def cuKernelGetLibrary(device: VirtualDevice, library: Address, kernel: Handle) 
 def cuModuleGetGlobal(
     device: VirtualDevice, address: Address, size: Address, module: Handle, name: Address
 ) -> None:
-    place, extent = device.get(module, LoadedModule).variable(text_at(name))
+    place, extent = device.get(module, LoadedModule).lent(text_at(name))
     put(address, place)
     put(size, extent)
 

@@ -72,6 +72,7 @@ class LoadedModule:
         """Give back the memory that the program can reach."""
         for base in self._managed.values():
             self.device.memory.release(base, ("managed",))
+        self.device.memory.take_back(self.memory.addresses.values())
 
     @property
     def entries(self) -> list[str]:
@@ -102,6 +103,15 @@ class LoadedModule:
             if variable.name == name:
                 return self.memory.addresses[name], variable.size
         raise Refusal(Result.NOT_FOUND, f"the module has no variable {name!r}")
+
+    def lent(self, name: str) -> tuple[int, int]:
+        """Address and size of a variable for the host, which may pass it to kernels of other modules, too."""
+        address, size = self.variable(name)
+        host = self.host(address, size)
+        if host is not None:
+            self.device.shortcuts.change()
+            self.device.memory.lend(address, size, host)
+        return address, size
 
     def host(self, address: int, size: int) -> int | None:
         """Where bytes of its variables lie on the host; None for an address of none of them."""

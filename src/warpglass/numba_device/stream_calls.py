@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from .behind import Work as BehindWork
 from .calls import Address, Function, Handle, Int, IpcHandle, UInt, call, put, put_int, still
 from .device import VirtualDevice
 from .graphs import Call, Graph, Kind, Node, Work
@@ -52,14 +53,19 @@ class Stream:
 class Event:
     """An event; `at` is when it was recorded last, in seconds, or it is `captured` with a graph's work.
 
-    It is `awaited` while its record is behind work of its stream.
+    It is `awaited` while its record, a work, is behind other work of its stream.
     """
 
     flags: int
     at: float | None = None
-    awaited: bool = False
+    record: BehindWork | None = None
     captured: Graph | None = None
     ends: list[Node] = field(default_factory=list)  # what comes before it in that graph
+
+    @property
+    def awaited(self) -> bool:
+        """Whether it has yet to come."""
+        return self.record is not None and not self.record.ended.is_set()
 
 
 def stream_of(device: VirtualDevice, handle: Handle) -> Stream:
@@ -113,13 +119,13 @@ def and_async(function: Function, staged: Staged | None = None) -> Function:
     return function
 
 
-def in_turn(device: VirtualDevice, stream: Handle, work: Callable[[], None]) -> None:
-    """Do work of a stream now, or behind what the stream has yet to do."""
+def in_turn(device: VirtualDevice, stream: Handle, work: Callable[[], None]) -> BehindWork | None:
+    """Do work of a stream now, or behind what the stream has yet to do: then this is returned."""
     flags = stream_of(device, stream).flags
     if device.behind.holds(stream, flags):
-        device.behind.put(stream, flags, work)
-    else:
-        work()
+        return device.behind.put(stream, flags, work)
+    work()
+    return None
 
 
 def not_captured(device: VirtualDevice, handle: Handle) -> None:
@@ -152,8 +158,9 @@ def cuStreamDestroy(device: VirtualDevice, stream: Handle) -> None:
 @call
 def cuStreamSynchronize(device: VirtualDevice, stream: Handle) -> None:
     not_captured(device, stream)
-    if device.behind.holds(stream, stream_of(device, stream).flags):
-        device.behind.settle()
+    flags = stream_of(device, stream).flags
+    if device.behind.holds(stream, flags):
+        device.behind.settle_stream(stream, flags)
 
 
 @still
@@ -200,7 +207,7 @@ def cuStreamWaitEvent(device: VirtualDevice, stream: Handle, event: Handle, flag
         waiting.captured = awaited.captured
         waiting.ends += [node for node in awaited.ends if node not in waiting.ends]
     elif awaited.awaited:
-        device.behind.put(stream, waiting.flags, lambda: None)
+        device.behind.put(stream, waiting.flags, lambda: None, after=awaited.record)
 
 
 @still
@@ -278,12 +285,11 @@ def cuEventRecord(device: VirtualDevice, event: Handle, stream: Handle) -> None:
     known.captured, known.ends = recorded.captured, list(recorded.ends)
     known.at = None
     if known.captured is None:
-        known.awaited = True
-        in_turn(device, stream, lambda: _come(known))
+        known.record = in_turn(device, stream, lambda: _come(known))
 
 
 def _come(event: Event) -> None:
-    event.at, event.awaited = time.perf_counter(), False
+    event.at = time.perf_counter()
 
 
 @still
@@ -309,8 +315,9 @@ def record_of(device: VirtualDevice, event: Handle) -> Call:
 @still
 @call
 def cuEventSynchronize(device: VirtualDevice, event: Handle) -> None:
-    if device.get(event, Event).awaited:
-        device.behind.settle()
+    known = device.get(event, Event)
+    if known.record is not None and known.awaited:
+        device.behind.settle_work(known.record)
 
 
 @still

@@ -88,15 +88,26 @@ def _texels(device: VirtualDevice, resource: ResourceDescriptor) -> Texels:
         text = f"a texture's memory begins at {linear.address:#x}, which is no multiple of {_ALIGN}"
         raise Refusal(Result.INVALID_VALUE, text)
     if resource.type == _LINEAR:
-        width = linear.size // format_.size
-        return Texels(
-            linear.address, format_, (Level(0, width, 1, 1, linear.size, linear.size),), 0, (width, 0, 0)
-        )
+        there = _allocated(device, linear)
+        level = Level(0, there // format_.size, 1, 1, there, there)
+        return Texels(linear.address, format_, (level,), 0, (linear.size // format_.size, 0, 0))
     if linear.pitch % _PITCH or linear.pitch < linear.size * format_.size:
         text = f"a pitch of {linear.pitch} bytes for {linear.size} texels; it must be a multiple of {_PITCH}"
         raise Refusal(Result.INVALID_VALUE, text)
     level = Level(0, linear.size, linear.height, 1, linear.pitch, linear.pitch * linear.height)
     return Texels(linear.address, format_, (level,), 0, (linear.size, linear.height, 0))
+
+
+def _allocated(device: VirtualDevice, linear: _Linear) -> int:
+    """How many of a texture's bytes its allocation has: GPUs take more, and programs do not read them."""
+    block = device.memory.find(linear.address)
+    there = linear.size if block is None else min(linear.size, block.base + block.size - linear.address)
+    if there < linear.size:
+        device.say(
+            Result.SUCCESS,
+            f"a texture of {linear.size} bytes is made of memory of {there}; what is behind is read as 0",
+        )
+    return there
 
 
 def _viewed(texels: Texels, view: Address) -> Texels:

@@ -29,6 +29,7 @@ from .calls import STACK, STACK_BYTES, merge_calls
 from .contraction import contract
 from .decode import Step, decode
 from .discarded_reads import guard_discarded_reads
+from .early_versions import write_defaults
 from .fairness import find_cluster_waits, find_fair
 from .grid_barriers import find_grid_waits
 from .grid_strides import find_grid_strides
@@ -120,6 +121,7 @@ def _find_services(blocks: tuple[Block, ...]) -> frozenset[str]:
 
 
 PASSES = (
+    Pass("early versions", write_defaults, "module entry", "module entry"),
     Pass("short forms", write_out, "module entry", "module entry"),
     Pass("calls put in", merge_calls, "module entry", "merged"),
     Pass("parameters by address", _read_parameters, "merged.function", "function addressed"),

@@ -72,13 +72,14 @@ def find_variables(
 def all_variables(module: tree.Module) -> tuple[ModuleVariable, ...]:
     """The variables of a whole module, in their order."""
     found: list[ModuleVariable] = []
-    end = 0
+    end = total = 0
     inner = (variable for function in module.functions for variable in function.variables)
     for declared in (*module.variables, *inner):
         if declared.space in _SPACES and declared.linkage != "extern":
-            _check_size(declared, sum(one.size for one in found))
+            _check_size(declared, total)
             variable = _lay_out(declared, end)
             found.append(variable)
+            total += variable.size
             end = -(-(variable.offset + variable.size + _GUARD) // _ALIGN) * _ALIGN
     return tuple(found)
 

@@ -109,8 +109,14 @@ static int linear()
     OK(cudaCreateTextureObject(&texture, &resource, &how, NULL));
     fetch<<<1, 32>>>(texture, out, 32);
     OK(cudaMemcpy(back, out, sizeof back, cudaMemcpyDeviceToHost));
+    const int last = numbers[31];
     numbers[31] = 0;  // beyond the texture
-    return memcmp(back, numbers, sizeof back) ? 5 : 0;
+    if (memcmp(back, numbers, sizeof back)) return 5;
+    resource.res.linear.sizeInBytes = 40 * sizeof(int);  // more than there is
+    OK(cudaCreateTextureObject(&texture, &resource, &how, NULL));
+    fetch<<<1, 32>>>(texture, out, 32);
+    OK(cudaMemcpy(back, out, sizeof back, cudaMemcpyDeviceToHost));
+    return memcmp(back, numbers, 31 * sizeof(int)) || back[31] != last ? 5 : 0;
 }
 
 static int surfaces()

@@ -13,6 +13,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from support import KINDS, OnDevice, call, close, library, random
 
+from warpglass.numba_device.keeping import compile_lto
+
 
 # ---------------------------------------------------------------------------------------- cuRAND
 def generator(rand: Any, kind: int, seed: int, offset: int = 0) -> ctypes.c_void_p:
@@ -118,6 +120,53 @@ def test_batches_with_steps() -> None:
     assert fft.cufftPlanMany(*given) == 0
     assert call(fft.cufftExecZ2Z, plan, on, out, FORWARD) == 0
     close(out.now.reshape(4, 6), np.fft.fft(x, axis=0).T)
+
+
+# A number is scaled by what the function is given, and counted from its own offset; sums go to a mirror.
+CALLBACKS = """
+__device__ double2 scaled(void *data, unsigned long long offset, void *info, void *shared)
+{
+    double2 x = static_cast<double2 *>(data)[offset];
+    const double factor = *static_cast<double *>(info);
+    return make_double2(factor * x.x + offset, factor * x.y);
+}
+__device__ void backwards(void *data, unsigned long long offset, double2 x, void *, void *shared)
+{
+    static_cast<double2 *>(shared)[threadIdx.x] = x;
+    static_cast<double2 *>(data)[23 - offset] = static_cast<double2 *>(shared)[threadIdx.x];
+}
+"""
+
+
+def test_elements_go_through_functions_of_the_program() -> None:
+    fft = library("libcufft.so.12")
+    code = np.frombuffer(compile_lto(CALLBACKS, "sm_90", "callbacks"), "u1")
+    x, plan = random((6, 4), "c16"), ctypes.c_int()
+    on, out, factor = OnDevice(x.ravel()), OnDevice(np.zeros(24, "c16")), OnDevice(np.array([2.5]))
+    assert fft.cufftCreate(ctypes.byref(plan)) == 0
+    given = np.array([int(factor)], "u8")
+    assert call(fft.cufftXtSetJITCallback, plan, b"scaled", code, code.size, 1, given) == 0
+    assert call(fft.cufftXtSetJITCallback, plan, b"backwards", code, code.size, 5, None) == 0
+    assert call(fft.cufftXtSetCallbackSharedSize, plan, 5, 128 * 16) == 0
+    n, size = np.array([6], "i4"), ctypes.c_size_t()
+    layouts = (1, n.ctypes, n.ctypes, 4, 1, n.ctypes, 1, 6, 0x69, 4, ctypes.byref(size))
+    assert fft.cufftMakePlanMany(plan, *layouts) == 0
+    assert call(fft.cufftExecZ2Z, plan, on, out, FORWARD) == 0
+    read = 2.5 * x + np.arange(24).reshape(6, 4)
+    close(out.now[::-1].reshape(4, 6), np.fft.fft(read, axis=0).T)
+    assert call(fft.cufftXtClearCallback, plan, 5) == 0
+    assert call(fft.cufftExecZ2Z, plan, on, out, FORWARD) == 0
+    close(out.now.reshape(4, 6), np.fft.fft(read, axis=0).T)
+
+
+def test_what_is_wrong_with_a_callback_is_said(capfd: pytest.CaptureFixture[str]) -> None:
+    fft = library("libcufft.so.12")
+    code = np.frombuffer(compile_lto(CALLBACKS, "sm_90", "callbacks"), "u1")
+    plan = ctypes.c_int()
+    assert fft.cufftCreate(ctypes.byref(plan)) == 0
+    assert call(fft.cufftXtSetJITCallback, plan, b"missing", code, code.size, 1, None) == 5
+    assert "the callback missing is not in its LTO-IR: `double2 missing(void *," in capfd.readouterr().err
+    assert call(fft.cufftXtSetJITCallback, plan, b"scaled", code, code.size, 8, None) == 3
 
 
 # ---------------------------------------------------------------------------------------- cuSOLVER

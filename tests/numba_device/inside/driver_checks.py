@@ -58,6 +58,37 @@ def context() -> Iterator[Any]:
     ask(driver.cuCtxPushCurrent, made)
     yield made
     driver.cuCtxPopCurrent()
+
+
+def test_programs_find_functions_by_the_names_that_the_header_gives_them() -> None:
+    library = ctypes.CDLL("libcuda.so.1")
+    place, size, text = ctypes.c_uint64(), ctypes.c_size_t(), ctypes.c_char_p()
+    module = ask(driver.cuModuleLoadData, PTX)
+    given = ctypes.byref(place), ctypes.byref(size), ctypes.c_uint64(int(module))
+    assert library.cuModuleGetGlobal_v2(*given, b"total") == 0
+    assert size.value == 4
+    status = library.cuModuleGetGlobal_v2(*given, b"missing")
+    assert status == RESULT.CUDA_ERROR_NOT_FOUND
+    assert library.cuGetErrorString(status, ctypes.byref(text)) == 0
+    assert text.value == b"named symbol not found: the module has no variable 'missing'"
+    assert not hasattr(library, "cuModuleGetGlobal_v3")
+
+
+def test_kernels_of_one_module_reach_variables_of_another() -> None:
+    modules = [ask(driver.cuModuleLoadData, PTX) for _ in range(3)]
+    first, second, third = (ask(driver.cuModuleGetGlobal, module, b"total")[0] for module in modules)
+    add = ask(driver.cuModuleGetFunction, modules[1], b"add")
+    for place in (first, second, third):  # counted from 5; the second module counts launches, too
+        given = ((int(place), 1), (ctypes.c_uint64, ctypes.c_uint32))
+        ask(driver.cuLaunchKernel, add, 1, 1, 1, 1, 1, 1, 0, 0, given, 0)
+    found = np.zeros(3, "u4")
+    for number, place in enumerate((first, second, third)):
+        ask(driver.cuMemcpyDtoH, found[number:].ctypes.data, place, 4)
+    assert found.tolist() == [6, 9, 6]
+    ask(driver.cuModuleUnload, modules[2])
+    given = ((int(third), 1), (ctypes.c_uint64, ctypes.c_uint32))
+    ask(driver.cuLaunchKernel, add, 1, 1, 1, 1, 1, 1, 0, 0, given, 0)
+    assert status_of(driver.cuCtxSynchronize) == RESULT.CUDA_ERROR_ILLEGAL_ADDRESS
     ask(driver.cuDevicePrimaryCtxReset, 0)
 
 

@@ -49,7 +49,7 @@ int main() {
     int read = 7; // at once, though the copy is made later
     cudaMemcpyAsync(result + 1, &read, sizeof(int), cudaMemcpyHostToDevice, waiting);
     read = 8;
-    add_to<<<1, 1, 0, other>>>(result + 1); // the engine runs it when the other has ended
+    add_to<<<1, 1, 0, other>>>(result + 1); // before the copy, which is behind the kernel that waits
     cudaMemcpy(flag, &one, sizeof(int), cudaMemcpyHostToDevice); // the default stream waits for no such stream
     cudaMemcpyAsync(here, result, sizeof(int), cudaMemcpyDeviceToHost, waiting);
     cudaStreamSynchronize(waiting);

@@ -3,7 +3,8 @@
 Lanes whose loops are of different lengths, over addresses of their own, as the rows of a sparse matrix, go
 round together until the longest is done, and every load is a gather of as many loads as there are lanes. A
 scalar loop costs each lane its own rounds only, and its loads are plain ones. That holds for innermost loops
-that part lanes and do nothing but compute and load; `code.py` emits them.
+that part lanes and do nothing but compute and load; `code.py` emits them. Loops with several exits, as
+searches are, mostly end after a few rounds: there what a lane's beginning takes is lost.
 """
 
 from __future__ import annotations
@@ -98,6 +99,7 @@ def _examine(program: Program, found: Inference, blocks: tuple[int, ...]) -> Lan
     kept = written & frozenset().union(*(program.live[target] for target in exits))
     if (
         header in program.fair
+        or sum(not outside.isdisjoint(block.successors) for block in bodies) > 1
         or not all(isinstance(block.end, Branch | Jump) for block in bodies)
         or not any(found.divergent[i] and outside.intersection(program.blocks[i].successors) for i in blocks)
         or not all(_is_simple(step, program) for step in steps)

@@ -38,9 +38,11 @@ from ..values.results import (
 from ..values.specials import Specials
 from ..values.value import LOOSE_NAN, ONE_NAN, Value, literal, no_offsets, one_value, replace
 from .division import divide
+from .embedded_rounding import rounded
 from .nans import DelayedNans
 from .narrow import NarrowVectors
 from .reference import ReferenceLanes
+from .saturation import SATURATING, saturated
 from .tables import looked_up
 
 
@@ -266,6 +268,9 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
             return tuple(outline.make(self, *operands))
         return super().outline(outline, operands)
 
+    def rounded(self, operation: str, mode: str, operands: Sequence[Value]) -> Value | None:
+        return rounded(self, operation, mode, tuple(operands))
+
     def around(self, someone: str, usual: Value, other: Callable[[], Value], *, lanes: int = 0) -> Value:
         def aside() -> Value:
             with self.nans.aside():
@@ -273,12 +278,14 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
 
         return super().around(someone, usual, aside, lanes=lanes)
 
-    # ------------------------------------------------------------------------------------ narrow integers
+    # ------------------------------------------------------------------------------------ emission
     def emit(self, name: str, *operands: Value, type_: str = "", lanes: int = 0) -> Value:
         if not lanes and (operands[-1].type == "i64" or type_ == "i64"):
             found = self.narrow.emit(name, operands, type_)
             if found is not None:
                 return found
+        if not lanes and name in SATURATING:
+            return saturated(self, name, operands[0], type_)
         return super().emit(name, *operands, type_=type_, lanes=lanes)
 
     def multiply_high(self, a: Value, b: Value, signed: bool) -> Value:

@@ -128,6 +128,12 @@ def picks_words() -> bool:
 
 
 @lru_cache(maxsize=1)
+def rounds_as_told() -> bool:
+    """Whether instructions of the processor can say how they round."""
+    return "avx512f" in _available()
+
+
+@lru_cache(maxsize=1)
 def converts_half() -> bool:
     """Whether the processor has instructions that convert between float and half: all but old x86 ones."""
     target = chosen_target()

@@ -4,7 +4,7 @@ The active lanes take their turn in lane order; each address is tried against th
 LLVM has an instruction for (`atomicrmw`, `cmpxchg`) uses it. Any other change of an element is the same
 vocabulary as everywhere, on one lane: the element is read, changed and exchanged until nobody has come
 between. Elements of 128 bits are changed under a lock, since the instruction for them wants an aligned host
-address.
+address. In a launch on one thread nobody can come between, and elements are read and written.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..shape import BlockShape, Promises
 from ..values.value import UNIFORM, Value
 from .access import Atomic
 from .local import LocalMemory
-from .warp_atomics import WarpAtomics
+from .warp_atomics import WarpAtomics, changed, is_plain
 
 _HELPER = """
 define internal i1 @{name}(
@@ -31,6 +31,9 @@ entry:
   %site.p = getelementptr [{site_words} x i64], ptr %sites, i64 %site
   %limit.p = getelementptr i64, ptr %site.p, i64 1
   %delta.p = getelementptr i64, ptr %site.p, i64 2
+  %alone.p = getelementptr i64, ptr %context, i64 {alone}
+  %alone.word = load i64, ptr %alone.p
+  %alone = icmp ne i64 %alone.word, 0
   %none = icmp eq i32 %mask, 0
   br i1 %none, label %done, label %lanes
 lanes:
@@ -100,6 +103,7 @@ def atomic_helper(atomic: Atomic, declarations: set[str], *, refusing: bool) -> 
         need=READ | WRITE if atomic.writes else READ,
         act="\n".join(builder.lines),
         sites=SLOT["sites"],
+        alone=SLOT["alone"],
         site_words=SITE_WORDS,
         **endings("acted" if refusing else ""),
     )
@@ -126,14 +130,42 @@ class _Element:
         """Replace the element; the old one goes where the first operand was."""
         b = self.builder
         given = [b.load(self.type, place) for place in self.kept]
+        alone, together, done = b.label("alone"), b.label("together"), b.label("replaced")
+        b.branch("%alone", alone, together)
+        b.place(alone)
+        b.store(self.type, self._undisturbed(given), self.kept[0])
+        b.jump(done)
+        b.place(together)
+        b.store(self.type, self._among_others(given), self.kept[0])
+        b.jump(done)
+        b.place(done)
+
+    def _undisturbed(self, given: list[str]) -> str:
+        """The old element, where no other thread comes to memory."""
+        b, change = self.builder, self.change
+        old = b.load(self.type, self.place, ", align 1")
+        if isinstance(change, Update):
+            new = self._changed(change, old, given) if change.writes else ""
+        elif change == "cmpxchg":
+            equal = b.value(f"icmp eq {self.type} {old}, {given[0]}")
+            new = b.value(f"select i1 {equal}, {self.type} {given[1]}, {self.type} {old}")
+        elif is_plain(change):
+            new = changed(b, change, self.type, old, given[0])
+        else:
+            return self._among_others(given)
+        if new:
+            b.store(self.type, new, self.place, ", align 1")
+        return old
+
+    def _among_others(self, given: list[str]) -> str:
+        """The old element, replaced at one time for all threads."""
         if isinstance(self.change, Update):
             replace = self._under_lock if BITS[self.type] > _WIDEST else self._until_undisturbed
-            old = replace(self.change, given)
-        elif self.change == "cmpxchg":
-            old = self._exchange(*given)[0]
-        else:
-            old = b.value(f"atomicrmw {self.change} ptr {self.place}, {self.type} {given[0]} seq_cst")
-        b.store(self.type, old, self.kept[0])
+            return replace(self.change, given)
+        if self.change == "cmpxchg":
+            return self._exchange(*given)[0]
+        changing = f"atomicrmw {self.change} ptr {self.place}, {self.type} {given[0]} seq_cst"
+        return self.builder.value(changing)
 
     def _exchange(self, expected: str, new: str) -> tuple[str, str]:
         """What was there, and an i1 that holds if it was what was expected and has been replaced."""

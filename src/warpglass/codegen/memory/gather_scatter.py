@@ -11,6 +11,7 @@ from ...isa.types import BITS
 from ..builder import Builder, constant_vector, suffix, vector
 
 _HALF = 16  # lanes of half a warp
+_FEW = 8  # lanes that have a store each sooner than a scatter has all
 
 
 def outside_range(b: Builder, address: str, low: str, limit: str, size: int, mask: str) -> str:
@@ -88,14 +89,41 @@ def _pick(b: Builder, type_: str) -> str:
 
 
 def scatter_helper(type_: str, declarations: set[str], width: int) -> str:
-    """`@wg_scatter_T`: stores to checked host addresses, the highest lane last."""
-    whole, pointers, flags = (vector(one, width) for one in (type_, "ptr", "i1"))
-    name = f"llvm.masked.scatter.{suffix(type_, width)}.{suffix('ptr', width)}"
-    declarations.add(f"declare void @{name}({whole}, {pointers}, {flags})")
+    """`@wg_scatter_T`: stores to checked host addresses, the highest lane last.
+
+    A scatter takes as long for one lane as for all, so few lanes have a store each.
+    """
+    b = Builder(declarations, width)
+    whole, pointers = b.vector(type_), b.vector("ptr")
+    lanes = b.call(b.lanes, f"llvm.ctpop.{b.lanes}", [(b.lanes, "%mask")])
+    b.branch(b.value(f"icmp ule {b.lanes} {lanes}, {_FEW}"), "few", "many")
+    b.place("few")
+    b.store(pointers, "%at", "%places", ", align 64")
+    b.store(whole, "%value", "%values", ", align 64")
+    b.branch(b.someone("%mask"), "next", "done")
+    b.place("next")
+    rest = b.phi(b.lanes, ("%mask", "few"), ("%fewer", "next"))
+    lane = b.first_lane(rest)
+    place = b.load("ptr", b.value(f"getelementptr ptr, ptr %places, i64 {lane}"))
+    one = b.load(type_, b.value(f"getelementptr {type_}, ptr %values, i64 {lane}"))
+    b.store(type_, one, place, f", align {BITS[type_] // 8}")
+    b.emit(f"%fewer = and {b.lanes} {rest}, {b.value(f'sub {b.lanes} {rest}, 1')}")
+    b.branch(b.someone("%fewer"), "next", "done")
+    b.place("many")
+    args = [
+        (whole, "%value"),
+        (pointers, f"align {BITS[type_] // 8} %at"),
+        (b.vector("i1"), b.mask_vector("%mask")),
+    ]
+    b.call("void", f"llvm.masked.scatter.{b.suffix(type_)}.{b.suffix('ptr')}", args)
+    b.jump("done")
+    body = "\n".join(b.lines)
     return f"""
-define internal void @wg_scatter_{type_}({whole} %value, {pointers} %at, i{width} %mask) noinline #0 {{
-  %lanes = bitcast i{width} %mask to {flags}
-  call void @{name}({whole} %value, {pointers} align {BITS[type_] // 8} %at, {flags} %lanes)
+define internal void @wg_scatter_{type_}({whole} %value, {pointers} %at, {b.lanes} %mask) noinline #0 {{
+  %places = alloca [{width} x ptr], align 64
+  %values = alloca {whole}, align 64
+{body}
+done:
   ret void
 }}
 """

@@ -319,18 +319,35 @@ class Patterns(IntervalChecks):
     def _branch_contiguous(self, address: str, size: int, mask: str, yes: str, no: str) -> tuple[str, str]:
         """Go to `yes` if every active lane lies where lane 0 would put it, else to `no`.
 
-        Returns lane 0's address and the distance to lane 1's, which rules out most others at once.
+        Returns lane 0's address and the distance to lane 1's, which rules out most others at once. Where one
+        of these does not act, the lowest lane that does says where lane 0 would be.
         """
         b, whole = self.builder, self.builder.vector("i64")
-        first, second = (b.value(f"extractelement {whole} {address}, i32 {lane}") for lane in (0, 1))
-        step = b.value(f"sub i64 {second}, {first}")
-        look = b.label("look")
+        start, both, some, look, apart = (b.label(hint) for hint in ("lead", "both", "some", "look", "apart"))
+        b.jump(start)
+        b.place(start)
+        pair = b.value(f"and {b.lanes} {mask}, 3")
+        b.branch(b.value(f"icmp eq {b.lanes} {pair}, 3"), both, some)
+        b.place(both)
+        lane_0, lane_1 = (b.value(f"extractelement {whole} {address}, i32 {lane}") for lane in (0, 1))
+        step = b.value(f"sub i64 {lane_1}, {lane_0}")
         # Either way: lanes that look at their neighbours by t ^ 1 act one by one.
         moved = b.value(f"add i64 {step}, {size}")
-        b.branch(b.value(f"icmp eq i64 {b.value(f'and i64 {moved}, {~(2 * size)}')}, 0"), look, no)
+        near = b.value(f"icmp eq i64 {b.value(f'and i64 {moved}, {~(2 * size)}')}, 0")
+        b.branch(near, look, apart)
+        b.place(some)
+        lane = b.value(f"and i64 {b.first_lane(mask)}, {b.width - 1}")
+        lowest = b.value(f"extractelement {whole} {address}, i64 {lane}")
+        leading = b.value(f"sub i64 {lowest}, {b.value(f'mul i64 {lane}, {size}')}")
+        b.jump(look)
         b.place(look)
+        first = b.phi("i64", (lane_0, both), (leading, some))
+        found = b.phi("i64", (step, both), (str(3 * size), some))
         run = constant_vector("i64", (size * k for k in range(b.width)))
         expected = b.value(f"add {whole} {b.splat('i64', first)}, {run}")
         strays = b.votes(b.value(f"icmp ne {whole} {address}, {expected}"), mask)
-        b.branch(b.someone(strays), no, yes)
+        b.branch(b.someone(strays), apart, yes)
+        b.place(apart)
+        step = b.phi("i64", (step, both), (found, look))
+        b.jump(no)
         return first, step

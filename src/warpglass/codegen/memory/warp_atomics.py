@@ -145,9 +145,13 @@ def _change(b: Builder, operation: str, type_: str, place: str, operand: str, ow
     if not own:
         return b.value(f"atomicrmw {operation} ptr {place}, {type_} {operand} seq_cst")
     old = b.load(type_, place, ", align 1")
-    new = operand if operation == "xchg" else _apply(b, operation, type_, old, operand, lanes=1)
-    b.store(type_, new, place, ", align 1")
+    b.store(type_, changed(b, operation, type_, old, operand), place, ", align 1")
     return old
+
+
+def changed(b: Builder, operation: str, type_: str, old: str, operand: str) -> str:
+    """What a plain operation makes of an element."""
+    return operand if operation == "xchg" else _apply(b, operation, type_, old, operand, lanes=1)
 
 
 def _name(operation: str, type_: str, own: bool, same: bool) -> str:

@@ -55,13 +55,24 @@ def place(allocations: tuple[Allocation, ...]) -> tuple[Placed, ...]:
 class Laid:
     """The memory of a launch: allocations in their places, and the range table's entries for them, by base.
 
-    `low` are those of host memory that kernels see at its own address, below all windows.
+    `low` are those of host memory that kernels see at its own address, below all windows; `variables` are
+    those of any modules' variables whose addresses the host has been given.
     """
 
     placed: tuple[Placed, ...]
     words: Sequence[int]
     parameters: bytes
     low: Sequence[int] = ()
+    variables: Sequence[int] = ()
+
+    def with_variables(self, own: Sequence[int]) -> Sequence[int]:
+        """The range table's entries for the variables of the launch's module, with those."""
+        if not self.variables:
+            return own
+        rows = {
+            words[at]: words[at : at + 4] for words in (self.variables, own) for at in range(0, len(words), 4)
+        }
+        return [word for _, row in sorted(rows.items()) for word in row]
 
 
 def lay_out(bound: Bound) -> Laid:

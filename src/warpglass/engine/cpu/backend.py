@@ -2,7 +2,7 @@
 
 A launch is bound to its kernel and checked, gets a plan, and is run by it (execution.py). A plan is kept, so
 a launch that comes again is run at once. Launches from several threads take turns, as in CUDA's default
-stream.
+stream, but for those that may wait for others (`Launch.alongside`).
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ class CpuBackend:
             _assign(launch)
         try:
             with POOL.lock:
-                key, plan = self._plans.find(launch)
-                if plan is not None:
+                key, plan = (None, None) if launch.alongside is not None else self._plans.find(launch)
+                if plan is not None and not plan.executable.busy:
                     POOL.settle()
                     return _outcome(execution.rerun(plan, launch, self._heap), plan.executable)
             return self._run_new(launch, key)
@@ -87,7 +87,9 @@ class CpuBackend:
             POOL.settle()
             general = prepared.executable(launch.block, launch.grid, bound, None, cluster, soon=True)
             hot = general.tiers.hot
-            executable, settled = prepared.specialised(general, launch.block, launch.grid, bound)
+            executable, settled = general, False
+            if launch.alongside is None:
+                executable, settled = prepared.specialised(general, launch.block, launch.grid, bound)
             clear_exception(launch.compiled, prepared.module.clear)
             plan = self._plan(launch, prepared, executable, bound, range(prod(launch.grid)))
             seconds, _ = execution.run(plan, launch, self._heap)
@@ -115,6 +117,7 @@ class CpuBackend:
         whose probes allow it; what the kernel prints is dropped.
         """
         self._state.check()
+        launch = replace(launch, alongside=None)  # what observers keep is one launch's
         if launch.variables:
             _assign(launch)
         prepared, bound, cluster = self._bind(launch)

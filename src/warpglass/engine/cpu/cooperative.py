@@ -107,12 +107,16 @@ def run_workers(
 
 
 def run_waiting(
-    tiers: Tiers, workers: Sequence[Worker], take: Callable[[], Worker | None], number: int
+    tiers: Tiers,
+    workers: Sequence[Worker],
+    take: Callable[[], Worker | None],
+    gives_up: Callable[[], bool],
+    number: int,
 ) -> int:
     """Run blocks that may wait for later ones, on one thread, until none is left; the first bad code.
 
     The thread begins with the worker of its number; `take` gives another, None if there are enough or no
-    block is left.
+    block is left. All blocks that are left wait in vain once the launch `gives_up`.
     """
     worker = workers[number]
     worker.code = tiers.run(worker)
@@ -127,6 +131,8 @@ def run_waiting(
             if further is None:
                 break
             waiting.append(further)
+        if waiting and gives_up():
+            return DEADLOCK
     return min(worker.code, OK)
 
 

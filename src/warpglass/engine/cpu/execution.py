@@ -13,7 +13,8 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -33,7 +34,8 @@ from .launch_plan import LaunchPlan
 from .order import Order
 from .prepared import Prepared
 from .privatisation import redirect
-from .thread_pool import POOL
+from .stalls import StallWatch, explain_stall
+from .thread_pool import POOL, ThreadPool
 from .worker import Worker
 
 
@@ -74,9 +76,11 @@ def run(
     watch = None
     if plan.prepared.cooperative and plan.count == 1:
         watch = GridWatch(plan.executable.code.yields, plan.prepared.program, workers)
+    stalls = StallWatch(plan, launch, workers)
     started = time.perf_counter()
     try:
-        failed, late = _run(plan, launch, running, watch, clusters)
+        with stalls:
+            failed, late = _run(plan, launch, running, watch, clusters, stalls)
     finally:
         for worker in workers if plan.private else ():
             for array, own in zip(plan.private, worker.private, strict=False):
@@ -89,6 +93,8 @@ def run(
             sys.stdout.write(plan.system.output)
     if plan.system.error is not None:
         raise plan.system.error
+    if stalls.vain is not None:
+        raise explain_stall(launch, stalls.vain)
     if failed:
         vain = plan.resident if 1 < plan.resident < len(plan.blocks) else 0
         _explain(_scene(plan, launch, heap), workers, watch or clusters, late, vain)
@@ -103,7 +109,8 @@ def rerun(plan: LaunchPlan, launch: Launch, heap: Heap) -> float:
     order, observers.
     """
     executable = plan.executable
-    worker = executable.workers(1)[0] if plan.joins and plan.count == 1 else None
+    own = plan.joins and plan.count == 1 and not POOL.alongside
+    worker = executable.workers(1)[0] if own else None
     if worker is None or not worker.refill(plan):
         return run(plan, launch, heap, kept=True)[0]
     executable.begin(plan.blocks.start)
@@ -130,13 +137,13 @@ def _prepare(plan: LaunchPlan, launch: Launch, kept: bool) -> list[Worker]:
         workers = _prepare_clusters(plan, launch)
         plan.system.workers = workers
         return workers
-    if plan.resident > 1:
+    if plan.resident:
         known = executable.probes or plan.prepared.allocates
         workers = executable.leaving(plan.resident if known else plan.count, alone=plan.count == 1)
     else:
         workers = executable.residents(len(plan.blocks)) if cooperative else executable.workers(plan.count)
     for number, worker in enumerate(workers):
-        if kept and worker.refill(plan):
+        if kept and not POOL.alongside and worker.refill(plan):
             continue
         worker.private = [array.copy() for array in plan.private] if number else []
         _fill(worker, plan, launch, number + 1 if cooperative else plan.blocks.stop)
@@ -181,7 +188,7 @@ def _put_in_clusters(
 
 def _fill(worker: Worker, plan: LaunchPlan, launch: Launch, end: int, windows: Sequence[int] = ()) -> None:
     ranges = redirect(plan.ranges, plan.private, worker.private) if worker.private else plan.ranges
-    worker.set_alone(plan.alone)
+    worker.set_alone(plan.alone and launch.alongside is None and not POOL.alongside)
     given = plan.laid.parameters, plan.shared, ranges, plan.system.serve
     worker.fill(launch.grid, end, plan.chunk, *given, windows)
     if plan.whole:
@@ -240,22 +247,38 @@ def _run(
     workers: list[Worker],
     watch: GridWatch | None,
     clusters: ClusterRun | None,
+    stalls: StallWatch,
 ) -> tuple[bool, bool]:
     """Run workers on as many threads as planned; whether one has failed, and whether time ran out."""
     tiers, count = plan.executable.tiers, plan.count
     if clusters is not None:
         job = partial(clusters.run, tiers)
-    elif plan.resident > 1:
-        job = partial(run_waiting, tiers, workers, _Reserve(plan, launch, workers).take)
+    elif plan.resident:
+        job = partial(run_waiting, tiers, workers, _Reserve(plan, launch, workers).take, stalls.gives_up)
     else:
         job = partial(run_workers, tiers, [workers[k::count] for k in range(count)], watch)
     if plan.joins and count == 1:
         return job(0) != OK, False
-    stop = plan.executable.control.stop
-    codes, late = POOL.run(
-        job, count, stop, launch.timeout, tiers.notice, brief=tiers.brief, joins=plan.joins
-    )
+    with _threads(plan, launch) as pool:
+        stop = plan.executable.control.stop
+        codes, late = pool.run(
+            job, count, stop, launch.timeout, tiers.notice, brief=tiers.brief, joins=plan.joins
+        )
     return any(codes), late
+
+
+@contextmanager
+def _threads(plan: LaunchPlan, launch: Launch) -> Iterator[ThreadPool]:
+    """The threads that run a launch: its own while other launches are made, whose buffers are others."""
+    if launch.alongside is None or plan.prepared.allocates:
+        yield POOL
+        return
+    plan.executable.busy = True
+    try:
+        with POOL.apart() as own:
+            yield own
+    finally:
+        plan.executable.busy = False
 
 
 # ---------------------------------------------------------------------------------------- explaining

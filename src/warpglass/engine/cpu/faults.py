@@ -141,8 +141,7 @@ def explain_timeout(scene: Scene, contexts: Sequence[np.ndarray], resident: int 
         return KernelTimeout(f"{name} {text} (cudaErrorLaunchTimeout{_remedy(launch)})")
     context = min(looping, key=lambda c: int(c[SLOT["fault_block"]]))
     block, thread = _position(launch, context, scene.executable.shape.width)
-    step = _step_of_block(scene.prepared, int(context[SLOT["fault_site"]]))
-    file, line = _source(step) if step is not None else (None, None)
+    file, line = source_of_block(scene.prepared, int(context[SLOT["fault_site"]]))
     where = f"{file}:{line}: " if file else ""
     message = (
         f"{where}{name} {text}; block {block} thread {thread} was in this loop "
@@ -178,13 +177,13 @@ def explain_grid_deadlock(scene: Scene, stuck: Mapping[int, Worker], whole: str)
     """The error for blocks, with their workers, that wait in vain at the barrier of a grid or cluster."""
     yields = scene.executable.code.yields
     block, worker = next(iter(stuck.items()))
-    step = _step_of_block(scene.prepared, next(yields[one] for one in worker.states if one in yields))
+    source = source_of_block(scene.prepared, next(yields[one] for one in worker.states if one in yields))
     blocks = [unflatten(one, scene.launch.grid) for one in stuck]
     some = ", ".join(map(str, blocks[:4])) + (", ..." if len(blocks) > 4 else "")
     waiting = f"blocks {some} wait" if len(blocks) > 1 else f"block {some} waits"
     what = f"{waiting} at the barrier of the whole {whole} for others that never come to it"
     worker.context[SLOT["fault_block"]] = block
-    return _deadlock(scene, worker.context, what, *(_source(step) if step is not None else (None, None)))
+    return _deadlock(scene, worker.context, what, *source)
 
 
 def _explain_stuck_lanes(scene: Scene, context: np.ndarray, stuck: Mapping[int, int]) -> KernelTimeout:
@@ -230,10 +229,11 @@ def _inlined(step: Step) -> str:
     return f" (inlined from {source.file}:{source.line})"
 
 
-def _step_of_block(prepared: Prepared, index: int) -> Step | None:
-    """A step that stands for a basic block, preferably one whose source line is known."""
+def source_of_block(prepared: Prepared, index: int) -> tuple[str | None, int | None]:
+    """File and line of a basic block: of a step of it, preferably one whose source is known."""
     steps = prepared.program.blocks[index].all_steps
-    return next((step for step in steps if step.instruction.source), steps[0] if steps else None)
+    step = next((step for step in steps if step.instruction.source), steps[0] if steps else None)
+    return (None, None) if step is None else _source(step)
 
 
 # ---------------------------------------------------------------------------------------- arrays

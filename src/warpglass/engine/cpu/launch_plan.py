@@ -15,7 +15,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from math import prod
+from math import inf, prod
 
 import numpy as np
 
@@ -58,7 +58,7 @@ class LaunchPlan:
     shared: int  # bytes, static and dynamic
     blocks: range
     count: int  # of threads
-    resident: int  # blocks that may be under way at once since they may wait for later ones; else 1
+    resident: int  # blocks that may be under way at once since they may wait for others; 0 if they do not
     chunk: int  # blocks that a worker takes at once
     worker_bytes: int
     joins: bool  # the launching thread is a worker itself
@@ -91,14 +91,15 @@ def make_plan(
     laid = lay_out(bound) if launch.resident is None else launch.resident.lay_out()
     workspace = grid_workspace() if prepared.cooperative else ()
     parameters = prepared.parameters.fill(laid.parameters) if prepared.parameters else ()
-    others = [*laid.low, *parameters, *workspace, *prepared.module.words]
+    others = [*laid.low, *parameters, *workspace, *laid.with_variables(prepared.module.words)]
     ranges = [*others, *laid.words, *heap.words()]
     facts = prepared.facts
     shared = facts.shared.static + launch.shared
     turns = executable.code.turns
     # Blocks that wait for each other cannot take turns: each needs the others to go on.
     watched = any(probe.alone for probe in executable.probes)
-    waits = facts.waits_for_blocks and len(blocks) > 1 and not prepared.cooperative
+    many = len(blocks) > 1 or launch.timeout == inf  # a single block waits for other launches, or in vain
+    waits = facts.waits_for_blocks and many and not (prepared.cooperative or facts.clustered)
     apart = not (prepared.cooperative or waits or facts.clustered)  # no block needs another to go on
     alone = watched or prepared.allocates or (turns and not apart)
     short = is_short(prepared, launch) and not executable.probes
@@ -131,7 +132,7 @@ def make_plan(
         shared,
         blocks,
         count,
-        resident if waits else 1,
+        resident if waits else 0,
         1 if turns or waits else max(1, min(64, len(blocks) // (count * _SHARES))),
         need.each,
         not executable.probes and is_soon_over(prepared, launch),
@@ -173,7 +174,7 @@ class PlanCache:
         It holds as long as `general`, the version for all integers, is or is not as hot as it was.
         """
         prepared = plan.prepared
-        apart = prepared.cooperative or plan.clustered or plan.resident > 1  # blocks that wait for each other
+        apart = prepared.cooperative or plan.clustered or plan.resident > 0  # blocks that wait for each other
         alike = not (apart or prepared.parameters or prepared.facts.services)
         if not alike or launch.compiled.exceptions is not None or not self._heap.unused:
             return

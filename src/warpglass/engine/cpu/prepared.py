@@ -20,6 +20,7 @@ from ...codegen import (
     grid_class,
 )
 from ...errors import ArgumentError, WarpglassError
+from ...host.background import in_background
 from ...host.budget import compile_deadline
 from ...host.environment import read
 from ...program import Program, Step, build_program
@@ -34,7 +35,7 @@ from ..launch.values import Parameter
 from .address_space import ModuleMemory, ParameterMemory
 from .generated import Generated, fresh, known_code, known_facts
 from .specialisation import Specialisations, simplifies
-from .tiers import OPTIMISED, QUICK, SMALL, Tiers, chosen_tier, compiled_before, in_background
+from .tiers import OPTIMISED, QUICK, SMALL, Tiers, chosen_tier, compiled_before
 from .worker import Control, Worker
 
 # Block shapes and the like for which a kernel's code is kept loaded; the oldest goes first.
@@ -48,8 +49,8 @@ _MOST_LINES, _FEW_STEPS = 20_000, 300
 _KEEP = 16 << 20
 
 # What code is compiled for: block shape, class of grids, structural parameters with their values, what
-# watches it, and the clusters in blocks.
-_Key = tuple[Dim3, Dim3 | None, tuple[tuple[int, int], ...], Instrument | None, Dim3 | None]
+# watches it, and the clusters in blocks. What launches use at once differs in the last number.
+_Key = tuple[Dim3, Dim3 | None, tuple[tuple[int, int], ...], Instrument | None, Dim3 | None, int]
 
 
 _LOGGER = logging.getLogger("warpglass")
@@ -90,6 +91,7 @@ class Executable:
         self.code: KernelCode = generated.code
         self.shape = self.code.shape
         self.control = Control()
+        self.busy = False  # a launch uses the buffers while others are made
         self._superseded = False
         self.tiers = Tiers(prepared.entry, generated, self.control.retire, tier, small=small, apart=apart)
         self._threads = self.shape.thread_table_aligned()
@@ -236,9 +238,10 @@ class Prepared:
         key = self._key(block, grid, bound, instrument, cluster)
         tier = chosen_tier() if instrument is None else QUICK
         kept = self._small if tier == SMALL else self._executables
-        found = kept.get(key)
-        if found is None and tier is None and soon:
-            found = self._small.get(key)
+        found = self._get(kept, key, tier is None and soon)
+        while found is not None and found.busy:
+            key = (*key[:-1], key[-1] + 1)
+            found = self._get(kept, key, tier is None and soon)
         if found is None:
             promises = None if key[1] is None else Promises(key[1], dict(key[2]))
             shape = BlockShape(
@@ -261,6 +264,10 @@ class Prepared:
                 del kept[next(iter(kept))]
         found.tiers.require()
         return found
+
+    def _get(self, kept: Mapping[_Key, Executable], key: _Key, soon: bool) -> Executable | None:
+        found = kept.get(key)
+        return self._small.get(key) if found is None and soon else found
 
     def generated(
         self, shape: BlockShape, promises: Promises | None, *, small: bool = False, kept: bool = False
@@ -342,11 +349,11 @@ class Prepared:
         self, block: Dim3, grid: Dim3, bound: Bound, instrument: Instrument | None, cluster: Dim3 | None
     ) -> _Key:
         if engine_mode() == "reference":
-            return (block, None, (), instrument, cluster)
+            return (block, None, (), instrument, cluster, 0)
         baked = tuple(
             [(offset, usual) for index, offset, usual in self.structural if bound.values[index] == usual]
         )
-        return (block, grid_class(grid), baked, instrument, cluster)
+        return (block, grid_class(grid), baked, instrument, cluster, 0)
 
 
 def _now(job: Callable[[], None]) -> None:

@@ -90,7 +90,7 @@ def make_replay(
         return None
     worker, control = executable.apart()
     system = System(launch.grid, launch.block, heap)
-    ranges = [*laid.low, *prepared.module.words, *laid.words, *heap.words()]
+    ranges = [*laid.low, *laid.with_variables(prepared.module.words), *laid.words, *heap.words()]
     blocks = prod(launch.grid)
     worker.fill(launch.grid, blocks, blocks, laid.parameters, shared, ranges, system.serve)
     control.clear()

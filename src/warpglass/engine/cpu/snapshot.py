@@ -44,5 +44,7 @@ def _arrays(scene: Scene) -> list[tuple[int, int]]:
 
 def _variables(scene: Scene) -> list[tuple[int, int]]:
     words = scene.prepared.module.words
+    if scene.launch.resident is not None:
+        words = scene.launch.resident.lay_out().with_variables(words)
     rows = [words[start : start + RANGE_WORDS] for start in range(0, len(words), RANGE_WORDS)]
     return [(base + delta, size) for base, size, delta, permissions in rows if permissions & WRITE and size]

@@ -11,7 +11,8 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from ...errors import ArgumentError
 from ...host.cores import core_count, current_core, own_cores, spare_cores, stay_on
@@ -129,10 +130,13 @@ class ThreadPool:
     Other launches get threads that are free to move: other processes may be on the same cores.
 
     `lock` is to be held from filling a launch's buffers to its end, after `settle`: launches from several
-    threads take turns, as they do in CUDA's default stream.
+    threads take turns, as they do in CUDA's default stream. A launch that may wait for another one has
+    threads of its own, and lets go of the lock while it runs (`apart`).
     """
 
     def __init__(self) -> None:
+        self._spare: list[ThreadPool] = []
+        self.alongside = 0  # launches that are under way on threads of their own
         self._begin()
         if hasattr(os, "register_at_fork"):  # threads do not survive a fork, and the lock might be held
             os.register_at_fork(after_in_child=self._begin)
@@ -178,6 +182,19 @@ class ThreadPool:
         late = flight.wait(timeout, notice)
         self._last = None
         return [code for code in flight.codes if code is not None], late
+
+    @contextmanager
+    def apart(self) -> Iterator[ThreadPool]:
+        """Threads for a launch during which others are made: the lock, which is held, is let go meanwhile."""
+        pool = self._spare.pop() if self._spare else ThreadPool()
+        self.alongside += 1
+        self.lock.release()
+        try:
+            yield pool
+        finally:
+            self.lock.acquire()
+            self.alongside -= 1
+            self._spare.append(pool)
 
     def settle(self) -> None:
         """End the last launch if an interrupt fell between its start and the waiting for it.

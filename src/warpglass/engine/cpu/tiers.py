@@ -18,17 +18,15 @@ from __future__ import annotations
 
 import json
 import logging
-import os
-import queue
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import lru_cache
 
 from ...codegen import MachineCode, chosen_target, compile_apart, compile_ir, host_key, load_object
 from ...codegen.context import OK, RETIRED
 from ...errors import ArgumentError, CompileError, WarpglassError
+from ...host.background import in_background
 from ...host.budget import Limits, background_limits, background_share, compile_timeout, in_units
 from ...host.environment import read
 from ...host.locks import slot
@@ -176,9 +174,7 @@ class Tiers:
             if code is None:
                 with slot(directory(), "optimiser", background_share()) as free:
                     if not free:
-                        later = threading.Timer(_PAUSE, in_background, [self._optimise])
-                        later.daemon = True
-                        later.start()
+                        in_background(self._optimise, pause=_PAUSE)
                         return
                     code = self._compile_within_limits(self._generated.ir(False), background_limits())
         except (WarpglassError, FailedApart) as error:
@@ -246,25 +242,3 @@ def _key(tier: str, generated: Generated) -> str:
 def compiled_before(generated: Generated) -> bool:
     """Whether there is machine code on disk of a kernel's full code."""
     return any(_OBJECTS.get(_key(tier, generated)) is not None for tier in (OPTIMISED, QUICK))
-
-
-def in_background(job: Callable[[], None], thread: str = "optimiser") -> None:
-    """Have something done on a background thread of this process, after what it has to do already."""
-    _background(thread).put(job)
-
-
-def _background(thread: str) -> queue.SimpleQueue[Callable[[], None]]:
-    """Where to put what is to be done on a background thread of this process."""
-    return _start(thread, os.getpid())  # threads do not survive a fork
-
-
-@lru_cache(maxsize=2)
-def _start(thread: str, _process: int) -> queue.SimpleQueue[Callable[[], None]]:
-    work: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-
-    def serve() -> None:
-        while True:
-            work.get()()
-
-    threading.Thread(target=serve, name=f"warpglass-{thread}", daemon=True).start()
-    return work

@@ -185,6 +185,10 @@ class Worker:
         """The state of each warp: done, or where it goes on (codegen/context.py)."""
         return self._states.tolist()
 
+    def memory(self) -> tuple[np.ndarray, ...]:
+        """What a block that was left goes on from: registers, local and shared memory, barriers."""
+        return self._frames, self._local, self._shared, self._waits, self._barriers, self._states
+
     def waiting(self, warp: int) -> dict[int, int]:
         """The lanes of a warp that wait for others of it: a mask for each step where some do."""
         frame = self._frames[warp * self._stride :][: self._stride].view(np.uint32)

@@ -320,6 +320,19 @@ static int is_own(const char *name) { return errno == ENOENT && own_name && strc
 
 static void *next_of(const char *name) { return dlsym(RTLD_NEXT, name); }
 
+/* ------------------------------------------------------------------------------------ the process's end */
+
+typedef int at_exit(void (*)(void *), void *, void *);
+
+/* What exit() would take down of LLVM stays: a thread of ours may compile until the process has ended. */
+EXPORTED int __cxa_atexit(void (*function)(void *), void *argument, void *library) {
+    Dl_info file;
+    if (library && dladdr(library, &file) && file.dli_fname && strstr(file.dli_fname, "llvmlite")) return 0;
+    return ((at_exit *)next_of("__cxa_atexit"))(function, argument, library);
+}
+
+/* ------------------------------------------------------------------------------------ starting itself */
+
 #define SELF "/proc/self/exe"
 typedef int execute(const char *, char *const *, char *const *);
 typedef int spawn(pid_t *, const char *, const void *, const void *, char *const *, char *const *);

@@ -16,6 +16,7 @@ from ...libraries.frame import Library, Row
 # What functions of a library return unless they say otherwise, by its file of exports.
 _STATUS = {
     "cublas": "cublasStatus_t",
+    "cublasLt": "cublasStatus_t",
     "cufft": "cufftResult",
     "curand": "curandStatus_t",
     "cusolver": "cusolverStatus_t",
