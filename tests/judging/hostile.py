@@ -254,7 +254,8 @@ PYTHON: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "closes_all.py": (
         _python(
-            "import os\nfor k in range(3, 256):\n    try:\n        os.close(k)\n    except OSError:\n        pass"
+            "import os\nfor k in range(3, 256):\n"
+            "    try:\n        os.close(k)\n    except OSError:\n        pass"
         ),
         ("compile-limit", "compile-error"),
     ),
