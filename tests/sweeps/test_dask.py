@@ -141,6 +141,7 @@ def _harmful(job: Any) -> Outcome:
     return Outcome(job.key, DONE)
 
 
+@pytest.mark.turns(3)
 def test_what_a_job_does_to_its_process_harms_no_other(cluster: Any) -> None:
     cells = list(make(_spec(20)).cells())
     workers = {one.process.pid for one in cluster.workers.values()}
