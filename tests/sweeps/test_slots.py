@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -11,6 +14,7 @@ from typing import Any
 import pytest
 
 from warpglass.host import slots
+from warpglass.host.processes import without_interrupts
 
 
 def call(function: Any, *arguments: Any, seconds: float = 60.0) -> list[slots.Answer]:
@@ -46,3 +50,12 @@ def test_processes_end_when_nobody_calls(monkeypatch: pytest.MonkeyPatch) -> Non
         time.sleep(0.05)
     assert not place.exists()
     assert [one.how for one in call(abs, 1)] == ["returned"]
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="there are no masks of signals")
+def test_processes_that_never_see_interrupts() -> None:
+    ask = "import signal; print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))"
+    command = [sys.executable, "-c", ask]
+    with without_interrupts():
+        assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "True\n"
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "False\n"
