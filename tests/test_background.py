@@ -25,11 +25,15 @@ def test_a_process_that_ends_gives_up_its_jobs_without_a_word() -> None:
 import atexit, threading, time
 from warpglass.host.background import in_background
 
+begun = threading.Event()
+
 def job() -> None:
+    begun.set()
     time.sleep(0.3)  # the process ends meanwhile
     threading.Thread(target=print).start()
 
 in_background(job)
+begun.wait()
 atexit.register(time.sleep, 0.6)
 """
     command = [sys.executable, "-c", text]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 FOLDER = Path(__file__).parent / "kernels"
-THEMES = ("streams", "reductions", "blocks", "matrices", "filters", "irregular", "divergent")
+THEMES = ("streams", "reductions", "blocks", "matrices", "filters", "irregular", "divergent", "numerics")
 
 Arguments = tuple[Any, ...]
 Data = Callable[[np.random.Generator], Arguments]

@@ -68,7 +68,7 @@ def _flags(root: Path, folder: Path, text: str) -> list[str]:
     flags = [f"-I{os.path.relpath(root / 'Common', folder)}", "-std=c++17", "--extended-lambda"]
     flags += [
         f"-I{word}"
-        for found in re.findall(r"(?<!\w)include_directories\(([^)]*)\)", text)
+        for found in re.findall(r"(?:\b|target_)include_directories\(([^)]*)\)", text)
         for word in found.split()
         if (folder / word).is_dir() and not word.endswith("Common")
     ]

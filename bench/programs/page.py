@@ -26,7 +26,7 @@ own check, whose verdict is its exit status.
 what warpglass does not offer.
 """
 _FAILED = re.compile(r"\b(?:FAILED|Test failed|Result = FAIL)\b")
-_WAIVED, _TIMED_OUT = 2, 124
+_WAIVED, _TIMED_OUT = 2, (124, 152)  # ours, and the limit of processor time
 Row = Mapping[str, Any]
 
 
@@ -42,7 +42,7 @@ def page(results: Sequence[Row]) -> str:
         _HEAD.format(passed=len(passed), able=len(able), apart=len(apart)),
         f"## Passed\n\n{_wrapped(row['name'] for row in passed)}",
         "## Not passed\n\n" + _table((row["name"], _reason(row)) for row in able if not _passed(row)),
-        f"## Without a result yet\n\n{_wrapped(later)}",
+        *([f"## Without a result yet\n\n{_wrapped(later)}"] if later else []),
         "## What others need\n\n" + _table((row["name"], ", ".join(row["needs"])) for row in apart),
     ]
     return "\n".join(parts) + "\n"
@@ -56,7 +56,7 @@ def _reason(row: Row) -> str:
     """What the sample or warpglass says, in a line."""
     lines = [line.strip() for line in row["tail"].splitlines() if line.strip()]
     said = row["said"] or (lines[-1] if lines else "nothing is said")
-    if row["status"] == _TIMED_OUT:
+    if row["status"] in _TIMED_OUT:
         said = "did not end in its time"
     elif row["status"] == _WAIVED:
         said = f"waived by the sample: {said}"

@@ -41,11 +41,8 @@ _NO_FAILURE = re.compile(
     re.IGNORECASE,
 )
 _OURS = re.compile(r"^warpglass: (.*)", re.M)
-# Warnings of the compilers, which quote the program.
-_WARNED = re.compile(
-    r"^(?:.*(?:\bwarning\b|\bnote:|: In (?:member )?function |In file included).*|Remark: .*|\s+\d*\s*\|.*)$",
-    re.M,
-)
+# Warnings of the compilers, which quote the program up to an empty line.
+_WARNED = re.compile(r"^.*\b(?:warning #\d+|warning:|note:)(?:.*\n)(?:.+\n)*", re.M)
 _GENCODE = "-gencode=arch=compute_75,code=compute_75"
 _PATIENCE = 30  # how many times the processor time a program may take by the clock
 _INTRO = """[HeCBench](https://github.com/zjin-lcf/HeCBench)'s CUDA programs, unmodified, with small arguments
@@ -68,9 +65,9 @@ def run(program: Program, seconds: int, command: str = "run") -> dict[str, objec
         check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5)),
     )
-    said = (done.stdout + done.stderr).decode(errors="replace")
-    ours = _OURS.search(done.stderr.decode(errors="replace"))
-    own = _WARNED.sub("", _OURS.sub("", said))
+    printed, complained = (text.decode(errors="replace") for text in (done.stdout, done.stderr))
+    said, ours = printed + complained, _OURS.search(complained)
+    own = printed + _WARNED.sub("", _OURS.sub("", complained))
     verdict = "passed" if _PASSED.search(own) else "no check"
     if _FAILED.search(_NO_FAILURE.sub("", own)):
         verdict = "failed" if verdict != "passed" else "passed?"

@@ -54,6 +54,14 @@ extern "C" __global__ void some(const float* x, float* y, int n) {
     y[threadIdx.x] = sum;
   }
 }
+extern "C" __global__ void bytes(signed char* x, int* y, int n) {
+  int i = blockIdx.x * 64 + threadIdx.x;
+  signed char *row = x + 200 * i, *other = x + 200 * (i ^ 1);
+  int sum = row[0] + 3 * row[1] + 5 * row[2] + 7 * *(short*)&row[4] + 11 * row[7];
+  other[1] = n;
+  other[2] = i;
+  y[i] = sum + 13 * row[1] + 17 * row[2] + 19 * row[3];
+}
 """
 BLOCK = 64
 
@@ -148,3 +156,20 @@ def test_lanes_that_do_not_act_may_be_outside(engine: str, lanes: int) -> None:
     with engine_mode(engine):
         wg.run(kernel, 1, BLOCK, (x, y, np.int32(lanes)), device="cpu")
     np.testing.assert_array_equal(y, np.convolve(x, np.ones(6), "valid"))
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+def test_narrow_loads_share_words_between_stores(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lanes change each other's bytes: what is loaded behind that is not what was loaded in front of it."""
+    monkeypatch.setenv(tiers.VARIABLE, tiers.OPTIMISED)
+    kernel = wg.compile(SOURCE, "bytes")
+    checks = [check for region in _versioned(kernel).values() for check in region.checks]
+    assert [len(set(check.words.values())) for check in checks if check.words] == [3]
+    x, y = np.random.default_rng(4).integers(-99, 99, 2 * BLOCK * 200, np.int8), np.zeros(2 * BLOCK, np.int32)
+    rows = x.reshape(-1, 200).astype(np.int32)
+    half = x.reshape(-1, 200)[:, 4:6].copy().view(np.int16)[:, 0].astype(np.int32)
+    expected = rows[:, [0, 1, 2, 7, 3]] @ [1, 3, 5, 11, 19] + 7 * half
+    expected += 13 * 50 + 17 * (np.arange(2 * BLOCK) ^ 1)
+    with engine_mode(engine):
+        wg.run(kernel, 2, BLOCK, (x, y, np.int32(50)), device="cpu")
+    np.testing.assert_array_equal(y, expected)

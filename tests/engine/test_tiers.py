@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -204,8 +203,7 @@ def test_processes_take_turns_to_optimise(
     optimised: Callable[[], list[Limits]], own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ):
     later: list[Callable[[], None]] = []
-    monkeypatch.setattr(tiers, "in_background", later.append)
-    monkeypatch.setattr(tiers, "_PAUSE", 0.0)
+    monkeypatch.setattr(tiers, "in_background", lambda job, pause: later.append(job))
     monkeypatch.setattr(tiers, "background_share", lambda: 2)
     with slot(own_cache, "optimiser", 2) as first, slot(own_cache, "optimiser", 2) as second:
         assert (first, second) == (True, True)
@@ -228,7 +226,7 @@ def test_a_launch_that_takes_long_has_its_kernel_optimised(own_cache: Path, monk
     monkeypatch.setenv(tiers.VARIABLE, "")
     fixture = Fixture()
     asked = threading.Event()
-    monkeypatch.setattr(tiers, "_background", lambda _: SimpleNamespace(put=lambda _: asked.set()))
+    monkeypatch.setattr(tiers, "in_background", lambda job, pause=0.0: asked.set())
     assert (fixture.run(lambda: asked.wait(60)) == NUMBERS).all()
     assert asked.is_set()
 

@@ -164,3 +164,13 @@ def test_what_cannot_be_run_is_one_sentence(words: tuple[str, ...], message: str
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("value", "status"), [("", 100), ("-1", 100), ("0", 0), ("3,4", 0)])
+def test_a_program_hides_the_gpu_as_it_hides_others(value: str, status: int, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import ctypes\nfrom warpglass.numba_device import activate\nactivate()\n"
+        "print(ctypes.CDLL('libcuda.so.1').cuInit(0))\n"
+    )
+    assert _run(str(program), CUDA_VISIBLE_DEVICES=value).stdout == f"{status}\n"

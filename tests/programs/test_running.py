@@ -203,7 +203,7 @@ def test_a_library_that_is_loaded_later(
 def test_machine_code_alone_is_refused_by_name(call: Call, static: Callable[..., Path]) -> None:
     program = static("ends.cu", code="sm_90")
     said = call("run", str(program)).stderr
-    assert "holds machine code" in said
+    assert said.count("holds machine code") == 1  # however often it is tried
     assert "-gencode arch=compute_" in said
 
 
@@ -237,6 +237,7 @@ def test_kernels_may_wait_for_kernels_of_other_streams(call: Call) -> None:
     )
 
 
+@pytest.mark.turns(3)
 def test_exit_leaves_llvm_to_its_threads(call: Call, tools: build.Tools, tmp_path: Path) -> None:
     libraries: list[str] = []
     for name in ("libother", "libllvmlite"):

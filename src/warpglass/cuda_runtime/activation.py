@@ -67,7 +67,7 @@ def activate(model: str = "h100") -> SharedLibrary:
 def _library(release: int, functions: dict[str, Any]) -> SharedLibrary:
     """The library of a release; a program's symbols have its name for their version."""
     name = f"libcudart.so.{release}"
-    return SharedLibrary(name, functions, Status.SUCCESS, version=name)
+    return SharedLibrary(name, functions, Status.SUCCESS)
 
 
 def _led(runtime: Runtime) -> dict[str, Any]:

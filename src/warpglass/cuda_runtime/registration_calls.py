@@ -109,9 +109,12 @@ def __cudaInitModule(runtime: Runtime, binary: Address) -> int:
 @still
 @call
 def __cudaGetKernel(runtime: Runtime, kernel: Address, function: Address) -> None:
-    """A kernel's stub asks once and launches by the answer, which stays right when the device is reset."""
-    runtime.registered.kernel(function)
+    """A kernel's stub asks once and launches by the answer, which stays right when the device is reset.
+
+    It launches whatever this returns, and the launch says why there is no kernel.
+    """
     put(kernel, function)
+    runtime.registered.kernel(function)
 
 
 @still

@@ -67,6 +67,7 @@ class Runtime:
         stack = device.stack
         if stack and device.has(stack[-1], Context):
             return
+        device.check_visible()
         device.initialized = True
         stack[:] = [device.primary_context()]
 

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..numba_device.shared_library import SharedLibrary
 from ..source.elf import read_elf, symbols
 from .activation import active_runtime, addresses
 
@@ -46,7 +47,7 @@ def lead(path: Path) -> bool:
     own = {one.name: one for one in functions}
     register = own.get(_REGISTER)
     if register is None:
-        if _KERNELS in image and _TEXT in image:
+        if _KERNELS in image and _TEXT in image and path.name not in SharedLibrary.loaded:
             sys.stderr.write(
                 f"warpglass: {path} carries a CUDA runtime without symbols: none of its kernels can run\n"
             )

@@ -15,6 +15,11 @@ def keep_text(text: str) -> None:
     linecache.cache[TEXT_FILE] = len(text), None, text.splitlines(keepends=True), TEXT_FILE
 
 
+def keep_lines(file: str, text: str) -> None:
+    """Let what a file held that may be there no more stand under its name."""
+    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+
+
 def is_python(file: str) -> bool:
     """Whether what stands under a name is Python: files, notebooks, and their cells, which have no file."""
     return file != TEXT_FILE and file.endswith((".py", ".ipynb", ">"))

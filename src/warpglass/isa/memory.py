@@ -44,7 +44,7 @@ _WIDE_ELEMENTS = (
 )
 
 
-def _strong(m: Match) -> bool:
+def is_strong(m: Match) -> bool:
     """Whether other threads' accesses to the same place are seen in order: volatile, relaxed, acquire, ..."""
     return m.volatile is not None or m.sem is not None or m.mmio is not None
 
@@ -57,7 +57,7 @@ _READ = Update("get_b128", lambda lanes, old, given: old, writes=False)
 def _at_once(m: Match, size: int) -> bool:
     """Whether an access of so many bits in all, more than one element, must not be seen in parts."""
     shared_by_blocks = m.state_space in ("global", "generic")
-    return _strong(m) and shared_by_blocks and (m.vec is not None or m.type == "b128") and size <= _WIDEST
+    return is_strong(m) and shared_by_blocks and (m.vec is not None or m.type == "b128") and size <= _WIDEST
 
 
 def _load_at_once(lanes: Lanes[V], space: str, a: V, size: int) -> V:
@@ -88,8 +88,8 @@ def ld(lanes: Lanes[V], m: Match, a: V, policy: V | None = None) -> V | tuple[V,
         whole = _load_at_once(lanes, space, a, size)
         return tuple(lanes.bitcast(part, type_) for part in lanes.split(whole, count)) if m.vec else whole
     if m.type == "b128":
-        return lanes.join(lanes.load(space, a, "i64", 2, volatile=_strong(m)))
-    loaded = lanes.load(space, a, type_, count, volatile=_strong(m))
+        return lanes.join(lanes.load(space, a, "i64", 2, volatile=is_strong(m)))
+    loaded = lanes.load(space, a, type_, count, volatile=is_strong(m))
     return loaded if m.vec else loaded[0]
 
 
@@ -105,7 +105,7 @@ def st(lanes: Lanes[V], m: Match, a: V, b: V | tuple[V, ...], policy: V | None =
         values = b
     else:
         values = lanes.split(b, 2) if m.type == "b128" else (b,)
-    lanes.store(m.state_space, a, values, volatile=_strong(m))
+    lanes.store(m.state_space, a, values, volatile=is_strong(m))
 
 
 # ---------------------------------------------------------------------------------------- rows

@@ -40,7 +40,7 @@ def activate(device: VirtualDevice, names: Iterable[str] | None = None) -> dict[
         functions = library.callbacks(device)
         for name in sorted(new):
             try:
-                _loaded[name] = SharedLibrary(name, functions, _SUCCESS, version=name)
+                _loaded[name] = SharedLibrary(name, functions, _SUCCESS)
             except Unavailable as problem:
                 raise ArgumentError(f"virtual {library.name} cannot be loaded here: {problem}") from None
             atexit.register(_loaded[name].close)

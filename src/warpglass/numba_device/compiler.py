@@ -13,14 +13,14 @@ import ctypes
 from pathlib import Path
 from typing import Any
 
-from .images import with_ptx
+from .images import with_ptx, with_source
 from .linker import guarded
 from .shared_library import SharedLibrary
 
 _SUCCESS, _INTERNAL = 0, 11  # nvrtcResult
 _PROGRAM, _PLACE = ctypes.c_uint64, ctypes.c_uint64
 _REAL = (
-    *("GetErrorString", "Version", "GetNumSupportedArchs", "GetSupportedArchs", "CreateProgram"),
+    *("GetErrorString", "Version", "GetNumSupportedArchs", "GetSupportedArchs"),
     *("CompileProgram", "GetPTXSize", "GetPTX", "GetLTOIRSize", "GetLTOIR", "GetOptiXIRSize", "GetOptiXIR"),
     *("GetProgramLogSize", "GetProgramLog", "AddNameExpression", "GetLoweredName", "SetFlowCallback"),
     *("GetPCHHeapSize", "SetPCHHeapSize", "GetPCHCreateStatus", "GetPCHHeapSizeRequired", "GetTileIRSize"),
@@ -28,7 +28,7 @@ _REAL = (
 )
 
 
-_OURS = ("nvrtcGetCUBINSize", "nvrtcGetCUBIN", "nvrtcDestroyProgram")
+_OURS = ("nvrtcCreateProgram", "nvrtcGetCUBINSize", "nvrtcGetCUBIN", "nvrtcDestroyProgram")
 NAMES = (*_OURS, *(f"nvrtc{name}" for name in _REAL))  # what programs may call
 
 
@@ -37,6 +37,7 @@ class Nvrtc:
 
     def __init__(self, path: Path):
         rows = (
+            ("nvrtcCreateProgram", self._create, (_PLACE, _PLACE, _PLACE, ctypes.c_int, _PLACE, _PLACE)),
             ("nvrtcGetCUBINSize", self._size, (_PROGRAM, _PLACE)),
             ("nvrtcGetCUBIN", self._cubin, (_PROGRAM, _PLACE)),
             ("nvrtcDestroyProgram", self._destroy, (_PLACE,)),
@@ -52,6 +53,7 @@ class Nvrtc:
         self._parts = [ctypes.CDLL(str(part), mode=ctypes.DEFAULT_MODE) for part in parts]
         self._real = ctypes.CDLL(str(path), mode=ctypes.DEFAULT_MODE)
         self._cubins: dict[int, bytes] = {}  # by the program's handle
+        self._sources: dict[int, tuple[str, str]] = {}  # likewise: name and text
         functions: dict[str, Any] = {
             name: ctypes.CFUNCTYPE(ctypes.c_int, *kinds)(guarded(name, function, _INTERNAL))
             for name, function, kinds in rows
@@ -67,12 +69,23 @@ class Nvrtc:
             status = int(self._real[f"nvrtcGet{what}"](_PROGRAM(program), buffer))
         return status, buffer.raw[: size.value]
 
+    def _create(self, place: int, text: int, name: int, count: int, headers: int, names: int) -> int:
+        pointers = [ctypes.c_void_p(one) for one in (place, text, name)]
+        more = ctypes.c_void_p(headers), ctypes.c_void_p(names)
+        status = int(self._real["nvrtcCreateProgram"](*pointers, ctypes.c_int(count), *more))
+        if status == _SUCCESS and name:
+            given = tuple(ctypes.string_at(one).decode(errors="replace") for one in (name, text))
+            self._sources[ctypes.c_uint64.from_address(place).value] = given[0], given[1]
+        return status
+
     def _size(self, program: int, place: int) -> int:
         status, cubin = self._result(program, "CUBIN")
         if status != _SUCCESS:
             return status
         status, ptx = self._result(program, "PTX")
         text = ptx.partition(b"\0")[0].decode(errors="replace")
+        if program in self._sources:
+            text = with_source(text, *self._sources[program])
         self._cubins[program] = with_ptx(cubin, text) if cubin and text and status == _SUCCESS else cubin
         ctypes.c_size_t.from_address(place).value = len(self._cubins[program])
         return _SUCCESS
@@ -87,5 +100,7 @@ class Nvrtc:
         return _SUCCESS
 
     def _destroy(self, place: int) -> int:
-        self._cubins.pop(ctypes.c_uint64.from_address(place).value, None)
+        program = ctypes.c_uint64.from_address(place).value
+        self._cubins.pop(program, None)
+        self._sources.pop(program, None)
         return int(self._real["nvrtcDestroyProgram"](ctypes.c_void_p(place)))

@@ -44,6 +44,7 @@ _RESULTS = {
     "cudaErrorInvalidValue": Result.INVALID_VALUE,
 }
 # Failures whose reason a program cannot ask for.
+_VISIBLE = "CUDA_VISIBLE_DEVICES"
 _TOLD = (Result.INVALID_PTX, Result.INVALID_IMAGE, Result.NO_BINARY_FOR_GPU, Result.NOT_SUPPORTED)
 _FIRST_HANDLE, _HANDLE_STEP = 0x10000, 0x10
 T = TypeVar("T")
@@ -85,6 +86,7 @@ class VirtualDevice:
         self.primary_users = 0
         self.primary_flags = 0
         self.notes: dict[int, str] = {}  # what was said last about a status
+        self._told: set[str] = set()
         self.next_module = 0
         self._sticky: Result | None = None
         self._fault: Fault | None = None
@@ -158,6 +160,15 @@ class VirtualDevice:
         """The error that broke the device."""
         return self._sticky
 
+    def check_visible(self) -> None:
+        """Raise Refusal if CUDA_VISIBLE_DEVICES is empty or begins with a negative number: it hides all GPUs.
+
+        Other values may be meant for the GPUs of this machine, and leave the virtual one.
+        """
+        first = os.environ.get(_VISIBLE, "0").split(",")[0].strip()
+        if not first or first.startswith("-"):
+            raise Refusal(Result.NO_DEVICE, f"{_VISIBLE} is {first!r}: it hides the virtual GPU, too")
+
     def check(self) -> None:
         """Raise Refusal if no context is current, or the device is broken."""
         stack = self._stacks.get(threading.get_ident())
@@ -210,7 +221,8 @@ class VirtualDevice:
         """Remember what there is to say about a call that failed."""
         if refusal.text:
             self.notes[refusal.result] = refusal.text
-        if refusal.result in _TOLD:
+        if refusal.result in _TOLD and str(refusal) not in self._told:
+            self._told.add(str(refusal))  # a program may go on and try it again and again
             self.say(refusal.result, str(refusal))
 
     def say(self, result: int, text: str) -> None:

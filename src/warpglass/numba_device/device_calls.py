@@ -150,6 +150,7 @@ def cuGetErrorString(device: VirtualDevice, error: Int, text: Address) -> None:
 # ---------------------------------------------------------------------------------------- the device
 @call_anywhere
 def cuInit(device: VirtualDevice, flags: UInt) -> None:
+    device.check_visible()
     device.initialized = True
 
 
@@ -172,6 +173,8 @@ def cuDeviceGet(device: VirtualDevice, found: Address, ordinal: Ordinal) -> None
 
 @call_anywhere
 def cuDeviceGetCount(device: VirtualDevice, count: Address) -> None:
+    put_int(count, 0)
+    device.check_visible()
     put_int(count, 1)
 
 
@@ -369,6 +372,17 @@ def cuCtxGetCacheConfig(device: VirtualDevice, config: Address) -> None:
 @call
 def cuCtxSetCacheConfig(device: VirtualDevice, config: Int) -> None:
     """A preference; there are no caches to divide."""
+
+
+@call_anywhere
+def cuLogsRegisterCallback(device: VirtualDevice, function: Address, data: Address, handle: Address) -> None:
+    """What there is to say goes to standard error: the callback is called never."""
+    put(handle, function)
+
+
+@call_anywhere
+def cuLogsUnregisterCallback(device: VirtualDevice, handle: Size) -> None:
+    """Likewise."""
 
 
 @call

@@ -8,11 +8,14 @@ NVIDIA's assembler itself keeps the PTX for debuggers where it is asked for line
 from __future__ import annotations
 
 import ctypes
+import json
+import re
 import struct
 import zlib
 from dataclasses import dataclass
 
 from ..errors import WarpglassError
+from ..host.source_lines import keep_lines
 from ..ptx.parts import Parts
 from ..source.elf import read_elf
 from .fatbin import MAGIC, WRAPPER, fatbins, size_of
@@ -22,8 +25,12 @@ from .results import Refusal, Result
 _MAGIC = b"warpglass-ptx-1\0"
 _FOOTER = struct.Struct("<QI16s")  # size of the packed PTX, its checksum, magic
 # Sections of a cubin made with -lineinfo or -G, one for each unit of separate compilation; zeros end lines.
+_FILE = re.compile(r'^\s*\.file\s+\d+\s+"([^"]*)"', re.MULTILINE)
 _FOR_DEBUGGERS = ".nv_debug_ptx_txt"
+# What NVIDIA's linker adds of its device runtime, whose functions the engine has itself (device_runtime.py).
+_OF_RUNTIME = re.compile(r"__cudaCDP2\w+|cudaCG\w+|\w+_cuda_device_runtime_cu_\w+|_Z\d+cnprt\w+")
 _CODE = ".text."  # what the name of a function's section begins with
+_SOURCE = "\n//warpglass-source "  # what comes before a comment with source text, by file, at the PTX's end
 _ELF_HEADER = 64
 _FATBIN_HEADER = 16
 
@@ -76,7 +83,7 @@ def parse_image(content: bytes, architecture: int) -> Image:
         text = ptx_within(content)
         if text is None:
             raise only_machine_code("cubin")
-        return Image(text, content)
+        return Image(_without_source(text), content)
     if content[:4] == MAGIC:
         return Image(ptx_for(content, "fatbin", architecture))
     text = content.partition(b"\0")[0].decode(errors="replace")
@@ -96,6 +103,21 @@ def ptx_for(content: bytes, what: str, architecture: int) -> str:
         return merge([text for text in texts if text is not None])
     except WarpglassError as problem:
         raise Refusal(Result.INVALID_IMAGE, f"the {what}: {problem}") from None
+
+
+def with_source(ptx: str, name: str, source: str) -> str:
+    """PTX with the text that it was compiled from, if it has line numbers: the file may soon be gone."""
+    files = (file for file in _FILE.findall(ptx) if file == name or file.endswith(f"/{name}"))
+    found = next(files, None)
+    return ptx if found is None else f"{ptx}{_SOURCE}{json.dumps({found: source})}\n"
+
+
+def _without_source(ptx: str) -> str:
+    """PTX without that text, whose lines reports can show from now on."""
+    ptx, _, comment = ptx.partition(_SOURCE)
+    for file, text in json.loads(comment).items() if comment else ():
+        keep_lines(file, text)
+    return ptx
 
 
 def with_ptx(cubin: bytes, ptx: str) -> bytes:
@@ -144,7 +166,8 @@ def _ptx_for_debuggers(cubin: bytes) -> str | None:
     except (WarpglassError, ValueError, IndexError, struct.error):  # cut off, or no cubin at all
         return None
     functions = {one.name.removeprefix(_CODE) for one in sections if one.name.startswith(_CODE)}
-    return text if text and functions <= Parts(text).defined else None
+    others = functions - Parts(text).defined if text else functions
+    return text if text and all(map(_OF_RUNTIME.fullmatch, others)) else None
 
 
 def _elf_size(header: bytes) -> int:

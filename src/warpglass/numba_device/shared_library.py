@@ -16,7 +16,7 @@ import platform
 import struct
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 _PAGE = 1 << 16  # the largest page size of the two architectures
 _STUB = 16
@@ -42,19 +42,23 @@ class SharedLibrary:
     `slots` has the address of each function, in order.
 
     `closed` is the value that every function returns after `close`, without calling anything: a process that
-    ends may still call in when Python no longer runs. With a `version` all symbols have it, as those of
-    libraries do of which programs may need different releases.
+    ends may still call in when Python no longer runs. All symbols have the name for their version where
+    NVIDIA's are `versioned`: the dynamic linker ends a process that asks for a version where there is none.
     """
 
-    def __init__(self, soname: str, functions: dict[str, Any], closed: int, *, version: str = ""):
+    loaded: ClassVar[set[str]] = set()  # names by which one is found in this process, in place of NVIDIA's
+
+    def __init__(self, soname: str, functions: dict[str, Any], closed: int, *, versioned: bool = True):
         machine = _MACHINES.get(platform.machine())
         if machine is None or not sys.platform.startswith("linux"):
             raise Unavailable("Linux on x86-64 or aarch64 is needed")
         self.functions = functions  # their code lives as long as they do
         self._file = os.memfd_create(soname, os.MFD_CLOEXEC)
         # The file stays open: its path must not name another library later.
-        os.write(self._file, _image(soname, [*functions, "warpglass_closed"], machine, closed, version))
+        names = [*functions, "warpglass_closed"]
+        os.write(self._file, _image(soname, names, machine, closed, versioned))
         self._library = ctypes.CDLL(f"/proc/self/fd/{self._file}", mode=ctypes.RTLD_GLOBAL)
+        self.loaded.add(soname)
         self.slots = (ctypes.c_void_p * len(functions)).in_dll(self._library, _SLOTS)
         self.lead(functions)
 
@@ -86,21 +90,21 @@ class SharedLibrary:
             self.slots[position] = self.closed
 
 
-def _image(soname: str, names: Sequence[str], machine: int, closed: int, version: str) -> bytes:
+def _image(soname: str, names: Sequence[str], machine: int, closed: int, versioned: bool) -> bytes:
     """The file: headers, tables and code in one segment, the dynamic section and the slots in a second.
 
     The last of the names is the function that returns `closed`.
     """
     exported = [*names, _SLOTS]
-    strings = b"\0" + b"".join(name.encode() + b"\0" for name in [*exported, version, soname])
-    offsets = _offsets([*exported, version, soname])
+    strings = b"\0" + b"".join(name.encode() + b"\0" for name in [*exported, soname])
+    offsets = _offsets([*exported, soname])
     header_size = 64 + 4 * 56
     hash_at = _up(header_size, 8)
     hash_size = 4 * (2 + 1 + 1 + len(exported))
     symbols_at = _up(hash_at + hash_size, 8)
     strings_at = symbols_at + 24 * (1 + len(exported))
     versions_at = _up(strings_at + len(strings), 8)
-    versions = _versions((soname, offsets[-1]), (version, offsets[-2]), len(exported)) if version else b""
+    versions = _versions(soname, offsets[-1], len(exported)) if versioned else b""
     code_at = _up(versions_at + len(versions), 64)
     code_end = code_at + _STUB * len(names)
     dynamic_at = _up(code_end, _PAGE)
@@ -122,7 +126,6 @@ def _image(soname: str, names: Sequence[str], machine: int, closed: int, version
     )
     code += constant(closed).ljust(_STUB, b"\0")
     tables = ((_VERDEF, versions_at), (_VERDEFNUM, 2), (_VERSYM, versions_at + _DEFINITIONS))
-    versioned = tables if version else ()
     pairs = (
         (_SONAME, offsets[-1]),
         (_HASH, hash_at),
@@ -130,7 +133,7 @@ def _image(soname: str, names: Sequence[str], machine: int, closed: int, version
         (_SYMTAB, symbols_at),
         (_STRSZ, len(strings)),
         (_SYMENT, 24),
-        *versioned,
+        *(tables if versioned else ()),
         (0, 0),
     )
     dynamic = b"".join(struct.pack("<QQ", *pair) for pair in pairs)
@@ -148,12 +151,11 @@ def _image(soname: str, names: Sequence[str], machine: int, closed: int, version
     return bytes(image)
 
 
-def _versions(soname: tuple[str, int], version: tuple[str, int], symbols: int) -> bytes:
-    """The definitions of the file's version and of the symbols', by name, and a version for each symbol."""
+def _versions(soname: str, offset: int, symbols: int) -> bytes:
+    """The definitions of the file's version and of the symbols', both its name, and one for each symbol."""
     found = b""
-    for number, (name, offset) in enumerate((soname, version), start=1):
-        last = number == 2
-        head = struct.pack("<HHHHIII", 1, 0 if last else 1, number, 1, _hash(name), 20, 0 if last else 28)
+    for number, following in ((1, 28), (2, 0)):
+        head = struct.pack("<HHHHIII", 1, int(number == 1), number, 1, _hash(soname), 20, following)
         found += head + struct.pack("<II", offset, 0)
     return found + struct.pack(f"<{1 + symbols}H", 0, *[2] * symbols)
 

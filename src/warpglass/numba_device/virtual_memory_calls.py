@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .calls import Address, Device, Handle, Int, Size, call_anywhere, put, put_int
 from .device import VirtualDevice
@@ -46,6 +46,7 @@ class Reservation:
     size: int
     _space: mmap.mmap
     host: int
+    mapped: dict[range, Physical] = field(default_factory=dict)  # by distances from the start
 
     def put(self, at: int, size: int, file: int = -1, offset: int = 0) -> None:
         """Map part of a file at a distance from the start; without one, nothing is there again."""
@@ -155,15 +156,29 @@ def cuMemMap(
     if offset + size > physical.size or device.memory.overlapping(address, size):
         text = f"{size} bytes from byte {offset} of {physical.size}, at {address:#x}"
         raise Refusal(Result.INVALID_VALUE, f"{text}: they are not there, or the address is taken")
-    found.put(address - found.base, size, physical.file, offset)
-    device.memory.map(address, size, found.host + address - found.base, found)
+    at = address - found.base
+    found.put(at, size, physical.file, offset)
+    found.mapped[range(at, at + size)] = physical
+    device.memory.map(address, size, found.host + at, found)
 
 
 @call_anywhere
 def cuMemUnmap(device: VirtualDevice, address: Device, size: Size) -> None:
     found = _reservation(device, address, size)
+    at = address - found.base
     device.memory.unmap(address, size)
-    found.put(address - found.base, size)
+    found.put(at, size)
+    found.mapped = {where: one for where, one in found.mapped.items() if not at <= where.start < at + size}
+
+
+@call_anywhere
+def cuMemRetainAllocationHandle(device: VirtualDevice, handle: Address, address: Device) -> None:
+    found = _reservation(device, address, 1)
+    for where, physical in found.mapped.items():
+        if address - found.base in where:
+            put(handle, device.add(physical))
+            return
+    raise Refusal(Result.INVALID_VALUE, f"nothing is mapped at {address:#x}")
 
 
 @call_anywhere

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from warpglass import lab
+from warpglass.host.source_lines import lines_of
 from warpglass.numba_device import active_device
 
 driver: Any = importlib.import_module("cuda.bindings.driver")
@@ -43,7 +44,7 @@ RESULT = driver.CUresult
 def ask(function: Any, *arguments: Any) -> Any:
     """The result of a call that succeeds."""
     status, *results = function(*arguments)
-    assert status == RESULT.CUDA_SUCCESS, (function.__name__, status)
+    assert int(status) == 0, (function.__name__, status)
     return results[0] if len(results) == 1 else results or None
 
 
@@ -354,3 +355,55 @@ def test_images_without_ptx_are_refused(capsys: pytest.CaptureFixture[str]) -> N
     )
     assert status_of(driver.cuModuleLoadData, b"neither") == RESULT.CUDA_ERROR_INVALID_IMAGE
     assert "neither PTX nor a cubin" in capsys.readouterr().err
+
+
+def test_entry_points_are_found_by_name_as_on_a_gpu(capfd: pytest.CaptureFixture[str]) -> None:
+    """An H100's driver 580 answers so; what it has and we lack says that when it is called."""
+    find = ctypes.CDLL("libcuda.so.1").cuGetProcAddress_v2
+
+    def entry(name: bytes) -> tuple[int, int | None, int]:
+        place, status = ctypes.c_void_p(5), ctypes.c_int(7)
+        result = find(name, ctypes.byref(place), 13000, ctypes.c_uint64(0), ctypes.byref(status))
+        return result, place.value, status.value
+
+    assert entry(b"cuFooBar") == (0, None, 1)
+    result, place, status = entry(b"cuMemAlloc")
+    assert (result, status) == (0, 0)
+    assert place
+    result, place, status = entry(b"cuMulticastCreate")
+    assert (result, status) == (0, 0)
+    assert place
+    assert ctypes.CFUNCTYPE(ctypes.c_int)(place)() == RESULT.CUDA_ERROR_NOT_SUPPORTED
+    assert "cuMulticastCreate is not supported" in capfd.readouterr().err
+
+
+def test_names_have_the_versions_of_nvidias_libraries() -> None:
+    """As `readelf --dyn-syms` shows them: the driver's have none, the compiler's have its name."""
+    libc = ctypes.CDLL(None)
+    libc.dlvsym.restype = ctypes.c_void_p
+    libc.dlvsym.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p]
+    for name, function, versioned in (
+        ("libcuda.so.1", b"cuInit", False),
+        ("libnvrtc.so.13", b"nvrtcGetCUBIN", True),
+        ("libnvJitLink.so.13", b"nvJitLinkAddFile", True),
+    ):
+        handle = ctypes.CDLL(name)._handle
+        assert libc.dlvsym(handle, function, name.encode()), name
+        assert bool(libc.dlvsym(handle, function, b"another")) != versioned, name  # any will do where is none
+
+
+def test_source_lines_of_compiled_programs_stay_though_their_files_do_not() -> None:
+    nvrtc: Any = importlib.import_module("cuda.bindings.nvrtc")
+    text = b'extern "C" __global__ void k(int* x)\n{\n    x[0] = 1;\n}\n'
+    program = ask(nvrtc.nvrtcCreateProgram, text, b"/gone/k.cu", 0, [], [])
+    ask(nvrtc.nvrtcCompileProgram, program, 2, [b"-arch=sm_90", b"-lineinfo"])
+    cubin = b" " * ask(nvrtc.nvrtcGetCUBINSize, program)
+    ask(nvrtc.nvrtcGetCUBIN, program, cubin)
+    assert lines_of("/gone/k.cu") == ()
+    kernel = ask(driver.cuModuleGetFunction, ask(driver.cuModuleLoadData, cubin), b"k")
+    assert lines_of("/gone/k.cu")[2] == "    x[0] = 1;"
+    place = ask(driver.cuMemAlloc, 4)
+    ask(driver.cuLaunchKernel, kernel, 1, 1, 1, 1, 1, 1, 0, 0, ((int(place),), (ctypes.c_uint64,)), 0)
+    found = np.zeros(1, "i4")
+    ask(driver.cuMemcpyDtoH, found.ctypes.data, place, 4)
+    assert found[0] == 1

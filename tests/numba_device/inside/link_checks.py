@@ -37,7 +37,9 @@ def _nvcc(folder: Path, name: str, *options: str, text: str = OTHERS, lines: boo
     if nvcc is None or not nvcc.exists() or shutil.which("g++") is None:
         pytest.skip("needs nvcc and a host compiler")
     (folder / "others.cu").write_text(text, encoding="utf-8")
-    command = [str(nvcc), "-rdc=true", *options, str(folder / "others.cu"), "-o", str(folder / name)]
+    words = ("-rdc=true", str(folder / "others.cu")) if text else ()
+    libraries = f"-L{nvcc.parents[1] / 'lib'}"
+    command = [str(nvcc), libraries, *options, *words, "-o", str(folder / name)]
     flags = {} if lines else {NVCC_FLAGS: ""}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | flags)
     if done.returncode:
@@ -134,3 +136,15 @@ def test_a_cubin_with_line_numbers_is_loaded_by_its_ptx(tmp_path: Path) -> None:
     assert _run(ask(driver.cuModuleLoadData, data)) == list(range(0, 64, 2))
     damaged = data[:0x28] + bytes(8) + data[0x30:]
     assert status_of(driver.cuModuleLoadData, damaged) == RESULT.CUDA_ERROR_NO_BINARY_FOR_GPU
+
+
+def test_a_linked_cubin_whose_kernels_launch_kernels_is_loaded_by_its_ptx(tmp_path: Path) -> None:
+    text = """
+    extern "C" __global__ void one(int *y) { y[threadIdx.x] += threadIdx.x; }
+    extern "C" __global__ void fill(int *y) { y[threadIdx.x] = 0; if (threadIdx.x == 0) one<<<1, 32>>>(y); }
+    """
+    _nvcc(tmp_path, "parts.o", "-dc", "-arch=sm_90", text=text, lines=True)
+    words = ("-cubin", "-dlink", "-arch=sm_90", str(tmp_path / "parts.o"), "-lcudadevrt")
+    assert _run(ask(driver.cuModuleLoadData, _nvcc(tmp_path, "all.cubin", *words, text=""))) == list(
+        range(32)
+    )

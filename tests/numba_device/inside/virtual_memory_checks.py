@@ -59,11 +59,16 @@ def test_memory_is_mapped_moved_and_shared() -> None:
     assert bytes_at(base + GRANULE - 3, 5) == b"\1\2\2\3\2"
     assert bytes_at(base + 2 * GRANULE, 3) == b"\3\2\1"  # the same memory at another address
 
+    kept = ask(driver.cuMemRetainAllocationHandle, int(base) + GRANULE + 5)  # what `second` names
     ask(driver.cuMemUnmap, base + GRANULE, GRANULE)
+    assert driver.cuMemRetainAllocationHandle(int(base) + GRANULE)[0] != driver.CUresult.CUDA_SUCCESS
     assert driver.cuMemsetD8(driver.CUdeviceptr(base + GRANULE), 0, 1)[0] != driver.CUresult.CUDA_SUCCESS
     ask(driver.cuMemMap, base + GRANULE, GRANULE, 0, first, 0)
     assert bytes_at(base + GRANULE - 3, 5) == b"\1\2\2\1\1"
+    ask(driver.cuMemUnmap, base + GRANULE, GRANULE)
+    ask(driver.cuMemMap, base + GRANULE, GRANULE, 0, kept, 0)
+    assert bytes_at(base + GRANULE, 3) == b"\3\2\1"
     ask(driver.cuMemUnmap, base, 3 * GRANULE)
     ask(driver.cuMemAddressFree, base, 3 * GRANULE)
-    for handle in (first, second, again):
+    for handle in (first, second, again, kept):
         ask(driver.cuMemRelease, handle)

@@ -111,6 +111,8 @@ class Access:
         # they may not (merged_checks.py), sites of steps that are to be served by functions.
         self.proven: Mapping[int, Bounds] = {}
         self.placed: Mapping[int, tuple[str, int]] = {}  # the scalar of another address, and how far from it
+        self.words: Mapping[int, tuple[int, int]] = {}  # where words begin that narrow loads share; when
+        self.loaded_words: dict[tuple[str, int, int], str] = {}  # those of all lanes that were loaded
         self.declared = False  # whether active lanes' addresses are known to be declared shared memory
         self.finders: Mapping[int, int] = {}
         self.apart: Mapping[int, int | None] = {}

@@ -78,20 +78,23 @@ class IntervalChecks(Access):
         placed: dict[int, tuple[str, int]] = {}
         finders: dict[int, int] = {}
         apart: dict[int, int | None] = {}
+        words: dict[int, tuple[int, int]] = {}
         for check in checks:
             base = scalar(check.base)
             outside, site, bounds = self._check_merged(check, base)
             bad = outside if bad == "false" else b.value(f"or i1 {bad}, {outside}")
             proven |= dict.fromkeys(check.places, bounds)
             placed |= {step: (base.ir, place) for step, place in check.places.items()}
+            words |= check.words
             finders |= dict.fromkeys(check.places, site)
             apart |= dict.fromkeys(check.places) | {check.leader: site}
         inside, outside, join = b.label("inside"), b.label("outside"), b.label("join")
         b.branch(bad, outside, inside, unlikely=True)
         self.finders = finders
-        ways = (inside, proven, placed, {}), (outside, {}, {}, apart)
-        for label, self.proven, self.placed, self.apart in ways:
+        ways = (inside, proven, placed, words, {}), (outside, {}, {}, {}, apart)
+        for label, self.proven, self.placed, self.words, self.apart in ways:
             b.place(label)
+            self.loaded_words = {}
             yield
             b.jump(join)
         self.proven, self.placed, self.finders, self.apart = {}, {}, {}, {}

@@ -9,10 +9,12 @@ is computed in front of the region.
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ...isa.memory import is_strong
 from ...isa.types import LLVM_TYPE
 from ...program import Block, Program, Step
 from ..values.affine import regular
@@ -22,6 +24,7 @@ from ..values.value import Value
 _WORTH, _LENGTH = 3, 10
 # Steps of a kernel that are emitted twice at most, so that long ones do not take longer to compile for it.
 _MOST_TWICE = 1000
+_WORD = 4  # bytes
 # Places in a block at which a region is tried to begin.
 _STARTS = 16
 
@@ -45,7 +48,9 @@ class MergedCheck:
     """One check for several accesses from one base.
 
     It is for bytes `low` to `high` from the base's scalar, aligned to `size`. `leader`, a step, has it;
-    `places` are the distances from the scalar to the accesses, by step.
+    `places` are the distances from the scalar to the accesses, by step. `words` tells of narrow loads that
+    lie in one word, with nothing between them that may change it, at what distance that begins, and a number
+    for all that find the same there.
     """
 
     base: str
@@ -56,6 +61,7 @@ class MergedCheck:
     size: int
     leader: int
     places: Mapping[int, int]
+    words: Mapping[int, tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,4 +190,26 @@ def _merged(members: Sequence[_Access], steps: Sequence[Step], offsets: Sequence
         leader.size,
         steps[leader.position].number,
         {steps[one.position].number: one.offset - leader.distance for one in fitting},
+        {} if leader.write else _find_words(fitting, steps, leader.distance),
     )
+
+
+def _find_words(members: Sequence[_Access], steps: Sequence[Step], origin: int) -> dict[int, tuple[int, int]]:
+    """The words that narrow loads share; all bytes from the first load to the last may be read."""
+    changes = [k for k, step in enumerate(steps) if not (step.match.row.computes or _only_loads(step))]
+    end = max(one.offset + one.size for one in members)
+    small = [one for one in members if one.size < _WORD and _only_loads(steps[one.position])]
+    narrow = sorted((bisect(changes, one.position), one.offset, one.size, one.position) for one in small)
+    found: dict[int, tuple[int, int]] = {}
+    while narrow:
+        era, start, _, _ = narrow[0]
+        own = [one for one in narrow if one[0] == era and one[1] + one[2] <= start + _WORD]
+        if len(own) > 1 and start + _WORD <= end:
+            found |= {steps[position].number: (start - origin, era) for _, _, _, position in own}
+        narrow = narrow[len(own) :]
+    return found
+
+
+def _only_loads(step: Step) -> bool:
+    found = step.match.load_or_store
+    return found is not None and not found.writes and not is_strong(step.match)

@@ -147,6 +147,8 @@ class Patterns(IntervalChecks):
         if segments is not None and self.spells_segments():
             host = self._host(low, bounds)
             return [load_segments(b, host, type_, segments, of_one) for of_one in elements]
+        if far and count == 1 and self.step in self.words:
+            return [self._load_part(bounds, address, type_)]
         if far and count == 1 and self.spells_out():
             return [load_each(b, self._host(low, bounds), type_, places)]
         if far:
@@ -160,6 +162,23 @@ class Patterns(IntervalChecks):
             picks = constant_vector("i1", (str(k in present).lower() for k in range(wide)))
             loaded = b.masked_load(type_, wide, host, picks)
         return [b.shuffle(type_, wide, loaded, (place * count + k for place in places)) for k in range(count)]
+
+    def _load_part(self, bounds: Bounds, address: Value, type_: str) -> str:
+        """A narrow element of a word that each lane loads once for several of its loads."""
+        b = self.builder
+        assert address.offsets is not None
+        start, own = self.placed[self.step]
+        place, era = self.words[self.step]
+        word = self.loaded_words.get((start, place, era))
+        if word is None:
+            first = b.value(f"add i64 {start}, {place + min(address.offsets)}")
+            distances = [offset - min(address.offsets) for offset in address.offsets]
+            word = load_each(b, self._host(first, bounds), "i32", distances, 1)
+            self.loaded_words[start, place, era] = word
+        wide, whole = b.vector("i32"), b.vector(f"i{BITS[type_]}")
+        moved = b.value(f"lshr {wide} {word}, {b.splat('i32', str(8 * (own - place)))}")
+        part = b.value(f"trunc {wide} {moved} to {whole}")
+        return part if type_[0] == "i" else b.value(f"bitcast {whole} {part} to {b.vector(type_)}")
 
     def store_affine(self, site: int, address: Value, type_: str, values: list[str], mask: str) -> None:
         """Vectors of neighbouring elements to addresses at known distances."""

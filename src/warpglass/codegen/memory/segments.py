@@ -111,11 +111,14 @@ def store_segments(
 
 
 # ------------------------------------------------------------------------------------ lanes far apart
-def load_each(b: Builder, host: str, type_: str, elements: Sequence[int]) -> str:
-    """What each lane's element holds, one by one: no address is computed, as there is for a gather."""
+def load_each(b: Builder, host: str, type_: str, places: Sequence[int], unit: int = 0) -> str:
+    """What each lane's element holds, one by one: no address is computed, as there is for a gather.
+
+    Places are in units of so many bytes, 0 for elements.
+    """
     found = "poison"
-    for lane, element in enumerate(elements):
-        one = b.load(type_, b.offset(host, element * BITS[type_] // 8), ", align 1")
+    for lane, place in enumerate(places):
+        one = b.load(type_, b.offset(host, place * (unit or BITS[type_] // 8)), ", align 1")
         found = b.value(f"insertelement {b.vector(type_)} {found}, {type_} {one}, i32 {lane}")
     return found
 

@@ -94,7 +94,7 @@ def run(
     if plan.system.error is not None:
         raise plan.system.error
     if stalls.vain is not None:
-        raise explain_stall(launch, stalls.vain)
+        raise explain_stall(launch, stalls.vain, watched=bool(plan.executable.probes))
     if failed:
         vain = plan.resident if 1 < plan.resident < len(plan.blocks) else 0
         _explain(_scene(plan, launch, heap), workers, watch or clusters, late, vain)

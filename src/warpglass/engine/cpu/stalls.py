@@ -28,6 +28,7 @@ from .worker import Worker
 EVERY = 5.0  # seconds between two looks
 _SAID, _GIVEN_UP = 2, 12  # looks at which nothing has changed, until it is said, and until the launch ends
 _MOST = 1 << 30  # bytes of memory up to which a look is worth its time
+_SHARE = 20  # how many times as long as a look takes until the next
 
 
 class StallWatch:
@@ -55,10 +56,12 @@ class StallWatch:
             return True
         if not self._looks or time.monotonic() < self._next or not self._lock.acquire(blocking=False):
             return False
+        began = time.monotonic()
         try:
             return self._look()
         finally:
-            self._next = time.monotonic() + EVERY
+            ended = time.monotonic()
+            self._next = ended + max(EVERY, _SHARE * (ended - began))
             self._lock.release()
 
     def _look(self) -> bool:
@@ -72,9 +75,11 @@ class StallWatch:
             self.vain = place
             return True
         if self._same == _SAID:
+            watched = bool(self._plan.executable.probes)
+            end = "no kernel runs beside one that is watched" if watched else "a GPU would wait for ever"
             sys.stderr.write(
                 f"warpglass: {_at(place)}{self._launch.compiled.name} has waited in this loop for "
-                f"{EVERY * _SAID:g} s, and no work under way changes anything; a GPU would wait for ever\n"
+                f"{EVERY * _SAID:g} s, and no work under way changes anything; {end}\n"
             )
         return False
 
@@ -105,11 +110,13 @@ class StallWatch:
         return FaultPlace("timeout", file, line, block)
 
 
-def explain_stall(launch: Launch, place: FaultPlace) -> KernelTimeout:
-    """The error for a launch that was given up where its blocks wait in vain."""
+def explain_stall(launch: Launch, place: FaultPlace, *, watched: bool) -> KernelTimeout:
+    """The error for a launch that was given up where its blocks wait in vain; `watched` by an observer."""
+    alone = " (no kernel runs beside one that is watched)" if watched else ""
     return KernelTimeout(
         f"{_at(place)}{launch.compiled.name} waited for {EVERY * _GIVEN_UP:g} s for what no work that is "
-        f"under way does, and was given up; block {place.block} was in this loop (cudaErrorLaunchTimeout)",
+        f"under way does, and was given up{alone}; block {place.block} was in this loop "
+        "(cudaErrorLaunchTimeout)",
         place,
     )
 

@@ -135,14 +135,14 @@ class ThreadPool:
     """
 
     def __init__(self) -> None:
-        self._spare: list[ThreadPool] = []
-        self.alongside = 0  # launches that are under way on threads of their own
         self._begin()
         if hasattr(os, "register_at_fork"):  # threads do not survive a fork, and the lock might be held
             os.register_at_fork(after_in_child=self._begin)
 
     def _begin(self) -> None:
         self.lock = threading.Lock()
+        self._spare: list[ThreadPool] = []
+        self.alongside = 0  # launches that are under way on threads of their own
         self._free: list[Inbox] = []
         self._pinned: dict[int, Inbox] = {}  # by their cores
         self._last: Flight | None = None

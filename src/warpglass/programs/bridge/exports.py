@@ -8,10 +8,10 @@ from ...cuda_runtime.exports import RELEASES, exported
 from ...libraries import LIBRARIES as VIRTUAL
 from ...numba_device import activation  # noqa: F401  # which fills CALLS
 from ...numba_device.compiler import NAMES as NVRTC_NAMES
+from ...numba_device.driver_names import exported as of_driver
 from ...numba_device.linker import NAMES as NVJITLINK_NAMES
 from ...source.cache import digest
-from .driver_names import exported as of_driver
-from .stubs import Library
+from .stubs import DRIVER, Library
 
 # NVIDIA's own, before which ours stand: what programs call, by the library's name.
 _STAND_INS = {"nvrtc": NVRTC_NAMES, "nvJitLink": NVJITLINK_NAMES}
@@ -25,7 +25,7 @@ def libraries() -> tuple[Library, ...]:
     virtual = [(soname, one.exported()) for one in VIRTUAL for soname in one.sonames]
     others = (Library(soname, names) for soname, names in sorted(virtual))  # newer ones come last
     stand_ins = (Library(soname, _STAND_INS[name]) for soname, name in STAND_INS.items())
-    return Library("libcuda.so.1", of_driver()), *runtimes, *stand_ins, *others
+    return Library(DRIVER, of_driver()), *runtimes, *stand_ins, *others
 
 
 def digest_of(found: Sequence[Library]) -> str:

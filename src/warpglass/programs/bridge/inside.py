@@ -19,10 +19,9 @@ from typing import Any
 from ...cuda_runtime import activate, active_runtime, addresses
 from ...cuda_runtime.exports import RELEASES
 from ...libraries import activate as activate_libraries
-from ...numba_device import hook
+from ...numba_device import driver_names, hook
 from ...numba_device.activation import active_device, active_library, stand_in_library
 from ..records import Wish
-from . import driver_names
 from .exports import FIRST, STAND_INS, digest_of, libraries
 from .standard_output import share
 from .stubs import Library

@@ -23,7 +23,7 @@ from .stubs import INCLUDE, MACHINES, PRELOADED, machine
 
 _PACKAGE = Path(__file__).parent.parent.parent
 # What the libraries are made of: another version of any of these files makes other libraries.
-_SOURCES = ("programs/bridge/*", "cuda_runtime/*", "numba_device/*calls.py", "libraries/**/*.py")
+_SOURCES = ("programs/bridge/*", "cuda_runtime/*", "numba_device/*.py", "libraries/**/*.py")
 _PATH, _PRELOAD = "LD_LIBRARY_PATH", "LD_PRELOAD"
 
 

@@ -70,6 +70,7 @@ def _make(place: Path, compiler: HostCompiler, python: Path) -> None:
                 "-xnone",
                 f"-Wl,-soname,{one.soname}",
                 "-Wl,--version-script=versions",
+                "-Wl,-rpath,$ORIGIN",  # where who links with it finds the preloaded one
             ]
             _compile(compiler, [*words, str(target / PRELOADED)], target / one.soname, work)
             (target / one.soname.rpartition(".")[0]).unlink(missing_ok=True)

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 PRELOADED = "libwarpglass.so"
+DRIVER = "libcuda.so.1"
 INCLUDE = "include"  # the folder of headers beside the libraries
 SLOTS = "warpglass_slots"
 
@@ -62,8 +63,12 @@ def stubs(library: Library, first: int) -> str:
 
 
 def versions(library: Library) -> str:
-    """The script that gives a library's functions the version that programs ask for: its name."""
-    return f"{library.soname} {{ global: *; }};\n"
+    """The script that gives a library's functions the version that programs ask for: its name.
+
+    The driver has none: a program that is linked with it here finds none on a machine with a GPU.
+    """
+    version = "" if library.soname == DRIVER else library.soname
+    return f"{version} {{ global: *; }};\n"
 
 
 def machine() -> str:

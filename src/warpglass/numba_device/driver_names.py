@@ -10,11 +10,12 @@ import ctypes
 import re
 import sys
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
-from ...numba_device.calls import CALLS
-from ...numba_device.results import Result
-from ...source import nvcc
+from ..source import nvcc
+from .calls import CALLS
+from .results import Result
 
 _NAME = re.compile(r"\bcu[A-Z]\w*(?=\s*\()|(?<=\s)cu[A-Z]\w*_v\d+\b")
 _FORM = re.compile(r"_(?:ptsz|ptds)$")
@@ -22,6 +23,7 @@ _VERSION = re.compile(r"_v\d+$")
 _PER_THREAD = re.compile(r"__CUDA_API_PT(SZ|DS)\((cu\w+)\)")
 
 
+@cache
 def exported() -> tuple[str, ...]:
     """All names, in order."""
     names = set(CALLS)
@@ -44,11 +46,12 @@ def addresses(address: Callable[[str], int | None]) -> Mapping[str, int]:
     found: dict[str, int] = {}
     for name in exported():
         ours = answering(name)
-        found[name] = (None if ours is None else address(ours)) or _missing(name)
+        found[name] = (None if ours is None else address(ours)) or missing(name)
     return found
 
 
-def _missing(name: str) -> int:
+@cache
+def missing(name: str) -> int:
     """The address of a function that says once that it is not supported."""
     told: set[str] = set()
 
