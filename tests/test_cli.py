@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from warpglass import __version__
+from warpglass.__main__ import main as command
 from warpglass.cli import main
 
 ROOT = Path(__file__).parent.parent
@@ -202,3 +203,10 @@ def test_ctrl_c_leaves_quietly_with_status_130() -> None:
     error = process.communicate(timeout=30)[1]
     assert process.returncode == 130
     assert "Traceback" not in error
+
+
+def test_the_command_handles_ctrl_c_as_usual_once_it_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual, seen = signal.getsignal(signal.SIGINT), list[object]()
+    monkeypatch.setattr("warpglass.cli.main", lambda: seen.append(signal.getsignal(signal.SIGINT)))
+    command()
+    assert seen == [usual]

@@ -80,6 +80,11 @@ def nothing(job: Cell) -> Outcome:
     return Outcome(job.key, DONE, {"seconds": 0.0})
 
 
+def lasts(job: Cell) -> float:
+    """Seconds that it may take."""
+    return job.timeout
+
+
 def measure(count: int, batch: int) -> Costs:
     """Send so many empty cells through a scheduler and two workers, each a process of its own."""
     cluster._MOST = batch
@@ -95,11 +100,13 @@ def measure(count: int, batch: int) -> Costs:
         ]
         try:
             wait_for(address)
-            for _ in cluster.on_dask(warm, address, nothing):
+            for _ in cluster.on_dask(warm, address, nothing, lasts):
                 pass
             standing = spent(running, lambda: time.sleep(_IDLE))[1]
             own = time.process_time()
-            wall, used_by = spent(running, lambda: outcomes.extend(cluster.on_dask(jobs, address, nothing)))
+            wall, used_by = spent(
+                running, lambda: outcomes.extend(cluster.on_dask(jobs, address, nothing, lasts))
+            )
             own = time.process_time() - own
             # What they take when there is nothing to do goes on meanwhile.
             scheduler, *workers = (
@@ -167,8 +174,11 @@ def spent(processes: Sequence[subprocess.Popen[Any]], act: Callable[[], Any]) ->
     """Seconds by the clock while something is done, and of processor time that each process has meanwhile."""
 
     def used() -> list[float]:
-        times = [psutil.Process(one.pid).cpu_times() for one in processes]
-        return [one.user + one.system for one in times]
+        every = [psutil.Process(one.pid) for one in processes]
+        times = [
+            [part.cpu_times() for part in (one, *one.children(recursive=True))] for one in every
+        ]  # a worker's jobs are done by processes beside it
+        return [sum(one.user + one.system for one in parts) for parts in times]
 
     before, begun = used(), time.perf_counter()
     act()

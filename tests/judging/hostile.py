@@ -108,6 +108,17 @@ CUDA: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "includes_secrets.cu": ('#include "/etc/passwd"\n' + GOOD, ("compile-error",)),
     "embeds_secrets.cu": (_kernel('asm(".incbin \\"/etc/passwd\\";");'), ("compile-error",)),
+    "includes_environment.cu": ('#include "/proc/self/environ"\n' + GOOD, ("compile-error",)),
+    "asks_for_files.cu": (
+        '#if __has_include("/etc/passwd")\n#error found\n#endif\n' + GOOD,
+        ("compile-error", "accepted"),
+    ),
+    "redefines_kernel.cu": ("#define __global__ __device__\n" + GOOD, ("no-kernel",)),
+    "recurses_in_templates.cu": (
+        _kernel("out[0] = R<0>::v;", "template <int N> struct R { static const int v = R<N + 1>::v; };\n"),
+        ("compile-error", "compile-limit"),
+    ),
+    "calls_a_number.cu": (_kernel("((void (*)())0x1234)();"), ("fault",)),
     "macro_bomb.cu": (
         f"#define B0 int x;\n{_BOMB}\nstruct S {{ B12 }};\n{GOOD}",
         ("compile-limit", "compile-error"),
@@ -235,6 +246,19 @@ PYTHON: dict[str, tuple[str, tuple[str, ...]]] = {
     "kills.py": (_python("import os\nos.kill(os.getppid(), 9)"), ("forbidden",)),
     "native.py": (_python("import ctypes\nctypes.CDLL(None).getpid()"), ("forbidden",)),
     "library.py": (_python("import scipy.linalg"), ("library",)),
+    "masks_signals.py": (
+        _python(
+            "import signal, time\nsignal.pthread_sigmask(signal.SIG_BLOCK, range(1, 32))\ntime.sleep(9e9)"
+        ),
+        ("compile-limit",),
+    ),
+    "closes_all.py": (
+        _python(
+            "import os\nfor k in range(3, 256):\n"
+            "    try:\n        os.close(k)\n    except OSError:\n        pass"
+        ),
+        ("compile-limit", "compile-error"),
+    ),
     "exits.py": (_python("raise SystemExit"), ("compile-error",)),
     "ends.py": (_python("import os\nos._exit(0)"), ("compile-limit",)),
     "loops.py": (_python("while True:\n    pass"), ("compile-limit",)),

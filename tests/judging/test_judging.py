@@ -78,7 +78,8 @@ def test_hidden_cases_tell_no_numbers(judged: Judgement):
 @pytest.mark.least("ci")
 def test_accepted_ones_come_first_and_are_ranked(judged: Judgement):
     accepted = [row for row in judged.rows if row.verdict == "accepted"]
-    assert [row.rank for row in accepted] == list(range(1, len(accepted) + 1))
+    scores = [float("inf") if row.score is None else row.score for row in accepted]
+    assert [row.rank for row in accepted] == [1 + sum(one < own for one in scores) for own in scores]
     assert judged.rows[: len(accepted)] == tuple(accepted)
     assert all(row.rank is None for row in judged.rows[len(accepted) :])
 

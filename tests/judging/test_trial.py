@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -13,10 +14,11 @@ import pytest
 
 from tests.judging.hostile import CUDA
 from tests.judging.test_judging import task
+from warpglass.host.tied import tied
 from warpglass.judging import cases, jail, trial
 from warpglass.judging.submission import Job, of_text
 from warpglass.judging.task import make_task
-from warpglass.judging.verdicts import ACCEPTED
+from warpglass.judging.verdicts import ACCEPTED, FLOOD, Verdict
 
 psutil: Any = pytest.importorskip("psutil")
 pytestmark = pytest.mark.skipif(bool(jail.available()), reason=jail.available())
@@ -39,6 +41,13 @@ def test_a_cases_arguments_are_made_once(tmp_path: Path, monkeypatch: pytest.Mon
     assert len(made) == len(asked.cases) == 3
 
 
+def test_a_verdict_ends_what_runs():
+    with pytest.raises(Verdict) as caught, tied(["sleep", "1000"]) as process:
+        raise Verdict(FLOOD, "enough")
+    assert caught.value.code == FLOOD
+    assert process.returncode == 128 + signal.SIGKILL
+
+
 @pytest.mark.least("full")
 def test_what_compiles_ends_with_its_worker(tmp_path: Path):
     """A submission that sleeps takes no processor time, and so would never be ended by its limit."""
@@ -53,16 +62,21 @@ def test_what_compiles_ends_with_its_worker(tmp_path: Path):
         "given = of_text('add.py', (folder / 'add.py').read_text(), asked)\n"
         "compile_submission(given, asked, arguments(asked, 0))\n"
     )
-    own = {**os.environ, "TMPDIR": str(tmp_path)}  # a killed worker leaves its folder
+    (tmp_path / "temporary").mkdir()
+    own = {**os.environ, "TMPDIR": str(tmp_path / "temporary")}
     with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], env=own) as worker:
         found: list[int] = []
         while not found:
             assert worker.poll() is None
             time.sleep(0.2)
-            found = [child.pid for child in psutil.Process(worker.pid).children() if _asleep(child)]
+            found = [child.pid for child in psutil.Process(worker.pid).children(True) if _asleep(child)]
         worker.kill()
     gone, _ = psutil.wait_procs([psutil.Process(one) for one in found if psutil.pid_exists(one)], 20)
     assert all(not psutil.pid_exists(one) for one in found), gone
+    deadline = time.monotonic() + 20
+    while (left := list((tmp_path / "temporary").iterdir())) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not left
 
 
 def _asleep(process: Any) -> bool:

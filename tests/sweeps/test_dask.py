@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,9 +22,10 @@ import pytest
 import warpglass as wg
 from tests.levels import LEVEL
 from warpglass import ArgumentError
+from warpglass.errors import PackageError
 from warpglass.sweeps.cluster import _Batches, on_dask
 from warpglass.sweeps.spec import make
-from warpglass.sweeps.work import DONE, LOST, Outcome
+from warpglass.sweeps.work import DONE, ENDED, FAILED, LOST, Outcome
 
 distributed: Any = pytest.importorskip("distributed")
 KERNEL = 'extern "C" __global__ void fill(int *x, int n) { if (threadIdx.x < n) x[threadIdx.x] = n; }'
@@ -109,7 +111,7 @@ def test_a_scheduler_that_comes_back_resumes(tmp_path: Path, monkeypatch: pytest
         found = wg.sweep(_spec(12), results="dask.sqlite", dask=address, progress=progress)
     finally:
         _end(running)
-    assert [row.status for row in found.rows] == ["done"] * 12
+    assert [(row.status, row.text) for row in found.rows] == [("done", "")] * 12
     assert len(seen) == len(set(seen)) == 12
     with sqlite3.connect("dask.sqlite") as base:
         assert base.execute("SELECT count(*), max(attempts) FROM results").fetchone() == (12, 1)
@@ -127,20 +129,53 @@ def _end(running: list[subprocess.Popen[Any]]) -> None:
         process.wait()
 
 
-def _deadly(job: Any) -> Outcome:
+def _harmful(job: Any) -> Outcome:
+    """A job that fails, ends its process, hangs, or does nothing of all that."""
+    match job.axes[0][1]:
+        case 3:
+            raise ValueError("a defect")
+        case 5:
+            os._exit(7)
+        case 8:
+            time.sleep(1000)
+    return Outcome(job.key, DONE)
+
+
+@pytest.mark.turns(3)
+def test_what_a_job_does_to_its_process_harms_no_other(cluster: Any) -> None:
+    cells = list(make(_spec(20)).cells())
+    workers = {one.process.pid for one in cluster.workers.values()}
+    done = on_dask(
+        cells, cluster.scheduler_address, _harmful, lambda job: 2.0 if job.axes[0][1] == 8 else 60.0
+    )
+    found = {job.axes[0][1]: outcome for job, outcome in done}
+    assert len(found) == 20
+    wrong = {n: (outcome.status, outcome.text) for n, outcome in found.items() if outcome.status != DONE}
+    assert wrong == {
+        3: (FAILED, "ValueError: a defect"),
+        5: (LOST, "the process that did it ended with status 7"),
+        8: (ENDED, "ended after 2 s"),
+    }
+    assert {one.process.pid for one in cluster.workers.values()} == workers
+
+
+def _killer(job: Any) -> Outcome:
     """A job that ends its worker, whichever that is, if it is the one."""
     if job.axes[0][1] == 5:
-        os._exit(1)
+        os.kill(os.getppid(), signal.SIGKILL)
+        time.sleep(60)
     return Outcome(job.key, DONE)
 
 
 @pytest.mark.least("full")
 def test_what_ends_its_workers_ends_no_other_job(cluster: Any) -> None:
     cells = list(make(_spec(200)).cells())
-    found = {job.axes[0][1]: outcome for job, outcome in on_dask(cells, cluster.scheduler_address, _deadly)}
+    done = on_dask(cells, cluster.scheduler_address, _killer, lambda job: 60.0)
+    found = {job.axes[0][1]: outcome for job, outcome in done}
     assert len(found) == 200
-    assert {n for n, outcome in found.items() if outcome.status != DONE} == {5}
-    assert found[5].status == LOST
+    wrong = {n: (outcome.status, outcome.text) for n, outcome in found.items() if outcome.status != DONE}
+    assert wrong.keys() == {5}, wrong
+    assert wrong[5][0] == LOST
 
 
 @dataclass(frozen=True)
@@ -159,13 +194,27 @@ def test_batches_hold_about_half_a_second(seconds: float, size: int) -> None:
     assert [job.key for job, _ in ended] == ["0"]
     second = batches.next(2) or ""
     assert second == f"warpglass-1-{size}"
-    given_up = list(batches.lost(second, LOST, "KilledWorker"))
-    assert len(given_up) == (size == 1)  # others are done once more, each by itself
-    if size > 1:
-        assert [batches.next(2) for _ in range(size)] == [f"warpglass-{k}-1" for k in range(size, 0, -1)]
+    assert not list(batches.lost(second, LOST, "KilledWorker"))
     rest = list(iter(lambda: batches.next(2), None))
     assert len(batches.under_way[rest[-1]]) == 1  # the last ones are shared out
-    assert sum(map(len, batches.under_way.values())) == 999 - len(given_up)
+    assert sum(map(len, batches.under_way.values())) == 999 - size
+    for key in rest:
+        done = [Outcome(job.key, DONE) for job in batches.under_way[key]]
+        assert len(list(batches.ended(key, done))) == len(done)
+    for number in range(size, 1, -1):  # when all others have ended, one at a time
+        assert (batches.next(2), batches.next(2)) == (f"warpglass-{number}-only", None)
+        assert len(list(batches.ended(f"warpglass-{number}-only", [Outcome(str(number), DONE)]))) == 1
+    ((job, outcome),) = batches.lost(batches.next(2) or "", LOST, "KilledWorker")
+    assert (job.key, outcome.status) == ("1", LOST)
+    assert batches.next(2) is None
+
+
+def test_without_dask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k.cu").write_text(KERNEL)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(PackageError, match="need distributed: pip install"):
+        wg.sweep(_spec(1), dask="tcp://127.0.0.1:9")
 
 
 def test_an_address_where_nobody_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,32 +21,35 @@ _LINGERING = 1.0  # seconds that a program's other processes may hold its output
 
 
 @contextmanager
-def _begun(
+def tied(
     command: Sequence[str], scratch: Path | None = None, file: Path | None = None, **options: Any
 ) -> Iterator[subprocess.Popen[Any]]:
-    """A program without input, its output in pipes; an error in the context ends it and all it started.
+    """A program without input, its output in pipes; it and all it started end with the context.
 
-    Raises OSError if this Python cannot be started.
+    `scratch`, a folder, is deleted then, too, if that is not by the end of this process's own code. `file` is
+    what is run if that is not the command's first word; other options are Popen's. The status of a program
+    that a signal ended is that of shells, 128 and the signal's number. Raises OSError if this Python cannot
+    be started.
     """
     between = [sys.executable, "-I", "-S", _CHILD, str(scratch or ""), str(file or "")]
     if not sys.executable:
         between, options = [], {**options, "executable": file}
     theirs, ours = os.pipe()  # neither is inherited by what is started otherwise
-    pipe = subprocess.PIPE
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
     try:
+        # In a session of its own, so that what ends this process's group lets it do its work.
         with subprocess.Popen(
-            [*between, *command], stdin=theirs, stdout=pipe, stderr=pipe, **options
+            [*between, *command], stdin=theirs, start_new_session=True, **options
         ) as process:
             os.close(theirs)
             theirs = -1
             try:
                 yield process
-            except BaseException:
+            finally:
                 os.close(ours)  # which ends it all
                 ours = -1
                 if not between:
                     process.kill()
-                raise
     finally:
         for end in (theirs, ours):
             if end >= 0:
@@ -72,7 +75,7 @@ def run_tied(
     `timeout` is in seconds. `scratch`, a folder of this process, is deleted if this process ends meanwhile.
     Raises OSError if the program cannot be started, subprocess.TimeoutExpired if it was ended for its time.
     """
-    with _begun(command, scratch, text=True, errors="replace", env=env, cwd=cwd) as process:
+    with tied(command, scratch, text=True, errors="replace", env=env, cwd=cwd) as process:
         output, errors = process.communicate(timeout=timeout)
     return _done(command, process.returncode, output, errors)
 
@@ -92,7 +95,7 @@ def run_bounded(
     `file` is what is run if that is not the command's first word. The program has ended when its first
     process has, even if others still hold its output.
     """
-    with _begun(command, scratch, file, env=env, cwd=cwd) as process:
+    with tied(command, scratch, file, env=env, cwd=cwd) as process:
         tails = [_Tail(stream, keep) for stream in (process.stdout, process.stderr)]
         process.wait(timeout)
         output, errors = (tail.text() for tail in tails)

@@ -24,7 +24,11 @@ def main() -> int:
     folder, file, *command = sys.argv[1:]
     try:
         program = subprocess.Popen(
-            command, executable=file or None, stdin=subprocess.DEVNULL, start_new_session=True
+            command,
+            executable=file or None,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+            close_fds=False,  # what was handed to this process is the command's
         )
     except OSError as error:
         sys.stderr.write(str(error.errno))

@@ -1,9 +1,9 @@
 """The program of the process that compiles one submission, shut in (jail.py): a file in, PTX out.
 
-It is run by its path. On standard input comes a line of JSON; the answer, a line of JSON too, goes to the
-descriptor that it names, as do reports of what the submission tried that it may not: those are sent when it
-tries, before it could take them back. Whatever comes from here is the submission's word, and is taken for no
-more than that.
+It is run by its path, with the number of a descriptor from which comes a line of JSON; the answer, a line of
+JSON too, goes to the descriptor that the line names, as do reports of what the submission tried that it may
+not: those are sent when it tries, before it could take them back. Whatever comes from here is the word of the
+submission, and is taken for no more than that.
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ class Reports:
 
 def main() -> None:
     """Read the request, shut this process in, compile, and answer."""
-    request: dict[str, Any] = json.loads(sys.stdin.readline())
+    with os.fdopen(int(sys.argv[1]), "rb") as asked:
+        request: dict[str, Any] = json.loads(asked.readline())
     answers = os.fdopen(int(request["answers"]), "wb", buffering=0)
 
     def tell(said: dict[str, Any]) -> None:

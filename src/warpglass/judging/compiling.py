@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import CompileError
+from ..host.tied import tied
 from ..source import Compiled
 from ..source import compile_text as compile_ptx
 from ..source.front_ends import DEFAULT_TARGET
@@ -56,6 +57,7 @@ _LIBRARIES = "cublas|cufft|curand|cusparse|cusolver|cudnn|cutensor|nccl|npp"
 _HEADER = re.compile(rf'^[ \t]*#[ \t]*include[ \t]*[<"]((?:{_LIBRARIES})\w*\.h)'.encode(), re.MULTILINE)
 _CALLED = re.compile(rf"\.extern\s+\.func\s[^;]*?\b((?:{_LIBRARIES})\w*)")
 _FILE = re.compile(r'(\.file\s+\d+\s+")[^"\n]*?([^"/\n]*")')
+_SIGNALLED = 128  # and a signal's number: the status of what it ended
 _CODES = {"missing": NO_KERNEL, "signature": SIGNATURE, "error": COMPILE_ERROR, "limit": COMPILE_LIMIT}
 # What compilers read besides Python's folders: libraries, the kind of processor.
 _SYSTEM = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/proc/cpuinfo", "/proc/meminfo", "/proc/self")
@@ -120,6 +122,7 @@ class _Heard:
 def _ask(file: Path, task: Task, arguments: Sequence[Any]) -> str:
     """The packed kernel that a child makes of the file; raises Verdict for anything else."""
     reading, writing = os.pipe()
+    asked, asking = os.pipe()
     request = json.dumps(_request(file, task, arguments, writing)).encode() + b"\n"
     environment = {
         "PATH": "",
@@ -129,28 +132,21 @@ def _ask(file: Path, task: Task, arguments: Sequence[Any]) -> str:
         "OPENBLAS_NUM_THREADS": "1",
         **{name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ},
     }
-    with os.fdopen(reading, "rb", buffering=0) as answers:
-        child = subprocess.Popen(
-            [sys.executable, "-I", str(_CHILD)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env=environment,
-            cwd=file.parent,
-            pass_fds=(writing,),
-            start_new_session=True,
-        )
-        os.close(writing)
+    command = [sys.executable, "-I", str(_CHILD), str(asked)]
+    options = {"stderr": subprocess.STDOUT, "env": environment, "cwd": file.parent}
+    with os.fdopen(reading, "rb", buffering=0) as answers, os.fdopen(asking, "wb", buffering=0) as request_to:
         try:
-            heard = _listen(child, answers.fileno(), request, task)
+            with tied(command, file.parent, pass_fds=(asked, writing), **options) as child:
+                for end in (asked, writing):
+                    os.close(end)
+                asked = writing = -1
+                with contextlib.suppress(OSError):
+                    request_to.write(request)
+                heard = _listen(child, answers.fileno(), task)
         finally:
-            with contextlib.suppress(OSError):
-                os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
-            for stream in (child.stdin, child.stdout):
-                if stream is not None:
-                    with contextlib.suppress(OSError):
-                        stream.close()
+            for end in (asked, writing):
+                if end >= 0:
+                    os.close(end)
     return _understood(heard, child.returncode, task)
 
 
@@ -181,14 +177,10 @@ def _type(value: Any) -> tuple[str, int]:
     )
 
 
-def _listen(child: subprocess.Popen[bytes], answers: int, request: bytes, task: Task) -> _Heard:
-    """Hand over the request and collect what comes until the child ends or takes too much of anything."""
-    assert child.stdin is not None
+def _listen(child: subprocess.Popen[bytes], answers: int, task: Task) -> _Heard:
+    """Collect what comes until the child ends or takes too much of anything."""
     assert child.stdout is not None
     heard, deadline = _Heard(), time.monotonic() + _PATIENCE * task.limits.compile
-    with contextlib.suppress(OSError):
-        child.stdin.write(request)
-        child.stdin.close()
     printed = child.stdout.fileno()
     for place, part in _parts({answers, printed}, deadline):
         if place == answers:
@@ -234,7 +226,7 @@ def _understood(heard: _Heard, status: int, task: Task) -> str:
             raise Verdict(code, str(found[key]))
     if "compiled" in found:
         return str(found["compiled"])
-    if status in (-getattr(signal, "SIGXCPU", 0), -signal.SIGKILL):
+    if status in (_SIGNALLED + getattr(signal, "SIGXCPU", 0), _SIGNALLED + signal.SIGKILL):
         raise Verdict(COMPILE_LIMIT, f"compiling took more than {task.limits.compile:g} s of processor time")
     said = bytes(heard.said).decode(errors="replace").strip().splitlines()
     raise Verdict(

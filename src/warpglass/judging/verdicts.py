@@ -40,7 +40,7 @@ VERDICTS: dict[str, str] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)  # not frozen: contexts that it leaves set its traceback
 class Verdict(Exception):
     """The end of a trial: a code of VERDICTS and its reason, for the author."""
 

@@ -8,8 +8,10 @@ theirs (errors.py).
 from __future__ import annotations
 
 import argparse
+import atexit
 import re
 import shlex
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -135,7 +137,10 @@ def _written(shell: Any, cell: str) -> Path:
 
 @cache
 def _folder() -> Path:
-    return Path(tempfile.mkdtemp(prefix="warpglass-cells-"))
+    """Where cells are files for as long as this process lives."""
+    folder = Path(tempfile.mkdtemp(prefix="warpglass-cells-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def check_cell(shell: Any, line: str, cell: str) -> None:

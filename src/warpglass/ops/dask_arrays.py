@@ -19,7 +19,14 @@ import numpy as np
 from ..errors import ArgumentError
 from .axes import one_axis, several_axes
 from .host import check_type
-from .sample_sort import choose_cuts, count_around, module_of, pieces, sample, starts_of_parts
+from .sample_sort import (
+    choose_cuts,
+    count_around,
+    module_of,
+    places_of_pieces,
+    sample,
+    starts_of_parts,
+)
 from .task import Operand
 from .types import HALF, SINGLE, accumulator
 
@@ -212,8 +219,25 @@ def _sort(da: ModuleType, ops: Any, arrays: Sequence[Any], axis: int | None) -> 
         along = _one_axis(x, axis)
         whole = x.rechunk({along: -1})
         return da.map_blocks(partial(ops.sort, axis=along), whole, dtype=x.dtype, meta=whole._meta)
+    return _sorted(da, x.ravel(), partial(_sort_part, ops.sort), x.dtype, places=False)
+
+
+def _argsort(da: ModuleType, ops: Any, arrays: Sequence[Any], axis: int | None) -> Any:
+    """As `_sort`; keys travel with their places in the array."""
+    (x,) = arrays
+    if x.ndim > 1 and axis is not None:
+        along = _one_axis(x, axis)
+        whole = x.rechunk({along: -1})
+        meta = whole._meta.astype(np.int64)
+        return da.map_blocks(partial(ops.argsort, axis=along), whole, dtype=np.int64, meta=meta)
+    return _sorted(da, x.ravel(), partial(_argsort_part, ops.argsort), np.dtype(np.int64), places=True)
+
+
+def _sorted(
+    da: ModuleType, x: Any, make_part: Callable[[Any], Any], dtype: np.dtype[Any], *, places: bool
+) -> Any:
+    """The array whose chunks `make_part` makes of a column of all chunks' pieces for a part."""
     dask = importlib.import_module("dask")
-    x = x.ravel()
     chunks, sizes, parts = x.to_delayed().ravel(), x.chunks[0], x.numblocks[0]
     drawn = dask.delayed(sample)
     cuts = choose_cuts(
@@ -222,22 +246,63 @@ def _sort(da: ModuleType, ops: Any, arrays: Sequence[Any], axis: int | None) -> 
     starts = starts_of_parts(
         dask.compute(*[dask.delayed(count_around)(chunk, cuts) for chunk in chunks]), sizes
     )
-    handed = [
-        dask.delayed(pieces, nout=parts)(chunk, cuts, row.tolist())
-        for chunk, row in zip(chunks, starts, strict=True)
-    ]
-    merge = dask.delayed(partial(_merge, ops.sort))
-    extents = np.diff(starts.sum(axis=0)).tolist()
-    return da.concatenate(
-        [
-            da.from_delayed(merge([one[part] for one in handed]), (extent,), dtype=x.dtype, meta=x._meta)
-            for part, extent in enumerate(extents)
-        ]
+    firsts = np.cumsum((0, *sizes[:-1]))[:, None]
+    cut = da.blockwise(
+        partial(_cut_chunk, cuts, places),
+        "ij",
+        x,
+        "i",
+        da.from_array(np.hstack([firsts, starts]), chunks=(1, -1)),
+        "ij",
+        align_arrays=False,
+        adjust_chunks={"i": 1, "j": parts},
+        dtype=object,
+        meta=np.empty((0, 0), object),
+    )
+    return da.map_blocks(
+        make_part,
+        cut.rechunk((-1, 1), method=_shuffle(dask)),
+        drop_axis=0,
+        chunks=(tuple(np.diff(starts.sum(axis=0)).tolist()),),
+        dtype=dtype,
+        meta=x._meta.astype(dtype),
     )
 
 
-def _merge(sort: Callable[..., Any], found: Sequence[Any]) -> Any:
-    return sort(module_of(found[0]).concatenate(found))
+def _shuffle(dask: ModuleType) -> str:
+    """How Dask hands pieces on from all chunks to all parts.
+
+    Workers of a cluster write what they get to their disks, and senders wait where that is slower: "p2p".
+    Other schedulers do not have that.
+    """
+    cluster = type(getattr(dask.base.get_scheduler(), "__self__", None))
+    return "p2p" if cluster.__module__.partition(".")[0] == "distributed" else "tasks"
+
+
+def _cut_chunk(cuts: Any, places: bool, keys: Any, table: Any) -> Any:
+    """A row with a piece for each part: its keys, and their places in the array if they are asked for.
+
+    `table` has a row: the chunk's own place, and where its pieces begin and end.
+    """
+    first, *starts = table[0].tolist()
+    found = np.empty((1, len(starts) - 1), object)
+    for part, chosen in enumerate(places_of_pieces(keys, cuts, starts)):
+        found[0, part] = (keys[chosen], chosen + first) if places else (keys[chosen],)
+    return found
+
+
+def _sort_part(sort: Callable[..., Any], column: Any) -> Any:
+    return sort(_joined(column, 0))
+
+
+def _argsort_part(argsort: Callable[..., Any], column: Any) -> Any:
+    return _joined(column, 1)[argsort(_joined(column, 0))]
+
+
+def _joined(column: Any, which: int) -> Any:
+    """One of the arrays of all pieces, in the order of the chunks."""
+    arrays = [piece[which] for piece in column[:, 0]]
+    return module_of(arrays[0]).concatenate(arrays)
 
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {
@@ -246,6 +311,7 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "dot": _dot,
     "matmul": _matmul,
     "sort": _sort,
+    "argsort": _argsort,
     "histogram": _histogram,
     "convolve1d": _convolve1d,
     "convolve2d": _convolve2d,

@@ -96,13 +96,18 @@ def starts_of_parts(counts: Sequence[Table] | Table, sizes: Sequence[int]) -> Ta
 
 def pieces(keys: Any, cuts: Table, starts: Sequence[int]) -> list[Any]:
     """The keys of one place, a new array for each part; `starts` is the place's row of starts_of_parts."""
+    return [keys[places] for places in places_of_pieces(keys, cuts, starts)]
+
+
+def places_of_pieces(keys: Any, cuts: Table, starts: Sequence[int]) -> list[Any]:
+    """Which keys of one place are in its pieces, in their order: indices, an array for each part."""
     module = module_of(keys)
     rank = module.empty(len(keys), np.min_scalar_type(2 * cuts.size))
     for first in range(0, len(keys), _AT_ONCE):
         left, right = _around(keys[first : first + _AT_ONCE], cuts)
         rank[first : first + _AT_ONCE] = left + right  # odd where a key is equal to a cut
     order = module.argsort(rank, kind="stable")
-    return [keys[order[first:last]] for first, last in pairwise(starts)]
+    return [order[first:last] for first, last in pairwise(starts)]
 
 
 def count_in_sorted(keys: Any, cuts: Table) -> Table:

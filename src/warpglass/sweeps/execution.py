@@ -36,7 +36,7 @@ def executor(
     if workers is not None and workers < 1:
         raise ArgumentError(f"workers is {workers}; at least 1")
     if dask is not None:
-        yield lambda jobs: on_dask(jobs, dask, do)
+        yield lambda jobs: on_dask(jobs, dask, do, longest)
         return
     with Processes(workers or usual or core_count(), do, longest) as processes:
         yield processes.done

@@ -12,7 +12,7 @@ from typing import Any, Generic, Self, TypeVar
 from pebble import ProcessExpired, ProcessPool
 
 from ..host.cores import core_count
-from ..host.processes import end_with_parent
+from ..host.processes import end_with_parent, without_interrupts
 from .work import ENDED, FAILED, LOST, Job, Outcome
 
 AnyJob = TypeVar("AnyJob", bound=Job)
@@ -49,7 +49,9 @@ class Processes(Generic[AnyJob]):
         under_way: dict[Future[Any], AnyJob] = {}
         while True:
             while len(under_way) < _AHEAD * self._workers and (job := next(todo, None)) is not None:
-                under_way[self._begun().schedule(self._do, args=(job,), timeout=self._longest(job))] = job
+                with without_interrupts():  # the pool begins with its first job
+                    begun = self._begun().schedule(self._do, args=(job,), timeout=self._longest(job))
+                under_way[begun] = job
             if not under_way:
                 return
             for future in wait(under_way, return_when=FIRST_COMPLETED).done:

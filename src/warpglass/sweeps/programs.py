@@ -66,9 +66,12 @@ def _command(cell: Cell) -> start.Command:
 
 
 def _ended(
-    program: start.Command, cell: Cell, more: dict[str, str] | None = None
+    program: start.Command, cell: Cell, more: dict[str, str] | None = None, scratch: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """A run of the program, whatever its status; raises WarpglassError if it does not end in time."""
+    """A run of the program, whatever its status; raises WarpglassError if it does not end in time.
+
+    `scratch` is a folder of ours that is deleted even if this process is killed meanwhile.
+    """
     try:
         return run_bounded(
             program.words,
@@ -77,6 +80,7 @@ def _ended(
             file=program.file,
             env={**program.environment, **(more or {})},
             cwd=Path(cell.subject.folder),
+            scratch=scratch,
         )
     except subprocess.TimeoutExpired:
         raise WarpglassError(f"it did not end within {cell.timeout:g} s") from None
@@ -165,11 +169,13 @@ def _watched(cell: Cell, what: str, caches: bool) -> list[Any]:
     return found
 
 
-def _script(cell: Cell, what: str, *options: str) -> subprocess.CompletedProcess[str]:
+def _script(
+    cell: Cell, what: str, *options: str, scratch: Path | None = None
+) -> subprocess.CompletedProcess[str]:
     """Our command on a Python script, whose launches are watched from within its process."""
     words = [sys.executable, "-m", "warpglass", what, "--model", cell.model]
     words += [*options, cell.subject.file, "--", *cell.subject.args]
-    return _ended(start.Command(Path(sys.executable), tuple(words), {**os.environ}), cell)
+    return _ended(start.Command(Path(sys.executable), tuple(words), {**os.environ}), cell, scratch=scratch)
 
 
 def _counters(cell: Cell, caches: bool) -> dict[str, Any]:
@@ -177,7 +183,8 @@ def _counters(cell: Cell, caches: bool) -> dict[str, Any]:
         return _totals(_watched(cell, "profile", caches), cell.metrics)
     with tempfile.TemporaryDirectory(prefix="warpglass-sweep-") as folder:
         saved = Path(folder, "profile.json")
-        done = _script(cell, "profile", "--caches" if caches else "--no-caches", "--save", str(saved))
+        how = "--caches" if caches else "--no-caches"
+        done = _script(cell, "profile", how, "--save", str(saved), scratch=Path(folder))
         _refuse(done.returncode, _words(done))
         return _totals(load_all(saved), cell.metrics)
 

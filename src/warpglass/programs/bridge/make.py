@@ -123,3 +123,5 @@ if __name__ == "__main__":
         _make(Path(sys.argv[1]), host_compiler(), Path(sys.argv[2]))
     except WarpglassError as problem:
         sys.exit(str(problem))
+    except OSError as problem:
+        sys.exit(f"{Path(sys.argv[1]).parent} cannot be written: {problem.strerror}")
