@@ -97,8 +97,8 @@ def examine(launch: Launch, model: str, seeds: Sequence[int], site: str = "") ->
             runs.in_other_orders(tried)
         runs.tell_written()
     note = [_ENDLESS] if tried != tuple(seeds) else []
-    note += [_NO_LINES] if not runs.file else []
     found = merged(runs.found, runs.others)
+    note += [_NO_LINES] if found and not runs.file else []
     return Examined(
         Check(
             kernel=launch.compiled.name,
