@@ -51,6 +51,7 @@ def test_the_limit_holds():
         np.ones(1 << 25, np.float32)
 
 
+@pytest.mark.turns(3)
 def test_a_mapped_file_larger_than_the_limit_is_not_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("WARPGLASS_MEMORY", "16M")
     path, n = tmp_path / "x.npy", 1 << 25

@@ -181,6 +181,7 @@ def test_what_is_no_number_of_orders_is_refused(options: dict[str, Any]) -> None
         hidden(**options)
 
 
+@pytest.mark.turns(3)
 def test_no_room_for_copies_is_said_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WARPGLASS_MEMORY", "64M")
     x = np.zeros(20 << 20, np.uint8)
