@@ -56,18 +56,12 @@ def activate(model: str = "h100") -> SharedLibrary:
                 callbacks[one] = led.get(one.name) or one.callback(runtime)
             functions[name] = callbacks[one]
         try:
-            libraries[release] = _library(release, functions)
+            libraries[release] = SharedLibrary(f"libcudart.so.{release}", functions, Status.SUCCESS)
         except Unavailable as problem:
             raise ArgumentError(f"the CUDA runtime cannot be switched on here: {problem}") from None
         atexit.register(libraries[release].close)
     _state.update(runtime=runtime, libraries=libraries)
     return libraries[RELEASES[-1]]
-
-
-def _library(release: int, functions: dict[str, Any]) -> SharedLibrary:
-    """The library of a release; a program's symbols have its name for their version."""
-    name = f"libcudart.so.{release}"
-    return SharedLibrary(name, functions, Status.SUCCESS)
 
 
 def _led(runtime: Runtime) -> dict[str, Any]:

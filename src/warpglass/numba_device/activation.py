@@ -12,7 +12,6 @@ from . import (  # noqa: F401  # functions by subject: importing a file fills CA
     array_calls,
     attribute_calls,
     device_calls,
-    driver_names,
     graph_calls,
     launch_calls,
     link_calls,
@@ -31,6 +30,7 @@ from . import (  # noqa: F401  # functions by subject: importing a file fills CA
 from .calls import CALLS, Address, Int, Size, call_anywhere, put, put_int, text_at
 from .compiler import Nvrtc
 from .device import VirtualDevice
+from .driver_names import exported, missing
 from .hook import LOW_OCCUPANCY, watch_imports
 from .linker import NvJitLink, find_library
 from .results import Result
@@ -133,9 +133,8 @@ def _find(name: int, place: int, status: int) -> None:
     assert library is not None, "the library is loaded"
     wanted = text_at(name)
     address = library.address("cuGetProcAddress_v2" if wanted == "cuGetProcAddress" else wanted)
-    if address is None and wanted in driver_names.exported():
-        address = driver_names.missing(wanted)  # a program may ask for many and call few
+    if address is None and wanted in exported():
+        address = missing(wanted)  # a program may ask for many and call few
     put(place, address or 0)
-    put_int(
-        status, 0 if address else 1
-    )  # CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND; the call succeeds nevertheless
+    # CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND; the call succeeds nevertheless.
+    put_int(status, 0 if address else 1)
