@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import warpglass as wg
-from tests.engines import CPU_ENGINES, engine_mode
+from tests.engines import CPU_ENGINES, engine_mode, worker_threads
 from warpglass.errors import KernelFault
 
 _DATA, _PLACES, _TABLE = 1024, 64, 4096
@@ -32,7 +32,7 @@ _TAIL = """
 """
 
 
-class _Writer:
+class Writer:
     """Writes one program."""
 
     def __init__(self, number: int):
@@ -73,11 +73,9 @@ class _Writer:
         if kind < 2:
             self.lines.append(f"{name} = {self._number()};")
         elif kind == 2:
-            reach = (2 if one.random() < self.strays else 1) * _DATA - 1
-            self.lines.append(f"data[({self._number()}) & {reach}] = {self._number()};")
+            self._store()
         elif kind == 3:
-            what = f"{one.choice(_ATOMICS)}(&places[({self._number()}) & {_PLACES - 1}], {self._number(1)})"
-            self.lines.append(f"{name} = {what};" if one.random() < 0.6 else f"{what};")
+            self._atomic(name)
         elif kind == 4:
             self.lines.append(f"f = f * {one.uniform(0.5, 1.5):.3f} + reals[({self._number()}) & 255];")
         elif kind == 5:
@@ -91,6 +89,15 @@ class _Writer:
             self._loop(depth)
         else:
             self._search()
+
+    def _store(self) -> None:
+        reach = (2 if self.random.random() < self.strays else 1) * _DATA - 1
+        self.lines.append(f"data[({self._number()}) & {reach}] = {self._number()};")
+
+    def _atomic(self, name: str) -> None:
+        one = self.random
+        what = f"{one.choice(_ATOMICS)}(&places[({self._number()}) & {_PLACES - 1}], {self._number(1)})"
+        self.lines.append(f"{name} = {what};" if one.random() < 0.6 else f"{what};")
 
     def _nested(self, head: str, depth: int, inside: bool) -> None:
         self.lines.append(f"{head} {{")
@@ -116,7 +123,7 @@ class _Writer:
 
 def text_of(number: int) -> str:
     """A program's source."""
-    return _Writer(number).program()
+    return Writer(number).program()
 
 
 def attempt(number: int) -> str:
@@ -138,7 +145,7 @@ def _ending(number: int, text: str, engine: str) -> list[bytes] | str:
         rng.normal(size=256),
         np.zeros(3 * block, np.int32),
     ]
-    with engine_mode(engine):
+    with engine_mode(engine), worker_threads(1):
         kernel = wg.compile(text, "k", language="cuda")
         try:
             wg.run(kernel, 3, block, [*args, np.int32(n)], device="cpu", timeout=60)

@@ -176,7 +176,7 @@ class WarpFunction(BlockCode):
     def _block(self, index: int) -> None:
         b = self.builder
         block = self.program.blocks[index]
-        b.place(f"block_{index}")
+        self.dispatch.begin(index)
         self.lane_code.attempt(index)
         self.few_lanes.attempt(index)
         live = self._live_behind(block)
