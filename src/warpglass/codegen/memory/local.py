@@ -13,8 +13,6 @@ from ..context import LOCAL_WINDOW
 from ..values.value import Value, replace
 from .access import Access
 
-_LANES = constant_vector("i64", range(0, 128, 4))
-
 
 class LocalMemory:
     """Emits accesses to local memory of `size` bytes a thread.
@@ -43,7 +41,8 @@ class LocalMemory:
         b = self.builder  # lanes that were refused get zero
         served, whole = b.mask_vector(mask), b.vector(type_)
         return [
-            b.value(f"select <32 x i1> {served}, {whole} {one}, {whole} zeroinitializer") for one in found
+            b.value(f"select {b.vector('i1')} {served}, {whole} {one}, {whole} zeroinitializer")
+            for one in found
         ]
 
     def store(self, site: int, address: Value, type_: str, values: list[str], mask: str) -> None:
@@ -60,29 +59,30 @@ class LocalMemory:
         """
         b = self.builder
         size = self.access.sites[site].size
-        lanes = 1 if address.uniform else 32
+        lanes = 1 if address.uniform else b.width
         whole = vector("i64", lanes)
         turned, limit = b.elements(address.ir, size, lanes), self.size // size
         outside = b.value(f"icmp uge {whole} {turned}, {limit if lanes == 1 else f'splat (i64 {limit})'}")
         if lanes == 1:
-            bad = b.value(f"select i1 {outside}, i32 {mask}, i32 0")
+            bad = b.value(f"select i1 {outside}, {b.lanes} {mask}, {b.lanes} 0")
         else:
             bad = b.votes(outside, mask)
         wrong, right = b.label("outside"), b.label("inside")
-        b.branch(b.value(f"icmp ne i32 {bad}, 0"), wrong, right, unlikely=True)
+        b.branch(b.someone(bad), wrong, right, unlikely=True)
         b.place(wrong)
         everywhere = b.splat("i64", address.ir) if lanes == 1 else address.ir
-        generic = b.value(f"add <32 x i64> {everywhere}, splat (i64 {LOCAL_WINDOW})")
+        generic = b.value(f"add {b.vector('i64')} {everywhere}, splat (i64 {LOCAL_WINDOW})")
         if self.access.refuse is None:
             self.access.fail(site, generic, bad)
-            b.place(right)
-            return address, mask
-        self.access.leave_out(site, generic, bad)
-        b.jump(right)
+        else:
+            self.access.leave_out(site, generic, bad)
+            b.jump(right)
         b.place(right)
-        mask = b.value(f"and i32 {mask}, {b.value(f'xor i32 {bad}, -1')}")
+        if self.access.refuse is not None:
+            mask = b.value(f"and {b.lanes} {mask}, {b.value(f'xor {b.lanes} {bad}, -1')}")
         if lanes > 1:  # others are not served at all
             return address, mask
+        # Where no lane acts, the address may be any.
         return replace(address, ir=b.value(f"select i1 {outside}, i64 0, i64 {address.ir}")), mask
 
     # ------------------------------------------------------------------------------------ elements
@@ -90,11 +90,14 @@ class LocalMemory:
         b = self.builder
         if BITS[type_] == 64:
             low, high = (self._load_word(address, offset + part, mask) for part in (0, 4))
-            both = b.shuffle("i32", 32, low, (k // 2 + 32 * (k % 2) for k in range(64)), high)
-            return b.value(f"bitcast <64 x i32> {both} to {vector(type_)}")
+            lanes = b.width
+            both = b.shuffle("i32", lanes, low, (k // 2 + lanes * (k % 2) for k in range(2 * lanes)), high)
+            return b.value(f"bitcast {vector('i32', 2 * lanes)} {both} to {b.vector(type_)}")
         if BITS[type_] == 32:
             word = self._load_word(address, offset, mask)
-            return word if type_ == "i32" else b.value(f"bitcast <32 x i32> {word} to {vector(type_)}")
+            return (
+                word if type_ == "i32" else b.value(f"bitcast {b.vector('i32')} {word} to {b.vector(type_)}")
+            )
         return self.access.gather_one(self._pointers(address, offset), type_, mask)
 
     def _load_word(self, address: Value, offset: int, mask: str) -> str:
@@ -105,12 +108,17 @@ class LocalMemory:
     def _store_element(self, address: Value, offset: int, type_: str, value: str, mask: str) -> None:
         b = self.builder
         if BITS[type_] == 64:
-            words = b.value(f"bitcast {vector(type_)} {value} to <64 x i32>")
+            lanes = 2 * b.width
+            words = b.value(f"bitcast {b.vector(type_)} {value} to {vector('i32', lanes)}")
             for part in (0, 1):
-                half = b.shuffle("i32", 64, words, range(part, 64, 2))
+                half = b.shuffle("i32", lanes, words, range(part, lanes, 2))
                 self._store_word(address, offset + 4 * part, half, mask)
         elif BITS[type_] == 32:
-            word = value if type_ == "i32" else b.value(f"bitcast {vector(type_)} {value} to <32 x i32>")
+            word = (
+                value
+                if type_ == "i32"
+                else b.value(f"bitcast {b.vector(type_)} {value} to {b.vector('i32')}")
+            )
             self._store_word(address, offset, word, mask)
         else:
             self.access.scatter_one(self._pointers(address, offset), type_, value, mask)
@@ -131,11 +139,16 @@ class LocalMemory:
     def _pointers(self, address: Value, offset: int) -> str:
         """Each lane's host pointer to the bytes at `address + offset`, which lie within one word."""
         b = self.builder
+        words = b.vector("i64")
         at = b.splat("i64", address.ir) if address.uniform else address.ir
         if offset:
-            at = b.value(f"add <32 x i64> {at}, splat (i64 {offset})")
-        word = b.value(f"and <32 x i64> {at}, splat (i64 -4)")
-        within = b.value(f"and <32 x i64> {at}, splat (i64 3)")
-        row = b.value(f"shl <32 x i64> {word}, splat (i64 5)")
-        lane = b.value(f"or <32 x i64> {within}, {_LANES}")
-        return b.value(f"getelementptr i8, ptr %local, <32 x i64> {b.value(f'add <32 x i64> {row}, {lane}')}")
+            at = b.value(f"add {words} {at}, splat (i64 {offset})")
+        word = b.value(f"and {words} {at}, splat (i64 -4)")
+        within = b.value(f"and {words} {at}, splat (i64 3)")
+        row = b.value(f"shl {words} {word}, splat (i64 5)")
+        lane = b.value(f"or {words} {within}, {self._lanes()}")
+        return b.value(f"getelementptr i8, ptr %local, {words} {b.value(f'add {words} {row}, {lane}')}")
+
+    def _lanes(self) -> str:
+        """Where each lane's bytes of a word begin."""
+        return constant_vector("i64", range(0, 128, 4))
