@@ -134,6 +134,15 @@ def rounds_as_told() -> bool:
 
 
 @lru_cache(maxsize=1)
+def flushes() -> bool:
+    """Whether the processor has a mode that flushes subnormal numbers as NVIDIA's hardware does.
+
+    aarch64's looks for subnormal results before they are rounded.
+    """
+    return chosen_target().triple.startswith("x86_64")
+
+
+@lru_cache(maxsize=1)
 def converts_half() -> bool:
     """Whether the processor has instructions that convert between float and half: all but old x86 ones."""
     target = chosen_target()

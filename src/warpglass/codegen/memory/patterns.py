@@ -13,7 +13,7 @@ from ..builder import constant_vector, vector
 from ..context import SHARED_WINDOW
 from ..values.value import Offsets, Value, replace
 from .access import Bounds
-from .gather_scatter import irregular_name
+from .gather_scatter import HALF, irregular_name
 from .interval_checks import IntervalChecks
 from .prefetch import emit_prefetch
 from .segments import find_segments, find_singles, load_each, load_segments, store_each, store_segments
@@ -93,7 +93,7 @@ class Patterns(IntervalChecks):
     ) -> tuple[list[str], str]:
         """What lanes that have left their pattern load, and the label where control goes on."""
         where = self._splat_address(address)
-        if (address.ok is None and self.step not in self.apart) or count > 1:
+        if count > 1 or not self._strays(site, address):
             return self.load_slowly(site, where, type_, count, mask)
         self.fetches.add(type_)
         label = self._reach(site, type_, where, "zeroinitializer", mask)
@@ -102,11 +102,18 @@ class Patterns(IntervalChecks):
     def _store_apart(self, site: int, address: Value, type_: str, values: list[str], mask: str) -> None:
         """Store what lanes that have left their pattern have."""
         where = self._splat_address(address)
-        if (address.ok is None and self.step not in self.apart) or len(values) > 1:
+        if len(values) > 1 or not self._strays(site, address):
             self.store_slowly(site, where, type_, values, mask)
             return
         self.scatters.add(type_)
         self._reach(site, type_, where, values[0], mask)
+
+    def _strays(self, site: int, address: Value) -> bool:
+        """Whether lanes leave their pattern, or those that do not act its range, without any going wrong.
+
+        Shared memory is often as large as what the lanes that act reach: a triangle of a square tile.
+        """
+        return address.ok is not None or self.step in self.apart or self.sites[site].space == "shared"
 
     def _reach(self, site: int, type_: str, address: str, value: str, mask: str) -> str:
         """Call the function that tries the site's range for each lane before it searches all ranges."""
@@ -294,13 +301,18 @@ class Patterns(IntervalChecks):
         b.branch(bad, slow, quick, unlikely=True)
         b.place(quick)
         host = b.value(f"add {b.vector('i64')} {address}, {b.splat('i64', bounds.delta)}")
-        same = b.value(f"icmp eq i64 {step}, 0")
-        regular = b.value(f"or i1 {same}, {b.value(f'icmp eq i64 {step}, {size}')}")
-        b.branch(regular, halves, any_)
-        b.place(halves)
-        self.gathers.add(type_)
-        two = b.call(b.vector(type_), f"wg_gather_{type_}", [(b.vector("i64"), host), (b.lanes, mask)])
-        b.jump(join)
+        found = [(one, straight)]
+        if b.width > HALF:
+            same = b.value(f"icmp eq i64 {step}, 0")
+            regular = b.value(f"or i1 {same}, {b.value(f'icmp eq i64 {step}, {size}')}")
+            b.branch(regular, halves, any_)
+            b.place(halves)
+            self.gathers.add(type_)
+            args = [(b.vector("i64"), host), (b.lanes, mask)]
+            found.append((b.call(b.vector(type_), f"wg_gather_{type_}", args), halves))
+            b.jump(join)
+        else:
+            b.jump(any_)
         b.place(any_)
         three = self.gather_one(self._pointers(host, type_, 0), type_, mask)
         b.jump(join)
@@ -308,7 +320,7 @@ class Patterns(IntervalChecks):
         four, label = self.load_slowly(site, address, type_, 1, mask)
         b.jump(join)
         b.place(join)
-        return [b.phi(b.vector(type_), (one, straight), (two, halves), (three, any_), (four[0], label))]
+        return [b.phi(b.vector(type_), *found, (three, any_), (four[0], label))]
 
     def store_any(self, site: int, address: str, type_: str, values: list[str], mask: str) -> None:
         """A vector to addresses of unknown form."""
