@@ -19,8 +19,9 @@ from ...isa.lanes import Fetch, Update
 from ...isa.types import BITS
 from ..builder import Arg, Builder, vector
 from ..context import SHARED_WINDOW, SITE_WORDS, SLOT, service_code
+from ..machine.target import gathers_quickly
 from ..values.value import Value
-from .gather_scatter import gather_through, outside_range
+from .gather_scatter import gather_at_once, gather_through, outside_range
 from .prefetch import Prefetch
 from .textures import Requested
 
@@ -251,6 +252,8 @@ class Access:
 
     def gather_one(self, pointers: str, type_: str, mask: str) -> str:
         """A load through a host pointer for each lane; inactive lanes get zero."""
+        if gathers_quickly() and BITS[type_] >= 32:
+            return gather_at_once(self.builder, pointers, type_, mask)
         self.fetches.add(type_)
         return gather_through(self.builder, pointers, type_, mask)
 

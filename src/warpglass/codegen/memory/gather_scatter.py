@@ -46,7 +46,7 @@ def fetch_helper(type_: str, declarations: set[str], width: int) -> str:
         found = b.value(f"insertelement {whole} {found}, {type_} {one}, i32 {lane}")
     b.emit(f"ret {whole} {found}")
     b.place("some")
-    some = _gather(b, type_) if BITS[type_] >= 32 else _pick(b, type_)
+    some = gather_at_once(b, "%at", type_, "%mask") if BITS[type_] >= 32 else _pick(b, type_)
     body = "\n".join(b.lines)
     return f"""
 define internal {whole} @wg_fetch_{type_}({pointers} %at, {b.lanes} %mask) noinline #0 {{
@@ -60,10 +60,11 @@ every:
 """
 
 
-def _gather(b: Builder, type_: str) -> str:
+def gather_at_once(b: Builder, pointers: str, type_: str, mask: str) -> str:
+    """The processor's gather of elements of 32 bits or more; inactive lanes get zero."""
     whole = b.vector(type_)
-    at = f"align {BITS[type_] // 8} %at"
-    args = [(b.vector("ptr"), at), (b.vector("i1"), b.mask_vector("%mask")), (whole, "zeroinitializer")]
+    at = f"align {BITS[type_] // 8} {pointers}"
+    args = [(b.vector("ptr"), at), (b.vector("i1"), b.mask_vector(mask)), (whole, "zeroinitializer")]
     return b.call(whole, f"llvm.masked.gather.{b.suffix(type_)}.{b.suffix('ptr')}", args)
 
 
