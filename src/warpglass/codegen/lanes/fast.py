@@ -67,7 +67,9 @@ class FastLanes(FastArithmetic):
         elif address.offsets is not None and regular(address.offsets, BITS[type_] // 8 * count):
             names = self.access.load_affine(site, address, type_, count, self.mask)
         else:
-            names = self.access.load_any(site, self.as_vector(address).ir, type_, count, self.mask)
+            indexed = self.indices.find(address)
+            where = self.as_vector(address).ir
+            names = self.access.load_any(site, where, type_, count, self.mask, indexed)
         return self.show_loaded(site, tuple([Value(type_, name, offsets) for name in names]))
 
     def store(self, space: str, address: Value, values: tuple[Value, ...], volatile: bool) -> None:
@@ -92,7 +94,8 @@ class FastLanes(FastArithmetic):
         if address.offsets is not None and regular(address.offsets, BITS[type_] // 8 * len(values)):
             self.access.store_affine(site, address, type_, names, self.mask)
         else:
-            self.access.store_any(site, self.as_vector(address).ir, type_, names, self.mask)
+            indexed = self.indices.find(address)
+            self.access.store_any(site, self.as_vector(address).ir, type_, names, self.mask, indexed)
 
     def atomic(self, space: str, operation: str, address: Value, operands: tuple[Value, ...]) -> Value:
         operands = self.all_exact(operands)

@@ -80,9 +80,10 @@ class Atomic:
 class Access:
     """Emits the accesses of one warp function.
 
-    `sites` lists them in order; `gathers`, `fetches`, `scatters` (types), `reaches` (type, whether it
-    writes), `rows` (atomic operation, type, whether on memory of the block's own, whether all lanes have one
-    operand) and `atomics` (by name) are the outlined functions that are called.
+    `sites` lists them in order; `gathers`, `fetches`, `scatters` (types), `picks` (type, power of two that
+    an index stands for), `reaches` (type, whether it writes), `rows` (atomic operation, type, whether on
+    memory of the block's own, whether all lanes have one operand) and `atomics` (by name) are the outlined
+    functions that are called.
     """
 
     def __init__(self, builder: Builder):
@@ -90,6 +91,7 @@ class Access:
         self.sites: list[Site] = []
         self.gathers: set[str] = set()
         self.fetches: set[str] = set()
+        self.picks: set[tuple[str, int]] = set()
         self.scatters: set[str] = set()
         self.rows: set[tuple[str, str, bool, bool]] = set()
         self.reaches: set[tuple[str, bool]] = set()

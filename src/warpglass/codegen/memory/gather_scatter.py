@@ -46,7 +46,11 @@ def fetch_helper(type_: str, declarations: set[str], width: int) -> str:
         found = b.value(f"insertelement {whole} {found}, {type_} {one}, i32 {lane}")
     b.emit(f"ret {whole} {found}")
     b.place("some")
-    some = gather_at_once(b, "%at", type_, "%mask") if BITS[type_] >= 32 else _pick(b, type_)
+    some = (
+        gather_at_once(b, "%at", type_, "%mask")
+        if BITS[type_] >= 32
+        else gather_bytes(b, "%at", type_, "%mask")
+    )
     body = "\n".join(b.lines)
     return f"""
 define internal {whole} @wg_fetch_{type_}({pointers} %at, {b.lanes} %mask) noinline #0 {{
@@ -68,19 +72,19 @@ def gather_at_once(b: Builder, pointers: str, type_: str, mask: str) -> str:
     return b.call(whole, f"llvm.masked.gather.{b.suffix(type_)}.{b.suffix('ptr')}", args)
 
 
-def _pick(b: Builder, type_: str) -> str:
+def gather_bytes(b: Builder, at: str, type_: str, mask: str) -> str:
     """Narrow elements: hosts can gather words, and each byte is taken from the aligned word it lies in."""
     whole, wide, words, pointers = (b.vector(one) for one in (type_, "i32", "i64", "ptr"))
-    lanes = b.mask_vector("%mask")
-    host = b.value(f"ptrtoint {pointers} %at to {words}")
+    lanes = b.mask_vector(mask)
+    host = b.value(f"ptrtoint {pointers} {at} to {words}")
     found = "zeroinitializer"
     for byte in range(BITS[type_] // 8):
-        at = b.value(f"add {words} {host}, splat (i64 {byte})") if byte else host
-        start = b.value(f"and {words} {at}, splat (i64 -4)")
+        place = b.value(f"add {words} {host}, splat (i64 {byte})") if byte else host
+        start = b.value(f"and {words} {place}, splat (i64 -4)")
         places = b.value(f"inttoptr {words} {start} to {pointers}")
         args = [(pointers, f"align 4 {places}"), (b.vector("i1"), lanes), (wide, "zeroinitializer")]
         word = b.call(wide, f"llvm.masked.gather.{b.suffix('i32')}.{b.suffix('ptr')}", args)
-        within = b.value(f"trunc {words} {b.value(f'and {words} {at}, splat (i64 3)')} to {wide}")
+        within = b.value(f"trunc {words} {b.value(f'and {words} {place}, splat (i64 3)')} to {wide}")
         moved = b.value(f"lshr {wide} {word}, {b.value(f'shl {wide} {within}, splat (i32 3)')}")
         alone = b.value(f"and {wide} {moved}, splat (i32 255)")
         found = b.value(f"or {wide} {found}, {b.value(f'shl {wide} {alone}, splat (i32 {8 * byte})')}")
