@@ -118,7 +118,7 @@ def test_the_elements_at_the_ends_and_behind(
     """Index 0 is the element `first`."""
     dtype = TYPES[type_][1]
     x, y = np.arange(100).astype(dtype), np.zeros(100, dtype)
-    place = np.tile(np.int32([-first, 99 - first, 40 - first, 12 - first]), 8)
+    place = np.tile(np.array([-first, 99 - first, 40 - first, 12 - first], np.int32), 8)
     text = _text(moves, type_, shift=first)
     run_ptx(text, 1, 32, (x, y, place, np.uint32(32)), engine=engine)
     place[[9, 20]] = wrong

@@ -60,7 +60,7 @@ class FastLanes(FastArithmetic):
         offsets = None
         if space == "local":
             place = address if address.uniform else self.as_vector(address)
-            names = self.local.load(site, place, type_, count, self.mask)
+            names = self.local.load(site, place, type_, count, self.mask, self.indices.find(address))
         elif address.uniform and not self.local.may_be_meant(space):
             offsets = self.same
             names = self.access.load_uniform(site, address.ir, type_, count, self.mask)
@@ -83,7 +83,8 @@ class FastLanes(FastArithmetic):
         site = self.announce(space, True, address, type_, len(values), values)
         if space == "local":
             place = address if address.uniform else self.as_vector(address)
-            self.local.store(site, place, type_, [v.ir for v in self.vectors(*values)], self.mask)
+            names = [value.ir for value in self.vectors(*values)]
+            self.local.store(site, place, type_, names, self.mask, self.indices.find(address))
             return
         if address.uniform and not self.local.may_be_meant(space):
             names = [value.ir if value.uniform else self.as_vector(value).ir for value in values]

@@ -6,7 +6,7 @@ from .access import Access
 from .atomics import atomic_helper
 from .fetches import fetch_helpers
 from .gather_scatter import fetch_helper, gather_helper, irregular_helper, scatter_helper
-from .indexed import pick_helper
+from .picks import pick_helper
 from .warp_atomics import row_helper
 
 

@@ -29,6 +29,16 @@ def gather_through(b: Builder, pointers: str, type_: str, mask: str) -> str:
     return b.call(b.vector(type_), f"wg_fetch_{type_}", [(b.vector("ptr"), pointers), (b.lanes, mask)])
 
 
+def pointers_of(b: Builder, host: str, index: str, shift: int) -> str:
+    """Host pointers by an index, of one lane or of all, that is given with its type."""
+    return b.value(f"getelementptr [{1 << shift} x i8], ptr {host}, {index}")
+
+
+def pick_name(type_: str, shift: int) -> str:
+    """The name of the function that loads by indices."""
+    return f"wg_pick_{type_}_{1 << shift}"
+
+
 def fetch_helper(type_: str, declarations: set[str], width: int) -> str:
     """`@wg_fetch_T`: loads from checked host addresses; inactive lanes get zero.
 
@@ -70,6 +80,13 @@ def gather_at_once(b: Builder, pointers: str, type_: str, mask: str) -> str:
     at = f"align {BITS[type_] // 8} {pointers}"
     args = [(b.vector("ptr"), at), (b.vector("i1"), b.mask_vector(mask)), (whole, "zeroinitializer")]
     return b.call(whole, f"llvm.masked.gather.{b.suffix(type_)}.{b.suffix('ptr')}", args)
+
+
+def scatter_at_once(b: Builder, pointers: str, type_: str, value: str, mask: str) -> None:
+    """The processor's scatter, the highest lane last."""
+    at = f"align {BITS[type_] // 8} {pointers}"
+    args = [(b.vector(type_), value), (b.vector("ptr"), at), (b.vector("i1"), b.mask_vector(mask))]
+    b.call("void", f"llvm.masked.scatter.{b.suffix(type_)}.{b.suffix('ptr')}", args)
 
 
 def gather_bytes(b: Builder, at: str, type_: str, mask: str) -> str:
@@ -115,12 +132,7 @@ def scatter_helper(type_: str, declarations: set[str], width: int) -> str:
     b.emit(f"%fewer = and {b.lanes} {rest}, {b.value(f'sub {b.lanes} {rest}, 1')}")
     b.branch(b.someone("%fewer"), "next", "done")
     b.place("many")
-    args = [
-        (whole, "%value"),
-        (pointers, f"align {BITS[type_] // 8} %at"),
-        (b.vector("i1"), b.mask_vector("%mask")),
-    ]
-    b.call("void", f"llvm.masked.scatter.{b.suffix(type_)}.{b.suffix('ptr')}", args)
+    scatter_at_once(b, "%at", type_, "%value", "%mask")
     b.jump("done")
     body = "\n".join(b.lines)
     return f"""

@@ -11,9 +11,7 @@ from dataclasses import dataclass
 
 from ...isa.types import BITS
 from ..builder import Builder
-from ..machine.target import gathers_quickly
 from .access import Bounds
-from .gather_scatter import gather_at_once, gather_bytes
 from .interval_checks import IntervalChecks
 
 # The greatest index of an access: a few less than there are, as some are counted from an aligned word.
@@ -65,6 +63,14 @@ class Indexed:
     def serves(self, size: int) -> bool:
         """Whether elements of so many bytes are aligned wherever that at number 0 is."""
         return size <= 1 << self.shift + self.zeros
+
+    def limits(self, bytes_: int, size: int) -> tuple[int, int] | None:
+        """The first and the last number of elements within so many bytes at address 0; None if unknown."""
+        if self.base != "0" or not self.serves(size) or self.distance % size:
+            return None
+        first = max(-(self.distance >> self.shift), -(1 << 31))
+        last = min((bytes_ - size - self.distance) >> self.shift, _MAX)
+        return (first, last) if first <= last else None
 
     def start(self, b: Builder) -> str:
         """The address at number 0."""
@@ -126,88 +132,19 @@ class IndexedAccess(IntervalChecks):
         """`count` neighbouring elements from checked addresses; inactive lanes get zero."""
         if isinstance(at, Anywhere):
             return self.gather(at.numbers, bounds.delta, type_, count, mask)
-        b, found = self.builder, list[str]()
-        numbers = f"{b.vector('i32')} {at.numbers}"
-        host = self._host(at.start(b), bounds)
-        for k in range(count):
-            place = b.offset(host, k * BITS[type_] // 8)
-            if gathers_quickly() and BITS[type_] >= 32:
-                found.append(gather_at_once(b, pointers_of(b, place, numbers, at.shift), type_, mask))
-                continue
-            self.picks.add((type_, at.shift))
-            args = [("ptr", place), (b.vector("i32"), at.numbers), (b.lanes, mask)]
-            found.append(b.call(b.vector(type_), pick_name(type_, at.shift), args))
-        return found
+        host, size = self._host(at.start(self.builder), bounds), BITS[type_] // 8
+        places = [self.builder.offset(host, k * size) for k in range(count)]
+        return [self.gather_by(place, at.numbers, at.shift, type_, mask) for place in places]
+
+    def scatter_to(self, at: Anywhere | Indexed, bounds: Bounds, type_: str, value: str, mask: str) -> None:
+        """Store to checked addresses; the highest lane wins a shared address."""
+        if isinstance(at, Anywhere):
+            self.scatter(at.numbers, bounds.delta, type_, [value], mask)
+            return
+        host = self._host(at.start(self.builder), bounds)
+        self.scatter_by(host, at.numbers, at.shift, type_, value, mask)
 
 
 def either(b: Builder, one: str, other: str) -> str:
     """An i1 that holds if one of two does."""
     return other if one == "false" else b.value(f"or i1 {one}, {other}")
-
-
-def pointers_of(b: Builder, host: str, index: str, shift: int) -> str:
-    """Host pointers by an index, of one lane or of all, that is given with its type."""
-    return b.value(f"getelementptr [{1 << shift} x i8], ptr {host}, {index}")
-
-
-def pick_name(type_: str, shift: int) -> str:
-    """The name of the function that loads by indices."""
-    return f"wg_pick_{type_}_{1 << shift}"
-
-
-def pick_helper(type_: str, shift: int, declarations: set[str], width: int) -> str:
-    """`@wg_pick_T_S`: loads from checked places, `%index` steps of S bytes from one; inactive lanes get zero.
-
-    If all lanes load, each has a load of its own, as in `@wg_fetch_T`; the indices go through memory.
-    """
-    b = Builder(declarations, width)
-    whole, indices, size = b.vector(type_), b.vector("i32"), BITS[type_] // 8
-    apart = "apart"
-    b.emit(f"%places = alloca {indices}, align 64")
-    if gathers_quickly() and size == 1 << shift:
-        _pick_words(b, type_, apart)
-    else:
-        b.jump(apart)
-    b.place(apart)
-    b.branch(b.value(f"icmp eq {b.lanes} %mask, -1"), "every", "some")
-    b.place("every")
-    b.store(f"volatile {indices}", "%index", "%places", ", align 64")
-    found = "poison"
-    for lane in range(width):
-        one = b.value(f"load volatile i32, ptr {b.offset('%places', 4 * lane)}, align 4")
-        place = pointers_of(b, "%from", f"i32 {one}", shift)
-        element = b.load(type_, place, f", align {size}")
-        found = b.value(f"insertelement {whole} {found}, {type_} {element}, i32 {lane}")
-    b.emit(f"ret {whole} {found}")
-    b.place("some")
-    pointers = pointers_of(b, "%from", f"{indices} %index", shift)
-    some = gather_at_once if size >= 4 else gather_bytes
-    b.emit(f"ret {whole} {some(b, pointers, type_, '%mask')}")
-    body = "\n".join(b.lines)
-    return f"""
-define internal {whole} @{pick_name(type_, shift)}(
-  ptr %from, {indices} %index, {b.lanes} %mask
-) noinline #0 {{
-{body}
-}}
-"""
-
-
-def _pick_words(b: Builder, type_: str, otherwise: str) -> None:
-    """Return narrow elements as parts of aligned words, unless one lies in two: `otherwise` goes on."""
-    words, narrow, size = b.vector("i32"), b.vector(f"i{BITS[type_]}"), BITS[type_] // 8
-    per = 4 // size
-    host = b.value("ptrtoint ptr %from to i64")
-    within = b.value(f"and i64 {host}, 3")
-    b.branch(b.value(f"icmp eq i64 {b.value(f'and i64 {within}, {size - 1}')}, 0"), "words", otherwise)
-    b.place("words")
-    first = b.value(f"getelementptr i8, ptr %from, i64 {b.value(f'sub i64 0, {within}')}")
-    more = b.value(f"trunc i64 {b.value(f'udiv i64 {within}, {size}')} to i32")
-    element = b.value(f"add {words} %index, {b.splat('i32', more)}")
-    of_word = b.value(f"ashr {words} {element}, splat (i32 {per.bit_length() - 1})")
-    found = gather_at_once(b, pointers_of(b, first, f"{words} {of_word}", 2), "i32", "%mask")
-    rest = b.value(f"and {words} {element}, splat (i32 {per - 1})")
-    bits = b.value(f"mul {words} {rest}, splat (i32 {8 * size})")
-    part = b.value(f"trunc {words} {b.value(f'lshr {words} {found}, {bits}')} to {narrow}")
-    part = part if type_[0] == "i" else b.value(f"bitcast {narrow} {part} to {b.vector(type_)}")
-    b.emit(f"ret {b.vector(type_)} {part}")

@@ -360,7 +360,7 @@ class Patterns(IndexedAccess):
         bad, bounds = self.check(site, at, mask)
         b.branch(bad, slow, quick, unlikely=True)
         b.place(quick)
-        self.scatter(at.addresses(b), bounds.delta, type_, values, mask)
+        self.scatter_to(at, bounds, type_, values[0], mask)
         b.jump(join)
         b.place(slow)
         self.store_slowly(site, at.addresses(b), type_, values, mask)
