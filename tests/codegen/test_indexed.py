@@ -8,7 +8,7 @@ import pytest
 from tests.engines import CPU_ENGINES, run_ptx
 from tests.ptx_text import kernel
 from warpglass.codegen.machine import target
-from warpglass.codegen.memory import access, indexed, patterns
+from warpglass.codegen.memory import access, patterns, picks
 from warpglass.errors import KernelFault
 
 # Thread t moves x[place[t] + shift] to y[t], or x[t] to y[place[t] + shift].
@@ -17,6 +17,7 @@ TEXT = """
     ld.param.u64 %rd2, [y];
     ld.param.u64 %rd3, [place];
     ld.param.u32 %r1, [lanes];
+    mov.u32 %r8, {mark};
     mov.u32 %r2, %tid.x;
     setp.ge.u32 %p1, %r2, %r1;
     @%p1 bra out;
@@ -48,6 +49,7 @@ TYPES = {
     "f32": ("%f1", np.float32),
     "f64": ("%fd1", np.float64),
 }
+_MARK = {"mark": 0}  # a number in the text, as code is kept by that
 SIGNATURE = "u64 x, u64 y, u64 place, u32 lanes"
 
 
@@ -55,15 +57,16 @@ SIGNATURE = "u64 x, u64 y, u64 place, u32 lanes"
 def gathers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both kinds of code, where the processor has gathers."""
     quick = request.param and target.vector_bytes() == 64
-    for module in (access, indexed, patterns):
+    for module in (access, patterns, picks):
         monkeypatch.setattr(module, "gathers_quickly", lambda: quick)
+    monkeypatch.setitem(_MARK, "mark", int(quick))
 
 
 def _text(moves: str, type_: str, *, sign: str = "s", step: int = 0, shift: int = 0) -> str:
     value, dtype = TYPES[type_]
     size = np.dtype(dtype).itemsize
     moves = moves.format(type=type_, value=value, shift=shift * size)
-    return kernel(TEXT.format(sign=sign, step=step or size, size=size, moves=moves), SIGNATURE)
+    return kernel(TEXT.format(sign=sign, step=step or size, size=size, moves=moves, **_MARK), SIGNATURE)
 
 
 def _unaligned(values: np.ndarray, by: int) -> np.ndarray:
