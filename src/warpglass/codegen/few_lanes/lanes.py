@@ -13,12 +13,13 @@ from ...isa.lanes import Outline, Update
 from ...isa.types import BITS
 from ..builder import Arg, Builder
 from ..lanes.fast import FastLanes
+from ..memory.indexed import Indexed
 from ..memory.warp_atomics import WarpAtomics
 from ..registers import Registers
 from ..values.known_bits import lane_zeros
 from ..values.value import Value, no_offsets, one_value, replace
 from .find import Form
-from .local import FewLocalMemory
+from .local import LocalMemoryOfOne
 
 
 class FewAccess(WarpAtomics):
@@ -33,21 +34,21 @@ class FewAccess(WarpAtomics):
     def mask_for_helper(self, mask: str) -> Arg:
         return self._warp, self.builder.value(f"zext {self.builder.lanes} {mask} to {self._warp}")
 
-    def load_any(self, site: int, address: str, type_: str, count: int, mask: str) -> list[str]:
+    def load_any(
+        self, site: int, address: str, type_: str, count: int, mask: str, indexed: Indexed | None = None
+    ) -> list[str]:
         return self.load_vector(site, address, type_, count, mask)
 
-    def store_any(self, site: int, address: str, type_: str, values: list[str], mask: str) -> None:
+    def store_any(
+        self,
+        site: int,
+        address: str,
+        type_: str,
+        values: list[str],
+        mask: str,
+        indexed: Indexed | None = None,
+    ) -> None:
         self.store_vector(site, address, type_, values, mask)
-
-    def gather_one(self, pointers: str, type_: str, mask: str) -> str:
-        return self.gather(self._addresses(pointers), "0", type_, 1, mask)[0]
-
-    def scatter_one(self, pointers: str, type_: str, value: str, mask: str) -> None:
-        self.scatter(self._addresses(pointers), "0", type_, [value], mask)
-
-    def _addresses(self, pointers: str) -> str:
-        b = self.builder
-        return b.value(f"ptrtoint {b.vector('ptr')} {pointers} to {b.vector('i64')}")
 
     def gather(self, address: str, delta: str, type_: str, count: int, mask: str) -> list[str]:
         b, words = self.builder, self.builder.vector("i64")
@@ -95,7 +96,7 @@ class FewLanes(FastLanes):
         access = FewAccess(like.access, form)
         super().__init__(
             access,
-            FewLocalMemory(access, like.local.size, form),
+            LocalMemoryOfOne(access, like.local.size),
             dataclasses.replace(like.shape, width=form.width),
             like.promises,
         )
@@ -120,21 +121,15 @@ class FewLanes(FastLanes):
         if space != "local":
             return super()._load(space, address, type_, count)
         site = self.announce(space, False, address, type_, count)
-        place = address if self._form.alone else self.as_vector(address)
-        offsets = self.same if self._form.alone else None
-        return tuple(
-            Value(type_, name, offsets) for name in self.local.load(site, place, type_, count, self.mask)
-        )
+        names = self.local.load(site, address, type_, count, self.mask)
+        return tuple(Value(type_, name, self.same) for name in names)
 
     def _store(self, space: str, address: Value, values: tuple[Value, ...]) -> None:
         if space != "local":
             super()._store(space, address, values)
             return
         site = self.announce(space, True, address, values[0].type, len(values), values)
-        place, given = address, list(values)
-        if not self._form.alone:
-            place, *given = self.vectors(address, *values)
-        self.local.store(site, place, values[0].type, [one.ir for one in given], self.mask)
+        self.local.store(site, address, values[0].type, [value.ir for value in values], self.mask)
 
     def atomic(self, space: str, operation: str, address: Value, operands: tuple[Value, ...]) -> Value:
         return self._replace(space, operation, address, (self.all_exact(operands),))[0]
