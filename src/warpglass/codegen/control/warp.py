@@ -23,7 +23,7 @@ from ..few_lanes.entry import FewLanesCode
 from ..lane_loops.code import LaneCode
 from ..memory.interval_checks import IntervalChecks
 from ..memory.merged_checks import VersionedRegion
-from ..probes import Emission
+from ..probes import Emission, WorkerWords
 from ..registers import Registers
 from ..steps import Steps
 from ..values.value import Value
@@ -40,7 +40,7 @@ PARAMETERS = f"ptr %context, i32 %warp, i32 %state, {{lanes}} %start_mask, {MACH
 class WarpFunction(BlockCode):
     """Emits `@warp` for one program."""
 
-    def __init__(self, version: Version, steps: Steps):
+    def __init__(self, version: Version, steps: Steps, words: WorkerWords):
         self.program = program = version.program
         self.pending = pending = version.inference.pending
         self.full = version.full
@@ -61,7 +61,7 @@ class WarpFunction(BlockCode):
         self.dispatch = Dispatch(program, pending, steps.registers, self._kept_word, self._gates.exit)
         self._kept += self.dispatch.words
         self.lane_code = LaneCode(program, version.lane_loops, steps, self.dispatch)
-        self.few_lanes = FewLanesCode(version, self)
+        self.few_lanes = FewLanesCode(version, self, words)
 
     def emit(self) -> str:
         """The function's IR."""
