@@ -102,7 +102,7 @@ PASSES = (
     Pass("segments", _yes, "", "by_segments", _optimised, "1.01, most 1.27 (on Zen 4)"),
     Pass("loops of lanes", find_lane_loops, "program inference", "lane_loops", _unobserved, _ALONE),
     Pass("few lanes", find_few_lanes, "program inference full", "few_lanes", _unobserved, _ALONE),
-    Pass("row tiles", find_tiles, _TILED, "tiles", _unobserved, "TODO"),
+    Pass("row tiles", find_tiles, _TILED, "tiles", _unobserved, _ALONE),
     Pass("prefetching", find_prefetches, "program shape", "prefetches", _optimised, _ALONE),
     Pass("streaming stores", find_streaming, "program.blocks", "streaming", _optimised, _ALONE),
     Pass("barrier regions", _yes, "", "by_region", _whole, _ALONE),

@@ -115,7 +115,7 @@ class Access:
         self.placed: Mapping[int, tuple[str, int]] = {}  # the scalar of another address, and how far from it
         self.words: Mapping[int, tuple[int, int]] = {}  # where words begin that narrow loads share; when
         self.loaded_words: dict[tuple[str, int, int], str] = {}  # those of all lanes that were loaded
-        self.found_tiles: dict[tuple[int, str], str] = {}  # where a round's loads are in a tile; from which base
+        self.found_tiles: dict[tuple[int, str], str] = {}  # where loads of one base are in a tile
         self.row_places: dict[tuple[int, ...], int] = {}  # the numbers of tables of lanes' places
         self.tile_units: set[int] = set()  # the functions that fill tiles, by the size of their elements
         self.declared = False  # whether active lanes' addresses are known to be declared shared memory

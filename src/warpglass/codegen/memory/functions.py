@@ -18,7 +18,7 @@ def access_functions(access: Access, declared: set[str], width: int) -> list[str
         *(scatter_helper(type_, declared, width) for type_ in sorted(access.scatters)),
         *(irregular_helper(*one, declared, width) for one in sorted(access.reaches)),
         *(row_helper(*row, declared) for row in sorted(access.rows)),
-        *(tile_functions(access, declared, width) if isinstance(access, TileLoads) else ()),
+        *(tile_functions(access, width) if isinstance(access, TileLoads) else ()),
         *(
             atomic_helper(one, declared, refusing=access.refuse is not None)
             for one in access.atomics.values()

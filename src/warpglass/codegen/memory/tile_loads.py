@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ...isa.types import BITS
 from ..builder import Builder, constant_vector, vector
 from ..values.value import Value
 from .access import Bounds
@@ -115,7 +114,7 @@ class TileLoads(IntervalChecks):
 
 
 # ------------------------------------------------------------------------------------ functions
-def tile_functions(access: TileLoads, declared: set[str], width: int) -> list[str]:
+def tile_functions(access: TileLoads, width: int) -> list[str]:
     """What fills the tiles of some loads."""
     if not access.tile_units:
         return []
@@ -123,14 +122,13 @@ def tile_functions(access: TileLoads, declared: set[str], width: int) -> list[st
     tables[_SIDE_BY_SIDE] = tuple(range(0, ROW * width, ROW))
     return [
         *(_place_table(name, places) for name, places in tables.items()),
-        *(_fill_helper(unit, declared, width) for unit in sorted(access.tile_units)),
+        *(_fill_helper(unit, width) for unit in sorted(access.tile_units)),
     ]
 
 
-def _fill_helper(unit: int, declared: set[str], width: int) -> str:
+def _fill_helper(unit: int, width: int) -> str:
     """`@wg_fill_tile_N`: 64 bytes from each lane's place, so many bytes from a host address, by columns."""
-    import os;AHEAD=int(os.environ.get('AHEAD','64'))
-    b = Builder(declared, width)
+    b = Builder(set(), width)
     type_, columns = f"i{8 * unit}", ROW // unit
     b.emit("br label %lanes")
     b.place("lanes")
@@ -140,9 +138,7 @@ def _fill_helper(unit: int, declared: set[str], width: int) -> str:
     rows: list[str] = []
     for lane in range(columns):
         place = b.load("i64", b.offset(places, 8 * lane))
-        row = b.offset("%host", place)
-        rows.append(b.load(vector(type_, columns), row, ", align 1"))
-        b.call("void", "llvm.prefetch.p0", [("ptr", b.offset(row, AHEAD)), ("i32", "0"), ("i32", "3"), ("i32", "1")])
+        rows.append(b.load(vector(type_, columns), b.offset("%host", place), ", align 1"))
     for column, whole in enumerate(_transposed(b, type_, rows)):
         b.store(vector(type_, columns), whole, b.offset(tile, column * width * unit), f", align {ROW}")
     b.emit(f"%next = add i64 {first}, {columns}")
@@ -155,7 +151,9 @@ entry:
 done:
   ret void
 }}
-define internal void @wg_fill_tile_{unit}_partly(ptr %host, ptr %places, i64 %bytes, ptr %tile) noinline cold #0 {{
+define internal void @wg_fill_tile_{unit}_partly(
+  ptr %host, ptr %places, i64 %bytes, ptr %tile
+) noinline cold #0 {{
 entry:
   %rows = alloca [{ROW * width} x i8], align 64
   br label %lanes
@@ -200,7 +198,8 @@ def _transposed(b: Builder, type_: str, rows: Sequence[str]) -> list[str]:
             a, c = rows[one], rows[one + step]
             low = [k if not k & step else size + k - step for k in range(size)]
             high = [k + step if not k & step else size + k for k in range(size)]
-            rows[one], rows[one + step] = b.shuffle(type_, size, a, low, c), b.shuffle(type_, size, a, high, c)
+            rows[one] = b.shuffle(type_, size, a, low, c)
+            rows[one + step] = b.shuffle(type_, size, a, high, c)
         step *= 2
     return rows
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from ...isa.memory import is_strong
 from ...isa.types import BITS, LLVM_TYPE
@@ -18,13 +19,15 @@ from ...program import Block, Branch, Jump, Program, Step, Switch
 from ...program.blocks import loops_of
 from ...ptx import tree
 from ..values.affine import regular
-from ..values.value import Value
+from ..values.value import Offsets, Value
 
 # Bytes of each lane's row in a tile, and what one that is not filled begins at: no address is near.
 ROW = 64
 EMPTY = 1 << 63
 # Loads that a tile has to serve: to fill it takes as long as a few.
 _WORTH = 6
+# Bytes between two lanes up to which one access reaches several of them.
+_NEAR = 16
 # Tiles of a kernel.
 _MOST = 8
 
@@ -106,12 +109,18 @@ def _groups(block: Block, kinds: Mapping[str, Value]) -> Iterable[list[tuple[Ste
         base = None if access is None else step.address_register
         if access is not None and base is not None and step.instruction.guard is None:
             offsets = kinds[base].offsets
-            if access.space == "global" and offsets is not None and regular(offsets, access.size):
+            if access.space == "global" and offsets is not None and _apart(offsets, access.size):
                 offset = step.address.offset
                 key = base, writers.get(base), access.size, _element(step), offset % _element(step)
                 found.setdefault(key, []).append((step, offset))
         writers |= dict.fromkeys(step.writes, step.number)
     return found.values()
+
+
+def _apart(offsets: Offsets, size: int) -> bool:
+    """Whether lanes lie in places of their own, whole elements from each other."""
+    ordered = sorted(offsets)
+    return regular(offsets, size) and all(b - a > _NEAR for a, b in pairwise(ordered))
 
 
 def _element(step: Step) -> int:
@@ -124,7 +133,8 @@ def _examine(number: int, steps: Sequence[Step], members: Sequence[tuple[Step, i
     """The tile of some loads, if a round goes on where the one before ended, or nearly so."""
     first, low = min(members, key=lambda one: one[1])
     access = first.match.load_or_store
-    assert access is not None and first.address_register is not None
+    assert access is not None
+    assert first.address_register is not None
     pace, size = _pace(steps, first.address_register), _element(first)
     span = max(offset for _, offset in members) + access.size - low
     if not pace or pace < 0 or pace % size or span > ROW:
