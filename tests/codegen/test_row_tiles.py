@@ -32,6 +32,7 @@ extern "C" __global__ void rolled(const T* a, const T* b, U* out, int n) {
 extern "C" __global__ void twice(T* a, const T* b, U* out, int n) {
   ROW
   U sum = 0;
+  #pragma unroll 1
   for (int round = 0; round < 3; ++round) {
     #pragma unroll 4
     for (int k = 0; k < K; ++k) sum = sum * 5 + (U)a[r * K + k];
