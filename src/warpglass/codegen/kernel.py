@@ -99,6 +99,7 @@ def _emit(version: Version) -> KernelCode:
         named=names_barriers(program),
         turns=bool(program.ordered),
         any_order=any(probe.any_order for probe in version.probes),
+        flushes=version.promises is not None and version.promises.flushes,
     )
     functions = [*steps.functions, *warp.few_lanes.functions, *([IN_MEMORY] if registers.in_memory else [])]
     by_region = version.by_region and len(body) * (2 + scheduling.resumes) < _LONGEST_BY_REGION

@@ -13,6 +13,7 @@ from ...isa.lanes import Outline, Update
 from ...isa.types import BITS
 from ..builder import Arg, Builder
 from ..lanes.fast import FastLanes
+from ..memory.indexed import Indexed
 from ..memory.local import LocalMemory
 from ..memory.warp_atomics import WarpAtomics
 from ..registers import Registers
@@ -33,10 +34,20 @@ class FewAccess(WarpAtomics):
     def mask_for_helper(self, mask: str) -> Arg:
         return self._warp, self.builder.value(f"zext {self.builder.lanes} {mask} to {self._warp}")
 
-    def load_any(self, site: int, address: str, type_: str, count: int, mask: str) -> list[str]:
+    def load_any(
+        self, site: int, address: str, type_: str, count: int, mask: str, indexed: Indexed | None = None
+    ) -> list[str]:
         return self.load_vector(site, address, type_, count, mask)
 
-    def store_any(self, site: int, address: str, type_: str, values: list[str], mask: str) -> None:
+    def store_any(
+        self,
+        site: int,
+        address: str,
+        type_: str,
+        values: list[str],
+        mask: str,
+        indexed: Indexed | None = None,
+    ) -> None:
         self.store_vector(site, address, type_, values, mask)
 
     def gather(self, address: str, delta: str, type_: str, count: int, mask: str) -> list[str]:
