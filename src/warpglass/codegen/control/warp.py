@@ -23,6 +23,7 @@ from ..few_lanes.entry import FewLanesCode
 from ..lane_loops.code import LaneCode
 from ..memory.interval_checks import IntervalChecks
 from ..memory.merged_checks import VersionedRegion
+from ..memory.tile_loads import declare_tiles, empty_tiles
 from ..probes import Emission, WorkerWords
 from ..registers import Registers
 from ..steps import Steps
@@ -48,6 +49,7 @@ class WarpFunction(BlockCode):
         self.steps = steps
         self.probes = version.probes
         self.regions = version.regions
+        self.tiles = version.tiles
         self.builder: Builder = steps.lanes.builder
         self.clock = Clock(self.builder, program)
         self.registers: Registers = steps.registers
@@ -80,6 +82,7 @@ class WarpFunction(BlockCode):
         parameters = PARAMETERS.format(lanes=b.lanes)
         head = [f"define internal i32 @warp({parameters}) alwaysinline #0 {{", "entry:"]
         slots += [*self.lane_code.declare(), *self.few_lanes.declare()]
+        slots += declare_tiles(self.tiles, b.width)
         labels = sum(line.endswith(":") for line in b.lines)
         slots += [*self.registers.declare(labels), *self.steps.declare()]
         return "\n".join([*head, *slots, *b.lines, "}"])
@@ -177,6 +180,8 @@ class WarpFunction(BlockCode):
         b = self.builder
         block = self.program.blocks[index]
         b.place(f"block_{index}")
+        if index in self.tiles.emptied:
+            empty_tiles(b, self.tiles)
         self.lane_code.attempt(index)
         self.few_lanes.attempt(index)
         live = self._live_behind(block)

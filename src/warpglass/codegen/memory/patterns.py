@@ -19,12 +19,13 @@ from .indexed import Anywhere, Indexed, IndexedAccess, either
 from .prefetch import emit_prefetch
 from .segments import find_segments, find_singles, load_each, load_segments, store_each, store_segments
 from .streaming import fills_lines, load_run, store_streaming
+from .tile_loads import TileLoads
 
 # The widest access, in elements a lane, that a static pattern is served with.
 _SPAN = 4
 
 
-class Patterns(IndexedAccess):
+class Patterns(TileLoads, IndexedAccess):
     """Emits accesses of every form."""
 
     # ------------------------------------------------------------------------------------ uniform
@@ -85,7 +86,7 @@ class Patterns(IndexedAccess):
         return self.load_either(
             self._or_guarded(outside, address),
             self.builder.vector(type_),
-            lambda: self._load_pattern(low, places, bounds, address, type_, count, mask),
+            lambda: self._load_pattern(site, low, places, bounds, address, type_, count, mask),
             lambda: self._load_apart(site, address, type_, count, mask),
         )
 
@@ -135,7 +136,15 @@ class Patterns(IndexedAccess):
         return self._call_or_fault(irregular_name(type_, info.write), args, site)
 
     def _load_pattern(
-        self, low: str, places: Offsets, bounds: Bounds, address: Value, type_: str, count: int, mask: str
+        self,
+        site: int,
+        low: str,
+        places: Offsets,
+        bounds: Bounds,
+        address: Value,
+        type_: str,
+        count: int,
+        mask: str,
     ) -> list[str]:
         # The whole interval is inside the allocation, so lanes that are not active may be read too.
         b = self.builder
@@ -155,6 +164,9 @@ class Patterns(IndexedAccess):
         if segments is not None and self.spells_segments():
             host = self._host(low, bounds)
             return [load_segments(b, host, type_, segments, of_one) for of_one in elements]
+        tile = self.tiles.by_step.get(self.step)
+        if far and tile is not None:
+            return self.load_tiled(tile, site, low, bounds, address, type_, count)
         if far and count == 1 and self.step in self.words:
             return [self._load_part(bounds, address, type_)]
         if far and count == 1 and self.spells_out():
