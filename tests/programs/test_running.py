@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -89,6 +90,33 @@ def test_signals_from_outside_reach_it(tools: build.Tools, number: int) -> None:
         assert program.stdout.readline() == b"start\n"
         program.send_signal(number)
         assert program.wait(20) == -number
+
+
+_INTERRUPTS = """
+import os, signal, sys
+class Interrupting:
+    def find_spec(self, name, path, target=None):
+        if name == "warpglass.programs.bridge.inside":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupting())
+"""
+
+
+@_SLOW
+def test_interrupts_while_the_virtual_gpu_starts_are_the_programs(tools: build.Tools, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(_INTERRUPTS)
+    found = environment()
+    found["PYTHONPATH"] = os.pathsep.join([str(tmp_path), found.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-m", "warpglass", "run", "ends.cu"],
+        env=found,
+        cwd=SOURCES,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == -signal.SIGINT
+    assert done.stderr == ""
 
 
 @_SLOW

@@ -18,7 +18,9 @@ def own_cores() -> tuple[int, ...]:
 
 def core_count() -> int:
     """How many cores this process may run on."""
-    return len(own_cores()) or os.cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def spare_cores() -> int:

@@ -319,7 +319,8 @@ def make_launch(
         raise ArgumentError(f"{kernel.name}: args is a {type(args).__name__}; pass a tuple, as in (x, n)")
     extents = None if cluster is None else as_dim3(cluster, "cluster")
     launch = kernel.launch(kernel.shape(grid, block), args, _bytes(shared), _seconds(timeout), place)
-    return replace(launch, cluster=extents)
+    launch.cluster = extents
+    return launch
 
 
 def _bytes(shared: object) -> int:

@@ -39,6 +39,7 @@ from ..values.specials import Specials
 from ..values.value import LOOSE_NAN, ONE_NAN, Value, literal, no_offsets, one_value, replace
 from .division import divide
 from .embedded_rounding import rounded
+from .indices import Indices
 from .nans import DelayedNans
 from .narrow import NarrowVectors
 from .reference import ReferenceLanes
@@ -64,6 +65,7 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
         self.same = no_offsets(self.width)
         self.nans = DelayedNans(self)
         self.narrow = NarrowVectors(self)
+        self.indices = Indices(self)
         self.specials = Specials(shape, promises)
 
     # ------------------------------------------------------------------------------------ forms
@@ -126,6 +128,8 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
             result.ir = self.emit(name, *self.vectors(*operands), type_=type_).ir
             if result.type == "double":
                 self.nans.note(name, result, operands)
+            elif result.type == "i64":
+                self.indices.note(result, name, operands)
             return result
         if form == DONE:
             return result
@@ -286,13 +290,26 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
                 return found
         if not lanes and name in SATURATING:
             return saturated(self, name, operands[0], type_)
+        if self.flushes and lanes == 1 and name.startswith(_OF_NUMBERS):
+            operands = self._for_the_host(operands)
         return super().emit(name, *operands, type_=type_, lanes=lanes)
+
+    def _for_the_host(self, operands: Operands) -> Operands:
+        """Constants as LLVM does not know them: what it computes itself, it may leave subnormal."""
+        if any(value.constant is None for value in operands):
+            return operands
+        first = operands[0]
+        text = f'call {first.type} asm "", "=x,0"({first.type} {first.ir})'
+        return replace(first, ir=self.builder.value(text)), *operands[1:]
 
     def multiply_high(self, a: Value, b: Value, signed: bool) -> Value:
         if a.constant is not None:
             a, b = b, a
         return self.narrow.product_high(a, b, signed) or super().multiply_high(a, b, signed)
 
+
+# Operations on numbers that the host may have to flush.
+_OF_NUMBERS = ("fadd", "fsub", "fmul", "fdiv", "fcmp", "llvm.fma", "llvm.sqrt")
 
 # What emits a form: the scalar, and an i1 that says whether it stands for all lanes.
 _SPECIAL: dict[int, Callable[[FastArithmetic, str, Operands, str], tuple[str, str | None]]] = {

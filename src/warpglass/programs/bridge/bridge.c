@@ -14,8 +14,8 @@
  *
  * A program that was built for this run and starts itself by its name, where no such file is, gets itself.
  *
- * tables.h (stubs.py) has PYTHON_LIBRARY, PYTHON_PROGRAM, the lines of Python ENTRANCE, LIBRARY and EXIT, and the functions
- * of each library with their slots, sorted by name.
+ * tables.h (stubs.py) has PYTHON_LIBRARY, PYTHON_PROGRAM, the lines of Python SIGNALS, ENTRANCE, LIBRARY and EXIT,
+ * and the functions of each library with their slots, sorted by name.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -24,6 +24,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -92,7 +93,13 @@ static void bring_python(void) {
             for (length = 0; length <= strlen(PYTHON_PROGRAM); length++)
                 program[length] = (unsigned char)PYTHON_PROGRAM[length];
         ((void (*)(const wchar_t *))function_of(library, "Py_SetProgramName"))(program);
-        ((void (*)(int))function_of(library, "Py_InitializeEx"))(0); /* signals stay the program's */
+        sigset_t interrupt, before; /* signals stay the program's; Ctrl-C waits for that */
+        sigemptyset(&interrupt);
+        sigaddset(&interrupt, SIGINT);
+        pthread_sigmask(SIG_BLOCK, &interrupt, &before);
+        ((void (*)(int))function_of(library, "Py_InitializeEx"))(0);
+        run_python(library, SIGNALS);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
     }
     int held = ((int (*)(void))function_of(library, "PyGILState_Ensure"))();
     snprintf(line, sizeof line, ENTRANCE, (unsigned long long)(uintptr_t)warpglass_slots, there,

@@ -9,7 +9,6 @@ import atexit
 import contextlib
 import ctypes
 import os
-import signal
 import sys
 import threading
 from collections.abc import Mapping
@@ -38,7 +37,6 @@ def fill(slots: int, digest: str, python: int, early: int) -> None:
         sys.exit("warpglass was replaced by another version while this program was running; start it again")
     if not python:
         share()
-        _leave_signals()
     model = os.environ.get(hook.MODEL) or "h100"
     wish = Wish.read()
     if wish is not None and not python:
@@ -147,9 +145,3 @@ def _release_first_thread() -> None:
     lock = getattr(first, "_tstate_lock", None)
     if lock is not None and first is not threading.current_thread():
         threading._shutdown_locks.discard(lock)  # pyright: ignore[reportAttributeAccessIssue]
-
-
-def _leave_signals() -> None:
-    """Let Ctrl-C do what it does in the program: the module `signal` has taken it, by being imported."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)

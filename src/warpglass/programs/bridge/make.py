@@ -19,6 +19,12 @@ from .exports import digest_of, libraries
 from .stubs import INCLUDE, PRELOADED, entries, stubs, tables, versions
 
 _HERE = Path(__file__).parent
+# The module `signal` takes Ctrl-C by being imported: it is let do what it does in the program.
+_SIGNALS = (
+    "import _signal; "
+    "_signal.getsignal(_signal.SIGINT) is _signal.default_int_handler and "
+    "_signal.signal(_signal.SIGINT, _signal.SIG_DFL)"
+)
 _ENTRANCE = "from warpglass.programs.bridge import inside; inside.fill(%llu, {digest!r}, %d, %llu)"
 _LIBRARY = "from warpglass.programs.bridge import inside; inside.fill_library(%llu)"
 _EXIT = "from warpglass.programs.bridge import inside; inside.leave()"
@@ -35,6 +41,7 @@ def _make(place: Path, compiler: HostCompiler, python: Path) -> None:
         texts = {
             "PYTHON_LIBRARY": _loadable(python, place, target),
             "PYTHON_PROGRAM": sys.executable,
+            "SIGNALS": _SIGNALS,
             "ENTRANCE": _ENTRANCE.format(digest=digest_of(found)),
             "LIBRARY": _LIBRARY,
             "EXIT": _EXIT,
