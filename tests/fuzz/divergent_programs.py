@@ -117,7 +117,9 @@ class Writer:
         at = f"at{self.loops}"
         self.loops += 1
         self.lines.append(f"int {at} = ({self._number()}) & {_TABLE - 1};")
-        self.lines.append(f"while (atomicCAS(&table[{at}], 0, i + 1) != 0) {at} = ({at} + 1) & {_TABLE - 1};")
+        # Searches in loops may fill the table: who has looked at so many places gives up.
+        self.lines.append(f"for (int left = 300; left && atomicCAS(&table[{at}], 0, i + 1) != 0; left--)")
+        self.lines.append(f"  {at} = ({at} + 1) & {_TABLE - 1};")
         self.lines.append(f"t += {at};")
 
 

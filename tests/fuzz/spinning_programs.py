@@ -159,9 +159,10 @@ __threadfence(); {self._tell(name)} LOAD({serving}) = {name} + 1;""")
         self.lines.append(f"int {name} = locked_add(&{lock}, &{word}, {self._number(1)}); {self._tell(name)}")
 
     def _search(self) -> None:
-        super()._search()
-        if self.free:
-            self.lines.pop()  # the place that was found
+        _, _, name = self._place()
+        self.lines.append(f"int {name} = ({self._number()}) & 4095;")
+        self.lines.append(f"while (atomicCAS(&table[{name}], 0, i + 1) != 0) {name} = ({name} + 1) & 4095;")
+        self.lines.append(self._tell(name))
 
     # ------------------------------------------------------------------------------------ all threads
     def _chain(self, at: int, words: str) -> None:
