@@ -2,8 +2,8 @@
 
 Loops whose lengths are each lane's own, with stores, atomic operations whose results are used, searches for a
 free place, early exits, and now and then an index that is out of bounds. Lanes store where others load, so
-what comes out depends on the order in which a warp's lanes act; on one thread both engines have the same. Real
-numbers are only read: warps that run together may see other values of what they race for.
+what comes out depends on the order in which a warp's lanes act; on one thread both engines have the same.
+Real numbers are only read: warps that run together may see other values of what they race for.
 """
 
 from __future__ import annotations
