@@ -114,7 +114,7 @@ class _Ranges:
                     found.out[index] = version
                 changed = True
         self._count_reads(name, found)
-        self._join(found)
+        self._join(name, found)
         return found
 
     def _count_reads(self, name: str, web: _Web) -> None:
@@ -127,15 +127,23 @@ class _Ranges:
                     version = index, k
                     web.written.add(version)
 
-    def _join(self, web: _Web) -> None:
-        """Let what meets share a register, but for what is read by itself and comes from no loop."""
+    def _join(self, name: str, web: _Web) -> None:
+        """Let what meets share a register, but for what is read by itself and made anew outside of loops."""
         meetings = [index for index, version in web.into.items() if version == (index, -1)]
-        changing = [self.loops[index] for index in meetings if index in self.loops]
         for index in meetings:
             for end in {web.out[one] for one in self.before[index] if one in web.out}:
-                alone = end[1] >= 0 and web.reads[end] and not any(end[0] in body for body in changing)
-                if not alone:
+                # No copy in each trip of a loop that goes on with the register, or that ends here.
+                looped = any(
+                    end[0] in body and (header in meetings or index not in body)
+                    for header, body in self.loops.items()
+                )
+                if looped or not web.reads[end] or self._goes_on(name, end):
                     web.join((index, -1), end)
+
+    def _goes_on(self, name: str, version: Version) -> bool:
+        """Whether a version is none that a step makes anew."""
+        index, place = version
+        return place < 0 or name in self.blocks[index].steps[place].reads
 
 
 def split_ranges(program: Program) -> Program:
