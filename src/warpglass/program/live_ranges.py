@@ -76,9 +76,14 @@ class _Ranges:
         self._types = program.registers
 
     def candidates(self) -> Iterable[str]:
-        """Integers that are written both within a loop and elsewhere."""
+        """Integers of each thread's own that are written both within a loop and elsewhere."""
+        own = _of_threads(self.blocks)
         for name, places in self.places.items():
-            if len(places) > 1 and name not in self._bound and LLVM_TYPE[self._types[name]] in ("i32", "i64"):
+            if (
+                len(places) > 1
+                and name in own - self._bound
+                and LLVM_TYPE[self._types[name]] in ("i32", "i64")
+            ):
                 written = set(places)
                 if any(
                     name in self.live[header] and written & body and written - body
@@ -144,6 +149,24 @@ class _Ranges:
         """Whether a version is none that a step makes anew."""
         index, place = version
         return place < 0 or name in self.blocks[index].steps[place].reads
+
+
+def _of_threads(blocks: Iterable[Block]) -> set[str]:
+    """The registers that are computed from the index of the thread."""
+    found: set[str] = set()
+    before = -1
+    while len(found) > before:
+        before = len(found)
+        for block in blocks:
+            for step in block.steps:
+                if not step.reads.isdisjoint(found) or _reads_index(step):
+                    found.update(step.writes)
+    return found
+
+
+def _reads_index(step: Step) -> bool:
+    specials = (one.name for one in step.instruction.operands if isinstance(one, tree.Special))
+    return any(name.startswith(("%tid", "%laneid")) for name in specials)
 
 
 def split_ranges(program: Program) -> Program:

@@ -39,6 +39,7 @@ from ..values.specials import Specials
 from ..values.value import LOOSE_NAN, ONE_NAN, Value, literal, no_offsets, one_value, replace
 from .division import divide
 from .embedded_rounding import rounded
+from .indices import Indices
 from .nans import DelayedNans
 from .narrow import NarrowVectors
 from .reference import ReferenceLanes
@@ -64,6 +65,7 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
         self.same = no_offsets(self.width)
         self.nans = DelayedNans(self)
         self.narrow = NarrowVectors(self)
+        self.indices = Indices(self)
         self.specials = Specials(shape, promises)
 
     # ------------------------------------------------------------------------------------ forms
@@ -126,6 +128,8 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
             result.ir = self.emit(name, *self.vectors(*operands), type_=type_).ir
             if result.type == "double":
                 self.nans.note(name, result, operands)
+            elif result.type == "i64":
+                self.indices.note(result, name, operands)
             return result
         if form == DONE:
             return result

@@ -60,14 +60,16 @@ class FastLanes(FastArithmetic):
         offsets = None
         if space == "local":
             place = address if address.uniform else self.as_vector(address)
-            names = self.local.load(site, place, type_, count, self.mask)
+            names = self.local.load(site, place, type_, count, self.mask, self.indices.find(address))
         elif address.uniform and not self.local.may_be_meant(space):
             offsets = self.same
             names = self.access.load_uniform(site, address.ir, type_, count, self.mask)
         elif address.offsets is not None and regular(address.offsets, BITS[type_] // 8 * count):
             names = self.access.load_affine(site, address, type_, count, self.mask)
         else:
-            names = self.access.load_any(site, self.as_vector(address).ir, type_, count, self.mask)
+            indexed = self.indices.find(address)
+            where = self.as_vector(address).ir
+            names = self.access.load_any(site, where, type_, count, self.mask, indexed)
         return self.show_loaded(site, tuple([Value(type_, name, offsets) for name in names]))
 
     def store(self, space: str, address: Value, values: tuple[Value, ...], volatile: bool) -> None:
@@ -81,7 +83,8 @@ class FastLanes(FastArithmetic):
         site = self.announce(space, True, address, type_, len(values), values)
         if space == "local":
             place = address if address.uniform else self.as_vector(address)
-            self.local.store(site, place, type_, [v.ir for v in self.vectors(*values)], self.mask)
+            names = [value.ir for value in self.vectors(*values)]
+            self.local.store(site, place, type_, names, self.mask, self.indices.find(address))
             return
         if address.uniform and not self.local.may_be_meant(space):
             names = [value.ir if value.uniform else self.as_vector(value).ir for value in values]
@@ -92,7 +95,8 @@ class FastLanes(FastArithmetic):
         if address.offsets is not None and regular(address.offsets, BITS[type_] // 8 * len(values)):
             self.access.store_affine(site, address, type_, names, self.mask)
         else:
-            self.access.store_any(site, self.as_vector(address).ir, type_, names, self.mask)
+            indexed = self.indices.find(address)
+            self.access.store_any(site, self.as_vector(address).ir, type_, names, self.mask, indexed)
 
     def atomic(self, space: str, operation: str, address: Value, operands: tuple[Value, ...]) -> Value:
         operands = self.all_exact(operands)

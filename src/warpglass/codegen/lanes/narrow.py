@@ -31,6 +31,10 @@ class NarrowVectors:
         if is_narrow(a):
             self._scalars[vector] = a
 
+    def lower_half_of(self, a: Value) -> str | None:
+        """The vector of i32 that a vector of i64 is extended from by sign, if it is known."""
+        return self._narrow.get(a.ir)
+
     def _find(self, *operands: Value) -> tuple[Value, ...] | None:
         """All operands as narrow vectors; None if some are none, or all are as cheap with 64 bits."""
         narrow, scalars = self._narrow, self._scalars

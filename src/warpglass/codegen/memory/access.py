@@ -19,10 +19,19 @@ from ...isa.lanes import Fetch, Update
 from ...isa.types import BITS
 from ..builder import Arg, Builder, vector
 from ..context import SHARED_WINDOW, SITE_WORDS, SLOT, service_code
+from ..machine.target import gathers_quickly
 from ..values.value import Value
-from .gather_scatter import gather_through, outside_range
+from .gather_scatter import (
+    gather_at_once,
+    gather_through,
+    outside_range,
+    pick_name,
+    pointers_of,
+    scatter_at_once,
+)
 from .prefetch import Prefetch
 from .textures import Requested
+from .tiles import Tiles
 
 SPACES = ("generic", "global", "shared")
 _SPELLED = 32
@@ -79,9 +88,10 @@ class Atomic:
 class Access:
     """Emits the accesses of one warp function.
 
-    `sites` lists them in order; `gathers`, `fetches`, `scatters` (types), `reaches` (type, whether it
-    writes), `rows` (atomic operation, type, whether on memory of the block's own, whether all lanes have one
-    operand) and `atomics` (by name) are the outlined functions that are called.
+    `sites` lists them in order; `gathers`, `fetches`, `scatters` (types), `picks` (type, power of two that
+    an index stands for), `reaches` (type, whether it writes), `rows` (atomic operation, type, whether on
+    memory of the block's own, whether all lanes have one operand) and `atomics` (by name) are the outlined
+    functions that are called.
     """
 
     def __init__(self, builder: Builder):
@@ -89,6 +99,7 @@ class Access:
         self.sites: list[Site] = []
         self.gathers: set[str] = set()
         self.fetches: set[str] = set()
+        self.picks: set[tuple[str, int]] = set()
         self.scatters: set[str] = set()
         self.rows: set[tuple[str, str, bool, bool]] = set()
         self.reaches: set[tuple[str, bool]] = set()
@@ -96,6 +107,7 @@ class Access:
         self.fetches_of_objects: dict[str, Requested] = {}
         self.streaming: frozenset[int] = frozenset()  # steps whose stores may go past the caches
         self.prefetches: Mapping[int, Prefetch] = {}  # what loads of neighbours ask for, by their steps
+        self.tiles = Tiles()  # the rows along which lanes walk
         self.masks_boundaries = False  # whether accesses across the end of shared memory are masked
         self.by_segments = False  # whether lanes in a few places far apart have an access for each
         self.uses_streaming = False  # whether some stores do
@@ -113,6 +125,9 @@ class Access:
         self.placed: Mapping[int, tuple[str, int]] = {}  # the scalar of another address, and how far from it
         self.words: Mapping[int, tuple[int, int]] = {}  # where words begin that narrow loads share; when
         self.loaded_words: dict[tuple[str, int, int], str] = {}  # those of all lanes that were loaded
+        self.found_tiles: dict[tuple[int, str], str] = {}  # where loads of one base are in a tile
+        self.row_places: dict[tuple[int, ...], int] = {}  # the numbers of tables of lanes' places
+        self.tile_units: set[int] = set()  # the functions that fill tiles, by the size of their elements
         self.declared = False  # whether active lanes' addresses are known to be declared shared memory
         self.finders: Mapping[int, int] = {}
         self.apart: Mapping[int, int | None] = {}
@@ -219,13 +234,13 @@ class Access:
         fast, slow, join = b.label("fast"), b.label("slow"), b.label("join")
         b.branch(bad, slow, fast, unlikely=True)
         b.place(fast)
-        usual = quick()
+        usual, from_fast = quick(), b.block
         b.jump(join)
         b.place(slow)
         served, from_slow = careful()
         b.jump(join)
         b.place(join)
-        return [b.phi(type_, (x, fast), (y, from_slow)) for x, y in zip(usual, served, strict=True)]
+        return [b.phi(type_, (x, from_fast), (y, from_slow)) for x, y in zip(usual, served, strict=True)]
 
     def store_either(self, bad: str, quick: Callable[[], object], careful: Callable[[], object]) -> None:
         """Store by `quick` or, if the check has failed, by `careful`."""
@@ -251,6 +266,8 @@ class Access:
 
     def gather_one(self, pointers: str, type_: str, mask: str) -> str:
         """A load through a host pointer for each lane; inactive lanes get zero."""
+        if gathers_quickly() and BITS[type_] >= 32:
+            return gather_at_once(self.builder, pointers, type_, mask)
         self.fetches.add(type_)
         return gather_through(self.builder, pointers, type_, mask)
 
@@ -264,9 +281,28 @@ class Access:
     def scatter_one(self, pointers: str, type_: str, value: str, mask: str) -> None:
         """A store through a host pointer for each lane; the highest lane wins a shared address."""
         b = self.builder
+        if gathers_quickly() and BITS[type_] >= 32:
+            scatter_at_once(b, pointers, type_, value, mask)
+            return
         self.scatters.add(type_)
         args = [(b.vector(type_), value), (b.vector("ptr"), pointers), (b.lanes, mask)]
         b.call("void", f"wg_scatter_{type_}", args)
+
+    def gather_by(self, host: str, numbers: str, shift: int, type_: str, mask: str) -> str:
+        """A load for each lane, `numbers` (a vector of i32) times 2^shift bytes from a host pointer."""
+        b = self.builder
+        if gathers_quickly() and BITS[type_] >= 32:
+            pointers = pointers_of(b, host, f"{b.vector('i32')} {numbers}", shift)
+            return gather_at_once(b, pointers, type_, mask)
+        self.picks.add((type_, shift))
+        args = [("ptr", host), (b.vector("i32"), numbers), (b.lanes, mask)]
+        return b.call(b.vector(type_), pick_name(type_, shift), args)
+
+    def scatter_by(self, host: str, numbers: str, shift: int, type_: str, value: str, mask: str) -> None:
+        """A store for each lane, `numbers` (a vector of i32) times 2^shift bytes from a host pointer."""
+        b = self.builder
+        pointers = pointers_of(b, host, f"{b.vector('i32')} {numbers}", shift)
+        self.scatter_one(pointers, type_, value, mask)
 
     def _pointers(self, host: str, type_: str, element: int) -> str:
         b = self.builder

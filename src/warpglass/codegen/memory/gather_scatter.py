@@ -29,6 +29,16 @@ def gather_through(b: Builder, pointers: str, type_: str, mask: str) -> str:
     return b.call(b.vector(type_), f"wg_fetch_{type_}", [(b.vector("ptr"), pointers), (b.lanes, mask)])
 
 
+def pointers_of(b: Builder, host: str, index: str, shift: int) -> str:
+    """Host pointers by an index, of one lane or of all, that is given with its type."""
+    return b.value(f"getelementptr [{1 << shift} x i8], ptr {host}, {index}")
+
+
+def pick_name(type_: str, shift: int) -> str:
+    """The name of the function that loads by indices."""
+    return f"wg_pick_{type_}_{1 << shift}"
+
+
 def fetch_helper(type_: str, declarations: set[str], width: int) -> str:
     """`@wg_fetch_T`: loads from checked host addresses; inactive lanes get zero.
 
@@ -46,7 +56,11 @@ def fetch_helper(type_: str, declarations: set[str], width: int) -> str:
         found = b.value(f"insertelement {whole} {found}, {type_} {one}, i32 {lane}")
     b.emit(f"ret {whole} {found}")
     b.place("some")
-    some = _gather(b, type_) if BITS[type_] >= 32 else _pick(b, type_)
+    some = (
+        gather_at_once(b, "%at", type_, "%mask")
+        if BITS[type_] >= 32
+        else gather_bytes(b, "%at", type_, "%mask")
+    )
     body = "\n".join(b.lines)
     return f"""
 define internal {whole} @wg_fetch_{type_}({pointers} %at, {b.lanes} %mask) noinline #0 {{
@@ -60,26 +74,34 @@ every:
 """
 
 
-def _gather(b: Builder, type_: str) -> str:
+def gather_at_once(b: Builder, pointers: str, type_: str, mask: str) -> str:
+    """The processor's gather of elements of 32 bits or more; inactive lanes get zero."""
     whole = b.vector(type_)
-    at = f"align {BITS[type_] // 8} %at"
-    args = [(b.vector("ptr"), at), (b.vector("i1"), b.mask_vector("%mask")), (whole, "zeroinitializer")]
+    at = f"align {BITS[type_] // 8} {pointers}"
+    args = [(b.vector("ptr"), at), (b.vector("i1"), b.mask_vector(mask)), (whole, "zeroinitializer")]
     return b.call(whole, f"llvm.masked.gather.{b.suffix(type_)}.{b.suffix('ptr')}", args)
 
 
-def _pick(b: Builder, type_: str) -> str:
+def scatter_at_once(b: Builder, pointers: str, type_: str, value: str, mask: str) -> None:
+    """The processor's scatter, the highest lane last."""
+    at = f"align {BITS[type_] // 8} {pointers}"
+    args = [(b.vector(type_), value), (b.vector("ptr"), at), (b.vector("i1"), b.mask_vector(mask))]
+    b.call("void", f"llvm.masked.scatter.{b.suffix(type_)}.{b.suffix('ptr')}", args)
+
+
+def gather_bytes(b: Builder, at: str, type_: str, mask: str) -> str:
     """Narrow elements: hosts can gather words, and each byte is taken from the aligned word it lies in."""
     whole, wide, words, pointers = (b.vector(one) for one in (type_, "i32", "i64", "ptr"))
-    lanes = b.mask_vector("%mask")
-    host = b.value(f"ptrtoint {pointers} %at to {words}")
+    lanes = b.mask_vector(mask)
+    host = b.value(f"ptrtoint {pointers} {at} to {words}")
     found = "zeroinitializer"
     for byte in range(BITS[type_] // 8):
-        at = b.value(f"add {words} {host}, splat (i64 {byte})") if byte else host
-        start = b.value(f"and {words} {at}, splat (i64 -4)")
+        place = b.value(f"add {words} {host}, splat (i64 {byte})") if byte else host
+        start = b.value(f"and {words} {place}, splat (i64 -4)")
         places = b.value(f"inttoptr {words} {start} to {pointers}")
         args = [(pointers, f"align 4 {places}"), (b.vector("i1"), lanes), (wide, "zeroinitializer")]
         word = b.call(wide, f"llvm.masked.gather.{b.suffix('i32')}.{b.suffix('ptr')}", args)
-        within = b.value(f"trunc {words} {b.value(f'and {words} {at}, splat (i64 3)')} to {wide}")
+        within = b.value(f"trunc {words} {b.value(f'and {words} {place}, splat (i64 3)')} to {wide}")
         moved = b.value(f"lshr {wide} {word}, {b.value(f'shl {wide} {within}, splat (i32 3)')}")
         alone = b.value(f"and {wide} {moved}, splat (i32 255)")
         found = b.value(f"or {wide} {found}, {b.value(f'shl {wide} {alone}, splat (i32 {8 * byte})')}")
@@ -110,12 +132,7 @@ def scatter_helper(type_: str, declarations: set[str], width: int) -> str:
     b.emit(f"%fewer = and {b.lanes} {rest}, {b.value(f'sub {b.lanes} {rest}, 1')}")
     b.branch(b.someone("%fewer"), "next", "done")
     b.place("many")
-    args = [
-        (whole, "%value"),
-        (pointers, f"align {BITS[type_] // 8} %at"),
-        (b.vector("i1"), b.mask_vector("%mask")),
-    ]
-    b.call("void", f"llvm.masked.scatter.{b.suffix(type_)}.{b.suffix('ptr')}", args)
+    scatter_at_once(b, "%at", type_, "%value", "%mask")
     b.jump("done")
     body = "\n".join(b.lines)
     return f"""

@@ -11,19 +11,21 @@ from __future__ import annotations
 from ...isa.types import BITS
 from ..builder import constant_vector, vector
 from ..context import SHARED_WINDOW
+from ..machine.target import gathers_quickly
 from ..values.value import Offsets, Value, replace
 from .access import Bounds
 from .gather_scatter import HALF, irregular_name
-from .interval_checks import IntervalChecks
+from .indexed import Anywhere, Indexed, IndexedAccess, either
 from .prefetch import emit_prefetch
 from .segments import find_segments, find_singles, load_each, load_segments, store_each, store_segments
 from .streaming import fills_lines, load_run, store_streaming
+from .tile_loads import TileLoads
 
 # The widest access, in elements a lane, that a static pattern is served with.
 _SPAN = 4
 
 
-class Patterns(IntervalChecks):
+class Patterns(TileLoads, IndexedAccess):
     """Emits accesses of every form."""
 
     # ------------------------------------------------------------------------------------ uniform
@@ -84,7 +86,7 @@ class Patterns(IntervalChecks):
         return self.load_either(
             self._or_guarded(outside, address),
             self.builder.vector(type_),
-            lambda: self._load_pattern(low, places, bounds, address, type_, count, mask),
+            lambda: self._load_pattern(site, low, places, bounds, address, type_, count, mask),
             lambda: self._load_apart(site, address, type_, count, mask),
         )
 
@@ -134,7 +136,15 @@ class Patterns(IntervalChecks):
         return self._call_or_fault(irregular_name(type_, info.write), args, site)
 
     def _load_pattern(
-        self, low: str, places: Offsets, bounds: Bounds, address: Value, type_: str, count: int, mask: str
+        self,
+        site: int,
+        low: str,
+        places: Offsets,
+        bounds: Bounds,
+        address: Value,
+        type_: str,
+        count: int,
+        mask: str,
     ) -> list[str]:
         # The whole interval is inside the allocation, so lanes that are not active may be read too.
         b = self.builder
@@ -154,6 +164,9 @@ class Patterns(IntervalChecks):
         if segments is not None and self.spells_segments():
             host = self._host(low, bounds)
             return [load_segments(b, host, type_, segments, of_one) for of_one in elements]
+        tile = self.tiles.by_step.get(self.step)
+        if far and tile is not None:
+            return self.load_tiled(tile, site, low, bounds, address, type_, count)
         if far and count == 1 and self.step in self.words:
             return [self._load_part(bounds, address, type_)]
         if far and count == 1 and self.spells_out():
@@ -282,103 +295,132 @@ class Patterns(IntervalChecks):
             self.builder.store(vector(type_, width), value, host, ", align 1")
 
     # ------------------------------------------------------------------------------------ any form
-    def load_any(self, site: int, address: str, type_: str, count: int, mask: str) -> list[str]:
-        """A vector from addresses of unknown form: contiguous lanes are found at run time."""
-        if count > 1:
-            return self.load_vector(site, address, type_, count, mask)
-        b = self.builder
-        size = BITS[type_] // 8
-        test, mixed, slow, straight, quick, halves, any_, join = (b.label() for _ in range(8))
-        first, step = self._branch_contiguous(address, size, mask, test, mixed)
+    def load_any(
+        self, site: int, address: str, type_: str, count: int, mask: str, indexed: Indexed | None = None
+    ) -> list[str]:
+        """A vector from addresses of unknown form: contiguous lanes are found at run time.
+
+        `indexed` says what the addresses are made of, if that is known.
+        """
+        at, b = self.best_known(site, address, indexed), self.builder
+        apart = at.apart(BITS[type_] // 8)
+        if count > 1 or not apart:
+            return self._load_each(site, at, type_, count, mask)
+        test, mixed, slow, straight, quick, join = (b.label() for _ in range(6))
+        number, step = self._branch_contiguous(at, apart, mask, test, mixed)
         b.place(test)
+        first, wraps = at.first(b, number, apart)
         outside, bounds = self._check_interval(site, first, b.width)
-        b.branch(outside, slow, straight, unlikely=True)
+        b.branch(either(b, wraps, outside), slow, straight, unlikely=True)
         b.place(straight)
-        one = load_run(b, self._host(first, bounds), type_, b.width)
+        ways = [(load_run(b, self._host(first, bounds), type_, b.width), straight)]
         b.jump(join)
         b.place(mixed)
-        bad, bounds = self._check_vector(site, address, mask)
+        bad, bounds = self.check(site, at, mask)
         b.branch(bad, slow, quick, unlikely=True)
         b.place(quick)
-        host = b.value(f"add {b.vector('i64')} {address}, {b.splat('i64', bounds.delta)}")
-        found = [(one, straight)]
-        if b.width > HALF:
-            same = b.value(f"icmp eq i64 {step}, 0")
-            regular = b.value(f"or i1 {same}, {b.value(f'icmp eq i64 {step}, {size}')}")
-            b.branch(regular, halves, any_)
+        if b.width > HALF and (isinstance(at, Anywhere) or not gathers_quickly()):
+            halves, quick = b.label(), b.label()
+            same = b.value(f"icmp eq {at.type} {step}, 0")
+            near = b.value(f"icmp eq {at.type} {step}, {apart}")
+            b.branch(b.value(f"or i1 {same}, {near}"), halves, quick)
             b.place(halves)
+            words = b.vector("i64")
+            host = b.value(f"add {words} {at.addresses(b)}, {b.splat('i64', bounds.delta)}")
             self.gathers.add(type_)
-            args = [(b.vector("i64"), host), (b.lanes, mask)]
-            found.append((b.call(b.vector(type_), f"wg_gather_{type_}", args), halves))
+            args = [(words, host), (b.lanes, mask)]
+            ways.append((b.call(b.vector(type_), f"wg_gather_{type_}", args), halves))
             b.jump(join)
-        else:
-            b.jump(any_)
-        b.place(any_)
-        three = self.gather_one(self._pointers(host, type_, 0), type_, mask)
+            b.place(quick)
+        ways.append((self.gather_from(at, bounds, type_, 1, mask)[0], quick))
         b.jump(join)
         b.place(slow)
-        four, label = self.load_slowly(site, address, type_, 1, mask)
+        served, label = self.load_slowly(site, at.addresses(b), type_, 1, mask)
+        ways.append((served[0], label))
         b.jump(join)
         b.place(join)
-        return [b.phi(b.vector(type_), *found, (three, any_), (four[0], label))]
+        return [b.phi(b.vector(type_), *ways)]
 
-    def store_any(self, site: int, address: str, type_: str, values: list[str], mask: str) -> None:
+    def _load_each(self, site: int, at: Anywhere | Indexed, type_: str, count: int, mask: str) -> list[str]:
+        """Elements of lanes that hardly lie side by side."""
+        bad, bounds = self.check(site, at, mask)
+        return self.load_either(
+            bad,
+            self.builder.vector(type_),
+            lambda: self.gather_from(at, bounds, type_, count, mask),
+            lambda: self.load_slowly(site, at.addresses(self.builder), type_, count, mask),
+        )
+
+    def store_any(
+        self,
+        site: int,
+        address: str,
+        type_: str,
+        values: list[str],
+        mask: str,
+        indexed: Indexed | None = None,
+    ) -> None:
         """A vector to addresses of unknown form."""
-        if len(values) > 1:
+        at, b = self.best_known(site, address, indexed), self.builder
+        apart = at.apart(BITS[type_] // 8)
+        if len(values) > 1 or not apart:
             self.store_vector(site, address, type_, values, mask)
             return
-        b = self.builder
         test, mixed, slow, straight, quick, join = (b.label() for _ in range(6))
-        first, _ = self._branch_contiguous(address, BITS[type_] // 8, mask, test, mixed)
+        number, _ = self._branch_contiguous(at, apart, mask, test, mixed)
         b.place(test)
+        first, wraps = at.first(b, number, apart)
         outside, bounds = self._check_interval(site, first, b.width)
-        b.branch(outside, slow, straight, unlikely=True)
+        b.branch(either(b, wraps, outside), slow, straight, unlikely=True)
         b.place(straight)
         self._store_run(site, type_, values[0], self._host(first, bounds), mask, b.width)
         b.jump(join)
         b.place(mixed)
-        bad, bounds = self._check_vector(site, address, mask)
+        bad, bounds = self.check(site, at, mask)
         b.branch(bad, slow, quick, unlikely=True)
         b.place(quick)
-        self.scatter(address, bounds.delta, type_, values, mask)
+        self.scatter_to(at, bounds, type_, values[0], mask)
         b.jump(join)
         b.place(slow)
-        self.store_slowly(site, address, type_, values, mask)
+        self.store_slowly(site, at.addresses(b), type_, values, mask)
         b.jump(join)
         b.place(join)
 
-    def _branch_contiguous(self, address: str, size: int, mask: str, yes: str, no: str) -> tuple[str, str]:
-        """Go to `yes` if every active lane lies where lane 0 would put it, else to `no`.
+    def _branch_contiguous(
+        self, at: Anywhere | Indexed, apart: int, mask: str, yes: str, no: str
+    ) -> tuple[str, str]:
+        """Go to `yes` if every active lane's number is where lane 0's would put it, else to `no`.
 
-        Returns lane 0's address and the distance to lane 1's, which rules out most others at once. Where one
+        Returns lane 0's number and the distance to lane 1's, which rules out most others at once. Where one
         of these does not act, the lowest lane that does says where lane 0 would be.
         """
-        b, whole = self.builder, self.builder.vector("i64")
-        start, both, some, look, apart = (b.label(hint) for hint in ("lead", "both", "some", "look", "apart"))
+        b, one, whole = self.builder, at.type, self.builder.vector(at.type)
+        start, both, some, look, off = (b.label(hint) for hint in ("lead", "both", "some", "look", "apart"))
         b.jump(start)
         b.place(start)
         pair = b.value(f"and {b.lanes} {mask}, 3")
         b.branch(b.value(f"icmp eq {b.lanes} {pair}, 3"), both, some)
         b.place(both)
-        lane_0, lane_1 = (b.value(f"extractelement {whole} {address}, i32 {lane}") for lane in (0, 1))
-        step = b.value(f"sub i64 {lane_1}, {lane_0}")
+        lane_0, lane_1 = (b.value(f"extractelement {whole} {at.numbers}, i32 {lane}") for lane in (0, 1))
+        step = b.value(f"sub {one} {lane_1}, {lane_0}")
         # Either way: lanes that look at their neighbours by t ^ 1 act one by one.
-        moved = b.value(f"add i64 {step}, {size}")
-        near = b.value(f"icmp eq i64 {b.value(f'and i64 {moved}, {~(2 * size)}')}, 0")
-        b.branch(near, look, apart)
+        moved = b.value(f"add {one} {step}, {apart}")
+        near = b.value(f"icmp eq {one} {b.value(f'and {one} {moved}, {~(2 * apart)}')}, 0")
+        b.branch(near, look, off)
         b.place(some)
         lane = b.value(f"and i64 {b.first_lane(mask)}, {b.width - 1}")
-        lowest = b.value(f"extractelement {whole} {address}, i64 {lane}")
-        leading = b.value(f"sub i64 {lowest}, {b.value(f'mul i64 {lane}, {size}')}")
+        lowest = b.value(f"extractelement {whole} {at.numbers}, i64 {lane}")
+        number = lane if one == "i64" else b.value(f"trunc i64 {lane} to {one}")
+        leading = b.value(f"sub {one} {lowest}, {b.value(f'mul {one} {number}, {apart}')}")
         b.jump(look)
         b.place(look)
-        first = b.phi("i64", (lane_0, both), (leading, some))
-        found = b.phi("i64", (step, both), (str(3 * size), some))
-        run = constant_vector("i64", (size * k for k in range(b.width)))
-        expected = b.value(f"add {whole} {b.splat('i64', first)}, {run}")
-        strays = b.votes(b.value(f"icmp ne {whole} {address}, {expected}"), mask)
-        b.branch(b.someone(strays), apart, yes)
-        b.place(apart)
-        step = b.phi("i64", (step, both), (found, look))
+        first = b.phi(one, (lane_0, both), (leading, some))
+        found = b.phi(one, (step, both), (str(3 * apart), some))
+        run = constant_vector(one, (apart * k for k in range(b.width)))
+        expected = b.value(f"add {whole} {b.splat(one, first)}, {run}")
+        strays = b.votes(b.value(f"icmp ne {whole} {at.numbers}, {expected}"), mask)
+        b.branch(b.someone(strays), off, yes)
+        b.place(off)
+        step = b.phi(one, (step, both), (found, look))
         b.jump(no)
         return first, step

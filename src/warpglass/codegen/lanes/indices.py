@@ -1,0 +1,68 @@
+"""Indices: which 64-bit vectors are a scalar plus a 32-bit number of each lane times a power of two.
+
+So are the addresses of elements that an array of integers numbers. Accesses that know it check and gather by
+the indices (memory/indexed.py). Of registers that come from other blocks only the 64-bit vector is known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ..memory.indexed import Indexed
+from ..values.known_bits import lane_zeros
+from ..values.value import Value, signed
+
+if TYPE_CHECKING:
+    from .arithmetic import FastArithmetic
+
+_MOST = 16  # the greatest power of two: indices of larger elements are as well multiplied
+
+
+class Indices:
+    """The indices that vectors of i64 are made of."""
+
+    def __init__(self, lanes: FastArithmetic):
+        self._lanes = lanes
+        self._found: dict[str, Indexed] = {}
+
+    def find(self, a: Value) -> Indexed | None:
+        """What an address is made of; None if that is unknown."""
+        return self._found.get(a.ir)
+
+    def note(self, result: Value, name: str, operands: tuple[Value, ...]) -> None:
+        """An instruction on vectors has given a vector of i64."""
+        narrow = self._lanes.narrow.lower_half_of(result)
+        if narrow is not None:
+            self._found[result.ir] = Indexed("0", 0, narrow, 0, lane_zeros(result))
+        elif name in ("sext", "zext"):
+            (a,) = operands
+            if a.type == "i32" and a.offsets is None:
+                unsigned = name == "zext" and (a.low is None or a.low < 0)
+                self._found[result.ir] = Indexed("0", 0, a.ir, 0, lane_zeros(a), unsigned)
+        elif name in ("add", "mul", "shl"):
+            one, other = operands
+            if name != "shl" and one.ir not in self._found:
+                one, other = other, one
+            found = self._found.get(one.ir)
+            if found is not None and other.uniform:
+                found = self._moved(found, other) if name == "add" else self._scaled(found, name, other)
+            else:
+                found = None
+            if found is not None:
+                self._found[result.ir] = found
+
+    def _moved(self, found: Indexed, by: Value) -> Indexed:
+        if by.constant is not None:
+            return replace(found, distance=found.distance + signed(by.constant, 64))
+        if found.base == "0":
+            return replace(found, base=by.ir)
+        return replace(found, base=self._lanes.builder.value(f"add i64 {found.base}, {by.ir}"))
+
+    def _scaled(self, found: Indexed, name: str, by: Value) -> Indexed | None:
+        if found.base != "0" or by.constant is None:
+            return None
+        factor = by.constant if name == "mul" else 1 << min(by.constant, 63)
+        if factor & (factor - 1) or not 0 < factor << found.shift <= _MOST:
+            return None
+        return replace(found, distance=found.distance * factor, shift=found.shift + factor.bit_length() - 1)

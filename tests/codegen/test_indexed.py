@@ -1,0 +1,182 @@
+"""Accesses by 32-bit indices that lanes have loaded: which elements, which types, and where they fault."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.engines import CPU_ENGINES, run_ptx
+from tests.ptx_text import kernel
+from warpglass.codegen.machine import target
+from warpglass.codegen.memory import access, patterns, picks
+from warpglass.errors import KernelFault
+
+# Thread t moves x[place[t] + shift] to y[t], or x[t] to y[place[t] + shift].
+TEXT = """
+    ld.param.u64 %rd1, [x];
+    ld.param.u64 %rd2, [y];
+    ld.param.u64 %rd3, [place];
+    ld.param.u32 %r1, [lanes];
+    mov.u32 %r8, {mark};
+    mov.u32 %r2, %tid.x;
+    setp.ge.u32 %p1, %r2, %r1;
+    @%p1 bra out;
+    mul.wide.u32 %rd4, %r2, 4;
+    add.u64 %rd3, %rd3, %rd4;
+    ld.global.u32 %r3, [%rd3];
+    mul.wide.{sign}32 %rd5, %r3, {step};
+    mul.wide.u32 %rd6, %r2, {size};
+    {moves}
+out:
+    ret;
+"""
+GATHER = """
+    add.u64 %rd1, %rd1, %rd5;
+    add.u64 %rd2, %rd2, %rd6;
+    ld.global.{type} {value}, [%rd1+{shift}];
+    st.global.{type} [%rd2], {value};
+"""
+SCATTER = """
+    add.u64 %rd1, %rd1, %rd6;
+    add.u64 %rd2, %rd2, %rd5;
+    ld.global.{type} {value}, [%rd1];
+    st.global.{type} [%rd2+{shift}], {value};
+"""
+TYPES = {
+    "u8": ("%rs1", np.uint8),
+    "u16": ("%rs1", np.uint16),
+    "u32": ("%r9", np.uint32),
+    "f32": ("%f1", np.float32),
+    "f64": ("%fd1", np.float64),
+}
+_MARK = {"mark": 0}  # a number in the text, as code is kept by that
+SIGNATURE = "u64 x, u64 y, u64 place, u32 lanes"
+
+
+@pytest.fixture(params=[True, False], ids=["gathers", "loads"], autouse=True)
+def gathers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both kinds of code, where the processor has gathers."""
+    quick = request.param and target.vector_bytes() == 64
+    for module in (access, patterns, picks):
+        monkeypatch.setattr(module, "gathers_quickly", lambda: quick)
+    monkeypatch.setitem(_MARK, "mark", int(quick))
+
+
+def _text(moves: str, type_: str, *, sign: str = "s", step: int = 0, shift: int = 0) -> str:
+    value, dtype = TYPES[type_]
+    size = np.dtype(dtype).itemsize
+    moves = moves.format(type=type_, value=value, shift=shift * size)
+    return kernel(TEXT.format(sign=sign, step=step or size, size=size, moves=moves, **_MARK), SIGNATURE)
+
+
+def _unaligned(values: np.ndarray, by: int) -> np.ndarray:
+    """The same values in memory of the host that starts so many elements behind an aligned place."""
+    raw = np.zeros(values.nbytes + 128, np.uint8)
+    start = -raw.ctypes.data % 64 + by * values.itemsize
+    found = raw[start : start + values.nbytes].view(values.dtype)
+    found[:] = values
+    return found
+
+
+def _places(kind: str, rng: np.random.Generator, lanes: int) -> np.ndarray:
+    return {
+        "apart": rng.permutation(500)[:lanes],
+        "run": np.arange(lanes) + 7,
+        "one": np.full(lanes, 41),
+        "pairs": np.arange(lanes) // 2 * 2,
+        "ends": np.where(np.arange(lanes) % 3, 0, 499),
+    }[kind].astype(np.int32)
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+@pytest.mark.parametrize("type_", TYPES)
+@pytest.mark.parametrize("kind", ["apart", "run", "one", "pairs", "ends"])
+def test_elements(engine: str, type_: str, kind: str) -> None:
+    rng, dtype = np.random.default_rng(5), TYPES[type_][1]
+    x = rng.integers(1, 250, 500).astype(dtype)
+    for lanes, by in ((64, 0), (64, 1), (45, 3)):
+        place = _places(kind, rng, 64)
+        y = np.zeros(64, dtype)
+        args = (_unaligned(x, by), y, place, np.uint32(lanes))
+        run_ptx(_text(GATHER, type_), 1, 64, args, engine=engine)
+        expected = np.zeros_like(y)
+        expected[:lanes] = x[place[:lanes]]
+        np.testing.assert_array_equal(y, expected)
+        y, expected = (np.zeros(500, dtype) for _ in range(2))
+        run_ptx(_text(SCATTER, type_), 1, 64, (x, y, place, np.uint32(lanes)), engine=engine)
+        for lane in range(lanes):
+            expected[place[lane]] = x[lane]
+        np.testing.assert_array_equal(y, expected)
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+@pytest.mark.parametrize("moves", [GATHER, SCATTER], ids=["load", "store"])
+@pytest.mark.parametrize(
+    ("type_", "first", "wrong"),
+    [("u32", 0, 100), ("u32", 0, -1), ("u8", 0, 100), ("u8", 8, -9), ("f64", 3, 97), ("u16", -4, 104)],
+)
+def test_the_elements_at_the_ends_and_behind(
+    engine: str, moves: str, type_: str, first: int, wrong: int
+) -> None:
+    """Index 0 is the element `first`."""
+    dtype = TYPES[type_][1]
+    x, y = np.arange(100).astype(dtype), np.zeros(100, dtype)
+    place = np.tile(np.array([-first, 99 - first, 40 - first, 12 - first], np.int32), 8)
+    text = _text(moves, type_, shift=first)
+    run_ptx(text, 1, 32, (x, y, place, np.uint32(32)), engine=engine)
+    place[[9, 20]] = wrong
+    place[20] = wrong
+    run_ptx(text, 1, 32, (x, y, place, np.uint32(9)), engine=engine)
+    with pytest.raises(KernelFault) as caught:
+        run_ptx(text, 1, 32, (x, y, place, np.uint32(32)), engine=engine)
+    assert caught.value.place.thread == (9, 0, 0)
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+@pytest.mark.parametrize("number", [0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x40000000])
+@pytest.mark.parametrize("sign", ["s", "u"])
+@pytest.mark.parametrize("run", [False, True])
+def test_indices_of_all_bits_fault(engine: str, number: int, sign: str, run: bool) -> None:
+    """Even where numbers wrap around from one lane to the next."""
+    x = np.zeros(64, np.uint32)
+    place = np.zeros(32, np.uint32)
+    place[:] = (number - 3 + np.arange(32)) % (1 << 32) if run else number
+    text = _text(GATHER, "u32", sign=sign)
+    with pytest.raises(KernelFault) as caught:
+        run_ptx(text, 1, 32, (x, x.copy(), place, np.uint32(32)), engine=engine)
+    assert caught.value.place.thread == (0, 0, 0)
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+def test_a_run_that_wraps_from_the_last_number_to_the_first(engine: str) -> None:
+    """Lanes behind the wrap are 2^34 bytes below the others, wherever those are."""
+    x = np.arange(64, dtype=np.uint32)
+    text = _text(GATHER, "u32").replace(
+        "ld.global.u32 %r9, [%rd1", "sub.u64 %rd1, %rd1, 8589934528;\n    ld.global.u32 %r9, [%rd1"
+    )
+    place = (0x7FFFFFFF - 15 + np.arange(32)).astype(np.uint32)
+    y = np.zeros(32, np.uint32)
+    run_ptx(text, 1, 32, (x, y, place, np.uint32(16)), engine=engine)
+    np.testing.assert_array_equal(y[:16], x[:16])
+    with pytest.raises(KernelFault) as caught:
+        run_ptx(text, 1, 32, (x, y, place, np.uint32(32)), engine=engine)
+    assert caught.value.place.thread == (16, 0, 0)
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+@pytest.mark.parametrize("step", [8, 12, 16, 32])
+def test_elements_of_structures(engine: str, step: int) -> None:
+    x, y = np.arange(400, dtype=np.uint32), np.zeros(32, np.uint32)
+    place = np.random.default_rng(4).permutation(48)[:32].astype(np.int32)
+    run_ptx(_text(GATHER, "u32", step=step, shift=1), 1, 32, (x, y, place, np.uint32(32)), engine=engine)
+    np.testing.assert_array_equal(y, x[place * (step // 4) + 1])
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+def test_a_misaligned_start(engine: str) -> None:
+    x, y = np.arange(64, dtype=np.uint32), np.zeros(32, np.uint32)
+    place = np.arange(32, dtype=np.int32)[::-1].copy()
+    text = _text(GATHER, "u32").replace("[%rd1+0]", "[%rd1+2]")
+    with pytest.raises(KernelFault) as caught:
+        run_ptx(text, 1, 32, (x, y, place, np.uint32(32)), engine=engine)
+    assert caught.value.place.thread == (0, 0, 0)
