@@ -24,7 +24,7 @@ from ..lane_loops.code import LaneCode
 from ..memory.interval_checks import IntervalChecks
 from ..memory.merged_checks import VersionedRegion
 from ..memory.tile_loads import declare_tiles, empty_tiles
-from ..probes import Emission
+from ..probes import Emission, WorkerWords
 from ..registers import Registers
 from ..steps import Steps
 from ..values.value import Value
@@ -41,7 +41,7 @@ PARAMETERS = f"ptr %context, i32 %warp, i32 %state, {{lanes}} %start_mask, {MACH
 class WarpFunction(BlockCode):
     """Emits `@warp` for one program."""
 
-    def __init__(self, version: Version, steps: Steps):
+    def __init__(self, version: Version, steps: Steps, words: WorkerWords):
         self.program = program = version.program
         self.pending = pending = version.inference.pending
         self.full = version.full
@@ -63,7 +63,7 @@ class WarpFunction(BlockCode):
         self.dispatch = Dispatch(program, pending, steps.registers, self._kept_word, self._gates.exit)
         self._kept += self.dispatch.words
         self.lane_code = LaneCode(program, version.lane_loops, steps, self.dispatch)
-        self.few_lanes = FewLanesCode(version, self)
+        self.few_lanes = FewLanesCode(version, self, words)
 
     def emit(self) -> str:
         """The function's IR."""

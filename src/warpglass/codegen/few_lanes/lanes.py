@@ -14,12 +14,12 @@ from ...isa.types import BITS
 from ..builder import Arg, Builder
 from ..lanes.fast import FastLanes
 from ..memory.indexed import Indexed
-from ..memory.local import LocalMemory
 from ..memory.warp_atomics import WarpAtomics
 from ..registers import Registers
 from ..values.known_bits import lane_zeros
 from ..values.value import Value, no_offsets, one_value, replace
 from .find import Form
+from .local import LocalMemoryOfOne
 
 
 class FewAccess(WarpAtomics):
@@ -95,7 +95,10 @@ class FewLanes(FastLanes):
     def __init__(self, like: FastLanes, form: Form):
         access = FewAccess(like.access, form)
         super().__init__(
-            access, LocalMemory(access, 0), dataclasses.replace(like.shape, width=form.width), like.promises
+            access,
+            LocalMemoryOfOne(access, like.local.size),
+            dataclasses.replace(like.shape, width=form.width),
+            like.promises,
         )
         self._warp = like.shape
         self._form = form
@@ -113,6 +116,20 @@ class FewLanes(FastLanes):
                 return Value("i32", one, self.same)
             found = b.value(f"insertelement {b.vector('i32')} {found}, i32 {one}, i32 {lane}")
         return Value("i32", found)
+
+    def _load(self, space: str, address: Value, type_: str, count: int) -> tuple[Value, ...]:
+        if space != "local":
+            return super()._load(space, address, type_, count)
+        site = self.announce(space, False, address, type_, count)
+        names = self.local.load(site, address, type_, count, self.mask)
+        return tuple(Value(type_, name, self.same) for name in names)
+
+    def _store(self, space: str, address: Value, values: tuple[Value, ...]) -> None:
+        if space != "local":
+            super()._store(space, address, values)
+            return
+        site = self.announce(space, True, address, values[0].type, len(values), values)
+        self.local.store(site, address, values[0].type, [value.ir for value in values], self.mask)
 
     def atomic(self, space: str, operation: str, address: Value, operands: tuple[Value, ...]) -> Value:
         return self._replace(space, operation, address, (self.all_exact(operands),))[0]

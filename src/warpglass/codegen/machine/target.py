@@ -154,6 +154,13 @@ def converts_half() -> bool:
 
 
 @lru_cache(maxsize=1)
+def time_stamp() -> str:
+    """LLVM's name of what reads a counter of time that any program may read: x86's counts cycles."""
+    x86 = chosen_target().triple.startswith(("x86_64", "i686", "i386"))
+    return "llvm.readcyclecounter" if x86 else "llvm.readsteadycounter"
+
+
+@lru_cache(maxsize=1)
 def gathers_quickly() -> bool:
     """Whether a gather of the processor takes no longer than a load for each lane, without code for those.
 

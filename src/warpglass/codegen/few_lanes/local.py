@@ -1,0 +1,44 @@
+"""Local memory of one lane of a warp: as memory/local.py lays it out, by the lane's number."""
+
+from __future__ import annotations
+
+from ...isa.types import BITS
+from ..memory.local import LocalMemory
+from ..values.value import Value
+
+
+class LocalMemoryOfOne(LocalMemory):
+    """Emits accesses of one lane to its `size` bytes of local memory: addresses and elements are scalars."""
+
+    def _load_element(self, at: Value, offset: int, type_: str, mask: str) -> str:
+        b = self.builder
+        if BITS[type_] < 64:
+            return b.load(type_, self._place(at, offset), f", align {BITS[type_] // 8}")
+        low, high = (b.load("i32", self._place(at, offset + part), ", align 4") for part in (0, 4))
+        upper = b.value(f"shl i64 {b.value(f'zext i32 {high} to i64')}, 32")
+        whole = b.value(f"or i64 {upper}, {b.value(f'zext i32 {low} to i64')}")
+        return whole if type_ == "i64" else b.value(f"bitcast i64 {whole} to {type_}")
+
+    def _store_element(self, at: Value, offset: int, type_: str, value: str, mask: str) -> None:
+        b = self.builder
+        store, on = b.label("store"), b.label("stored")
+        b.branch(b.someone(mask), store, on)
+        b.place(store)
+        if BITS[type_] < 64:
+            b.store(type_, value, self._place(at, offset), f", align {BITS[type_] // 8}")
+        else:
+            whole = value if type_ == "i64" else b.value(f"bitcast {type_} {value} to i64")
+            for part in (0, 4):
+                word = b.value(f"trunc i64 {b.value(f'lshr i64 {whole}, {8 * part}')} to i32")
+                b.store("i32", word, self._place(at, offset + part), ", align 4")
+        b.jump(on)
+        b.place(on)
+
+    def _place(self, at: Value, offset: int) -> str:
+        """The host pointer of the bytes at `at + offset`, which lie within one word."""
+        b = self.builder
+        byte = b.value(f"add i64 {at.ir}, {offset}")
+        row = b.value(f"shl i64 {b.value(f'and i64 {byte}, -4')}, 5")
+        lane = b.value(f"shl i64 {b.load('i64', '%few_from')}, 2")
+        column = b.value(f"or i64 {b.value(f'and i64 {byte}, 3')}, {lane}")
+        return b.offset("%local", b.value(f"add i64 {row}, {column}"))
