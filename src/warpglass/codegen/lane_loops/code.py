@@ -204,9 +204,9 @@ class _Attempt:
                 registers.put(register, text)
 
     def _side_by_side(self) -> str:
-        """An i1 that holds if the lowest and the highest lane load as if all lay side by side, or in one place.
+        """An i1 that holds if the lowest and the highest lane load as lanes do that are all side by side.
 
-        Of the lowest two that may hold although others are elsewhere, where a few lanes share a row.
+        Or as those that share one place. Of the lowest two both may hold where a few lanes share a row.
         """
         b, first, alone = self.b, self.loop.first, self.code._lane
         assert first.base is not None

@@ -70,7 +70,7 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
 
     # ------------------------------------------------------------------------------------ forms
     def dot(self, a: Value, b: Value, a_signed: bool, b_signed: bool) -> Value:
-        """Bytes as halves of words, the even ones and the odd ones: processors multiply such and add pairs."""
+        """Even and odd bytes as halves of words: processors multiply such and add pairs of products."""
         if a.constant is not None or b.constant is not None or (a.uniform and b.uniform):
             return super().dot(a, b, a_signed, b_signed)
         builder, found = self.builder, "zeroinitializer"
