@@ -46,6 +46,30 @@ extern "C" __global__ void in_place(T* a, const T* b, U* out, int n) {
   for (int k = 0; k < K; ++k) a[r * K + k] += a[(r ^ 1) * K + (k ^ 1)];
   out[r] = (U)a[r * K];
 }
+extern "C" __global__ void scan(const T* a, T* b, U* out, int n) {
+  ROW
+  U sum = 0;
+  #pragma unroll 4
+  for (int k = 0; k < K; ++k) { sum = sum * 3 + (U)a[r * K + k]; b[r * K + k] = (T)sum; }
+  out[r] = sum;
+}
+extern "C" __global__ void neighbours(const T* a, T* b, U* out, int n) {
+  ROW
+  U sum = 0;
+  #pragma unroll 1
+  for (int k = 0; k < K - 3; ++k) { sum = sum * 3 + (U)a[r * K + k]; b[(r ^ 1) * K + k + 3] = (T)(sum + 1); }
+  out[r] = sum;
+}
+extern "C" __global__ void anywhere(const T* a, T* b, U* out, int n) {
+  ROW
+  U sum = 0;
+  #pragma unroll 1
+  for (int k = 0; k < K - 3; ++k) {
+    sum = sum * 3 + (U)a[r * K + k];
+    b[(r ^ (r * 7 % 5)) % 96 * K + k + 3] = (T)(sum + r);
+  }
+  out[r] = sum;
+}
 extern "C" __global__ void until(const T* a, const T* b, U* out, int n) {
   ROW
   int k = 0;
@@ -114,6 +138,22 @@ def test_results_are_the_references(name: str, type_: str, length: int) -> None:
             assert expected.tobytes() == result.tobytes()
 
 
+@pytest.mark.parametrize("same", [False, True])
+@pytest.mark.parametrize("type_", TYPES)
+@pytest.mark.parametrize("name", ["scan", "neighbours", "anywhere"])
+def test_stores_are_seen_where_both_parameters_are_one_array(name: str, type_: str, *, same: bool) -> None:
+    results: list[bytes] = []
+    for engine in CPU_ENGINES:
+        _, given, made = TYPES[type_]
+        a = np.random.default_rng(7).integers(0, 100, ROWS * 40).astype(given)
+        b, out = a if same else np.zeros_like(a), np.zeros(ROWS, made)
+        with engine_mode(engine):
+            prepare.cache_clear()
+            wg.run(_compiled(name, type_, 40), 1, BLOCK, (a, b, out, np.int32(ROWS)), device="cpu")
+        results.append(b.tobytes() + out.tobytes())
+    assert results[0] == results[1]
+
+
 @pytest.mark.parametrize("type_", ["char", "float"])
 @pytest.mark.parametrize("missing", [1, 9])
 def test_the_thread_whose_row_ends_too_soon(type_: str, missing: int) -> None:
@@ -127,7 +167,7 @@ def test_the_thread_whose_row_ends_too_soon(type_: str, missing: int) -> None:
 
 
 def test_which_loops_have_tiles() -> None:
-    for name in ("dot", "rolled", "twice", "window"):
+    for name in ("dot", "rolled", "twice", "window", "scan", "neighbours", "anywhere"):
         assert len(_tiles(name).tiles) == 1, name
     assert not _tiles("in_place").tiles  # lanes may change what others load
     assert not _tiles("rolled", "float", 3).tiles  # rows are side by side
@@ -136,6 +176,9 @@ def test_which_loops_have_tiles() -> None:
 
 
 def test_memory_that_changes_empties_tiles() -> None:
+    assert all(
+        len(_tiles(name).stores) == count for name, count in (("dot", 0), ("scan", 4), ("anywhere", 1))
+    )
     assert not _tiles("columns").tiles
     twice = _tiles("twice")
     prepared = prepare(_compiled("twice", "float", 100).compile())

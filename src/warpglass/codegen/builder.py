@@ -145,6 +145,12 @@ class Builder:
         lane = self.call(self.lanes, f"llvm.cttz.{self.lanes}", [(self.lanes, mask), ("i1", "false")])
         return self.value(widened(lane, self.width))
 
+    def last_lane(self, mask: str) -> str:
+        """The highest lane of a mask, which is not empty, as an i64."""
+        above = self.call(self.lanes, f"llvm.ctlz.{self.lanes}", [(self.lanes, mask), ("i1", "true")])
+        lane = self.value(f"sub {self.lanes} {self.width - 1}, {above}")
+        return self.value(widened(lane, self.width))
+
     def someone(self, mask: str) -> str:
         """An i1 that holds if a mask has lanes."""
         return self.value(f"icmp ne {self.lanes} {mask}, 0")

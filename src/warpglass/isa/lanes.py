@@ -318,6 +318,14 @@ class Lanes(ABC, Generic[V]):
             for k in range(count)
         )
 
+    def dot(self, a: V, b: V, a_signed: bool, b_signed: bool) -> V:
+        """The sum of the products of two words' bytes."""
+        found = self.constant("i32", 0)
+        for x, y in zip(self.split(a, 4), self.split(b, 4), strict=True):
+            wide = self.extend(x, "i32", a_signed), self.extend(y, "i32", b_signed)
+            found = self.add(found, self.mul(*wide))
+        return found
+
     def clamp(self, a: V, low: int, high: int, signed: bool) -> V:
         """An integer brought into low..high, which its type can hold."""
         type_, sign = self.type_of(a), "s" if signed else "u"

@@ -33,19 +33,9 @@ for _name in ("min", "max"):
 
 
 # ---------------------------------------------------------------------------------------- dot products
-def _dot(lanes: Lanes[V], m: Match, a: tuple[V, ...], b: tuple[V, ...], c: V) -> V:
-    for x, y in zip(a, b, strict=True):
-        wide = (
-            lanes.extend(x, "i32", is_signed(m.atype)),
-            lanes.extend(y, "i32", is_signed(m.btype)),
-        )
-        c = lanes.add(c, lanes.mul(*wide))
-    return c
-
-
 @row("dp4a.atype.btype  d:b32, a:b32, b:b32, c:b32", atype="u32 s32", btype="u32 s32", unit="integer")
 def dp4a(lanes: Lanes[V], m: Match, a: V, b: V, c: V) -> V:
-    return _dot(lanes, m, lanes.split(a, 4), lanes.split(b, 4), c)
+    return lanes.add(c, lanes.dot(a, b, is_signed(m.atype), is_signed(m.btype)))
 
 
 @row(
@@ -57,4 +47,7 @@ def dp4a(lanes: Lanes[V], m: Match, a: V, b: V, c: V) -> V:
 )
 def dp2a(lanes: Lanes[V], m: Match, a: V, b: V, c: V) -> V:
     bytes_ = lanes.split(b, 4)
-    return _dot(lanes, m, lanes.split(a, 2), bytes_[2:] if m.half == "hi" else bytes_[:2], c)
+    for x, y in zip(lanes.split(a, 2), bytes_[2:] if m.half == "hi" else bytes_[:2], strict=True):
+        wide = lanes.extend(x, "i32", is_signed(m.atype)), lanes.extend(y, "i32", is_signed(m.btype))
+        c = lanes.add(c, lanes.mul(*wide))
+    return c

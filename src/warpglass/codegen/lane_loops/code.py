@@ -204,12 +204,14 @@ class _Attempt:
                 registers.put(register, text)
 
     def _side_by_side(self) -> str:
-        """An i1 that holds if the first two lanes load side by side, or from one place, first: as all may."""
+        """An i1 that holds if the lowest and the highest lane load as lanes do that are all side by side.
+
+        Or as those that share one place. Of the lowest two both may hold where a few lanes share a row.
+        """
         b, first, alone = self.b, self.loop.first, self.code._lane
         assert first.base is not None
-        one = b.load(b.lanes, f"%{self.name}.rest")
-        more = self._others(one)
-        lanes = [b.first_lane(one), b.value(f"and i64 {b.first_lane(more)}, {b.width - 1}")]
+        rest = b.load(b.lanes, f"%{self.name}.rest")
+        lanes = [b.first_lane(rest), b.last_lane(rest)]
         addresses: list[str] = []
         for lane in lanes:
             self._take(lane)
@@ -220,7 +222,8 @@ class _Attempt:
         apart = b.value(f"sub i64 {addresses[1]}, {addresses[0]}")
         expected = b.value(f"mul i64 {b.value(f'sub i64 {lanes[1]}, {lanes[0]}')}, {first.size}")
         near = [b.value(f"icmp eq i64 {apart}, {distance}") for distance in ("0", expected)]
-        return b.value(f"select i1 {b.someone(more)}, i1 {b.value(f'or i1 {near[0]}, {near[1]}')}, i1 false")
+        several = b.value(f"icmp ne i64 {lanes[0]}, {lanes[1]}")
+        return b.value(f"select i1 {several}, i1 {b.value(f'or i1 {near[0]}, {near[1]}')}, i1 false")
 
     # ------------------------------------------------------------------------------------ ranges
     def _open(self) -> None:

@@ -86,6 +86,8 @@ class FastLanes(FastArithmetic):
             names = [value.ir for value in self.vectors(*values)]
             self.local.store(site, place, type_, names, self.mask, self.indices.find(address))
             return
+        size = BITS[type_] // 8 * len(values)
+        self.access.spoil_tiles(address, lambda: self.as_vector(address).ir, size, self.mask)
         if address.uniform and not self.local.may_be_meant(space):
             names = [value.ir if value.uniform else self.as_vector(value).ir for value in values]
             uniform = [value.uniform for value in values]

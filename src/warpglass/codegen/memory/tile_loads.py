@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ..builder import Builder, constant_vector, vector
 from ..values.value import Value
@@ -21,6 +21,10 @@ def declare_tiles(tiles: Tiles, width: int) -> list[str]:
         lines.append(f"  %tile{tile.number} = alloca [{ROW * width} x i8], align {ROW}")
         lines.append(f"  %tile{tile.number}.first = alloca i64")
         lines.append(f"  store i64 {EMPTY}, ptr %tile{tile.number}.first")
+        for end in ("low", "high") if tiles.stores else ():
+            lines.append(
+                f"  %tile{tile.number}.{end} = alloca i64\n  store i64 0, ptr %tile{tile.number}.{end}"
+            )
     return lines
 
 
@@ -68,8 +72,7 @@ class TileLoads(IntervalChecks):
         b.place(missed)
         assert address.offsets is not None
         places = tuple(offset - min(address.offsets) for offset in address.offsets)
-        size = self.sites[self.finders.get(self.step, site)].size
-        room = b.value(f"shl i64 {bounds.limit}, {size.bit_length() - 1}")
+        room = b.value(f"shl i64 {bounds.limit}, {self._log2_size(site)}")
         room = b.intrinsic("usub.sat", "i64", room, str(max(places) + ROW - 1))
         inside = b.value(f"sub i64 {first}, {bounds.low}")
         b.branch(b.value(f"icmp uge i64 {inside}, {room}"), partly, full, unlikely=True)
@@ -79,6 +82,10 @@ class TileLoads(IntervalChecks):
         args = [("ptr", self._host(first, bounds)), table, ("ptr", filled)]
         b.call("void", f"wg_fill_tile_{tile.unit}", args)
         b.store("i64", first, first_of)
+        if self.tiles.stores:
+            size = b.value(f"shl i64 {bounds.limit}, {self._log2_size(site)}")
+            b.store("i64", bounds.low, f"{filled}.low")
+            b.store("i64", b.value(f"add i64 {bounds.low}, {size}"), f"{filled}.high")
         b.jump(found)
         b.place(partly)  # what is known to be inside serves this round alone
         start, bytes_, here = (first, tile.span, 0) if together else (low, self.sites[site].size, -distance)
@@ -88,6 +95,37 @@ class TileLoads(IntervalChecks):
         b.jump(found)
         b.place(found)
         return b.phi("i64", (at, look), ("0", full), (str(here), partly))
+
+    def _log2_size(self, site: int) -> int:
+        """How many bytes the elements have, as a power of two, that the limit of an access is counted in."""
+        return self.sites[self.finders.get(self.step, site)].size.bit_length() - 1
+
+    def spoil_tiles(self, address: Value, vector_of: Callable[[], str], size: int, mask: str) -> None:
+        """Empty the tiles of arrays into which some lanes store so many bytes.
+
+        `vector_of` emits the address as a vector.
+        """
+        if self.step not in self.tiles.stores:
+            return
+        b, self.found_tiles = self.builder, {}
+        for tile in self.tiles.tiles:
+            name = f"%tile{tile.number}"
+            low, high = (b.load("i64", f"{name}.{end}") for end in ("low", "high"))
+            if address.offsets is not None and address.ok is None:
+                reach = max(address.offsets) - min(address.offsets) + size
+                start = b.value(f"add i64 {address.ir}, {min(address.offsets)}")
+                # From the last byte before the array on, by how far its elements reach back.
+                distance = b.value(f"sub i64 {start}, {b.value(f'sub i64 {low}, {reach - 1}')}")
+                length = b.value(f"add i64 {b.value(f'sub i64 {high}, {low}')}, {reach - 1}")
+                inside = b.value(f"icmp ult i64 {distance}, {length}")
+            else:
+                whole, before = b.vector("i64"), b.value(f"sub i64 {low}, {size - 1}")
+                distance = b.value(f"sub {whole} {vector_of()}, {b.splat('i64', before)}")
+                length = b.value(f"add i64 {b.value(f'sub i64 {high}, {low}')}, {size - 1}")
+                lanes = b.value(f"icmp ult {whole} {distance}, {b.splat('i64', length)}")
+                inside = b.someone(b.votes(lanes, mask))
+            first = b.load("i64", f"{name}.first")
+            b.store("i64", b.value(f"select i1 {inside}, i64 {EMPTY}, i64 {first}"), f"{name}.first")
 
     def _element(self, tile: Tile, at: str, distance: int, type_: str, *, whole: bool) -> str:
         """What all lanes find so many bytes behind the tile's loads' beginning."""

@@ -4,7 +4,8 @@ Lanes that go along rows of a matrix load from as many places as there are lanes
 they will load next beside it. So 64 bytes of each lane's row are loaded together and put down column by
 column, where the loads of this round and of the next ones find what all lanes want side by side. A tile is
 looked for by its address, so it never matters how a loop goes on; a step that may change memory empties all
-tiles (`emptied`), so no lane sees there what it would not have seen before.
+tiles (`emptied`), so no lane sees there what it would not have seen before. Where a loop with tiles stores,
+through another parameter, a store into the array that a tile is of empties it (`stores`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from ...isa.memory import is_strong
 from ...isa.types import BITS, LLVM_TYPE
 from ...program import Block, Branch, Jump, Program, Step, Switch
 from ...program.blocks import loops_of
+from ...program.pointers import Base, Word, find_bases
 from ...ptx import tree
 from ..values.affine import regular
 from ..values.value import Offsets, Value
@@ -28,6 +30,8 @@ EMPTY = 1 << 63
 _WORTH = 6
 # Bytes between two lanes up to which one access reaches several of them.
 _NEAR = 16
+# Where a loop with tiles may store.
+_STORED = frozenset(("global", "shared", "local"))
 # Tiles of a kernel.
 _MOST = 8
 
@@ -55,10 +59,11 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class Tiles:
-    """The tiles of a program, and the blocks that empty them."""
+    """Tiles, the blocks that empty all of them, and the steps that empty those of arrays they store into."""
 
     tiles: Sequence[Tile] = ()
     emptied: frozenset[int] = frozenset()
+    stores: frozenset[int] = frozenset()
     by_step: Mapping[int, Tile] = field(default_factory=dict[int, Tile])
 
 
@@ -67,30 +72,50 @@ def find_tiles(
 ) -> Tiles:
     """The tiles that are worth it."""
     loops = loops_of(program.blocks)
+    pointers = find_bases(
+        program.blocks, program.registers, frozenset(variable.name for variable in program.variables)
+    )
     found: list[Tile] = []
+    stores, looked_after = set[int](), set[int]()
     for header, body in sorted(loops.items()):
         blocks = [program.blocks[index] for index in sorted(body)]
         inner = not any(other in body for other in loops if other != header)
         served = header in program.fair or header in lane_loops or header in few_lanes
-        if served or not inner or not all(map(_keeps_memory, blocks)):
+        if served or not inner or not all(_keeps_memory(block, but_stores=True) for block in blocks):
             continue
         steps = [step for block in blocks for step in block.steps]
+        storing = {step.number for step in steps if _stores(step, ("global",))}
+        stored = frozenset[Base]().union(*(pointers[step] for step in storing))
+        before = len(found)
         for block in blocks:
             for members in _groups(block, kinds):
                 tile = _examine(len(found), steps, members)
-                if tile is not None and len(found) < _MOST:
+                apart = not stored or _are_apart(stored, pointers[members[0][0].number])
+                if tile is not None and apart and len(found) < _MOST:
                     found.append(tile)
+        if len(found) > before:
+            stores |= storing
+            looked_after |= body
     if not found:
         return Tiles()
     changing = {index for index, block in enumerate(program.blocks) if not _keeps_memory(block)}
     by_step = {step: tile for tile in found for step in tile.steps}
-    return Tiles(tuple(found), frozenset(changing.union(few_lanes)), by_step)
+    emptied = frozenset((changing - looked_after).union(few_lanes))
+    return Tiles(tuple(found), emptied, frozenset(stores), by_step)
 
 
-def _keeps_memory(block: Block) -> bool:
+def _keeps_memory(block: Block, *, but_stores: bool = False) -> bool:
     """Whether memory is the same at a block's end as at its beginning, as far as its lanes can know."""
-    harmless = (step.match.row.computes or _loads(step) for step in block.steps)
+    harmless = (
+        step.match.row.computes or _loads(step) or (but_stores and _stores(step, _STORED))
+        for step in block.steps
+    )
     return isinstance(block.end, Branch | Jump | Switch) and all(harmless)
+
+
+def _are_apart(one: frozenset[Base], other: frozenset[Base]) -> bool:
+    """Whether addresses are computed from different parameters; those may point to one array all the same."""
+    return one.isdisjoint(other) and all(isinstance(base, Word) for base in one | other)
 
 
 def _loads(step: Step) -> bool:
@@ -98,6 +123,11 @@ def _loads(step: Step) -> bool:
     if found is None:
         return step.match.row.access == "parameter"
     return not found.writes and not is_strong(step.match) and not step.match.row.waits
+
+
+def _stores(step: Step, spaces: Collection[str]) -> bool:
+    found = step.match.load_or_store
+    return found is not None and found.writes and found.space in spaces and not is_strong(step.match)
 
 
 def _groups(block: Block, kinds: Mapping[str, Value]) -> Iterable[list[tuple[Step, int]]]:
