@@ -133,7 +133,8 @@ class FewFunction(BlockCode):
         b, block = self.builder, self.program.blocks[index]
         b.place(f"block_{index}")
         self.registers.enter(self._live_behind(block))
-        mask = b.load(b.lanes, f"%lanes_{index}")
+        # One lane alone is wherever a block runs.
+        mask = "1" if self.form.alone else b.load(b.lanes, f"%lanes_{index}")
         b.store(b.lanes, "0", f"%lanes_{index}")
         self._steps(block.steps, mask, self.blend[index])
         self._end(index, block, mask)
