@@ -9,7 +9,7 @@ import pytest
 
 import warpglass as wg
 from tests.engines import CPU_ENGINES, engine_mode
-from tests.fuzz import divergent_programs
+from tests.fuzz import divergent_programs, private_programs
 from tests.levels import numbers
 from warpglass import lab
 from warpglass.codegen import BlockShape, Promises, grid_class, kernel
@@ -95,6 +95,36 @@ extern "C" __global__ void carried(int *data, int *out, const int *lengths, int 
   }
   out[i] = seen ? sum : -sum - even;
 }
+// Nobody sees what others do here: local arrays, a jump table, a loop in a loop.
+extern "C" __global__ void searching(int *data, int *out, const int *lengths, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x, top = 0, found = 0, stack[8];
+  stack[0] = lengths[i] & 31;
+  #pragma unroll 1
+  while (top >= 0 && found < 200) {
+    int at = stack[top--];
+    found += data[at + (found == n ? 4000 : 0)];
+    #pragma unroll 1
+    for (int k = at; k < 24 && top < 6; k += 5) if (data[k] & 1) stack[++top] = k + 5;
+  }
+  out[i] = found;
+}
+// All lanes come to each round together, and each goes its own way in it.
+extern "C" __global__ void interpreted(int *data, int *out, const int *lengths, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x, a = i, b = lengths[i];
+  #pragma unroll 1
+  for (int k = 0; k < n; k++) {
+    switch ((data[k & 63] + lengths[i]) & 7) {
+      case 0: a += b * 3; break;
+      case 1: b ^= a; break;
+      case 2: a = a * 5 - data[b & 63]; break;
+      case 3: b += k; break;
+      case 4: if (a & 4) a -= b; else b -= 7; break;
+      case 5: a = a / ((b & 7) + 1); break;
+      default: a ^= data[a & 63];
+    }
+  }
+  out[i] = a ^ b;
+}
 // All lanes have as many rounds.
 extern "C" __global__ void alike(int *data, int *out, const int *lengths, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x, sum = 0;
@@ -104,13 +134,13 @@ extern "C" __global__ void alike(int *data, int *out, const int *lengths, int n)
   out[i] = sum;
 }
 """
-BLOCK = 32
+BLOCK, _MOST = 32, 12 * 96
 
 
 def _arguments(seed: int = 3) -> list[Any]:
     rng = np.random.default_rng(seed)
-    lengths = np.where(rng.random(96) < 0.3, rng.integers(20, 32, 96), rng.integers(0, 6, 96))
-    return [rng.integers(0, 50, 128, np.int32), np.zeros(96, np.int32), lengths.astype(np.int32)]
+    lengths = np.where(rng.random(_MOST) < 0.3, rng.integers(20, 32, _MOST), rng.integers(0, 6, _MOST))
+    return [rng.integers(0, 50, 128, np.int32), np.zeros(_MOST, np.int32), lengths.astype(np.int32)]
 
 
 def _ending(name: str, engine: str, grid: int, block: int, n: int, timeout: float = 60) -> list[bytes] | str:
@@ -142,12 +172,17 @@ def _ending(name: str, engine: str, grid: int, block: int, n: int, timeout: floa
         ("locked", 1, 64, 0),
         ("carried", 1, 96, 0),
         ("alike", 3, 32, 12),
+        ("searching", 3, 32, -1),
+        ("searching", 12, 96, -1),
+        ("searching", 12, 96, 37),
+        ("interpreted", 3, 32, 19),
+        ("interpreted", 12, 96, 40),
     ],
 )
 def test_both_engines_end_alike(name: str, grid: int, block: int, n: int):
     reference, fast = (_ending(name, engine, grid, block, n) for engine in CPU_ENGINES)
     assert reference == fast
-    assert isinstance(fast, str) == (name in ("beyond", "trapped"))
+    assert isinstance(fast, str) == (name in ("beyond", "trapped") or n == 37)
 
 
 def test_a_lane_that_stays_is_stopped():
@@ -160,6 +195,11 @@ def test_a_lane_that_stays_is_stopped():
 def test_engines_agree_on_divergent_programs(seed: int, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("WARPGLASS_THREADS", "1")
     assert divergent_programs.attempt(seed) in ("agree", "fault")
+
+
+@pytest.mark.parametrize("seed", numbers(8))
+def test_engines_agree_on_programs_whose_lanes_see_nothing_of_others(seed: int):
+    assert private_programs.attempt(seed) in ("agree", "fault")
 
 
 def _regions(name: str) -> list[FewRegion]:
@@ -175,6 +215,13 @@ def test_loops_that_part_lanes_have_code_for_few(name: str):
     regions = _regions(name)
     assert regions
     assert all(one.alone == (name in ("rows", "places")) for one in regions)
+
+
+@pytest.mark.parametrize(("name", "apart"), [("searching", True), ("interpreted", True), ("carried", False)])
+def test_lanes_may_go_apart_where_none_sees_the_others(name: str, apart: bool):
+    regions = _regions(name)
+    assert regions
+    assert all(one.apart == apart for one in regions)
 
 
 def test_their_functions_are_in_the_kernel():

@@ -11,6 +11,7 @@ import pytest
 
 import warpglass as wg
 from tests.engines import CPU_ENGINES, engine_mode, run_ptx
+from tests.generators import kernels
 from tests.generators.kernels import RandomKernel, random_kernel
 from warpglass import lab
 from warpglass.codegen import BlockShape, Promises, generate, grid_class, warp_fusion
@@ -131,6 +132,9 @@ def _width(name: str, block: tuple[int, int, int], code: str = CODE) -> int:
         ("dot", (192, 1, 1), 64),
         ("dot", (96, 1, 1), 32),
         ("dot", (100, 1, 1), 32),
+        ("dot", (9, 1, 1), 16),
+        ("dot", (1, 1, 1), 8),
+        ("votes", (8, 1, 1), 32),
         ("product", (16, 16, 1), 128),
         ("doubles", (128, 1, 1), 64),
         ("votes", (128, 1, 1), 32),
@@ -259,6 +263,47 @@ def test_random_kernels_agree_with_the_reference(seed: int, lanes: int, always: 
     always(lanes)
     found = made.differences(_output(made, "kinds"), want)
     assert not found, f"{found}\n{made.text}"
+
+
+@pytest.mark.parametrize("seed", range(200, 208))
+def test_blocks_of_few_threads_agree_with_the_reference(seed: int, monkeypatch: pytest.MonkeyPatch):
+    """They have no more lanes than they need, all or some of which act."""
+    monkeypatch.setattr(
+        kernels, "SHAPES", [(1, 1, 1), (5, 1, 1), (8, 1, 1), (4, 4, 1), (3, 1, 5), (16, 1, 1)]
+    )
+    made = random_kernel(seed, size=14)
+    found = made.differences(_output(made, "kinds"), _output(made, "reference"))
+    assert not found, f"{found}\n{made.text}"
+
+
+# Rows and diagonals of a triangle: what lanes that do not act would reach lies outside of the tile.
+TRIANGLE = """
+extern "C" __global__ void triangle(int* x) {
+  __shared__ int tile[N][N];
+  int t = threadIdx.x;
+  for (int row = 0; row < N; row++) tile[row][t] = x[row * N + t];
+  __syncthreads();
+  #pragma unroll 1
+  for (int k = 1; k < N; k++) {
+    if (t > 0 && t <= k) tile[k - t + 1][t] += tile[k - t + 1][t - 1] + tile[t][k - t];
+    __syncthreads();
+  }
+  for (int row = 0; row < N; row++) x[row * N + t] = tile[row][t];
+}
+"""
+
+
+@pytest.mark.parametrize(("n", "lanes"), [(5, 8), (16, 16), (20, 32), (32, 32), (48, 32)])
+def test_triangles(n: int, lanes: int) -> None:
+    code = TRIANGLE.replace("N", str(n))
+    assert _width("triangle", (n, 1, 1), code) == lanes
+    results: list[np.ndarray] = []
+    for engine in CPU_ENGINES:
+        x = np.random.default_rng(n).integers(-99, 99, (n, n)).astype(np.int32)
+        with engine_mode(engine):
+            lab.run(wg.compile(code, "triangle"), 1, n, (x,), device="cpu")
+        results.append(x)
+    assert np.array_equal(results[0], results[1])
 
 
 def _output(made: RandomKernel, engine: str) -> np.ndarray:

@@ -48,6 +48,7 @@ class Builder:
         self.width = width
         self.lanes = f"i{width}"  # the type of a set of lanes, a bit for each
         self._count = 0
+        self.block = "entry"  # the label of the basic block that is being written
         self.region = 0  # counts basic blocks: names of this one can be used up to its end
 
     def name(self, hint: str = "v") -> str:
@@ -63,11 +64,11 @@ class Builder:
     @contextmanager
     def elsewhere(self) -> Iterator[list[str]]:
         """Collect the lines of another function, whose names begin anew."""
-        before = self.lines, self._count
-        self.lines, self._count = [], 0
+        before = self.lines, self._count, self.block
+        self.lines, self._count, self.block = [], 0, "entry"
         self.region += 1
         yield self.lines
-        self.lines, self._count = before
+        self.lines, self._count, self.block = before
         self.region += 1
 
     def emit(self, text: str) -> None:
@@ -83,6 +84,7 @@ class Builder:
     def place(self, label: str) -> None:
         """Start a basic block."""
         self.region += 1
+        self.block = label
         self.lines.append(f"{label}:")
 
     def jump(self, label: str) -> None:

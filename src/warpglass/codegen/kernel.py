@@ -44,7 +44,7 @@ class KernelCode:
     frame_stride: int  # bytes of one warp's frame, header included
     sites: tuple[Site, ...]
     traps: tuple[int, ...]  # step number of each trap; trap k faults with site -(k + 1)
-    words: int  # 64-bit words that the probes own in each worker's memory
+    words: int  # 64-bit words that probes and regions of few lanes own in each worker's memory
     resumes: tuple[int, ...]  # the block behind each barrier; a warp that waits there has state RESUME + k
     waiting: Mapping[int, int]  # step -> byte of a warp's frame with the mask of the lanes that wait at it
     yields: Mapping[int, int]  # state of a warp that lets others run -> header of the loop that it is in
@@ -88,7 +88,7 @@ def _emit(version: Version) -> KernelCode:
         probe.prepare(program, words)
     lanes = _lanes(version)
     registers, steps = _steps(version, lanes)
-    warp = WarpFunction(version, steps)
+    warp = WarpFunction(version, steps, words)
     body = warp.emit()
     scheduling = WarpScheduling(
         header=warp.header,
@@ -99,6 +99,7 @@ def _emit(version: Version) -> KernelCode:
         named=names_barriers(program),
         turns=bool(program.ordered),
         any_order=any(probe.any_order for probe in version.probes),
+        flushes=version.promises is not None and version.promises.flushes,
     )
     functions = [*steps.functions, *warp.few_lanes.functions, *([IN_MEMORY] if registers.in_memory else [])]
     by_region = version.by_region and len(body) * (2 + scheduling.resumes) < _LONGEST_BY_REGION
@@ -139,6 +140,7 @@ def _lanes(version: Version) -> ReferenceLanes:
         return ReferenceLanes(plain, local, shape, version.probes)
     access = WarpAtomics(builder)
     access.streaming, access.prefetches = version.streaming, version.prefetches
+    access.tiles = version.tiles
     access.masks_boundaries, access.by_segments = version.masks_boundaries, version.by_segments
     local = LocalMemory(access, program.local.size, program.strays)
     return FastLanes(access, local, shape, version.promises, version.probes)

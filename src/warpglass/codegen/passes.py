@@ -11,6 +11,9 @@ which values are emitted (lanes/).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from ..isa.flushing import may_flush
 from ..program import (
     Block,
     Program,
@@ -25,8 +28,10 @@ from ..program.passes import Pass, run_passes
 from .few_lanes.find import find_few_lanes
 from .infer import Inference, infer_kinds
 from .lane_loops.find import find_lane_loops
+from .machine.target import flushes
 from .memory.merged_checks import merge_checks
 from .memory.prefetch import find_prefetches
+from .memory.tiles import find_tiles
 from .operands import Symbols
 from .path_bounds.analysis import bound_by_paths
 from .shape import BlockShape, Promises
@@ -62,6 +67,13 @@ def _repeated(v: Version) -> bool:
 
 
 # ------------------------------------------------------------------------------------ what
+def _let_host_flush(program: Program, promises: Promises) -> Promises:
+    """Promise that the host flushes subnormal numbers, if all of the program wants it."""
+    matches = (step.match for block in program.blocks for step in block.all_steps)
+    wanted = flushes() and not program.services and may_flush(matches)
+    return replace(promises, flushes=True) if wanted else promises
+
+
 def _assume_vectors(program: Program) -> Inference:
     divergent = tuple(block.splits is not None for block in program.blocks)
     return Inference({}, divergent, find_pending(program.blocks, divergent, program.fair))
@@ -81,9 +93,11 @@ def _yes() -> bool:
 
 _ALONE = "not measured alone"
 
+_FLUSHING = "1.9, most 2.6 (of programs compiled with -use_fast_math)"
 _PROMISED = "program shape promises symbols"
 # Up to the kinds of registers, and what lets more be said of them.
 _TO_KINDS = (
+    Pass("flushing host", _let_host_flush, "program promises", "promises", _unobserved, _FLUSHING),
     Pass("discarded reads", guard_discarded_reads, "program", "program", _reads_matter),
     Pass("paired tests", split_tests, "program", "program", _unobserved, _ALONE),
     Pass("sinking", sink, "program", "program", _repeated, _ALONE),
@@ -91,6 +105,7 @@ _TO_KINDS = (
     Pass("all registers vectors", _assume_vectors, "program", "inference", _reference),
     Pass("kinds of registers", infer_kinds, _PROMISED, "inference", _optimised),
 )
+_TILED = "program inference.kinds lane_loops few_lanes"
 PASSES = (
     *_TO_KINDS,
     Pass("warp fusion", fuse_warps, f"{_PROMISED} inference", "shape inference", _unobserved, "1.51"),
@@ -100,6 +115,7 @@ PASSES = (
     Pass("segments", _yes, "", "by_segments", _optimised, "1.01, most 1.27 (on Zen 4)"),
     Pass("loops of lanes", find_lane_loops, "program inference", "lane_loops", _unobserved, _ALONE),
     Pass("few lanes", find_few_lanes, "program inference full", "few_lanes", _unobserved, _ALONE),
+    Pass("row tiles", find_tiles, _TILED, "tiles", _unobserved, _ALONE),
     Pass("prefetching", find_prefetches, "program shape", "prefetches", _optimised, _ALONE),
     Pass("streaming stores", find_streaming, "program.blocks", "streaming", _optimised, _ALONE),
     Pass("barrier regions", _yes, "", "by_region", _whole, _ALONE),

@@ -39,7 +39,7 @@ class Emission:
 
 
 class WorkerWords:
-    """Hands out the 64-bit words that probes own in each worker's memory; they are zero at every launch."""
+    """Hands out 64-bit words of each worker's memory, as to probes; a new launch finds them zero."""
 
     def __init__(self) -> None:
         self.size = 0

@@ -78,12 +78,13 @@ class Promises:
     """What holds for every launch of a version of the code.
 
     `grid` bounds the grid's extents, or gives them if it is `exact`; `parameters` gives values of integer
-    parameters by byte offset.
+    parameters by byte offset; while the code runs, the host `flushes` subnormal numbers.
     """
 
     grid: Dim3
     parameters: Mapping[int, int] = field(default_factory=dict)
     exact: bool = False
+    flushes: bool = False
 
 
 def grid_class(grid: Dim3) -> Dim3:

@@ -1,4 +1,4 @@
-"""Warp fusion: how many lanes run together, the threads of a warp or, where no thread can tell, of several.
+"""Warp fusion: how many lanes run together, a warp's or, where no thread can tell, several warps' or fewer.
 
 Two warps that go the same way through a kernel need its scalar instructions, its checks and its loop tests
 only once, and what one of them loads for all its threads serves the other too. Twice the lanes also have
@@ -30,6 +30,7 @@ from .values.value import Value, one_value
 _SPECIALS = ("tid", "ntid", "ctaid", "nctaid")
 # Blocks and steps of a kernel up to which it is tried: long kernels take long to compile as it is.
 _MOST_BLOCKS, _MOST_STEPS = 64, 1000
+_LEAST = 8  # lanes that run together
 # Vector registers that one value of all lanes may take up: enough operations under way, and room for others.
 _REGISTERS = 8
 # Instructions on vectors between two barriers up to which these cost as much.
@@ -44,19 +45,34 @@ _LONG = 500
 def fuse_warps(
     program: Program, shape: BlockShape, promises: Promises, symbols: Symbols, inference: Inference
 ) -> tuple[BlockShape, Inference]:
-    """The shape with several warps fused and its inference, if that pays, else those that are given."""
-    fused = fused_shape(program, shape) if pays(program, inference) else None
+    """The shape with several warps fused and its inference, if that pays, else those that are given.
+
+    A block of few threads has no more lanes than these.
+    """
+    small = shape.threads <= WIDTH // 2
+    fused = narrowed_shape(program, shape) if small else None
+    if fused is None and pays(program, inference):
+        fused = fused_shape(program, shape)
     if fused is None:
         return shape, inference
     found = infer_kinds(program, fused, promises, symbols)
-    if found.pending.divergent_barrier or not pays(program, found):
+    if found.pending.divergent_barrier or not (small or pays(program, found)):
         return shape, inference
     return fused, found
 
 
+def narrowed_shape(program: Program, shape: BlockShape) -> BlockShape | None:
+    """The shape of a block of few threads with about as many lanes; None if its threads could tell."""
+    width = max(_LEAST, 1 << (shape.threads - 1).bit_length())
+    return replace(shape, width=width) if width < WIDTH and _unaware(program) else None
+
+
 def fused_shape(program: Program, shape: BlockShape) -> BlockShape | None:
     """The shape with as many lanes together as may be of use to a kernel; None if these are a warp's."""
-    if not _unaware(program):
+    steps = sum(len(block.steps) for block in program.blocks)
+    if len(program.blocks) > _MOST_BLOCKS or steps > _MOST_STEPS:
+        return None
+    if _reads_early(program) or not _unaware(program):
         return None
     types = {type_ for type_ in program.registers.values() if type_ in ("f32", "f64")}
     width = _REGISTERS * vector_bytes() // (8 if "f64" in types else 4)
@@ -68,9 +84,6 @@ def fused_shape(program: Program, shape: BlockShape) -> BlockShape | None:
 def _unaware(program: Program) -> bool:
     """Whether no thread can tell which others run with it."""
     if program.fair or program.ordered or program.services or program.local.size or names_barriers(program):
-        return False
-    steps = sum(len(block.steps) for block in program.blocks)
-    if len(program.blocks) > _MOST_BLOCKS or steps > _MOST_STEPS or _reads_early(program):
         return False
     return all(
         isinstance(block.end, Barrier | Branch | Exit | Jump)

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from . import interpolator
 from .floating import compute
 from .lanes import Lanes
-from .rounding import SMALLEST_NORMAL, flush, is_nan, number, settle
+from .rounding import SMALLEST_NORMAL, flush, flush_operand, is_nan, number, settle
 from .table import Match, add_row, row
 
 V = TypeVar("V")
@@ -104,7 +104,12 @@ def _single(flushing: _Function[V], full: _Function[V]) -> Callable[[Lanes[V], M
 
 for _opcode, _functions in _SINGLE.items():
     add_row(f"{_opcode}.approx{{.ftz}}.f32  d, a", unit="fp32", meaning=_single(*_functions))
-add_row("tanh.approx.f32  d, a", unit="fp32", meaning=lambda lanes, m, a: interpolator.tanh(lanes, a))
+add_row(
+    "tanh.approx.f32  d, a",
+    unit="fp32",
+    bitwise=True,
+    meaning=lambda lanes, m, a: interpolator.tanh(lanes, a),
+)
 
 
 @row("div.full{.ftz}.f32  d, a, b", unit="fp32")
@@ -112,16 +117,16 @@ add_row("tanh.approx.f32  d, a", unit="fp32", meaning=lambda lanes, m, a: interp
 def div(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
     """The product with a reciprocal; that of divisors above 2**126 is zero, unless `.full` scales both."""
     if m.ftz:
-        a, b = flush(lanes, a), flush(lanes, b)
+        a, b = flush_operand(lanes, a), flush_operand(lanes, b)
     scaled: list[tuple[V, int]] = [] if m.ftz else [(_is_tiny(lanes, b), 24)]
     scaled += [(_is_huge(lanes, b), -2)] if m.full else []
     for condition, exponent in scaled:
         a = lanes.unless(condition, a, partial(_times, lanes, a, exponent))
         b = lanes.unless(condition, b, partial(_times, lanes, b, exponent))
     if m.ftz:
-        a = flush(lanes, a)
+        a = flush_operand(lanes, a)
     result = compute(lanes, "mul", "rn", m.ftz is not None, a, interpolator.reciprocal(lanes, b))
-    return flush(lanes, result) if m.ftz else result
+    return flush_operand(lanes, result) if m.ftz else result
 
 
 # ------------------------------------------------------------------------------------ double precision

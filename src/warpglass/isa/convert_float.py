@@ -108,8 +108,11 @@ def cvt_from_integer(lanes: Lanes[V], m: Match, a: V) -> V:
     atype=_FLOATS,
 )
 def cvt_to_integer(lanes: Lanes[V], m: Match, a: V) -> V:
-    source, target = m.values["atype"], m.values["dtype"]
-    value = lanes.apply(_INTEGRAL[m.values["rnd"]], _read(lanes, source, a, m.ftz is not None))
+    source, target, mode = m.values["atype"], m.values["dtype"], m.values["rnd"]
+    if mode == "rzi":  # what LLVM's conversion does by itself, and a subnormal number becomes zero
+        value = _read(lanes, source, a, ftz=False)
+    else:
+        value = lanes.apply(_INTEGRAL[mode], _read(lanes, source, a, m.ftz is not None))
     type_ = LLVM_TYPE[target]
     whole = lanes.convert("llvm.fptosi.sat" if is_signed(target) else "llvm.fptoui.sat", value, type_)
     if source != "f64" and bits(type_) < 64:

@@ -12,7 +12,17 @@ from typing import Any, TypeVar
 
 from .directed import directed
 from .lanes import Lanes
-from .rounding import INFINITY, ONE, SMALLEST_NORMAL, flush, is_nan, saturate, settle, unless_smallest
+from .rounding import (
+    INFINITY,
+    ONE,
+    SMALLEST_NORMAL,
+    flush,
+    flush_operand,
+    is_nan,
+    saturate,
+    settle,
+    unless_smallest,
+)
 from .table import Match, add_row, row
 from .types import bits, integer_of
 
@@ -30,7 +40,7 @@ def compute(lanes: Lanes[V], operation: str, mode: str | None, ftz: bool, *opera
     """One rounded operation with the hardware's NaN; no mode is round to nearest."""
     if mode in (None, "rn"):
         result = lanes.apply(_NEAREST[operation], *operands)
-        if ftz and operation in _MAY_BECOME_NORMAL:
+        if ftz and not lanes.flushes and operation in _MAY_BECOME_NORMAL:
             flushed = lambda: directed(lanes, operation, "rn", *operands, flush=True)  # noqa: E731
             result = unless_smallest(lanes, result, flushed)
     else:
@@ -56,11 +66,20 @@ def _with_modifiers(work: Callable[..., V]) -> Callable[..., V]:
     """Wrap an operation so that `.ftz` and `.sat` act on its inputs and result."""
 
     def meaning(lanes: Lanes[V], m: Match, *operands: V) -> V:
-        inputs = tuple(flush(lanes, x) for x in operands) if m.ftz else operands
+        inputs = tuple(flush_operand(lanes, x) for x in operands) if m.ftz else operands
         result = work(lanes, m, *inputs)
         if m.ftz:
-            result = flush(lanes, result)
+            result = flush_operand(lanes, result)
         return saturate(lanes, result) if m.sat else result
+
+    return meaning
+
+
+def _of_flushed(work: Callable[..., V]) -> Callable[..., V]:
+    """Wrap an operation of no subnormal results, for which bits of its operands matter that hosts leave."""
+
+    def meaning(lanes: Lanes[V], m: Match, *operands: V) -> V:
+        return work(lanes, m, *(flush(lanes, x) for x in operands) if m.ftz else operands)
 
     return meaning
 
@@ -88,24 +107,23 @@ def _absolute(lanes: Lanes[V], m: Match, a: V) -> V:
     return settle(lanes, lanes.apply("llvm.fabs", a), a)
 
 
-# opcode, operands, flops, work
+# opcode, operands, flops, meaning
 _ROWS = (
-    ("add{.rnd}", "d, a, b", 1, _rounded("add")),
-    ("sub{.rnd}", "d, a, b", 1, _subtract),
-    ("mul{.rnd}", "d, a, b", 1, _rounded("mul")),
-    ("fma.rnd", "d, a, b, c", 2, _rounded("fma")),
-    ("mad.rnd", "d, a, b, c", 2, _rounded("fma")),
-    ("div.rnd", "d, a, b", 0, _rounded("div")),
-    ("rcp.rnd", "d, a", 0, _reciprocal),
-    ("sqrt.rnd", "d, a", 0, _rounded("sqrt")),
-    ("neg", "d, a", 0, _negate),
-    ("abs", "d, a", 0, _absolute),
+    ("add{.rnd}", "d, a, b", 1, _with_modifiers(_rounded("add"))),
+    ("sub{.rnd}", "d, a, b", 1, _with_modifiers(_subtract)),
+    ("mul{.rnd}", "d, a, b", 1, _with_modifiers(_rounded("mul"))),
+    ("fma.rnd", "d, a, b, c", 2, _with_modifiers(_rounded("fma"))),
+    ("mad.rnd", "d, a, b, c", 2, _with_modifiers(_rounded("fma"))),
+    ("div.rnd", "d, a, b", 0, _with_modifiers(_rounded("div"))),
+    ("rcp.rnd", "d, a", 0, _with_modifiers(_reciprocal)),
+    ("sqrt.rnd", "d, a", 0, _of_flushed(_rounded("sqrt"))),
+    ("neg", "d, a", 0, _of_flushed(_negate)),
+    ("abs", "d, a", 0, _of_flushed(_absolute)),
 )
 _SATURATING = ("add", "sub", "mul", "fma", "mad")
 
-for _head, _operands, _flops, _work in _ROWS:
+for _head, _operands, _flops, _meaning in _ROWS:
     _sat = "{.sat}" if _head.startswith(_SATURATING) else ""
-    _meaning = _with_modifiers(_work)
     add_row(
         f"{_head}{{.ftz}}{_sat}.f32  {_operands}", rnd=_MODES, unit="fp32", flops=_flops, meaning=_meaning
     )
@@ -134,7 +152,7 @@ def _extreme(opcode: str) -> Callable[..., Any]:
             return lanes.select(is_nan(lanes, result), result, signed)
         return result
 
-    return _with_modifiers(work)
+    return _of_flushed(work)
 
 
 def _product_sign(lanes: Lanes[V], a: V, b: V) -> V:
@@ -150,7 +168,7 @@ for _opcode in ("min", "max"):
 
 
 # ---------------------------------------------------------------------------------------- bits of a number
-@row("copysign.type  d, a, b", type="f32 f64", unit="fp32")
+@row("copysign.type  d, a, b", type="f32 f64", unit="fp32", bitwise=True)
 def copysign(lanes: Lanes[V], m: Match, a: V, b: V) -> V:
     """b with the sign of a."""
     return lanes.apply("llvm.copysign", b, a)

@@ -90,6 +90,11 @@ class Lanes(ABC, Generic[V]):
         """
         return True
 
+    @property
+    def flushes(self) -> bool:
+        """Whether the host computes as `.ftz` asks, which is then asked of all arithmetic (flushing.py)."""
+        return False
+
     # ------------------------------------------------------------------------------------ primitives
     @abstractmethod
     def constant(self, type_: str, pattern: int) -> V:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from .lanes import Lanes
-from .rounding import flush
+from .rounding import flush_operand
 from .table import Match, row
 from .types import BITWISE, INTEGERS, LLVM_TYPE, is_float, is_signed
 
@@ -61,7 +61,7 @@ def _compare(lanes: Lanes[V], m: Match, type_: str, a: V, b: V) -> V:
     operator = m.values["cmp"]
     if is_float(LLVM_TYPE[type_]):
         if m.ftz:
-            a, b = flush(lanes, a), flush(lanes, b)
+            a, b = flush_operand(lanes, a), flush_operand(lanes, b)
         return lanes.compare(_FLOAT[operator], a, b)
     predicate = _INTEGER[operator]
     if predicate in ("eq", "ne"):
@@ -193,4 +193,4 @@ def slct(lanes: Lanes[V], m: Match, a: V, b: V, c: V) -> V:
     zero = lanes.constant(lanes.type_of(c), 0)
     if m.atype == "s32":
         return lanes.select(lanes.compare("sge", c, zero), a, b)
-    return lanes.select(lanes.compare("oge", flush(lanes, c) if m.ftz else c, zero), a, b)
+    return lanes.select(lanes.compare("oge", flush_operand(lanes, c) if m.ftz else c, zero), a, b)

@@ -80,6 +80,11 @@ def flush(lanes: Lanes[V], a: V) -> V:
     return lanes.select(tiny, zero, a)
 
 
+def flush_operand(lanes: Lanes[V], a: V) -> V:
+    """An operand or result of arithmetic or of a comparison with subnormal numbers as zeros."""
+    return a if lanes.flushes else flush(lanes, a)
+
+
 def saturate(lanes: Lanes[V], a: V) -> V:
     """Clamped to [0, 1]; NaN and -0 become +0."""
     type_ = lanes.type_of(a)

@@ -104,6 +104,7 @@ class Row:
     operation: Operation | None = None
     flops: int = 0  # floating-point operations per thread
     implicit: tuple[TypedOperand, ...] = ()  # registers used without being named, behind the operands
+    bitwise: bool = False  # works on the patterns of numbers: the host's arithmetic does not matter
     waits: bool = False  # threads wait for each other by looking at its result
     collect: Meaning | None = None  # a barrier's result, computed when its warp goes on
     excludes: Exclusion | None = None  # what notation cannot say: that one choice rules out another

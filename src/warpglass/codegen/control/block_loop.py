@@ -19,6 +19,7 @@ from ..context import BARRIER_WORDS, BARRIERS, DEADLOCK, DONE, LEFT, OK, RESUME,
 from ..memory.textures import BUFFER
 from ..shape import BlockShape
 from .barrier_regions import WarpFrames, call_region_loops, region_loops
+from .flushing import RUN_FLUSHING
 from .turns import pass_turn
 
 
@@ -30,7 +31,7 @@ class WarpScheduling:
     `first_yield` is the least state that means a warp has only yielded; `local` are the bytes of local
     memory a thread; `resumes` is the number of states in which warps wait at a barrier; `named` says whether
     barriers have ids, `turns` whether blocks take turns, `any_order` whether the engine gives the order of
-    blocks and warps.
+    blocks and warps, `flushes` whether the host is to flush subnormal numbers.
     """
 
     header: int
@@ -41,6 +42,7 @@ class WarpScheduling:
     named: bool
     turns: bool
     any_order: bool = False
+    flushes: bool = False
 
     @property
     def keeps_step(self) -> bool:
@@ -115,7 +117,7 @@ def block_loop(shape: BlockShape, scheduling: WarpScheduling, *, by_region: bool
     return f"""{functions}
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
-define i64 @run(ptr %context) #0 {{
+{RUN_FLUSHING if scheduling.flushes else "define i64 @run(ptr %context) #0 {"}
 entry:
   %lane_buffer = alloca [{BUFFER * shape.width} x i8], align 64
   %lane_addresses = alloca [{shape.width} x i64], align 64

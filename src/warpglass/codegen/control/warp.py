@@ -23,7 +23,8 @@ from ..few_lanes.entry import FewLanesCode
 from ..lane_loops.code import LaneCode
 from ..memory.interval_checks import IntervalChecks
 from ..memory.merged_checks import VersionedRegion
-from ..probes import Emission
+from ..memory.tile_loads import declare_tiles, empty_tiles
+from ..probes import Emission, WorkerWords
 from ..registers import Registers
 from ..steps import Steps
 from ..values.value import Value
@@ -40,7 +41,7 @@ PARAMETERS = f"ptr %context, i32 %warp, i32 %state, {{lanes}} %start_mask, {MACH
 class WarpFunction(BlockCode):
     """Emits `@warp` for one program."""
 
-    def __init__(self, version: Version, steps: Steps):
+    def __init__(self, version: Version, steps: Steps, words: WorkerWords):
         self.program = program = version.program
         self.pending = pending = version.inference.pending
         self.full = version.full
@@ -48,6 +49,7 @@ class WarpFunction(BlockCode):
         self.steps = steps
         self.probes = version.probes
         self.regions = version.regions
+        self.tiles = version.tiles
         self.builder: Builder = steps.lanes.builder
         self.clock = Clock(self.builder, program)
         self.registers: Registers = steps.registers
@@ -61,7 +63,7 @@ class WarpFunction(BlockCode):
         self.dispatch = Dispatch(program, pending, steps.registers, self._kept_word, self._gates.exit)
         self._kept += self.dispatch.words
         self.lane_code = LaneCode(program, version.lane_loops, steps, self.dispatch)
-        self.few_lanes = FewLanesCode(version, self)
+        self.few_lanes = FewLanesCode(version, self, words)
 
     def emit(self) -> str:
         """The function's IR."""
@@ -80,6 +82,7 @@ class WarpFunction(BlockCode):
         parameters = PARAMETERS.format(lanes=b.lanes)
         head = [f"define internal i32 @warp({parameters}) alwaysinline #0 {{", "entry:"]
         slots += [*self.lane_code.declare(), *self.few_lanes.declare()]
+        slots += declare_tiles(self.tiles, b.width)
         labels = sum(line.endswith(":") for line in b.lines)
         slots += [*self.registers.declare(labels), *self.steps.declare()]
         return "\n".join([*head, *slots, *b.lines, "}"])
@@ -177,6 +180,8 @@ class WarpFunction(BlockCode):
         b = self.builder
         block = self.program.blocks[index]
         b.place(f"block_{index}")
+        if index in self.tiles.emptied:
+            empty_tiles(b, self.tiles)
         self.lane_code.attempt(index)
         self.few_lanes.attempt(index)
         live = self._live_behind(block)

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from ..builder import Builder
 from ..control.block_code import MACHINE
+from ..probes import WorkerWords
 from ..version import Version
-from .find import FEW, ONE, FewRegion
+from .find import FEW, FewRegion
 from .function import BACK, BEHIND, ENDED, FAULTED, NOWHERE, FewFunction, fair_headers
+from .one_by_one import HELPERS, STATE_WORDS, OneByOne
 
 if TYPE_CHECKING:
     from ..control.warp import WarpFunction
@@ -18,29 +20,40 @@ if TYPE_CHECKING:
 class FewLanesCode:
     """Emits calls of the functions of one program's regions; `functions` is their IR."""
 
-    def __init__(self, version: Version, warp: WarpFunction):
+    def __init__(self, version: Version, warp: WarpFunction, words: WorkerWords):
         self._version = version
         self._warp = warp
         self._size = 0
-        self.functions: list[str] = []
+        self._state = {  # of regions whose lanes may go apart: where it begins, in words
+            header: words.take(STATE_WORDS) for header, region in version.few_lanes.items() if region.apart
+        }
+        self.functions: list[str] = [HELPERS] if self._state else []
 
     def declare(self) -> list[str]:
         """The stack slots, at the function's start."""
-        return [f"  %few = alloca [{self._size} x i8], align 64"] if self._size else []
+        slots = [f"  %few = alloca [{self._size} x i8], align 64"] if self._size else []
+        return slots + [line for header in self._state for line in OneByOne.declare(header)]
 
     def attempt(self, index: int) -> None:
         """At the start of a region's header: leave the region to few lanes; else what follows runs."""
+        for header, state in self._state.items():
+            if index in self._version.few_lanes[header].exits:
+                OneByOne.end(self._warp.builder, header, state)
         region = self._version.few_lanes.get(index)
         if region is None:
             return
-        functions = [FewFunction(self._version, region, form, self._warp) for form in (ONE, FEW)]
+        functions = [FewFunction(self._version, region, form, self._warp) for form in region.forms]
         self.functions += [function.emit(self._warp.builder.lanes) for function in functions]
         self._size = max(self._size, functions[0].exchange.size)
-        _Call(self._warp, region, functions).emit()
+        call = Call(self._warp, region, functions)
+        if region.apart:
+            OneByOne(call, self._state[index]).emit()
+        if region.few:
+            call.emit()
 
 
-class _Call:
-    """The code of one region's call."""
+class Call:
+    """The code of one region's calls."""
 
     def __init__(self, warp: WarpFunction, region: FewRegion, functions: Sequence[FewFunction]):
         self.warp = warp
@@ -48,34 +61,41 @@ class _Call:
         self.region = region
         self.functions = functions
         self.exchange = functions[0].exchange
-        self.waiting = warp.pending.sets[region.header]
+        self._waiting = warp.pending.sets[region.header]
 
     def emit(self) -> None:
+        """Leave the region to the lanes at its header if they are few."""
         b, region = self.b, self.region
         few, many = b.label("few"), b.label("many")
         mask = b.load(b.lanes, f"%lanes_{region.header}")
         count = b.call(b.lanes, f"llvm.ctpop.{b.lanes}", [(b.lanes, mask)])
         b.branch(b.value(f"icmp ule {b.lanes} {count}, {FEW.most}"), few, many, unlikely=True)
         b.place(few)
-        if region.alone and self.waiting:
+        if region.alone and self._waiting:
             on = b.label("few")
-            b.branch(b.someone(self._lanes_at(sorted(self.waiting))), many, on)
+            b.branch(b.someone(self._lanes_at(sorted(self._waiting))), many, on)
             b.place(on)
-        self._give()
+        self.give()
         b.store(b.lanes, "0", f"%lanes_{region.header}")
-        names = [one.rsplit(" ", 1) for one in f"ptr %context, i32 %warp, {MACHINE}".split(", ")]
-        more = [(b.lanes, mask), ("i32", self._ahead()), ("ptr", "%turns"), ("ptr", "%few")]
-        given = [*((type_, name) for type_, name in names), *more]
+        if region.apart:
+            b.store("i64", "0", b.offset("%few", self.exchange.rounds))
+        ahead = self._ahead()
         one, some, on = b.label("one"), b.label("some"), b.label("done")
         b.branch(b.value(f"icmp eq {b.lanes} {count}, 1"), one, some)
         codes: list[tuple[str, str]] = []
         for label, function in zip((one, some), self.functions, strict=True):
             b.place(label)
-            codes.append((b.call("i32", function.name, given), label))
+            codes.append((self.run(function, mask, ahead), label))
             b.jump(on)
         b.place(on)
         self._go_on(b.phi("i32", *codes))
         b.place(many)
+
+    def run(self, function: FewFunction, lanes: str, ahead: str = str(NOWHERE)) -> str:
+        """Call a function for some lanes; returns how it has ended."""
+        names = [one.rsplit(" ", 1) for one in f"ptr %context, i32 %warp, {MACHINE}".split(", ")]
+        more = [(self.b.lanes, lanes), ("i32", ahead), ("ptr", "%turns"), ("ptr", "%few")]
+        return self.b.call("i32", function.name, [*((type_, name) for type_, name in names), *more])
 
     def _lanes_at(self, blocks: Iterable[int]) -> str:
         """All lanes that stand in front of some blocks."""
@@ -92,39 +112,63 @@ class _Call:
             found = b.value(f"select i1 {someone}, i32 {block}, i32 {found}")
         return found
 
-    def _give(self) -> None:
-        """Put the registers of all lanes where the function takes those of its own."""
+    def give(self) -> list[tuple[str, str, str]]:
+        """Put the registers of all lanes where the function takes those of its own.
+
+        Returns those that are one scalar and come back: their types, values and places.
+        """
         b, registers, lanes = self.b, self.warp.registers, self.warp.steps.lanes
         registers.enter(frozenset())
+        shared: list[tuple[str, str, str]] = []
         for name in self.region.taken:
             place, value = b.offset("%few", self.exchange.registers[name]), registers.read(name)
             if value.uniform:
                 b.store(value.type, value.ir, place)
+                if name in self.region.kept:
+                    shared.append((value.type, value.ir, place))
                 continue
             text = lanes.as_vector(value).ir
             if value.type == "i1":
                 b.store(b.lanes, b.mask_bits(text), place)
             else:
                 b.store(b.vector(value.type), text, place, ", align 64")
+        return shared
+
+    def take(self) -> None:
+        """Take back the registers that the function has changed."""
+        b, registers = self.b, self.warp.registers
+        for name in self.region.kept:
+            part = (name, "")
+            found = b.load(
+                registers.storage(part), b.offset("%few", self.exchange.registers[name]), ", align 8"
+            )
+            b.store(registers.storage(part), found, registers.home(part))
+
+    def send(self, block: int, own: str) -> None:
+        """Put lanes that the function has left in front of a block beside those that wait there."""
+        b = self.b
+        others = b.load(b.lanes, f"%lanes_{block}")
+        b.store(b.lanes, b.value(f"or {b.lanes} {own}, {others}"), f"%lanes_{block}")
+
+    def resume(self) -> None:
+        """Run the lowest of the blocks where lanes may stand now."""
+        self.warp.dispatch.resume({*self.region.leaves, *self._waiting}, self.region.header)
 
     def _go_on(self, code: str) -> None:
         """Take back what the function leaves, and choose what runs next."""
-        b, registers, region = self.b, self.warp.registers, self.region
+        b, region = self.b, self.region
         back = fair_headers(region, self.warp.pending.fair)
         ends = {FAULTED: "fault", ENDED: "stopped"}
         on = b.label("left")
         cases = " ".join(f"i32 {number}, label %{label}" for number, label in ends.items())
         b.emit(f"switch i32 {code}, label %{on} [ {cases} ]")
         b.place(on)
-        exchange = self.exchange
-        for name in region.kept:
-            part = (name, "")
-            found = b.load(registers.storage(part), b.offset("%few", exchange.registers[name]), ", align 8")
-            b.store(registers.storage(part), found, registers.home(part))
-        for block, place in exchange.masks.items():
-            own = b.load(b.lanes, b.offset("%few", place))
-            others = b.load(b.lanes, f"%lanes_{block}")
-            b.store(b.lanes, b.value(f"or {b.lanes} {own}, {others}"), f"%lanes_{block}")
+        if region.apart:
+            rounds, own = f"%rounds_{region.header}", b.load("i64", b.offset("%few", self.exchange.rounds))
+            b.store("i64", b.value(f"add i64 {b.load('i64', rounds)}, {own}"), rounds)
+        self.take()
+        for block, place in self.exchange.masks.items():
+            self.send(block, b.load(b.lanes, b.offset("%few", place)))
         dispatch = self.warp.dispatch
         labels = {BACK + k: dispatch.back(header) for k, header in enumerate(back)}
         behind, lowest = b.label("behind"), b.label("lowest")
@@ -136,4 +180,4 @@ class _Call:
             b.place(behind)
             dispatch.resume([block for block in region.exits if block > region.last], region.last)
         b.place(lowest)
-        dispatch.resume({*region.leaves, *self.waiting}, region.header)
+        self.resume()

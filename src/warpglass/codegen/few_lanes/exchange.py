@@ -20,22 +20,32 @@ _LINE = 64
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """Where the registers and masks of one region lie, in bytes from the start of the memory."""
+    """Where the registers and masks of one region lie, in bytes from the start of the memory.
+
+    At `rounds` a region whose lanes may go apart counts them, an i64; local memory is copied to `local`.
+    """
 
     registers: Mapping[str, int]
     masks: Mapping[int, int]
+    rounds: int
+    local: int
     size: int
 
 
-def lay_out(region: FewRegion, registers: Registers) -> Exchange:
-    """A place for each register that goes in, and for the mask of each block where lanes may end."""
+def lay_out(region: FewRegion, registers: Registers, local: int) -> Exchange:
+    """A place for each register that goes in, and for the mask of each block where lanes may end.
+
+    `local` is the size of the warp's local memory in bytes.
+    """
     width, end = registers.builder.width, 0
     places: dict[str, int] = {}
     for name in region.taken:
         places[name] = end
         end += -(-_bytes(registers.types[name]) * (width + 1) // _LINE) * _LINE
     masks = {block: end + 16 * k for k, block in enumerate(region.leaves)}
-    return Exchange(places, masks, end + 16 * len(masks))
+    rounds = end + 16 * len(masks)
+    copy = -(-(rounds + 8) // _LINE) * _LINE
+    return Exchange(places, masks, rounds, copy, copy + (local if region.stores else 0))
 
 
 def _bytes(type_: str) -> int:

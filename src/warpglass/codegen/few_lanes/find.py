@@ -37,17 +37,20 @@ class Form:
 
 # Few are as many as the widest vector registers have addresses. (A mask has two bits at least.)
 ONE, FEW = Form("one", 1, 2), Form("few", 8, 8)
-# Steps of a region, of all regions of a kernel, and of a kernel: longer ones are slow to compile as it is.
-_LONGEST, _MOST, _KERNEL = 160, 480, 2000
-_SPACES = frozenset(("global", "const", "generic", "shared", "param", "local"))
+# Steps of a region's functions, of those of a kernel, and of a kernel: longer ones are slow to compile.
+_LONGEST, _MOST, _KERNEL = 320, 960, 2000
+_SPACES = frozenset(("global", "const", "generic", "shared", "local", "param"))
 _KINDS = frozenset(("load", "store", "atomic", "reduction", "parameter"))
 _SPECIALS = frozenset(("tid", "ntid", "ctaid", "nctaid"))
 # What a region saves in each round, in instructions of a vector register: for an access of each lane's own,
-# for arithmetic by the number of registers that all lanes take; and what is lost: for a row of local memory,
-# which all lanes have side by side and few have not, and for a register that is moved.
-_ACCESS, _WIDE, _DIVISION, _ROW, _MOVED, _CALL = 24, 4, 8, 12, 4, 24
+# for arithmetic by the number of registers that all lanes take; and what a register costs that is moved.
+_ACCESS, _WIDE, _DIVISION, _MOVED, _CALL = 24, 4, 8, 4, 24
 # Rounds that few lanes go at least, as is assumed.
 _ROUNDS = 4
+# Ways beyond the first that lanes take in a round that makes it worth to try them apart if none stays behind.
+_WAYS = 4
+# Bytes of a thread's local memory that are copied in case lanes have to begin again.
+_MOST_LOCAL = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,16 @@ class FewRegion:
     taken: tuple[str, ...]
     kept: tuple[str, ...]
     alone: bool
+    few: bool
+    apart: bool
+    together: bool
+    full: bool
+    stores: bool  # to local memory
+
+    @property
+    def forms(self) -> tuple[Form, ...]:
+        """What it has functions for."""
+        return (ONE, FEW) if self.few else (ONE,)
 
     def __contains__(self, block: int) -> bool:
         return self.header <= block <= self.last
@@ -83,8 +96,6 @@ def find_few_lanes(program: Program, found: Inference, full: Sequence[bool]) -> 
     regions: dict[int, FewRegion] = {}
     left = _MOST
     for header, body in sorted(loops.items(), key=lambda one: len(one[1])):
-        if full[header]:
-            continue
         region = _Search(program, found, full).region(header, body)
         length = 0 if region is None else _length(program, region)
         if region is not None and length <= min(left, _LONGEST):
@@ -94,7 +105,8 @@ def find_few_lanes(program: Program, found: Inference, full: Sequence[bool]) -> 
 
 
 def _length(program: Program, region: FewRegion) -> int:
-    return sum(1 + len(program.blocks[index].steps) for index in range(region.header, region.last + 1))
+    length = sum(1 + len(program.blocks[index].steps) for index in range(region.header, region.last + 1))
+    return length * len(region.forms)
 
 
 class _Search:
@@ -129,7 +141,16 @@ class _Search:
         if any(not self._comes_back(name) for name in kept):
             return None
         taken = kept | {name for name in live[header] & (read | written) if self._moved(name)}
-        if not self._gets_few(header, body) or not self._pays(body, len(taken) + len(kept)):
+        spaces = {step.match.state_space for step in steps if step.match.row.access is not None}
+        # Lanes that come out wait for those inside only behind the region, where others may come to stand.
+        staying = not alone and exits <= pending.sets[header]
+        apart = (staying or not waits) and not alone and all(one > last for one in exits)
+        apart = apart and self._is_private(steps)
+        full = any(self.full[index] for index in inside)
+        few = "local" not in spaces and not full and self._gets_few(header, body)
+        ways = sum(len(set(blocks[index].successors)) - 1 for index in body if self._by_data(blocks[index]))
+        parts = ways >= _WAYS or (ways > 0 and not full and self._gets_few(header, body))
+        if not (few or (parts and apart)) or not self._pays(body, len(taken) + len(kept)):
             return None
         return FewRegion(
             header,
@@ -140,6 +161,11 @@ class _Search:
             tuple(sorted(taken)),
             tuple(sorted(kept)),
             alone,
+            few,
+            apart,
+            not staying,
+            self.full[header],
+            bool(_written(steps) & {"local"}),
         )
 
     def _gets_few(self, header: int, body: set[int]) -> bool:
@@ -177,10 +203,8 @@ class _Search:
     # ------------------------------------------------------------------------------------ steps
     def _is_simple(self, index: int) -> bool:
         block = self.program.blocks[index]
-        return (
-            not self.full[index]
-            and isinstance(block.end, Branch | Jump | Switch | Exit | Trap)
-            and all(self._is_simple_step(step) for step in block.steps)
+        return isinstance(block.end, Branch | Jump | Switch | Exit | Trap) and all(
+            self._is_simple_step(step) for step in block.steps
         )
 
     def _is_simple_step(self, step: Step) -> bool:
@@ -192,6 +216,13 @@ class _Search:
         if row.access is not None:
             return row.access in _KINDS and step.match.state_space in _SPACES
         return row.computes
+
+    def _is_private(self, steps: Sequence[Step]) -> bool:
+        """Whether steps write only to registers, and to local memory that is small enough to be copied."""
+        if any(step.match.row.is_atomic or step.match.row.steers for step in steps):
+            return False
+        spaces = _written(steps)
+        return not spaces or (spaces == {"local"} and self.program.local.size <= _MOST_LOCAL)
 
     def _pays(self, body: set[int], moved: int) -> bool:
         """Whether some rounds of few lanes save more than it takes to move them."""
@@ -207,11 +238,17 @@ class _Search:
             base = step.address_register
             form = None if base is None else self.found.offsets(base)
             if base is None or one_value(form):
-                return -_ROW if step.match.state_space == "local" else 0
+                return 0
             return _ACCESS if form is None else -1
         wide = [name for name in step.writes if self.found.offsets(name) is None]
         each = _DIVISION if row.operation == "division" else 1
         return each * sum(_WIDE if self.program.registers[name][1:] == "64" else _WIDE // 2 for name in wide)
+
+
+def _written(steps: Sequence[Step]) -> set[str]:
+    """The state spaces that steps store to."""
+    accesses = (step.match.load_or_store for step in steps)
+    return {access.space for access in accesses if access is not None and access.writes}
 
 
 def _specials(step: Step) -> set[str]:

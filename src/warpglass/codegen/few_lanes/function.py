@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...program import Pending
+from ..builder import Builder
 from ..context import SLOT
 from ..control.block_code import MACHINE, BlockCode
 from ..control.clock import Clock
@@ -90,7 +91,9 @@ class FewFunction(BlockCode):
         sets = tuple(frozenset[int]() if form.alone else one & known for one in pending.sets)
         self.pending = replace(pending, sets=sets)
         self.dispatch = FewDispatch(self, self.pending)
-        self.exchange = lay_out(region, warp.registers)
+        self.exchange = lay_out(
+            region, warp.registers, warp.registers.builder.width * self.program.local.size
+        )
         self._movement = Movement(self.builder, self.registers, warp.registers, self.exchange, form)
 
     @property
@@ -122,6 +125,7 @@ class FewFunction(BlockCode):
         return [
             *(f"  %lanes_{i} = alloca {lanes}\n  store {lanes} 0, ptr %lanes_{i}" for i in blocks),
             f"  %code = alloca i32\n  store i32 {LOWEST}, ptr %code",
+            "  %rounds = alloca i64\n  store i64 0, ptr %rounds",
             f"  %few_places = alloca [{self.form.width} x ptr], align 64",
             "  %few_values = alloca [512 x i8], align 64",
             f"  %few_from = alloca [{self.form.width} x i64], align 64",
@@ -133,9 +137,10 @@ class FewFunction(BlockCode):
         b, block = self.builder, self.program.blocks[index]
         b.place(f"block_{index}")
         self.registers.enter(self._live_behind(block))
-        # One lane alone is wherever a block runs.
-        mask = "1" if self.form.alone else b.load(b.lanes, f"%lanes_{index}")
+        mask = b.load(b.lanes, f"%lanes_{index}")
         b.store(b.lanes, "0", f"%lanes_{index}")
+        if self.region.apart and index == self.region.header:
+            count_rounds(b, mask, "%rounds")
         self._steps(block.steps, mask, self.blend[index])
         self._end(index, block, mask)
 
@@ -147,6 +152,9 @@ class FewFunction(BlockCode):
         for block, place in self.exchange.masks.items():
             wide = movement.widen(b.load(b.lanes, f"%lanes_{block}"))
             b.store(movement.warp.lanes, wide, b.offset("%few", place))
+        if self.region.apart:
+            place = b.offset("%few", self.exchange.rounds)
+            b.store("i64", b.value(f"add i64 {b.load('i64', place)}, {b.load('i64', '%rounds')}"), place)
         b.emit(f"ret i32 {b.load('i32', '%code')}")
         for label, code in (("fault", FAULTED), ("stopped", ENDED)):
             b.place(label)
@@ -155,3 +163,11 @@ class FewFunction(BlockCode):
             of_warp = b.value(f"getelementptr i64, ptr %few_to, i64 {lane}")
             b.store("i64", b.load("i64", of_warp), place)
             b.emit(f"ret i32 {code}")
+
+
+def count_rounds(b: Builder, mask: str, place: str) -> None:
+    """Add the lanes of a mask to an i64 in memory."""
+    count = b.call(b.lanes, f"llvm.ctpop.{b.lanes}", [(b.lanes, mask)])
+    if b.width != 64:
+        count = b.value(f"{'zext' if b.width < 64 else 'trunc'} {b.lanes} {count} to i64")
+    b.store("i64", b.value(f"add i64 {b.load('i64', place)}, {count}"), place)

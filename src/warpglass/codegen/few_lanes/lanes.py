@@ -13,15 +13,13 @@ from ...isa.lanes import Outline, Update
 from ...isa.types import BITS
 from ..builder import Arg, Builder
 from ..lanes.fast import FastLanes
-from ..machine.target import gathers_quickly
-from ..memory.gather_scatter import gather_at_once, pointers_of, scatter_at_once
 from ..memory.indexed import Indexed
 from ..memory.warp_atomics import WarpAtomics
 from ..registers import Registers
 from ..values.known_bits import lane_zeros
 from ..values.value import Value, no_offsets, one_value, replace
 from .find import Form
-from .local import FewLocal
+from .local import LocalMemoryOfOne
 
 
 class FewAccess(WarpAtomics):
@@ -54,25 +52,7 @@ class FewAccess(WarpAtomics):
 
     def gather(self, address: str, delta: str, type_: str, count: int, mask: str) -> list[str]:
         b, words = self.builder, self.builder.vector("i64")
-        return self._gather(b.value(f"add {words} {address}, {b.splat('i64', delta)}"), type_, count, mask)
-
-    def gather_by(self, host: str, numbers: str, shift: int, type_: str, mask: str) -> str:
-        return self._gather(self._host_places(host, numbers, shift), type_, 1, mask)[0]
-
-    def scatter_by(self, host: str, numbers: str, shift: int, type_: str, value: str, mask: str) -> None:
-        self._scatter(self._host_places(host, numbers, shift), type_, [value], mask)
-
-    def _host_places(self, host: str, numbers: str, shift: int) -> str:
-        """Host addresses, a vector of i64."""
-        b = self.builder
-        pointers = pointers_of(b, host, f"{b.vector('i32')} {numbers}", shift)
-        return b.value(f"ptrtoint {b.vector('ptr')} {pointers} to {b.vector('i64')}")
-
-    def _gather(self, host: str, type_: str, count: int, mask: str) -> list[str]:
-        """What lanes load from their host addresses, a vector of i64."""
-        b, words = self.builder, self.builder.vector("i64")
-        if gathers_quickly() and BITS[type_] >= 32:
-            return [gather_at_once(b, self._pointers(host, type_, k), type_, mask) for k in range(count)]
+        host = b.value(f"add {words} {address}, {b.splat('i64', delta)}")
         there = b.splat("i64", b.value("ptrtoint ptr %lane_buffer to i64"))
         safe = b.value(f"select {b.vector('i1')} {b.mask_vector(mask)}, {words} {host}, {words} {there}")
         b.store(f"volatile {words}", safe, "%few_places", ", align 64")
@@ -87,16 +67,8 @@ class FewAccess(WarpAtomics):
 
     def scatter(self, address: str, delta: str, type_: str, values: list[str], mask: str) -> None:
         b, words = self.builder, self.builder.vector("i64")
-        self._scatter(b.value(f"add {words} {address}, {b.splat('i64', delta)}"), type_, values, mask)
-
-    def _scatter(self, host: str, type_: str, values: list[str], mask: str) -> None:
-        """Let lanes store to their host addresses, a vector of i64."""
-        b = self.builder
-        if gathers_quickly() and BITS[type_] >= 32:
-            for k, value in enumerate(values):
-                scatter_at_once(b, self._pointers(host, type_, k), type_, value, mask)
-            return
-        b.store(b.vector("i64"), host, "%few_places", ", align 64")
+        host = b.value(f"add {words} {address}, {b.splat('i64', delta)}")
+        b.store(words, host, "%few_places", ", align 64")
         for k, value in enumerate(values):
             b.store(b.vector(type_), value, b.offset("%few_values", 64 * k), ", align 64")
         start, lanes, done = b.label("from"), b.label("lane"), b.label("stored")
@@ -122,8 +94,12 @@ class FewLanes(FastLanes):
 
     def __init__(self, like: FastLanes, form: Form):
         access = FewAccess(like.access, form)
-        self._own = FewLocal(access, like.local.size)
-        super().__init__(access, self._own, dataclasses.replace(like.shape, width=form.width), like.promises)
+        super().__init__(
+            access,
+            LocalMemoryOfOne(access, like.local.size),
+            dataclasses.replace(like.shape, width=form.width),
+            like.promises,
+        )
         self._warp = like.shape
         self._form = form
 
@@ -142,19 +118,18 @@ class FewLanes(FastLanes):
         return Value("i32", found)
 
     def _load(self, space: str, address: Value, type_: str, count: int) -> tuple[Value, ...]:
-        if space != "local" or not self._form.alone:
+        if space != "local":
             return super()._load(space, address, type_, count)
         site = self.announce(space, False, address, type_, count)
-        names = self._own.load_one(site, self.one_of(address), type_, count, self.mask)
-        return tuple([Value(type_, name, self.same) for name in names])
+        names = self.local.load(site, address, type_, count, self.mask)
+        return tuple(Value(type_, name, self.same) for name in names)
 
     def _store(self, space: str, address: Value, values: tuple[Value, ...]) -> None:
-        if space != "local" or not self._form.alone:
+        if space != "local":
             super()._store(space, address, values)
             return
         site = self.announce(space, True, address, values[0].type, len(values), values)
-        names = [self.one_of(value) for value in values]
-        self._own.store_one(site, self.one_of(address), values[0].type, names, self.mask)
+        self.local.store(site, address, values[0].type, [value.ir for value in values], self.mask)
 
     def atomic(self, space: str, operation: str, address: Value, operands: tuple[Value, ...]) -> Value:
         return self._replace(space, operation, address, (self.all_exact(operands),))[0]

@@ -290,13 +290,26 @@ class FastArithmetic(FactArithmetic, ReferenceLanes):
                 return found
         if not lanes and name in SATURATING:
             return saturated(self, name, operands[0], type_)
+        if self.flushes and lanes == 1 and name.startswith(_OF_NUMBERS):
+            operands = self._for_the_host(operands)
         return super().emit(name, *operands, type_=type_, lanes=lanes)
+
+    def _for_the_host(self, operands: Operands) -> Operands:
+        """Constants as LLVM does not know them: what it computes itself, it may leave subnormal."""
+        if any(value.constant is None for value in operands):
+            return operands
+        first = operands[0]
+        text = f'call {first.type} asm "", "=x,0"({first.type} {first.ir})'
+        return replace(first, ir=self.builder.value(text)), *operands[1:]
 
     def multiply_high(self, a: Value, b: Value, signed: bool) -> Value:
         if a.constant is not None:
             a, b = b, a
         return self.narrow.product_high(a, b, signed) or super().multiply_high(a, b, signed)
 
+
+# Operations on numbers that the host may have to flush.
+_OF_NUMBERS = ("fadd", "fsub", "fmul", "fdiv", "fcmp", "llvm.fma", "llvm.sqrt")
 
 # What emits a form: the scalar, and an i1 that says whether it stands for all lanes.
 _SPECIAL: dict[int, Callable[[FastArithmetic, str, Operands, str], tuple[str, str | None]]] = {

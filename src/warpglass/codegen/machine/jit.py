@@ -21,6 +21,8 @@ _QUICK_PASSES = ("always_inliner", "global_dead_code_eliminate", "sroa")
 _MOST_PHIS = 1_000_000
 # LLVM's levels for optimised code: O2 of its passes on IR, O3 of those on machine code.
 _SPEED_LEVEL, _CODEGEN_LEVEL = 2, 3
+# The function that runs a kernel's blocks while subnormal numbers are flushed, in modules that have one.
+FLUSHING = "@run_flushing"
 # Functions of the C library are called through the table of addresses for which memory is set aside.
 _LIBRARY_CALLS = '!llvm.module.flags = !{!9999}\n!9999 = !{i32 7, !"RtLibUseGOT", i32 1}\n'
 # Before LLVM 22 the alignment of a masked access is an argument, after it an attribute of the pointer.
@@ -102,11 +104,15 @@ def _new_target_machine(target: Target, level: int) -> llvm.TargetMachine:
 _target_machine = lru_cache(maxsize=4)(_new_target_machine)
 
 
-def _function_attributes(target: Target) -> str:
-    """The attribute group that every generated function carries: the processor at full vector width."""
+def _function_attributes(target: Target, *, flushes: bool) -> str:
+    """The attribute group that every generated function carries: the processor at full vector width.
+
+    It says, too, whether arithmetic `flushes` subnormal numbers, which decides what LLVM makes of constants.
+    """
+    mode = '"denormal-fp-math"="preserve-sign,preserve-sign" ' if flushes else ""
     return (
         f'attributes #0 = {{ nounwind "target-cpu"="{target.cpu}" "target-features"="{target.features}" '
-        '"prefer-vector-width"="512" "min-legal-vector-width"="512" }\n'
+        f'{mode}"prefer-vector-width"="512" "min-legal-vector-width"="512" }}\n'
     )
 
 
@@ -125,7 +131,8 @@ def compile_ir(ir: str, *, quick: bool = False, target: Target | None = None) ->
     """
     target = target or host_target()
     machine = _target_machine(target, 0 if quick else _CODEGEN_LEVEL)
-    module = llvm.parse_assembly(spelled(ir) + _function_attributes(target) + _LIBRARY_CALLS)
+    attributes = _function_attributes(target, flushes=FLUSHING in ir)
+    module = llvm.parse_assembly(spelled(ir) + attributes + _LIBRARY_CALLS)
     module.verify()  # on a malformed module the passes end the process
     module.triple = target.triple
     module.data_layout = str(machine.target_data)

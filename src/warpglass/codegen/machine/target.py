@@ -134,6 +134,15 @@ def rounds_as_told() -> bool:
 
 
 @lru_cache(maxsize=1)
+def flushes() -> bool:
+    """Whether the processor has a mode that flushes subnormal numbers as NVIDIA's hardware does.
+
+    aarch64's looks for subnormal results before they are rounded.
+    """
+    return chosen_target().triple.startswith("x86_64")
+
+
+@lru_cache(maxsize=1)
 def converts_half() -> bool:
     """Whether the processor has instructions that convert between float and half: all but old x86 ones."""
     target = chosen_target()
@@ -142,6 +151,13 @@ def converts_half() -> bool:
     if "-f16c" in target.features.split(","):
         return False
     return "f16c" in _features(target.cpu) if target.cpu in _LEVELS else "+f16c" in target.features.split(",")
+
+
+@lru_cache(maxsize=1)
+def time_stamp() -> str:
+    """LLVM's name of what reads a counter of time that any program may read: x86's counts cycles."""
+    x86 = chosen_target().triple.startswith(("x86_64", "i686", "i386"))
+    return "llvm.readcyclecounter" if x86 else "llvm.readsteadycounter"
 
 
 @lru_cache(maxsize=1)

@@ -31,6 +31,7 @@ from .gather_scatter import (
 )
 from .prefetch import Prefetch
 from .textures import Requested
+from .tiles import Tiles
 
 SPACES = ("generic", "global", "shared")
 _SPELLED = 32
@@ -106,6 +107,7 @@ class Access:
         self.fetches_of_objects: dict[str, Requested] = {}
         self.streaming: frozenset[int] = frozenset()  # steps whose stores may go past the caches
         self.prefetches: Mapping[int, Prefetch] = {}  # what loads of neighbours ask for, by their steps
+        self.tiles = Tiles()  # the rows along which lanes walk
         self.masks_boundaries = False  # whether accesses across the end of shared memory are masked
         self.by_segments = False  # whether lanes in a few places far apart have an access for each
         self.uses_streaming = False  # whether some stores do
@@ -123,6 +125,9 @@ class Access:
         self.placed: Mapping[int, tuple[str, int]] = {}  # the scalar of another address, and how far from it
         self.words: Mapping[int, tuple[int, int]] = {}  # where words begin that narrow loads share; when
         self.loaded_words: dict[tuple[str, int, int], str] = {}  # those of all lanes that were loaded
+        self.found_tiles: dict[tuple[int, str], str] = {}  # where loads of one base are in a tile
+        self.row_places: dict[tuple[int, ...], int] = {}  # the numbers of tables of lanes' places
+        self.tile_units: set[int] = set()  # the functions that fill tiles, by the size of their elements
         self.declared = False  # whether active lanes' addresses are known to be declared shared memory
         self.finders: Mapping[int, int] = {}
         self.apart: Mapping[int, int | None] = {}
@@ -229,13 +234,13 @@ class Access:
         fast, slow, join = b.label("fast"), b.label("slow"), b.label("join")
         b.branch(bad, slow, fast, unlikely=True)
         b.place(fast)
-        usual = quick()
+        usual, from_fast = quick(), b.block
         b.jump(join)
         b.place(slow)
         served, from_slow = careful()
         b.jump(join)
         b.place(join)
-        return [b.phi(type_, (x, fast), (y, from_slow)) for x, y in zip(usual, served, strict=True)]
+        return [b.phi(type_, (x, from_fast), (y, from_slow)) for x, y in zip(usual, served, strict=True)]
 
     def store_either(self, bad: str, quick: Callable[[], object], careful: Callable[[], object]) -> None:
         """Store by `quick` or, if the check has failed, by `careful`."""

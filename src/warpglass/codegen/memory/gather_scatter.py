@@ -10,7 +10,7 @@ from __future__ import annotations
 from ...isa.types import BITS
 from ..builder import Builder, constant_vector, suffix, vector
 
-_HALF = 16  # lanes of half a warp
+HALF = 16  # lanes of half a warp
 _FEW = 8  # lanes that have a store each sooner than a scatter has all
 
 
@@ -184,7 +184,7 @@ define internal i1 @{irregular_name(type_, write)}(
 def gather_helper(type_: str, declarations: set[str], width: int) -> str:
     """`@wg_gather_T`: loads from checked host addresses, by half warps: a run, one element, or any."""
     size = BITS[type_] // 8
-    half = vector(type_, _HALF)
+    half = vector(type_, HALF)
     name = suffix(type_, 16)
     declarations |= {
         f"declare {half} @llvm.masked.gather.{name}.v16p0(<16 x ptr>, <16 x i1>, {half})",
@@ -235,15 +235,15 @@ any:
 def _by_halves(type_: str, width: int) -> str:
     """The function that gathers half warp after half warp."""
     b = Builder(set(), width)
-    whole, half, words = b.vector(type_), vector(type_, _HALF), b.vector("i64")
+    whole, half, words = b.vector(type_), vector(type_, HALF), b.vector("i64")
     parts: list[str] = []
-    for first in range(0, width, _HALF):
-        some = b.shuffle("i64", width, "%at", range(first, first + _HALF))
+    for first in range(0, width, HALF):
+        some = b.shuffle("i64", width, "%at", range(first, first + HALF))
         moved = b.value(f"lshr {b.lanes} %mask, {first}")
-        mask = b.value(f"trunc {b.lanes} {moved} to i{_HALF}")
-        args = [(vector("i64", _HALF), some), (f"i{_HALF}", mask)]
+        mask = b.value(f"trunc {b.lanes} {moved} to i{HALF}")
+        args = [(vector("i64", HALF), some), (f"i{HALF}", mask)]
         parts.append(b.call(half, f"wg_gather_half_{type_}", args))
-    found = b.joined(type_, parts, _HALF)
+    found = b.joined(type_, parts, HALF)
     body = "\n".join(b.lines)
     return f"""define internal {whole} @wg_gather_{type_}({words} %at, {b.lanes} %mask) noinline #0 {{
 entry:

@@ -94,7 +94,7 @@ class IntervalChecks(Access):
         ways = (inside, proven, placed, words, {}), (outside, {}, {}, {}, apart)
         for label, self.proven, self.placed, self.words, self.apart in ways:
             b.place(label)
-            self.loaded_words = {}
+            self.loaded_words, self.found_tiles = {}, {}
             yield
             b.jump(join)
         self.proven, self.placed, self.finders, self.apart = {}, {}, {}, {}

@@ -90,13 +90,14 @@ class LocalMemory:
         if self.access.refuse is None:
             self.access.fail(site, generic, bad)
             b.place(right)
-            return at, mask
-        self.access.leave_out(site, generic, bad)
-        b.jump(right)
-        b.place(right)
-        mask = b.value(f"and {b.lanes} {mask}, {b.value(f'xor {b.lanes} {bad}, -1')}")
+        else:
+            self.access.leave_out(site, generic, bad)
+            b.jump(right)
+            b.place(right)
+            mask = b.value(f"and {b.lanes} {mask}, {b.value(f'xor {b.lanes} {bad}, -1')}")
         if not at.uniform:  # others are not served at all
             return at, mask
+        # Where no lane acts, the address may be any.
         return replace(at, ir=b.value(f"select i1 {outside}, i64 0, i64 {at.ir}")), mask
 
     def _outside(self, address: Value, indexed: Indexed | None, size: int) -> tuple[str, Value]:

@@ -14,17 +14,18 @@ from ..context import SHARED_WINDOW
 from ..machine.target import gathers_quickly
 from ..values.value import Offsets, Value, replace
 from .access import Bounds
-from .gather_scatter import irregular_name
+from .gather_scatter import HALF, irregular_name
 from .indexed import Anywhere, Indexed, IndexedAccess, either
 from .prefetch import emit_prefetch
 from .segments import find_segments, find_singles, load_each, load_segments, store_each, store_segments
 from .streaming import fills_lines, load_run, store_streaming
+from .tile_loads import TileLoads
 
 # The widest access, in elements a lane, that a static pattern is served with.
 _SPAN = 4
 
 
-class Patterns(IndexedAccess):
+class Patterns(TileLoads, IndexedAccess):
     """Emits accesses of every form."""
 
     # ------------------------------------------------------------------------------------ uniform
@@ -85,7 +86,7 @@ class Patterns(IndexedAccess):
         return self.load_either(
             self._or_guarded(outside, address),
             self.builder.vector(type_),
-            lambda: self._load_pattern(low, places, bounds, address, type_, count, mask),
+            lambda: self._load_pattern(site, low, places, bounds, address, type_, count, mask),
             lambda: self._load_apart(site, address, type_, count, mask),
         )
 
@@ -94,7 +95,7 @@ class Patterns(IndexedAccess):
     ) -> tuple[list[str], str]:
         """What lanes that have left their pattern load, and the label where control goes on."""
         where = self._splat_address(address)
-        if (address.ok is None and self.step not in self.apart) or count > 1:
+        if count > 1 or not self._strays(site, address):
             return self.load_slowly(site, where, type_, count, mask)
         self.fetches.add(type_)
         label = self._reach(site, type_, where, "zeroinitializer", mask)
@@ -103,11 +104,18 @@ class Patterns(IndexedAccess):
     def _store_apart(self, site: int, address: Value, type_: str, values: list[str], mask: str) -> None:
         """Store what lanes that have left their pattern have."""
         where = self._splat_address(address)
-        if (address.ok is None and self.step not in self.apart) or len(values) > 1:
+        if len(values) > 1 or not self._strays(site, address):
             self.store_slowly(site, where, type_, values, mask)
             return
         self.scatters.add(type_)
         self._reach(site, type_, where, values[0], mask)
+
+    def _strays(self, site: int, address: Value) -> bool:
+        """Whether lanes leave their pattern, or those that do not act its range, without any going wrong.
+
+        Shared memory is often as large as what the lanes that act reach: a triangle of a square tile.
+        """
+        return address.ok is not None or self.step in self.apart or self.sites[site].space == "shared"
 
     def _reach(self, site: int, type_: str, address: str, value: str, mask: str) -> str:
         """Call the function that tries the site's range for each lane before it searches all ranges."""
@@ -128,7 +136,15 @@ class Patterns(IndexedAccess):
         return self._call_or_fault(irregular_name(type_, info.write), args, site)
 
     def _load_pattern(
-        self, low: str, places: Offsets, bounds: Bounds, address: Value, type_: str, count: int, mask: str
+        self,
+        site: int,
+        low: str,
+        places: Offsets,
+        bounds: Bounds,
+        address: Value,
+        type_: str,
+        count: int,
+        mask: str,
     ) -> list[str]:
         # The whole interval is inside the allocation, so lanes that are not active may be read too.
         b = self.builder
@@ -148,6 +164,9 @@ class Patterns(IndexedAccess):
         if segments is not None and self.spells_segments():
             host = self._host(low, bounds)
             return [load_segments(b, host, type_, segments, of_one) for of_one in elements]
+        tile = self.tiles.by_step.get(self.step)
+        if far and tile is not None:
+            return self.load_tiled(tile, site, low, bounds, address, type_, count)
         if far and count == 1 and self.step in self.words:
             return [self._load_part(bounds, address, type_)]
         if far and count == 1 and self.spells_out():
@@ -301,7 +320,7 @@ class Patterns(IndexedAccess):
         bad, bounds = self.check(site, at, mask)
         b.branch(bad, slow, quick, unlikely=True)
         b.place(quick)
-        if isinstance(at, Anywhere) or not gathers_quickly():
+        if b.width > HALF and (isinstance(at, Anywhere) or not gathers_quickly()):
             halves, quick = b.label(), b.label()
             same = b.value(f"icmp eq {at.type} {step}, 0")
             near = b.value(f"icmp eq {at.type} {step}, {apart}")

@@ -25,6 +25,11 @@ class FactArithmetic(Lanes[Value]):
     """Arithmetic on facts, and on what NaNs operations see; `_made` is where a subclass emits code."""
 
     shape: BlockShape
+    promises: Promises
+
+    @property
+    def flushes(self) -> bool:
+        return self.promises.flushes
 
     def constant(self, type_: str, pattern: int) -> Value:
         return constant(type_, pattern, self.shape.width)

@@ -86,6 +86,18 @@ def _zeros(a: LowBits) -> int:
 
 
 # ------------------------------------------------------------------------------------ bits apart
+def clears_zeros(a: Value, mask: Value) -> bool:
+    """Whether a constant mask clears none but low bits that are zero in all lanes."""
+    return mask.constant is not None and (~mask.constant & ((1 << BITS[a.type]) - 1)) >> lane_zeros(a) == 0
+
+
+def fills_zeros(a: Value, b: Value) -> bool:
+    """Whether a scalar is one of low bits that are zero in all lanes of a value with a form."""
+    if a.offsets is None or not one_value(b.offsets) or b.low is None or b.high is None:
+        return False
+    return b.low >= 0 and b.high >> lane_zeros(a) == 0
+
+
 def divide_bits(act: Callable[[int, int, int], int], a: Value, b: Value) -> tuple[int, Offsets] | None:
     """How `and`, `or` or `xor`, as constants fold, acts on scalars and offsets apart, if it may.
 

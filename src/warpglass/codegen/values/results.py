@@ -10,7 +10,7 @@ from ...isa.types import BITS, is_float
 from ..shape import BlockShape
 from .affine import line_of, wrapped
 from .bounds import bounds_of, decide, in_order, join, keeps_offsets
-from .known_bits import divide_bits, lane_zeros, result_zeros, zeros_of
+from .known_bits import clears_zeros, divide_bits, fills_zeros, lane_zeros, result_zeros, zeros_of
 from .lane_tables import Table, compare, extend, form_of, table_of
 from .operations import (
     DIVISIONS,
@@ -56,12 +56,11 @@ def integers(row: Operation, a: Value, b: Value, shape: BlockShape) -> Result:
     """An operation on two integers."""
     type_, width = a.type, BITS[a.type]
     if a.constant is not None or b.constant is not None:
-        folded = fold(row, a, b)
-        if folded is not None:
-            return DONE, constant(type_, folded, shape.width), ()
-        same = identity(row, a, b)
-        if same is not None:
-            return DONE, same, ()
+        known = _by_constants(row, a, b, shape)
+        if known is not None:
+            return DONE, known, ()
+    if row.name in ("or", "xor") and (fills_zeros(a, b) or fills_zeros(b, a)):
+        row = OPERATIONS["add"]  # as no bit meets another
     low = high = None
     if row.bounds is not None and (a.low is not None or b.low is not None):
         low, high = row.bounds(width, bounds_of(a), bounds_of(b)) or (None, None)
@@ -80,6 +79,17 @@ def integers(row: Operation, a: Value, b: Value, shape: BlockShape) -> Result:
     if row.low_bits is not None and (a.zeros or b.zeros or a.offsets is not b.offsets):
         result.zeros = result_zeros(row.low_bits, a, b, lane_zeros)
     return LANES, result, (a, b)
+
+
+def _by_constants(row: Operation, a: Value, b: Value, shape: BlockShape) -> Value | None:
+    """The result that needs no instruction, as an operand or both are constants."""
+    folded = fold(row, a, b)
+    if folded is not None:
+        return constant(a.type, folded, shape.width)
+    same = identity(row, a, b)
+    if same is None and row.name == "and" and clears_zeros(a, b):
+        return a
+    return same
 
 
 def _guarded(form: int, result: Value, operands: Operands) -> Result:

@@ -1,0 +1,282 @@
+"""Lanes that go through a region one after the other, where that is found to take less time.
+
+Whether lanes are better off together depends on how far they part, which only running shows. So both ways are
+measured: cycles for each round of a lane, in some entries of a region together, in others, for some of the
+lanes, apart. Then the better way is kept for many entries. Only regions come here in which no lane can see
+what others do, so results are the same either way. A lane that faults begins again together with the others,
+so that the first fault is the same, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ..builder import Builder
+from ..context import NOWHERE as NO_SITE
+from ..context import SLOT
+from ..machine.target import time_stamp
+from .function import ENDED, LOWEST, count_rounds
+
+if TYPE_CHECKING:
+    from .entry import Call
+
+    Shared = tuple[str, str, str]  # a register that is one scalar: type, value, place
+
+# Words of a region's state in each worker's memory: entries until both ways are measured anew (below 0:
+# apart), entries measured so far, for each way the fewest cycles that a lane's round has taken, a double
+# (0: none), and for how many entries what was found has held.
+STATE_WORDS = 5
+# What `@wg_choose` says of an entry: how its lanes go, and whether that is measured.
+_TOGETHER, _APART, _MEASURED_WAY = 0, 1, 2
+# Entries for which what has been found holds, first and at most, and those that are measured: of some the
+# processor is taken away, and the first ones warm its caches, so the quickest counts.
+_KEPT, _LONGEST, _MEASURED = 64, 4096, 6
+# Lanes that go apart in an entry that is measured: if that is the worse way, it costs little.
+_SOME = 8
+# Lanes that go apart in any case, where there is no code for few of them.
+_LAST = 4
+# What `%since_H` says besides times.
+_OUTSIDE, _INSIDE, _FAULTED = 0, 1, 2
+
+HELPERS = f"""
+define internal i64 @wg_choose(ptr %state) noinline #0 {{
+  %left = load i64, ptr %state
+  %none = icmp eq i64 %left, 0
+  br i1 %none, label %measure, label %known
+known:
+  %apart = icmp slt i64 %left, 0
+  %step = select i1 %apart, i64 1, i64 -1
+  %less = add i64 %left, %step
+  store i64 %less, ptr %state
+  %way = zext i1 %apart to i64
+  ret i64 %way
+measure:
+  %count.p = getelementptr i64, ptr %state, i64 1
+  %count = load i64, ptr %count.p
+  %more = add i64 %count, 1
+  store i64 %more, ptr %count.p
+  %turn = and i64 %count, 1
+  %measured = or i64 %turn, {_MEASURED_WAY}
+  ret i64 %measured
+}}
+
+define internal void @wg_measured(ptr %state, i64 %way, i64 %cycles, i64 %rounds) noinline #0 {{
+  %count.p = getelementptr i64, ptr %state, i64 1
+  %count = load i64, ptr %count.p
+  %cycles.f = uitofp i64 %cycles to double
+  %rounds.f = uitofp i64 %rounds to double
+  %each = fdiv double %cycles.f, %rounds.f
+  %best.p = getelementptr i64, ptr %state, i64 2
+  %way.p = getelementptr double, ptr %best.p, i64 %way
+  %best = load double, ptr %way.p
+  %first = fcmp oeq double %best, 0.0
+  %less = fcmp olt double %each, %best
+  %better = or i1 %first, %less
+  %chosen = select i1 %better, double %each, double %best
+  store double %chosen, ptr %way.p
+  %enough = icmp uge i64 %count, {_MEASURED}
+  br i1 %enough, label %decide, label %end
+decide:
+  %together = load double, ptr %best.p
+  %apart.p = getelementptr double, ptr %best.p, i64 1
+  %apart = load double, ptr %apart.p
+  %wins = fcmp olt double %apart, %together
+  %kept.p = getelementptr i64, ptr %state, i64 4
+  %last = load i64, ptr %kept.p
+  %twice = shl i64 %last, 1
+  %never = icmp eq i64 %last, 0
+  %least = select i1 %never, i64 {_KEPT}, i64 %twice
+  %now = call i64 @llvm.umin.i64(i64 %least, i64 {_LONGEST})
+  store i64 %now, ptr %kept.p
+  %back = sub i64 0, %now
+  %left = select i1 %wins, i64 %back, i64 %now
+  store i64 %left, ptr %state
+  store i64 0, ptr %count.p
+  store <2 x double> zeroinitializer, ptr %best.p, align 8
+  br label %end
+end:
+  ret void
+}}
+"""
+
+
+class OneByOne:
+    """The code by which a warp's lanes go through one region apart, if that is the better way.
+
+    `%since_H` tells whether lanes have come to the region's header H, and when if that is measured;
+    `%rounds_H` counts their rounds. The region's state begins at word `state`.
+    """
+
+    def __init__(self, call: Call, state: int):
+        self.b = call.b
+        self._call = call
+        self._header = call.region.header
+        self._state = state
+
+    @staticmethod
+    def declare(header: int) -> list[str]:
+        """The stack slots of a region."""
+        names = (f"%since_{header}", f"%rounds_{header}")
+        return [f"  {name} = alloca i64\n  store i64 0, ptr {name}" for name in names]
+
+    @staticmethod
+    def end(b: Builder, header: int, state: int) -> None:
+        """At the start of a block behind a region: what it has taken is known if lanes were together."""
+        since = b.load("i64", f"%since_{header}")
+        measured, on = b.label("measured"), b.label("on")
+        b.store("i64", str(_OUTSIDE), f"%since_{header}")
+        b.branch(b.value(f"icmp ugt i64 {since}, {_FAULTED}"), measured, on, unlikely=True)
+        b.place(measured)
+        _tell(b, state, _TOGETHER, since, b.load("i64", f"%rounds_{header}"))
+        b.jump(on)
+        b.place(on)
+
+    def emit(self) -> None:
+        """At the start of the header: lanes that go apart leave it here."""
+        b, header, region = self.b, self._header, self._call.region
+        names = ("enter", "inside", "apart", "timed", "together", "stay")
+        enter, inside, apart, timed, together, stay = (b.label(name) for name in names)
+        since = b.load("i64", f"%since_{header}")
+        b.branch(b.value(f"icmp eq i64 {since}, {_OUTSIDE}"), enter, inside)
+        b.place(enter)
+        way = b.call("i64", "wg_choose", [("ptr", _place(b, self._state))])
+        b.store("i64", str(_INSIDE), f"%since_{header}")
+        here = b.label("chosen")
+        b.branch(b.value(f"trunc i64 {way} to i1"), apart, here)
+        b.place(here)
+        b.branch(b.value(f"icmp eq i64 {way}, {_MEASURED_WAY | _TOGETHER}"), timed, together, unlikely=True)
+        b.place(timed)
+        b.store("i64", _now(b), f"%since_{header}")
+        b.store("i64", "0", f"%rounds_{header}")
+        b.jump(together)
+        b.place(inside)
+        chosen = [(way, enter)]
+        if region.few or region.full:
+            b.jump(together)
+        else:
+            count = b.call(b.lanes, f"llvm.ctpop.{b.lanes}", [(b.lanes, self._mask())])
+            last = b.value(f"icmp ule {b.lanes} {count}, {_LAST}")
+            steady = b.value(f"icmp ne i64 {since}, {_FAULTED}")
+            b.branch(b.value(f"and i1 {last}, {steady}"), apart, together, unlikely=True)
+            chosen.append((str(_APART), inside))
+        b.place(apart)
+        way = b.phi("i64", *chosen)
+        self._go_apart(b.value(f"icmp ne i64 {way}, {_APART}"), stay)
+        b.place(together)
+        b.jump(stay)
+        b.place(stay)
+        count_rounds(b, self._mask(), f"%rounds_{header}")
+
+    def _mask(self) -> str:
+        """The lanes at the header."""
+        return "-1" if self._call.region.full else self.b.load(self.b.lanes, f"%lanes_{self._header}")
+
+    def _go_apart(self, measured: str, stay: str) -> None:
+        """Call the function for one lane after the other; for some only if that is measured."""
+        b, call, header = self.b, self._call, self._header
+        lanes = b.lanes
+        mask = self._mask()
+        started = _now(b)
+        shared = call.give()
+        rounds = b.offset("%few", call.exchange.rounds)
+        b.store("i64", "0", rounds)
+        if call.region.stores:
+            self._copy_local(back=False)
+        some = b.width if call.region.together else _SOME
+        most = b.value(f"select i1 {measured}, i32 {some}, i32 {b.width}")
+        names = ("before", "lane", "following", "other", "undo", "finished")
+        before, lane, following, other, undo, finished = (b.label(name) for name in names)
+        b.jump(before)
+        b.place(before)
+        b.jump(lane)
+        b.place(lane)
+        # What the next round of this loop begins with is named before it is computed.
+        fewer, left = b.name("fewer"), b.name("left")
+        found = {block: b.name("there") for block in call.exchange.masks}
+        rest = b.phi(lanes, (mask, before), (fewer, following))
+        more = b.phi("i32", (most, before), (left, following))
+        there = {block: b.phi(lanes, ("0", before), (name, following)) for block, name in found.items()}
+        for type_, value, place in shared:
+            b.store(type_, value, place)
+        one = b.value(f"and {lanes} {rest}, {b.value(f'sub {lanes} 0, {rest}')}")
+        code = call.run(call.functions[0], one)
+        b.branch(b.value(f"icmp eq i32 {code}, {LOWEST}"), following, other)
+        b.place(following)
+        b.emit(f"{fewer} = xor {lanes} {rest}, {one}")
+        b.emit(f"{left} = sub i32 {more}, 1")
+        for block, name in found.items():
+            own = b.load(lanes, b.offset("%few", call.exchange.masks[block]))
+            b.emit(f"{name} = or {lanes} {there[block]}, {own}")
+        goes_on = b.value(f"icmp ne i32 {left}, 0")
+        b.branch(b.value(f"and i1 {b.someone(fewer)}, {goes_on}"), lane, finished)
+        b.place(other)
+        b.branch(b.value(f"icmp eq i32 {code}, {ENDED}"), "stopped", undo)
+        b.place(undo)
+        b.store("i64", str(NO_SITE), b.offset("%context", 8 * SLOT["fault_site"]))
+        if call.region.stores:
+            self._copy_local(back=True)
+        b.store("i64", str(_FAULTED), f"%since_{header}")
+        b.jump(stay)
+        b.place(finished)
+        self._finish(measured, started, shared, fewer, found, stay)
+
+    def _finish(
+        self,
+        measured: str,
+        started: str,
+        shared: Sequence[Shared],
+        fewer: str,
+        there: Mapping[int, str],
+        stay: str,
+    ) -> None:
+        """Take back what lanes have come to, and go on behind the region, or at `stay` with those left."""
+        b, call = self.b, self._call
+        told, taken, rest = b.label("told"), b.label("taken"), b.label("rest")
+        tell, before = b.label("tell"), f"%rounds_{self._header}"
+        rounds = b.load("i64", b.offset("%few", call.exchange.rounds))
+        b.store("i64", b.value(f"add i64 {b.load('i64', before)}, {rounds}"), before)
+        b.branch(measured, tell, told, unlikely=True)
+        b.place(tell)
+        _tell(b, self._state, _APART, started, rounds)
+        b.jump(told)
+        b.place(told)
+        b.store(b.lanes, fewer, f"%lanes_{self._header}")
+        for block, lanes in there.items():
+            call.send(block, lanes)
+        b.branch(b.someone(fewer), rest, taken, unlikely=True)
+        b.place(rest)
+        for type_, value, place in shared:  # as those that are left come with it
+            b.store(type_, value, place)
+        call.take()
+        b.jump(stay)
+        b.place(taken)
+        call.take()
+        call.resume()
+
+    def _copy_local(self, *, back: bool) -> None:
+        """Copy the warp's local memory, or take it back."""
+        b, call = self.b, self._call
+        size = b.width * call.warp.program.local.size
+        source, target = "%local", b.offset("%few", call.exchange.local)
+        if back:
+            source, target = target, source
+        args = [("ptr", target), ("ptr", source), ("i64", str(size)), ("i1", "false")]
+        b.call("void", "llvm.memcpy.p0.p0.i64", args)
+
+
+def _place(b: Builder, state: int) -> str:
+    return b.offset("%counters", 8 * state)
+
+
+def _tell(b: Builder, state: int, way: int, since: str, rounds: str) -> None:
+    """Say what an entry has taken that was measured."""
+    taken = b.value(f"sub i64 {_now(b)}, {since}")
+    b.call(
+        "void", "wg_measured", [("ptr", _place(b, state)), ("i64", str(way)), ("i64", taken), ("i64", rounds)]
+    )
+
+
+def _now(b: Builder) -> str:
+    """The processor's time stamp, an i64."""
+    return b.call("i64", time_stamp(), [])

@@ -1,0 +1,157 @@
+"""Loops in which each lane walks along its own row: a tile of all rows is loaded at once and kept for rounds.
+
+Lanes that go along rows of a matrix load from as many places as there are lanes in each round, and find what
+they will load next beside it. So 64 bytes of each lane's row are loaded together and put down column by
+column, where the loads of this round and of the next ones find what all lanes want side by side. A tile is
+looked for by its address, so it never matters how a loop goes on; a step that may change memory empties all
+tiles (`emptied`), so no lane sees there what it would not have seen before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from ...isa.memory import is_strong
+from ...isa.types import BITS, LLVM_TYPE
+from ...program import Block, Branch, Jump, Program, Step, Switch
+from ...program.blocks import loops_of
+from ...ptx import tree
+from ..values.affine import regular
+from ..values.value import Offsets, Value
+
+# Bytes of each lane's row in a tile, and what one that is not filled begins at: no address is near.
+ROW = 64
+EMPTY = 1 << 63
+# Loads that a tile has to serve: to fill it takes as long as a few.
+_WORTH = 6
+# Bytes between two lanes up to which one access reaches several of them.
+_NEAR = 16
+# Tiles of a kernel.
+_MOST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """Loads of a block from one base, by step their distance in bytes from the lowest; `span` is their reach.
+
+    Each loads elements of `size` bytes. A tile's columns are of `unit` bytes, and `whole` says that every
+    round begins at a column.
+    """
+
+    number: int
+    steps: Mapping[int, int]
+    span: int
+    size: int
+    unit: int
+    whole: bool
+
+    @property
+    def type(self) -> str:
+        """The LLVM type of a column's elements."""
+        return f"i{8 * self.unit}"
+
+
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """The tiles of a program, and the blocks that empty them."""
+
+    tiles: Sequence[Tile] = ()
+    emptied: frozenset[int] = frozenset()
+    by_step: Mapping[int, Tile] = field(default_factory=dict[int, Tile])
+
+
+def find_tiles(
+    program: Program, kinds: Mapping[str, Value], lane_loops: Collection[int], few_lanes: Collection[int]
+) -> Tiles:
+    """The tiles that are worth it."""
+    loops = loops_of(program.blocks)
+    found: list[Tile] = []
+    for header, body in sorted(loops.items()):
+        blocks = [program.blocks[index] for index in sorted(body)]
+        inner = not any(other in body for other in loops if other != header)
+        served = header in program.fair or header in lane_loops or header in few_lanes
+        if served or not inner or not all(map(_keeps_memory, blocks)):
+            continue
+        steps = [step for block in blocks for step in block.steps]
+        for block in blocks:
+            for members in _groups(block, kinds):
+                tile = _examine(len(found), steps, members)
+                if tile is not None and len(found) < _MOST:
+                    found.append(tile)
+    if not found:
+        return Tiles()
+    changing = {index for index, block in enumerate(program.blocks) if not _keeps_memory(block)}
+    by_step = {step: tile for tile in found for step in tile.steps}
+    return Tiles(tuple(found), frozenset(changing.union(few_lanes)), by_step)
+
+
+def _keeps_memory(block: Block) -> bool:
+    """Whether memory is the same at a block's end as at its beginning, as far as its lanes can know."""
+    harmless = (step.match.row.computes or _loads(step) for step in block.steps)
+    return isinstance(block.end, Branch | Jump | Switch) and all(harmless)
+
+
+def _loads(step: Step) -> bool:
+    found = step.match.load_or_store
+    if found is None:
+        return step.match.row.access == "parameter"
+    return not found.writes and not is_strong(step.match) and not step.match.row.waits
+
+
+def _groups(block: Block, kinds: Mapping[str, Value]) -> Iterable[list[tuple[Step, int]]]:
+    """A block's loads of lanes far apart, those from one value of a base together, with their offsets."""
+    found: dict[tuple[object, ...], list[tuple[Step, int]]] = {}
+    writers: dict[str, int] = {}
+    for step in block.steps:
+        access = step.match.load_or_store
+        base = None if access is None else step.address_register
+        if access is not None and base is not None and step.instruction.guard is None:
+            offsets = kinds[base].offsets
+            if access.space == "global" and offsets is not None and _apart(offsets, access.size):
+                offset = step.address.offset
+                key = base, writers.get(base), access.size, _element(step), offset % _element(step)
+                found.setdefault(key, []).append((step, offset))
+        writers |= dict.fromkeys(step.writes, step.number)
+    return found.values()
+
+
+def _apart(offsets: Offsets, size: int) -> bool:
+    """Whether lanes lie in places of their own, whole elements from each other."""
+    ordered = sorted(offsets)
+    return regular(offsets, size) and all(b - a > _NEAR for a, b in pairwise(ordered))
+
+
+def _element(step: Step) -> int:
+    """The bytes of each element that a load loads."""
+    _, _, type_ = step.match.forms()[0]
+    return BITS[LLVM_TYPE[type_]] // 8
+
+
+def _examine(number: int, steps: Sequence[Step], members: Sequence[tuple[Step, int]]) -> Tile | None:
+    """The tile of some loads, if a round goes on where the one before ended, or nearly so."""
+    first, low = min(members, key=lambda one: one[1])
+    access = first.match.load_or_store
+    assert access is not None
+    assert first.address_register is not None
+    pace, size = _pace(steps, first.address_register), _element(first)
+    span = max(offset for _, offset in members) + access.size - low
+    if not pace or pace < 0 or pace % size or span > ROW:
+        return None
+    rounds = 1 + (ROW - span) // pace
+    elements = len(members) * access.size // size
+    if rounds < 2 or rounds * elements < _WORTH:
+        return None
+    unit = max(size, 4)
+    distances = {step.number: offset - low for step, offset in members}
+    return Tile(number, distances, span, size, unit, pace % unit == 0)
+
+
+def _pace(steps: Sequence[Step], register: str) -> int | None:
+    """By how many bytes a loop's rounds move a register on."""
+    writers = [step for step in steps if register in step.writes]
+    if len(writers) != 1 or writers[0].match.row.operation != "sum" or writers[0].instruction.guard:
+        return None
+    numbers = [one.value for one in writers[0].instruction.operands if isinstance(one, tree.Integer)]
+    return numbers[0] if len(numbers) == 1 and writers[0].reads == {register} else None
