@@ -180,3 +180,43 @@ def test_a_misaligned_start(engine: str) -> None:
     with pytest.raises(KernelFault) as caught:
         run_ptx(text, 1, 32, (x, y, place, np.uint32(32)), engine=engine)
     assert caught.value.place.thread == (0, 0, 0)
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+@pytest.mark.parametrize(("step", "most"), [(256, 15), (256, 0x7FFFFFFF), (128, 15), (4, 15), (2, 30)])
+def test_places_beside_the_thread_s_own(engine: str, step: int, most: int) -> None:
+    """As in histograms that each thread has for itself: a loaded row and the thread's column."""
+    text = kernel(
+        f"""
+        ld.param.u64 %rd1, [x];
+        ld.param.u64 %rd2, [y];
+        ld.param.u64 %rd3, [place];
+        mov.u32 %r2, %tid.x;
+        mul.wide.u32 %rd4, %r2, 4;
+        add.u64 %rd3, %rd3, %rd4;
+        add.u64 %rd1, %rd1, %rd4;
+        add.u64 %rd2, %rd2, %rd4;
+        ld.global.u32 %r3, [%rd3];
+        and.b32 %r3, %r3, {most};
+        mul.wide.u32 %rd5, %r3, {step};
+        add.u64 %rd1, %rd1, %rd5;
+        ld.global.u32 %r9, [%rd1+8];
+        add.u32 %r9, %r9, 1;
+        st.global.u32 [%rd1+8], %r9;
+        st.global.u32 [%rd2], %r9;
+        ret;
+        """,
+        "u64 x, u64 y, u64 place",
+    )
+    place = np.random.default_rng(6).integers(0, 16, 32).astype(np.uint32) & ~np.uint32(4 // step)
+    places = place * step // 4 + np.arange(32) + 2
+    x = np.arange(places.max() + 1, dtype=np.uint32) * 100
+    expected, y = x.copy(), np.zeros(32, np.uint32)
+    np.put(expected, places, x[places] + 1)
+    run_ptx(text, 1, 32, (x, y, place), engine=engine)
+    if len(set(places)) == 32:
+        np.testing.assert_array_equal(x, expected)
+    np.testing.assert_array_equal(y, expected[places])
+    with pytest.raises(KernelFault) as caught:
+        run_ptx(text, 1, 32, (x[:-1].copy(), y, place), engine=engine)
+    assert caught.value.place.thread == (int(places.argmax()), 0, 0)

@@ -19,14 +19,14 @@ from warpglass.errors import KernelFault
 
 _DATA, _PLACES, _TABLE = 1024, 64, 4096
 _ATOMICS = ("atomicAdd", "atomicExch", "atomicMax", "atomicMin", "atomicOr", "atomicXor", "atomicAnd")
-_HEAD = """
+HEAD = """
 extern "C" __global__ void k(int *data, int *places, int *table, double *reals, int *out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   int a = i * 40503 ^ data[i & 1023], b = data[(i * 7) & 1023], c = i & 15, t = 0;
   double f = reals[i & 255];
 """
-_TAIL = """
+TAIL = """
   out[i] = a ^ b * 31 ^ c * 1009 ^ t ^ __double2hiint(f) ^ __double2loint(f);
 }
 """
@@ -43,7 +43,7 @@ class Writer:
 
     def program(self) -> str:
         self._block(2, inside=False)
-        return _HEAD + "\n".join(self.lines) + _TAIL
+        return HEAD + "\n".join(self.lines) + TAIL
 
     def _number(self, depth: int = 2) -> str:
         one = self.random
@@ -131,12 +131,13 @@ def text_of(number: int) -> str:
 def attempt(number: int) -> str:
     """Run a program on both engines: the same bytes, or the same fault."""
     text = text_of(number)
-    reference, fast = (_ending(number, text, engine) for engine in CPU_ENGINES)
-    assert reference == fast, f"{_short(reference)} and {_short(fast)}\n{text}"
+    reference, fast = (ending(number, text, engine) for engine in CPU_ENGINES)
+    assert reference == fast, f"{short(reference)} and {short(fast)}\n{text}"
     return "fault" if isinstance(reference, str) else "agree"
 
 
-def _ending(number: int, text: str, engine: str) -> list[bytes] | str:
+def ending(number: int, text: str, engine: str) -> list[bytes] | str:
+    """The arrays behind a launch, or the fault."""
     rng = np.random.default_rng(number)
     block = (32, 64, 96, 40)[number % 4]
     n = int(rng.integers(1, 3 * block + 1))
@@ -157,5 +158,6 @@ def _ending(number: int, text: str, engine: str) -> list[bytes] | str:
     return [one.tobytes() for one in args]
 
 
-def _short(ending: list[bytes] | str) -> str:
+def short(ending: list[bytes] | str) -> str:
+    """An ending in a few words."""
     return ending if isinstance(ending, str) else f"{len(ending)} arrays"

@@ -43,8 +43,9 @@ _SPACES = frozenset(("global", "const", "generic", "shared", "local", "param"))
 _KINDS = frozenset(("load", "store", "atomic", "reduction", "parameter"))
 _SPECIALS = frozenset(("tid", "ntid", "ctaid", "nctaid"))
 # What a region saves in each round, in instructions of a vector register: for an access of each lane's own,
-# for arithmetic by the number of registers that all lanes take; and what a register costs that is moved.
-_ACCESS, _WIDE, _DIVISION, _MOVED, _CALL = 24, 4, 8, 4, 24
+# for arithmetic by the number of registers that all lanes take; and what is lost: for a row of local memory,
+# which all lanes have side by side and few have not, and for a register that is moved.
+_ACCESS, _WIDE, _DIVISION, _ROW, _MOVED, _CALL = 24, 4, 8, 12, 4, 24
 # Rounds that few lanes go at least, as is assumed.
 _ROUNDS = 4
 # Ways beyond the first that lanes take in a round that makes it worth to try them apart if none stays behind.
@@ -238,7 +239,7 @@ class _Search:
             base = step.address_register
             form = None if base is None else self.found.offsets(base)
             if base is None or one_value(form):
-                return 0
+                return -_ROW if step.match.state_space == "local" else 0
             return _ACCESS if form is None else -1
         wide = [name for name in step.writes if self.found.offsets(name) is None]
         each = _DIVISION if row.operation == "division" else 1

@@ -1,7 +1,7 @@
 """The values, registers and accesses of few lanes: a scalar if all have one value, else a short vector.
 
-Accesses are made lane by lane: loads of all lanes at once, of which those that do not act load from a place
-that is surely there, stores in the lanes' order.
+Where gathers are slow, accesses are made lane by lane: loads of all lanes at once, of which those that do not
+act load from a place that is surely there, stores in the lanes' order.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from ...isa.lanes import Outline, Update
 from ...isa.types import BITS
 from ..builder import Arg, Builder
 from ..lanes.fast import FastLanes
+from ..machine.target import gathers_quickly
+from ..memory.gather_scatter import gather_at_once, scatter_at_once
 from ..memory.indexed import Indexed
 from ..memory.warp_atomics import WarpAtomics
 from ..registers import Registers
@@ -50,9 +52,15 @@ class FewAccess(WarpAtomics):
     ) -> None:
         self.store_vector(site, address, type_, values, mask)
 
+    def _at_once(self, type_: str) -> bool:
+        """Whether lanes are better served by the processor's gathers and scatters."""
+        return gathers_quickly() and BITS[type_] >= 32 and self.builder.width > 2
+
     def gather(self, address: str, delta: str, type_: str, count: int, mask: str) -> list[str]:
         b, words = self.builder, self.builder.vector("i64")
         host = b.value(f"add {words} {address}, {b.splat('i64', delta)}")
+        if self._at_once(type_):
+            return [gather_at_once(b, self._pointers(host, type_, k), type_, mask) for k in range(count)]
         there = b.splat("i64", b.value("ptrtoint ptr %lane_buffer to i64"))
         safe = b.value(f"select {b.vector('i1')} {b.mask_vector(mask)}, {words} {host}, {words} {there}")
         b.store(f"volatile {words}", safe, "%few_places", ", align 64")
@@ -68,6 +76,10 @@ class FewAccess(WarpAtomics):
     def scatter(self, address: str, delta: str, type_: str, values: list[str], mask: str) -> None:
         b, words = self.builder, self.builder.vector("i64")
         host = b.value(f"add {words} {address}, {b.splat('i64', delta)}")
+        if self._at_once(type_):
+            for k, value in enumerate(values):
+                scatter_at_once(b, self._pointers(host, type_, k), type_, value, mask)
+            return
         b.store(words, host, "%few_places", ", align 64")
         for k, value in enumerate(values):
             b.store(b.vector(type_), value, b.offset("%few_values", 64 * k), ", align 64")

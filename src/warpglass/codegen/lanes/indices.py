@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ..builder import constant_vector
 from ..memory.indexed import Indexed
-from ..values.known_bits import lane_zeros
-from ..values.value import Value, signed
+from ..values.known_bits import lane_zeros, trailing_zeros
+from ..values.value import Offsets, Value, signed
 
 if TYPE_CHECKING:
     from .arithmetic import FastArithmetic
@@ -34,25 +35,44 @@ class Indices:
         """An instruction on vectors has given a vector of i64."""
         narrow = self._lanes.narrow.lower_half_of(result)
         if narrow is not None:
-            self._found[result.ir] = Indexed("0", 0, narrow, 0, lane_zeros(result))
+            self._found[result.ir] = _bounded(Indexed("0", 0, narrow, 0, lane_zeros(result)), result)
         elif name in ("sext", "zext"):
             (a,) = operands
             if a.type == "i32" and a.offsets is None:
                 unsigned = name == "zext" and (a.low is None or a.low < 0)
-                self._found[result.ir] = Indexed("0", 0, a.ir, 0, lane_zeros(a), unsigned)
+                self._found[result.ir] = _bounded(Indexed("0", 0, a.ir, 0, lane_zeros(a), unsigned), a)
         elif name in ("add", "mul", "shl"):
             one, other = operands
             if name != "shl" and one.ir not in self._found:
                 one, other = other, one
             found = self._found.get(one.ir)
-            if found is not None and other.uniform:
-                found = self._moved(found, other) if name == "add" else self._scaled(found, name, other)
-            else:
+            if found is None or other.ok is not None or other.offsets is None:
                 found = None
+            elif name == "add":
+                found = self._moved(self._spread(found, other.offsets), other)
+            else:
+                found = self._scaled(found, name, other) if other.uniform else None
             if found is not None:
                 self._found[result.ir] = found
 
-    def _moved(self, found: Indexed, by: Value) -> Indexed:
+    def _spread(self, found: Indexed, offsets: Offsets) -> Indexed | None:
+        """The same with what each lane adds, if that is for certain a difference of numbers of 32 bits."""
+        if not any(offsets):
+            return found
+        added = [offset >> found.shift for offset in offsets]
+        least, most = found.least + min(added), found.most + max(added)
+        if found.unsigned or any(offset % (1 << found.shift) for offset in offsets):
+            return None
+        if least < -(1 << 31) or most >= 1 << 31:
+            return None
+        b = self._lanes.builder
+        numbers = b.value(f"add {b.vector('i32')} {found.numbers}, {constant_vector('i32', added)}")
+        zeros = min(found.zeros, *(trailing_zeros(one, 32) for one in added))
+        return replace(found, numbers=numbers, zeros=zeros, least=least, most=most)
+
+    def _moved(self, found: Indexed | None, by: Value) -> Indexed | None:
+        if found is None:
+            return None
         if by.constant is not None:
             return replace(found, distance=found.distance + signed(by.constant, 64))
         if found.base == "0":
@@ -66,3 +86,10 @@ class Indices:
         if factor & (factor - 1) or not 0 < factor << found.shift <= _MOST:
             return None
         return replace(found, distance=found.distance * factor, shift=found.shift + factor.bit_length() - 1)
+
+
+def _bounded(indexed: Indexed, numbers: Value) -> Indexed:
+    """The same with what is known of numbers that a value has."""
+    if numbers.low is None or numbers.high is None:
+        return indexed
+    return replace(indexed, least=numbers.low, most=numbers.high)

@@ -42,7 +42,8 @@ class Anywhere:
 class Indexed:
     """Addresses `base + distance + (number << shift)`: an i64 scalar, a constant and a vector of i32.
 
-    Numbers are signed or, if `unsigned` says so, not; `zeros` of their low bits are known to be zero.
+    Numbers are signed or, if `unsigned` says so, not; `zeros` of their low bits are known to be zero, and
+    `least` and `most` bound them where bounds are known.
     """
 
     base: str
@@ -51,6 +52,8 @@ class Indexed:
     shift: int
     zeros: int
     unsigned: bool = False
+    least: int = -(1 << 31)
+    most: int = (1 << 31) - 1
     type: str = "i32"
 
     def signed(self, b: Builder) -> Indexed:

@@ -307,15 +307,16 @@ class Patterns(TileLoads, IndexedAccess):
         if count > 1 or not apart:
             return self._load_each(site, at, type_, count, mask)
         test, mixed, slow, straight, quick, join = (b.label() for _ in range(6))
-        number, step = self._branch_contiguous(at, apart, mask, test, mixed)
+        number, step, off = self._branch_contiguous(at, apart, mask, test, mixed)
         b.place(test)
         first, wraps = at.first(b, number, apart)
         outside, bounds = self._check_interval(site, first, b.width)
-        b.branch(either(b, wraps, outside), slow, straight, unlikely=True)
+        b.branch(either(b, wraps, outside), mixed, straight, unlikely=True)
         b.place(straight)
         ways = [(load_run(b, self._host(first, bounds), type_, b.width), straight)]
         b.jump(join)
         b.place(mixed)
+        step = b.phi(at.type, (step, off), (str(apart), test))
         bad, bounds = self.check(site, at, mask)
         b.branch(bad, slow, quick, unlikely=True)
         b.place(quick)
@@ -367,11 +368,11 @@ class Patterns(TileLoads, IndexedAccess):
             self.store_vector(site, address, type_, values, mask)
             return
         test, mixed, slow, straight, quick, join = (b.label() for _ in range(6))
-        number, _ = self._branch_contiguous(at, apart, mask, test, mixed)
+        number, _, _ = self._branch_contiguous(at, apart, mask, test, mixed)
         b.place(test)
         first, wraps = at.first(b, number, apart)
         outside, bounds = self._check_interval(site, first, b.width)
-        b.branch(either(b, wraps, outside), slow, straight, unlikely=True)
+        b.branch(either(b, wraps, outside), mixed, straight, unlikely=True)
         b.place(straight)
         self._store_run(site, type_, values[0], self._host(first, bounds), mask, b.width)
         b.jump(join)
@@ -388,11 +389,12 @@ class Patterns(TileLoads, IndexedAccess):
 
     def _branch_contiguous(
         self, at: Anywhere | Indexed, apart: int, mask: str, yes: str, no: str
-    ) -> tuple[str, str]:
+    ) -> tuple[str, str, str]:
         """Go to `yes` if every active lane's number is where lane 0's would put it, else to `no`.
 
-        Returns lane 0's number and the distance to lane 1's, which rules out most others at once. Where one
-        of these does not act, the lowest lane that does says where lane 0 would be.
+        Returns lane 0's number and the distance to lane 1's, which rules out most others at once, and the
+        label that leads to `no`. Where one of these does not act, the lowest lane that does says where lane 0
+        would be. Memory may end between active lanes and the others: `no` is also for a run at its end.
         """
         b, one, whole = self.builder, at.type, self.builder.vector(at.type)
         start, both, some, look, off = (b.label(hint) for hint in ("lead", "both", "some", "look", "apart"))
@@ -423,4 +425,4 @@ class Patterns(TileLoads, IndexedAccess):
         b.place(off)
         step = b.phi(one, (step, both), (found, look))
         b.jump(no)
-        return first, step
+        return first, step, off
