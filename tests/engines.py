@@ -21,15 +21,28 @@ Extent = int | tuple[int, ...]
 @contextmanager
 def engine_mode(engine: str) -> Iterator[None]:
     """Choose the CPU engine's implementation of the lanes for a while."""
-    before = os.environ.get("WARPGLASS_ENGINE")
-    os.environ["WARPGLASS_ENGINE"] = engine
+    with _set("WARPGLASS_ENGINE", engine):
+        yield
+
+
+@contextmanager
+def worker_threads(count: int) -> Iterator[None]:
+    """Let launches have so many threads for a while."""
+    with _set("WARPGLASS_THREADS", str(count)):
+        yield
+
+
+@contextmanager
+def _set(variable: str, value: str) -> Iterator[None]:
+    before = os.environ.get(variable)
+    os.environ[variable] = value
     try:
         yield
     finally:
         if before is None:
-            del os.environ["WARPGLASS_ENGINE"]
+            del os.environ[variable]
         else:
-            os.environ["WARPGLASS_ENGINE"] = before
+            os.environ[variable] = before
 
 
 def run_ptx(

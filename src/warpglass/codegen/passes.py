@@ -22,6 +22,7 @@ from ..program import (
     find_streaming,
     guard_discarded_reads,
     sink,
+    split_ranges,
     split_tests,
 )
 from ..program.passes import Pass, run_passes
@@ -100,6 +101,7 @@ _TO_KINDS = (
     Pass("flushing host", _let_host_flush, "program promises", "promises", _unobserved, _FLUSHING),
     Pass("discarded reads", guard_discarded_reads, "program", "program", _reads_matter),
     Pass("paired tests", split_tests, "program", "program", _unobserved, _ALONE),
+    Pass("live ranges", split_ranges, "program", "program", _unobserved, _ALONE),
     Pass("sinking", sink, "program", "program", _repeated, _ALONE),
     Pass("path-sensitive bounds", bound_by_paths, _PROMISED, "program", _repeated, "1.19, most 4.6"),
     Pass("all registers vectors", _assume_vectors, "program", "inference", _reference),

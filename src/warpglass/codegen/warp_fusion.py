@@ -38,6 +38,9 @@ _PHASE = 12
 # Accesses that a kernel without loops must have for its warps' other costs to count, and the instructions on
 # vectors for each of them up to which these costs do.
 _ACCESSES, _BETWEEN = 5, 12
+# Instructions on vectors up to which that holds: longer ones run as fast by single warps, or faster, since a
+# processor has too few registers for all they hold, and quick code takes a fifth of the time to compile.
+_STRAIGHT = 200
 # Instructions on vectors above which that holds for kernels with loops, which are long to compile otherwise.
 _LONG = 500
 
@@ -154,7 +157,7 @@ def pays(program: Program, inference: Inference) -> bool:
     accesses = sum(step.match.load_or_store is not None for step in steps)
     return (
         accesses >= _ACCESSES
-        and len(_in_lanes(steps, inference)) <= _BETWEEN * accesses
+        and len(_in_lanes(steps, inference)) <= min(_STRAIGHT, _BETWEEN * accesses)
         and not any(isinstance(block.end, Barrier) for block in blocks)
         and all(_side_by_side(step, inference, shared=True) for step in steps)
     )

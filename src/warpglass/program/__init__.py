@@ -34,6 +34,7 @@ from .fairness import find_cluster_waits, find_fair
 from .grid_barriers import find_grid_waits
 from .grid_strides import find_grid_strides
 from .layout import LocalLayout, SharedLayout, lay_out_local, lay_out_shared
+from .live_ranges import split_ranges
 from .liveness import find_dirty, find_liveness
 from .paired_tests import split_tests
 from .parameter_accesses import check_parameter_accesses, read_through_addresses, takes_addresses
@@ -175,5 +176,6 @@ __all__ = [
     "guard_discarded_reads",
     "read_elsewhere",
     "sink",
+    "split_ranges",
     "split_tests",
 ]

@@ -3,6 +3,11 @@
 Every block has a mask of the lanes that have come to it (`%lanes_B`). What many blocks need is emitted once,
 at the function's end: a jump back to a block, which looks at the stop flag, and, where lanes may wait in many
 places, the tests of all those masks in order. So a function's length stays in proportion to its program's.
+
+Results of kernels that wait for each other may depend on the order in which their warps run. So what makes a
+warp yield, and a fair loop's lanes take turns, follows from the program and from where lanes are, never from
+how a choice is emitted, which differs between optimised code and the reference: each time that a fair
+loop's header begins is a turn, and all choices of a block that may jump back to one are in cyclic order.
 """
 
 from __future__ import annotations
@@ -15,7 +20,7 @@ from ..context import RESUME, SLOT
 from ..registers import Registers
 from .warp_barriers import Word
 
-# Backward jumps of fair loops that a warp makes before it lets the other warps of its block run.
+# Turns of fair loops that a warp begins before it lets the other warps of its block run.
 TIME_SLICE = 64
 # Blocks up to which their masks become values. Many stay in memory, side by side in `%masks`: to make values
 # of them takes quadratic time.
@@ -89,8 +94,7 @@ class Dispatch:
             return
         real = {target for target in targets if not self._program.blocks[target].only_exits}
         candidates = sorted(real | self.pending.sets[source])
-        # The lanes of a fair loop take turns with all others: the next block in cyclic order runs.
-        cyclic = any(target in self.pending.fair and target <= source for target in real)
+        cyclic = self._takes_turns(source)
         if len(candidates) > _OWN_TESTS:
             self._share(candidates, source, cyclic)
             return
@@ -100,6 +104,11 @@ class Dispatch:
         everyone_stays = len(real) == len(set(targets))
         certain = next((c for c in reversed(candidates) if c in real), None) if everyone_stays else None
         self._try(candidates, source, certain)
+
+    def _takes_turns(self, source: int) -> bool:
+        """Whether a block may jump back in a fair loop: its lanes take turns with all others."""
+        successors = self._program.blocks[source].successors
+        return any(target in self.pending.fair and target <= source for target in successors)
 
     def resume(self, candidates: Iterable[int], source: int) -> None:
         """Go to the lowest of some blocks that has lanes; nobody else has any."""
@@ -194,23 +203,35 @@ class Dispatch:
         record_lane(b, b.load(b.lanes, f"%lanes_{target}"))
         b.jump("stopped")
         b.place(on)
-        if target in self.pending.fair:
-            self._spend_slice(target)
         b.jump(self.entries.get(target, f"block_{target}"))
 
     # ------------------------------------------------------------------------------------ yielding
+    def begin(self, index: int) -> None:
+        """Start a block. A fair loop's header costs a turn, but not a warp that goes on there."""
+        self._builder.place(f"block_{index}")
+        if index in self.pending.fair:
+            self._spend_slice(index)
+
+    def turn(self, index: int) -> str:
+        """The label behind what a block's beginning costs."""
+        return f"turn_{index}" if index in self.pending.fair else f"block_{index}"
+
     def _spend_slice(self, header: int) -> None:
-        """Yield once the warp has used up its time slice."""
+        """Take a turn. The last of the time slice is taken when the warp goes on, after it has yielded."""
         b = self._builder
         left = b.value(f"sub i32 {b.load('i32', '%turns')}, 1")
         b.store("i32", left, "%turns")
-        over, go_on = b.label("over"), b.label("turn")
-        b.branch(b.value(f"icmp eq i32 {left}, 0"), over, go_on, unlikely=True)
+        over = b.label("over")
+        b.branch(b.value(f"icmp eq i32 {left}, 0"), over, self.turn(header), unlikely=True)
         b.place(over)
+        self._end_slice(header, over)
+        b.place(self.turn(header))
+
+    def _end_slice(self, header: int, label: str) -> None:
+        """Yield, from the basic block that is being emitted, `label`."""
         assert self.first_yield is not None
-        self._yielding.append((str(self.first_yield + self.yields.index(header)), over))
-        b.jump("yield")
-        b.place(go_on)
+        self._yielding.append((str(self.first_yield + self.yields.index(header)), label))
+        self._builder.jump("yield")
 
     def _yield(self) -> None:
         """Keep all lanes where they stand and let the other warps of the block run."""
@@ -228,8 +249,8 @@ class Dispatch:
         self._registers.restore(self._live_at_yield())
         assert self.first_yield is not None
         states = enumerate(self.yields, start=self.first_yield)
-        cases = " ".join(f"i32 {state}, label %block_{header}" for state, header in states)
-        b.emit(f"switch i32 %state, label %block_{self.yields[0]} [ {cases} ]")
+        cases = " ".join(f"i32 {state}, label %{self.turn(header)}" for state, header in states)
+        b.emit(f"switch i32 %state, label %{self.turn(self.yields[0])} [ {cases} ]")
 
     def _copy_masks(self, places: Callable[[int], tuple[str, str]]) -> None:
         """Copy the masks of blocks that may have lanes: `places` says from where to where."""

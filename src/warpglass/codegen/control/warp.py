@@ -179,7 +179,7 @@ class WarpFunction(BlockCode):
     def _block(self, index: int) -> None:
         b = self.builder
         block = self.program.blocks[index]
-        b.place(f"block_{index}")
+        self.dispatch.begin(index)
         if index in self.tiles.emptied:
             empty_tiles(b, self.tiles)
         self.lane_code.attempt(index)

@@ -56,16 +56,10 @@ class FewDispatch(Dispatch):
         self._builder.store("i32", str(code), "%code")
         self._builder.jump("leave")
 
-    def _spend_slice(self, header: int) -> None:
-        """Leave at the last turn without spending it: the warp's own jump back does, and yields."""
-        b = self._builder
-        left = b.value(f"sub i32 {b.load('i32', '%turns')}, 1")
-        over, go_on = b.label("over"), b.label("turn")
-        b.branch(b.value(f"icmp eq i32 {left}, 0"), over, go_on, unlikely=True)
-        b.place(over)
+    def _end_slice(self, header: int, label: str) -> None:
+        """Leave at the last turn without having taken it: the warp's own header does, and yields."""
+        self._builder.store("i32", "1", "%turns")
         self._leave(BACK + self._fair.index(header))
-        b.place(go_on)
-        b.store("i32", left, "%turns")
 
 
 class FewFunction(BlockCode):
@@ -111,7 +105,7 @@ class FewFunction(BlockCode):
         self._movement.begin()
         self._movement.take(region.taken)
         b.store(b.lanes, self._movement.present, f"%lanes_{region.header}")
-        b.jump(f"block_{region.header}")
+        b.jump(self.dispatch.turn(region.header))  # which the warp has taken
         for index in range(region.header, region.last + 1):
             self._block(index)
         self.dispatch.finish()
@@ -135,7 +129,7 @@ class FewFunction(BlockCode):
 
     def _block(self, index: int) -> None:
         b, block = self.builder, self.program.blocks[index]
-        b.place(f"block_{index}")
+        self.dispatch.begin(index)
         self.registers.enter(self._live_behind(block))
         mask = b.load(b.lanes, f"%lanes_{index}")
         b.store(b.lanes, "0", f"%lanes_{index}")
