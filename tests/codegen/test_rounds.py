@@ -13,10 +13,9 @@ from tests.ptx_text import kernel
 from warpglass import lab
 from warpglass.codegen import BlockShape
 from warpglass.codegen.lane_loops.find import find_lane_loops
-from warpglass.codegen.lane_loops.rounds import Rounds, find_rounds, has_few_rounds
+from warpglass.codegen.lane_loops.rounds import Rounds, find_rounds
 from warpglass.codegen.passes import with_kinds
 from warpglass.codegen.shape import Promises
-from warpglass.codegen.values.facts import FactLanes
 from warpglass.engine.cpu.prepared import prepare
 from warpglass.errors import KernelFault
 
@@ -98,11 +97,6 @@ def _same(name: str, args: Arguments) -> Any:
 
 
 def _find(name: str) -> list[Rounds]:
-    return [rounds for rounds, _ in _find_with_few(name)]
-
-
-def _find_with_few(name: str) -> list[tuple[Rounds, bool]]:
-    """The loops of known rounds, and whether those are few."""
     kernel, args = _kernel(name), _arguments(LENGTHS["all"])
     launch = lab.make_launch(kernel, 3, BLOCK, args, 0, 20, lab.backend("cpu"))
     prepared = prepare(launch.compiled)
@@ -111,23 +105,10 @@ def _find_with_few(name: str) -> list[tuple[Rounds, bool]]:
     version = with_kinds(prepared.program, shape, prepared.symbols, promises)
     program, found = version.program, version.inference
     loops = find_lane_loops(program, found)
-    lanes, symbols, kinds = FactLanes(shape, promises), prepared.symbols, found.kinds
-    known: list[tuple[Rounds, bool]] = []
-    for loop in loops.values():
-        one = find_rounds(program, loop, kinds, shape, promises, symbols)
-        if one is not None:
-            known.append((one, has_few_rounds(program, loop, one.going, kinds, lanes, symbols)))
-    return known
-
-
-@pytest.mark.parametrize("name", ["rows", "pairs", "bytes"])
-def test_what_is_left_of_an_unrolled_loop_has_few_rounds(name: str) -> None:
-    """So lanes go together there."""
-    assert [few for _, few in _find_with_few(name)] == [True, False]
-
-
-def test_a_loop_that_begins_anywhere_may_have_many_rounds() -> None:
-    assert not any(few for _, few in _find_with_few("two_steps"))
+    known = (
+        find_rounds(program, loop, found.kinds, shape, promises, prepared.symbols) for loop in loops.values()
+    )
+    return [one for one in known if one is not None]
 
 
 @pytest.mark.parametrize("name", ["rows", "python", "pairs", "bytes", "one_place"])

@@ -19,14 +19,13 @@ from ..builder import Builder
 from ..control.dispatch import Dispatch
 from ..lanes.fast import FastLanes
 from ..steps import Steps
-from ..values.facts import FactLanes
 from ..values.value import Value
 from .ends import emit_ends, find_ends
 from .find import Group, LaneLoop
 from .one_lane import Checked, LaneRegisters, OneLane
 from .preparation import LaneRounds, Preparation
 from .ranges import LaneRanges
-from .rounds import Rounds, Walk, find_rounds, has_few_rounds
+from .rounds import Rounds, Walk, find_rounds
 
 # Ranges that lanes on their own look for in one run of a warp.
 _PATIENCE = 8
@@ -36,7 +35,7 @@ class LaneCode:
     """Emits the loops of one program; `slots` are the stack slots that they need."""
 
     def __init__(self, program: Program, loops: Mapping[int, LaneLoop], warp: Steps, dispatch: Dispatch):
-        self.loops: dict[int, LaneLoop] = {}
+        self.loops = loops
         self._program = program
         self._warp = warp
         self._dispatch = dispatch
@@ -49,12 +48,8 @@ class LaneCode:
             for header, loop in loops.items():
                 shape, promises, kinds = lanes.shape, lanes.promises, warp.registers.kinds
                 found = find_rounds(program, loop, kinds, shape, promises, warp.symbols)
-                if found is None:
-                    self.loops[header] = loop
-                elif not has_few_rounds(
-                    program, loop, found.going, kinds, FactLanes(shape, promises), warp.symbols
-                ):
-                    self.loops[header], self.rounds[header] = loop, found
+                if found is not None:
+                    self.rounds[header] = found
             self._lane = OneLane(lanes)
             self._registers = LaneRegisters(warp.registers)
             self._steps = Steps(self._lane, self._registers, warp.symbols)

@@ -20,7 +20,6 @@ from ..operands import Operands, Symbols
 from ..path_bounds.analysis import COMPUTING
 from ..path_bounds.domain import INTEGERS, AbstractInt, AbstractLanes, Test, constant, signed
 from ..shape import BlockShape, Promises
-from ..values.facts import FactLanes
 from ..values.value import Value
 from .find import Group, LaneLoop
 
@@ -28,8 +27,6 @@ from .find import Group, LaneLoop
 _LARGE, _SMALL = 1 << 30, 1 << 20
 # Bytes up to which loads move on in a round: as many rounds as lanes have at most must not wrap around.
 _LONGEST_PACE = 1 << 40
-# Rounds that all lanes go together sooner than one lane after the other finds out how many it has.
-_FEW = 4
 INVERSE = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
 SWAPPED = {"eq": "eq", "ne": "ne", "lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
 _HOLDS = {"lt": int.__lt__, "le": int.__le__, "gt": int.__gt__, "ge": int.__ge__}
@@ -144,34 +141,6 @@ def find_rounds(
     return round_.rounds(block.end, together)
 
 
-def has_few_rounds(
-    program: Program,
-    loop: LaneLoop,
-    going: Comparison,
-    kinds: Mapping[str, Value],
-    lanes: FactLanes,
-    symbols: Symbols,
-) -> bool:
-    """Whether a loop's counter begins so low that few rounds come, as in what is left of an unrolled loop."""
-    (moving, limit), pace = going.operands, going.paces[0]
-    match moving.parts:
-        case ((Atom(register=counter, inner=None), 1),) if not limit.parts and pace < 0:
-            pass
-        case _:
-            return False
-    types = {name: LLVM_TYPE[type_] for name, type_ in program.registers.items()}
-    operands = Operands(lanes, _Kinds(types, kinds), symbols)
-    most = -1
-    outside = (block for index, block in enumerate(program.blocks) if index not in loop.blocks)
-    for step in (step for block in outside for step in block.steps if counter in step.writes):
-        for target, _, value in operands.results(step):
-            if isinstance(target, tree.Register) and target.name == counter:
-                if value.high is None or value.low is None or value.low < 0:
-                    return False
-                most = max(most, value.high)
-    return 0 <= most + moving.number - limit.number < -pace * _FEW
-
-
 class _RoundLanes(AbstractLanes):
     """Takes tests that choose between numbers to go one way; `used` are those of the current step."""
 
@@ -212,17 +181,6 @@ class _State:
 
     def read(self, name: str) -> Value:
         return self.state.get(name) or Value(self.types[name], "")
-
-
-@dataclass(frozen=True, slots=True)
-class _Kinds:
-    """What is known of registers wherever they are read; stands in for Registers."""
-
-    types: Mapping[str, str]
-    kinds: Mapping[str, Value]
-
-    def read(self, name: str) -> Value:
-        return self.kinds.get(name) or Value(self.types[name], "")
 
 
 class _Round:
