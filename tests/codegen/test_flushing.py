@@ -40,6 +40,7 @@ _OTHERS = (
     "setp.neu.ftz.f32 %p1, %f1, 0f00000000; selp.f32 %f9, %f3, %f2, %p1;",
     "cvt.rn.f32.s32 %f8, %r3; mul.ftz.f32 %f9, %f8, %f2;",
     "mul.ftz.f32 %f9, 0f00800000, 0f3F000000; fma.rn.ftz.f32 %f9, 0f00900000, 0fBF800000, %f9;",
+    "mul.ftz.f32 %f9, 0f00800000, 0f3F7FFFFF; fma.rn.ftz.f32 %f9, 0f00800000, 0f3F7FFFFF, %f9;",
     "add.ftz.f32 %f8, 0f00000003, 0f80000000; max.ftz.f32 %f9, %f8, %f1;",
     "cvt.rn.f16.f32 %rs1, %f1; cvt.f32.f16 %f9, %rs1;",
     "cvt.rn.f16x2.f32 %r4, %f1, %f2; fma.rn.f16x2 %r4, %r3, %r4, %r4; mov.b32 %f9, %r4;",
