@@ -28,7 +28,7 @@ class StructureAccess(Patterns):
         mask: str,
     ) -> list[str]:
         structure = self.structures.get(self.step)
-        if structure is None:
+        if structure is None or self.step in self.tiles.by_step:
             return super()._load_pattern(site, low, places, bounds, address, type_, count, mask)
         fields = self.loaded_fields.get(structure.last)
         if fields is None:

@@ -16,6 +16,7 @@ from ...isa.memory import is_strong
 from ...isa.types import BITS, LLVM_TYPE
 from ...program import Step
 from ..values.value import Offsets
+from .narrow_vectors import word_type
 
 # Bytes from one lane's structure to the next at most, and how many times what is accessed of one.
 _WIDEST, _SPARSE = 64, 4
@@ -64,9 +65,12 @@ class Element:
 
 
 def element_bytes(step: Step) -> int:
-    """The bytes of each element that a load or a store accesses."""
-    _, _, type_ = step.match.forms()[0]
-    return BITS[LLVM_TYPE[type_]] // 8
+    """The bytes of each element that a load or a store accesses; vectors of narrow ones are words."""
+    access = step.match.load_or_store
+    assert access is not None
+    type_ = LLVM_TYPE[step.match.forms()[0][2]]
+    word = word_type(type_, 8 * access.size // BITS[type_])
+    return BITS[type_] // 8 if word is None else access.size
 
 
 def only_loads(step: Step) -> bool:

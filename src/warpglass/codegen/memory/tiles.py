@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from ...isa.memory import is_strong
+from ...isa.types import BITS, LLVM_TYPE
 from ...program import Block, Branch, Jump, Program, Step, Switch
 from ...program.blocks import loops_of
 from ...program.pointers import Base, Word, find_bases
 from ...ptx import tree
 from ..values.affine import regular
 from ..values.value import Offsets, Value
-from .structures import element_bytes
 
 # Bytes of each lane's row in a tile, and what one that is not filled begins at: no address is near.
 ROW = 64
@@ -141,7 +141,7 @@ def _groups(block: Block, kinds: Mapping[str, Value]) -> Iterable[list[tuple[Ste
             offsets = kinds[base].offsets
             if access.space == "global" and offsets is not None and _apart(offsets, access.size):
                 offset = step.address.offset
-                key = base, writers.get(base), access.size, element_bytes(step), offset % element_bytes(step)
+                key = base, writers.get(base), access.size, _element(step), offset % _element(step)
                 found.setdefault(key, []).append((step, offset))
         writers |= dict.fromkeys(step.writes, step.number)
     return found.values()
@@ -153,13 +153,19 @@ def _apart(offsets: Offsets, size: int) -> bool:
     return regular(offsets, size) and all(b - a > _NEAR for a, b in pairwise(ordered))
 
 
+def _element(step: Step) -> int:
+    """The bytes of each element that a load loads."""
+    _, _, type_ = step.match.forms()[0]
+    return BITS[LLVM_TYPE[type_]] // 8
+
+
 def _examine(number: int, steps: Sequence[Step], members: Sequence[tuple[Step, int]]) -> Tile | None:
     """The tile of some loads, if a round goes on where the one before ended, or nearly so."""
     first, low = min(members, key=lambda one: one[1])
     access = first.match.load_or_store
     assert access is not None
     assert first.address_register is not None
-    pace, size = _pace(steps, first.address_register), element_bytes(first)
+    pace, size = _pace(steps, first.address_register), _element(first)
     span = max(offset for _, offset in members) + access.size - low
     if not pace or pace < 0 or pace % size or span > ROW:
         return None
