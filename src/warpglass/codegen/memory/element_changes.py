@@ -19,6 +19,8 @@ from ..values.value import UNIFORM, Value
 from .local import LocalMemory
 from .warp_atomics import WIDEST, WarpAtomics, changed
 
+# What often leaves an element as it is.
+_MAY_KEEP = frozenset(("and", "or", "max", "min", "umax", "umin"))
 _LOCK = "@wg_wide_lock = internal global i32 0"
 
 
@@ -62,8 +64,28 @@ class ElementChange:
             return replace(self._change, given)
         if self._change == "cmpxchg":
             return self._exchange(*given)[0]
-        changing = f"atomicrmw {self._change} ptr {self._place}, {self._type} {given[0]} seq_cst"
+        if self._change in _MAY_KEEP:
+            return self._if_changed(self._change, given)
+        return self._by_instruction(self._change, given)
+
+    def _by_instruction(self, change: str, given: Sequence[str]) -> str:
+        changing = f"atomicrmw {change} ptr {self._place}, {self._type} {given[0]} seq_cst"
         return self.builder.value(changing)
+
+    def _if_changed(self, change: str, given: Sequence[str]) -> str:
+        """The same if that changes the element; else it is only read, and other threads keep their copies."""
+        b, type_ = self.builder, self._type
+        start, writes, done = b.label("read"), b.label("writes"), b.label("kept")
+        b.jump(start)
+        b.place(start)
+        seen = b.load(f"atomic {type_}", self._place, f" acquire, align {BITS[type_] // 8}")
+        new = changed(b, change, type_, seen, given[0])
+        b.branch(b.value(f"icmp eq {type_} {new}, {seen}"), done, writes)
+        b.place(writes)
+        old = self._by_instruction(change, given)
+        b.jump(done)
+        b.place(done)
+        return b.phi(type_, (seen, start), (old, writes))
 
     def _exchange(self, expected: str, new: str) -> tuple[str, str]:
         """What was there, and an i1 that holds if it was what was expected and has been replaced."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ...isa.lanes import Update
 from ...isa.types import BITS
-from ..builder import Builder
+from ..builder import Builder, widened
 from ..context import SLOT
 from .access import RowChange
 from .element_changes import ElementChange
@@ -46,6 +46,8 @@ class _Row:
             b.branch(b.value(f"icmp ne i64 {word}, 0"), "alone", "together")
         for way in ("alone",) if row.own else ("alone", "together"):
             b.place(way)
+            if way == "together":
+                self._count()
             self._lanes(way)
         b.place("done")
         b.emit(f"ret {self.wide} {b.load(self.wide, '%found')}")
@@ -54,6 +56,14 @@ class _Row:
         parameters = ", ".join(f"{type_} {name}" for type_, name in given)
         head = f"define internal {self.wide} @{row.name}({parameters}) noinline #0 {{"
         return "\n".join(["", head, *b.lines, "}", ""])
+
+    def _count(self) -> None:
+        """Add to the elements that the launch changes where other threads come to memory."""
+        b = self.b
+        word = b.offset("%context", 8 * SLOT["changes"])
+        lanes = b.call(b.lanes, f"llvm.ctpop.{b.lanes}", [(b.lanes, "%mask")])
+        more = b.value(f"add i64 {b.load('i64', word)}, {b.value(widened(lanes, b.width))}")
+        b.store("i64", more, word)
 
     def _lanes(self, way: str) -> None:
         """The elements of all lanes of the mask, one way."""

@@ -29,7 +29,7 @@ from .address_space import Laid, grid_workspace, lay_out
 from .footprint import affordable, footprint
 from .heap import Heap
 from .prepared import Executable, Prepared, engine_mode
-from .privatisation import PrivateArray, choose_private
+from .privatisation import PrivateArray, Sharing, choose_private
 from .replay import is_short, is_soon_over
 from .system import System
 from .thread_pool import thread_count
@@ -64,6 +64,7 @@ class LaunchPlan:
     joins: bool  # the launching thread is a worker itself
     private: tuple[PrivateArray, ...]  # arrays that each worker but the first has of its own
     alone: bool  # no two threads come to one address by atomic operations
+    known: tuple[int | None, int]  # the kernel's experience that it follows from
     clustered: bool  # blocks of a cluster wait for each other, or reach each other's shared memory
     whole: bool  # the code runs all blocks, even if it is small code and there is better before the end
 
@@ -104,8 +105,9 @@ def make_plan(
     alone = watched or prepared.allocates or (turns and not apart)
     short = is_short(prepared, launch) and not executable.probes
     count = thread_count() if len(blocks) >= _SMALL_GRID and not (alone or short) else 1
+    experience = executable.experience
     if turns:  # who waits for a turn keeps a core busy
-        count = min(count, spare_cores() + 1)
+        count = min(count, spare_cores() + 1, experience.workers or count)
     need = footprint(facts, executable.code, executable.shape, shared)
     together = len(blocks) if prepared.cooperative else None
     if facts.clustered:
@@ -121,8 +123,8 @@ def make_plan(
     if count > 1 and apart and not (facts.services or executable.probes):
         arrays = range(len(others) // RANGE_WORDS, (len(others) + len(laid.words)) // RANGE_WORDS)
         given = laid.parameters, prepared.symbols.parameters
-        threads = len(blocks) * prod(launch.block)
-        private, own = choose_private(facts.privatisable, ranges, arrays, given, threads)
+        sharing = Sharing(len(blocks) * prod(launch.block), count, experience.changes)
+        private, own = choose_private(facts.privatisable, ranges, arrays, given, sharing)
     return LaunchPlan(
         prepared,
         executable,
@@ -137,7 +139,8 @@ def make_plan(
         need.each,
         not executable.probes and is_soon_over(prepared, launch),
         private,
-        count == 1 or own,
+        count == 1 or own or (turns and facts.in_turns),
+        experience.known,
         facts.clustered,
         executable.small and (waits or not apart),
     )
@@ -165,6 +168,8 @@ class PlanCache:
         key = _key(launch)
         kept = self._kept.get(key) if key is not None else None
         if kept is None or kept.general.tiers.hot != kept.hot or not self._heap.unused:
+            return key, None
+        if kept.plan.known != kept.plan.executable.experience.known:
             return key, None
         return key, kept.plan
 
