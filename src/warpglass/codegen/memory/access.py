@@ -23,13 +23,16 @@ from ..machine.target import gathers_quickly
 from ..values.value import Value
 from .gather_scatter import (
     gather_at_once,
+    gather_by_index,
     gather_through,
     outside_range,
     pick_name,
     pointers_of,
     scatter_at_once,
+    scatter_by_index,
 )
 from .prefetch import Prefetch
+from .quads import QUAD, is_quad, quad_name
 from .textures import Requested
 from .tiles import Tiles
 
@@ -109,9 +112,9 @@ class RowChange:
 class Access:
     """Emits the accesses of one warp function.
 
-    `sites` lists them in order; `gathers`, `fetches`, `scatters` (types), `picks` (type, power of two that
-    an index stands for), `reaches` (type, whether it writes), `rows` and `atomics` (by name) are the outlined
-    functions that are called.
+    `sites` lists them in order; `gathers`, `fetches`, `quads`, `scatters` (types), `picks` (type, power of
+    two that an index stands for), `reaches` (type, whether it writes), `rows` and `atomics` (by name) are the
+    outlined functions that are called.
     """
 
     def __init__(self, builder: Builder):
@@ -119,6 +122,7 @@ class Access:
         self.sites: list[Site] = []
         self.gathers: set[str] = set()
         self.fetches: set[str] = set()
+        self.quads: set[str] = set()
         self.picks: set[tuple[str, int]] = set()
         self.scatters: set[str] = set()
         self.rows: dict[str, RowChange] = {}
@@ -282,7 +286,19 @@ class Access:
         """Checked loads from any addresses."""
         b = self.builder
         host = b.value(f"add {b.vector('i64')} {address}, {b.splat('i64', delta)}")
+        if is_quad(type_, count):
+            return self.gather_quads(self._pointers(host, type_, 0), type_, mask)
         return [self.gather_one(self._pointers(host, type_, k), type_, mask) for k in range(count)]
+
+    def gather_quads(self, pointers: str, type_: str, mask: str) -> list[str]:
+        """Elements that are 16 bytes in each lane."""
+        b = self.builder
+        self.quads.add(type_)
+        args = [(b.vector("ptr"), pointers), (b.lanes, mask), ("ptr", "%lane_buffer")]
+        b.call("void", quad_name(type_), args)
+        size = b.width * BITS[type_] // 8
+        places = range(0, b.width * QUAD, size)
+        return [b.load(b.vector(type_), b.offset("%lane_buffer", place), ", align 64") for place in places]
 
     def gather_one(self, pointers: str, type_: str, mask: str) -> str:
         """A load through a host pointer for each lane; inactive lanes get zero."""
@@ -312,8 +328,7 @@ class Access:
         """A load for each lane, `numbers` (a vector of i32) times 2^shift bytes from a host pointer."""
         b = self.builder
         if gathers_quickly() and BITS[type_] >= 32:
-            pointers = pointers_of(b, host, f"{b.vector('i32')} {numbers}", shift)
-            return gather_at_once(b, pointers, type_, mask)
+            return gather_by_index(b, host, numbers, shift, type_, mask)
         self.picks.add((type_, shift))
         args = [("ptr", host), (b.vector("i32"), numbers), (b.lanes, mask)]
         return b.call(b.vector(type_), pick_name(type_, shift), args)
@@ -321,6 +336,9 @@ class Access:
     def scatter_by(self, host: str, numbers: str, shift: int, type_: str, value: str, mask: str) -> None:
         """A store for each lane, `numbers` (a vector of i32) times 2^shift bytes from a host pointer."""
         b = self.builder
+        if gathers_quickly() and BITS[type_] >= 32:
+            scatter_by_index(b, host, numbers, shift, type_, value, mask)
+            return
         pointers = pointers_of(b, host, f"{b.vector('i32')} {numbers}", shift)
         self.scatter_one(pointers, type_, value, mask)
 
