@@ -163,14 +163,17 @@ def test_workers_leave_where_blocks_only_wait(monkeypatch: pytest.MonkeyPatch) -
 def test_what_launches_have_found_holds_for_some_time() -> None:
     found = Experience()
     found.note_turns(4, 4)
-    assert found.known == (None, 0)
+    assert found.known == (None, 0, False)
     found.note_turns(4, 2)
     found.note_changes(1000)
     found.note_changes(700)
-    assert found.known == (2, 512)
+    assert found.known == (2, 512, False)
     found.note_turns(2, 1)
     for _ in range(63):
         found.note_turns(1, 1)
     assert found.workers == 1
     found.note_turns(1, 1)
-    assert found.known == (None, 512)
+    found.note_seconds(1e-4)
+    assert found.known == (None, 512, False)
+    found.note_seconds(1e-3)
+    assert found.long

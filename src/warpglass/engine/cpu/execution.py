@@ -88,7 +88,7 @@ def run(
             for array, own in zip(plan.private, worker.private, strict=False):
                 array.gather(own)
         seconds = time.perf_counter() - started
-        _gain_experience(plan, workers)
+        _gain_experience(plan, workers, seconds)
         heap.forget()
         plan.executable.tiers.spend(seconds)
         plan.executable.trim(plan.worker_bytes)
@@ -287,8 +287,10 @@ def _threads(plan: LaunchPlan, launch: Launch) -> Iterator[ThreadPool]:
         plan.executable.busy = False
 
 
-def _gain_experience(plan: LaunchPlan, workers: Sequence[Worker]) -> None:
+def _gain_experience(plan: LaunchPlan, workers: Sequence[Worker], seconds: float) -> None:
     experience = plan.executable.experience
+    if plan.small:
+        experience.note_seconds(seconds)
     if plan.executable.code.turns:
         experience.note_turns(plan.count, plan.executable.control.crew)
     if plan.count > 1 and plan.prepared.facts.privatisable.operations:
