@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from warpglass import lab, ptx
-from warpglass.engine.cpu import launch_plan, prepared
+from warpglass.engine.cpu import launch_plan
 from warpglass.engine.cpu.experience import Experience
 from warpglass.errors import KernelFault
 from warpglass.program import build_program
@@ -134,7 +134,6 @@ def test_workers_leave_where_blocks_only_wait(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("WARPGLASS_THREADS", "3")
     monkeypatch.setattr(launch_plan, "spare_cores", lambda: 2)
     begun: list[int] = []
-    made: list[Experience] = []
     make = launch_plan.make_plan
 
     def noting(*given):  # type: ignore[no-untyped-def]
@@ -142,22 +141,16 @@ def test_workers_leave_where_blocks_only_wait(monkeypatch: pytest.MonkeyPatch) -
         begun.append(plan.count)
         return plan
 
-    class Noted(Experience):
-        def __init__(self) -> None:
-            super().__init__()
-            made.append(self)
-
     monkeypatch.setattr("warpglass.engine.cpu.backend.make_plan", noting)
-    monkeypatch.setattr(prepared, "Experience", Noted)
     kernel = lab.compile(SOURCE.replace("% 2", "% 4 == 3"), "last")  # that nobody has run yet
     for _ in range(300):  # on busy machines a worker may have done all before the next one comes
         out = np.zeros(1, np.int32)
         lab.run(kernel, 2000, 64, (out,), device="cpu", timeout=60)
         assert out[0] == 2000 * 64 - 1
-        if any(one.workers == 1 for one in made):
+        if begun[-1] < 3:
             break
-    lab.run(kernel, 2000, 64, (np.zeros(1, np.int32),), device="cpu")
-    assert (begun[0], begun[-1]) == (3, 1)
+    assert begun[0] == 3
+    assert begun[-1] < 3
 
 
 def test_what_launches_have_found_holds_for_some_time() -> None:
