@@ -37,7 +37,7 @@ from .order import Order
 
 _CONTEXT = struct.Struct(f"={len(WORDS)}q")
 # Words of Control: those that are written while workers run are on cache lines of their own.
-_NEXT, _STOP, _RETIRE, _NEVER, _ALWAYS, _LIMIT, _TURN = 0, 16, 17, 18, 19, 32, 48
+_NEXT, _STOP, _RETIRE, _NEVER, _ALWAYS, _CREW, _LIMIT, _TURN = 0, 16, 17, 18, 19, 20, 32, 48
 _NO_LIMIT = 1 << 62
 
 
@@ -55,6 +55,7 @@ class Control:
         self.next, self.stop_flag, self.limit, self.turn, self.retire_flag, self.never, self.always = (
             address + 8 * word for word in (_NEXT, _STOP, _LIMIT, _TURN, _RETIRE, _NEVER, _ALWAYS)
         )
+        self.crew_word = address + 8 * _CREW
         self._words[_ALWAYS] = _NO_LIMIT
         if shared is not None:
             self.stop_flag, self.limit = shared.stop_flag, shared.limit
@@ -70,6 +71,15 @@ class Control:
     def taken(self) -> int:
         """The first block that nobody has taken; the number of blocks or more if there is none left."""
         return int(self._words[_NEXT])
+
+    @property
+    def crew(self) -> int:
+        """How many workers take blocks, if they leave where blocks mostly wait for their turns."""
+        return int(self._words[_CREW])
+
+    @crew.setter
+    def crew(self, count: int) -> None:
+        self._words[_CREW] = count
 
     def stop(self) -> None:
         """Tell all workers to end at the next backward jump or block."""
@@ -97,7 +107,9 @@ class Worker:
         control: Control,
         parameters: int,
         local: int,
+        number: int = 0,
     ):
+        """`number` is that among the workers that may leave a launch early."""
         self.context = np.zeros(len(WORDS), np.int64)
         self.code = OK  # what the last run returned
         self._sites = np.zeros(max(1, len(code.sites)) * SITE_WORDS, np.int64)
@@ -140,6 +152,8 @@ class Worker:
             sites=self._sites.ctypes.data,
             threads=threads.ctypes.data,
             turn=control.turn,
+            number=number,
+            crew=control.crew_word,
             give_way=_give_way(),
             stream_bytes=_last_cache() // 2,
             system=ctypes.cast(self._entry, ctypes.c_void_p).value or 0,
