@@ -153,9 +153,10 @@ class FewLanes(FastLanes):
 
     def __init__(self, like: FastLanes, form: Form):
         access = FewAccess(like.access, form)
+        self.local = LocalMemoryOfOne(access, like.local.size)
         super().__init__(
             access,
-            LocalMemoryOfOne(access, like.local.size),
+            self.local,
             dataclasses.replace(like.shape, width=form.width),
             like.promises,
         )

@@ -33,6 +33,7 @@ from .gather_scatter import (
 )
 from .prefetch import Prefetch
 from .quads import QUAD, is_quad, quad_name
+from .structures import Structure
 from .textures import Requested
 from .tiles import Tiles
 
@@ -153,6 +154,11 @@ class Access:
         self.placed: Mapping[int, tuple[str, int]] = {}  # the scalar of another address, and how far from it
         self.words: Mapping[int, tuple[int, int]] = {}  # where words begin that narrow loads share; when
         self.loaded_words: dict[tuple[str, int, int], str] = {}  # those of all lanes that were loaded
+        self.structures: Mapping[int, Structure] = {}  # what steps access elements of, several for each lane
+        self.loaded_fields: dict[int, list[list[str]]] = {}  # the registers of all elements, by the last step
+        self.stored_fields: dict[
+            tuple[int, int], list[str]
+        ] = {}  # those to be stored by it, by their numbers
         self.found_tiles: dict[tuple[int, str], str] = {}  # where loads of one base are in a tile
         self.row_places: dict[tuple[int, ...], int] = {}  # the numbers of tables of lanes' places
         self.tile_units: set[int] = set()  # the functions that fill tiles, by the size of their elements

@@ -340,7 +340,7 @@ class Prepared:
 
     def _special(self, general: Executable, usual: Promises, special: Promises) -> Executable | None:
         """Optimised code for what repeated launches promise; None if that makes it no simpler."""
-        shape = replace(general.shape, width=WIDTH)
+        shape = replace(general.shape, width=WIDTH, rows=0)
         with compile_deadline(self.entry):
             if general.tiers.length > _LONGEST:
                 return None

@@ -16,7 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...codegen import WIDTH, BlockShape, KernelCode
+from ...codegen import BlockShape, KernelCode
 from ...codegen.context import (
     BARRIER_WORDS,
     BARRIERS,
@@ -128,7 +128,8 @@ class Worker:
         self.words = np.zeros(max(1, code.words), np.int64)  # the probes'
         self._parameters = aligned(parameters)
         self._keep = (threads, control)
-        self._warps, self._threads = shape.warps, shape.threads
+        self._warps = shape.warps
+        self._counts = [shape.together] * (shape.warps - 1) + [shape.last]  # of their threads
         self._by_number = np.arange(shape.warps, dtype=np.int32)
         self._orders = self._by_number  # of the warps of this launch
         self._blocks: np.ndarray | None = None  # its blocks by place, if they do not come by number
@@ -271,9 +272,7 @@ class Worker:
 
     def threads_left(self) -> int:
         """The threads of the warps that have not ended."""
-        last = self._threads % WIDTH or WIDTH
-        counts = [WIDTH] * (self._warps - 1) + [last]
-        return sum(count for count, state in zip(counts, self.states, strict=True) if state != DONE)
+        return sum(count for count, state in zip(self._counts, self.states, strict=True) if state != DONE)
 
     def reserve_shared(self, size: int) -> int:
         """Have room for so many bytes of shared memory; their address."""
