@@ -22,6 +22,9 @@ extern "C" __global__ void doubles(double *a, const int *to, const float *x, int
 extern "C" __global__ void rows(float *a, const int *to, const float *x, int n) {  // few lanes are left
     if (I < n) for (int k = 0; k < to[I] % 37; k++) atomicAdd(&a[to[(I + k) % n]], x[I] * k);
 }
+extern "C" __global__ void double_rows(double *a, const int *to, const float *x, int n) {
+    if (I < n) for (int k = 0; k < to[I] % 37; k++) atomicAdd(&a[to[(I + k) % n]], (double)x[I] * k);
+}
 extern "C" __global__ void warps(float *a, const int *to, const float *x, int n) {
     __shared__ float all;
     if (threadIdx.x == 0) all = 0;
@@ -80,7 +83,7 @@ def deferred(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def arguments(name: str) -> list[np.ndarray]:
     """New arrays, those with results first."""
-    a = np.zeros(CELLS, np.float64 if name == "doubles" else np.float32)
+    a = np.zeros(CELLS, np.float64 if "double" in name else np.float32)
     match name:
         case "two":
             return [a, a.copy(), TO, X]
@@ -99,6 +102,7 @@ def arguments(name: str) -> list[np.ndarray]:
         ("scatter", True),
         ("doubles", True),
         ("rows", True),
+        ("double_rows", True),
         ("warps", True),
         ("two", True),
         ("tickets", True),
