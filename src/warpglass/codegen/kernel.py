@@ -140,7 +140,7 @@ def _lanes(version: Version) -> ReferenceLanes:
         return ReferenceLanes(plain, local, shape, version.probes)
     access = WarpAtomics(builder)
     access.streaming, access.prefetches = version.streaming, version.prefetches
-    access.tiles = version.tiles
+    access.tiles, access.row_stores = version.tiles, version.row_stores
     access.masks_boundaries, access.by_segments = version.masks_boundaries, version.by_segments
     local = LocalMemory(access, program.local.size, program.strays)
     return FastLanes(access, local, shape, version.promises, version.probes)
