@@ -90,12 +90,32 @@ class Atomic:
         return not isinstance(self.change, Update) or self.change.writes
 
 
+@dataclass(frozen=True, slots=True)
+class RowChange:
+    """An atomic operation of `width` lanes on elements at checked addresses.
+
+    `own` says that the memory is the block's own, `uniform` which operands are the same in all lanes.
+    """
+
+    change: str | Update
+    type: str
+    own: bool
+    uniform: tuple[bool, ...]
+    width: int
+
+    @property
+    def name(self) -> str:
+        """The name of its function."""
+        operation = self.change.name if isinstance(self.change, Update) else self.change
+        forms = "".join("s" if one else "v" for one in self.uniform)
+        return f"wg_{'own' if self.own else 'all'}_{operation}_{self.width}x{self.type}_{forms}"
+
+
 class Access:
     """Emits the accesses of one warp function.
 
     `sites` lists them in order; `gathers`, `fetches`, `quads`, `scatters` (types), `picks` (type, power of
-    two that an index stands for), `reaches` (type, whether it writes), `rows` (atomic operation, type,
-    whether on memory of the block's own, whether all lanes have one operand) and `atomics` (by name) are the
+    two that an index stands for), `reaches` (type, whether it writes), `rows` and `atomics` (by name) are the
     outlined functions that are called.
     """
 
@@ -107,7 +127,7 @@ class Access:
         self.quads: set[str] = set()
         self.picks: set[tuple[str, int]] = set()
         self.scatters: set[str] = set()
-        self.rows: set[tuple[str, str, bool, bool]] = set()
+        self.rows: dict[str, RowChange] = {}
         self.reaches: set[tuple[str, bool]] = set()
         self.atomics: dict[str, Atomic] = {}
         self.fetches_of_objects: dict[str, Requested] = {}

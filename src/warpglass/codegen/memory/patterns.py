@@ -281,7 +281,14 @@ class Patterns(TileLoads, IndexedAccess):
         lanes = b.mask_vector(mask)
         if width > b.width:
             lanes = b.shuffle("i1", b.width, lanes, (place * b.width // width for place in range(width)))
-        b.masked_store(type_, width, value, host, lanes)
+        if self.sites[site].space == "shared":
+            # Nobody else works on it, and loads that follow have to wait for what is stored under a mask.
+            whole = vector(type_, width)
+            others = b.load(whole, host, ", align 1")
+            value = b.value(f"select {vector('i1', width)} {lanes}, {whole} {value}, {whole} {others}")
+            b.store(whole, value, host, ", align 1")
+        else:
+            b.masked_store(type_, width, value, host, lanes)
         b.jump(done)
         b.place(done)
 
