@@ -146,7 +146,7 @@ def _lanes(version: Version) -> ReferenceLanes:
         return ReferenceLanes(plain, local, shape, version.probes)
     access = WarpAtomics(builder)
     access.streaming, access.prefetches = version.streaming, version.prefetches
-    access.tiles = version.tiles
+    access.tiles, access.row_stores = version.tiles, version.row_stores
     access.deferred = frozenset() if version.probes else program.deferrable
     access.masks_boundaries, access.by_segments = version.masks_boundaries, version.by_segments
     local = LocalMemory(access, program.local.size, program.strays)

@@ -33,6 +33,7 @@ from .gather_scatter import (
 )
 from .prefetch import Prefetch
 from .quads import QUAD, is_quad, quad_name
+from .row_stores import RowStores
 from .structures import Structure
 from .textures import Requested
 from .tiles import Tiles
@@ -137,6 +138,7 @@ class Access:
         self.streaming: frozenset[int] = frozenset()  # steps whose stores may go past the caches
         self.prefetches: Mapping[int, Prefetch] = {}  # what loads of neighbours ask for, by their steps
         self.tiles = Tiles()  # the rows along which lanes walk
+        self.row_stores = RowStores()  # those along which they store
         self.masks_boundaries = False  # whether accesses across the end of shared memory are masked
         self.by_segments = False  # whether lanes in a few places far apart have an access for each
         self.uses_streaming = False  # whether some stores do
