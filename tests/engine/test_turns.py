@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
@@ -23,6 +25,12 @@ extern "C" __global__ void compact(const int *x, int *count, int *out, int n) {
 }
 extern "C" __global__ void last(int *out) {
     if (threadIdx.x % 2) atomicExch(out, blockIdx.x * blockDim.x + threadIdx.x);
+}
+extern "C" __global__ void first_come(int *out) {  // and all work is done in turns
+    atomicExch(out, blockIdx.x);
+    int v = threadIdx.x;
+    for (int k = 0; k < 20000; k++) v = v * 1103515245 + k;
+    if (v == 77) out[1] = v;
 }
 extern "C" __global__ void bins(const int *x, unsigned *out) {
     int v = x[blockIdx.x * blockDim.x + threadIdx.x];
@@ -142,15 +150,38 @@ def test_workers_leave_where_blocks_only_wait(monkeypatch: pytest.MonkeyPatch) -
         return plan
 
     monkeypatch.setattr("warpglass.engine.cpu.backend.make_plan", noting)
-    kernel = lab.compile(SOURCE.replace("% 2", "% 4 == 3"), "last")  # that nobody has run yet
-    for _ in range(300):  # on busy machines a worker may have done all before the next one comes
-        out = np.zeros(1, np.int32)
-        lab.run(kernel, 2000, 64, (out,), device="cpu", timeout=60)
-        assert out[0] == 2000 * 64 - 1
-        if begun[-1] < 3:
-            break
+    kernel = lab.compile(SOURCE, "first_come")
+    deadline = time.monotonic() + 30  # on busy machines a worker may have done all before the next one comes
+    while not begun or (begun[-1] == 3 and time.monotonic() < deadline):
+        out = np.zeros(2, np.int32)
+        lab.run(kernel, 60, 64, (out,), device="cpu", timeout=60)
+        assert out[0] == 59
     assert begun[0] == 3
     assert begun[-1] < 3
+
+
+@pytest.mark.parametrize(("alone", "best"), [(1e-6, 1), (3e-6, None)])
+def test_one_worker_is_tried_where_they_contend(alone: float, best: int | None) -> None:
+    found = Experience()
+    for _ in range(9):  # nothing says that one is better
+        found.note_contention(4, 2e-6, "quick", contended=False)
+        found.note_contention(1, 1e-6, "quick", contended=True)
+    assert found.workers is None
+    for seconds in (9e-6, 2e-6, 5e-6):
+        assert found.workers is None
+        found.note_contention(4, seconds, "quick", contended=True)
+    for seconds in (9e-6, alone, 5e-6):
+        assert found.workers == 1
+        found.note_contention(1, seconds, "quick", contended=True)
+    for _ in range(1024):
+        assert found.workers == best
+        found.note_contention(best or 4, 2e-6, "quick", contended=True)
+    assert found.workers is None
+    for _ in range(3):
+        found.note_contention(4, 2e-6, "quick", contended=True)
+    assert found.workers == best
+    found.note_contention(4, 2e-6, "optimised", contended=True)  # other code, other times
+    assert found.workers is None
 
 
 def test_what_launches_have_found_holds_for_some_time() -> None:

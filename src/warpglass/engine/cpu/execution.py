@@ -39,6 +39,9 @@ from .thread_pool import POOL, ThreadPool
 from .worker import Worker
 
 _CHANGES = SLOT["changes"]
+# Seconds that a worker takes at most for an element that others want to change, and four times those for a
+# byte of a copy: what takes less in all may be quicker without other workers.
+_CHANGE, _COPY = 300e-9, 2e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,9 @@ def run(
         watch = GridWatch(plan.executable.code.yields, plan.prepared.program, workers)
     stalls = StallWatch(plan, launch, workers)
     started = time.perf_counter()
+    for worker in workers if plan.private else ():
+        for array, own in zip(plan.private, worker.private, strict=False):
+            array.clear(own)
     try:
         with stalls:
             failed, late = _run(plan, launch, running, watch, clusters, stalls)
@@ -122,8 +128,7 @@ def rerun(plan: LaunchPlan, launch: Launch, heap: Heap) -> float:
     seconds = time.perf_counter() - started
     executable.tiers.spend(seconds)
     executable.trim(plan.worker_bytes)
-    if executable.code.turns:
-        executable.experience.note_turns(1, 1)
+    _gain_experience(plan, [worker], seconds)
     if worker.code:
         _explain(_scene(plan, launch, heap), [worker], None, late=False)
     return seconds
@@ -155,9 +160,6 @@ def _prepare(plan: LaunchPlan, launch: Launch, kept: bool) -> list[Worker]:
         _fill(worker, plan, launch, number + 1 if cooperative else plan.blocks.stop)
         if kept:
             worker.keep_filling(plan)
-    for worker in workers if plan.private else ():
-        for array, own in zip(plan.private, worker.private, strict=False):
-            array.clear(own)
     plan.system.workers = workers
     return workers
 
@@ -294,8 +296,14 @@ def _gain_experience(plan: LaunchPlan, workers: Sequence[Worker], seconds: float
         experience.note_seconds(seconds)
     if plan.executable.code.turns:
         experience.note_turns(plan.count, plan.executable.control.crew)
-    if plan.count > 1 and plan.prepared.facts.privatisable.operations:
-        experience.note_changes(sum(int(worker.context[_CHANGES]) for worker in workers[: plan.count]))
+    elif plan.prepared.facts.privatisable.operations:
+        changes = sum([int(worker.context[_CHANGES]) for worker in workers[: plan.count]])
+        copies = sum([array.size for array in plan.private]) * (plan.count - 1)
+        if plan.count > 1:
+            experience.note_changes(changes)
+        contended = seconds < max(_CHANGE * changes / plan.count, _COPY * copies)
+        code = plan.executable.tiers.tier
+        experience.note_contention(plan.count, seconds / len(plan.blocks), code, contended=contended)
 
 
 # ---------------------------------------------------------------------------------------- explaining

@@ -116,7 +116,9 @@ def make_plan(
     many = len(blocks) >= _SMALL_GRID or experience.long
     count = thread_count() if many and not (alone or short) else 1
     if turns:  # who waits for a turn keeps a core busy
-        count = min(count, spare_cores() + 1, experience.workers or count)
+        count = min(count, spare_cores() + 1)
+    if turns or facts.privatisable.operations:
+        count = min(count, experience.workers or count)
     need = footprint(facts, executable.code, executable.shape, shared)
     together = len(blocks) if prepared.cooperative else None
     if facts.clustered:
