@@ -44,15 +44,35 @@ def test_workers_have_stacks_for_long_kernels_and_other_threads_their_usual_ones
 
 def test_the_launching_thread_stays_awake_for_brief_kernels_only(monkeypatch: pytest.MonkeyPatch) -> None:
     watched: list[int] = []
-    monkeypatch.setattr(thread_pool, "spare_cores", lambda: 1)
+    monkeypatch.setattr(thread_pool, "spare_cores", lambda: 2)
     monkeypatch.setattr(thread_pool.SpinWait, "wait", lambda spin: watched.append(1))
-    one = thread_pool.ThreadPool()
+    two = thread_pool.ThreadPool()
     for _ in range(5):
-        assert one.run(lambda number: 7, 1, lambda: None, 60, brief=False) == ([7], False)
+        assert two.run(lambda number: 7, 2, lambda: None, 60, brief=False) == ([7, 7], False)
     assert not watched
     for _ in range(50):
-        one.run(lambda number: 0, 1, lambda: None, 60)
+        two.run(lambda number: 0, 2, lambda: None, 60)
     assert watched
+
+
+@pytest.mark.skipif(len(own_cores()) < 2, reason="there is only one core to be on")
+def test_a_single_worker_begins_beside_the_launching_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On its core, and it may leave that once it has run for a while."""
+    cores, noticed = own_cores(), list[bool]()
+    pool = ThreadPool()
+    for core in cores:
+        monkeypatch.setattr(thread_pool, "current_core", lambda core=core: core)
+        assert pool.run(lambda number: sum(1 << one for one in own_cores()), 1, lambda: None, 60) == (
+            [1 << core],
+            False,
+        )
+
+    def job(number: int) -> int:
+        while not noticed:
+            time.sleep(0.01)
+        return len(own_cores())
+
+    assert pool.run(job, 1, lambda: None, 60, lambda: noticed.append(True)) == ([len(cores)], False)
 
 
 def test_the_launching_thread_may_be_a_worker() -> None:
@@ -88,7 +108,7 @@ def test_workers_stay_on_a_core_each_where_all_cores_work(joins: bool) -> None:
         if count == len(cores):
             assert all(len(one) == 1 for one in others)
             assert len(set().union(*others)) == len(others)
-        else:
+        elif count > 1:
             assert all(one == mine for one in others)
     assert os.sched_getaffinity(0) == mine
 

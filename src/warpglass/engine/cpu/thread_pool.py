@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from ...errors import ArgumentError
 from ...host.cores import core_count, current_core, own_cores, spare_cores, stay_on
@@ -127,7 +128,9 @@ class ThreadPool:
 
     A launch for all cores gets threads that stay on a core each. Left to themselves, two that are woken at
     once may share a core for milliseconds while another idles, since the launching thread was still on it.
-    Other launches get threads that are free to move: other processes may be on the same cores.
+    A single worker begins on the launching thread's core, whose caches have what that thread has written.
+    It is free to move once the launch has run for a while, and so are the threads of other launches from the
+    start: other processes may be on the same cores.
 
     `lock` is to be held from filling a launch's buffers to its end, after `settle`: launches from several
     threads take turns, as they do in CUDA's default stream. A launch that may wait for another one has
@@ -145,6 +148,7 @@ class ThreadPool:
         self.alongside = 0  # launches that are under way on threads of their own
         self._free: list[Inbox] = []
         self._pinned: dict[int, Inbox] = {}  # by their cores
+        self._single: tuple[Inbox, int] | None = None  # and the system's number of its thread
         self._last: Flight | None = None
         self._spin: SpinWait | None = None
         self._launches = 0
@@ -170,16 +174,19 @@ class ThreadPool:
         first = 1 if joins else 0
         self._launches += 1
         spin = None
-        awake = workers - first <= spare_cores()  # else the launching thread would be in a worker's way
+        near = workers == 1 and not joins and len(own_cores()) > 1
+        # Else the launching thread would be in a worker's way.
+        awake = workers - first <= spare_cores() and not near
         if (brief or joins) and awake and self._launches >= _FEW:
             spin = self._spin = self._spin or SpinWait(_SMALL_KERNEL)
             spin.clear()
-        flight = self._last = Flight(workers, job, stop, spin, self._assign(workers, first))
+        assigned = [(self._begin_here(), 0)] if near else self._assign(workers, first)
+        flight = self._last = Flight(workers, job, stop, spin, assigned)
         for inbox, number in flight.assigned:
             inbox.put((flight, number))
         if joins:
             flight.work(0)
-        late = flight.wait(timeout, notice)
+        late = flight.wait(timeout, partial(self._let_go, notice) if near else notice)
         self._last = None
         return [code for code in flight.codes if code is not None], late
 
@@ -220,17 +227,35 @@ class ThreadPool:
             chosen = sorted(cores, key=lambda core: core == here)[: workers - first]
             return [(self._pin(core), number) for number, core in enumerate(chosen, first)]
         while len(self._free) < workers:
-            self._free.append(_start(f"warpglass-{len(self._free)}", None))
+            self._free.append(_start(f"warpglass-{len(self._free)}", None)[0])
         return [(self._free[number], number) for number in range(first, workers)]
+
+    def _begin_here(self) -> Inbox:
+        """A thread that wakes up on the core of this one."""
+        if self._single is None:
+            self._single = _start("warpglass-single", None)
+        inbox, thread = self._single
+        stay_on(current_core(), thread=thread)
+        return inbox
+
+    def _let_go(self, notice: Callable[[], None] | None) -> None:
+        """Let the single worker of a long launch move."""
+        if self._single is not None:
+            stay_on(*own_cores(), thread=self._single[1])
+        if notice is not None:
+            notice()
 
     def _pin(self, core: int) -> Inbox:
         if core not in self._pinned:
-            self._pinned[core] = _start(f"warpglass-core-{core}", core)
+            self._pinned[core], _ = _start(f"warpglass-core-{core}", core)
         return self._pinned[core]
 
 
-def _start(name: str, core: int | None) -> Inbox:
-    """Start a worker thread, on a core of its own if one is given; returns where to put what it is to do."""
+def _start(name: str, core: int | None) -> tuple[Inbox, int]:
+    """Start a worker thread, on a core of its own if one is given.
+
+    Returns where to put what it is to do, and the system's number of it.
+    """
     inbox: Inbox = queue.SimpleQueue()
 
     def serve() -> None:
@@ -241,11 +266,12 @@ def _start(name: str, core: int | None) -> Inbox:
             flight.work(number)
 
     usual = threading.stack_size(_STACK)
+    thread = threading.Thread(target=serve, name=name, daemon=True)
     try:
-        threading.Thread(target=serve, name=name, daemon=True).start()
+        thread.start()
     finally:
         threading.stack_size(usual)
-    return inbox
+    return inbox, thread.native_id or 0
 
 
 POOL = ThreadPool()  # the process's own
