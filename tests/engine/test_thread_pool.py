@@ -75,6 +75,25 @@ def test_a_single_worker_begins_beside_the_launching_thread(monkeypatch: pytest.
     assert pool.run(job, 1, lambda: None, 60, lambda: noticed.append(True)) == ([len(cores)], False)
 
 
+def test_who_comes_when_all_is_done_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that another launch keeps from its start has nothing left to do."""
+    monkeypatch.setattr(thread_pool, "current_core", lambda: 0)  # so each worker has one thread
+    pool, held, done = ThreadPool(), threading.Event(), list[int]()
+    assert pool.run(lambda number: number, 2, lambda: None, 60)[0] == [0, 1]  # there are threads
+    busy = [inbox for inbox, _ in pool._assign(2, 0)][1]
+    keeper = thread_pool.Flight(1, lambda number: held.wait(30) * 0, lambda: None, None, [], shared=False)
+    busy.put((keeper, 0))
+
+    def job(number: int) -> int:
+        done.append(number)
+        return 5
+
+    assert pool.run(job, 2, lambda: None, 60, shared=True) == ([5, 0], False)
+    held.set()
+    assert pool.run(job, 2, lambda: None, 60) == ([5, 5], False)
+    assert done == [0, 0, 1] or done == [0, 1, 0]
+
+
 def test_the_launching_thread_may_be_a_worker() -> None:
     workers, where = ThreadPool(), dict[int, int]()
 

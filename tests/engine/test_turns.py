@@ -195,25 +195,36 @@ def test_launches_begin_without_those_that_have_left(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(("alone", "best"), [(1e-6, 1), (3e-6, None)])
 def test_one_worker_is_tried_where_they_contend(alone: float, best: int | None) -> None:
     found = Experience()
+
+    def note(count: int, each: float, *, contended: bool = True, code: str = "quick") -> None:
+        found.note_contention(count, 100, 100 * each, code, contended=contended)
+
     for _ in range(9):  # nothing says that one is better
-        found.note_contention(4, 2e-6, "quick", contended=False)
-        found.note_contention(1, 1e-6, "quick", contended=True)
-    assert found.workers is None
+        note(4, 2e-6, contended=False)
+        note(1, 1e-6)
+    assert found.workers_for(100) is None
     for seconds in (9e-6, 2e-6, 5e-6):
-        assert found.workers is None
-        found.note_contention(4, seconds, "quick", contended=True)
+        assert found.workers_for(100) is None
+        note(4, seconds)
     for seconds in (9e-6, alone, 5e-6):
-        assert found.workers == 1
-        found.note_contention(1, seconds, "quick", contended=True)
+        assert found.workers_for(100) == 1
+        note(1, seconds)
     for _ in range(1024):
-        assert found.workers == best
-        found.note_contention(best or 4, 2e-6, "quick", contended=True)
+        assert found.workers_for(200) == best
+        assert found.workers_for(201) is None  # more blocks may be worth more workers
+        note(best or 4, 2e-6)
+    if best == 1:
+        assert found.workers is None
+        for seconds in (2e-6, 2e-6, 2e-6):
+            note(4, seconds)
+        assert found.workers == 1
+        for seconds in (1e-6, 1e-6, 1e-6, 3e-6):  # the last one takes unlike longer
+            assert found.workers == 1
+            note(1, seconds)
     assert found.workers is None
     for _ in range(3):
-        found.note_contention(4, 2e-6, "quick", contended=True)
-    assert found.workers == best
-    found.note_contention(4, 2e-6, "optimised", contended=True)  # other code, other times
-    assert found.workers is None
+        note(4, 2e-6, code="optimised")  # other code, other times
+    assert found.workers == 1
 
 
 def test_what_launches_have_found_holds_for_some_time() -> None:

@@ -40,8 +40,9 @@ from .worker import Worker
 
 _CHANGES = SLOT["changes"]
 # Seconds that a worker takes at most for an element that others want to change, and four times those for a
-# byte of a copy: what takes less in all may be quicker without other workers.
-_CHANGE, _COPY = 300e-9, 2e-9
+# byte of a copy; and those that all take together if to wake them may take longer. What takes less may be
+# quicker without other workers.
+_CHANGE, _COPY, _BRIEF = 300e-9, 2e-9, 400e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +155,7 @@ def _prepare(plan: LaunchPlan, launch: Launch, kept: bool) -> list[Worker]:
     else:
         workers = executable.residents(len(plan.blocks)) if cooperative else executable.workers(plan.count)
     for number, worker in enumerate(workers):
+        worker.code = OK
         if kept and not POOL.alongside and worker.refill(plan):
             continue
         worker.private = [array.copy() for array in plan.private] if number else []
@@ -270,9 +272,8 @@ def _run(
         return job(0) != OK, False
     with _threads(plan, launch) as pool:
         stop = plan.executable.control.stop
-        codes, late = pool.run(
-            job, count, stop, launch.timeout, tiers.notice, brief=tiers.brief, joins=plan.joins
-        )
+        how = {"brief": tiers.brief, "joins": plan.joins, "shared": plan.shared_work}
+        codes, late = pool.run(job, count, stop, launch.timeout, tiers.notice, **how)
     return any(codes), late
 
 
@@ -296,14 +297,14 @@ def _gain_experience(plan: LaunchPlan, workers: Sequence[Worker], seconds: float
         experience.note_seconds(seconds)
     if plan.executable.code.turns:
         experience.note_turns(plan.count, plan.executable.control.crew)
-    elif plan.prepared.facts.privatisable.operations:
+    elif plan.shared_work:
         changes = sum([int(worker.context[_CHANGES]) for worker in workers[: plan.count]])
         copies = sum([array.size for array in plan.private]) * (plan.count - 1)
         if plan.count > 1:
             experience.note_changes(changes)
-        contended = seconds < max(_CHANGE * changes / plan.count, _COPY * copies)
+        contended = seconds < max(_BRIEF / plan.count, _CHANGE * changes / plan.count, _COPY * copies)
         code = plan.executable.tiers.tier
-        experience.note_contention(plan.count, seconds / len(plan.blocks), code, contended=contended)
+        experience.note_contention(plan.count, len(plan.blocks), seconds, code, contended=contended)
 
 
 # ---------------------------------------------------------------------------------------- explaining

@@ -2,9 +2,10 @@
 
 Where blocks mostly wait for their turns, more workers take longer than one: each takes the cache lines from
 the others. They leave such a launch early (codegen/control/turns.py), and later ones begin with those that
-stayed. Where workers contend for what they all change, or copies for each of them take long, one worker is
-tried, and kept if it is quicker. How often workers change elements that they share says what it is worth to
-keep arrays apart (privatisation.py). Few blocks are worth more than one worker only if they take long.
+stayed. Where workers contend for what they all change, copies for each of them take long, or a launch is
+brief, one worker is tried, and kept if it is quicker. How often workers change elements that they share says
+what it is worth to keep arrays apart (privatisation.py). Few blocks are worth more than one worker only if
+they take long.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from math import inf
 _KEPT, _LONG_KEPT = 64, 1024
 # Launches of which the quickest counts: of all workers, and of one.
 _TRIED = 3
+# What a trial has found holds for launches of so many times the blocks, if they do not take as much longer.
+_LONGER = 2
 # Seconds that a launch must take for workers to be woken for a few blocks each.
 _LONG = 0.5e-3
 
@@ -27,7 +30,7 @@ class Experience:
         self.changes = 0  # elements that a launch changes by atomic operations, a power of two, at least
         self.long = False  # whether a launch of few blocks has taken long
         self._left = 0  # launches for which the number of workers holds
-        self._trial = _Trial("")
+        self._trial = _Trial("", inf)  # where blocks take turns, their number does not matter
 
     @property
     def known(self) -> tuple[int | None, int, bool]:
@@ -50,8 +53,12 @@ class Experience:
         """A launch of few blocks on one thread has taken so long."""
         self.long |= seconds > _LONG
 
-    def note_contention(self, count: int, seconds: float, code: str, *, contended: bool) -> None:
-        """A launch on so many workers has taken so long for each block; `code` is what kind of code ran.
+    def workers_for(self, blocks: int) -> int | None:
+        """How many workers are of use to a launch of so many blocks; None: all."""
+        return self.workers if blocks <= self._trial.most_blocks else None
+
+    def note_contention(self, count: int, blocks: int, seconds: float, code: str, *, contended: bool) -> None:
+        """A launch of so many blocks on so many workers has taken so long; `code` is what kind of code ran.
 
         `contended` says that the workers may be in each other's way.
         """
@@ -59,21 +66,18 @@ class Experience:
         if trial.code != code:
             self._trial = trial = _Trial(code)
             self.workers = None
-        if count == 1 and trial.together < _TRIED:
-            return  # there are no more cores
-        if count == 1 and trial.alone < _TRIED:
-            trial.alone += 1
-            trial.seconds_alone = min(trial.seconds_alone, seconds)
-            if trial.alone == _TRIED:
-                quicker = trial.seconds_alone < trial.seconds_together
-                self.workers, self._left = 1 if quicker else None, _LONG_KEPT
-        elif count == 1:
+        if count == 1 and trial.together == _TRIED:
+            if trial.alone < _TRIED:
+                trial.note_alone(seconds / blocks, seconds)
+                if trial.alone == _TRIED:
+                    quicker = trial.seconds_alone < trial.seconds_together
+                    self.workers, self._left = 1 if quicker else None, _LONG_KEPT
+                return
             self._count_down()
-            if self.workers is None:
-                self._trial = _Trial(code)
-        elif contended and trial.together < _TRIED:
-            trial.together += 1
-            trial.seconds_together = min(trial.seconds_together, seconds)
+            if self.workers is None or seconds > _LONGER * trial.longest:
+                self._trial, self.workers = _Trial(code), None
+        elif count > 1 and contended and trial.together < _TRIED:
+            trial.note_together(seconds / blocks, blocks)
             if trial.together == _TRIED:
                 self.workers = 1
 
@@ -85,9 +89,26 @@ class Experience:
 
 
 class _Trial:
-    """Launches that compare all workers with one alone: how many, and the fewest seconds for a block."""
+    """Launches that compare all workers with one alone: how many, and the fewest seconds for a block.
 
-    def __init__(self, code: str) -> None:
+    What they find holds for launches of `most_blocks`, none of which takes much more than the `longest`.
+    """
+
+    def __init__(self, code: str, most_blocks: float = 0) -> None:
         self.code = code
         self.together = self.alone = 0
         self.seconds_together = self.seconds_alone = inf
+        self.most_blocks = most_blocks
+        self.longest = 0.0
+
+    def note_together(self, each: float, blocks: int) -> None:
+        """All workers have taken so long for each of so many blocks."""
+        self.together += 1
+        self.seconds_together = min(self.seconds_together, each)
+        self.most_blocks = max(self.most_blocks, _LONGER * blocks)
+
+    def note_alone(self, each: float, seconds: float) -> None:
+        """One worker has taken so long for each block, and for all."""
+        self.alone += 1
+        self.seconds_alone = min(self.seconds_alone, each)
+        self.longest = max(self.longest, seconds)
