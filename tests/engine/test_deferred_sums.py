@@ -137,7 +137,7 @@ def test_a_fault_comes_behind_the_sums_before_it(
         with pytest.raises(KernelFault, match=r"block \(37, 0, 0\) thread \(40, 0, 0\)"):
             wg.run(kernel, BLOCKS, THREADS, (a, x, out, 8), device="cpu")
         wg.reset("cpu")
-        left.append(a.tobytes())
-    assert left[0] == left[1] == left[2]
+        left.append(a[3])
+    assert min(left) == left[0] > 37 * THREADS  # later blocks may have begun to add when they hear of it
     assert deferred[0] == 0
     assert deferred[1] > 0

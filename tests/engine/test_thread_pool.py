@@ -44,15 +44,54 @@ def test_workers_have_stacks_for_long_kernels_and_other_threads_their_usual_ones
 
 def test_the_launching_thread_stays_awake_for_brief_kernels_only(monkeypatch: pytest.MonkeyPatch) -> None:
     watched: list[int] = []
-    monkeypatch.setattr(thread_pool, "spare_cores", lambda: 1)
+    monkeypatch.setattr(thread_pool, "spare_cores", lambda: 2)
     monkeypatch.setattr(thread_pool.SpinWait, "wait", lambda spin: watched.append(1))
-    one = thread_pool.ThreadPool()
+    two = thread_pool.ThreadPool()
     for _ in range(5):
-        assert one.run(lambda number: 7, 1, lambda: None, 60, brief=False) == ([7], False)
+        assert two.run(lambda number: 7, 2, lambda: None, 60, brief=False) == ([7, 7], False)
     assert not watched
     for _ in range(50):
-        one.run(lambda number: 0, 1, lambda: None, 60)
+        two.run(lambda number: 0, 2, lambda: None, 60)
     assert watched
+
+
+@pytest.mark.skipif(len(own_cores()) < 2, reason="there is only one core to be on")
+def test_a_single_worker_begins_beside_the_launching_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On its core, and it may leave that once it has run for a while."""
+    cores, noticed = own_cores(), list[bool]()
+    pool = ThreadPool()
+    for core in cores:
+        monkeypatch.setattr(thread_pool, "current_core", lambda core=core: core)
+        assert pool.run(lambda number: sum(1 << one for one in own_cores()), 1, lambda: None, 60) == (
+            [1 << core],
+            False,
+        )
+
+    def job(number: int) -> int:
+        while not noticed:
+            time.sleep(0.01)
+        return len(own_cores())
+
+    assert pool.run(job, 1, lambda: None, 60, lambda: noticed.append(True)) == ([len(cores)], False)
+
+
+def test_who_comes_when_all_is_done_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that another launch keeps from its start has nothing left to do."""
+    monkeypatch.setattr(thread_pool, "current_core", lambda: 0)  # so each worker has one thread
+    pool, held, done = ThreadPool(), threading.Event(), list[int]()
+    assert pool.run(lambda number: number, 2, lambda: None, 60)[0] == [0, 1]  # there are threads
+    busy = [inbox for inbox, _ in pool._assign(2, 0)][1]
+    keeper = thread_pool.Flight(1, lambda number: held.wait(30) * 0, lambda: None, None, [], shared=False)
+    busy.put((keeper, 0))
+
+    def job(number: int) -> int:
+        done.append(number)
+        return 5
+
+    assert pool.run(job, 2, lambda: None, 60, shared=True) == ([5, 0], False)
+    held.set()
+    assert pool.run(job, 2, lambda: None, 60) == ([5, 5], False)
+    assert done == [0, 0, 1] or done == [0, 1, 0]
 
 
 def test_the_launching_thread_may_be_a_worker() -> None:
@@ -88,7 +127,7 @@ def test_workers_stay_on_a_core_each_where_all_cores_work(joins: bool) -> None:
         if count == len(cores):
             assert all(len(one) == 1 for one in others)
             assert len(set().union(*others)) == len(others)
-        else:
+        elif count > 1:
             assert all(one == mine for one in others)
     assert os.sched_getaffinity(0) == mine
 

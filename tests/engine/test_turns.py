@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 from warpglass import lab, ptx
-from warpglass.engine.cpu import launch_plan
+from warpglass.codegen.context import SLOT
+from warpglass.codegen.control.turns import turn_helpers
+from warpglass.codegen.machine.jit import compile_ir, load_object
+from warpglass.engine.cpu import launch_plan, tiers
 from warpglass.engine.cpu.experience import Experience
+from warpglass.engine.cpu.worker import Control
 from warpglass.errors import KernelFault
 from warpglass.program import build_program
 
@@ -129,10 +133,48 @@ def test_code_without_such_operations_takes_no_turns(monkeypatch: pytest.MonkeyP
     assert counts[-1] == 3
 
 
-def test_workers_leave_where_blocks_only_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each launch has the same results, whoever leaves when; and once some have left, fewer begin."""
+class Visitor:
+    """A worker that is about to take blocks, by its words alone."""
+
+    def __init__(self, number: int, crew: np.ndarray):
+        declared = set[str]()
+        helpers = turn_helpers(declared)
+        self._code = load_object(compile_ir("\n".join([*declared, helpers, _ASK]), quick=True))
+        self._words = np.zeros(len(SLOT), np.int64)
+        self._words[SLOT["number"]], self._words[SLOT["crew"]] = number, crew.ctypes.data
+
+    def leaves(self, *, waited: bool) -> bool:
+        """Whether it takes no more, after a block in which it has waited most of the time or never."""
+        self._words[SLOT["begun"]], self._words[SLOT["waited"]] = 0, (1 << 61) * waited
+        return bool(self._code.run(self._words.ctypes.data))
+
+
+_ASK = """
+define i64 @run(ptr %context) #0 {
+  %spare = call i1 @wg_is_spare(ptr %context)
+  %answer = zext i1 %spare to i64
+  ret i64 %answer
+}
+"""
+
+
+def test_the_last_worker_leaves_where_blocks_only_wait() -> None:
+    crew = np.full(1, 3, np.int64)
+    first, second, third = (Visitor(number, crew) for number in range(3))
+    assert not any(third.leaves(waited=False) for _ in range(20))
+    assert not any(third.leaves(waited=waited) for waited in (True, False) * 20)
+    found = [(second.leaves(waited=True), third.leaves(waited=True)) for _ in range(4)]
+    assert (found, crew[0]) == ([(False, False)] * 3 + [(False, True)], 2)
+    assert [second.leaves(waited=True) for _ in range(5)] == [False] * 4 + [True]  # seen anew with one less
+    assert crew[0] == 1
+    assert not any(first.leaves(waited=True) for _ in range(20))
+
+
+def test_launches_begin_without_those_that_have_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WARPGLASS_THREADS", "3")
+    monkeypatch.setenv(tiers.VARIABLE, tiers.QUICK)
     monkeypatch.setattr(launch_plan, "spare_cores", lambda: 2)
+    monkeypatch.setattr(Control, "crew", property(lambda control: 1, lambda control, count: None))
     begun: list[int] = []
     make = launch_plan.make_plan
 
@@ -142,15 +184,47 @@ def test_workers_leave_where_blocks_only_wait(monkeypatch: pytest.MonkeyPatch) -
         return plan
 
     monkeypatch.setattr("warpglass.engine.cpu.backend.make_plan", noting)
-    kernel = lab.compile(SOURCE.replace("% 2", "% 4 == 3"), "last")  # that nobody has run yet
-    for _ in range(300):  # on busy machines a worker may have done all before the next one comes
+    kernel = lab.compile(SOURCE.replace("% 2", "% 4 == 3"), "last")  # that no other test has run
+    for _ in range(3):
         out = np.zeros(1, np.int32)
-        lab.run(kernel, 2000, 64, (out,), device="cpu", timeout=60)
+        lab.run(kernel, 2000, 64, (out,), device="cpu")
         assert out[0] == 2000 * 64 - 1
-        if begun[-1] < 3:
-            break
-    assert begun[0] == 3
-    assert begun[-1] < 3
+    assert begun[:2] == [3, 1]
+
+
+@pytest.mark.parametrize(("alone", "best"), [(1e-6, 1), (3e-6, None)])
+def test_one_worker_is_tried_where_they_contend(alone: float, best: int | None) -> None:
+    found = Experience()
+
+    def note(count: int, each: float, *, contended: bool = True, code: str = "quick") -> None:
+        found.note_contention(count, 100, 100 * each, code, contended=contended)
+
+    for _ in range(9):  # nothing says that one is better
+        note(4, 2e-6, contended=False)
+        note(1, 1e-6)
+    assert found.workers_for(100) is None
+    for seconds in (9e-6, 2e-6, 5e-6):
+        assert found.workers_for(100) is None
+        note(4, seconds)
+    for seconds in (9e-6, alone, 5e-6):
+        assert found.workers_for(100) == 1
+        note(1, seconds)
+    for _ in range(1024):
+        assert found.workers_for(200) == best
+        assert found.workers_for(201) is None  # more blocks may be worth more workers
+        note(best or 4, 2e-6)
+    if best == 1:
+        assert found.workers is None
+        for seconds in (2e-6, 2e-6, 2e-6):
+            note(4, seconds)
+        assert found.workers == 1
+        for seconds in (1e-6, 1e-6, 1e-6, 3e-6):  # the last one takes unlike longer
+            assert found.workers == 1
+            note(1, seconds)
+    assert found.workers is None
+    for _ in range(3):
+        note(4, 2e-6, code="optimised")  # other code, other times
+    assert found.workers == 1
 
 
 def test_what_launches_have_found_holds_for_some_time() -> None:

@@ -33,10 +33,10 @@ def current_core() -> int:
     return _asks()()
 
 
-def stay_on(core: int) -> None:
-    """Keep the calling thread on a core, if the process may still use it."""
-    with suppress(OSError):
-        os.sched_setaffinity(0, {core})
+def stay_on(*cores: int, thread: int = 0) -> None:
+    """Keep a thread, the calling one or by its number, on cores, if the process may still use them."""
+    with suppress(OSError, ValueError):  # ValueError: no core's number
+        os.sched_setaffinity(thread, cores)
 
 
 @cache

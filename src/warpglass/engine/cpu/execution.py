@@ -39,6 +39,10 @@ from .thread_pool import POOL, ThreadPool
 from .worker import Worker
 
 _CHANGES = SLOT["changes"]
+# Seconds that a worker takes at most for an element that others want to change, and four times those for a
+# byte of a copy; and those that all take together if to wake them may take longer. What takes less may be
+# quicker without other workers.
+_CHANGE, _COPY, _BRIEF = 300e-9, 2e-9, 400e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,9 @@ def run(
         watch = GridWatch(plan.executable.code.yields, plan.prepared.program, workers)
     stalls = StallWatch(plan, launch, workers)
     started = time.perf_counter()
+    for worker in workers if plan.private else ():
+        for array, own in zip(plan.private, worker.private, strict=False):
+            array.clear(own)
     try:
         with stalls:
             failed, late = _run(plan, launch, running, watch, clusters, stalls)
@@ -122,8 +129,7 @@ def rerun(plan: LaunchPlan, launch: Launch, heap: Heap) -> float:
     seconds = time.perf_counter() - started
     executable.tiers.spend(seconds)
     executable.trim(plan.worker_bytes)
-    if executable.code.turns:
-        executable.experience.note_turns(1, 1)
+    _gain_experience(plan, [worker], seconds)
     if worker.code:
         _explain(_scene(plan, launch, heap), [worker], None, late=False)
     return seconds
@@ -149,15 +155,13 @@ def _prepare(plan: LaunchPlan, launch: Launch, kept: bool) -> list[Worker]:
     else:
         workers = executable.residents(len(plan.blocks)) if cooperative else executable.workers(plan.count)
     for number, worker in enumerate(workers):
+        worker.code = OK
         if kept and not POOL.alongside and worker.refill(plan):
             continue
         worker.private = [array.copy() for array in plan.private] if number else []
         _fill(worker, plan, launch, number + 1 if cooperative else plan.blocks.stop)
         if kept:
             worker.keep_filling(plan)
-    for worker in workers if plan.private else ():
-        for array, own in zip(plan.private, worker.private, strict=False):
-            array.clear(own)
     plan.system.workers = workers
     return workers
 
@@ -268,9 +272,8 @@ def _run(
         return job(0) != OK, False
     with _threads(plan, launch) as pool:
         stop = plan.executable.control.stop
-        codes, late = pool.run(
-            job, count, stop, launch.timeout, tiers.notice, brief=tiers.brief, joins=plan.joins
-        )
+        how = {"brief": tiers.brief, "joins": plan.joins, "shared": plan.shared_work}
+        codes, late = pool.run(job, count, stop, launch.timeout, tiers.notice, **how)
     return any(codes), late
 
 
@@ -294,8 +297,14 @@ def _gain_experience(plan: LaunchPlan, workers: Sequence[Worker], seconds: float
         experience.note_seconds(seconds)
     if plan.executable.code.turns:
         experience.note_turns(plan.count, plan.executable.control.crew)
-    if plan.count > 1 and plan.prepared.facts.privatisable.operations:
-        experience.note_changes(sum(int(worker.context[_CHANGES]) for worker in workers[: plan.count]))
+    elif plan.shared_work:
+        changes = sum([int(worker.context[_CHANGES]) for worker in workers[: plan.count]])
+        copies = sum([array.size for array in plan.private]) * (plan.count - 1)
+        if plan.count > 1:
+            experience.note_changes(changes)
+        contended = seconds < max(_BRIEF / plan.count, _CHANGE * changes / plan.count, _COPY * copies)
+        code = plan.executable.tiers.tier
+        experience.note_contention(plan.count, len(plan.blocks), seconds, code, contended=contended)
 
 
 # ---------------------------------------------------------------------------------------- explaining

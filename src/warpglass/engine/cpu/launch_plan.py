@@ -72,6 +72,11 @@ class LaunchPlan:
     whole: bool  # the code runs all blocks, even if it is small code and there is better before the end
 
     @property
+    def shared_work(self) -> bool:
+        """Whether workers take blocks from one place, and none waits for another's."""
+        return not (self.clustered or self.resident or self.prepared.cooperative)
+
+    @property
     def small(self) -> bool:
         """Whether it has so few blocks that they run on one thread unless they take long."""
         return 1 < len(self.blocks) < _SMALL_GRID
@@ -116,7 +121,9 @@ def make_plan(
     many = len(blocks) >= _SMALL_GRID or experience.long
     count = thread_count() if many and not (alone or short) else 1
     if turns:  # who waits for a turn keeps a core busy
-        count = min(count, spare_cores() + 1, experience.workers or count)
+        count = min(count, spare_cores() + 1)
+    if apart:
+        count = min(count, experience.workers_for(len(blocks)) or count)
     need = footprint(facts, executable.code, executable.shape, shared)
     together = len(blocks) if prepared.cooperative else None
     if facts.clustered:

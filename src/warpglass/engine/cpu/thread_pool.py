@@ -51,11 +51,19 @@ def thread_count() -> int:
 class Flight:
     """One launch in the air: what each worker returned, None while it runs.
 
-    `assigned` says which threads work on it and as which workers; the launching thread may be another.
+    `assigned` says which threads work on it and as which workers; the launching thread may be another. If
+    the work is `shared`, one worker ends when there is none left: those that have not begun need not.
     """
 
     def __init__(
-        self, workers: int, job: Job, stop: Callable[[], None], spin: SpinWait | None, assigned: Assigned
+        self,
+        workers: int,
+        job: Job,
+        stop: Callable[[], None],
+        spin: SpinWait | None,
+        assigned: Assigned,
+        *,
+        shared: bool,
     ):
         self.codes: list[int | None] = [None] * workers
         self.assigned = assigned
@@ -64,11 +72,13 @@ class Flight:
         self._stop = stop
         self._spin = spin
         self._cancelled = False
+        self._shared = shared
+        self._unclaimed = list(range(workers))  # those that nobody has begun
         self._ended: queue.SimpleQueue[int] = queue.SimpleQueue()
 
     def work(self, number: int) -> None:
         """Worker `number`'s part, on its own thread."""
-        if self.codes[number] is not None:
+        if not self._claim(number):
             return
         code = 0
         try:
@@ -77,9 +87,20 @@ class Flight:
         except BaseException as error:  # the launching thread raises it
             self.errors.append(error)
         self.codes[number] = code
+        for other in self._unclaimed.copy() if self._shared else ():
+            if self._claim(other):
+                self.codes[other] = 0
         self._ended.put(code)
         if self._spin is not None and None not in self.codes:
             self._spin.notify()
+
+    def _claim(self, number: int) -> bool:
+        """Whether a worker's part is left to the caller: to one thread, as lists change at once."""
+        try:
+            self._unclaimed.remove(number)
+        except ValueError:
+            return False
+        return True
 
     def cancel(self) -> None:
         """End at once, and do not begin where it has not begun."""
@@ -127,7 +148,8 @@ class ThreadPool:
 
     A launch for all cores gets threads that stay on a core each. Left to themselves, two that are woken at
     once may share a core for milliseconds while another idles, since the launching thread was still on it.
-    Other launches get threads that are free to move: other processes may be on the same cores.
+    A single worker begins on the launching thread's core, whose caches have what that thread has written.
+    Threads of other launches are free to move: other processes may be on the same cores.
 
     `lock` is to be held from filling a launch's buffers to its end, after `settle`: launches from several
     threads take turns, as they do in CUDA's default stream. A launch that may wait for another one has
@@ -145,6 +167,7 @@ class ThreadPool:
         self.alongside = 0  # launches that are under way on threads of their own
         self._free: list[Inbox] = []
         self._pinned: dict[int, Inbox] = {}  # by their cores
+        self._single: _Beside | None = None
         self._last: Flight | None = None
         self._spin: SpinWait | None = None
         self._launches = 0
@@ -159,27 +182,32 @@ class ThreadPool:
         *,
         brief: bool = True,
         joins: bool = False,
+        shared: bool = False,
     ) -> tuple[list[int], bool]:
         """Run `job(k)` on workers 0 .. workers-1; returns what they returned and whether time ran out.
 
         A negative return value means that the job failed. `stop` must make all jobs return soon; `notice` is
         called if they run for longer than LONG_KERNEL. `brief` says that they may end within moments, so that
         it is worth a core to stay awake. With `joins` the launching thread is worker 0 itself: for what is
-        over soon, since nothing reaches Python meanwhile. Then the others end soon after it.
+        over soon, since nothing reaches Python meanwhile. Then the others end soon after it. `shared` says
+        that workers take what there is to do from one place: who comes when it is done is not waited for.
         """
         first = 1 if joins else 0
         self._launches += 1
         spin = None
-        awake = workers - first <= spare_cores()  # else the launching thread would be in a worker's way
+        beside = self._beside() if workers == 1 and not joins and len(own_cores()) > 1 else None
+        # Else the launching thread would be in a worker's way.
+        awake = workers - first <= spare_cores() and beside is None
         if (brief or joins) and awake and self._launches >= _FEW:
             spin = self._spin = self._spin or SpinWait(_SMALL_KERNEL)
             spin.clear()
-        flight = self._last = Flight(workers, job, stop, spin, self._assign(workers, first))
+        assigned = self._assign(workers, first) if beside is None else [(beside.inbox, 0)]
+        flight = self._last = Flight(workers, job, stop, spin, assigned, shared=shared)
         for inbox, number in flight.assigned:
             inbox.put((flight, number))
         if joins:
             flight.work(0)
-        late = flight.wait(timeout, notice)
+        late = flight.wait(timeout, notice) if beside is None else beside.wait(flight, timeout, notice)
         self._last = None
         return [code for code in flight.codes if code is not None], late
 
@@ -220,17 +248,26 @@ class ThreadPool:
             chosen = sorted(cores, key=lambda core: core == here)[: workers - first]
             return [(self._pin(core), number) for number, core in enumerate(chosen, first)]
         while len(self._free) < workers:
-            self._free.append(_start(f"warpglass-{len(self._free)}", None))
+            self._free.append(_start(f"warpglass-{len(self._free)}", None)[0])
         return [(self._free[number], number) for number in range(first, workers)]
+
+    def _beside(self) -> _Beside:
+        if self._single is None:
+            self._single = _Beside(*_start("warpglass-single", None))
+        self._single.meet()
+        return self._single
 
     def _pin(self, core: int) -> Inbox:
         if core not in self._pinned:
-            self._pinned[core] = _start(f"warpglass-core-{core}", core)
+            self._pinned[core], _ = _start(f"warpglass-core-{core}", core)
         return self._pinned[core]
 
 
-def _start(name: str, core: int | None) -> Inbox:
-    """Start a worker thread, on a core of its own if one is given; returns where to put what it is to do."""
+def _start(name: str, core: int | None) -> tuple[Inbox, int]:
+    """Start a worker thread, on a core of its own if one is given.
+
+    Returns where to put what it is to do, and the system's number of it.
+    """
     inbox: Inbox = queue.SimpleQueue()
 
     def serve() -> None:
@@ -241,11 +278,43 @@ def _start(name: str, core: int | None) -> Inbox:
             flight.work(number)
 
     usual = threading.stack_size(_STACK)
+    thread = threading.Thread(target=serve, name=name, daemon=True)
     try:
-        threading.Thread(target=serve, name=name, daemon=True).start()
+        thread.start()
     finally:
         threading.stack_size(usual)
-    return inbox
+    return inbox, thread.native_id or 0
+
+
+class _Beside:
+    """A worker that begins on the launching thread's core, and that thread, which stays there to wake up.
+
+    Another core would have to be woken. They may move once a launch is long.
+    """
+
+    def __init__(self, inbox: Inbox, thread: int):
+        self.inbox = inbox
+        self._thread = thread  # its number
+
+    def meet(self) -> None:
+        """Let the worker wake up where the calling thread is."""
+        stay_on(current_core(), thread=self._thread)
+
+    def wait(self, flight: Flight, timeout: float, notice: Callable[[], None] | None) -> bool:
+        """Wait for the worker as Flight does."""
+        cores = own_cores()
+
+        def let_go() -> None:
+            stay_on(*cores)
+            stay_on(*cores, thread=self._thread)
+            if notice is not None:
+                notice()
+
+        try:
+            stay_on(current_core())
+            return flight.wait(timeout, let_go)
+        finally:
+            stay_on(*cores)
 
 
 POOL = ThreadPool()  # the process's own
