@@ -177,7 +177,7 @@ class OneByOne:
         b, call, header = self.b, self._call, self._header
         lanes = b.lanes
         mask = self._mask()
-        started = _now(b)
+        started = self._start(measured)
         shared = call.give()
         rounds = b.offset("%few", call.exchange.rounds)
         b.store("i64", "0", rounds)
@@ -200,7 +200,7 @@ class OneByOne:
         for type_, value, place in shared:
             b.store(type_, value, place)
         one = b.value(f"and {lanes} {rest}, {b.value(f'sub {lanes} 0, {rest}')}")
-        code = call.run(call.functions[0], one)
+        code = call.run(call.region.one, one)
         b.branch(b.value(f"icmp eq i32 {code}, {LOWEST}"), following, other)
         b.place(following)
         b.emit(f"{fewer} = xor {lanes} {rest}, {one}")
@@ -217,9 +217,23 @@ class OneByOne:
         if call.region.stores:
             self._copy_local(back=True)
         b.store("i64", str(_FAULTED), f"%since_{header}")
+        b.store("i64", str(_LONGEST), _place(b, self._state))
         b.jump(stay)
         b.place(finished)
         self._finish(measured, started, shared, fewer, found, stay)
+
+    def _start(self, measured: str) -> str:
+        """When lanes begin to go apart, if that is measured."""
+        b = self.b
+        here, timed, on = b.label("here"), b.label("timed"), b.label("start")
+        b.jump(here)
+        b.place(here)
+        b.branch(measured, timed, on, unlikely=True)
+        b.place(timed)
+        now = _now(b)
+        b.jump(on)
+        b.place(on)
+        return b.phi("i64", ("0", here), (now, timed))
 
     def _finish(
         self,
