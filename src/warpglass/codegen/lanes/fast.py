@@ -11,9 +11,10 @@ from contextlib import contextmanager
 
 from ...isa.lanes import Update
 from ...isa.types import BITS, is_float
+from ..builder import WIDTH
 from ..memory.access import DECLARED
 from ..memory.narrow_vectors import join_word, split_word, word_type
-from ..memory.warp_atomics import combines, is_plain
+from ..memory.warp_atomics import WIDEST, combines
 from ..values.affine import line_of, regular
 from ..values.bounds import bounds_of
 from ..values.known_bits import lane_zeros
@@ -116,26 +117,24 @@ class FastLanes(FastArithmetic):
             indexed = self.indices.find(address)
             self.access.store_any(site, self.as_vector(address).ir, type_, names, self.mask, indexed)
 
-    def atomic(self, space: str, operation: str, address: Value, operands: tuple[Value, ...]) -> Value:
-        operands = self.all_exact(operands)
-        space, address = self.reached(space, address)
-        with self._inside(space, address, BITS[operands[0].type] // 8):
-            if not is_plain(operation):
-                return super().atomic(space, operation, address, operands)
-            (operand,) = operands
-            site = self.announce(space, True, address, operand.type, 1)
-            whole = self.as_vector(operand).ir
-            if address.uniform and combines(operation) and not self.local.may_be_meant(space):
-                old = self.access.change_one(site, operation, address.ir, operand, whole, self.mask)
-            else:
-                where = self.as_vector(address).ir
-                old = self.access.change_any(site, operation, where, operand, whole, self.mask)
-            return self.show_loaded(site, (Value(operand.type, old),))[0]
-
-    def update(
-        self, space: str, change: Update, address: Value, given: Sequence[tuple[Value, ...]]
+    def _replace(
+        self, space: str, change: str | Update, address: Value, given: Sequence[tuple[Value, ...]]
     ) -> tuple[Value, ...]:
-        return super().update(space, change, address, [self.all_exact(operands) for operands in given])
+        given = [self.all_exact(operands) for operands in given]
+        type_ = given[0][-1].type
+        if len(given) > 1 or BITS[type_] > WIDEST:
+            return super()._replace(space, change, address, given)
+        (operands,) = given
+        space, address = self.reached(space, address)
+        with self._inside(space, address, BITS[type_] // 8):
+            site = self.announce(space, True, address, type_, 1)
+            whole = [(operand, self.as_vector(operand).ir) for operand in operands]
+            one = address.uniform and not self.local.may_be_meant(space) and self.builder.width == WIDTH
+            if one and isinstance(change, str) and combines(change):
+                old = self.access.change_one(site, change, address.ir, *whole[0], self.mask)
+            else:
+                old = self.access.change_any(site, change, self.as_vector(address).ir, whole, self.mask)
+            return self.show_loaded(site, (Value(type_, old),))
 
     @contextmanager
     def _inside(self, space: str, address: Value, size: int) -> Iterator[None]:

@@ -33,6 +33,7 @@ from .gather_scatter import (
 )
 from .prefetch import Prefetch
 from .quads import QUAD, is_quad, quad_name
+from .structures import Structure
 from .textures import Requested
 from .tiles import Tiles
 
@@ -88,12 +89,32 @@ class Atomic:
         return not isinstance(self.change, Update) or self.change.writes
 
 
+@dataclass(frozen=True, slots=True)
+class RowChange:
+    """An atomic operation of `width` lanes on elements at checked addresses.
+
+    `own` says that the memory is the block's own, `uniform` which operands are the same in all lanes.
+    """
+
+    change: str | Update
+    type: str
+    own: bool
+    uniform: tuple[bool, ...]
+    width: int
+
+    @property
+    def name(self) -> str:
+        """The name of its function."""
+        operation = self.change.name if isinstance(self.change, Update) else self.change
+        forms = "".join("s" if one else "v" for one in self.uniform)
+        return f"wg_{'own' if self.own else 'all'}_{operation}_{self.width}x{self.type}_{forms}"
+
+
 class Access:
     """Emits the accesses of one warp function.
 
     `sites` lists them in order; `gathers`, `fetches`, `quads`, `scatters` (types), `picks` (type, power of
-    two that an index stands for), `reaches` (type, whether it writes), `rows` (atomic operation, type,
-    whether on memory of the block's own, whether all lanes have one operand) and `atomics` (by name) are the
+    two that an index stands for), `reaches` (type, whether it writes), `rows` and `atomics` (by name) are the
     outlined functions that are called.
     """
 
@@ -105,7 +126,7 @@ class Access:
         self.quads: set[str] = set()
         self.picks: set[tuple[str, int]] = set()
         self.scatters: set[str] = set()
-        self.rows: set[tuple[str, str, bool, bool]] = set()
+        self.rows: dict[str, RowChange] = {}
         self.reaches: set[tuple[str, bool]] = set()
         self.atomics: dict[str, Atomic] = {}
         self.fetches_of_objects: dict[str, Requested] = {}
@@ -129,6 +150,11 @@ class Access:
         self.placed: Mapping[int, tuple[str, int]] = {}  # the scalar of another address, and how far from it
         self.words: Mapping[int, tuple[int, int]] = {}  # where words begin that narrow loads share; when
         self.loaded_words: dict[tuple[str, int, int], str] = {}  # those of all lanes that were loaded
+        self.structures: Mapping[int, Structure] = {}  # what steps access elements of, several for each lane
+        self.loaded_fields: dict[int, list[list[str]]] = {}  # the registers of all elements, by the last step
+        self.stored_fields: dict[
+            tuple[int, int], list[str]
+        ] = {}  # those to be stored by it, by their numbers
         self.found_tiles: dict[tuple[int, str], str] = {}  # where loads of one base are in a tile
         self.row_places: dict[tuple[int, ...], int] = {}  # the numbers of tables of lanes' places
         self.tile_units: set[int] = set()  # the functions that fill tiles, by the size of their elements

@@ -8,8 +8,8 @@ from .fetches import fetch_helpers
 from .gather_scatter import fetch_helper, gather_helper, irregular_helper, scatter_helper
 from .picks import pick_helper
 from .quads import NOTHING, quad_helper
+from .row_changes import row_helper
 from .tile_loads import TileLoads, tile_functions
-from .warp_atomics import row_helper
 
 
 def access_functions(access: Access, declared: set[str], width: int) -> list[str]:
@@ -22,7 +22,7 @@ def access_functions(access: Access, declared: set[str], width: int) -> list[str
         *(quad_helper(type_, width) for type_ in sorted(access.quads)),
         *(scatter_helper(type_, declared, width) for type_ in sorted(access.scatters)),
         *(irregular_helper(*one, declared, width) for one in sorted(access.reaches)),
-        *(row_helper(*row, declared) for row in sorted(access.rows)),
+        *(row_helper(row, declared) for row in access.rows.values()),
         *(tile_functions(access, width) if isinstance(access, TileLoads) else ()),
         *(
             atomic_helper(one, declared, refusing=access.refuse is not None)

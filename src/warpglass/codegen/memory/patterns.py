@@ -21,8 +21,8 @@ from .segments import find_segments, find_singles, load_each, load_segments, sto
 from .streaming import fills_lines, load_run, store_streaming
 from .tile_loads import TileLoads
 
-# The widest access, in elements a lane, that a static pattern is served with.
-_SPAN = 4
+# The widest access that a static pattern is served with: in elements a lane, and in bytes if it is a load.
+_SPAN, _BYTES = 4, 32
 
 
 class Patterns(TileLoads, IndexedAccess):
@@ -169,6 +169,7 @@ class Patterns(TileLoads, IndexedAccess):
             return self.load_tiled(tile, site, low, bounds, address, type_, count)
         if far and count == 1 and self.step in self.words:
             return [self._load_part(bounds, address, type_)]
+        far = far and span * BITS[type_] // 8 > _BYTES * b.width
         if far and count == 1 and self.spells_out():
             return [load_each(b, self._host(low, bounds), type_, places)]
         if far:
@@ -297,7 +298,7 @@ class Patterns(TileLoads, IndexedAccess):
         if self.step in self.streaming and not shared and fills_lines(type_, width):
             self.uses_streaming = True
             finder = self.finders.get(self.step, site)  # it knows how large the array is
-            store_streaming(self.builder, finder, type_, value, host, width)
+            store_streaming(self.builder, finder, type_, [value], host, width)
         else:
             self.builder.store(vector(type_, width), value, host, ", align 1")
 
