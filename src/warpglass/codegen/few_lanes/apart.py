@@ -135,8 +135,8 @@ class ApartLanes(FewLanes):
         shift = size.bit_length() - 1
         if parts is None or lane_zeros(parts[1]) < shift or parts[2] % size:
             site = self._site(space, address, size, "")
-            distance = b.value(f"sub i64 {address.ir}, %low_{site}")
-            outside = b.value(f"icmp uge i64 {b.elements(distance, size)}, %limit_{site}")
+            place = b.value(f"sub i64 {address.ir}, %low_{site}")
+            outside = b.value(f"icmp uge i64 {b.elements(place, size)}, %limit_{site}")
             host = b.value(f"add i64 {address.ir}, %delta_{site}")
         else:
             base, index, distance = parts
@@ -146,14 +146,16 @@ class ApartLanes(FewLanes):
             aligned = b.value(f"icmp eq i64 {b.value(f'and i64 {start}, {size - 1}')}, 0")
             limit = b.value(f"select i1 {aligned}, i64 {bytes_}, i64 0")
             first = b.value(f"add i64 {start}, {distance}")
-            outside = b.value(f"icmp uge i64 {b.value(f'add i64 {index.ir}, {first}')}, {limit}")
+            place = b.value(f"add i64 {index.ir}, {first}")
+            outside = b.value(f"icmp uge i64 {place}, {limit}")
             there = b.value(f"add i64 {base}, %delta_{site}")
             host = b.value(f"add i64 {index.ir}, {b.value(f'add i64 {there}, {distance}')}")
         inside, miss = b.label("inside"), b.label("miss")
         b.branch(outside, miss, inside, unlikely=True)
         b.place(miss)
         generic = "true" if space == "generic" else "false"
-        self._missed.append((miss, str(site), str(size), generic, address.ir))
+        missed = b.value(f"add i64 {place}, %low_{site}")  # so the address is needed nowhere else
+        self._missed.append((miss, str(site), str(size), generic, missed))
         b.jump("missed")
         b.place(inside)
         return b.value(f"inttoptr i64 {host} to ptr")

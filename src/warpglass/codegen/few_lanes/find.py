@@ -52,7 +52,7 @@ _ROUNDS = 4
 # Ways beyond the first that lanes take in a round that makes it worth to try them apart if none stays behind.
 _WAYS = 4
 # Bytes of a thread's local memory that are copied, in case lanes have to begin again and by one for itself.
-_MOST_LOCAL, _MOST_OWN = 1024, 256
+_MOST_LOCAL, _MOST_OWN = 1024, 128
 
 
 @dataclass(frozen=True, slots=True)
