@@ -13,7 +13,7 @@ from tests.fuzz import divergent_programs, private_programs
 from tests.levels import numbers
 from warpglass import lab
 from warpglass.codegen import BlockShape, Promises, grid_class, kernel
-from warpglass.codegen.few_lanes.find import FewRegion
+from warpglass.codegen.few_lanes.find import APART, ONE, FewRegion, Form
 from warpglass.codegen.passes import PASSES
 from warpglass.codegen.version import Version
 from warpglass.engine.cpu.prepared import prepare
@@ -121,6 +121,19 @@ extern "C" __global__ void stacked(int *data, int *out, const int *lengths, int 
   }
   out[i] = found;
 }
+// Loads of one array and then of another, by one instruction, bytes of words, and a base that is not aligned.
+extern "C" __global__ void chosen(int *data, int *out, const int *lengths, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x, sum = 0, at = lengths[i] & 31;
+  const char *bytes = (const char *)data + 1;
+  #pragma unroll 1
+  while (at < 200 && sum < 4000) {
+    const int *from = (data[at & 63] ^ sum) & n ? data : lengths;
+    at += 1 + (from[(at * 7) & 63] & 3);
+    sum += from[at & 63] + bytes[at & 63] + *(const int *)(bytes + (at & 15) * 4 - 1);
+    if (sum & 8) sum += from[i & 31];
+  }
+  out[i] = at ^ sum;
+}
 // All lanes come to each round together, and each goes its own way in it.
 extern "C" __global__ void interpreted(int *data, int *out, const int *lengths, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x, a = i, b = lengths[i];
@@ -189,6 +202,8 @@ def _ending(name: str, engine: str, grid: int, block: int, n: int, timeout: floa
         ("searching", 12, 96, -1),
         ("searching", 12, 96, 37),
         ("stacked", 12, 96, -1),
+        ("chosen", 12, 96, 0),
+        ("chosen", 12, 96, 1),
         ("stacked", 12, 96, 37),
         ("interpreted", 3, 32, 19),
         ("interpreted", 12, 96, 40),
@@ -243,6 +258,12 @@ def test_a_lane_alone_has_its_local_memory_side_by_side_where_loops_have_loops()
     nested, flat = _regions("searching"), _regions("stacked")
     assert [one.copies for one in sorted(nested, key=lambda one: one.last - one.header)] == [False, True]
     assert [one.copies for one in flat] == [False]
+
+
+@pytest.mark.parametrize(("name", "form"), [("searching", APART), ("chosen", APART), ("stacked", ONE)])
+def test_a_lane_apart_begins_again_if_that_undoes_all(name: str, form: Form):
+    regions = _regions(name)
+    assert max(regions, key=lambda one: one.last - one.header).one == form
 
 
 def test_their_functions_are_in_the_kernel():

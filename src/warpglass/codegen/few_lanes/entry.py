@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from ..builder import Builder
 from ..control.block_code import MACHINE
 from ..probes import WorkerWords
 from ..version import Version
-from .find import FEW, FewRegion
+from .find import FEW, ONE, FewRegion, Form
 from .function import BACK, BEHIND, ENDED, FAULTED, NOWHERE, FewFunction, fair_headers
 from .one_by_one import HELPERS, STATE_WORDS, OneByOne
 
@@ -42,10 +42,10 @@ class FewLanesCode:
         region = self._version.few_lanes.get(index)
         if region is None:
             return
-        functions = [FewFunction(self._version, region, form, self._warp) for form in region.forms]
-        self.functions += [function.emit(self._warp.builder.lanes) for function in functions]
-        self._size = max(self._size, functions[0].exchange.size)
+        functions = {form: FewFunction(self._version, region, form, self._warp) for form in region.forms}
+        self.functions += [function.emit(self._warp.builder.lanes) for function in functions.values()]
         call = Call(self._warp, region, functions)
+        self._size = max(self._size, call.exchange.size)
         if region.apart:
             OneByOne(call, self._state[index]).emit()
         if region.few:
@@ -55,12 +55,12 @@ class FewLanesCode:
 class Call:
     """The code of one region's calls."""
 
-    def __init__(self, warp: WarpFunction, region: FewRegion, functions: Sequence[FewFunction]):
+    def __init__(self, warp: WarpFunction, region: FewRegion, functions: Mapping[Form, FewFunction]):
         self.warp = warp
         self.b: Builder = warp.builder
         self.region = region
         self.functions = functions
-        self.exchange = functions[0].exchange
+        self.exchange = next(iter(functions.values())).exchange
         self._waiting = warp.pending.sets[region.header]
 
     def emit(self) -> None:
@@ -83,19 +83,21 @@ class Call:
         one, some, on = b.label("one"), b.label("some"), b.label("done")
         b.branch(b.value(f"icmp eq {b.lanes} {count}, 1"), one, some)
         codes: list[tuple[str, str]] = []
-        for label, function in zip((one, some), self.functions, strict=True):
+        for label, form in ((one, ONE), (some, FEW)):
             b.place(label)
-            codes.append((self.run(function, mask, ahead), label))
+            codes.append((self.run(form, mask, ahead), label))
             b.jump(on)
         b.place(on)
         self._go_on(b.phi("i32", *codes))
         b.place(many)
 
-    def run(self, function: FewFunction, lanes: str, ahead: str = str(NOWHERE)) -> str:
-        """Call a function for some lanes; returns how it has ended."""
+    def run(self, form: Form, lanes: str, ahead: str = str(NOWHERE)) -> str:
+        """Call the function of a form for some lanes; returns how it has ended."""
         names = [one.rsplit(" ", 1) for one in f"ptr %context, i32 %warp, {MACHINE}".split(", ")]
         more = [(self.b.lanes, lanes), ("i32", ahead), ("ptr", "%turns"), ("ptr", "%few")]
-        return self.b.call("i32", function.name, [*((type_, name) for type_, name in names), *more])
+        return self.b.call(
+            "i32", self.functions[form].name, [*((type_, name) for type_, name in names), *more]
+        )
 
     def _lanes_at(self, blocks: Iterable[int]) -> str:
         """All lanes that stand in front of some blocks."""

@@ -28,6 +28,7 @@ class Form:
     name: str
     most: int
     width: int
+    again: bool = False  # whether a lane may begin again
 
     @property
     def alone(self) -> bool:
@@ -36,7 +37,7 @@ class Form:
 
 
 # Few are as many as the widest vector registers have addresses. (A mask has two bits at least.)
-ONE, FEW = Form("one", 1, 2), Form("few", 8, 8)
+ONE, FEW, APART = Form("one", 1, 2), Form("few", 8, 8), Form("apart", 1, 2, again=True)
 # Steps of a region's functions, of those of a kernel, and of a kernel: longer ones are slow to compile.
 _LONGEST, _MOST, _KERNEL = 320, 960, 2000
 _SPACES = frozenset(("global", "const", "generic", "shared", "local", "param"))
@@ -51,7 +52,7 @@ _ROUNDS = 4
 # Ways beyond the first that lanes take in a round that makes it worth to try them apart if none stays behind.
 _WAYS = 4
 # Bytes of a thread's local memory that are copied, in case lanes have to begin again and by one for itself.
-_MOST_LOCAL, _MOST_OWN = 1024, 256
+_MOST_LOCAL, _MOST_OWN = 1024, 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,13 @@ class FewRegion:
     @property
     def forms(self) -> tuple[Form, ...]:
         """What it has functions for."""
-        return (ONE, FEW) if self.few else (ONE,)
+        forms = [ONE, FEW] if self.few else []
+        return tuple(dict.fromkeys([*forms, self.one] if self.apart else forms))
+
+    @property
+    def one(self) -> Form:
+        """The form of one lane apart: it begins again if that undoes all that it has done."""
+        return APART if self.copies or not self.stores else ONE
 
     def __contains__(self, block: int) -> bool:
         return self.header <= block <= self.last
@@ -109,7 +116,7 @@ def find_few_lanes(program: Program, found: Inference, full: Sequence[bool]) -> 
 
 def _length(program: Program, region: FewRegion) -> int:
     length = sum(1 + len(program.blocks[index].steps) for index in range(region.header, region.last + 1))
-    return length * len(region.forms)
+    return length * (1 + region.few)  # one lane apart has little code
 
 
 class _Search:
@@ -145,7 +152,7 @@ class _Search:
         if any(not self._comes_back(name) for name in kept):
             return None
         taken = kept | {name for name in live[header] & (read | written) if self._moved(name)}
-        spaces = {step.match.state_space for step in steps if step.match.row.access is not None}
+        spaces = [step.match.state_space for step in steps if step.match.row.access is not None]
         # Lanes that come out wait for those inside only behind the region, where others may come to stand.
         staying = not alone and exits <= pending.sets[header]
         apart = (staying or not waits) and not alone and all(one > last for one in exits)
@@ -170,12 +177,14 @@ class _Search:
             not staying,
             self.full[header],
             "local" in _written(steps),
-            "local" in spaces and self._copies(body),
+            self._copies(body, spaces.count("local")),
         )
 
-    def _copies(self, body: set[int]) -> bool:
-        """Whether one lane takes its local memory along: it is little, and a loop in a loop takes long."""
-        return self.program.local.size <= _MOST_OWN and sum(one <= body for one in self.loops.values()) > 1
+    def _copies(self, body: set[int], accesses: int) -> bool:
+        """Whether one lane takes its local memory along: it is little, and used often or in nested loops."""
+        size = self.program.local.size
+        nested = sum(one <= body for one in self.loops.values()) > 1
+        return accesses > 0 and size <= (_MOST_OWN if nested else 4 * accesses)
 
     def _gets_few(self, header: int, body: set[int]) -> bool:
         """Whether lanes part from those of a loop by what they have loaded or computed each for itself.

@@ -14,6 +14,7 @@ from ..control.dispatch import Dispatch
 from ..lanes.fast import FastLanes
 from ..steps import Steps
 from ..version import Version
+from .apart import ApartLanes, ApartRegisters
 from .exchange import Movement, lay_out
 from .find import FewRegion, Form
 from .lanes import FewLanes, FewRegisters
@@ -68,14 +69,25 @@ class FewFunction(BlockCode):
     def __init__(self, version: Version, region: FewRegion, form: Form, warp: BlockCode):
         lanes = warp.steps.lanes
         assert isinstance(lanes, FastLanes)
-        own = FewLanes(lanes, form)
+        own = (ApartLanes if form.again else FewLanes)(lanes, form)
         self.form = form
         self.region = region
         self._local = own.local
-        own.local.copied = form.alone and region.copies
+        own.local.copied = form.again and region.copies
         self.program = version.program
         self.builder = own.builder
         self.registers = FewRegisters(own.builder, warp.registers, form)
+        self._apart = None
+        if isinstance(own, ApartLanes):
+            steps = [
+                step
+                for block in version.program.blocks[region.header : region.last + 1]
+                for step in block.steps
+            ]
+            steady = set(region.taken).difference(name for step in steps for name in step.writes)
+            self.registers = ApartRegisters(own.builder, warp.registers, form, steady)
+            own.bases = self.registers.bases
+            self._apart = own
         self.steps = Steps(own, self.registers, version.symbols)
         self.probes = ()
         self.traps = warp.traps
@@ -93,6 +105,11 @@ class FewFunction(BlockCode):
         self._movement = Movement(self.builder, self.registers, warp.registers, self.exchange, form)
 
     @property
+    def _blocks(self) -> list[int]:
+        """The blocks in front of which its lanes may stand."""
+        return sorted({*range(self.region.header, self.region.last + 1), *self.region.exits})
+
+    @property
     def name(self) -> str:
         """The function's name."""
         return f"{self.form.name}_{self.region.header}"
@@ -105,6 +122,11 @@ class FewFunction(BlockCode):
         """The function's IR."""
         b, region = self.builder, self.region
         self._movement.begin()
+        if self._apart is not None:
+            self._apart.begin()
+            for index in self._blocks:
+                b.store(b.lanes, "0", f"%lanes_{index}")
+            b.store("i64", "0", "%rounds")
         self._movement.take(region.taken)
         if self._local.copied:
             self._local.copy(back=False)
@@ -114,14 +136,16 @@ class FewFunction(BlockCode):
             self._block(index)
         self.dispatch.finish()
         self._ends()
+        if self._apart is not None:
+            self._apart.finish()
         head = [f"define internal i32 @{self.name}({self.parameters(wide)}) noinline #0 {{", "entry:"]
         return "\n".join([*head, *self._slots(), *b.lines, "}\n"])
 
     def _slots(self) -> Sequence[str]:
-        region, lanes = self.region, self.builder.lanes
-        blocks = sorted({*range(region.header, region.last + 1), *region.exits})
+        lanes = self.builder.lanes
         return [
-            *(f"  %lanes_{i} = alloca {lanes}\n  store {lanes} 0, ptr %lanes_{i}" for i in blocks),
+            *(f"  %lanes_{i} = alloca {lanes}\n  store {lanes} 0, ptr %lanes_{i}" for i in self._blocks),
+            "  %again = alloca i64",
             f"  %code = alloca i32\n  store i32 {LOWEST}, ptr %code",
             f"  %before = alloca {lanes}\n  store {lanes} 0, ptr %before",
             "  %rounds = alloca i64\n  store i64 0, ptr %rounds",

@@ -1,10 +1,11 @@
 """Lanes that go through a region one after the other, where that is found to take less time.
 
-Whether lanes are better off together depends on how far they part, which only running shows. So both ways are
-measured: cycles for each round of a lane, in some entries of a region together, in others, for some of the
-lanes, apart. Then the better way is kept for many entries. Only regions come here in which no lane can see
-what others do, so results are the same either way. A lane that faults begins again together with the others,
-so that the first fault is the same, too.
+Whether lanes are better off together depends on how many there are and on how far they part, which only
+running shows. So both ways are measured: cycles for each round of all lanes, in some entries of a region
+together, and of one lane, in others, where some of the lanes go apart. Up to as many lanes as the one takes
+longer than the other go apart in many entries more. Only regions come here in which no lane can see what
+others do, so results are the same either way. A lane that faults begins again together with the others, so
+that the first fault is the same, too.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..builder import Builder
+from ..builder import Builder, widened
 from ..context import NOWHERE as NO_SITE
 from ..context import SLOT
 from ..machine.target import time_stamp
@@ -23,10 +24,11 @@ if TYPE_CHECKING:
 
     Shared = tuple[str, str, str]  # a register that is one scalar: type, value, place
 
-# Words of a region's state in each worker's memory: entries until both ways are measured anew (below 0:
-# apart), entries measured so far, for each way the fewest cycles that a lane's round has taken, a double
-# (0: none), and for how many entries what was found has held.
-STATE_WORDS = 5
+# Words of a region's state in each worker's memory: entries until both ways are measured anew, entries
+# measured so far, the fewest cycles, a double (0: none), of a round of all lanes together and of one lane
+# apart, for how many entries what was found has held, and up to how many lanes go apart.
+STATE_WORDS = 6
+_MOST = 5
 # What `@wg_choose` says of an entry: how its lanes go, and whether that is measured.
 _TOGETHER, _APART, _MEASURED_WAY = 0, 1, 2
 # Entries for which what has been found holds, first and at most, and those that are measured: of some the
@@ -40,15 +42,16 @@ _LAST = 4
 _OUTSIDE, _INSIDE, _FAULTED = 0, 1, 2
 
 HELPERS = f"""
-define internal i64 @wg_choose(ptr %state) noinline #0 {{
+define internal i64 @wg_choose(ptr %state, i64 %lanes) noinline #0 {{
   %left = load i64, ptr %state
   %none = icmp eq i64 %left, 0
   br i1 %none, label %measure, label %known
 known:
-  %apart = icmp slt i64 %left, 0
-  %step = select i1 %apart, i64 1, i64 -1
-  %less = add i64 %left, %step
+  %less = sub i64 %left, 1
   store i64 %less, ptr %state
+  %most.p = getelementptr i64, ptr %state, i64 {_MOST}
+  %most = load i64, ptr %most.p
+  %apart = icmp ule i64 %lanes, %most
   %way = zext i1 %apart to i64
   ret i64 %way
 measure:
@@ -81,7 +84,12 @@ decide:
   %together = load double, ptr %best.p
   %apart.p = getelementptr double, ptr %best.p, i64 1
   %apart = load double, ptr %apart.p
-  %wins = fcmp olt double %apart, %together
+  %ratio = fdiv double %together, %apart
+  %sane = fcmp olt double %ratio, 1.0e3
+  %limited = select i1 %sane, double %ratio, double 1.0e3
+  %most = fptoui double %limited to i64
+  %most.p = getelementptr i64, ptr %state, i64 {_MOST}
+  store i64 %most, ptr %most.p
   %kept.p = getelementptr i64, ptr %state, i64 4
   %last = load i64, ptr %kept.p
   %twice = shl i64 %last, 1
@@ -89,9 +97,7 @@ decide:
   %least = select i1 %never, i64 {_KEPT}, i64 %twice
   %now = call i64 @llvm.umin.i64(i64 %least, i64 {_LONGEST})
   store i64 %now, ptr %kept.p
-  %back = sub i64 0, %now
-  %left = select i1 %wins, i64 %back, i64 %now
-  store i64 %left, ptr %state
+  store i64 %now, ptr %state
   store i64 0, ptr %count.p
   store <2 x double> zeroinitializer, ptr %best.p, align 8
   br label %end
@@ -117,7 +123,7 @@ class OneByOne:
     @staticmethod
     def declare(header: int) -> list[str]:
         """The stack slots of a region."""
-        names = (f"%since_{header}", f"%rounds_{header}")
+        names = (f"%since_{header}", f"%rounds_{header}", f"%came_{header}")
         return [f"  {name} = alloca i64\n  store i64 0, ptr {name}" for name in names]
 
     @staticmethod
@@ -128,7 +134,8 @@ class OneByOne:
         b.store("i64", str(_OUTSIDE), f"%since_{header}")
         b.branch(b.value(f"icmp ugt i64 {since}, {_FAULTED}"), measured, on, unlikely=True)
         b.place(measured)
-        _tell(b, state, _TOGETHER, since, b.load("i64", f"%rounds_{header}"))
+        came = b.load("i64", f"%came_{header}")
+        _tell(b, state, _TOGETHER, since, b.load("i64", f"%rounds_{header}"), came)
         b.jump(on)
         b.place(on)
 
@@ -140,7 +147,10 @@ class OneByOne:
         since = b.load("i64", f"%since_{header}")
         b.branch(b.value(f"icmp eq i64 {since}, {_OUTSIDE}"), enter, inside)
         b.place(enter)
-        way = b.call("i64", "wg_choose", [("ptr", _place(b, self._state))])
+        count = b.call(b.lanes, f"llvm.ctpop.{b.lanes}", [(b.lanes, self._mask())])
+        came = b.value(widened(count, b.width))
+        b.store("i64", came, f"%came_{header}")
+        way = b.call("i64", "wg_choose", [("ptr", _place(b, self._state)), ("i64", came)])
         b.store("i64", str(_INSIDE), f"%since_{header}")
         here = b.label("chosen")
         b.branch(b.value(f"trunc i64 {way} to i1"), apart, here)
@@ -177,7 +187,7 @@ class OneByOne:
         b, call, header = self.b, self._call, self._header
         lanes = b.lanes
         mask = self._mask()
-        started = _now(b)
+        started = self._start(measured)
         shared = call.give()
         rounds = b.offset("%few", call.exchange.rounds)
         b.store("i64", "0", rounds)
@@ -200,7 +210,7 @@ class OneByOne:
         for type_, value, place in shared:
             b.store(type_, value, place)
         one = b.value(f"and {lanes} {rest}, {b.value(f'sub {lanes} 0, {rest}')}")
-        code = call.run(call.functions[0], one)
+        code = call.run(call.region.one, one)
         b.branch(b.value(f"icmp eq i32 {code}, {LOWEST}"), following, other)
         b.place(following)
         b.emit(f"{fewer} = xor {lanes} {rest}, {one}")
@@ -217,9 +227,24 @@ class OneByOne:
         if call.region.stores:
             self._copy_local(back=True)
         b.store("i64", str(_FAULTED), f"%since_{header}")
+        b.store("i64", str(_LONGEST), _place(b, self._state))
+        b.store("i64", "0", _place(b, self._state + _MOST))
         b.jump(stay)
         b.place(finished)
         self._finish(measured, started, shared, fewer, found, stay)
+
+    def _start(self, measured: str) -> str:
+        """When lanes begin to go apart, if that is measured."""
+        b = self.b
+        here, timed, on = b.label("here"), b.label("timed"), b.label("start")
+        b.jump(here)
+        b.place(here)
+        b.branch(measured, timed, on, unlikely=True)
+        b.place(timed)
+        now = _now(b)
+        b.jump(on)
+        b.place(on)
+        return b.phi("i64", ("0", here), (now, timed))
 
     def _finish(
         self,
@@ -269,9 +294,9 @@ def _place(b: Builder, state: int) -> str:
     return b.offset("%counters", 8 * state)
 
 
-def _tell(b: Builder, state: int, way: int, since: str, rounds: str) -> None:
-    """Say what an entry has taken that was measured."""
-    taken = b.value(f"sub i64 {_now(b)}, {since}")
+def _tell(b: Builder, state: int, way: int, since: str, rounds: str, lanes: str = "1") -> None:
+    """Say what an entry has taken that was measured, whose lanes went so many at a time."""
+    taken = b.value(f"mul i64 {lanes}, {b.value(f'sub i64 {_now(b)}, {since}')}")
     b.call(
         "void", "wg_measured", [("ptr", _place(b, state)), ("i64", str(way)), ("i64", taken), ("i64", rounds)]
     )

@@ -168,7 +168,7 @@ def gathers_quickly() -> bool:
     together. On Zen 4 it takes longer, and on Intel's older cores several times as long, since their gathers
     were mended against a leak of data.
     """
-    return "amx-tile" in _available()
+    return {"amx-tile", "avx512f"} <= _available()
 
 
 @lru_cache(maxsize=1)
