@@ -29,6 +29,8 @@ from .rounds import Rounds, Walk, find_rounds
 
 # Ranges that lanes on their own look for in one run of a warp.
 _PATIENCE = 8
+# Steps of a round up to which it pays to put the lanes in order.
+_ORDERED = 48
 
 
 class LaneCode:
@@ -79,7 +81,10 @@ class _Attempt:
         self.name = f"alone{loop.header}"
         self.ranges = LaneRanges(code._lane.access)
         rounds = code.rounds.get(loop.header)
-        self.rounds = None if rounds is None else LaneRounds(self.b, self.name, rounds, code._slots)
+        self.rounds: LaneRounds | None = None
+        if rounds is not None:
+            length = sum(len(code._program.blocks[index].steps) for index in loop.blocks)
+            self.rounds = LaneRounds(self.b, self.name, rounds, code._slots, ordered=length <= _ORDERED)
         # Registers whose last values are known in front of the loop.
         ends = () if rounds is None else find_ends(code._program, loop, rounds)
         self.known = loop.kept.intersection(ends)
@@ -98,7 +103,8 @@ class _Attempt:
         b.place(f"{name}_open")
         self._open()
         b.place(f"{name}_lane")
-        lane = b.first_lane(b.load(b.lanes, f"%{name}.rest"))
+        rest = b.load(b.lanes, f"%{name}.rest")
+        lane = b.first_lane(rest) if self.rounds is None else self.rounds.next_lane()
         self._take(lane)
         self._prepare(lane)
         b.jump(f"{name}_{loop.header}")
@@ -109,7 +115,8 @@ class _Attempt:
         for target in loop.exits:
             self._leave(target, lane)
         b.place(f"{name}_next")
-        rest = self._others(b.load(b.lanes, f"%{name}.rest"))
+        rest = b.load(b.lanes, f"%{name}.rest")
+        rest = self._others(rest) if self.rounds is None else b.without(rest, lane)
         b.store(b.lanes, rest, f"%{name}.rest")
         b.branch(b.value(f"icmp eq {b.lanes} {rest}, 0"), f"{name}_done", f"{name}_lane")
         self._search()

@@ -17,6 +17,7 @@ from ...program import Block, Branch, Jump, Program, Step
 from ...program.blocks import loops_of
 from ...program.pointers import Word, find_bases
 from ...ptx import tree
+from ..counting import is_short, pace_of
 from ..infer import Inference
 from ..values.value import one_value
 
@@ -106,6 +107,7 @@ def _examine(program: Program, found: Inference, blocks: tuple[int, ...]) -> Lan
         # Lanes may leave while others stay: only then may some be done alone and others not.
         or not all(target in waiting or program.blocks[target].only_exits for target in exits)
         or any(found.offsets(name) is not None for name in kept)
+        or is_short(program, found.kinds, frozenset(blocks))
         or not _pays(program, frozenset(blocks), program.live[header] & written, found)
     ):
         return None
@@ -246,18 +248,7 @@ def _root(base: str, writer: Step | None, fixed: frozenset[str]) -> str | None:
 
 def _stride(block: Block, base: str, size: int) -> int | None:
     """By how many elements a loop's one block moves a register: none, or a power of two."""
-    writers = [step for step in block.steps if base in step.writes]
-    if not writers:
+    if not any(base in step.writes for step in block.steps):
         return 0
-    writer, *more = writers
-    numbers = [one.value for one in writer.instruction.operands if isinstance(one, tree.Integer)]
-    if (
-        more
-        or writer.match.row.operation != "sum"
-        or writer.instruction.guard
-        or len(numbers) != 1
-        or writer.reads != {base}
-    ):
-        return None
-    elements, rest = divmod(numbers[0], size)
+    elements, rest = divmod(pace_of(block.steps, base) or 0, size)
     return elements if rest == 0 and elements > 0 and elements & (elements - 1) == 0 else None

@@ -19,7 +19,7 @@ from ...isa.types import BITS, LLVM_TYPE
 from ...program import Block, Branch, Jump, Program, Step, Switch
 from ...program.blocks import loops_of
 from ...program.pointers import Base, Word, find_bases
-from ...ptx import tree
+from ..counting import pace_of
 from ..values.affine import regular
 from ..values.value import Offsets, Value
 
@@ -165,7 +165,7 @@ def _examine(number: int, steps: Sequence[Step], members: Sequence[tuple[Step, i
     access = first.match.load_or_store
     assert access is not None
     assert first.address_register is not None
-    pace, size = _pace(steps, first.address_register), _element(first)
+    pace, size = pace_of(steps, first.address_register), _element(first)
     span = max(offset for _, offset in members) + access.size - low
     if not pace or pace < 0 or pace % size or span > ROW:
         return None
@@ -176,12 +176,3 @@ def _examine(number: int, steps: Sequence[Step], members: Sequence[tuple[Step, i
     unit = max(size, 4)
     distances = {step.number: offset - low for step, offset in members}
     return Tile(number, distances, span, size, unit, pace % unit == 0)
-
-
-def _pace(steps: Sequence[Step], register: str) -> int | None:
-    """By how many bytes a loop's rounds move a register on."""
-    writers = [step for step in steps if register in step.writes]
-    if len(writers) != 1 or writers[0].match.row.operation != "sum" or writers[0].instruction.guard:
-        return None
-    numbers = [one.value for one in writers[0].instruction.operands if isinstance(one, tree.Integer)]
-    return numbers[0] if len(numbers) == 1 and writers[0].reads == {register} else None
