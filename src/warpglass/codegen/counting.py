@@ -9,7 +9,7 @@ from ..ptx import tree
 from .values.value import Value
 
 # Rounds up to which lanes that part are better off together, and loads of each.
-_FEW_ROUNDS, _FEW_LOADS = 4, 1
+_FEW_ROUNDS, _FEW_LOADS = 4, 4
 
 
 def pace_of(steps: Sequence[Step], register: str) -> int | None:

@@ -20,6 +20,7 @@ from ..control.dispatch import Dispatch
 from ..lanes.fast import FastLanes
 from ..steps import Steps
 from ..values.value import Value
+from .costs import Costs, find_costs
 from .ends import emit_ends, find_ends
 from .find import Group, LaneLoop
 from .one_lane import Checked, LaneRegisters, OneLane
@@ -44,6 +45,7 @@ class LaneCode:
         self._builder: Builder = warp.lanes.builder
         self._slots: list[str] = []
         self.rounds: dict[int, Rounds] = {}  # of loops, by header
+        self.costs: dict[int, Costs] = {}
         if loops:
             lanes = warp.lanes
             assert isinstance(lanes, FastLanes)
@@ -52,6 +54,7 @@ class LaneCode:
                 found = find_rounds(program, loop, kinds, shape, promises, warp.symbols)
                 if found is not None:
                     self.rounds[header] = found
+                    self.costs[header] = find_costs(program, loop, kinds, shape, promises, warp.symbols)
             self._lane = OneLane(lanes)
             self._registers = LaneRegisters(warp.registers)
             self._steps = Steps(self._lane, self._registers, warp.symbols)
@@ -258,6 +261,10 @@ class _Attempt:
         registers, symbols = code._warp.registers, code._warp.symbols
         mask = b.load(b.lanes, f"%{self.name}.rest")
         preparation = Preparation(rounds.rounds, lanes, registers, self.ranges.bounds)
+        on = b.label("apart")
+        together = code.costs[self.loop.header].prefer_together(b, preparation.after, mask)
+        b.branch(together, f"{self.name}_beside", on)
+        b.place(on)
         known = sorted(self.known)
         ends = emit_ends(
             code._program, self.loop, rounds.rounds, known, lanes, registers, symbols, preparation.after

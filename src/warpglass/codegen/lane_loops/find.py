@@ -17,7 +17,7 @@ from ...program import Block, Branch, Jump, Program, Step
 from ...program.blocks import loops_of
 from ...program.pointers import Word, find_bases
 from ...ptx import tree
-from ..counting import is_short, pace_of
+from ..counting import pace_of
 from ..infer import Inference
 from ..values.value import one_value
 
@@ -107,7 +107,6 @@ def _examine(program: Program, found: Inference, blocks: tuple[int, ...]) -> Lan
         # Lanes may leave while others stay: only then may some be done alone and others not.
         or not all(target in waiting or program.blocks[target].only_exits for target in exits)
         or any(found.offsets(name) is not None for name in kept)
-        or is_short(program, found.kinds, frozenset(blocks))
         or not _pays(program, frozenset(blocks), program.live[header] & written, found)
     ):
         return None
@@ -153,11 +152,11 @@ def _pays(program: Program, blocks: frozenset[int], carried: frozenset[str], fou
         or not all(form is None or one_value(form) for form in forms.values())
     ):
         return False
-    loaded = _reached(steps, {name for step in steps if step.match.load_or_store for name in step.writes})
+    loaded = reached(steps, {name for step in steps if step.match.load_or_store for name in step.writes})
     if any(block.splits in loaded and blocks.issuperset(block.successors) for block in bodies):
         sometimes = (program.blocks[one] for one in blocks if not _in_every_round(program, blocks, one))
         loaded |= {name for block in sometimes for step in block.steps for name in step.writes}
-    return bases.isdisjoint(_reached(steps, loaded & carried))
+    return bases.isdisjoint(reached(steps, loaded & carried))
 
 
 def _in_every_round(program: Program, blocks: frozenset[int], block: int) -> bool:
@@ -185,7 +184,7 @@ def _slice(steps: Sequence[Step], leader: int) -> tuple[Step, ...]:
     return tuple(reversed(found))
 
 
-def _reached(steps: Sequence[Step], sources: set[str]) -> set[str]:
+def reached(steps: Sequence[Step], sources: set[str]) -> set[str]:
     """The registers whose values some registers may decide."""
     found, before = set(sources), -1
     while len(found) > before:

@@ -44,27 +44,27 @@ class Preparation:
         self._whole = self.b.vector("i64")
         self._sums: dict[Linear, Value] = {}
         self._able = self.b.mask_vector("-1")  # a vector of i1: lanes for which all holds that was looked at
-        after = self.after = self._count(rounds.going)
-        before = self.b.intrinsic("usub.sat", "i64", after, self.b.splat("i64", "1"), lanes=self.b.width)
+        self.after = self._count(rounds.going)
+
+    def plan(self, mask: str) -> Plan:
+        """Look at the lanes of a mask."""
+        b, rounds, after = self.b, self._rounds, self.after
+        before = b.intrinsic("usub.sat", "i64", after, b.splat("i64", "1"), lanes=b.width)
         for test in rounds.tests:
             self._expect(test, after if test.last else before)
         for extent in rounds.extents:
             self._reach(extent)
         for name, (other, away) in rounds.together.items():
             self._together(name, other, away)
-
-    def plan(self, mask: str) -> Plan:
-        """Look at the lanes of a mask."""
-        b = self.b
         self._and(b.mask_vector(mask))
-        rounds = self._do("add", self.after, "1")
+        all_ = self._do("add", after, "1")
         starts = [self._lanes.as_vector(self._sum(walk.first)).ir for walk in self._rounds.walks]
         hosts: list[str] = []
         for walk, start in zip(self._rounds.walks, starts, strict=True):
-            self._need_inside(walk, start, rounds)
+            self._need_inside(walk, start, all_)
             hosts.append(self._do("add", start, self._bounds(walk).delta))
         able = b.mask_bits(self._able)
-        return Plan(able, rounds, tuple(hosts), tuple(starts), lambda: self._strays(starts))
+        return Plan(able, all_, tuple(hosts), tuple(starts), lambda: self._strays(starts))
 
     # ------------------------------------------------------------------------------------ ranges
     def _element(self, walk: Walk, start: str) -> str:
