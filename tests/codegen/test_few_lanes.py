@@ -108,6 +108,19 @@ extern "C" __global__ void searching(int *data, int *out, const int *lengths, in
   }
   out[i] = found;
 }
+// The same without the inner loop.
+extern "C" __global__ void stacked(int *data, int *out, const int *lengths, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x, top = 0, found = 0, stack[8];
+  stack[0] = lengths[i] & 31;
+  #pragma unroll 1
+  while (top >= 0 && found < 200) {
+    int at = stack[top--];
+    found += data[at + (found == n ? 4000 : 0)];
+    if (at < 24 && (data[at] & 1)) stack[++top] = at + 5;
+    if (at < 28 && (data[at] & 2)) stack[++top] = at + 3;
+  }
+  out[i] = found;
+}
 // All lanes come to each round together, and each goes its own way in it.
 extern "C" __global__ void interpreted(int *data, int *out, const int *lengths, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x, a = i, b = lengths[i];
@@ -175,6 +188,8 @@ def _ending(name: str, engine: str, grid: int, block: int, n: int, timeout: floa
         ("searching", 3, 32, -1),
         ("searching", 12, 96, -1),
         ("searching", 12, 96, 37),
+        ("stacked", 12, 96, -1),
+        ("stacked", 12, 96, 37),
         ("interpreted", 3, 32, 19),
         ("interpreted", 12, 96, 40),
     ],
@@ -222,6 +237,12 @@ def test_lanes_may_go_apart_where_none_sees_the_others(name: str, apart: bool):
     regions = _regions(name)
     assert regions
     assert all(one.apart == apart for one in regions)
+
+
+def test_a_lane_alone_has_its_local_memory_side_by_side_where_loops_have_loops():
+    nested, flat = _regions("searching"), _regions("stacked")
+    assert [one.copies for one in sorted(nested, key=lambda one: one.last - one.header)] == [False, True]
+    assert [one.copies for one in flat] == [False]
 
 
 def test_their_functions_are_in_the_kernel():

@@ -8,7 +8,7 @@ import pytest
 from tests.engines import CPU_ENGINES, run_ptx
 from tests.ptx_text import kernel
 from warpglass.codegen.machine import target
-from warpglass.codegen.memory import access, patterns, picks
+from warpglass.codegen.memory import access, gather_scatter, patterns, picks, quads
 from warpglass.errors import KernelFault
 
 # Thread t moves x[place[t] + shift] to y[t], or x[t] to y[place[t] + shift].
@@ -57,7 +57,7 @@ SIGNATURE = "u64 x, u64 y, u64 place, u32 lanes"
 def gathers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both kinds of code, where the processor has gathers."""
     quick = request.param and target.vector_bytes() == 64
-    for module in (access, patterns, picks):
+    for module in (access, gather_scatter, patterns, picks, quads):
         monkeypatch.setattr(module, "gathers_quickly", lambda: quick)
     monkeypatch.setitem(_MARK, "mark", int(quick))
 
@@ -107,6 +107,36 @@ def test_elements(engine: str, type_: str, kind: str) -> None:
         for lane in range(lanes):
             expected[place[lane]] = x[lane]
         np.testing.assert_array_equal(y, expected)
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+@pytest.mark.parametrize("type_", ["v2.u8", "v4.u8", "v2.u16", "v4.u16", "v2.f32", "v4.f32", "v2.f64"])
+@pytest.mark.parametrize("kind", ["apart", "run", "one", "pairs", "ends"])
+def test_vectors(engine: str, type_: str, kind: str) -> None:
+    """Of narrow elements they are words, and 16 bytes may be a load for each lane."""
+    count, element = int(type_[1]), type_[3:]
+    register, dtype = TYPES[element]
+    values = ", ".join(f"{register[:-1]}{k + 1}" for k in range(count))
+    rng, size = np.random.default_rng(7), count * np.dtype(dtype).itemsize
+    x = rng.integers(1, 250, (500, count)).astype(dtype)
+    for lanes in (64, 45, 2):
+        place = _places(kind, rng, 64)
+        for moves in (GATHER, SCATTER):
+            moved = moves.format(type=type_, value=f"{{{values}}}", shift=0)
+            text = TEXT.format(sign="s", step=size, size=size, mark=_MARK["mark"], moves=moved)
+            y = np.zeros((500, count), dtype)
+            run_ptx(kernel(text, SIGNATURE), 1, 64, (x, y, place, np.uint32(lanes)), engine=engine)
+            expected = np.zeros_like(y)
+            for lane in range(lanes):
+                if moves is GATHER:
+                    expected[lane] = x[place[lane]]
+                else:
+                    expected[place[lane]] = x[lane]
+            np.testing.assert_array_equal(y, expected)
+    args = (x[:400], np.zeros((400, count), dtype), np.full(64, 400, np.int32), np.uint32(3))
+    with pytest.raises(KernelFault) as caught:
+        run_ptx(kernel(text, SIGNATURE), 1, 64, args, engine=engine)
+    assert caught.value.place.thread == (0, 0, 0)
 
 
 @pytest.mark.parametrize("engine", CPU_ENGINES)

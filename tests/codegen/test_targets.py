@@ -157,6 +157,8 @@ def test_aarch64(expected: Mapping[str, list[Array]], tmp_path: Path, monkeypatc
         "lanes.tables.picks_words",
         "lanes.embedded_rounding.rounds_as_told",
         "memory.access.gathers_quickly",
+        "memory.gather_scatter.gathers_quickly",
+        "memory.quads.gathers_quickly",
     )
     for here in asked:
         monkeypatch.setattr(f"warpglass.codegen.{here}", lambda: False)  # as there

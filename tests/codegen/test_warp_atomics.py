@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.engines import CPU_ENGINES, run_ptx
+from warpglass.engine.cpu.worker import Worker
 
 THREADS = 52  # the last warp is partial
 CHANGES: dict[str, Callable[[int, int], int]] = {
@@ -21,6 +22,9 @@ CHANGES: dict[str, Callable[[int, int], int]] = {
     "min.u32": min,
     "max.u32": max,
     "exch.b32": lambda old, new: new,
+    "inc.u32": lambda old, new: 0 if old >= new else old + 1,
+    "dec.u32": lambda old, new: new if old == 0 or old > new else old - 1,
+    "cas.b32": lambda old, new: new if old == START else old,
 }
 # One address, neighbouring ones, and three that the lanes share.
 PLACES: dict[str, Callable[[int], int]] = {
@@ -66,7 +70,8 @@ def _text() -> str:
         else:
             lines.append(f"mov.u32 %at, {place}; mul.wide.u32 %x, %at, 4; add.u64 %x, %x, %global;")
             where = f"[%x+{first}]"
-        lines.append(f"mov.u32 %old, 0; @%p atom.{space}.{change} %old, {where}, {operand};")
+        given = f"{START}, {operand}" if change == "cas.b32" else operand
+        lines.append(f"mov.u32 %old, 0; @%p atom.{space}.{change} %old, {where}, {given};")
         lines.append(f"st.global.u32 [%out+{4 * THREADS * number}], %old;")
     lines += [
         "bar.sync 0; mov.u32 %i, %t;",
@@ -78,8 +83,13 @@ def _text() -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.parametrize("alone", [True, False])
 @pytest.mark.parametrize("engine", CPU_ENGINES)
-def test_atomics_of_a_warp_are_those_of_its_lanes_in_order(engine: str) -> None:
+def test_atomics_of_a_warp_are_those_of_its_lanes_in_order(
+    engine: str, alone: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_alone = Worker.set_alone
+    monkeypatch.setattr(Worker, "set_alone", lambda worker, _: set_alone(worker, alone))
     shape = len(CASES), CELLS
     memory = {"global": np.full(shape, START, np.uint32), "shared": np.zeros(shape, np.uint32)}
     found = np.zeros((len(CASES), THREADS), np.uint32)

@@ -120,9 +120,13 @@ CODE = _code()
 
 
 def _width(name: str, block: tuple[int, int, int], code: str = CODE) -> int:
+    return _shape(name, block, code).width
+
+
+def _shape(name: str, block: tuple[int, int, int], code: str) -> BlockShape:
     prepared = prepare(wg.compile(code, name).compile())
     program, shape = prepared.program, BlockShape(block, prepared.program.shared.static)
-    return generate(program, shape, prepared.symbols, (), Promises(grid_class((4, 1, 1)))).shape.width
+    return generate(program, shape, prepared.symbols, (), Promises(grid_class((4, 1, 1)))).shape
 
 
 @pytest.mark.parametrize(
@@ -273,6 +277,109 @@ def test_blocks_of_few_threads_agree_with_the_reference(seed: int, monkeypatch: 
     )
     made = random_kernel(seed, size=14)
     found = made.differences(_output(made, "kinds"), _output(made, "reference"))
+    assert not found, f"{found}\n{made.text}"
+
+
+# A tile with its border: as many threads as it has elements, those inside write.
+HALO = """
+extern "C" __global__ void halo(const float* x, float* y, int w, int h) {
+  __shared__ float tile[Y][X];
+  int tx = threadIdx.x, ty = threadIdx.y;
+  int column = blockIdx.x * (X - 2) + tx - 1, row = blockIdx.y * (Y - 2) + ty - 1;
+  bool inside = column >= 0 && column < w && row >= 0 && row < h;
+  tile[ty][tx] = inside ? x[row * w + column] : 0;
+  BARRIER
+  if (inside && tx > 0 && tx < X - 1 && ty > 0 && ty < Y - 1)
+    y[row * w + column] = tile[ty - 1][tx] + tile[ty][tx - 1] + tile[ty][tx + 1] + tile[ty + 1][tx];
+}
+extern "C" __global__ void steps(int* x, int n) {
+  int sum = 0;
+  for (int k = 0; k < n; k++) sum = sum * sum + threadIdx.x * k + threadIdx.y;
+  x[threadIdx.y * X + threadIdx.x] = sum;
+}
+extern "C" __global__ void plane(const float* x, float* y, int n) {
+  int i = (threadIdx.z * Y + threadIdx.y) * X + threadIdx.x;
+  if (i < n) y[i] = x[i] + 1;
+}
+"""
+
+
+def _halo(x: int, y: int, barrier: str = "__syncthreads();") -> str:
+    return HALO.replace("X", str(x)).replace("Y", str(y)).replace("BARRIER", barrier)
+
+
+@pytest.mark.parametrize(
+    ("name", "block", "shape"),
+    [
+        ("halo", (18, 18, 1), (32, 1)),
+        ("halo", (10, 10, 1), (16, 1)),
+        ("halo", (34, 5, 1), (64, 1)),
+        ("halo", (16, 18, 1), (32, 0)),
+        ("halo", (64, 3, 1), (32, 0)),
+        ("halo", (6, 5, 1), (32, 0)),
+        ("steps", (17, 17, 1), (32, 0)),
+    ],
+)
+def test_rows_that_are_no_part_of_a_warp_run_together(
+    name: str, block: tuple[int, int, int], shape: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("warpglass.codegen.warp_fusion.vector_bytes", lambda: 64)
+    found = _shape(name, block, _halo(*block[:2]))
+    assert (found.width, found.rows) == shape
+
+
+def test_a_forgotten_barrier_stays_to_be_seen_in_rows() -> None:
+    assert _shape("halo", (18, 18, 1), _halo(18, 18, barrier="")).rows == 0
+
+
+@pytest.mark.parametrize("engine", CPU_ENGINES)
+@pytest.mark.parametrize("block", [(18, 18), (10, 7), (34, 5), (20, 20), (48, 3)])
+def test_tiles_with_a_border(engine: str, block: tuple[int, int]) -> None:
+    x, y = block
+    given = np.random.default_rng(x).random((53, 61)).astype(np.float32)
+    found = np.zeros_like(given)
+    grid = (-(-61 // (x - 2)), -(-53 // (y - 2)))
+    with engine_mode(engine):
+        kernel = wg.compile(_halo(x, y), "halo")
+        lab.run(kernel, grid, block, (given, found, np.int32(61), np.int32(53)), device="cpu")
+    whole = np.pad(given, 1)
+    want = whole[:-2, 1:-1] + whole[1:-1, :-2] + whole[1:-1, 2:] + whole[2:, 1:-1]
+    np.testing.assert_array_equal(found, want)
+
+
+@pytest.mark.parametrize("block", [(18, 3, 2), (10, 6, 3), (33, 2, 2), (12, 5, 3)])
+@pytest.mark.parametrize("missing", [1, 7, 40])
+def test_the_fault_in_a_row_is_the_first_threads(block: tuple[int, int, int], missing: int) -> None:
+    x, y, z = block
+    n = x * y * z
+    first = n - missing
+    for engine in CPU_ENGINES:
+        result = np.zeros(n, np.float32)
+        with engine_mode(engine):
+            kernel = wg.compile(_halo(x, y), "plane")
+            with pytest.raises(KernelFault) as caught:
+                lab.run(kernel, 1, block, (np.ones(first, np.float32), result, np.int32(n)), device="cpu")
+            lab.reset("cpu")
+        place = caught.value.place
+        assert (place.array, place.index) == ("x", first), engine
+        assert place.thread == (first % x, first // x % y, first // (x * y)), engine
+
+
+@pytest.mark.parametrize("seed", range(300, 308))
+def test_rows_agree_with_the_reference(seed: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """One row or several, of all kernels whose threads cannot tell."""
+    shapes = [(7, 5, 1), (10, 10, 1), (12, 3, 3), (18, 4, 1), (20, 2, 3), (33, 3, 3), (5, 8, 2), (48, 2, 1)]
+    monkeypatch.setattr(kernels, "SHAPES", shapes)
+    made = random_kernel(seed, size=14)
+    want = _output(made, "reference")
+    rows = int(seed % 2 == 0)
+    monkeypatch.setattr(
+        warp_fusion, "_cost", lambda _, shape, __: -shape.rows if rows else -(shape.rows == 1)
+    )
+    monkeypatch.setenv("WARPGLASS_CACHE", str(tmp_path))
+    prepare.cache_clear()
+    found = made.differences(_output(made, "kinds"), want)
+    prepare.cache_clear()
     assert not found, f"{found}\n{made.text}"
 
 

@@ -64,6 +64,10 @@ extern "C" __global__ void noted(const int* x, int* a, int* error, int n) {
     atomicAdd(&a[x[i] & 3], 1);
   }
 }
+extern "C" __global__ void often(unsigned* a, int n, int each) {
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) for (int k = 0; k < each; k++) atomicAdd(&a[(i * 2654435761u + k * 40503) >> 8 & 32767], 1u);
+}
 struct __attribute__((packed)) Packed { char kind; int* to; };
 extern "C" __global__ void bytes(const unsigned char* x, const Packed* packed, int* a, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -139,6 +143,18 @@ def test_every_operation_and_type(chosen: list[Any]) -> None:
         assert b[k] == np.bitwise_xor.reduce(mine, initial=k)
     every = [("min int32", "max uint32", "add uint64"), ("add uint32", "xor uint32")]
     assert [(tuple(operations), alone) for operations, alone in chosen] == [(one, True) for one in every]
+
+
+def test_how_often_threads_share_is_found_by_launches(chosen: list[Any]) -> None:
+    """An array that is large for a kernel of so few threads is kept apart once it has been changed often."""
+    a, kernel = np.zeros(1 << 15, np.uint32), wg.compile(CUDA, "often")
+    for times in range(1, 5):
+        wg.run(kernel, BLOCKS, THREADS, (a, N, 64), device="cpu")
+        assert a.sum() == times * 64 * N
+    assert chosen == [([], False), (["add uint32"], True)]
+    i = np.arange(N, dtype=np.uint32) * np.uint32(2654435761)
+    places = [(i + np.uint32(k * 40503)) >> np.uint32(8) & np.uint32(32767) for k in range(64)]
+    assert a.tolist() == (4 * np.bincount(np.concatenate(places), minlength=1 << 15)).tolist()
 
 
 def test_bits(chosen: list[Any]) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from warpglass import lab, ptx
 from warpglass.engine.cpu import launch_plan
+from warpglass.engine.cpu.experience import Experience
 from warpglass.errors import KernelFault
 from warpglass.program import build_program
 
@@ -126,3 +127,46 @@ def test_code_without_such_operations_takes_no_turns(monkeypatch: pytest.MonkeyP
     assert x.tolist() == list(range(0, 40000, 8))
     assert counts[0] == 1
     assert counts[-1] == 3
+
+
+def test_workers_leave_where_blocks_only_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each launch has the same results, whoever leaves when; and once some have left, fewer begin."""
+    monkeypatch.setenv("WARPGLASS_THREADS", "3")
+    monkeypatch.setattr(launch_plan, "spare_cores", lambda: 2)
+    begun: list[int] = []
+    make = launch_plan.make_plan
+
+    def noting(*given):  # type: ignore[no-untyped-def]
+        plan = make(*given)
+        begun.append(plan.count)
+        return plan
+
+    monkeypatch.setattr("warpglass.engine.cpu.backend.make_plan", noting)
+    kernel = lab.compile(SOURCE.replace("% 2", "% 4 == 3"), "last")  # that nobody has run yet
+    for _ in range(300):  # on busy machines a worker may have done all before the next one comes
+        out = np.zeros(1, np.int32)
+        lab.run(kernel, 2000, 64, (out,), device="cpu", timeout=60)
+        assert out[0] == 2000 * 64 - 1
+        if begun[-1] < 3:
+            break
+    assert begun[0] == 3
+    assert begun[-1] < 3
+
+
+def test_what_launches_have_found_holds_for_some_time() -> None:
+    found = Experience()
+    found.note_turns(4, 4)
+    assert found.known == (None, 0, False)
+    found.note_turns(4, 2)
+    found.note_changes(1000)
+    found.note_changes(700)
+    assert found.known == (2, 512, False)
+    found.note_turns(2, 1)
+    for _ in range(63):
+        found.note_turns(1, 1)
+    assert found.workers == 1
+    found.note_turns(1, 1)
+    found.note_seconds(1e-4)
+    assert found.known == (None, 512, False)
+    found.note_seconds(1e-3)
+    assert found.long

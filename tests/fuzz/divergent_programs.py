@@ -3,7 +3,8 @@
 Loops whose lengths are each lane's own, with stores, atomic operations whose results are used, searches for a
 free place, early exits, and now and then an index that is out of bounds. Lanes store where others load, so
 what comes out depends on the order in which a warp's lanes act; on one thread both engines have the same.
-Real numbers are only read: warps that run together may see other values of what they race for.
+Real numbers are only read, since warps that run together may see other values of what they race for, but for
+sums, which show the order of additions.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ import warpglass as wg
 from tests.engines import CPU_ENGINES, engine_mode, worker_threads
 from warpglass.errors import KernelFault
 
-_DATA, _PLACES, _TABLE = 1024, 64, 4096
+_DATA, _PLACES, _TABLE, _SUMS = 1024, 64, 4096, 16
 _ATOMICS = ("atomicAdd", "atomicExch", "atomicMax", "atomicMin", "atomicOr", "atomicXor", "atomicAnd")
 HEAD = """
-extern "C" __global__ void k(int *data, int *places, int *table, double *reals, int *out, int n) {
+extern "C" __global__ void k(int *data, int *places, int *table, double *reals, int *out, float *sums,
+                             int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   int a = i * 40503 ^ data[i & 1023], b = data[(i * 7) & 1023], c = i & 15, t = 0;
@@ -74,6 +76,8 @@ class Writer:
             self.lines.append(f"{name} = {self._number()};")
         elif kind == 2:
             self._store()
+        elif kind == 3 and one.random() < 0.25:
+            self.lines.append(f"atomicAdd(&sums[({self._number()}) & {_SUMS - 1}], (float)f);")
         elif kind == 3:
             self._atomic(name)
         elif kind == 4:
@@ -147,6 +151,7 @@ def ending(number: int, text: str, engine: str) -> list[bytes] | str:
         np.zeros(_TABLE, np.int32),
         rng.normal(size=256),
         np.zeros(3 * block, np.int32),
+        np.zeros(_SUMS, np.float32),
     ]
     with engine_mode(engine), worker_threads(1):
         kernel = wg.compile(text, "k", language="cuda")

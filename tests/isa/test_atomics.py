@@ -195,6 +195,8 @@ def _values(type_: str, rng: random.Random, nan: bool) -> list[int]:
     if base in ALL_FORMATS:
         f = ALL_FORMATS[base]
         pool = [*float_edges(base), *(rng.getrandbits(f.width) for _ in range(200))]
+        if base == "f32":  # about where subnormal numbers are lost in sums
+            pool += [rng.randrange(24 << 23, 30 << 23) | rng.getrandbits(1) << 31 for _ in range(60)]
         pool = [pattern for pattern in pool if nan or not f.is_nan(pattern)]
         low = rng.choices(pool, k=THREADS * 8)
         high = rng.choices(pool, k=THREADS * 8)

@@ -31,6 +31,7 @@ WORDS = (
     "system",  # the engine's function that serves calls of the CUDA runtime
     "stop",  # pointer to an i32 that becomes non-zero when the launch must end
     "alone",  # 1: the launch runs on one thread
+    "changes",  # elements changed by atomic operations where it does not
     "retire",  # pointer to an i32 that becomes non-zero when better code than this waits to run
     "limit",  # pointer to an i64: the first block that has faulted; no later one is begun
     "threads",  # pointer to the thread index table: x, y, z of each thread of a block, i32
@@ -50,6 +51,12 @@ WORDS = (
     "warp_order_count",
     "rounds",  # how many have begun
     "turn",  # pointer to the i64 place of the block whose turn it is
+    "number",  # the worker's
+    "crew",  # pointer to the i64 count of workers that still take blocks, in turns
+    "known_crew",  # how many they were when the worker last looked
+    "begun",  # when the worker's last block began
+    "waited",  # how long that has waited for its turn
+    "crowded",  # of how many blocks the worker has waited for a good part
     "stream_bytes",  # of an array from which on what is stored is not kept in caches
     "give_way",  # the host's function that offers the processor to other threads
     "cluster",  # pointer to the barrier of the block's cluster, i32: its phase, threads arrived

@@ -10,7 +10,7 @@ from ..program.passes import run_passes
 from .builder import Builder
 from .control.barriers import barrier_helpers, names_barriers
 from .control.block_loop import WarpScheduling, block_loop
-from .control.turns import turn_helper
+from .control.turns import turn_helpers
 from .control.warp import PARAMETERS, WarpFunction
 from .lane_loops.one_lane import learn_helper
 from .lane_loops.order import order_helper
@@ -164,7 +164,7 @@ def _module(
     if scheduling.named:
         functions.append(barrier_helpers(declared))
     if scheduling.turns:
-        functions.append(turn_helper())
+        functions.append(turn_helpers(declared))
     functions += [probe.helpers(declared) for probe in version.probes]
     if access.uses_streaming:
         functions.append(streaming_helper([not site.write for site in access.sites]))

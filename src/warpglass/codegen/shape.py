@@ -16,9 +16,10 @@ Dim3 = tuple[int, int, int]
 class BlockShape:
     """Extents of a block, in threads, and bytes of shared memory that its kernel declares.
 
-    `width` lanes run together: a warp's, or several warps' (warp_fusion.py). `cluster` are the extents of a
-    cluster in blocks, `explicit` says whether the launch or the kernel gives them, and `ranked` that shared
-    addresses have the block's rank in it (isa/cluster.py).
+    `width` lanes run together: a warp's, or several warps' (warp_fusion.py). If `rows` is given, those that
+    act are the threads of so many whole rows of the block along x, else all of them are threads. `cluster`
+    are the extents of a cluster in blocks, `explicit` says whether the launch or the kernel gives them, and
+    `ranked` that shared addresses have the block's rank in it (isa/cluster.py).
     """
 
     block: Dim3
@@ -27,6 +28,7 @@ class BlockShape:
     cluster: Dim3 = (1, 1, 1)
     ranked: bool = False
     explicit: bool = False
+    rows: int = 0
 
     @property
     def threads(self) -> int:
@@ -37,7 +39,17 @@ class BlockShape:
     @property
     def warps(self) -> int:
         """Groups of lanes that run together; the last may be partial."""
-        return -(-self.threads // self.width)
+        return -(-self.threads // self.together)
+
+    @property
+    def together(self) -> int:
+        """Threads of a group."""
+        return self.rows * self.block[0] or self.width
+
+    @property
+    def last(self) -> int:
+        """Threads of the last group."""
+        return self.threads - (self.warps - 1) * self.together
 
     def extent(self, axis: str) -> int:
         """The block's extent along x, y or z."""
@@ -50,9 +62,14 @@ class BlockShape:
     def thread_table(self) -> np.ndarray:
         """Thread indices: int32 of shape (3, warps * width).
 
-        The lanes beyond the block of a partial last warp never run; they continue the pattern.
+        The lanes beyond those that act never run; they continue the pattern.
         """
         x, y, z = self.block
+        if self.rows:
+            group, lane = np.divmod(np.arange(self.warps * self.width, dtype=np.int32), self.width)
+            row = group * self.rows + (lane // x if self.rows > 1 else 0)
+            column = lane % x if self.rows > 1 else lane
+            return np.stack([column, row if z == 1 else row % y, 0 * row if z == 1 else row // y])
         linear = np.arange(self.warps * self.width, dtype=np.int32)
         if y == z == 1:  # in a row of threads the pattern does not start again
             return np.stack([linear, 0 * linear, 0 * linear])

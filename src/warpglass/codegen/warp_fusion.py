@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..program import Barrier, Block, Branch, Exit, Jump, Program, Step
+from ..program.blocks import loops_of
 from ..ptx import tree
 from .builder import WIDTH
 from .control.barriers import names_barriers
@@ -41,6 +42,8 @@ _ACCESSES, _BETWEEN = 5, 12
 # Instructions on vectors up to which that holds: longer ones run as fast by single warps, or faster, since a
 # processor has too few registers for all they hold, and quick code takes a fifth of the time to compile.
 _STRAIGHT = 200
+# Instructions on vectors that an access takes of which no form is known, and rounds of a loop.
+_APART, _ROUNDS = 30, 30
 # Instructions on vectors above which that holds for kernels with loops, which are long to compile otherwise.
 _LONG = 500
 
@@ -54,6 +57,9 @@ def fuse_warps(
     """
     small = shape.threads <= WIDTH // 2
     fused = narrowed_shape(program, shape) if small else None
+    by_rows = _best_rows(program, shape, promises, symbols, inference)
+    if by_rows is not None:
+        return by_rows
     if fused is None and pays(program, inference):
         fused = fused_shape(program, shape)
     if fused is None:
@@ -77,11 +83,62 @@ def fused_shape(program: Program, shape: BlockShape) -> BlockShape | None:
         return None
     if _reads_early(program) or not _unaware(program):
         return None
-    types = {type_ for type_ in program.registers.values() if type_ in ("f32", "f64")}
-    width = _REGISTERS * vector_bytes() // (8 if "f64" in types else 4)
+    width = _most_lanes(program)
     while width > WIDTH and shape.threads % width:
         width //= 2
     return replace(shape, width=width) if width > WIDTH else None
+
+
+def row_shapes(program: Program, shape: BlockShape) -> tuple[BlockShape, ...]:
+    """The shapes with whole rows of threads together, whose form is then the same for all.
+
+    Where rows are no part of a warp, nor warps of a row, each warp begins elsewhere in a row, and nothing is
+    known of its lanes' columns. None if it is not so, or threads could tell.
+    """
+    x, y, z = shape.block
+    if shape.threads <= WIDTH or y * z == 1 or WIDTH % x == 0 or x % WIDTH == 0:
+        return ()
+    width = max(_LEAST, 1 << (x - 1).bit_length())
+    if width > _most_lanes(program) or _reads_early(program) or not _unaware(program):
+        return ()
+    several = next(k for k in range(max(1, WIDTH // x), 0, -1) if z == 1 or y % k == 0)
+    single = replace(shape, width=width, rows=1)
+    return (single, replace(shape, width=WIDTH, rows=several)) if several > 1 else (single,)
+
+
+def _best_rows(
+    program: Program, shape: BlockShape, promises: Promises, symbols: Symbols, inference: Inference
+) -> tuple[BlockShape, Inference] | None:
+    """The best of these shapes, with its inference, if it is better than the given one."""
+    best, least = None, _cost(program, shape, inference)
+    for one in row_shapes(program, shape):
+        found = infer_kinds(program, one, promises, symbols)
+        cost = _cost(program, one, found)
+        if cost < least and not found.pending.divergent_barrier:
+            best, least = (one, found), cost
+    return best
+
+
+def _most_lanes(program: Program) -> int:
+    """How many lanes one value of which takes the vector registers that it may take."""
+    types = {type_ for type_ in program.registers.values() if type_ in ("f32", "f64")}
+    return _REGISTERS * vector_bytes() // (8 if "f64" in types else 4)
+
+
+def _cost(program: Program, shape: BlockShape, inference: Inference) -> float:
+    """About what a block costs: instructions on vectors, and accesses of which no form is known."""
+    often = frozenset[int]().union(*loops_of(program.blocks).values())
+    cost = 0.0
+    for index, block in enumerate(program.blocks):
+        apart = sum(not _has_form(step, inference) for step in block.steps)
+        vectors = len(_in_lanes(block.steps, inference)) * shape.width / WIDTH
+        cost += (_ROUNDS if index in often else 1) * (vectors + _APART * apart)
+    return shape.warps * cost
+
+
+def _has_form(step: Step, inference: Inference) -> bool:
+    base = step.address_register if step.match.load_or_store else None
+    return base is None or inference.offsets(base) is not None
 
 
 def _unaware(program: Program) -> bool:

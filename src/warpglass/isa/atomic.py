@@ -34,6 +34,8 @@ _INTEGER_TYPES = {
     "min max": "u32 s32 u64 s64",
 }
 
+_LARGE = (127 - 100) << 23  # 2^-100 in single precision
+
 
 # ---------------------------------------------------------------------------------------- changes
 def _add_single(lanes: Lanes[V], old: V, given: V, exact: V) -> V:
@@ -43,6 +45,19 @@ def _add_single(lanes: Lanes[V], old: V, given: V, exact: V) -> V:
     flushed = flush(lanes, compute(lanes, "add", None, True, flush(lanes, a), flush(lanes, b)))
     keeps = lanes.compare("ne", exact, lanes.constant("i32", 0))
     return lanes.bitcast(lanes.select(keeps, kept, flushed), "i32")
+
+
+def _usual_single(lanes: Lanes[V], old: V, given: V, exact: V) -> tuple[V, V]:
+    """The sum if it is large: whatever is subnormal of a pair is then lost in rounding, and NaN it is not."""
+    total = lanes.apply("fadd", *(lanes.bitcast(x, "float") for x in (old, given)))
+    holds = lanes.compare("oge", lanes.apply("llvm.fabs", total), lanes.constant("float", _LARGE))
+    return lanes.bitcast(total, "i32"), holds
+
+
+def _usual_double(lanes: Lanes[V], old: V, given: V, shared: V) -> tuple[V, V]:
+    """The sum unless it is NaN."""
+    total = lanes.apply("fadd", *(lanes.bitcast(x, "double") for x in (old, given)))
+    return lanes.bitcast(total, "i64"), lanes.compare("ord", total, total)
 
 
 def _add_double(lanes: Lanes[V], old: V, given: V, shared: V) -> V:
@@ -80,8 +95,8 @@ def _of_halves(operation: str, name: str) -> Callable[..., Any]:
 
 
 _CHANGES = {
-    ("add", "f32"): Update("add_f32", _add_single),
-    ("add", "f64"): Update("add_f64", _add_double),
+    ("add", "f32"): Update("add_f32", _add_single, usual=_usual_single),
+    ("add", "f64"): Update("add_f64", _add_double, usual=_usual_double),
     ("exch", "b128"): Update("exch_b128", lambda lanes, old, new: new),
     ("cas", "b128"): Update(
         "cas_b128",

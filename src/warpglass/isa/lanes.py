@@ -32,12 +32,13 @@ class Update:
     """What an atomic operation makes of an element: `make(lanes, old, *given)`, all integers of one type.
 
     `name` tells it from all others: code for it is made once a kernel. One that does not write leaves the
-    element as it is.
+    element as it is. Of the same operands `usual` makes the same in short, and says whether that holds.
     """
 
     name: str
     make: Callable[..., Any]
     writes: bool = True
+    usual: Callable[..., tuple[Any, Any]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

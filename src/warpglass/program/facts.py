@@ -34,6 +34,7 @@ class Facts:
     waits_for_blocks: bool  # whether a loop may wait for threads of other blocks
     most_steps: int | None  # of a warp, those that take time; None if it may loop, or wait for the host
     privatisable: Privatisable
+    in_turns: bool  # whether all atomic operations but those on shared memory wait for the block's turn
 
 
 def find_facts(function: tree.Function, program: Program) -> Facts:
@@ -52,6 +53,12 @@ def find_facts(function: tree.Function, program: Program) -> Facts:
         waits_for_blocks=not program.clustered and bool(find_block_waits(program.blocks, program.live)),
         most_steps=_most_steps(program),
         privatisable=find_privatisable(program.blocks, program.registers, names),
+        in_turns=all(
+            step.number in program.ordered
+            for block in program.blocks
+            for step in block.all_steps
+            if step.match.row.is_atomic and step.match.state_space != "shared"
+        ),
     )
 
 

@@ -45,10 +45,9 @@ class WarpFrames:
     def run(self, state: str) -> str:
         """Run `%warp`, as i32 and as `%warp64`, from a state; `%result` is where it has stopped."""
         width = self.shape.width
-        tail = self.shape.threads % width
-        last_mask = (1 << tail) - 1 if tail else -1
+        last, others = (_mask(count, width) for count in (self.shape.last, self.shape.together))
         return f"""%is_last = icmp eq i32 %warp, {self.shape.warps - 1}
-  %start_mask = select i1 %is_last, i{width} {last_mask}, i{width} -1
+  %start_mask = select i1 %is_last, i{width} {last}, i{width} {others}
   %threads_offset = mul i64 %warp64, {4 * width}
   %threads_of_warp = getelementptr i8, ptr %threads, i64 %threads_offset
   %frame_offset = mul i64 %warp64, {self.stride}
@@ -62,6 +61,11 @@ class WarpFrames:
     ptr %threads_of_warp, ptr %parameters, ptr %shared, i64 %shared_address, i64 %shared_size,
     ptr %frame, ptr %local, ptr %sites, ptr %stop, ptr %counters, ptr %lane_buffer, ptr %lane_addresses)
   %bad = icmp slt i32 %result, 0"""
+
+
+def _mask(lanes: int, width: int) -> int:
+    """The lowest lanes of so many."""
+    return (1 << lanes) - 1 if lanes < width else -1
 
 
 def _states(resumes: int) -> list[int]:

@@ -20,7 +20,7 @@ from ..memory.textures import BUFFER
 from ..shape import BlockShape
 from .barrier_regions import WarpFrames, call_region_loops, region_loops
 from .flushing import RUN_FLUSHING
-from .turns import pass_turn
+from .turns import leave_if_spare, pass_turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ take:
   %outdated = load volatile i32, ptr %retire
   %retires = icmp ne i32 %outdated, 0
   br i1 %retires, label %retired, label %take_more
-take_more:
+take_more:{leave_if_spare() if scheduling.turns else ""}
   %from = atomicrmw add ptr %next, i64 %chunk monotonic
   %some = icmp slt i64 %from, %count
   br i1 %some, label %got, label %finished

@@ -51,8 +51,8 @@ _ACCESS, _WIDE, _DIVISION, _ROW, _MOVED, _CALL = 24, 4, 8, 12, 4, 24
 _ROUNDS = 4
 # Ways beyond the first that lanes take in a round that makes it worth to try them apart if none stays behind.
 _WAYS = 4
-# Bytes of a thread's local memory that are copied in case lanes have to begin again.
-_MOST_LOCAL = 1024
+# Bytes of a thread's local memory that are copied, in case lanes have to begin again and by one for itself.
+_MOST_LOCAL, _MOST_OWN = 1024, 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +78,7 @@ class FewRegion:
     together: bool
     full: bool
     stores: bool  # to local memory
+    copies: bool  # a lane's local memory while it is alone
 
     @property
     def forms(self) -> tuple[Form, ...]:
@@ -94,11 +95,12 @@ def find_few_lanes(program: Program, found: Inference, full: Sequence[bool]) -> 
         return {}
     if sum(1 + len(block.steps) for block in program.blocks) > _KERNEL:
         return {}
-    loops = loops_of(program.blocks)
+    search = _Search(program, found, full)
+    loops = search.loops
     regions: dict[int, FewRegion] = {}
     left = _MOST
     for header, body in sorted(loops.items(), key=lambda one: len(one[1])):
-        region = _Search(program, found, full).region(header, body)
+        region = search.region(header, body)
         length = 0 if region is None else _length(program, region)
         if region is not None and length <= min(left, _LONGEST):
             regions[header] = region
@@ -118,6 +120,7 @@ class _Search:
         self.program = program
         self.found = found
         self.full = full
+        self.loops = loops_of(program.blocks)
 
     def region(self, header: int, body: set[int]) -> FewRegion | None:
         """The region of a loop, if it may have one and gains by it."""
@@ -169,8 +172,13 @@ class _Search:
             apart,
             not staying,
             self.full[header],
-            bool(_written(steps) & {"local"}),
+            "local" in _written(steps),
+            "local" in spaces and self._copies(body),
         )
+
+    def _copies(self, body: set[int]) -> bool:
+        """Whether one lane takes its local memory along: it is little, and a loop in a loop takes long."""
+        return self.program.local.size <= _MOST_OWN and sum(one <= body for one in self.loops.values()) > 1
 
     def _gets_few(self, header: int, body: set[int]) -> bool:
         """Whether lanes part from those of a loop by what they have loaded or computed each for itself.

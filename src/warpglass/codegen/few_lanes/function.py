@@ -71,6 +71,8 @@ class FewFunction(BlockCode):
         own = FewLanes(lanes, form)
         self.form = form
         self.region = region
+        self._local = own.local
+        own.local.copied = form.alone and region.copies
         self.program = version.program
         self.builder = own.builder
         self.registers = FewRegisters(own.builder, warp.registers, form)
@@ -104,6 +106,8 @@ class FewFunction(BlockCode):
         b, region = self.builder, self.region
         self._movement.begin()
         self._movement.take(region.taken)
+        if self._local.copied:
+            self._local.copy(back=False)
         b.store(b.lanes, self._movement.present, f"%lanes_{region.header}")
         b.jump(self.dispatch.turn(region.header))  # which the warp has taken
         for index in range(region.header, region.last + 1):
@@ -119,11 +123,13 @@ class FewFunction(BlockCode):
         return [
             *(f"  %lanes_{i} = alloca {lanes}\n  store {lanes} 0, ptr %lanes_{i}" for i in blocks),
             f"  %code = alloca i32\n  store i32 {LOWEST}, ptr %code",
+            f"  %before = alloca {lanes}\n  store {lanes} 0, ptr %before",
             "  %rounds = alloca i64\n  store i64 0, ptr %rounds",
             f"  %few_places = alloca [{self.form.width} x ptr], align 64",
             "  %few_values = alloca [512 x i8], align 64",
             f"  %few_from = alloca [{self.form.width} x i64], align 64",
             f"  %few_to = alloca [{self.form.width} x i64], align 64",
+            *([f"  %own = alloca [{self._local.size + 3} x i8], align 16"] if self._local.copied else []),
             *self.registers.declare(),
         ]
 
@@ -133,16 +139,40 @@ class FewFunction(BlockCode):
         self.registers.enter(self._live_behind(block))
         mask = b.load(b.lanes, f"%lanes_{index}")
         b.store(b.lanes, "0", f"%lanes_{index}")
+        if index == self.region.header and not self.form.alone:
+            mask = self._foreseen(mask)
         if self.region.apart and index == self.region.header:
             count_rounds(b, mask, "%rounds")
         self._steps(block.steps, mask, self.blend[index])
         self._end(index, block, mask)
+
+    def _foreseen(self, mask: str) -> str:
+        """A round's mask, which the processor foresees to be that of the last: loads need not wait for it.
+
+        That they are the same is hidden from LLVM, which would use the one for the other.
+        """
+        b = self.builder
+        before = b.load(b.lanes, "%before")
+        here, same, on = b.label("here"), b.label("same"), b.label("round")
+        b.jump(here)
+        b.place(here)
+        b.branch(b.value(f"icmp eq {b.lanes} {mask}, {before}"), same, on)
+        b.place(same)
+        hidden = b.value(f'call i32 asm "", "=r,0"(i32 {b.value(f"zext {b.lanes} {before} to i32")})')
+        known = b.value(f"trunc i32 {hidden} to {b.lanes}")
+        b.jump(on)
+        b.place(on)
+        mask = b.phi(b.lanes, (mask, here), (known, same))
+        b.store(b.lanes, mask, "%before")
+        return mask
 
     def _ends(self) -> None:
         b, movement = self.builder, self._movement
         b.place("leave")
         self.registers.enter(frozenset())
         movement.give(self.region.kept)
+        if self._local.copied and self.region.stores:
+            self._local.copy(back=True)
         for block, place in self.exchange.masks.items():
             wide = movement.widen(b.load(b.lanes, f"%lanes_{block}"))
             b.store(movement.warp.lanes, wide, b.offset("%few", place))

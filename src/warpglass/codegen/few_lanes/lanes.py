@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from ...isa.lanes import Outline, Update
 from ...isa.types import BITS
 from ..builder import Arg, Builder
+from ..context import SLOT
 from ..lanes.fast import FastLanes
 from ..machine.target import gathers_quickly
+from ..memory.element_changes import ElementChange
 from ..memory.gather_scatter import gather_at_once, scatter_at_once
 from ..memory.indexed import Indexed
 from ..memory.warp_atomics import WarpAtomics
@@ -30,7 +32,8 @@ class FewAccess(WarpAtomics):
     def __init__(self, like: WarpAtomics, form: Form):
         super().__init__(Builder(like.builder.declarations, form.width))
         self.sites = like.sites
-        self.atomics = like.atomics
+        self.atomics, self.rows = like.atomics, like.rows
+        self._form = form
         self._warp = like.builder.lanes
 
     def mask_for_helper(self, mask: str) -> Arg:
@@ -100,15 +103,60 @@ class FewAccess(WarpAtomics):
         b.branch(b.someone(fewer), lanes, done)
         b.place(done)
 
+    def change_any(
+        self,
+        site: int,
+        change: str | Update,
+        address: str,
+        operands: Sequence[tuple[Value, str]],
+        mask: str,
+    ) -> str:
+        if not self._form.alone:
+            return super().change_any(site, change, address, operands, mask)
+        b, type_, words = self.builder, operands[0][0].type, self.builder.vector("i64")
+        whole = b.vector(type_)
+        bad, bounds = self._check_vector(site, address, mask)
+
+        def quick() -> list[str]:
+            start, acts, done, end = b.label("from"), b.label("acts"), b.label("done"), b.label("end")
+            b.jump(start)
+            b.place(start)
+            b.branch(b.someone(mask), acts, end)
+            b.place(acts)
+            host = b.value(f"add i64 {self._first(words, address)}, {bounds.delta}")
+            place = b.value(f"inttoptr i64 {host} to ptr")
+            given = [self._first(whole, all_) for _, all_ in operands]
+            element = ElementChange(b, change, type_, place)
+            if self._own(site):
+                old = element.undisturbed(given)
+            else:
+                alone = b.load("i64", b.offset("%context", 8 * SLOT["alone"]))
+                old = element.either(b.value(f"icmp ne i64 {alone}, 0"), given)
+            b.jump(done)
+            b.place(done)
+            b.jump(end)
+            b.place(end)
+            one = b.phi(type_, ("0", start), (old, done))
+            return [b.value(f"insertelement {whole} zeroinitializer, {type_} {one}, i32 0")]
+
+        def careful() -> tuple[list[str], str]:
+            return self._slowly(site, change, type_, address, [all_ for _, all_ in operands], mask)
+
+        return self.load_either(bad, whole, quick, careful)[0]
+
+    def _first(self, type_: str, values: str) -> str:
+        return self.builder.value(f"extractelement {type_} {values}, i32 0")
+
 
 class FewLanes(FastLanes):
     """The vocabulary for few lanes of a warp."""
 
     def __init__(self, like: FastLanes, form: Form):
         access = FewAccess(like.access, form)
+        self.local = LocalMemoryOfOne(access, like.local.size)
         super().__init__(
             access,
-            LocalMemoryOfOne(access, like.local.size),
+            self.local,
             dataclasses.replace(like.shape, width=form.width),
             like.promises,
         )
@@ -142,9 +190,6 @@ class FewLanes(FastLanes):
             return
         site = self.announce(space, True, address, values[0].type, len(values), values)
         self.local.store(site, address, values[0].type, [value.ir for value in values], self.mask)
-
-    def atomic(self, space: str, operation: str, address: Value, operands: tuple[Value, ...]) -> Value:
-        return self._replace(space, operation, address, (self.all_exact(operands),))[0]
 
     def _replace(
         self, space: str, change: str | Update, address: Value, given: Sequence[tuple[Value, ...]]

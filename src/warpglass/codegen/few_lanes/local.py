@@ -1,14 +1,29 @@
-"""Local memory of one lane of a warp: as memory/local.py lays it out, by the lane's number."""
+"""Local memory of one lane of a warp: as memory/local.py lays it out, by the lane's number, or a copy.
+
+Little local memory that is used often is copied when a lane begins, and back when it ends: then its bytes lie
+side by side and where an element is, is no computation.
+"""
 
 from __future__ import annotations
 
 from ...isa.types import BITS
+from ..builder import WIDTH
 from ..memory.local import LocalMemory
 from ..values.value import Value
 
 
 class LocalMemoryOfOne(LocalMemory):
     """Emits accesses of one lane to its `size` bytes of local memory: addresses and elements are scalars."""
+
+    copied = False  # to %own
+
+    def copy(self, *, back: bool) -> None:
+        """Copy the lane's local memory, or take it back."""
+        b = self.builder
+        for byte in range(0, self.size, 4):
+            theirs, own = self._word(byte), b.offset("%own", byte)
+            source, target = (own, theirs) if back else (theirs, own)
+            b.store("i32", b.load("i32", source, ", align 4"), target, ", align 4")
 
     def _load_element(self, at: Value, offset: int, type_: str, mask: str) -> str:
         b = self.builder
@@ -38,7 +53,16 @@ class LocalMemoryOfOne(LocalMemory):
         """The host pointer of the bytes at `at + offset`, which lie within one word."""
         b = self.builder
         byte = b.value(f"add i64 {at.ir}, {offset}")
+        if self.copied:
+            return b.offset("%own", byte)
         row = b.value(f"shl i64 {b.value(f'and i64 {byte}, -4')}, 5")
-        lane = b.value(f"shl i64 {b.load('i64', '%few_from')}, 2")
-        column = b.value(f"or i64 {b.value(f'and i64 {byte}, 3')}, {lane}")
+        column = b.value(f"or i64 {b.value(f'and i64 {byte}, 3')}, {self._column()}")
         return b.offset("%local", b.value(f"add i64 {row}, {column}"))
+
+    def _column(self) -> str:
+        """The bytes in front of the lane's words in their rows."""
+        return self.builder.value(f"shl i64 {self.builder.load('i64', '%few_from')}, 2")
+
+    def _word(self, byte: int) -> str:
+        """The host pointer of a word of the lane in the warp's memory."""
+        return self.builder.offset("%local", self.builder.value(f"add i64 {self._column()}, {byte * WIDTH}"))

@@ -11,14 +11,16 @@ from contextlib import contextmanager
 
 from ...isa.lanes import Update
 from ...isa.types import BITS, is_float
+from ..builder import WIDTH
 from ..memory.access import DECLARED
-from ..memory.warp_atomics import combines, is_plain
+from ..memory.narrow_vectors import join_word, split_word, word_type
+from ..memory.warp_atomics import WIDEST, combines
 from ..values.affine import line_of, regular
 from ..values.bounds import bounds_of
 from ..values.known_bits import lane_zeros
 from ..values.lane_tables import table_of
 from ..values.specials import lane_pattern
-from ..values.value import UNIFORM, Value
+from ..values.value import UNIFORM, Offsets, Value
 from .arithmetic import FastArithmetic
 from .specials import scalar_special
 
@@ -57,20 +59,31 @@ class FastLanes(FastArithmetic):
 
     def _load(self, space: str, address: Value, type_: str, count: int) -> tuple[Value, ...]:
         site = self.announce(space, False, address, type_, count)
-        offsets = None
+        apart = space == "local" or self.access.step in self.access.tiles.by_step
+        word = None if apart else word_type(type_, count)
+        if word is None:
+            names, offsets = self._load_elements(site, space, address, type_, count)
+        else:
+            (found,), offsets = self._load_elements(site, space, address, word, 1)
+            names = split_word(
+                self.builder, found, type_, count, self.builder.width if offsets is None else 1
+            )
+        return self.show_loaded(site, tuple([Value(type_, name, offsets) for name in names]))
+
+    def _load_elements(
+        self, site: int, space: str, address: Value, type_: str, count: int
+    ) -> tuple[list[str], Offsets | None]:
+        """Load by what is known of the address; also the offsets of what was loaded, if it is a scalar."""
         if space == "local":
             place = address if address.uniform else self.as_vector(address)
-            names = self.local.load(site, place, type_, count, self.mask, self.indices.find(address))
-        elif address.uniform and not self.local.may_be_meant(space):
-            offsets = self.same
-            names = self.access.load_uniform(site, address.ir, type_, count, self.mask)
-        elif address.offsets is not None and regular(address.offsets, BITS[type_] // 8 * count):
-            names = self.access.load_affine(site, address, type_, count, self.mask)
-        else:
-            indexed = self.indices.find(address)
-            where = self.as_vector(address).ir
-            names = self.access.load_any(site, where, type_, count, self.mask, indexed)
-        return self.show_loaded(site, tuple([Value(type_, name, offsets) for name in names]))
+            return self.local.load(site, place, type_, count, self.mask, self.indices.find(address)), None
+        if address.uniform and not self.local.may_be_meant(space):
+            return self.access.load_uniform(site, address.ir, type_, count, self.mask), self.same
+        if address.offsets is not None and regular(address.offsets, BITS[type_] // 8 * count):
+            return self.access.load_affine(site, address, type_, count, self.mask), None
+        indexed = self.indices.find(address)
+        where = self.as_vector(address).ir
+        return self.access.load_any(site, where, type_, count, self.mask, indexed), None
 
     def store(self, space: str, address: Value, values: tuple[Value, ...], volatile: bool) -> None:
         values = self.all_exact(values)
@@ -88,38 +101,40 @@ class FastLanes(FastArithmetic):
             return
         size = BITS[type_] // 8 * len(values)
         self.access.spoil_tiles(address, lambda: self.as_vector(address).ir, size, self.mask)
-        if address.uniform and not self.local.may_be_meant(space):
-            names = [value.ir if value.uniform else self.as_vector(value).ir for value in values]
-            uniform = [value.uniform for value in values]
+        same = address.uniform and not self.local.may_be_meant(space)
+        names = [value.ir if same and value.uniform else self.as_vector(value).ir for value in values]
+        uniform = [value.uniform for value in values]
+        word = word_type(type_, len(values))
+        if word is not None and (not same or all(uniform) or not any(uniform)):
+            alike = same and all(uniform)
+            names = [join_word(self.builder, names, type_, 1 if alike else self.builder.width)]
+            type_, uniform = word, [alike]
+        if same:
             self.access.store_uniform(site, address.ir, type_, names, uniform, self.mask)
-            return
-        names = [value.ir for value in self.vectors(*values)]
-        if address.offsets is not None and regular(address.offsets, BITS[type_] // 8 * len(values)):
+        elif address.offsets is not None and regular(address.offsets, size):
             self.access.store_affine(site, address, type_, names, self.mask)
         else:
             indexed = self.indices.find(address)
             self.access.store_any(site, self.as_vector(address).ir, type_, names, self.mask, indexed)
 
-    def atomic(self, space: str, operation: str, address: Value, operands: tuple[Value, ...]) -> Value:
-        operands = self.all_exact(operands)
-        space, address = self.reached(space, address)
-        with self._inside(space, address, BITS[operands[0].type] // 8):
-            if not is_plain(operation):
-                return super().atomic(space, operation, address, operands)
-            (operand,) = operands
-            site = self.announce(space, True, address, operand.type, 1)
-            whole = self.as_vector(operand).ir
-            if address.uniform and combines(operation) and not self.local.may_be_meant(space):
-                old = self.access.change_one(site, operation, address.ir, operand, whole, self.mask)
-            else:
-                where = self.as_vector(address).ir
-                old = self.access.change_any(site, operation, where, operand, whole, self.mask)
-            return self.show_loaded(site, (Value(operand.type, old),))[0]
-
-    def update(
-        self, space: str, change: Update, address: Value, given: Sequence[tuple[Value, ...]]
+    def _replace(
+        self, space: str, change: str | Update, address: Value, given: Sequence[tuple[Value, ...]]
     ) -> tuple[Value, ...]:
-        return super().update(space, change, address, [self.all_exact(operands) for operands in given])
+        given = [self.all_exact(operands) for operands in given]
+        type_ = given[0][-1].type
+        if len(given) > 1 or BITS[type_] > WIDEST:
+            return super()._replace(space, change, address, given)
+        (operands,) = given
+        space, address = self.reached(space, address)
+        with self._inside(space, address, BITS[type_] // 8):
+            site = self.announce(space, True, address, type_, 1)
+            whole = [(operand, self.as_vector(operand).ir) for operand in operands]
+            one = address.uniform and not self.local.may_be_meant(space) and self.builder.width == WIDTH
+            if one and isinstance(change, str) and combines(change):
+                old = self.access.change_one(site, change, address.ir, *whole[0], self.mask)
+            else:
+                old = self.access.change_any(site, change, self.as_vector(address).ir, whole, self.mask)
+            return self.show_loaded(site, (Value(type_, old),))
 
     @contextmanager
     def _inside(self, space: str, address: Value, size: int) -> Iterator[None]:

@@ -23,13 +23,17 @@ from ..machine.target import gathers_quickly
 from ..values.value import Value
 from .gather_scatter import (
     gather_at_once,
+    gather_by_index,
     gather_through,
     outside_range,
     pick_name,
     pointers_of,
     scatter_at_once,
+    scatter_by_index,
 )
 from .prefetch import Prefetch
+from .quads import QUAD, is_quad, quad_name
+from .structures import Structure
 from .textures import Requested
 from .tiles import Tiles
 
@@ -85,13 +89,33 @@ class Atomic:
         return not isinstance(self.change, Update) or self.change.writes
 
 
+@dataclass(frozen=True, slots=True)
+class RowChange:
+    """An atomic operation of `width` lanes on elements at checked addresses.
+
+    `own` says that the memory is the block's own, `uniform` which operands are the same in all lanes.
+    """
+
+    change: str | Update
+    type: str
+    own: bool
+    uniform: tuple[bool, ...]
+    width: int
+
+    @property
+    def name(self) -> str:
+        """The name of its function."""
+        operation = self.change.name if isinstance(self.change, Update) else self.change
+        forms = "".join("s" if one else "v" for one in self.uniform)
+        return f"wg_{'own' if self.own else 'all'}_{operation}_{self.width}x{self.type}_{forms}"
+
+
 class Access:
     """Emits the accesses of one warp function.
 
-    `sites` lists them in order; `gathers`, `fetches`, `scatters` (types), `picks` (type, power of two that
-    an index stands for), `reaches` (type, whether it writes), `rows` (atomic operation, type, whether on
-    memory of the block's own, whether all lanes have one operand) and `atomics` (by name) are the outlined
-    functions that are called.
+    `sites` lists them in order; `gathers`, `fetches`, `quads`, `scatters` (types), `picks` (type, power of
+    two that an index stands for), `reaches` (type, whether it writes), `rows` and `atomics` (by name) are the
+    outlined functions that are called.
     """
 
     def __init__(self, builder: Builder):
@@ -99,9 +123,10 @@ class Access:
         self.sites: list[Site] = []
         self.gathers: set[str] = set()
         self.fetches: set[str] = set()
+        self.quads: set[str] = set()
         self.picks: set[tuple[str, int]] = set()
         self.scatters: set[str] = set()
-        self.rows: set[tuple[str, str, bool, bool]] = set()
+        self.rows: dict[str, RowChange] = {}
         self.reaches: set[tuple[str, bool]] = set()
         self.atomics: dict[str, Atomic] = {}
         self.fetches_of_objects: dict[str, Requested] = {}
@@ -125,6 +150,11 @@ class Access:
         self.placed: Mapping[int, tuple[str, int]] = {}  # the scalar of another address, and how far from it
         self.words: Mapping[int, tuple[int, int]] = {}  # where words begin that narrow loads share; when
         self.loaded_words: dict[tuple[str, int, int], str] = {}  # those of all lanes that were loaded
+        self.structures: Mapping[int, Structure] = {}  # what steps access elements of, several for each lane
+        self.loaded_fields: dict[int, list[list[str]]] = {}  # the registers of all elements, by the last step
+        self.stored_fields: dict[
+            tuple[int, int], list[str]
+        ] = {}  # those to be stored by it, by their numbers
         self.found_tiles: dict[tuple[int, str], str] = {}  # where loads of one base are in a tile
         self.row_places: dict[tuple[int, ...], int] = {}  # the numbers of tables of lanes' places
         self.tile_units: set[int] = set()  # the functions that fill tiles, by the size of their elements
@@ -262,7 +292,19 @@ class Access:
         """Checked loads from any addresses."""
         b = self.builder
         host = b.value(f"add {b.vector('i64')} {address}, {b.splat('i64', delta)}")
+        if is_quad(type_, count):
+            return self.gather_quads(self._pointers(host, type_, 0), type_, mask)
         return [self.gather_one(self._pointers(host, type_, k), type_, mask) for k in range(count)]
+
+    def gather_quads(self, pointers: str, type_: str, mask: str) -> list[str]:
+        """Elements that are 16 bytes in each lane."""
+        b = self.builder
+        self.quads.add(type_)
+        args = [(b.vector("ptr"), pointers), (b.lanes, mask), ("ptr", "%lane_buffer")]
+        b.call("void", quad_name(type_), args)
+        size = b.width * BITS[type_] // 8
+        places = range(0, b.width * QUAD, size)
+        return [b.load(b.vector(type_), b.offset("%lane_buffer", place), ", align 64") for place in places]
 
     def gather_one(self, pointers: str, type_: str, mask: str) -> str:
         """A load through a host pointer for each lane; inactive lanes get zero."""
@@ -292,8 +334,7 @@ class Access:
         """A load for each lane, `numbers` (a vector of i32) times 2^shift bytes from a host pointer."""
         b = self.builder
         if gathers_quickly() and BITS[type_] >= 32:
-            pointers = pointers_of(b, host, f"{b.vector('i32')} {numbers}", shift)
-            return gather_at_once(b, pointers, type_, mask)
+            return gather_by_index(b, host, numbers, shift, type_, mask)
         self.picks.add((type_, shift))
         args = [("ptr", host), (b.vector("i32"), numbers), (b.lanes, mask)]
         return b.call(b.vector(type_), pick_name(type_, shift), args)
@@ -301,6 +342,9 @@ class Access:
     def scatter_by(self, host: str, numbers: str, shift: int, type_: str, value: str, mask: str) -> None:
         """A store for each lane, `numbers` (a vector of i32) times 2^shift bytes from a host pointer."""
         b = self.builder
+        if gathers_quickly() and BITS[type_] >= 32:
+            scatter_by_index(b, host, numbers, shift, type_, value, mask)
+            return
         pointers = pointers_of(b, host, f"{b.vector('i32')} {numbers}", shift)
         self.scatter_one(pointers, type_, value, mask)
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from ..builder import widened
 from ..values.value import Value
 from .access import Bounds
-from .patterns import Patterns
+from .structure_access import StructureAccess
 
 
-class BoundaryAccess(Patterns):
+class BoundaryAccess(StructureAccess):
     """Emits accesses of every form; those at a boundary without a search for each lane."""
 
     def _load_apart(

@@ -7,10 +7,15 @@ irregular lanes is one because it is long.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 from ...isa.types import BITS
-from ..builder import Builder, constant_vector, suffix, vector
+from ..builder import Arg, Builder, constant_vector, suffix, vector
+from ..machine.target import gathers_quickly
 
 HALF = 16  # lanes of half a warp
+_GREATEST_SCALE = 3  # the power of two that an index is multiplied by at most
 _FEW = 8  # lanes that have a store each sooner than a scatter has all
 
 
@@ -87,6 +92,66 @@ def scatter_at_once(b: Builder, pointers: str, type_: str, value: str, mask: str
     at = f"align {BITS[type_] // 8} {pointers}"
     args = [(b.vector(type_), value), (b.vector("ptr"), at), (b.vector("i1"), b.mask_vector(mask))]
     b.call("void", f"llvm.masked.scatter.{b.suffix(type_)}.{b.suffix('ptr')}", args)
+
+
+def gather_by_index(b: Builder, host: str, numbers: str, shift: int, type_: str, mask: str) -> str:
+    """The processor's gather at 32-bit indices times 2^shift from a pointer; inactive lanes get zero."""
+    if not _takes_indices(b, shift):
+        return gather_at_once(b, pointers_of(b, host, f"{b.vector('i32')} {numbers}", shift), type_, mask)
+    found: list[str] = []
+    for part in _index_parts(b, numbers, type_, mask):
+        args = [(part.type, "zeroinitializer"), ("ptr", host), *part.args, ("i32", str(1 << shift))]
+        found.append(b.call(part.type, f"llvm.x86.avx512.mask.gather.{part.name}", args))
+    return b.joined(type_, found, b.width // len(found))
+
+
+def scatter_by_index(
+    b: Builder, host: str, numbers: str, shift: int, type_: str, value: str, mask: str
+) -> None:
+    """The processor's scatter at 32-bit indices times 2^shift from a pointer, the highest lane last."""
+    if not _takes_indices(b, shift):
+        pointers = pointers_of(b, host, f"{b.vector('i32')} {numbers}", shift)
+        scatter_at_once(b, pointers, type_, value, mask)
+        return
+    for part in _index_parts(b, numbers, type_, mask):
+        own = b.shuffle(type_, b.width, value, part.lanes)
+        indices, active = part.args
+        args = [("ptr", host), active, indices, (part.type, own), ("i32", str(1 << shift))]
+        b.call("void", f"llvm.x86.avx512.mask.scatter.{part.name}", args)
+
+
+# How the instructions' names end, after the type of the elements.
+_BY_INDEX = {"i32": "dpi.512", "float": "dps.512", "i64": "dpq.512", "double": "dpd.512"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What one instruction serves: its name's end, its lanes, the type of their elements, index and mask."""
+
+    name: str
+    lanes: range
+    type: str
+    args: tuple[Arg, Arg]
+
+
+def _takes_indices(b: Builder, shift: int) -> bool:
+    """Whether the processor's instructions are named here.
+
+    Written as pointers, LLVM widens indices that several accesses share, and twice as many instructions
+    follow. Those named are AVX-512's, which all processors have whose gathers are quick.
+    """
+    return gathers_quickly() and b.width % HALF == 0 and shift <= _GREATEST_SCALE
+
+
+def _index_parts(b: Builder, numbers: str, type_: str, mask: str) -> Iterator[_Part]:
+    size = 512 // BITS[type_]
+    active = b.mask_vector(mask)
+    for first in range(0, b.width, size):
+        lanes = range(first, first + size)
+        own = active if mask == "-1" else b.shuffle("i1", b.width, active, lanes)
+        indices = b.shuffle("i32", b.width, numbers, lanes)
+        args = (vector("i32", size), indices), (vector("i1", size), own)
+        yield _Part(_BY_INDEX[type_], lanes, vector(type_, size), args)
 
 
 def gather_bytes(b: Builder, at: str, type_: str, mask: str) -> str:

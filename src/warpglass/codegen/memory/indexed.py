@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from ...isa.types import BITS
 from ..builder import Builder
 from .access import Bounds
+from .gather_scatter import pointers_of
 from .interval_checks import IntervalChecks
+from .quads import is_quad
 
 # The greatest index of an access: a few less than there are, as some are counted from an aligned word.
 _MAX = (1 << 31) - 4
@@ -136,6 +138,9 @@ class IndexedAccess(IntervalChecks):
         if isinstance(at, Anywhere):
             return self.gather(at.numbers, bounds.delta, type_, count, mask)
         host, size = self._host(at.start(self.builder), bounds), BITS[type_] // 8
+        if is_quad(type_, count):
+            index = f"{self.builder.vector('i32')} {at.numbers}"
+            return self.gather_quads(pointers_of(self.builder, host, index, at.shift), type_, mask)
         places = [self.builder.offset(host, k * size) for k in range(count)]
         return [self.gather_by(place, at.numbers, at.shift, type_, mask) for place in places]
 

@@ -13,6 +13,7 @@ from ..context import SITE_WORDS
 from ..values.value import Value
 from .access import Access, Bounds
 from .merged_checks import MergedCheck
+from .structures import Structure
 
 
 class IntervalChecks(Access):
@@ -79,6 +80,7 @@ class IntervalChecks(Access):
         finders: dict[int, int] = {}
         apart: dict[int, int | None] = {}
         words: dict[int, tuple[int, int]] = {}
+        structures: dict[int, Structure] = {}
         for check in checks:
             base = scalar(check.base)
             outside, site, bounds = self._check_merged(check, base)
@@ -86,15 +88,16 @@ class IntervalChecks(Access):
             proven |= dict.fromkeys(check.places, bounds)
             placed |= {step: (base.ir, place) for step, place in check.places.items()}
             words |= check.words
+            structures |= {step: one for one in check.structures for step in one.places}
             finders |= dict.fromkeys(check.places, site)
             apart |= dict.fromkeys(check.places) | {check.leader: site}
         inside, outside, join = b.label("inside"), b.label("outside"), b.label("join")
         b.branch(bad, outside, inside, unlikely=True)
         self.finders = finders
-        ways = (inside, proven, placed, words, {}), (outside, {}, {}, {}, apart)
-        for label, self.proven, self.placed, self.words, self.apart in ways:
+        ways = (inside, proven, placed, words, structures, {}), (outside, {}, {}, {}, {}, apart)
+        for label, self.proven, self.placed, self.words, self.structures, self.apart in ways:
             b.place(label)
-            self.loaded_words, self.found_tiles = {}, {}
+            self.loaded_words, self.loaded_fields, self.found_tiles = {}, {}, {}
             yield
             b.jump(join)
         self.proven, self.placed, self.finders, self.apart = {}, {}, {}, {}

@@ -14,11 +14,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ...isa.memory import is_strong
 from ...isa.types import LLVM_TYPE
 from ...program import Block, Program, Step
 from ..values.affine import regular
-from ..values.value import Value
+from ..values.value import Offsets, Value
+from .structures import Element, Structure, element_bytes, find_structures, only_loads
 
 # Checks that a region must save, and its steps for each of them.
 _WORTH, _LENGTH = 3, 10
@@ -50,7 +50,7 @@ class MergedCheck:
     It is for bytes `low` to `high` from the base's scalar, aligned to `size`. `leader`, a step, has it;
     `places` are the distances from the scalar to the accesses, by step. `words` tells of narrow loads that
     lie in one word, with nothing between them that may change it, at what distance that begins, and a number
-    for all that find the same there.
+    for all that find the same there; `structures` are those of which every lane accesses several elements.
     """
 
     base: str
@@ -62,6 +62,12 @@ class MergedCheck:
     leader: int
     places: Mapping[int, int]
     words: Mapping[int, tuple[int, int]]
+    structures: Sequence[Structure]
+
+    @property
+    def saved(self) -> int:
+        """How many checks and accesses it saves."""
+        return len(self.places) - 1 + sum(len(structure.places) - 1 for structure in self.structures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +119,7 @@ def _find(block: Block, bases: Mapping[str, Value]) -> VersionedRegion | None:
             and not any(start <= position < access.position for position in written.get(access.base, ()))
         ]
         checks = _merge(known, steps, bases)
-        saved = sum(len(check.places) for check in checks) - len(checks)
+        saved = sum(check.saved for check in checks)
         if best is None or saved > best[0]:
             best = saved, start, known, checks
     if best is None or best[0] < _WORTH:
@@ -176,11 +182,12 @@ def _merge(
     return [_merged(members, steps, bases[members[0].base].offsets or ()) for members in groups.values()]
 
 
-def _merged(members: Sequence[_Access], steps: Sequence[Step], offsets: Sequence[int]) -> MergedCheck:
+def _merged(members: Sequence[_Access], steps: Sequence[Step], offsets: Offsets) -> MergedCheck:
     leader = max(members, key=lambda access: access.size)
     start = leader.offset + min(offsets)  # where a whole element of the leader's size begins
     fitting = [one for one in members if (one.offset + min(offsets) - start) % one.size == 0]
     lowest = min(one.offset for one in fitting) + min(offsets)
+    elements = [_element(one, steps[one.position], leader.distance) for one in fitting]
     return MergedCheck(
         leader.base,
         leader.space,
@@ -191,14 +198,20 @@ def _merged(members: Sequence[_Access], steps: Sequence[Step], offsets: Sequence
         steps[leader.position].number,
         {steps[one.position].number: one.offset - leader.distance for one in fitting},
         {} if leader.write else _find_words(fitting, steps, leader.distance),
+        find_structures(elements, steps, offsets, write=leader.write),
     )
+
+
+def _element(access: _Access, step: Step, origin: int) -> Element:
+    size = element_bytes(step)
+    return Element(access.position, access.offset - origin, access.size, size, step.number)
 
 
 def _find_words(members: Sequence[_Access], steps: Sequence[Step], origin: int) -> dict[int, tuple[int, int]]:
     """The words that narrow loads share; all bytes from the first load to the last may be read."""
-    changes = [k for k, step in enumerate(steps) if not (step.match.row.computes or _only_loads(step))]
+    changes = [k for k, step in enumerate(steps) if not (step.match.row.computes or only_loads(step))]
     end = max(one.offset + one.size for one in members)
-    small = [one for one in members if one.size < _WORD and _only_loads(steps[one.position])]
+    small = [one for one in members if one.size < _WORD and only_loads(steps[one.position])]
     narrow = sorted((bisect(changes, one.position), one.offset, one.size, one.position) for one in small)
     found: dict[int, tuple[int, int]] = {}
     while narrow:
@@ -208,8 +221,3 @@ def _find_words(members: Sequence[_Access], steps: Sequence[Step], origin: int) 
             found |= {steps[position].number: (start - origin, era) for _, _, _, position in own}
         narrow = narrow[len(own) :]
     return found
-
-
-def _only_loads(step: Step) -> bool:
-    found = step.match.load_or_store
-    return found is not None and not found.writes and not is_strong(step.match)

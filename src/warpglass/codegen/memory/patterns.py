@@ -21,8 +21,8 @@ from .segments import find_segments, find_singles, load_each, load_segments, sto
 from .streaming import fills_lines, load_run, store_streaming
 from .tile_loads import TileLoads
 
-# The widest access, in elements a lane, that a static pattern is served with.
-_SPAN = 4
+# The widest access that a static pattern is served with: in elements a lane, and in bytes if it is a load.
+_SPAN, _BYTES = 4, 32
 
 
 class Patterns(TileLoads, IndexedAccess):
@@ -169,6 +169,7 @@ class Patterns(TileLoads, IndexedAccess):
             return self.load_tiled(tile, site, low, bounds, address, type_, count)
         if far and count == 1 and self.step in self.words:
             return [self._load_part(bounds, address, type_)]
+        far = far and span * BITS[type_] // 8 > _BYTES * b.width
         if far and count == 1 and self.spells_out():
             return [load_each(b, self._host(low, bounds), type_, places)]
         if far:
@@ -280,7 +281,14 @@ class Patterns(TileLoads, IndexedAccess):
         lanes = b.mask_vector(mask)
         if width > b.width:
             lanes = b.shuffle("i1", b.width, lanes, (place * b.width // width for place in range(width)))
-        b.masked_store(type_, width, value, host, lanes)
+        if self.sites[site].space == "shared":
+            # Nobody else works on it, and loads that follow have to wait for what is stored under a mask.
+            whole = vector(type_, width)
+            others = b.load(whole, host, ", align 1")
+            value = b.value(f"select {vector('i1', width)} {lanes}, {whole} {value}, {whole} {others}")
+            b.store(whole, value, host, ", align 1")
+        else:
+            b.masked_store(type_, width, value, host, lanes)
         b.jump(done)
         b.place(done)
 
@@ -290,7 +298,7 @@ class Patterns(TileLoads, IndexedAccess):
         if self.step in self.streaming and not shared and fills_lines(type_, width):
             self.uses_streaming = True
             finder = self.finders.get(self.step, site)  # it knows how large the array is
-            store_streaming(self.builder, finder, type_, value, host, width)
+            store_streaming(self.builder, finder, type_, [value], host, width)
         else:
             self.builder.store(vector(type_, width), value, host, ", align 1")
 

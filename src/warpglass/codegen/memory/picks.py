@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...isa.types import BITS
 from ..builder import Builder
 from ..machine.target import gathers_quickly
-from .gather_scatter import gather_at_once, gather_bytes, pick_name, pointers_of
+from .gather_scatter import gather_at_once, gather_by_index, gather_bytes, pick_name, pointers_of
 
 
 def pick_helper(type_: str, shift: int, declarations: set[str], width: int) -> str:
@@ -58,7 +58,7 @@ def _pick_words(b: Builder, type_: str, otherwise: str) -> None:
     more = b.value(f"trunc i64 {b.value(f'udiv i64 {within}, {size}')} to i32")
     element = b.value(f"add {words} %index, {b.splat('i32', more)}")
     of_word = b.value(f"ashr {words} {element}, splat (i32 {per.bit_length() - 1})")
-    found = gather_at_once(b, pointers_of(b, first, f"{words} {of_word}", 2), "i32", "%mask")
+    found = gather_by_index(b, first, of_word, 2, "i32", "%mask")
     rest = b.value(f"and {words} {element}, splat (i32 {per - 1})")
     bits = b.value(f"mul {words} {rest}, splat (i32 {8 * size})")
     part = b.value(f"trunc {words} {b.value(f'lshr {words} {found}, {bits}')} to {narrow}")

@@ -35,15 +35,23 @@ def load_run(b: Builder, host: str, type_: str, width: int) -> str:
     return b.joined(type_, lines, each)
 
 
-def store_streaming(b: Builder, site: int, type_: str, value: str, host: str, width: int) -> None:
-    """Store whole lines past the caches if they are aligned and the site's array is large."""
+def store_parts(
+    b: Builder, type_: str, parts: Sequence[str], host: str, width: int, how: str = "align 1"
+) -> None:
+    """Store vectors of `width` elements one behind the other."""
+    for k, part in enumerate(parts):
+        b.store(vector(type_, width), part, b.offset(host, k * width * BITS[type_] // 8), f", {how}")
+
+
+def store_streaming(b: Builder, site: int, type_: str, parts: Sequence[str], host: str, width: int) -> None:
+    """Store vectors of `width` elements, whole lines, past the caches if the site's array is large."""
     streams = b.load("i64", b.offset("%sites", (site * SITE_WORDS + 3) * 8))
     within = b.value(f"and i64 {b.value(f'ptrtoint ptr {host} to i64')}, {_LINE - 1}")
     stream, cached, done = b.label("stream"), b.label("cached"), b.label("written")
     b.branch(b.value(f"icmp ult i64 {within}, {streams}"), stream, cached)
     for label, how in ((stream, f"align {_LINE}, !nontemporal !3"), (cached, "align 1")):
         b.place(label)
-        b.store(vector(type_, width), value, host, f", {how}")
+        store_parts(b, type_, parts, host, width, how)
         b.jump(done)
     b.place(done)
 

@@ -1,22 +1,24 @@
 """Atomic operations of a whole warp at once: on one address, and on addresses within the site's range.
 
-What LLVM can do to an integer in memory in one instruction (`atomicrmw`) and needs no search for addresses
-belongs here; atomics.py serves the rest lane by lane. The lanes' turns are in lane order. So on one address
-the warp needs a single operation, with all operands combined; what a lane would have found there is the old
-value combined with the operands of the lanes before it. Shared memory is its block's own, and a block is run
-by one thread: there, plain loads and stores do. So they do in a launch that runs on one thread.
+What needs no search for addresses belongs here; atomics.py serves the rest lane by lane. The lanes' turns are
+in lane order. So on one address the warp needs a single operation, with all operands combined, if LLVM has an
+instruction that can be; what a lane would have found there is the old value combined with the operands of the
+lanes before it. Shared memory is its block's own, and a block is run by one thread: there, plain loads and
+stores do. So they do in a launch that runs on one thread.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from ...isa.lanes import Update
 from ...isa.types import BITS
 from ..builder import WIDTH, Builder, constant_vector, suffix, vector
-from ..context import SLOT
 from ..values.value import Value, literal
-from .access import Atomic
+from .access import Atomic, RowChange
 from .boundary import BoundaryAccess
+
+WIDEST = 64  # bits that every host can exchange at any address
 
 # LLVM's operations whose operands can be combined: the instruction, and what changes nothing, by width.
 _COMBINED: dict[str, tuple[str, Callable[[int], int]]] = {
@@ -54,7 +56,7 @@ class WarpAtomics(BoundaryAccess):
             return [_apply(b, operation, type_, b.splat(type_, old), before)]
 
         def careful() -> tuple[list[str], str]:
-            return self._slowly(site, operation, type_, self._splat_address(address), whole, mask)
+            return self._slowly(site, operation, type_, self._splat_address(address), [whole], mask)
 
         found = self.load_either(bad, vector(type_), quick, careful)[0]
         join = b.label("found")
@@ -93,38 +95,45 @@ class WarpAtomics(BoundaryAccess):
         return self.builder.shuffle(type_, WIDTH, value, picks, none)
 
     # ------------------------------------------------------------------------------------ any addresses
-    def change_any(self, site: int, operation: str, address: str, value: Value, whole: str, mask: str) -> str:
-        """Change the elements at any addresses (<32 x i64>) in lane order; the old values."""
-        b, type_ = self.builder, value.type
+    def change_any(
+        self,
+        site: int,
+        change: str | Update,
+        address: str,
+        operands: Sequence[tuple[Value, str]],
+        mask: str,
+    ) -> str:
+        """Change the elements at any addresses (vectors of i64) in lane order; the old values.
+
+        `operands` come as they are and as vectors.
+        """
+        b, type_ = self.builder, operands[0][0].type
         bad, bounds = self._check_vector(site, address, mask)
 
         def quick() -> list[str]:
-            row = operation, type_, self._own(site), value.uniform
-            self.rows.add(row)
-            host = b.value(f"add <32 x i64> {address}, {b.splat('i64', bounds.delta)}")
-            operand = (type_, value.ir) if value.uniform else (vector(type_), whole)
-            args = [("ptr", "%context"), ("<32 x i64>", host), operand, ("i32", mask)]
-            return [b.call(vector(type_), _name(*row), args)]
+            uniform = tuple(value.uniform for value, _ in operands)
+            row = RowChange(change, type_, self._own(site), uniform, b.width)
+            self.rows[row.name] = row
+            words = b.vector("i64")
+            host = b.value(f"add {words} {address}, {b.splat('i64', bounds.delta)}")
+            args = [("ptr", "%context"), (words, host), (b.lanes, mask)]
+            args += [(type_, one.ir) if one.uniform else (b.vector(type_), all_) for one, all_ in operands]
+            return [b.call(b.vector(type_), row.name, args)]
 
         def careful() -> tuple[list[str], str]:
-            return self._slowly(site, operation, type_, address, whole, mask)
+            return self._slowly(site, change, type_, address, [all_ for _, all_ in operands], mask)
 
-        return self.load_either(bad, vector(type_), quick, careful)[0]
+        return self.load_either(bad, b.vector(type_), quick, careful)[0]
 
     def _slowly(
-        self, site: int, operation: str, type_: str, address: str, values: str, mask: str
+        self, site: int, change: str | Update, type_: str, address: str, given: list[str], mask: str
     ) -> tuple[list[str], str]:
         b = self.builder
-        old = self.atomic(site, Atomic(operation, type_, 1, 1), address, [[values]], mask)
+        old = self.atomic(site, Atomic(change, type_, 1, len(given)), address, [given], mask)
         label = b.label("served")
         b.jump(label)
         b.place(label)
         return old, label
-
-
-def is_plain(operation: str) -> bool:
-    """Whether an operation, by LLVM's name, is one for `change_any`."""
-    return operation == "xchg" or operation in _COMBINED
 
 
 def combines(operation: str) -> bool:
@@ -150,65 +159,15 @@ def _change(b: Builder, operation: str, type_: str, place: str, operand: str, ow
 
 
 def changed(b: Builder, operation: str, type_: str, old: str, operand: str) -> str:
-    """What a plain operation makes of an element."""
-    return operand if operation == "xchg" else _apply(b, operation, type_, old, operand, lanes=1)
-
-
-def _name(operation: str, type_: str, own: bool, same: bool) -> str:
-    return f"wg_{'own' if own else 'all'}_{'same_' if same else ''}{operation}_{type_}"
-
-
-def row_helper(operation: str, type_: str, own: bool, same: bool, declarations: set[str]) -> str:
-    """The function that changes the elements at checked host addresses, one lane after the other.
-
-    A launch on one thread has all memory to itself, and needs no atomic instructions.
-    """
-    b, wide = Builder(declarations), vector(type_)
-    b.emit("%at = alloca <32 x i64>, align 64")
-    b.emit(f"%values = alloca {wide}, align 64")
-    b.emit(f"%found = alloca {wide}, align 64")
-    b.store("<32 x i64>", "%hosts", "%at")
-    if not same:
-        b.store(wide, "%operands", "%values")
-
-    def change(place: str, lane: str | int, alone: bool) -> None:
-        value = "%operands" if same else b.load(type_, _element(b, "%values", type_, lane))
-        # Volatile: taking addresses out of a vector register again takes longer than loading them.
-        at = b.value(f"load volatile ptr, ptr {place}")
-        old = _change(b, operation, type_, at, value, alone)
-        b.store(type_, old, _element(b, "%found", type_, lane))
-
-    ways = {"alone": True} if own else {"alone": True, "together": False}
-    if not own:
-        word = b.load("i64", b.offset("%context", 8 * SLOT["alone"]))
-        b.branch(b.value(f"icmp ne i64 {word}, 0"), "alone", "together")
-    else:
-        b.jump("alone")
-    for way, alone in ways.items():
-        b.place(way)
-        b.branch(b.value("icmp eq i32 %mask, -1"), f"everyone_{way}", f"some_{way}")
-        b.place(f"everyone_{way}")
-        for lane in range(WIDTH):
-            change(b.offset("%at", 8 * lane), lane, alone)
-        b.jump("done")
-        b.place(f"some_{way}")
-        b.branch(b.value("icmp eq i32 %mask, 0"), "done", f"next_{way}")
-        b.place(f"next_{way}")
-        rest, fewer = f"%rest_{way}", f"%fewer_{way}"
-        b.emit(f"{rest} = phi i32 [ %mask, %some_{way} ], [ {fewer}, %next_{way} ]")
-        first = b.call("i32", "llvm.cttz.i32", [("i32", rest), ("i1", "true")])
-        lane = b.value(f"zext i32 {first} to i64")
-        change(b.value(f"getelementptr ptr, ptr %at, i64 {lane}"), lane, alone)
-        b.emit(f"{fewer} = and i32 {rest}, {b.value(f'sub i32 {rest}, 1')}")
-        b.branch(b.value(f"icmp eq i32 {fewer}, 0"), "done", f"next_{way}")
-    b.place("done")
-    b.emit(f"ret {wide} {b.load(wide, '%found')}")
-    head = f"define internal {wide} @{_name(operation, type_, own, same)}"
-    given = f"ptr %context, <32 x i64> %hosts, {type_ if same else wide} %operands, i32 %mask"
-    return "\n".join(["", f"{head}({given}) noinline #0 {{", *b.lines, "}", ""])
-
-
-def _element(b: Builder, vector_: str, type_: str, lane: str | int) -> str:
-    if isinstance(lane, int):
-        return b.offset(vector_, lane * BITS[type_] // 8)
-    return b.value(f"getelementptr {type_}, ptr {vector_}, i64 {lane}")
+    """What an operation of one operand makes of an element."""
+    if operation == "xchg":
+        return operand
+    if operation in _COMBINED:
+        return _apply(b, operation, type_, old, operand, lanes=1)
+    limit = b.value(f"icmp {'uge' if operation == 'uinc_wrap' else 'ugt'} {type_} {old}, {operand}")
+    if operation == "uinc_wrap":
+        more = b.value(f"add {type_} {old}, 1")
+        return b.value(f"select i1 {limit}, {type_} 0, {type_} {more}")
+    assert operation == "udec_wrap", "no other is an instruction of LLVM"
+    wraps = b.value(f"or i1 {limit}, {b.value(f'icmp eq {type_} {old}, 0')}")
+    return b.value(f"select i1 {wraps}, {type_} {operand}, {type_} {b.value(f'sub {type_} {old}, 1')}")

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from ...codegen.context import DEADLOCK, FAULT, OK
+from ...codegen.context import DEADLOCK, FAULT, OK, SLOT
 from ..launch.arguments import Bound
 from ..launch.backend import Launch
 from .clusters import ClusterRun, blocks_by_cluster, peer_windows
@@ -37,6 +37,8 @@ from .privatisation import redirect
 from .stalls import StallWatch, explain_stall
 from .thread_pool import POOL, ThreadPool
 from .worker import Worker
+
+_CHANGES = SLOT["changes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,7 @@ def run(
             for array, own in zip(plan.private, worker.private, strict=False):
                 array.gather(own)
         seconds = time.perf_counter() - started
+        _gain_experience(plan, workers, seconds)
         heap.forget()
         plan.executable.tiers.spend(seconds)
         plan.executable.trim(plan.worker_bytes)
@@ -119,6 +122,8 @@ def rerun(plan: LaunchPlan, launch: Launch, heap: Heap) -> float:
     seconds = time.perf_counter() - started
     executable.tiers.spend(seconds)
     executable.trim(plan.worker_bytes)
+    if executable.code.turns:
+        executable.experience.note_turns(1, 1)
     if worker.code:
         _explain(_scene(plan, launch, heap), [worker], None, late=False)
     return seconds
@@ -133,6 +138,7 @@ def _prepare(plan: LaunchPlan, launch: Launch, kept: bool) -> list[Worker]:
     """
     executable, cooperative = plan.executable, plan.prepared.cooperative
     executable.begin(plan.blocks.start)
+    executable.control.crew = plan.count
     if plan.clustered:
         workers = _prepare_clusters(plan, launch)
         plan.system.workers = workers
@@ -279,6 +285,16 @@ def _threads(plan: LaunchPlan, launch: Launch) -> Iterator[ThreadPool]:
             yield own
     finally:
         plan.executable.busy = False
+
+
+def _gain_experience(plan: LaunchPlan, workers: Sequence[Worker], seconds: float) -> None:
+    experience = plan.executable.experience
+    if plan.small:
+        experience.note_seconds(seconds)
+    if plan.executable.code.turns:
+        experience.note_turns(plan.count, plan.executable.control.crew)
+    if plan.count > 1 and plan.prepared.facts.privatisable.operations:
+        experience.note_changes(sum(int(worker.context[_CHANGES]) for worker in workers[: plan.count]))
 
 
 # ---------------------------------------------------------------------------------------- explaining

@@ -11,6 +11,7 @@ from math import prod
 
 import numpy as np
 
+from ...codegen import BlockShape
 from ...codegen.context import LOCAL_WINDOW, NOWHERE, RESUME, SHARED_WINDOW, SLOT
 from ...codegen.memory.access import Site
 from ...errors import FaultPlace, KernelFault, KernelTimeout
@@ -76,7 +77,7 @@ def explain_fault(scene: Scene, contexts: Sequence[np.ndarray]) -> KernelFault:
     context = min(contexts, key=lambda c: int(c[SLOT["fault_block"]]))
     number = int(context[SLOT["fault_site"]])
     code = scene.executable.code
-    block, thread = _position(scene.launch, context, scene.executable.shape.width)
+    block, thread = _position(scene.launch, context, scene.executable.shape)
     if number < 0:
         step = scene.prepared.steps[code.traps[-number - 1]]
         return _error(scene, step, _Account("trap", _TRAPS[step.control or "trap"]), None, block, thread)
@@ -140,7 +141,7 @@ def explain_timeout(scene: Scene, contexts: Sequence[np.ndarray], resident: int 
     if not looping:
         return KernelTimeout(f"{name} {text} (cudaErrorLaunchTimeout{_remedy(launch)})")
     context = min(looping, key=lambda c: int(c[SLOT["fault_block"]]))
-    block, thread = _position(launch, context, scene.executable.shape.width)
+    block, thread = _position(launch, context, scene.executable.shape)
     file, line = source_of_block(scene.prepared, int(context[SLOT["fault_site"]]))
     where = f"{file}:{line}: " if file else ""
     message = (
@@ -210,10 +211,10 @@ def _described(step: Step) -> str:
     return f"{'.'.join([step.instruction.opcode, *step.instruction.modifiers])} ({file}:{line})"
 
 
-def _position(launch: Launch, context: np.ndarray, width: int) -> tuple[Dim3, Dim3]:
-    lane, warp = int(context[SLOT["fault_lane"]]) % width, int(context[SLOT["fault_warp"]])
+def _position(launch: Launch, context: np.ndarray, shape: BlockShape) -> tuple[Dim3, Dim3]:
+    lane, warp = int(context[SLOT["fault_lane"]]) % shape.width, int(context[SLOT["fault_warp"]])
     block = int(context[SLOT["fault_block"]])
-    return unflatten(block, launch.grid), unflatten(warp * width + lane, launch.block)
+    return unflatten(block, launch.grid), unflatten(warp * shape.together + lane, launch.block)
 
 
 def _source(step: Step) -> tuple[str, int]:

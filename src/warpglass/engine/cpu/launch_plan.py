@@ -29,13 +29,13 @@ from .address_space import Laid, grid_workspace, lay_out
 from .footprint import affordable, footprint
 from .heap import Heap
 from .prepared import Executable, Prepared, engine_mode
-from .privatisation import PrivateArray, choose_private
+from .privatisation import PrivateArray, Sharing, choose_private
 from .replay import is_short, is_soon_over
 from .system import System
 from .thread_pool import thread_count
 from .tiers import chosen_tier
 
-# Blocks below which a second worker is not worth waking.
+# Blocks below which a second worker is not worth waking, unless launches have been found to take long.
 _SMALL_GRID = 4
 # Parts of a grid that each worker takes, so that none has much left to do when the others have ended.
 _SHARES = 64
@@ -64,8 +64,14 @@ class LaunchPlan:
     joins: bool  # the launching thread is a worker itself
     private: tuple[PrivateArray, ...]  # arrays that each worker but the first has of its own
     alone: bool  # no two threads come to one address by atomic operations
+    known: tuple[int | None, int, bool]  # the kernel's experience that it follows from
     clustered: bool  # blocks of a cluster wait for each other, or reach each other's shared memory
     whole: bool  # the code runs all blocks, even if it is small code and there is better before the end
+
+    @property
+    def small(self) -> bool:
+        """Whether it has so few blocks that they run on one thread unless they take long."""
+        return 1 < len(self.blocks) < _SMALL_GRID
 
     @property
     def left(self) -> range | None:
@@ -98,14 +104,16 @@ def make_plan(
     turns = executable.code.turns
     # Blocks that wait for each other cannot take turns: each needs the others to go on.
     watched = any(probe.alone for probe in executable.probes)
-    many = len(blocks) > 1 or launch.timeout == inf  # a single block waits for other launches, or in vain
-    waits = facts.waits_for_blocks and many and not (prepared.cooperative or facts.clustered)
+    meets = len(blocks) > 1 or launch.timeout == inf  # a single block waits for other launches, or in vain
+    waits = facts.waits_for_blocks and meets and not (prepared.cooperative or facts.clustered)
     apart = not (prepared.cooperative or waits or facts.clustered)  # no block needs another to go on
     alone = watched or prepared.allocates or (turns and not apart)
     short = is_short(prepared, launch) and not executable.probes
-    count = thread_count() if len(blocks) >= _SMALL_GRID and not (alone or short) else 1
+    experience = executable.experience
+    many = len(blocks) >= _SMALL_GRID or experience.long
+    count = thread_count() if many and not (alone or short) else 1
     if turns:  # who waits for a turn keeps a core busy
-        count = min(count, spare_cores() + 1)
+        count = min(count, spare_cores() + 1, experience.workers or count)
     need = footprint(facts, executable.code, executable.shape, shared)
     together = len(blocks) if prepared.cooperative else None
     if facts.clustered:
@@ -121,8 +129,8 @@ def make_plan(
     if count > 1 and apart and not (facts.services or executable.probes):
         arrays = range(len(others) // RANGE_WORDS, (len(others) + len(laid.words)) // RANGE_WORDS)
         given = laid.parameters, prepared.symbols.parameters
-        threads = len(blocks) * prod(launch.block)
-        private, own = choose_private(facts.privatisable, ranges, arrays, given, threads)
+        sharing = Sharing(len(blocks) * prod(launch.block), count, experience.changes)
+        private, own = choose_private(facts.privatisable, ranges, arrays, given, sharing)
     return LaunchPlan(
         prepared,
         executable,
@@ -137,7 +145,8 @@ def make_plan(
         need.each,
         not executable.probes and is_soon_over(prepared, launch),
         private,
-        count == 1 or own,
+        count == 1 or own or (turns and facts.in_turns),
+        experience.known,
         facts.clustered,
         executable.small and (waits or not apart),
     )
@@ -165,6 +174,8 @@ class PlanCache:
         key = _key(launch)
         kept = self._kept.get(key) if key is not None else None
         if kept is None or kept.general.tiers.hot != kept.hot or not self._heap.unused:
+            return key, None
+        if kept.plan.known != kept.plan.executable.experience.known:
             return key, None
         return key, kept.plan
 

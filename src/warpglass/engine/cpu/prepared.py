@@ -33,6 +33,7 @@ from ..launch.backend import Dim3
 from ..launch.parameters import parameters_of
 from ..launch.values import Parameter
 from .address_space import ModuleMemory, ParameterMemory
+from .experience import Experience
 from .generated import Generated, fresh, known_code, known_facts
 from .specialisation import Specialisations, simplifies
 from .tiers import OPTIMISED, QUICK, SMALL, Tiers, chosen_tier, compiled_before
@@ -91,6 +92,7 @@ class Executable:
         self.code: KernelCode = generated.code
         self.shape = self.code.shape
         self.control = Control()
+        self.experience = Experience()
         self.busy = False  # a launch uses the buffers while others are made
         self._superseded = False
         self.tiers = Tiers(prepared.entry, generated, self.control.retire, tier, small=small, apart=apart)
@@ -133,7 +135,7 @@ class Executable:
     def workers(self, count: int) -> list[Worker]:
         """The buffers of the first `count` workers."""
         while len(self._workers) < count:
-            self._workers.append(self._worker(self.control))
+            self._workers.append(self._worker(self.control, len(self._workers)))
         return self._workers[:count]
 
     def leaving(self, count: int, *, alone: bool) -> list[Worker]:
@@ -149,8 +151,9 @@ class Executable:
             self._leaving.append(worker)
         return self._leaving[:count]
 
-    def _worker(self, control: Control) -> Worker:
-        return Worker(self.code, self.shape, self._threads, control, self._parameters, self._local)
+    def _worker(self, control: Control, number: int = 0) -> Worker:
+        sizes = self._parameters, self._local
+        return Worker(self.code, self.shape, self._threads, control, *sizes, number)
 
     def apart(self) -> tuple[Worker, Control]:
         """Buffers of one worker that no other launch uses, and their control."""
@@ -337,7 +340,7 @@ class Prepared:
 
     def _special(self, general: Executable, usual: Promises, special: Promises) -> Executable | None:
         """Optimised code for what repeated launches promise; None if that makes it no simpler."""
-        shape = replace(general.shape, width=WIDTH)
+        shape = replace(general.shape, width=WIDTH, rows=0)
         with compile_deadline(self.entry):
             if general.tiers.length > _LONGEST:
                 return None

@@ -24,9 +24,9 @@ from ...program.pointers import HEAP, MODULE, OWN, Base, Word
 from ...program.privatisation import Privatisable
 from .worker import aligned
 
-# Bytes of an array up to which copies of it are worth their making, and elements for each thread of the
-# kernel: larger ones are seldom contended.
-_MOST, _MOST_EACH = 1 << 18, 4
+# Bytes of all copies of an array up to which they are worth their making; and elements of them for each one
+# that a launch changes, of the array for each thread of the kernel: more are seldom contended.
+_MOST, _EACH, _MOST_EACH = 1 << 22, 8, 4
 # So many bytes from an array a pointer still means it, and up to here an integer is no pointer.
 _NEAR = 1 << 31
 _WRAPPED = 1 << 64
@@ -83,10 +83,26 @@ def redirect(
     return words
 
 
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """How a launch's workers come to the arrays: the kernel's threads, the workers, and how many elements
+    earlier launches have changed that workers shared."""
+
+    threads: int
+    workers: int
+    changes: int
+
+    def worth_copies(self, size: int, itemsize: int) -> bool:
+        """Whether an array of so many bytes is to be there for each worker."""
+        copies = self.workers - 1
+        elements = max(_MOST_EACH * self.threads, _EACH * self.changes // copies)
+        return itemsize <= size <= min(_MOST // copies, elements * itemsize)
+
+
 def choose_private(
-    found: Privatisable, ranges: Sequence[int], arrays: range, parameters: Parameters, threads: int
+    found: Privatisable, ranges: Sequence[int], arrays: range, parameters: Parameters, sharing: Sharing
 ) -> tuple[tuple[PrivateArray, ...], bool]:
-    """The arrays that workers may have of their own in one launch of so many threads.
+    """The arrays that workers may have of their own in one launch.
 
     Rows number `arrays` of the table of ranges are arrays. Also returns whether no atomic operation of the
     kernel reaches memory that workers share: then plain ones do.
@@ -110,7 +126,7 @@ def choose_private(
         if len(kinds[row] | anywhere) > 1 or permissions & (READ | WRITE) != READ | WRITE:
             continue
         (operation, dtype) = min(kinds[row])
-        if dtype.itemsize <= size <= min(_MOST, _MOST_EACH * threads * dtype.itemsize):
+        if sharing.worth_copies(size, dtype.itemsize):
             private.append(PrivateArray(row, base + delta, size, dtype, operation))
     named = {base for *_, bases in found.operations for base in bases if not isinstance(base, Word)}
     shared = anywhere or kinds.keys() != {one.row for one in private} or not (found.atomics | named) <= {OWN}

@@ -16,7 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...codegen import WIDTH, BlockShape, KernelCode
+from ...codegen import BlockShape, KernelCode
 from ...codegen.context import (
     BARRIER_WORDS,
     BARRIERS,
@@ -37,7 +37,7 @@ from .order import Order
 
 _CONTEXT = struct.Struct(f"={len(WORDS)}q")
 # Words of Control: those that are written while workers run are on cache lines of their own.
-_NEXT, _STOP, _RETIRE, _NEVER, _ALWAYS, _LIMIT, _TURN = 0, 16, 17, 18, 19, 32, 48
+_NEXT, _STOP, _RETIRE, _NEVER, _ALWAYS, _CREW, _LIMIT, _TURN = 0, 16, 17, 18, 19, 20, 32, 48
 _NO_LIMIT = 1 << 62
 
 
@@ -55,6 +55,7 @@ class Control:
         self.next, self.stop_flag, self.limit, self.turn, self.retire_flag, self.never, self.always = (
             address + 8 * word for word in (_NEXT, _STOP, _LIMIT, _TURN, _RETIRE, _NEVER, _ALWAYS)
         )
+        self.crew_word = address + 8 * _CREW
         self._words[_ALWAYS] = _NO_LIMIT
         if shared is not None:
             self.stop_flag, self.limit = shared.stop_flag, shared.limit
@@ -70,6 +71,15 @@ class Control:
     def taken(self) -> int:
         """The first block that nobody has taken; the number of blocks or more if there is none left."""
         return int(self._words[_NEXT])
+
+    @property
+    def crew(self) -> int:
+        """How many workers take blocks, if they leave where blocks mostly wait for their turns."""
+        return int(self._words[_CREW])
+
+    @crew.setter
+    def crew(self, count: int) -> None:
+        self._words[_CREW] = count
 
     def stop(self) -> None:
         """Tell all workers to end at the next backward jump or block."""
@@ -97,7 +107,9 @@ class Worker:
         control: Control,
         parameters: int,
         local: int,
+        number: int = 0,
     ):
+        """`number` is that among the workers that may leave a launch early."""
         self.context = np.zeros(len(WORDS), np.int64)
         self.code = OK  # what the last run returned
         self._sites = np.zeros(max(1, len(code.sites)) * SITE_WORDS, np.int64)
@@ -116,7 +128,8 @@ class Worker:
         self.words = np.zeros(max(1, code.words), np.int64)  # the probes'
         self._parameters = aligned(parameters)
         self._keep = (threads, control)
-        self._warps, self._threads = shape.warps, shape.threads
+        self._warps = shape.warps
+        self._counts = [shape.together] * (shape.warps - 1) + [shape.last]  # of their threads
         self._by_number = np.arange(shape.warps, dtype=np.int32)
         self._orders = self._by_number  # of the warps of this launch
         self._blocks: np.ndarray | None = None  # its blocks by place, if they do not come by number
@@ -139,6 +152,8 @@ class Worker:
             sites=self._sites.ctypes.data,
             threads=threads.ctypes.data,
             turn=control.turn,
+            number=number,
+            crew=control.crew_word,
             give_way=_give_way(),
             stream_bytes=_last_cache() // 2,
             system=ctypes.cast(self._entry, ctypes.c_void_p).value or 0,
@@ -249,9 +264,7 @@ class Worker:
 
     def threads_left(self) -> int:
         """The threads of the warps that have not ended."""
-        last = self._threads % WIDTH or WIDTH
-        counts = [WIDTH] * (self._warps - 1) + [last]
-        return sum(count for count, state in zip(counts, self.states, strict=True) if state != DONE)
+        return sum(count for count, state in zip(self._counts, self.states, strict=True) if state != DONE)
 
     def reserve_shared(self, size: int) -> int:
         """Have room for so many bytes of shared memory; their address."""
